@@ -1,0 +1,22 @@
+//! `gpusched completions`
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use super::{Answer, Cli, output};
+
+/// Print a script that completes gpusched's arguments in a shell.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "gpusched", &mut script);
+        std::io::Write::write_all(&mut output::stdout(), &script)?;
+        Ok(Answer::Done)
+    }
+}

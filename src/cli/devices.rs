@@ -1,0 +1,46 @@
+//! `gpusched devices`
+
+use std::io::Write;
+
+use clap::Args;
+use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::report::device_table;
+
+use super::output::Format;
+use super::{Answer, output, run_options};
+
+/// List the built-in devices, or show one with the source of every number and what is an assumption.
+#[derive(Debug, Args)]
+pub(crate) struct Devices {
+    /// A built-in name or a device file
+    name: Option<String>,
+    /// What to print; JSON of one device is a device file, a model for your own
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+impl Devices {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let mut out = output::stdout();
+        match (&self.name, self.format) {
+            (Some(name), Format::Json) => {
+                let device = run_options::device(name)?;
+                writeln!(out, "{}", device.to_json())?;
+            }
+            (Some(name), _) => write!(out, "{}", device_table::one(&run_options::device(name)?))?,
+            (None, format) => {
+                let mut devices = Vec::new();
+                for name in BUILTIN_NAMES {
+                    devices.extend(Device::builtin(name)?);
+                }
+                match format {
+                    Format::Table => write!(out, "{}", device_table::list(&devices))?,
+                    Format::Csv => write!(out, "{}", device_table::csv(&devices))?,
+                    Format::Json => writeln!(out, "{}", device_table::json(&devices))?,
+                }
+            }
+        }
+        out.flush()?;
+        Ok(Answer::Done)
+    }
+}

@@ -1,0 +1,24 @@
+//! Reading input files.
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+/// The largest input file that is read into memory \[bytes\].
+const MAX_BYTES: u64 = 1 << 32;
+
+/// The text of a file, or of standard input for `-`, and the name by which errors mention it.
+pub(crate) fn read(path: &Path) -> anyhow::Result<(String, String)> {
+    let (name, mut text) = (path.display().to_string(), String::new());
+    if path.as_os_str() == "-" {
+        std::io::stdin().lock().take(MAX_BYTES).read_to_string(&mut text).context("cannot read standard input")?;
+        return Ok(("standard input".to_owned(), text));
+    }
+    let file = std::fs::File::open(path).with_context(|| format!("cannot open {name}"))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        bail!("{name} is a directory; expected a file");
+    }
+    file.take(MAX_BYTES).read_to_string(&mut text).with_context(|| format!("cannot read {name}"))?;
+    Ok((name, text))
+}

@@ -1,0 +1,94 @@
+//! Options of every command that takes a scenario.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::time::Duration;
+use gpusched::workload::Placement;
+
+use super::input;
+
+/// How to read and run a scenario.
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
+    /// Scenario file, in gpusched's own format or cuda_scheduling_examiner's; - reads standard input
+    scenario: PathBuf,
+    /// GPU to simulate: a built-in name (see `gpusched devices`) or a device file [default: the scenario's, or tx2]
+    #[arg(long, value_name = "NAME|FILE")]
+    device: Option<String>,
+    /// Which SM gets the next block [default: the scenario's, or most-room]
+    #[arg(long, value_name = "POLICY", value_parser = PossibleValuesParser::new(Placement::ALL.map(Placement::name)))]
+    placement: Option<String>,
+    /// How long a block runs of a kernel whose file does not say: LABEL is the benchmark's label, its file name
+    /// without .so, or the kernel's name
+    #[arg(long, value_name = "LABEL=TIME", value_parser = parse_block_duration)]
+    block_duration: Vec<(String, Duration)>,
+    /// Replay benchmarks that ask for processes or MPS clients of their own as threads of one process
+    #[arg(long)]
+    as_threads: bool,
+    /// End the run at this time, for example 10s
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
+    horizon: Option<Duration>,
+    /// Let each block run for a random share of its stated time, from BEST to WORST percent, for example 80..100
+    #[arg(long, value_name = "BEST..WORST", value_parser = parse_range)]
+    vary: Option<(u32, u32)>,
+    /// Seed for random placement and varying block times [default: the scenario's, or 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+fn parse_block_duration(text: &str) -> Result<(String, Duration), String> {
+    let (label, time) = text.rsplit_once('=').ok_or("expected LABEL=TIME, for example mandelbrot=2ms")?;
+    Ok((label.to_owned(), Duration::parse(time).map_err(|error| error.to_string())?))
+}
+
+fn parse_range(text: &str) -> Result<(u32, u32), String> {
+    const EXPECTED: &str = "expected two whole percentages up to 10000, the first not above the second: 80..100";
+    let (best, worst) = text.split_once("..").ok_or(EXPECTED)?;
+    match (best.trim().parse(), worst.trim().parse()) {
+        (Ok(best), Ok(worst)) if best <= worst && worst <= 10_000 => Ok((best, worst)),
+        _ => Err(EXPECTED.to_owned()),
+    }
+}
+
+/// A built-in device by name, or one from a file.
+pub(crate) fn device(name: &str) -> anyhow::Result<Device> {
+    if let Some(device) = Device::builtin(name)? {
+        return Ok(device);
+    }
+    let path = PathBuf::from(name);
+    if !path.exists() {
+        bail!("no built-in device and no file is called {name:?}; built in are {}", BUILTIN_NAMES.join(", "));
+    }
+    let (file, text) = input::read(&path)?;
+    Ok(Device::from_json(&file, &text)?)
+}
+
+impl RunOptions {
+    /// Reads the scenario; `logs_inside` refuses log names outside the result directory.
+    pub(crate) fn read(&self, logs_inside: bool) -> anyhow::Result<Scenario> {
+        let mut block_durations = BTreeMap::new();
+        for (label, time) in &self.block_duration {
+            if block_durations.insert(label.clone(), *time).is_some() {
+                bail!("--block-duration is given twice for {label:?}");
+            }
+        }
+        let options = ReadOptions {
+            device: self.device.as_deref().map(device).transpose()?,
+            placement: self.placement.as_deref().and_then(Placement::from_name),
+            seed: self.seed,
+            horizon: self.horizon,
+            vary_percent: self.vary,
+            block_durations,
+            as_threads: self.as_threads,
+            logs_inside,
+        };
+        let (file, text) = input::read(&self.scenario)?;
+        Ok(Scenario::from_json(&file, &text, &options)?)
+    }
+}

@@ -1,0 +1,25 @@
+//! `gpusched schema`
+
+use std::io::Write;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use gpusched::schema;
+
+use super::{Answer, output};
+
+/// Print the JSON Schema of an input file, for editors and validators.
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// Which input file
+    #[arg(value_parser = PossibleValuesParser::new(schema::NAMES))]
+    name: String,
+}
+
+impl Schema {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let text = schema::json_schema(&self.name).unwrap_or_default();
+        output::stdout().write_all(text.as_bytes())?;
+        Ok(Answer::Done)
+    }
+}

@@ -1,0 +1,130 @@
+//! `gpusched simulate`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use gpusched::hosts::{Run, simulate};
+use gpusched::report::{SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table, state_text};
+use gpusched::scenario::Scenario;
+use gpusched::time::{Duration, Instant};
+
+use super::output::{Format, note, write_whole};
+use super::run_options::RunOptions;
+use super::{Answer, output};
+
+/// Blocks above which listing each of them must be asked for twice.
+const MANY_BLOCKS: u64 = 10_000_000;
+
+/// Simulate a scenario block by block: when each kernel was launched, why it waited, when it started and finished.
+#[derive(Debug, Args)]
+pub(crate) struct Simulate {
+    #[command(flatten)]
+    run: RunOptions,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Write one log per benchmark into DIR, as cuda_scheduling_examiner does
+    #[arg(long, value_name = "DIR")]
+    logs: Option<PathBuf>,
+    /// Write logs also where a log name leads out of DIR
+    #[arg(long, requires = "logs")]
+    allow_log_paths: bool,
+    /// Print queues, residents and why each operation waits, after all events of that instant; may be repeated
+    #[arg(long, value_name = "T", value_parser = Duration::parse)]
+    state_at: Vec<Duration>,
+    /// List every block (JSON and CSV)
+    #[arg(long)]
+    blocks: bool,
+    /// Compare with the result that the scenario file expects; exit status 1 if it differs
+    #[arg(long)]
+    check: bool,
+    /// Write every single block of more than 10 million, and replace log files that exist
+    #[arg(long)]
+    force: bool,
+}
+
+impl Simulate {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let scenario = self.run.read(self.logs.is_some() && !self.allow_log_paths)?;
+        if self.check && scenario.expected.is_none() {
+            bail!("--check: the scenario file has no \"expected\" result to compare with");
+        }
+        if self.blocks && self.format == Format::Table {
+            bail!("--blocks lists blocks in JSON and CSV only: add --format json or --format csv");
+        }
+        let run = simulate(&scenario)?;
+        let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+        self.refuse_too_many_blocks(&summary)?;
+        if let Some(directory) = &self.logs {
+            self.write_logs(directory, &summary, &run)?;
+        }
+        for text in summary.notes() {
+            note(&text);
+        }
+        self.print(&summary)?;
+        Ok(if self.check { check(&scenario, &run) } else { Answer::Done })
+    }
+
+    fn refuse_too_many_blocks(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
+        let listed = self.blocks || self.logs.is_some();
+        let blocks: u64 = summary.launches().map(|(_, _, kernel)| u64::from(kernel.blocks)).sum();
+        if listed && blocks > MANY_BLOCKS && !self.force {
+            bail!("--blocks and --logs would write each of {blocks} blocks; --force does it");
+        }
+        Ok(())
+    }
+
+    fn write_logs(&self, directory: &Path, summary: &Summary<'_>, run: &Run) -> anyhow::Result<()> {
+        let logs = examiner_logs(summary, &run.iterations);
+        if logs.is_empty() {
+            bail!("--logs: only scenarios in cuda_scheduling_examiner's format have logs");
+        }
+        let paths: Vec<PathBuf> = logs.iter().map(|log| directory.join(log.file_name())).collect();
+        if let Some(existing) = paths.iter().find(|path| path.exists() && !self.force) {
+            bail!("{} exists; --force replaces it", existing.display());
+        }
+        for (log, path) in logs.iter().zip(&paths) {
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+            }
+            write_whole(path, |out| log.write(out))?;
+        }
+        Ok(())
+    }
+
+    fn print(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
+        let mut out = output::stdout();
+        let states: Vec<Instant> = self.state_at.iter().map(|&at| Instant::ZERO + at).collect();
+        match self.format {
+            Format::Json => {
+                SimulationReport { summary: *summary, blocks: self.blocks, states: &states }.write(&mut out)?
+            }
+            Format::Csv => kernel_csv(summary, self.blocks, &mut out)?,
+            Format::Table => {
+                write!(out, "{}", kernel_table(summary))?;
+                for &at in &states {
+                    write!(out, "\n{}", state_text(&State::at(summary, at)))?;
+                }
+            }
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+/// Tells how the run differs from what the scenario file expects.
+fn check(scenario: &Scenario, run: &Run) -> Answer {
+    let Some(expected) = &scenario.expected else { return Answer::Done };
+    let differences = expected.differences(&run.trace);
+    for difference in &differences {
+        note(&format!("{}: {}", difference.kernel, difference.what));
+    }
+    if differences.is_empty() {
+        note(&format!("as expected ({})", expected.source));
+        Answer::Done
+    } else {
+        Answer::No
+    }
+}

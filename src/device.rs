@@ -1,0 +1,23 @@
+//! GPUs as data: limits, allocation granularities, copy engines, and what one block takes from its SM.
+//!
+//! A [`Device`] never changes while a simulation runs. Built-in ones are JSON files embedded in the library
+//! ([`Device::builtin`]); a user's own has the same form ([`Device::from_json`]). Every number in a built-in file has
+//! a source or is marked as an assumption.
+
+mod builtin;
+mod demand;
+mod mask;
+mod model;
+mod read;
+mod write;
+
+pub use builtin::BUILTIN_NAMES;
+pub use demand::{BlockDemand, BlockShape, DemandError, Resource};
+pub use mask::{MaskError, SmMask};
+pub use model::{
+    CopyDirection, CopyEngines, Device, PerBlockLimits, PerSmLimits, RegisterAllocation, SharedMemoryAllocation,
+    SmOrder,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! The devices that come with the library.
+
+use super::Device;
+use crate::json::{Document, JsonError};
+
+/// Names of the built-in devices, the default first.
+pub const BUILTIN_NAMES: [&str; 8] = ["tx2", "tx1", "gtx1070", "k5000", "k20m", "titan-v", "xavier", "orin"];
+
+impl Device {
+    /// A built-in device, or `None` if there is none of that name (see [`BUILTIN_NAMES`]).
+    ///
+    /// # Errors
+    /// [`JsonError`] if the embedded file is defective, which a test rules out.
+    pub fn builtin(name: &str) -> Result<Option<Self>, JsonError> {
+        let Some(text) = Self::builtin_json(name) else { return Ok(None) };
+        Self::from_json(name, text).map(Some)
+    }
+
+    /// The file of a built-in device, a model for a user's own.
+    #[must_use]
+    pub fn builtin_json(name: &str) -> Option<&'static str> {
+        Some(match name {
+            "tx2" => include_str!("data/tx2.json"),
+            "tx1" => include_str!("data/tx1.json"),
+            "gtx1070" => include_str!("data/gtx1070.json"),
+            "k5000" => include_str!("data/k5000.json"),
+            "k20m" => include_str!("data/k20m.json"),
+            "titan-v" => include_str!("data/titan-v.json"),
+            "xavier" => include_str!("data/xavier.json"),
+            "orin" => include_str!("data/orin.json"),
+            _ => return None,
+        })
+    }
+
+    /// Reads a device file; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// [`JsonError`] with the position of what is wrong.
+    pub fn from_json(file: &str, text: &str) -> Result<Self, JsonError> {
+        let document = Document::parse(file, text)?;
+        super::read::device(document.root()).map_err(|problem| document.locate(problem))
+    }
+}

@@ -1,0 +1,68 @@
+//! SM masks in the notation of libsmctrl.
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::Device;
+
+/// TPCs that a kernel or stream must not use: a set bit `i` disables TPC `i`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct SmMask {
+    /// Bits as written, before inversion.
+    bits: u128,
+    /// Written with `~` in front: set bits are the *only* ones enabled.
+    inverted: bool,
+}
+
+/// Why a text is no SM mask.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{text:?} is no SM mask; expected up to 32 hexadecimal digits, with an optional ~ in front: \"0x1\", \"~0x2\"")]
+pub struct MaskError {
+    /// What was written.
+    pub text: String,
+}
+
+impl SmMask {
+    /// Reads `0x2` (TPC 1 disabled) or `~0x2` (only TPC 1 enabled).
+    ///
+    /// # Errors
+    /// [`MaskError`] if it is neither.
+    pub fn parse(text: &str) -> Result<Self, MaskError> {
+        let refuse = || MaskError { text: text.to_owned() };
+        let (inverted, digits) = match text.trim().strip_prefix('~') {
+            Some(rest) => (true, rest.trim_start()),
+            None => (false, text.trim()),
+        };
+        let digits = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")).unwrap_or(digits);
+        if digits.starts_with('+') {
+            return Err(refuse());
+        }
+        let bits = u128::from_str_radix(digits, 16).map_err(|_| refuse())?;
+        Ok(Self { bits, inverted })
+    }
+
+    /// Whether TPC `tpc` may be used.
+    #[must_use]
+    pub fn enables_tpc(&self, tpc: u32) -> bool {
+        let bit = self.bits.checked_shr(tpc).unwrap_or(0) & 1 == 1;
+        bit == self.inverted
+    }
+
+    /// Whether SM `sm` of `device` may be used.
+    #[must_use]
+    pub fn enables_sm(&self, sm: u32, device: &Device) -> bool {
+        self.enables_tpc(sm / device.sms_per_tpc)
+    }
+
+    /// Whether no SM of `device` is left.
+    #[must_use]
+    pub fn leaves_none(&self, device: &Device) -> bool {
+        !(0..device.sms).any(|sm| self.enables_sm(sm, device))
+    }
+}
+
+impl std::fmt::Display for SmMask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{:#x}", if self.inverted { "~" } else { "" }, self.bits)
+    }
+}

@@ -1,0 +1,204 @@
+//! The numbers that make up a GPU.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::time::{Duration, NS_PER_SECOND};
+
+/// A GPU, as far as block scheduling depends on it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Device {
+    /// Short name, as in `--device NAME`.
+    pub name: String,
+    /// Full name of board and chip.
+    pub title: String,
+    /// NVIDIA's compute capability, for information.
+    pub compute_capability: String,
+    /// Number of SMs.
+    pub sms: u32,
+    /// SMs per TPC; an SM mask switches whole TPCs.
+    pub sms_per_tpc: u32,
+    /// Threads per warp.
+    pub warp_size: u32,
+    /// What one SM holds at once.
+    pub per_sm: PerSmLimits,
+    /// What one block may ask for.
+    pub per_block: PerBlockLimits,
+    /// How registers are handed out.
+    pub register_allocation: RegisterAllocation,
+    /// How shared memory is handed out.
+    pub shared_memory_allocation: SharedMemoryAllocation,
+    /// Number of stream priorities: 0 is the lowest and the default, `-(priority_levels - 1)` the highest.
+    pub priority_levels: u32,
+    /// How ties between equally roomy SMs are broken.
+    pub sm_order: SmOrder,
+    /// Copy engines and their speed.
+    pub copy: CopyEngines,
+    /// Hardware channels that streams share (Bakita and Anderson, RTAS 2024); `None`: as many as there are streams.
+    pub channels: Option<u32>,
+    /// Duration of one loop iteration of the examiner's `counter_spin` \[10^-9 ns\].
+    pub spin_iteration_atto: u64,
+    /// Where the numbers come from, by key of the device file.
+    pub sources: BTreeMap<String, String>,
+    /// Which numbers nobody published, by key of the device file, and why they are what they are.
+    pub assumptions: BTreeMap<String, String>,
+}
+
+/// What one SM holds at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PerSmLimits {
+    /// Resident threads.
+    pub threads: u32,
+    /// Resident warps.
+    pub warps: u32,
+    /// Resident blocks (block slots).
+    pub blocks: u32,
+    /// 32-bit registers.
+    pub registers: u32,
+    /// Shared memory \[bytes\].
+    pub shared_memory_bytes: u32,
+}
+
+/// What one block may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PerBlockLimits {
+    /// Threads.
+    pub threads: u32,
+    /// 32-bit registers.
+    pub registers: u32,
+    /// Shared memory \[bytes\].
+    pub shared_memory_bytes: u32,
+}
+
+/// How registers are handed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct RegisterAllocation {
+    /// A warp gets a multiple of this many registers.
+    pub unit_per_warp: u32,
+    /// Equal parts of the register file; all registers of a warp come out of one part.
+    pub sub_partitions: u32,
+    /// The per-block limit counts warps rounded up to a multiple of this.
+    pub warps_rounded_to: u32,
+}
+
+/// How shared memory is handed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SharedMemoryAllocation {
+    /// A block gets a multiple of this \[bytes\].
+    pub unit_bytes: u32,
+    /// Taken by the system for every resident block \[bytes\].
+    pub reserved_per_block_bytes: u32,
+}
+
+/// In which order equally roomy SMs are preferred (spec: measured, see `docs/model.md`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SmOrder {
+    /// 0, 1, 2, … (Pascal).
+    Ascending,
+    /// …, 2, 1, 0 (measured on a Quadro K5000).
+    Descending,
+    /// 0, 2, 4, …, 1, 3, 5, … (Volta, Turing).
+    EvenThenOdd,
+    /// Every SM id once, in this order.
+    Explicit(Vec<u32>),
+}
+
+impl SmOrder {
+    /// All SM ids, most preferred first.
+    #[must_use]
+    pub fn ids(&self, sms: u32) -> Vec<u32> {
+        match self {
+            Self::Ascending => (0..sms).collect(),
+            Self::Descending => (0..sms).rev().collect(),
+            Self::EvenThenOdd => (0..sms).step_by(2).chain((1..sms).step_by(2)).collect(),
+            Self::Explicit(ids) => ids.clone(),
+        }
+    }
+}
+
+/// Which way a copy goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CopyDirection {
+    /// From CPU memory to GPU memory.
+    HostToDevice,
+    /// From GPU memory to CPU memory.
+    DeviceToHost,
+    /// Within GPU memory.
+    DeviceToDevice,
+}
+
+impl CopyDirection {
+    /// Name used in files and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HostToDevice => "host-to-device",
+            Self::DeviceToHost => "device-to-host",
+            Self::DeviceToDevice => "device-to-device",
+        }
+    }
+}
+
+/// Copy engines and their speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct CopyEngines {
+    /// Number of engines, each with a CE queue of its own.
+    pub engines: u32,
+    /// Added to every copy.
+    pub latency: Duration,
+    /// \[bytes/s\]
+    pub host_to_device_bytes_per_s: u64,
+    /// \[bytes/s\]
+    pub device_to_host_bytes_per_s: u64,
+    /// \[bytes/s\]
+    pub device_to_device_bytes_per_s: u64,
+}
+
+impl CopyEngines {
+    /// How long a copy of `bytes` holds its engine: `latency + ceil(bytes * 10^9 / bandwidth)` ns.
+    ///
+    /// `None` if that is past the end of representable time.
+    #[must_use]
+    pub fn duration(&self, direction: CopyDirection, bytes: u64) -> Option<Duration> {
+        let bandwidth = match direction {
+            CopyDirection::HostToDevice => self.host_to_device_bytes_per_s,
+            CopyDirection::DeviceToHost => self.device_to_host_bytes_per_s,
+            CopyDirection::DeviceToDevice => self.device_to_device_bytes_per_s,
+        };
+        let transfer = (u128::from(bytes) * u128::from(NS_PER_SECOND)).div_ceil(u128::from(bandwidth.max(1)));
+        Duration::from_ns(u64::try_from(transfer).ok()?).checked_add(self.latency)
+    }
+
+    /// The engine that serves `direction`: with several engines, host to device and device to device share number 0
+    /// and device to host has number 1.
+    #[must_use]
+    pub const fn engine_for(&self, direction: CopyDirection) -> u32 {
+        match direction {
+            CopyDirection::DeviceToHost if self.engines > 1 => 1,
+            _ => 0,
+        }
+    }
+}
+
+impl Device {
+    /// Warps that fit one SM, by both the warp and the thread limit.
+    #[must_use]
+    pub fn warps_per_sm(&self) -> u32 {
+        self.per_sm.warps.min(self.per_sm.threads / self.warp_size)
+    }
+
+    /// The priority levels as stream priorities, highest (most negative) first.
+    pub fn priorities(&self) -> impl Iterator<Item = i32> + use<> {
+        let highest = 1 - i32::try_from(self.priority_levels).unwrap_or(i32::MAX);
+        highest..=0
+    }
+
+    /// Number of TPCs, the last of which may have fewer SMs than the others.
+    #[must_use]
+    pub fn tpcs(&self) -> u32 {
+        self.sms.div_ceil(self.sms_per_tpc)
+    }
+}

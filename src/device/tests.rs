@@ -1,0 +1,124 @@
+use super::*;
+
+fn tx2() -> Device {
+    Device::builtin("tx2").expect("the file is sound").expect("it is built in")
+}
+
+fn shape(threads: u32, registers_per_thread: u32, shared_memory_bytes: u32) -> BlockShape {
+    BlockShape { threads, registers_per_thread, shared_memory_bytes }
+}
+
+fn per_sm(shape: &BlockShape) -> u32 {
+    BlockDemand::new(shape, &tx2()).expect("the block fits").blocks_per_sm(&tx2())
+}
+
+#[test]
+fn every_built_in_device_reads_and_accounts_for_each_number() {
+    const KEYS: [&str; 14] = [
+        "compute_capability",
+        "sms",
+        "sms_per_tpc",
+        "warp_size",
+        "per_sm",
+        "per_block",
+        "register_allocation",
+        "shared_memory_allocation",
+        "priority_levels",
+        "sm_order",
+        "copy_engines",
+        "copy",
+        "ns_per_spin_iteration",
+        "per_sm",
+    ];
+    for name in BUILTIN_NAMES {
+        let device = Device::builtin(name).expect("sound").expect("built in");
+        assert_eq!(device.name, name);
+        for key in KEYS {
+            let belongs = |noted: &String| noted == key || noted.starts_with(&format!("{key}."));
+            let accounted = device.sources.keys().chain(device.assumptions.keys()).any(belongs);
+            assert!(accounted, "{name}: {key} has neither a source nor a note that it is assumed");
+        }
+    }
+    assert_eq!(Device::builtin("gtx9999"), Ok(None));
+}
+
+#[test]
+fn a_block_of_140_threads_takes_160_thread_slots_as_in_thesis_figure_2_4() {
+    assert_eq!(BlockDemand::new(&shape(140, 0, 0), &tx2()).map(|demand| demand.warps * 32), Ok(160));
+}
+
+#[test]
+fn registers_come_out_of_sub_partitions_so_24_blocks_fit_and_not_25() {
+    assert_eq!(per_sm(&shape(64, 40, 0)), 24);
+}
+
+#[test]
+fn occupancy_of_the_tx2_by_each_resource() {
+    assert_eq!(per_sm(&shape(512, 0, 0)), 4);
+    assert_eq!(per_sm(&shape(768, 0, 0)), 2);
+    assert_eq!(per_sm(&shape(32, 0, 0)), 32, "block slots");
+    assert_eq!(per_sm(&shape(256, 0, 32_768)), 2, "shared memory");
+    assert_eq!(per_sm(&shape(32, 0, 1)), 32);
+    assert_eq!(per_sm(&shape(32, 0, 2_049)), 28, "2304 bytes each after rounding");
+}
+
+#[test]
+fn blocks_that_can_never_run_are_refused_with_both_numbers() {
+    let error = |s: BlockShape| BlockDemand::new(&s, &tx2()).expect_err("it cannot run").to_string();
+    assert!(error(shape(1025, 0, 0)).contains("1025 threads"), "{}", error(shape(1025, 0, 0)));
+    assert!(error(shape(1025, 0, 0)).contains("at most 1024"));
+    assert!(error(shape(32, 0, 49_153)).contains("49153 bytes of shared memory"));
+    assert!(error(shape(1024, 33, 0)).contains("registers"));
+    assert_eq!(BlockDemand::new(&shape(0, 0, 0), &tx2()), Err(DemandError::NoThreads));
+    // 17 warps count as 20 towards the per-block limit of 32,768 registers: 20 * 1,792 is too many, 18 * 1,792 is not.
+    assert!(BlockDemand::new(&shape(544, 56, 0), &tx2()).is_err());
+    assert!(BlockDemand::new(&shape(512, 56, 0), &tx2()).is_ok());
+}
+
+#[test]
+fn a_mask_bit_disables_its_tpc_and_a_tilde_inverts() {
+    let enabled = |text: &str| {
+        let mask = SmMask::parse(text).expect("a mask");
+        (0..2).map(|sm| mask.enables_sm(sm, &tx2())).collect::<Vec<_>>()
+    };
+    assert_eq!(enabled("0x1"), [false, true]);
+    assert_eq!(enabled("~0x1"), [true, false]);
+    assert_eq!(enabled("0xaaaaaaaaaaaaaaa0"), [true, true]);
+    assert!(SmMask::parse("0x3").expect("a mask").leaves_none(&tx2()));
+    assert!(SmMask::parse("~0x0").expect("a mask").leaves_none(&tx2()));
+    for text in ["", "~", "0x", "banana", "-1", "0x123456789012345678901234567890123"] {
+        assert!(SmMask::parse(text).is_err(), "{text} was accepted");
+    }
+}
+
+#[test]
+fn sm_orders_name_every_sm_once() {
+    assert_eq!(SmOrder::Ascending.ids(3), [0, 1, 2]);
+    assert_eq!(SmOrder::Descending.ids(3), [2, 1, 0]);
+    assert_eq!(SmOrder::EvenThenOdd.ids(5), [0, 2, 4, 1, 3]);
+}
+
+#[test]
+fn a_copy_of_256_mib_takes_26_843_546_ns_on_the_tx2() {
+    let copy = tx2().copy;
+    let ns = |bytes| copy.duration(CopyDirection::DeviceToHost, bytes).map(crate::time::Duration::as_ns);
+    assert_eq!(ns(268_435_456), Some(26_843_546));
+    assert_eq!(ns(0), Some(0));
+    assert_eq!(ns(1), Some(1));
+}
+
+#[test]
+fn device_files_with_mistakes_are_refused() {
+    let good = Device::builtin_json("tx2").expect("built in");
+    for (from, to, word) in [
+        ("\"sms\": 2", "\"sms\": 0", "whole number"),
+        ("\"sm_order\": \"ascending\"", "\"sm_order\": [0, 0]", "every SM id"),
+        ("\"warp_size\": 32", "\"warp_size\": 4096", "whole number"),
+        ("\"copy_engines\"", "\"copy_engine\"", "missing"),
+    ] {
+        let text = good.replacen(from, to, 1);
+        assert_ne!(text, good, "{from} is not in the file");
+        let error = Device::from_json("mine.json", &text).expect_err("it has a mistake").to_string();
+        assert!(error.contains(word) && error.starts_with("mine.json:"), "{error}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Writing device files.
+
+use serde_json::{Map, Value, json};
+
+use super::{Device, SmOrder};
+
+impl Device {
+    /// This device as a device file.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        format!("{:#}", self.to_value())
+    }
+
+    /// Every number and setting of the device file with its dotted key, in the order of the file.
+    #[must_use]
+    pub fn entries(&self) -> Vec<(String, String)> {
+        let mut entries = Vec::new();
+        let Value::Object(file) = self.to_value() else { return entries };
+        for (key, value) in file {
+            match value {
+                Value::Object(_) if key == "sources" || key == "assumptions" => {}
+                Value::Object(group) => {
+                    entries.extend(group.iter().map(|(member, value)| (format!("{key}.{member}"), plain(value))));
+                }
+                _ if key == "name" || key == "title" => {}
+                value => entries.push((key, plain(&value))),
+            }
+        }
+        entries
+    }
+
+    fn to_value(&self) -> Value {
+        let order = match &self.sm_order {
+            SmOrder::Explicit(ids) => json!(ids),
+            SmOrder::Ascending => json!("ascending"),
+            SmOrder::Descending => json!("descending"),
+            SmOrder::EvenThenOdd => json!("even-then-odd"),
+        };
+        let mut file = Map::new();
+        let mut put = |key: &str, value: Value| file.insert(key.to_owned(), value);
+        put("name", json!(self.name));
+        put("title", json!(self.title));
+        put("compute_capability", json!(self.compute_capability));
+        put("sms", json!(self.sms));
+        put("sms_per_tpc", json!(self.sms_per_tpc));
+        put("warp_size", json!(self.warp_size));
+        put("per_sm", json!(self.per_sm));
+        put("per_block", json!(self.per_block));
+        put("register_allocation", json!(self.register_allocation));
+        put("shared_memory_allocation", json!(self.shared_memory_allocation));
+        put("priority_levels", json!(self.priority_levels));
+        put("sm_order", order);
+        put("copy_engines", json!(self.copy.engines));
+        put(
+            "copy",
+            json!({
+                "latency_ns": self.copy.latency,
+                "host_to_device_bytes_per_s": self.copy.host_to_device_bytes_per_s,
+                "device_to_host_bytes_per_s": self.copy.device_to_host_bytes_per_s,
+                "device_to_device_bytes_per_s": self.copy.device_to_device_bytes_per_s,
+            }),
+        );
+        if let Some(channels) = self.channels {
+            put("channels", json!(channels));
+        }
+        put("ns_per_spin_iteration", json!(self.spin_iteration_atto as f64 / 1e9));
+        put("sources", json!(self.sources));
+        put("assumptions", json!(self.assumptions));
+        Value::Object(file)
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,33 @@
+//! The EE queue of one priority level.
+
+use std::collections::VecDeque;
+
+use super::rule::Rule;
+use crate::time::Instant;
+
+/// One EE queue. A1: there is one for each priority, and a kernel enters the one of its stream's priority.
+#[derive(Debug, Clone, Default)]
+pub(super) struct EeQueue {
+    queue: VecDeque<u32>,
+    /// Why the head has unassigned blocks, and since when.
+    pub(super) blocked: Option<(u32, Rule, Instant)>,
+}
+
+impl EeQueue {
+    /// G2: enters at the end. Says whether it is the head now.
+    pub(super) fn push(&mut self, operation: u32) -> bool {
+        self.queue.push_back(operation);
+        self.queue.len() == 1
+    }
+
+    /// X1: the only kernel of this queue whose blocks may be assigned.
+    pub(super) fn head(&self) -> Option<u32> {
+        self.queue.front().copied()
+    }
+
+    /// G3: the head is fully dispatched and leaves. Gives the new head.
+    pub(super) fn pop(&mut self) -> Option<u32> {
+        self.queue.pop_front();
+        self.head()
+    }
+}

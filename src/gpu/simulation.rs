@@ -1,0 +1,174 @@
+//! How time passes: the order of what happens at one instant.
+//!
+//! Every event of an instant t is applied before any block is assigned at t:
+//!
+//! 1. completions, one by one, in the order in which those blocks and copies had been assigned; after each, whatever
+//!    it sets free goes on to its EE or CE queue;
+//! 2. the host acts: it learns of the completions, then of the wake-ups it asked for, then submits until it waits;
+//!    after each submission, whatever became ready goes on to its queue;
+//! 3. idle copy engines take copies, then blocks are assigned, highest priority first;
+//! 4. if the host answers to that, or anything of zero length completes at t, again.
+
+use thiserror::Error;
+
+use super::calendar::{Event, Phase};
+use super::engine::{Gpu, SubmitError};
+use super::trace::Trace;
+use crate::time::Instant;
+use crate::workload::OperationId;
+
+/// What the GPU tells its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GpuEvent {
+    /// An operation has completed and left its stream queue (G4, C4).
+    Completed(OperationId),
+    /// All blocks of a kernel are assigned (G3).
+    FullyDispatched(OperationId),
+    /// Blocks of a kernel have completed on one SM; only with
+    /// [`GpuOptions::report_blocks`](super::GpuOptions::report_blocks).
+    BlocksCompleted {
+        /// The kernel launch.
+        operation: OperationId,
+        /// Where.
+        sm: u16,
+        /// How many.
+        blocks: u16,
+    },
+}
+
+/// Whoever decides when work is submitted: the examiner's threads, a scheduler, a run-time framework.
+///
+/// At each instant at which something happens the simulation calls [`Host::on_event`] for everything that happened,
+/// [`Host::on_wake`] for the wake-ups that were asked for with [`Gpu::wake_at`], and then [`Host::act`], which may
+/// submit operations.
+pub trait Host {
+    /// Called once at t = 0: create streams, ask to be woken.
+    ///
+    /// # Errors
+    /// Whatever the GPU refuses.
+    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError>;
+
+    /// Something happened on the GPU.
+    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu);
+
+    /// The instant has come for which [`Gpu::wake_at`] was called with this token. Tokens of one instant come in
+    /// ascending order.
+    fn on_wake(&mut self, token: u64);
+
+    /// Act at the present instant until there is nothing left to do.
+    ///
+    /// # Errors
+    /// Whatever the GPU refuses.
+    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError>;
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Nothing is left to happen.
+    Done,
+    /// The horizon came first.
+    Horizon,
+}
+
+/// Why a run cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The GPU refused what the host submitted.
+    #[error(transparent)]
+    Submit(#[from] SubmitError),
+    /// An operation would end after the end of representable time.
+    #[error("operation {} would end after 2^64 ns", operation.0)]
+    TimeOverflow {
+        /// The operation.
+        operation: OperationId,
+    },
+    /// More steps at one instant than a scenario that makes progress can have.
+    #[error("more than {MAX_ROUNDS} rounds of zero-length operations at {at}: time does not go on")]
+    NoProgress {
+        /// The instant.
+        at: Instant,
+    },
+    /// More waves than 32 bits count.
+    #[error("the run is too long to record: more than 2^32 waves of blocks")]
+    TraceFull,
+}
+
+/// Rounds at one instant after which a run is given up.
+const MAX_ROUNDS: u64 = 100_000_000;
+
+/// A GPU with a host in front of it.
+#[derive(Debug)]
+pub struct Simulation<H> {
+    gpu: Gpu,
+    host: H,
+}
+
+impl<H: Host> Simulation<H> {
+    /// Puts `host` in front of `gpu`.
+    #[must_use]
+    pub fn new(gpu: Gpu, host: H) -> Self {
+        Self { gpu, host }
+    }
+
+    /// Runs until nothing is left to happen or the horizon is passed.
+    ///
+    /// # Errors
+    /// [`RunError`]; what was simulated until then is lost.
+    pub fn run(mut self) -> Result<(Trace, Ended, H), RunError> {
+        self.host.start(&mut self.gpu)?;
+        let mut rounds = 0;
+        let mut ended = Ended::Done;
+        while let Some((at, _)) = self.gpu.calendar.next() {
+            if at > self.gpu.options.horizon {
+                ended = Ended::Horizon;
+                break;
+            }
+            rounds = if at == self.gpu.now { rounds + 1 } else { 0 };
+            if rounds > MAX_ROUNDS {
+                return Err(RunError::NoProgress { at });
+            }
+            self.gpu.now = at;
+            self.one_round()?;
+        }
+        let end = if ended == Ended::Horizon { self.gpu.options.horizon } else { self.gpu.now };
+        self.gpu.close(end);
+        Ok((self.gpu.trace, ended, self.host))
+    }
+
+    /// Steps 1 to 3 at the present instant.
+    fn one_round(&mut self) -> Result<(), RunError> {
+        let at = self.gpu.now;
+        while let Some(event) = self.gpu.calendar.pop_at(at, Phase::Completion) {
+            self.gpu.complete(event);
+        }
+        self.tell_host();
+        while let Some(event) = self.gpu.calendar.pop_at(at, Phase::Host) {
+            if let Event::Wake(token) = event {
+                self.host.on_wake(token);
+            }
+        }
+        loop {
+            let submitted = self.gpu.submitted();
+            self.host.act(&mut self.gpu)?;
+            self.gpu.dispatch()?;
+            let told = self.tell_host();
+            if !told && self.gpu.submitted() == submitted {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Hands the GPU's events to the host. Says whether there were any.
+    fn tell_host(&mut self) -> bool {
+        let mut events = std::mem::take(&mut self.gpu.events);
+        let any = !events.is_empty();
+        for event in events.drain(..) {
+            self.host.on_event(event, &self.gpu);
+        }
+        self.gpu.events = events;
+        any
+    }
+}

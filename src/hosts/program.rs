@@ -1,0 +1,325 @@
+//! The host threads of a scenario, such as the examiner's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use crate::gpu::{Ended, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, SubmitError, Trace};
+use crate::scenario::{BarrierId, HostThread, Scenario, Step};
+use crate::time::{Duration, Instant};
+use crate::workload::{OperationId, OperationKind, Origin};
+
+/// Runs the threads of a scenario.
+///
+/// At one instant they run in declaration order, each until it has to wait (a wait that is already satisfied is no
+/// wait); when the last thread reaches a barrier all go on, in declaration order; threads that have ended no longer
+/// count.
+#[derive(Debug)]
+pub struct ProgramHost<'a> {
+    threads: Vec<Thread<'a>>,
+    /// Threads that can go on at the present instant.
+    ready: BTreeSet<usize>,
+    /// Threads that wait for an operation.
+    waiting_for: FxHashMap<u32, Vec<usize>>,
+    /// Threads that wait for the device: how many operations submitted before each one's call are still running.
+    waiting_for_device: Vec<DeviceWait>,
+    barriers: BTreeMap<BarrierId, Barrier>,
+    spans: Vec<IterationSpan>,
+}
+
+#[derive(Debug)]
+struct Thread<'a> {
+    program: &'a HostThread,
+    /// The iteration that runs or comes next.
+    iteration: u64,
+    /// Where it stands in its program.
+    position: Position,
+    last: Option<OperationId>,
+    /// Index of the present iteration among the spans.
+    span: usize,
+    /// How often each `Repeat` step has gone back.
+    repeated: Vec<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Position {
+    /// Before an iteration: limits are checked, then the barrier.
+    BeforeIteration,
+    /// Through the barrier, if there is one: the period is waited for.
+    Released,
+    /// At a step.
+    At(usize),
+    Ended,
+}
+
+#[derive(Debug)]
+struct DeviceWait {
+    thread: usize,
+    /// Operations with a lower number count.
+    before: usize,
+    running: u64,
+}
+
+#[derive(Debug, Default)]
+struct Barrier {
+    /// Threads that have not ended.
+    members: usize,
+    arrived: BTreeSet<usize>,
+}
+
+/// What a scenario led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// What happened on the GPU.
+    pub trace: Trace,
+    /// How it ended.
+    pub ended: Ended,
+    /// What happened on the host: every iteration that began, in that order.
+    pub iterations: Vec<IterationSpan>,
+}
+
+/// One iteration of a host thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IterationSpan {
+    /// Index of the thread.
+    pub thread: u32,
+    /// Which iteration, from 0.
+    pub iteration: u32,
+    /// When its first step began.
+    pub start: Instant,
+    /// When its last step was done; `None` if the run ended before.
+    pub end: Option<Instant>,
+}
+
+/// Simulates a scenario from beginning to end.
+///
+/// # Errors
+/// [`RunError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time.
+pub fn simulate(scenario: &Scenario) -> Result<Run, RunError> {
+    let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
+    let options = GpuOptions { placement: scenario.placement, seed: scenario.seed, horizon, ..GpuOptions::default() };
+    simulate_with(scenario, options)
+}
+
+/// Simulates a scenario with the given options in place of its own.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, RunError> {
+    let mut gpu = Gpu::new(&scenario.device, options);
+    for stream in scenario.streams.iter().skip(1) {
+        gpu.add_stream(stream.clone())?;
+    }
+    for kernel in &scenario.kernels {
+        gpu.add_kernel(kernel.clone())?;
+    }
+    for copy in &scenario.copies {
+        gpu.add_copy(*copy)?;
+    }
+    let host = ProgramHost::new(&scenario.threads);
+    let (trace, ended, host) = Simulation::new(gpu, host).run()?;
+    Ok(Run { trace, ended, iterations: host.spans })
+}
+
+impl<'a> ProgramHost<'a> {
+    /// A host that runs `threads`. Their streams, kernels and copies must be known to the GPU.
+    #[must_use]
+    pub fn new(threads: &'a [HostThread]) -> Self {
+        let mut barriers: BTreeMap<BarrierId, Barrier> = BTreeMap::new();
+        for thread in threads {
+            for barrier in thread.barriers().collect::<BTreeSet<_>>() {
+                barriers.entry(barrier).or_default().members += 1;
+            }
+        }
+        let threads = threads
+            .iter()
+            .map(|program| Thread {
+                program,
+                iteration: 0,
+                position: Position::BeforeIteration,
+                last: None,
+                span: 0,
+                repeated: vec![0; program.steps.len()],
+            })
+            .collect();
+        Self {
+            threads,
+            ready: BTreeSet::new(),
+            waiting_for: FxHashMap::default(),
+            waiting_for_device: Vec::new(),
+            barriers,
+            spans: Vec::new(),
+        }
+    }
+
+    /// Runs one thread until it waits or ends.
+    fn run(&mut self, index: usize, gpu: &mut Gpu) -> Result<(), SubmitError> {
+        loop {
+            let thread = &mut self.threads[index];
+            let program = thread.program;
+            match thread.position {
+                Position::Ended => return Ok(()),
+                Position::BeforeIteration => {
+                    if thread.limit_reached(gpu.now()) {
+                        thread.position = Position::Ended;
+                        self.leave_barriers(index);
+                        return Ok(());
+                    }
+                    thread.position = Position::Released;
+                    if program.barrier.is_some_and(|barrier| !self.arrive(index, barrier)) {
+                        return Ok(());
+                    }
+                }
+                Position::Released => {
+                    let release = program.release_of(thread.iteration);
+                    if release > gpu.now() {
+                        gpu.wake_at(release, index as u64);
+                        return Ok(());
+                    }
+                    thread.position = Position::At(0);
+                    thread.span = self.spans.len();
+                    let (thread, iteration) = (to_u32(index), to_u32(thread.iteration));
+                    self.spans.push(IterationSpan { thread, iteration, start: gpu.now(), end: None });
+                }
+                Position::At(step) => {
+                    let Some(&action) = program.steps.get(step) else {
+                        self.spans[thread.span].end = Some(gpu.now());
+                        thread.iteration += 1;
+                        thread.position = Position::BeforeIteration;
+                        continue;
+                    };
+                    thread.position = Position::At(step + 1);
+                    if !self.perform(index, step, action, gpu)? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Performs one step. Says whether the thread can go on at once.
+    fn perform(&mut self, index: usize, step: usize, action: Step, gpu: &mut Gpu) -> Result<bool, SubmitError> {
+        let thread = &mut self.threads[index];
+        let origin = Origin { thread: to_u32(index), iteration: to_u32(thread.iteration) };
+        match action {
+            Step::Launch(kernel, stream) => {
+                thread.last = Some(gpu.submit(stream, OperationKind::Kernel(kernel), origin)?);
+            }
+            Step::Copy(copy, stream) => thread.last = Some(gpu.submit(stream, OperationKind::Copy(copy), origin)?),
+            Step::Memset(stream) => thread.last = Some(gpu.submit(stream, OperationKind::Memset, origin)?),
+            Step::AwaitLast => {
+                let last = thread.last;
+                return Ok(self.satisfied(index, last, gpu));
+            }
+            Step::SynchronizeStream(stream) => return Ok(self.satisfied(index, gpu.last_in(stream), gpu)),
+            Step::SynchronizeDevice => {
+                let running = gpu.unfinished();
+                if running > 0 {
+                    self.waiting_for_device.push(DeviceWait { thread: index, before: gpu.submitted(), running });
+                    return Ok(false);
+                }
+            }
+            Step::Sleep(Duration::ZERO) => {}
+            Step::Sleep(duration) => {
+                gpu.wake_at(gpu.now() + duration, index as u64);
+                return Ok(false);
+            }
+            Step::Barrier(barrier) => return Ok(self.arrive(index, barrier)),
+            Step::Repeat { from, times } => {
+                thread.repeated[step] += 1;
+                if thread.repeated[step] < times {
+                    thread.position = Position::At(from.min(step));
+                } else {
+                    thread.repeated[step] = 0;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether `operation` has completed; if not, the thread will be told.
+    fn satisfied(&mut self, index: usize, operation: Option<OperationId>, gpu: &Gpu) -> bool {
+        match operation.filter(|&operation| !gpu.is_complete(operation)) {
+            Some(operation) => {
+                self.waiting_for.entry(operation.0).or_default().push(index);
+                false
+            }
+            None => true,
+        }
+    }
+
+    /// A thread reaches a barrier. Says whether it was the last one, which goes on with the others.
+    fn arrive(&mut self, index: usize, id: BarrierId) -> bool {
+        let Some(barrier) = self.barriers.get_mut(&id) else { return true };
+        barrier.arrived.insert(index);
+        if barrier.arrived.len() >= barrier.members {
+            self.ready.append(&mut barrier.arrived);
+        }
+        // Even the last one goes on in its turn, after the others that were declared before it.
+        false
+    }
+
+    /// An ended thread no longer counts, which may open a barrier for the others.
+    fn leave_barriers(&mut self, index: usize) {
+        for id in self.threads[index].program.barriers().collect::<BTreeSet<_>>() {
+            let Some(barrier) = self.barriers.get_mut(&id) else { continue };
+            barrier.members -= 1;
+            if barrier.members > 0 && barrier.arrived.len() >= barrier.members {
+                self.ready.append(&mut barrier.arrived);
+            }
+        }
+    }
+}
+
+/// Reports count 2^32 threads and iterations at most, as many as there can be operations.
+fn to_u32(number: impl TryInto<u32>) -> u32 {
+    number.try_into().unwrap_or(u32::MAX)
+}
+
+impl Thread<'_> {
+    fn limit_reached(&self, now: Instant) -> bool {
+        let elapsed = now.since(Instant::ZERO + self.program.release);
+        self.program.iterations.is_some_and(|most| self.iteration >= most)
+            || self.program.time_limit.is_some_and(|limit| elapsed >= limit)
+    }
+}
+
+impl Host for ProgramHost<'_> {
+    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+        for (token, thread) in (0..).zip(&self.threads) {
+            gpu.wake_at(Instant::ZERO + thread.program.release, token);
+        }
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: GpuEvent, _gpu: &Gpu) {
+        let GpuEvent::Completed(operation) = event else { return };
+        if let Some(threads) = self.waiting_for.remove(&operation.0) {
+            self.ready.extend(threads);
+        }
+        for wait in &mut self.waiting_for_device {
+            wait.running -= u64::from((operation.0 as usize) < wait.before);
+        }
+        let ready = &mut self.ready;
+        self.waiting_for_device.retain(|wait| {
+            if wait.running == 0 {
+                ready.insert(wait.thread);
+            }
+            wait.running > 0
+        });
+    }
+
+    fn on_wake(&mut self, token: u64) {
+        self.ready.extend(usize::try_from(token).ok().filter(|&thread| thread < self.threads.len()));
+    }
+
+    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+        while !self.ready.is_empty() {
+            // A thread made ready meanwhile waits for the next turn, so that all go on in declaration order.
+            for thread in std::mem::take(&mut self.ready) {
+                self.run(thread, gpu)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,19 @@
+//! Reading JSON so that every error can say where it is.
+//!
+//! [`Document`] checks the syntax of a whole text once; [`Node`] is a cursor on one value of it. A reader asks a
+//! node for what it expects (`node.object()?.required("name")?.string()?`), and whatever does not fit becomes a
+//! [`JsonError`] with line, column and field path, what was found and what is allowed. Nothing is copied: a node is
+//! a slice of the text, which is how its position is known.
+//!
+//! Any key that starts with `comment` is free text, may repeat, and is passed over.
+
+mod error;
+mod node;
+mod object;
+
+pub use error::{JsonError, Problem};
+pub use node::{Document, Node};
+pub use object::Object;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! What is wrong with an input file, and where.
+
+use std::fmt;
+
+use serde_json::value::RawValue;
+
+use super::node::Node;
+use super::object::Object;
+
+/// Something in a JSON text that is not as it should be; its position is an offset \[bytes\] until
+/// [`Document::locate`](super::Document::locate) turns it into a [`JsonError`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub(super) offset: usize,
+    pub(super) what: String,
+    pub(super) help: Option<String>,
+}
+
+impl Problem {
+    /// Adds advice on how to mend the input.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// An error in an input file that its author can act on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonError {
+    /// The file's name, as the user gave it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column \[characters\], from 1.
+    pub column: usize,
+    /// The field, such as `benchmarks[2].thread_count`; empty at top level.
+    pub path: String,
+    /// What was found and what was expected.
+    pub what: String,
+    /// How to mend it, where that is known.
+    pub help: Option<String>,
+    /// The line of text in which it stands, shortened around the column.
+    pub excerpt: String,
+    /// Where in `excerpt` the value starts \[characters\].
+    pub excerpt_column: usize,
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: ", self.file, self.line, self.column)?;
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        write!(f, "{}", self.what)?;
+        if !self.excerpt.is_empty() {
+            write!(f, "\n  | {}\n  | {}^", self.excerpt, " ".repeat(self.excerpt_column))?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\n  help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+/// Characters of a line shown on either side of the error.
+const EXCERPT_REACH: usize = 60;
+
+/// Turns an offset \[bytes\] in `text` into line, column, path and excerpt.
+pub(super) fn locate(file: &str, text: &str, problem: Problem) -> JsonError {
+    let offset = floor_char_boundary(text, problem.offset.min(text.len()));
+    let line_start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[offset..].find('\n').map_or(text.len(), |at| offset + at);
+    let line_text = text[line_start..line_end].trim_end_matches('\r');
+    let column = text[line_start..offset].chars().count();
+    let first = column.saturating_sub(EXCERPT_REACH);
+    let excerpt: String =
+        line_text.chars().skip(first).take(2 * EXCERPT_REACH).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    JsonError {
+        file: file.to_owned(),
+        line: text[..offset].matches('\n').count() + 1,
+        column: column + 1,
+        path: path_to(text, offset),
+        what: problem.what,
+        help: problem.help,
+        excerpt,
+        excerpt_column: column - first,
+    }
+}
+
+fn floor_char_boundary(text: &str, mut offset: usize) -> usize {
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+/// The path of the innermost value that starts at or before `offset` and reaches beyond it.
+fn path_to(text: &str, offset: usize) -> String {
+    let mut path = String::new();
+    // A syntax error leaves nothing to walk through.
+    let Ok(mut raw) = serde_json::from_str::<&RawValue>(text).map(RawValue::get) else {
+        return path;
+    };
+    let start = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    while start(raw) != offset {
+        let holds = |child: &Node<'_>| (start(child.raw())..start(child.raw()) + child.raw().len()).contains(&offset);
+        let node = Node::new(raw, text);
+        if let Ok(object) = node.object() {
+            let Some((key, child)) = Object::into_entries(object).into_iter().find(|(_, child)| holds(child)) else {
+                break;
+            };
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(&key);
+            raw = child.raw();
+        } else if let Ok(list) = node.list() {
+            let Some((index, child)) = list.into_iter().enumerate().find(|(_, child)| holds(child)) else { break };
+            path.push_str(&format!("[{index}]"));
+            raw = child.raw();
+        } else {
+            break;
+        }
+    }
+    path
+}

@@ -1,0 +1,240 @@
+//! A cursor on one JSON value, knowing where it stands in the text.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::error::{JsonError, Problem, locate};
+use super::object::Object;
+use crate::time::{Decimal, DecimalError, Duration};
+
+/// A text that is valid JSON, with the name under which errors mention it.
+#[derive(Debug, Clone, Copy)]
+pub struct Document<'a> {
+    file: &'a str,
+    text: &'a str,
+    root: &'a RawValue,
+}
+
+impl<'a> Document<'a> {
+    /// Checks the syntax of `text`; `file` is the name used in errors.
+    ///
+    /// # Errors
+    /// [`JsonError`] at the place where `text` stops being JSON.
+    pub fn parse(file: &'a str, text: &'a str) -> Result<Self, JsonError> {
+        match serde_json::from_str(text) {
+            Ok(root) => Ok(Self { file, text, root }),
+            Err(error) => {
+                let line_start = match error.line() {
+                    0 | 1 => 0,
+                    line => text.match_indices('\n').nth(line - 2).map_or(text.len(), |(at, _)| at + 1),
+                };
+                // serde_json counts columns in bytes and points behind the character it stumbled over.
+                let offset = line_start + error.column().saturating_sub(1);
+                let what = error.to_string();
+                let what = what.split(" at line ").next().unwrap_or(&what);
+                Err(locate(file, text, Problem { offset, what: format!("not valid JSON: {what}"), help: None }))
+            }
+        }
+    }
+
+    /// The outermost value.
+    #[must_use]
+    pub fn root(&self) -> Node<'a> {
+        Node::new(self.root.get(), self.text)
+    }
+
+    /// The file, line, column and path of a problem found in this document.
+    #[must_use]
+    pub fn locate(&self, problem: Problem) -> JsonError {
+        locate(self.file, self.text, problem)
+    }
+}
+
+/// One value of a [`Document`].
+#[derive(Debug, Clone, Copy)]
+pub struct Node<'a> {
+    raw: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn new(raw: &'a str, text: &'a str) -> Self {
+        Self { raw, text }
+    }
+
+    /// The value as it is written.
+    #[must_use]
+    pub fn raw(&self) -> &'a str {
+        self.raw
+    }
+
+    /// A problem with this value.
+    #[must_use]
+    pub fn problem(&self, what: impl Into<String>) -> Problem {
+        let offset = self.raw.as_ptr() as usize - self.text.as_ptr() as usize;
+        Problem { offset, what: what.into(), help: None }
+    }
+
+    /// A problem of the form "expected …, found …".
+    #[must_use]
+    pub fn expected(&self, expected: &str) -> Problem {
+        self.problem(format!("expected {expected}, found {}", self.found()))
+    }
+
+    /// What stands here, in a few words.
+    #[must_use]
+    pub fn found(&self) -> String {
+        const SHOWN: usize = 40;
+        match self.raw.as_bytes().first() {
+            Some(b'{') => "an object".to_owned(),
+            Some(b'[') => "a list".to_owned(),
+            _ if self.raw.chars().count() > SHOWN => {
+                format!("{}…", self.raw.chars().take(SHOWN).collect::<String>())
+            }
+            _ => self.raw.to_owned(),
+        }
+    }
+
+    /// Whether this is `null`.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.raw == "null"
+    }
+
+    /// Whether this is an object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.raw.starts_with('{')
+    }
+
+    /// Whether this is a list.
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        self.raw.starts_with('[')
+    }
+
+    /// Whether this is a string.
+    #[must_use]
+    pub fn is_string(&self) -> bool {
+        self.raw.starts_with('"')
+    }
+
+    /// The fields of an object.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no object, or has a key twice.
+    pub fn object(&self) -> Result<Object<'a>, Problem> {
+        if !self.is_object() {
+            return Err(self.expected("an object"));
+        }
+        Object::parse(*self, self.text)
+    }
+
+    /// The elements of a list.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no list.
+    pub fn list(&self) -> Result<Vec<Node<'a>>, Problem> {
+        let parts: Option<Vec<&'a RawValue>> = self.is_list().then(|| self.deserialize()).flatten();
+        match parts {
+            Some(parts) => Ok(parts.into_iter().map(|raw| Node::new(raw.get(), self.text)).collect()),
+            None => Err(self.expected("a list")),
+        }
+    }
+
+    /// The elements of a list that must not be empty.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no list, or an empty one.
+    pub fn filled_list(&self) -> Result<Vec<Node<'a>>, Problem> {
+        let list = self.list()?;
+        if list.is_empty() { Err(self.problem("expected at least one entry, found an empty list")) } else { Ok(list) }
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no string.
+    pub fn string(&self) -> Result<String, Problem> {
+        let text = self.is_string().then(|| self.deserialize()).flatten();
+        text.ok_or_else(|| self.expected("a string"))
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is neither.
+    pub fn boolean(&self) -> Result<bool, Problem> {
+        self.deserialize().ok_or_else(|| self.expected("true or false"))
+    }
+
+    /// A whole number from `least` to `most`. `2.0` and `1e3` are whole numbers too.
+    ///
+    /// # Errors
+    /// [`Problem`] naming the range.
+    pub fn whole_number(&self, least: u64, most: u64) -> Result<u64, Problem> {
+        let refuse = || self.expected(&format!("a whole number from {least} to {most}"));
+        let number = self.decimal().map_err(|_| refuse())?;
+        let value = number.scaled(0, most).map_err(|_| refuse())?;
+        // Shifting by more digits than a whole number can have tells whether something was rounded away.
+        let is_whole = number.scaled_exactly(0) == Some(u128::from(value));
+        if is_whole && value >= least { Ok(value) } else { Err(refuse()) }
+    }
+
+    /// A whole number that fits 32 bits.
+    ///
+    /// # Errors
+    /// As [`Node::whole_number`].
+    pub fn whole_u32(&self, least: u32, most: u32) -> Result<u32, Problem> {
+        let value = self.whole_number(u64::from(least), u64::from(most))?;
+        u32::try_from(value).map_err(|_| self.expected("a number of 32 bits"))
+    }
+
+    /// A whole number that may be negative.
+    ///
+    /// # Errors
+    /// [`Problem`] naming the range.
+    pub fn signed_number(&self, least: i64, most: i64) -> Result<i64, Problem> {
+        self.deserialize::<i64>()
+            .filter(|value| (least..=most).contains(value))
+            .ok_or_else(|| self.expected(&format!("a whole number from {least} to {most}")))
+    }
+
+    /// A finite number, as its exact decimal value.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no number, or a negative one.
+    pub fn decimal(&self) -> Result<Decimal, Problem> {
+        let is_number = self.raw.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        if !is_number {
+            return Err(self.expected("a number"));
+        }
+        Decimal::parse(self.raw).map_err(|why| match why {
+            DecimalError::Negative => self.expected("a number that is not negative"),
+            _ => self.expected("a number"),
+        })
+    }
+
+    /// A number of seconds, rounded to the nearest nanosecond.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no number, is negative, or more than 2^63 ns.
+    pub fn seconds(&self) -> Result<Duration, Problem> {
+        self.decimal()?;
+        Duration::from_decimal_seconds(self.raw)
+            .map_err(|_| self.expected("seconds, from 0 to 9223372036.854775808 (2^63 ns)"))
+    }
+
+    /// A time with a unit, as a string: `"250 ms"`.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no such string.
+    pub fn time(&self) -> Result<Duration, Problem> {
+        let text = self.string().map_err(|_| self.expected("a time as a string, for example \"250 ms\""))?;
+        Duration::parse(&text).map_err(|error| self.problem(error.to_string()))
+    }
+
+    fn deserialize<T: Deserialize<'a>>(&self) -> Option<T> {
+        serde_json::from_str(self.raw).ok()
+    }
+}

@@ -1,0 +1,129 @@
+//! Logs as `cuda_scheduling_examiner` writes them, so that its viewers open them.
+
+use std::io::{self, Write};
+
+use super::summary::Summary;
+use crate::hosts::IterationSpan;
+use crate::scenario::examiner::{BenchmarkLog, KernelSync};
+use crate::time::{Instant, NS_PER_SECOND};
+use crate::workload::{Kernel, OperationId};
+
+/// Threads per SM that the examiner assumes on every device for `max_resident_threads`.
+const THREADS_PER_SM: u32 = 2048;
+
+/// The log of one benchmark.
+#[derive(Debug)]
+pub struct ExaminerLog<'a> {
+    summary: Summary<'a>,
+    benchmark: &'a BenchmarkLog,
+    index: u32,
+    iterations: Vec<IterationSpan>,
+    kernels: Vec<(OperationId, &'a Kernel)>,
+}
+
+/// The logs of a run, one per benchmark; none unless the scenario is one of the examiner's.
+#[must_use]
+pub fn examiner_logs<'a>(summary: &Summary<'a>, iterations: &[IterationSpan]) -> Vec<ExaminerLog<'a>> {
+    let Some(logs) = &summary.scenario.examiner else { return Vec::new() };
+    let mut list: Vec<ExaminerLog<'a>> = (0..)
+        .zip(&logs.benchmarks)
+        .map(|(index, benchmark)| ExaminerLog {
+            summary: *summary,
+            benchmark,
+            index,
+            iterations: Vec::new(),
+            kernels: Vec::new(),
+        })
+        .collect();
+    for span in iterations.iter().filter(|span| span.end.is_some()) {
+        if let Some(log) = list.get_mut(span.thread as usize) {
+            log.iterations.push(*span);
+        }
+    }
+    for (id, record, kernel) in summary.launches().filter(|(_, record, _)| record.finish().is_some()) {
+        if let Some(log) = list.get_mut(record.origin.thread as usize) {
+            log.kernels.push((id, kernel));
+        }
+    }
+    list
+}
+
+/// Seconds with nine decimals.
+fn seconds(instant: Instant) -> String {
+    let ns = instant.as_ns();
+    format!("{}.{:09}", ns / NS_PER_SECOND, ns % NS_PER_SECOND)
+}
+
+impl ExaminerLog<'_> {
+    /// File name, relative to the result directory.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        &self.benchmark.file_name
+    }
+
+    /// Writes the log. Blocks are expanded one by one.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write(&self, mut out: impl Write) -> io::Result<()> {
+        let quoted = |text: &str| serde_json::to_string(text).map_err(io::Error::from);
+        let benchmark = self.benchmark;
+        writeln!(out, "{{\n\"scenario_name\": {},", quoted(&benchmark.scenario_name)?)?;
+        writeln!(out, "\"benchmark_name\": {},", quoted(benchmark.benchmark_name)?)?;
+        if let Some(label) = &benchmark.label {
+            writeln!(out, "\"label\": {},", quoted(label)?)?;
+        }
+        let resident_threads = u64::from(THREADS_PER_SM) * u64::from(self.summary.scenario.device.sms);
+        writeln!(out, "\"max_resident_threads\": {resident_threads},")?;
+        writeln!(out, "\"data_size\": {},", benchmark.data_size)?;
+        let release_us = (benchmark.release_time.as_ns() + 500) / 1_000;
+        writeln!(out, "\"release_time\": {}.{:06},", release_us / 1_000_000, release_us % 1_000_000)?;
+        writeln!(out, "\"PID\": 1,\n\"TID\": {},", self.index + 1)?;
+        write!(out, "\"times\": [{{}}")?;
+        let mut kernels = self.kernels.iter().peekable();
+        for span in &self.iterations {
+            let (start, end) = (seconds(span.start), seconds(span.end.unwrap_or(span.start)));
+            write!(
+                out,
+                ",\n{{\"copy_in_times\": [{start},{start}], \"execute_times\": [{start},{end}], \
+                 \"copy_out_times\": [{end},{end}], \"cpu_times\": [{start},{end}]}}"
+            )?;
+            while let Some((id, kernel)) = kernels.next_if(|(id, _)| self.iteration_of(*id) <= span.iteration) {
+                self.write_kernel(&mut out, *id, kernel)?;
+            }
+        }
+        writeln!(out, "\n]}}")
+    }
+
+    fn iteration_of(&self, id: OperationId) -> u32 {
+        self.summary.trace.operations().get(id.0 as usize).map_or(0, |record| record.origin.iteration)
+    }
+
+    fn write_kernel(&self, out: &mut impl Write, id: OperationId, kernel: &Kernel) -> io::Result<()> {
+        let trace = self.summary.trace;
+        let Some(record) = trace.operations().get(id.0 as usize) else { return Ok(()) };
+        let launched = seconds(record.launched());
+        let synchronized = match self.benchmark.sync {
+            KernelSync::AfterKernel => seconds(record.finish().unwrap_or_default()),
+            KernelSync::None => seconds(Instant::ZERO),
+        };
+        write!(
+            out,
+            ",\n{{\"kernel_name\": {}, \"block_count\": {}, \"thread_count\": {}, \"shared_memory\": {}, \
+             \"cuda_launch_times\": [{launched}, {launched}, {synchronized}], \"block_times\": [",
+            serde_json::to_string(&*kernel.name)?,
+            kernel.blocks,
+            kernel.shape.threads,
+            kernel.shape.shared_memory_bytes,
+        )?;
+        let separator = |block: &crate::gpu::Block| if block.index == 0 { "" } else { "," };
+        for block in trace.blocks(id) {
+            write!(out, "{}{},{}", separator(&block), seconds(block.start), seconds(block.end))?;
+        }
+        write!(out, "], \"block_smids\": [")?;
+        for block in trace.blocks(id) {
+            write!(out, "{}{}", separator(&block), block.sm)?;
+        }
+        write!(out, "], \"cpu_core\": {}}}", self.benchmark.cpu_core)
+    }
+}

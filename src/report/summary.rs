@@ -1,0 +1,180 @@
+//! One run in numbers: what every report of it has in common.
+
+use serde::Serialize;
+
+use crate::gpu::{Ended, OperationRecord, Rule, Trace};
+use crate::scenario::Scenario;
+use crate::time::{Duration, Instant};
+use crate::workload::{Kernel, OperationId, OperationKind, StreamId};
+
+/// A scenario, what happened, and how it ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Summary<'a> {
+    /// What was simulated.
+    pub scenario: &'a Scenario,
+    /// What happened.
+    pub trace: &'a Trace,
+    /// How it ended.
+    pub ended: Ended,
+}
+
+/// One kernel launch in numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KernelSummary<'a> {
+    /// Number of the operation, in launch order.
+    pub id: u32,
+    /// Index of the host thread (the examiner's benchmark).
+    pub benchmark: u32,
+    /// The host thread's label.
+    pub label: &'a str,
+    /// Name of the function.
+    pub name: &'a str,
+    /// What tables and figures call it.
+    pub title: &'a str,
+    /// Index of the stream among those of the scenario, -1 for the NULL stream.
+    pub stream: i64,
+    /// Iteration or job of the host thread, from 0.
+    pub iteration: u32,
+    /// Threads of one block.
+    pub threads: u32,
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// The host's call (G1).
+    pub launched_ns: Instant,
+    /// It entered its EE queue (G2).
+    pub queued_ns: Option<Instant>,
+    /// Its first block was assigned.
+    pub first_start_ns: Option<Instant>,
+    /// Its last block was assigned.
+    pub last_start_ns: Option<Instant>,
+    /// All its blocks had completed.
+    pub finish_ns: Option<Instant>,
+    /// Finish minus launch.
+    pub response_ns: Option<Duration>,
+    /// Deadline of the job, counted from its release.
+    pub deadline_ns: Option<Duration>,
+    /// Whether it finished by then; null without a deadline, or if it had not finished when the run ended.
+    pub schedulable: Option<bool>,
+}
+
+impl<'a> Summary<'a> {
+    /// The kernel launches, in launch order.
+    pub fn kernels(&self) -> impl Iterator<Item = KernelSummary<'a>> + use<'a> {
+        let copied = *self;
+        self.launches().map(move |(id, record, kernel)| copied.kernel(id, record, kernel))
+    }
+
+    /// Kernel launches with their records, in launch order.
+    pub fn launches(&self) -> impl Iterator<Item = (OperationId, &'a OperationRecord, &'a Kernel)> + use<'a> {
+        let trace = self.trace;
+        (0..).map(OperationId).zip(trace.operations()).filter_map(|(id, record)| match record.kind {
+            OperationKind::Kernel(kernel) => Some((id, record, trace.kernels().get(kernel.0 as usize)?)),
+            _ => None,
+        })
+    }
+
+    /// Copies with their records, in launch order.
+    pub fn copies(&self) -> impl Iterator<Item = (OperationId, &'a OperationRecord, crate::workload::Copy)> + use<'a> {
+        let trace = self.trace;
+        (0..).map(OperationId).zip(trace.operations()).filter_map(|(id, record)| match record.kind {
+            OperationKind::Copy(copy) => Some((id, record, *trace.copies().get(copy.0 as usize)?)),
+            _ => None,
+        })
+    }
+
+    fn kernel(&self, id: OperationId, record: &'a OperationRecord, kernel: &'a Kernel) -> KernelSummary<'a> {
+        let thread = self.scenario.threads.get(record.origin.thread as usize);
+        let deadline = thread.and_then(|thread| thread.deadline);
+        let release = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
+        let due = release.zip(deadline).map(|(release, deadline)| release + deadline);
+        KernelSummary {
+            id: id.0,
+            benchmark: record.origin.thread,
+            label: thread.map_or("", |thread| &thread.label),
+            name: &kernel.name,
+            title: &kernel.title,
+            stream: stream_index(record.stream),
+            iteration: record.origin.iteration,
+            threads: kernel.shape.threads,
+            blocks: kernel.blocks,
+            launched_ns: record.launched(),
+            queued_ns: record.queued(),
+            first_start_ns: record.first_start(),
+            last_start_ns: record.last_start(),
+            finish_ns: record.finish(),
+            response_ns: record.response(),
+            deadline_ns: deadline,
+            schedulable: due.zip(record.finish()).map(|(due, finish)| finish <= due),
+        }
+    }
+
+    /// When the last operation completed; `None` if there was none, or one had not completed when the run ended.
+    #[must_use]
+    pub fn makespan(&self) -> Option<Instant> {
+        let finishes: Option<Vec<Instant>> = self.trace.operations().iter().map(OperationRecord::finish).collect();
+        finishes?.into_iter().max()
+    }
+
+    /// The rule that held an operation longest before its first block or its copy started, and for how long.
+    #[must_use]
+    pub fn longest_wait(&self, id: OperationId) -> Option<(Rule, Duration)> {
+        let start = self.trace.operations().get(id.0 as usize)?.first_start().unwrap_or(Instant::MAX);
+        let before_start = self.waits_by_rule(id, start);
+        // The earliest of equals: `max_by_key` would take the last.
+        before_start.into_iter().rev().max_by_key(|(_, duration)| *duration)
+    }
+
+    /// Time spent waiting under each rule before `until`, in the order in which the rules first held.
+    #[must_use]
+    pub fn waits_by_rule(&self, id: OperationId, until: Instant) -> Vec<(Rule, Duration)> {
+        let mut sums: Vec<(Rule, Duration)> = Vec::new();
+        for wait in self.trace.waits(id).iter().filter(|wait| wait.from < until) {
+            let duration = wait.to.min(until).since(wait.from);
+            match sums.iter_mut().find(|(rule, _)| *rule == wait.rule) {
+                Some((_, sum)) => *sum += duration,
+                None => sums.push((wait.rule, duration)),
+            }
+        }
+        sums
+    }
+
+    /// The share of the run in which an SM's thread slots, block slots and shared memory were taken, by SM, each from
+    /// 0 to 1; empty if the run took no time.
+    #[must_use]
+    pub fn utilization(&self) -> Vec<SmUtilization> {
+        super::state::utilization(self)
+    }
+
+    /// What the user should know: the reader's notes, and what had not finished at the horizon.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.scenario.notes.clone();
+        let unfinished = self.trace.operations().iter().filter(|record| record.finish().is_none()).count();
+        if self.ended == Ended::Horizon {
+            notes.push(format!(
+                "the run ends at the horizon, {}; {unfinished} of {} operations had not finished",
+                self.trace.end(),
+                self.trace.operations().len()
+            ));
+        }
+        notes
+    }
+}
+
+/// How busy one SM was.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SmUtilization {
+    /// The SM.
+    pub sm: u32,
+    /// Thread slots.
+    pub threads: f64,
+    /// Block slots.
+    pub block_slots: f64,
+    /// Shared memory.
+    pub shared_memory: f64,
+}
+
+/// A stream as reports number them.
+pub(super) fn stream_index(stream: StreamId) -> i64 {
+    i64::from(stream.0) - 1
+}

@@ -1,0 +1,126 @@
+//! Tables and plain text for people.
+
+use std::fmt::Write;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+
+use super::state::State;
+use super::summary::{KernelSummary, Summary};
+use crate::time::Duration;
+use crate::workload::OperationId;
+
+/// A table without frames whose numbers stand to the right.
+pub(crate) fn plain_table(header: &[&str], numbers: std::ops::Range<usize>) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled).set_header(header.to_vec());
+    for column in numbers {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// The kernel launches of a run: launched, waited and for which rule longest, started, finished, response; then the
+/// copies.
+#[must_use]
+pub fn kernel_table(summary: &Summary<'_>) -> String {
+    let header = [
+        "kernel",
+        "stream",
+        "iteration",
+        "blocks",
+        "threads",
+        "launched",
+        "waited",
+        "longest for",
+        "started",
+        "finished",
+        "response",
+    ];
+    let mut table = plain_table(&header, 2..11);
+    for kernel in summary.kernels() {
+        table.add_row(kernel_row(summary, &kernel));
+    }
+    let mut text = format!("{table}\n");
+    if summary.copies().next().is_some() {
+        let header = ["copy", "stream", "bytes", "launched", "waited", "started", "finished"];
+        let mut table = plain_table(&header, 2..7);
+        for (id, record, copy) in summary.copies() {
+            let start = record.first_start();
+            table.add_row(vec![
+                super::state::title(summary, id),
+                stream_name(summary, record.stream),
+                copy.bytes.to_string(),
+                record.launched().to_string(),
+                start.map_or_else(dash, |start| start.since(record.launched()).to_string()),
+                start.map_or_else(dash, |start| start.to_string()),
+                record.finish().map_or_else(dash, |end| end.to_string()),
+            ]);
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n{table}\n");
+    }
+    text
+}
+
+fn dash() -> String {
+    "-".to_owned()
+}
+
+fn stream_name(summary: &Summary<'_>, stream: crate::workload::StreamId) -> String {
+    summary.trace.streams().get(stream.0 as usize).map_or_else(dash, |stream| stream.name.to_string())
+}
+
+fn kernel_row(summary: &Summary<'_>, kernel: &KernelSummary<'_>) -> Vec<String> {
+    let id = OperationId(kernel.id);
+    let stream = summary.trace.operations().get(id.0 as usize).map(|record| record.stream);
+    let waited = kernel.first_start_ns.map(|start| start.since(kernel.launched_ns));
+    let longest = summary.longest_wait(id).filter(|(_, time)| *time > Duration::ZERO);
+    vec![
+        kernel.title.to_owned(),
+        stream.map_or_else(dash, |stream| stream_name(summary, stream)),
+        kernel.iteration.to_string(),
+        kernel.blocks.to_string(),
+        kernel.threads.to_string(),
+        kernel.launched_ns.to_string(),
+        waited.map_or_else(dash, |waited| waited.to_string()),
+        longest.map_or_else(dash, |(rule, time)| format!("{rule} ({time})")),
+        kernel.first_start_ns.map_or_else(dash, |start| start.to_string()),
+        kernel.finish_ns.map_or_else(dash, |finish| finish.to_string()),
+        kernel.response_ns.map_or_else(dash, |response| response.to_string()),
+    ]
+}
+
+/// The state at one instant as text.
+#[must_use]
+pub fn state_text(state: &State) -> String {
+    let mut text = format!("state at {}\n", state.at_ns);
+    let list = |names: &[String]| if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
+    for (priority, queue) in &state.ee_queues {
+        let _ = writeln!(text, "  EE queue, priority {priority}: {}", list(queue));
+    }
+    let _ = writeln!(text, "  CE queue: {}", list(&state.ce_queue));
+    for (engine, served) in (0..).zip(&state.copy_engines) {
+        let _ = writeln!(text, "  copy engine {engine}: {}", served.as_deref().unwrap_or("idle"));
+    }
+    for sm in &state.sms {
+        let residents: Vec<String> =
+            sm.resident.iter().map(|resident| format!("{} x {}", resident.blocks, resident.kernel)).collect();
+        let _ = writeln!(
+            text,
+            "  SM {}: {}; free: {} threads, {} block slots, {} bytes of shared memory, {} registers",
+            sm.sm,
+            list(&residents),
+            sm.free_threads,
+            sm.free_blocks,
+            sm.free_shared_memory,
+            sm.free_registers
+        );
+    }
+    for waiting in &state.waiting {
+        let _ = writeln!(text, "  {} waits ({}): {}", waiting.operation, waiting.rule, waiting.why);
+    }
+    text
+}

@@ -1,0 +1,18 @@
+//! Scenarios: what runs on the GPU and who submits it, as data that never changes while a simulation runs.
+//!
+//! Every input format is a reader that makes a [`Scenario`]; nothing behind the readers knows formats.
+
+mod build;
+mod endless;
+pub mod examiner;
+mod expected;
+mod model;
+pub mod native;
+mod options;
+mod read;
+
+pub use build::ScenarioBuilder;
+pub use endless::Endless;
+pub use expected::{Difference, Expected, ExpectedKernel};
+pub use model::{BarrierId, HostThread, Scenario, Step};
+pub use options::{BlockDurations, ReadOptions};

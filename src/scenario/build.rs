@@ -1,0 +1,136 @@
+//! Putting a scenario together, with the GPU's own checks.
+
+use super::model::{BarrierId, HostThread, Scenario};
+use super::options::{BlockDurations, ReadOptions};
+use crate::device::Device;
+use crate::gpu::{Gpu, GpuOptions, SubmitError};
+use crate::time::Duration;
+use crate::workload::{Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec};
+
+/// A scenario in the making. Whatever is added is checked by an idle GPU, so that everything the run would refuse is
+/// refused here, where its place in the input is known.
+#[derive(Debug)]
+pub struct ScenarioBuilder<'a> {
+    options: &'a ReadOptions,
+    durations: BlockDurations<'a>,
+    gpu: Gpu,
+    scenario: Scenario,
+    barriers: u32,
+}
+
+impl<'a> ScenarioBuilder<'a> {
+    /// An empty scenario on `device`, unless the options name another.
+    #[must_use]
+    pub fn new(name: String, device: Device, options: &'a ReadOptions) -> Self {
+        let device = options.device.clone().unwrap_or(device);
+        let gpu = Gpu::new(&device, GpuOptions::default());
+        let scenario = Scenario {
+            name,
+            device,
+            placement: options.placement.unwrap_or_default(),
+            seed: options.seed.unwrap_or(0),
+            horizon: options.horizon,
+            streams: vec![StreamSpec::new("NULL")],
+            kernels: Vec::new(),
+            copies: Vec::new(),
+            threads: Vec::new(),
+            notes: Vec::new(),
+            expected: None,
+            examiner: None,
+        };
+        let durations = BlockDurations::new(&options.block_durations);
+        Self { options, durations, gpu, scenario, barriers: 0 }
+    }
+
+    /// The device that it will run on.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.scenario.device
+    }
+
+    /// What the user said beside the file.
+    #[must_use]
+    pub fn options(&self) -> &'a ReadOptions {
+        self.options
+    }
+
+    /// Sets what the file says of placement, seed and horizon; the user's options win.
+    pub fn settings(&mut self, placement: Option<Placement>, seed: Option<u64>, horizon: Option<Duration>) {
+        self.scenario.placement = self.options.placement.or(placement).unwrap_or_default();
+        self.scenario.seed = self.options.seed.or(seed).unwrap_or(0);
+        self.scenario.horizon = self.options.horizon.or(horizon);
+    }
+
+    /// Adds a stream.
+    ///
+    /// # Errors
+    /// [`SubmitError`] if the device does not have such a stream.
+    pub fn add_stream(&mut self, stream: StreamSpec) -> Result<StreamId, SubmitError> {
+        let id = self.gpu.add_stream(stream.clone())?;
+        self.scenario.streams.push(stream);
+        Ok(id)
+    }
+
+    /// Adds a kernel, after the user's variation is applied to its block time.
+    ///
+    /// # Errors
+    /// [`SubmitError`] if one of its blocks could never run.
+    pub fn add_kernel(&mut self, mut kernel: Kernel) -> Result<KernelId, SubmitError> {
+        kernel.duration = self.options.vary(kernel.duration).ok_or(SubmitError::BlockTime)?;
+        let id = self.gpu.add_kernel(kernel.clone())?;
+        self.scenario.kernels.push(kernel);
+        Ok(id)
+    }
+
+    /// Adds a copy.
+    ///
+    /// # Errors
+    /// [`SubmitError::CopyTooLong`].
+    pub fn add_copy(&mut self, copy: Copy) -> Result<CopyId, SubmitError> {
+        let id = self.gpu.add_copy(copy)?;
+        self.scenario.copies.push(copy);
+        Ok(id)
+    }
+
+    /// A barrier that no thread uses yet.
+    pub fn new_barrier(&mut self) -> BarrierId {
+        self.barriers += 1;
+        BarrierId(self.barriers - 1)
+    }
+
+    /// The block time that the user has given for a kernel that goes by any of `names`.
+    pub fn given_block_duration(&mut self, names: &[&str]) -> Option<Duration> {
+        self.durations.find(names)
+    }
+
+    /// A block time that the user has given and that no kernel needed.
+    #[must_use]
+    pub fn unused_block_duration(&self) -> Option<&'a str> {
+        self.durations.unused()
+    }
+
+    /// Adds a host thread.
+    pub fn add_thread(&mut self, thread: HostThread) {
+        self.scenario.threads.push(thread);
+    }
+
+    /// The threads added so far.
+    #[must_use]
+    pub fn threads(&self) -> &[HostThread] {
+        &self.scenario.threads
+    }
+
+    /// Tells the user something about the input that is not an error.
+    pub fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        if !self.scenario.notes.contains(&note) {
+            self.scenario.notes.push(note);
+        }
+    }
+
+    /// The finished scenario.
+    #[must_use]
+    pub fn build(self) -> Scenario {
+        self.scenario
+    }
+}

@@ -1,0 +1,92 @@
+//! Threads that could never end, found before the run.
+
+use thiserror::Error;
+
+use super::model::{HostThread, Scenario, Step};
+use crate::time::Duration;
+use crate::workload::{OperationKind, StreamId};
+
+/// Why a thread never ends.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Endless {
+    /// It repeats without limit, and the run has no horizon.
+    #[error("{thread:?} has neither max_iterations nor max_time, so it never ends")]
+    NoLimit {
+        /// The thread's label.
+        thread: String,
+    },
+    /// Without a limit on iterations it has to wait for something that takes time, or it fills one instant forever.
+    #[error(
+        "an iteration of {thread:?} may take no time at all, and their number is not limited: time would stand still"
+    )]
+    NoTime {
+        /// The thread's label.
+        thread: String,
+    },
+}
+
+impl Endless {
+    /// What its author can do.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::NoLimit { .. } => "limit its iterations or its time, or bound the run with --horizon TIME",
+            Self::NoTime { .. } => "limit its iterations, or let each of them wait for a kernel, a copy or a sleep",
+        }
+    }
+}
+
+/// Whether thread `thread` of `scenario` could never end, or keep time from going on.
+pub(super) fn check(scenario: &Scenario, thread: &HostThread) -> Result<(), Endless> {
+    if thread.iterations.is_some() {
+        return Ok(());
+    }
+    if thread.time_limit.is_none() && scenario.horizon.is_none() {
+        return Err(Endless::NoLimit { thread: thread.label.to_string() });
+    }
+    if thread.period.is_some_and(|period| period > Duration::ZERO) || takes_time(scenario, &thread.steps) {
+        return Ok(());
+    }
+    Err(Endless::NoTime { thread: thread.label.to_string() })
+}
+
+/// Whether going through `steps` once certainly takes time: a sleep, or an operation of non-zero length that is waited
+/// for.
+fn takes_time(scenario: &Scenario, steps: &[Step]) -> bool {
+    let mut long_in: Vec<StreamId> = Vec::new();
+    let mut last = None;
+    for step in steps {
+        match *step {
+            Step::Launch(kernel, stream) => last = Some((OperationKind::Kernel(kernel), stream)),
+            Step::Copy(copy, stream) => last = Some((OperationKind::Copy(copy), stream)),
+            Step::Memset(stream) => last = Some((OperationKind::Memset, stream)),
+            Step::Sleep(duration) if duration > Duration::ZERO => return true,
+            Step::SynchronizeDevice if !long_in.is_empty() => return true,
+            Step::SynchronizeStream(stream) if long_in.contains(&stream) => return true,
+            // Operations of one stream complete in order, so waiting for the last is waiting for all of its stream.
+            Step::AwaitLast if last.is_some_and(|(_, stream)| long_in.contains(&stream)) => return true,
+            _ => {}
+        }
+        if let Some((kind, stream)) = last
+            && is_long(scenario, kind)
+            && !long_in.contains(&stream)
+        {
+            long_in.push(stream);
+        }
+    }
+    false
+}
+
+fn is_long(scenario: &Scenario, kind: OperationKind) -> bool {
+    match kind {
+        OperationKind::Kernel(kernel) => {
+            scenario.kernels.get(kernel.0 as usize).is_some_and(|kernel| kernel.duration.best > Duration::ZERO)
+        }
+        OperationKind::Copy(copy) => scenario.copies.get(copy.0 as usize).is_some_and(|copy| {
+            let by_bandwidth = || scenario.device.copy.duration(copy.direction, copy.bytes);
+            copy.duration.or_else(by_bandwidth).is_none_or(|duration| duration > Duration::ZERO)
+        }),
+        OperationKind::Memset => false,
+    }
+}

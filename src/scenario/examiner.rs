@@ -1,0 +1,14 @@
+//! Scenario files of `cuda_scheduling_examiner`, the public tool of the RTSS 2017 and OSPERT 2017 studies.
+//!
+//! What its keys mean is in `docs/examiner.md`. Each benchmark becomes one host thread with one stream; unknown keys
+//! are errors, as they are for the examiner itself.
+
+mod benchmark;
+mod file;
+mod logs;
+mod multikernel;
+mod spin;
+mod stream_action;
+
+pub(super) use file::read;
+pub use logs::{BenchmarkLog, ExaminerLogs, KernelSync};

@@ -1,0 +1,205 @@
+//! What all benchmarks have in common, and which kind each one is.
+
+use std::path::{Component, Path};
+use std::sync::Arc;
+
+use super::file::{Reading, check_log_names, level, refuse_contexts};
+use super::logs::{BenchmarkLog, KernelSync};
+use super::{multikernel, spin, stream_action};
+use crate::device::SmMask;
+use crate::gpu::SubmitError;
+use crate::json::{Node, Object, Problem};
+use crate::scenario::model::{BarrierId, HostThread, Step};
+use crate::time::Duration;
+use crate::workload::{Kernel, KernelId, StreamId, StreamSpec};
+
+/// What a benchmark inherits from the level of the file in which it stands.
+pub(super) struct Context {
+    pub(super) scenario_name: String,
+    pub(super) iterations: Option<u64>,
+    pub(super) time_limit: Option<Duration>,
+    /// Release of the `task_host.so` around it.
+    pub(super) release: Duration,
+    pub(super) cuda_device: u64,
+    pub(super) barrier: Option<BarrierId>,
+    pub(super) depth: u32,
+}
+
+/// One benchmark, as far as all kinds have it.
+pub(super) struct Benchmark<'a> {
+    pub(super) node: Node<'a>,
+    /// File name without directory and `.so`.
+    pub(super) kind: String,
+    /// The label, or else the kind.
+    pub(super) title: Arc<str>,
+    pub(super) threads: Node<'a>,
+    pub(super) blocks: Node<'a>,
+    pub(super) info: Option<Node<'a>>,
+    pub(super) stream: StreamId,
+}
+
+/// What a kind of benchmark does, and how the examiner calls it.
+pub(super) struct Behaviour {
+    pub(super) steps: Vec<Step>,
+    pub(super) benchmark_name: &'static str,
+    pub(super) sync: KernelSync,
+}
+
+/// Reads one entry of `benchmarks`.
+pub(super) fn read<'a>(node: Node<'a>, context: &Context, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {
+    let mut entry = node.object()?;
+    let file_node = entry.required("filename")?;
+    let file_name = file_node.string()?;
+    let base = Path::new(&file_name).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let kind = base.strip_suffix(".so").unwrap_or(base).to_owned();
+    if kind.is_empty() {
+        return Err(file_node.expected("the path of a benchmark, such as \"./bin/timer_spin.so\""));
+    }
+    let threads = entry.required("thread_count")?;
+    let blocks = entry.required("block_count")?;
+    let data_size = entry.required("data_size")?.whole_number(0, u64::MAX)?;
+    let label = entry.optional("label")?.map(|node| node.string()).transpose()?;
+    let log_node = entry.optional("log_name")?;
+    let log_name = log_node.map(|node| node.string()).transpose()?;
+    let info = entry.optional("additional_info")?;
+    let iterations = entry.optional("max_iterations")?;
+    if let Some(own) = iterations.filter(|_| context.barrier.is_some()) {
+        return Err(own.problem("max_iterations of a single benchmark goes with sync_every_iteration: false only"));
+    }
+    let iterations = iterations.map(|node| node.whole_number(0, u64::MAX)).transpose()?;
+    let time_limit = entry.optional("max_time")?.map(|node| node.seconds()).transpose()?;
+    let release = entry.optional("release_time")?.map(|node| node.seconds()).transpose()?.unwrap_or_default();
+    let cpu_core = entry.optional("cpu_core")?.map(|node| node.whole_u32(0, u32::MAX)).transpose()?;
+    let priority =
+        entry.optional("stream_priority")?.map(|node| node.signed_number(-(1 << 31), 1 << 31)).transpose()?;
+    let sm_mask = read_mask(&mut entry)?;
+    let mps = entry.optional("mps_thread_percentage")?;
+    entry.finish()?;
+
+    if let Some(node) = mps
+        && node.decimal()?.scaled_exactly(0) != Some(100)
+    {
+        refuse_contexts(reading, node, "mps_thread_percentage other than 100 asks for an MPS client")?;
+    }
+    let start = context.release.checked_add(release).ok_or_else(|| node.problem("the release time is past 2^63 ns"))?;
+    if kind == "task_host" {
+        let info = info.ok_or_else(|| node.problem("task_host.so needs a scenario in additional_info"))?;
+        let mut nested = info.object()?;
+        let name = nested.required("name")?.string()?;
+        return level(nested, name, start, Some(context.cuda_device), context.depth + 1, reading);
+    }
+    if kind.starts_with("cpu_") {
+        let title = label.unwrap_or(kind);
+        reading.builder.note(format!("benchmark {title:?} does no GPU work and is skipped"));
+        return Ok(());
+    }
+
+    let index = reading.logs.len();
+    let file_name = log_name.unwrap_or_else(|| format!("{kind}_{index}.json"));
+    let log_at = log_node.unwrap_or(node);
+    check_log_names(&reading.logs, log_at, &file_name)?;
+    if reading.builder.options().logs_inside && escapes(&file_name) {
+        return Err(log_at
+            .problem(format!("the log name {file_name:?} leads out of the result directory"))
+            .with_help("--allow-log-paths writes it there all the same"));
+    }
+    let title: Arc<str> = label.as_deref().unwrap_or(&kind).into();
+    let stream = add_stream(reading, node, &title, priority, sm_mask)?;
+    let benchmark = Benchmark { node, kind, title: Arc::clone(&title), threads, blocks, info, stream };
+    let behaviour = behaviour(&benchmark, reading)?;
+    reading.builder.add_thread(HostThread {
+        label: title,
+        release: start,
+        iterations: own_or(iterations, context.iterations),
+        time_limit: match time_limit {
+            Some(own) => (own > Duration::ZERO).then_some(own),
+            None => context.time_limit,
+        },
+        period: None,
+        deadline: None,
+        barrier: context.barrier,
+        steps: behaviour.steps,
+    });
+    reading.nodes.push(node);
+    reading.logs.push(BenchmarkLog {
+        file_name,
+        scenario_name: context.scenario_name.clone(),
+        benchmark_name: behaviour.benchmark_name,
+        label,
+        data_size,
+        release_time: release,
+        cpu_core: cpu_core.unwrap_or(0),
+        sync: behaviour.sync,
+    });
+    Ok(())
+}
+
+/// A benchmark's own number of iterations, 0 meaning no limit, replaces that of the level.
+fn own_or(own: Option<u64>, inherited: Option<u64>) -> Option<u64> {
+    match own {
+        Some(own) => (own > 0).then_some(own),
+        None => inherited,
+    }
+}
+
+fn behaviour(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
+    match benchmark.kind.as_str() {
+        "timer_spin" => spin::timer(benchmark, reading),
+        "timer_spin_default_stream" => spin::timer_default_stream(benchmark, reading),
+        "sharedmem_timer_spin" => spin::shared_memory_timer(benchmark, reading),
+        "counter_spin" => spin::counter(benchmark, reading),
+        "multikernel" => multikernel::read(benchmark, reading),
+        "stream_action" => stream_action::read(benchmark, reading),
+        _ => spin::other(benchmark, reading),
+    }
+}
+
+/// A stream with a priority that the device has is non-blocking; any other is a blocking one of the lowest priority.
+fn add_stream(
+    reading: &mut Reading<'_, '_>,
+    node: Node<'_>,
+    title: &Arc<str>,
+    priority: Option<i64>,
+    sm_mask: Option<SmMask>,
+) -> Result<StreamId, Problem> {
+    let stated = priority.and_then(|priority| i32::try_from(priority).ok());
+    let valid = stated.filter(|priority| reading.builder.device().priorities().any(|known| known == *priority));
+    let spec = StreamSpec { name: Arc::clone(title), priority: valid.unwrap_or(0), blocking: valid.is_none(), sm_mask };
+    reading.builder.add_stream(spec).map_err(|error| node.problem(error.to_string()))
+}
+
+/// Takes an optional `sm_mask`.
+pub(super) fn read_mask(entry: &mut Object<'_>) -> Result<Option<SmMask>, Problem> {
+    let Some(node) = entry.optional("sm_mask")? else { return Ok(None) };
+    SmMask::parse(&node.string()?).map(Some).map_err(|error| node.problem(error.to_string()))
+}
+
+/// A grid or block size: a number, or a list of one to three numbers whose product counts.
+pub(super) fn dimensions(node: Node<'_>) -> Result<u32, Problem> {
+    const MOST: u32 = i32::MAX as u32;
+    if !node.is_list() {
+        return node.whole_u32(1, MOST);
+    }
+    let sides = node.filled_list()?;
+    if sides.len() > 3 {
+        return Err(node.expected("a number or a list of at most three numbers"));
+    }
+    let mut product = 1_u32;
+    for side in sides {
+        product = product
+            .checked_mul(side.whole_u32(1, MOST)?)
+            .filter(|&product| product <= MOST)
+            .ok_or_else(|| node.problem(format!("the product of these numbers is more than {MOST}")))?;
+    }
+    Ok(product)
+}
+
+/// Adds a kernel; an error mentions it by name, at `node`.
+pub(super) fn add_kernel(reading: &mut Reading<'_, '_>, node: Node<'_>, kernel: Kernel) -> Result<KernelId, Problem> {
+    let title = Arc::clone(&kernel.title);
+    reading.builder.add_kernel(kernel).map_err(|error: SubmitError| node.problem(format!("kernel {title:?}: {error}")))
+}
+
+fn escapes(file_name: &str) -> bool {
+    !Path::new(file_name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}

@@ -1,0 +1,115 @@
+//! The top level of a scenario file.
+
+use std::collections::BTreeMap;
+
+use super::benchmark::{self, Context};
+use super::logs::{BenchmarkLog, ExaminerLogs};
+use crate::json::{Node, Object, Problem};
+use crate::scenario::build::ScenarioBuilder;
+use crate::scenario::model::Scenario;
+use crate::scenario::options::ReadOptions;
+use crate::scenario::read::{default_device, finish};
+use crate::time::Duration;
+
+/// `task_host.so` benchmarks may be nested this deep.
+const MAX_NESTING: u32 = 16;
+
+/// What reading a file, nested ones included, leads to.
+pub(super) struct Reading<'a, 'o> {
+    pub(super) builder: ScenarioBuilder<'o>,
+    /// Where each host thread stands in the file.
+    pub(super) nodes: Vec<Node<'a>>,
+    pub(super) logs: Vec<BenchmarkLog>,
+}
+
+/// Reads the examiner scenario that `file` holds.
+pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenario, Problem> {
+    let name = file.required("name")?.string()?;
+    let device = default_device(file.node())?;
+    let builder = ScenarioBuilder::new(name.clone(), device, options);
+    let mut reading = Reading { builder, nodes: Vec::new(), logs: Vec::new() };
+    let result_directory = match file.optional("base_result_directory")? {
+        Some(directory) => directory.string()?,
+        None => "./results".to_owned(),
+    };
+    let root = file.node();
+    level(file, name, Duration::ZERO, None, 0, &mut reading)?;
+    if reading.nodes.is_empty() {
+        return Err(root.problem("no benchmark of this scenario uses the GPU"));
+    }
+    let Reading { builder, nodes, logs, .. } = reading;
+    let mut scenario = finish(builder, root, |thread| nodes.get(thread).copied().unwrap_or(root))?;
+    scenario.examiner = Some(ExaminerLogs { result_directory, benchmarks: logs });
+    Ok(scenario)
+}
+
+/// Reads one level of the file: its top, or the `additional_info` of a `task_host.so`.
+pub(super) fn level<'a>(
+    mut file: Object<'a>,
+    scenario_name: String,
+    release: Duration,
+    outer_device: Option<u64>,
+    depth: u32,
+    reading: &mut Reading<'a, '_>,
+) -> Result<(), Problem> {
+    if depth > MAX_NESTING {
+        return Err(file.node().problem(format!("task_host.so benchmarks are nested more than {MAX_NESTING} deep")));
+    }
+    let iterations = file.required("max_iterations")?.whole_number(0, u64::MAX)?;
+    let time = file.required("max_time")?.seconds()?;
+    let device_node = file.required("cuda_device")?;
+    let cuda_device = device_node.whole_number(0, 1 << 31)?;
+    if let Some(outer) = outer_device.filter(|&outer| outer != cuda_device) {
+        return Err(device_node
+            .problem(format!("expected {outer}, the device of the surrounding scenario, found {cuda_device}")));
+    }
+    for ignored in ["pin_cpus", "do_warmup"] {
+        file.optional(ignored)?.map(|node| node.boolean()).transpose()?;
+    }
+    // Known at every level, used at the top only.
+    file.optional("base_result_directory")?.map(|node| node.string()).transpose()?;
+    if let Some(node) = file.optional("use_processes")?
+        && node.boolean()?
+    {
+        refuse_contexts(reading, node, "use_processes asks for a CUDA context per benchmark")?;
+    }
+    let synced = match file.optional("sync_every_iteration")? {
+        Some(node) => node.boolean()?,
+        None => false,
+    };
+    file.required("name")?;
+    let benchmarks = file.required("benchmarks")?.filled_list()?;
+    file.finish()?;
+    let context = Context {
+        scenario_name,
+        iterations: (iterations > 0).then_some(iterations),
+        time_limit: (time > Duration::ZERO).then_some(time),
+        release,
+        cuda_device,
+        barrier: synced.then(|| reading.builder.new_barrier()),
+        depth,
+    };
+    benchmarks.into_iter().try_for_each(|node| benchmark::read(node, &context, reading))
+}
+
+/// Contexts of their own do not share the GPU concurrently, which the published rules do not cover.
+pub(super) fn refuse_contexts(reading: &mut Reading<'_, '_>, node: Node<'_>, what: &str) -> Result<(), Problem> {
+    if reading.builder.options().as_threads {
+        reading.builder.note(format!("{what}: replayed as threads of one context, as asked for"));
+        return Ok(());
+    }
+    Err(node
+        .problem(format!(
+            "{what}; contexts do not share the GPU concurrently, and no published rule says how they take turns"
+        ))
+        .with_help("--as-threads replays the benchmarks as threads of one context instead"))
+}
+
+/// Refuses a log name that another benchmark has already.
+pub(super) fn check_log_names(logs: &[BenchmarkLog], node: Node<'_>, file_name: &str) -> Result<(), Problem> {
+    let earlier: BTreeMap<&str, ()> = logs.iter().map(|log| (log.file_name.as_str(), ())).collect();
+    if earlier.contains_key(file_name) {
+        return Err(node.problem(format!("two benchmarks write their logs to {file_name:?}")));
+    }
+    Ok(())
+}

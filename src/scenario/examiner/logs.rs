@@ -1,0 +1,42 @@
+//! What the examiner's log files say beside times.
+
+use crate::time::Duration;
+
+/// How the examiner would log a scenario.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExaminerLogs {
+    /// Where it would put its logs.
+    pub result_directory: String,
+    /// One log per host thread, in the same order.
+    pub benchmarks: Vec<BenchmarkLog>,
+}
+
+/// The fixed part of one log file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchmarkLog {
+    /// File name, relative to the result directory.
+    pub file_name: String,
+    /// `name` of the file in which the benchmark stands (that of a `task_host` for those nested in it).
+    pub scenario_name: String,
+    /// What the examiner calls this kind of benchmark.
+    pub benchmark_name: &'static str,
+    /// The benchmark's label, if it has one.
+    pub label: Option<String>,
+    /// The benchmark's `data_size`.
+    pub data_size: u64,
+    /// The benchmark's release time.
+    pub release_time: Duration,
+    /// The benchmark's `cpu_core`, or 0.
+    pub cpu_core: u32,
+    /// Whether its log tells when the host saw each kernel complete.
+    pub sync: KernelSync,
+}
+
+/// Whether the third of a kernel's `cuda_launch_times` is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KernelSync {
+    /// The host synchronizes right after the kernel: the time at which that returned.
+    AfterKernel,
+    /// It does not: the examiner writes 0.
+    None,
+}

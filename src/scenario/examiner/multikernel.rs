@@ -1,0 +1,85 @@
+//! `multikernel.so`: kernels one after another in one stream, with copies around them.
+
+use std::sync::Arc;
+
+use super::benchmark::{Behaviour, Benchmark, add_kernel, dimensions, read_mask};
+use super::file::Reading;
+use super::logs::KernelSync;
+use super::spin::{nanoseconds, shared_memory};
+use crate::device::{BlockShape, CopyDirection};
+use crate::json::{Node, Problem};
+use crate::scenario::model::Step;
+use crate::time::Duration;
+use crate::workload::{BlockTime, Copy, Kernel};
+
+/// Bytes of one unit of `copy_in_count` and `copy_out_count`.
+const WORD_BYTES: u64 = 4;
+
+/// For each entry: a stream-synchronize and a sleep if it has a `delay`, a copy in, the kernel, a copy out, none of
+/// them waited for. A stream-synchronize at the end.
+pub(super) fn read(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
+    // Ignored by the examiner, but they have to be numbers.
+    for ignored in [benchmark.threads, benchmark.blocks] {
+        if !ignored.is_list() {
+            ignored.whole_u32(0, u32::MAX)?;
+        }
+    }
+    let info = benchmark
+        .info
+        .ok_or_else(|| benchmark.node.problem("multikernel.so needs a list of kernels in additional_info"))?;
+    let mut steps = Vec::new();
+    for entry in info.filled_list()? {
+        read_entry(entry, benchmark, reading, &mut steps)?;
+    }
+    steps.push(Step::SynchronizeStream(benchmark.stream));
+    Ok(Behaviour { steps, benchmark_name: "Multi-kernel submission", sync: KernelSync::None })
+}
+
+fn read_entry(
+    node: Node<'_>,
+    benchmark: &Benchmark<'_>,
+    reading: &mut Reading<'_, '_>,
+    steps: &mut Vec<Step>,
+) -> Result<(), Problem> {
+    let stream = benchmark.stream;
+    let mut entry = node.object()?;
+    let label: Arc<str> = entry.required("kernel_label")?.string()?.into();
+    let duration = nanoseconds(entry.required("duration")?)?;
+    let blocks = dimensions(entry.required("block_count")?)?;
+    let threads_node = entry.required("thread_count")?;
+    let threads = dimensions(threads_node)?;
+    let shared_memory_bytes = shared_memory(entry.optional("shared_memory_size")?)?;
+    let delay = entry.optional("delay")?.map(|node| node.seconds()).transpose()?.unwrap_or_default();
+    let copy_in = entry.optional("copy_in_count")?;
+    let copy_out = entry.optional("copy_out_count")?;
+    let sm_mask = read_mask(&mut entry)?;
+    entry.finish()?;
+
+    if delay > Duration::ZERO {
+        steps.extend([Step::SynchronizeStream(stream), Step::Sleep(delay)]);
+    }
+    let mut add_copy = |node: Option<Node<'_>>, direction, steps: &mut Vec<Step>| {
+        let Some(node) = node else { return Ok(()) };
+        let bytes = node.whole_number(0, u64::MAX / WORD_BYTES)? * WORD_BYTES;
+        if bytes > 0 {
+            let copy = Copy { direction, bytes, duration: None };
+            let id = reading.builder.add_copy(copy).map_err(|error| node.problem(error.to_string()))?;
+            steps.push(Step::Copy(id, stream));
+        }
+        Ok(())
+    };
+    add_copy(copy_in, CopyDirection::HostToDevice, steps)?;
+    let kernel_position = steps.len();
+    add_copy(copy_out, CopyDirection::DeviceToHost, steps)?;
+    let kernel = Kernel {
+        name: Arc::clone(&label),
+        title: label,
+        blocks,
+        shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes },
+        duration: BlockTime::fixed(duration),
+        sm_mask,
+    };
+    let kernel = add_kernel(reading, threads_node, kernel)?;
+    steps.insert(kernel_position, Step::Launch(kernel, stream));
+    Ok(())
+}

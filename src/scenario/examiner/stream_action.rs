@@ -1,0 +1,158 @@
+//! `stream_action.so`: any sequence of CUDA calls.
+
+use std::sync::Arc;
+
+use super::benchmark::{Behaviour, Benchmark, add_kernel, dimensions};
+use super::file::Reading;
+use super::logs::KernelSync;
+use super::spin::{nanoseconds, shared_memory, spin_iterations};
+use crate::device::{BlockShape, CopyDirection};
+use crate::json::{Node, Object, Problem};
+use crate::scenario::model::Step;
+use crate::time::Duration;
+use crate::workload::{BlockTime, Copy, Kernel, StreamId};
+
+/// Reads the list of actions. The host waits where an action says so and for synchronous copies, and at the end.
+pub(super) fn read(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
+    let info = benchmark
+        .info
+        .ok_or_else(|| benchmark.node.problem("stream_action.so needs a list of actions in additional_info"))?;
+    let mut fields = info.object()?;
+    let use_null = match fields.optional("use_null_stream")? {
+        Some(node) => node.boolean()?,
+        None => false,
+    };
+    let stream = if use_null { StreamId::NULL } else { benchmark.stream };
+    let actions = fields.required("actions")?.filled_list()?;
+    fields.finish()?;
+    let mut steps = Vec::new();
+    for action in actions {
+        read_action(action, stream, benchmark, reading, &mut steps)?;
+    }
+    steps.push(Step::SynchronizeStream(stream));
+    Ok(Behaviour { steps, benchmark_name: "Sequential action execution", sync: KernelSync::None })
+}
+
+fn read_action(
+    node: Node<'_>,
+    stream: StreamId,
+    benchmark: &Benchmark<'_>,
+    reading: &mut Reading<'_, '_>,
+    steps: &mut Vec<Step>,
+) -> Result<(), Problem> {
+    let mut action = node.object()?;
+    let kind_node = action.required("type")?;
+    let kind = kind_node.string()?;
+    let label = action.optional("label")?.map(|node| node.string()).transpose()?;
+    let delay = action.optional("delay")?.map(|node| node.seconds()).transpose()?.unwrap_or_default();
+    let parameters = action.optional("parameters")?;
+    action.finish()?;
+    if delay > Duration::ZERO {
+        steps.push(Step::Sleep(delay));
+    }
+    let needed = || parameters.ok_or_else(|| node.problem("the key \"parameters\" is missing"))?.object();
+    match kind.as_str() {
+        "kernel" => steps.push(kernel(needed()?, label, stream, benchmark, reading)?),
+        "memset" => {
+            let mut fields = needed()?;
+            fields.required("size")?.whole_number(0, u64::MAX)?;
+            let on = if is_async(&mut fields)? { stream } else { StreamId::NULL };
+            fields.finish()?;
+            // Measured: the host does not wait for a memset, synchronous or not.
+            steps.push(Step::Memset(on));
+        }
+        "memcpy" => copy(needed()?, stream, reading, steps)?,
+        "malloc" | "free" => {
+            if let Some(parameters) = parameters {
+                let mut fields = parameters.object()?;
+                fields.optional("host")?.map(|node| node.boolean()).transpose()?;
+                fields.optional("size")?.map(|node| node.whole_number(0, u64::MAX)).transpose()?;
+                fields.finish()?;
+            }
+        }
+        "synchronize" => {
+            let mut whole_device = false;
+            if let Some(parameters) = parameters {
+                let mut fields = parameters.object()?;
+                if let Some(node) = fields.optional("device")? {
+                    whole_device = node.boolean()?;
+                }
+                fields.finish()?;
+            }
+            steps.push(if whole_device { Step::SynchronizeDevice } else { Step::SynchronizeStream(stream) });
+        }
+        _ => {
+            return Err(
+                kind_node.expected("\"kernel\", \"malloc\", \"free\", \"memset\", \"memcpy\" or \"synchronize\"")
+            );
+        }
+    }
+    Ok(())
+}
+
+fn kernel(
+    mut fields: Object<'_>,
+    label: Option<String>,
+    stream: StreamId,
+    benchmark: &Benchmark<'_>,
+    reading: &mut Reading<'_, '_>,
+) -> Result<Step, Problem> {
+    let duration_node = fields.required("duration")?;
+    let (duration, name) = match fields.optional("type")? {
+        None => (nanoseconds(duration_node)?, "GPUSpin"),
+        Some(kind) => match kind.string().as_deref() {
+            Ok("timer_spin") => (nanoseconds(duration_node)?, "GPUSpin"),
+            Ok("counter_spin") => (spin_iterations(duration_node, reading)?, "CounterSpin"),
+            _ => return Err(kind.expected("\"timer_spin\" or \"counter_spin\"")),
+        },
+    };
+    let blocks = dimensions(fields.optional("block_count")?.unwrap_or(benchmark.blocks))?;
+    let threads_node = fields.optional("thread_count")?.unwrap_or(benchmark.threads);
+    let shared_memory_bytes = shared_memory(fields.optional("shared_memory_size")?)?;
+    if let Some(mask) = fields.optional("sm_mask")? {
+        mask.string()?;
+        reading.builder.note("stream_action.so ignores the sm_mask of its kernels, as the examiner does");
+    }
+    fields.finish()?;
+    let name: Arc<str> = label.as_deref().unwrap_or(name).into();
+    let kernel = Kernel {
+        title: if label.is_some() { Arc::clone(&name) } else { Arc::clone(&benchmark.title) },
+        name,
+        blocks,
+        shape: BlockShape { threads: dimensions(threads_node)?, registers_per_thread: 0, shared_memory_bytes },
+        duration: BlockTime::fixed(duration),
+        sm_mask: None,
+    };
+    Ok(Step::Launch(add_kernel(reading, threads_node, kernel)?, stream))
+}
+
+fn copy(
+    mut fields: Object<'_>,
+    stream: StreamId,
+    reading: &mut Reading<'_, '_>,
+    steps: &mut Vec<Step>,
+) -> Result<(), Problem> {
+    let size = fields.required("size")?;
+    let bytes = size.whole_number(0, u64::MAX)?;
+    let direction_node = fields.required("direction")?;
+    let direction = match direction_node.string().as_deref() {
+        Ok("deviceToHost") => CopyDirection::DeviceToHost,
+        Ok("hostToDevice") => CopyDirection::HostToDevice,
+        Ok("deviceToDevice") => CopyDirection::DeviceToDevice,
+        _ => return Err(direction_node.expected("\"deviceToHost\", \"hostToDevice\" or \"deviceToDevice\"")),
+    };
+    let asynchronous = is_async(&mut fields)?;
+    fields.finish()?;
+    let copy = Copy { direction, bytes, duration: None };
+    let id = reading.builder.add_copy(copy).map_err(|error| size.problem(error.to_string()))?;
+    if asynchronous {
+        steps.push(Step::Copy(id, stream));
+    } else {
+        steps.extend([Step::Copy(id, StreamId::NULL), Step::AwaitLast]);
+    }
+    Ok(())
+}
+
+fn is_async(fields: &mut Object<'_>) -> Result<bool, Problem> {
+    fields.optional("async")?.map_or(Ok(true), |node| node.boolean())
+}

@@ -1,0 +1,113 @@
+//! What a scenario consists of.
+
+use std::sync::Arc;
+
+use super::examiner::ExaminerLogs;
+use super::expected::Expected;
+use crate::device::Device;
+use crate::time::{Duration, Instant};
+use crate::workload::{Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec};
+
+/// A set of host threads, the operations that they submit to streams, and the GPU that they share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Name in reports.
+    pub name: String,
+    /// The GPU.
+    pub device: Device,
+    /// Which SM gets the next block.
+    pub placement: Placement,
+    /// For random placement and varying durations.
+    pub seed: u64,
+    /// Nothing happens after this time; `None`: until all is done.
+    pub horizon: Option<Duration>,
+    /// Streams, by [`StreamId`]; number 0 is the NULL stream.
+    pub streams: Vec<StreamSpec>,
+    /// Kernels, by [`KernelId`].
+    pub kernels: Vec<Kernel>,
+    /// Copies, by [`CopyId`].
+    pub copies: Vec<Copy>,
+    /// Host threads, in declaration order.
+    pub threads: Vec<HostThread>,
+    /// What the reader of the file wants its user to know.
+    pub notes: Vec<String>,
+    /// The published result, if the file carries one.
+    pub expected: Option<Expected>,
+    /// How the examiner would write its logs, if the scenario is one of its.
+    pub examiner: Option<ExaminerLogs>,
+}
+
+/// Threads that wait for one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BarrierId(pub u32);
+
+/// A host thread: it repeats its steps until one of its limits is reached.
+///
+/// The first iteration starts at `release`; the next when the previous one has ended, but with a `period` not before
+/// `release` plus that many periods.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostThread {
+    /// Name in reports (the examiner's `label`).
+    pub label: Arc<str>,
+    /// When its first iteration starts, after t = 0.
+    pub release: Duration,
+    /// Iterations at most; `None`: no limit.
+    pub iterations: Option<u64>,
+    /// No iteration starts once this much time has passed since `release`; `None`: no limit.
+    pub time_limit: Option<Duration>,
+    /// From one iteration's release to the next.
+    pub period: Option<Duration>,
+    /// By when an iteration's operations should have finished, counted from that iteration's release.
+    pub deadline: Option<Duration>,
+    /// Where it waits before every iteration.
+    pub barrier: Option<BarrierId>,
+    /// One iteration.
+    pub steps: Vec<Step>,
+}
+
+/// One step of a host thread. Host code takes no time; a thread waits only where a step says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Launch a kernel, without waiting.
+    Launch(KernelId, StreamId),
+    /// Submit a copy, without waiting.
+    Copy(CopyId, StreamId),
+    /// Submit a memset, without waiting.
+    Memset(StreamId),
+    /// Wait until the operation that this thread submitted last has completed.
+    AwaitLast,
+    /// Wait until everything submitted to a stream so far has completed.
+    SynchronizeStream(StreamId),
+    /// Wait until everything submitted to the GPU so far has completed.
+    SynchronizeDevice,
+    /// Sleep.
+    Sleep(Duration),
+    /// Wait for all other threads of the barrier that have not ended.
+    Barrier(BarrierId),
+    /// Go back to step number `from` until the steps in between have been done `times` times.
+    Repeat {
+        /// The first of the repeated steps.
+        from: usize,
+        /// How often in all, at least 1.
+        times: u64,
+    },
+}
+
+impl HostThread {
+    /// When iteration number `iteration` is released; every iteration of a thread without a period counts from the
+    /// thread's own release.
+    #[must_use]
+    pub fn release_of(&self, iteration: u64) -> Instant {
+        let first = Instant::ZERO + self.release;
+        let Some(period) = self.period else { return first };
+        period.checked_mul(iteration).map_or(Instant::MAX, |passed| first + passed)
+    }
+
+    /// The barriers that this thread takes part in.
+    pub fn barriers(&self) -> impl Iterator<Item = BarrierId> + '_ {
+        self.barrier.into_iter().chain(self.steps.iter().filter_map(|step| match step {
+            Step::Barrier(barrier) => Some(*barrier),
+            _ => None,
+        }))
+    }
+}

@@ -1,0 +1,69 @@
+//! What a user may say about a scenario beside its file.
+
+use std::collections::BTreeMap;
+
+use crate::device::Device;
+use crate::time::Duration;
+use crate::workload::{BlockTime, Placement};
+
+/// Settings that replace or complete those of a scenario file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReadOptions {
+    /// The GPU; `None`: the file's, or else the TX2.
+    pub device: Option<Device>,
+    /// The placement policy; `None`: the file's, or else most-room.
+    pub placement: Option<Placement>,
+    /// The seed; `None`: the file's, or else 0.
+    pub seed: Option<u64>,
+    /// Nothing happens after this time; `None`: the file's, or no limit.
+    pub horizon: Option<Duration>,
+    /// Best and worst block time in percent of what the file states; `None`: as in the file.
+    pub vary_percent: Option<(u32, u32)>,
+    /// Block times for kernels whose file gives none, by label, kernel name or file name.
+    pub block_durations: BTreeMap<String, Duration>,
+    /// Replay benchmarks that ask for processes of their own as threads of one.
+    pub as_threads: bool,
+    /// Refuse log names outside the result directory.
+    pub logs_inside: bool,
+}
+
+/// The block times that a user has given, and which of them were needed.
+#[derive(Debug)]
+pub struct BlockDurations<'a> {
+    given: &'a BTreeMap<String, Duration>,
+    used: Vec<&'a str>,
+}
+
+impl<'a> BlockDurations<'a> {
+    /// None of them is needed yet.
+    #[must_use]
+    pub fn new(given: &'a BTreeMap<String, Duration>) -> Self {
+        Self { given, used: Vec::new() }
+    }
+
+    /// The block time of a kernel that goes by any of `names`.
+    pub fn find(&mut self, names: &[&str]) -> Option<Duration> {
+        let (name, duration) = names.iter().find_map(|&name| self.given.get_key_value(name))?;
+        self.used.push(name);
+        Some(*duration)
+    }
+
+    /// A name that was given and never needed, which is likely to be a mistake.
+    #[must_use]
+    pub fn unused(&self) -> Option<&'a str> {
+        self.given.keys().map(String::as_str).find(|name| !self.used.contains(name))
+    }
+}
+
+impl ReadOptions {
+    /// Applies the user's variation to a block time, rounding to the nearest nanosecond. `None` on overflow.
+    #[must_use]
+    pub fn vary(&self, time: BlockTime) -> Option<BlockTime> {
+        let Some((best, worst)) = self.vary_percent else { return Some(time) };
+        let percent = |duration: Duration, percent: u32| {
+            let scaled = (u128::from(duration.as_ns()) * u128::from(percent) + 50) / 100;
+            u64::try_from(scaled).ok().map(Duration::from_ns)
+        };
+        Some(BlockTime { best: percent(time.best, best)?, worst: percent(time.worst, worst)? })
+    }
+}

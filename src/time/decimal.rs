@@ -1,0 +1,127 @@
+//! Exact decimal numbers, read from text without going through binary floating point.
+
+use thiserror::Error;
+
+/// A non-negative decimal number: `digits` times ten to the power of `exponent`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decimal {
+    digits: u128,
+    exponent: i32,
+    /// Whether digits beyond the ones kept were all zero; they decide how a half is rounded.
+    exact: bool,
+}
+
+/// Why a text is no number that we accept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DecimalError {
+    /// Not a finite decimal number (`NaN` and `inf` among them).
+    #[error("not a number")]
+    NotANumber,
+    /// Below zero.
+    #[error("negative")]
+    Negative,
+    /// Larger than the caller can hold.
+    #[error("too large")]
+    TooLarge,
+}
+
+/// Significant digits kept; more than any input needs, fewer than a `u128` holds after scaling.
+const KEPT_DIGITS: u32 = 27;
+
+impl Decimal {
+    /// Reads `12`, `0.5`, `1.5e-3`. A minus sign is allowed only in front of zero.
+    ///
+    /// # Errors
+    /// [`DecimalError`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, DecimalError> {
+        let (negative, unsigned) = match text.as_bytes().first() {
+            Some(b'-') => (true, &text[1..]),
+            Some(b'+') => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
+            Some(at) => (&unsigned[..at], parse_exponent(&unsigned[at + 1..])?),
+            None => (unsigned, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        if whole.is_empty() && fraction.is_empty() {
+            return Err(DecimalError::NotANumber);
+        }
+        let mut number = Self { digits: 0, exponent, exact: true };
+        let mut kept = 0;
+        for (is_fraction, byte) in whole.bytes().map(|b| (false, b)).chain(fraction.bytes().map(|b| (true, b))) {
+            if !byte.is_ascii_digit() {
+                return Err(DecimalError::NotANumber);
+            }
+            let digit = u128::from(byte - b'0');
+            if kept < KEPT_DIGITS {
+                number.digits = number.digits * 10 + digit;
+                kept += u32::from(number.digits != 0);
+                number.exponent = number.exponent.saturating_sub(i32::from(is_fraction));
+            } else {
+                number.exact &= digit == 0;
+                number.exponent = number.exponent.saturating_add(i32::from(!is_fraction));
+            }
+        }
+        if negative && (number.digits != 0 || !number.exact) {
+            return Err(DecimalError::Negative);
+        }
+        Ok(number)
+    }
+
+    /// This number times ten to the power of `shift`, rounded to the nearest integer, halves upwards.
+    ///
+    /// # Errors
+    /// [`DecimalError::TooLarge`] when the result is more than `most`.
+    pub fn scaled(self, shift: i32, most: u64) -> Result<u64, DecimalError> {
+        if self.digits == 0 {
+            return Ok(0);
+        }
+        let power = self.exponent.saturating_add(shift);
+        let rounded = if power >= 0 {
+            10_u128
+                .checked_pow(power.unsigned_abs())
+                .and_then(|factor| self.digits.checked_mul(factor))
+                .ok_or(DecimalError::TooLarge)?
+        } else {
+            match 10_u128.checked_pow(power.unsigned_abs()) {
+                // Dropped digits lie below the kept ones, so they never turn "below half" into "half".
+                Some(divisor) => {
+                    let quotient = self.digits / divisor;
+                    quotient + u128::from(self.digits % divisor >= divisor / 2)
+                }
+                None => 0,
+            }
+        };
+        u64::try_from(rounded).ok().filter(|&n| n <= most).ok_or(DecimalError::TooLarge)
+    }
+}
+
+impl Decimal {
+    /// This number times ten to the power of `shift`, or `None` where that is no whole number (or a huge one).
+    #[must_use]
+    pub fn scaled_exactly(self, shift: i32) -> Option<u128> {
+        if self.digits == 0 {
+            return self.exact.then_some(0);
+        }
+        let power = self.exponent.saturating_add(shift);
+        let factor = 10_u128.checked_pow(power.unsigned_abs());
+        match factor {
+            _ if !self.exact => None,
+            Some(factor) if power >= 0 => self.digits.checked_mul(factor),
+            Some(factor) => (self.digits % factor == 0).then(|| self.digits / factor),
+            None => None,
+        }
+    }
+}
+
+/// An exponent, held within a range in which no later addition can overflow.
+fn parse_exponent(text: &str) -> Result<i32, DecimalError> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(DecimalError::NotANumber);
+    }
+    let magnitude = digits.parse::<i32>().unwrap_or(i32::MAX).min(1_000_000);
+    Ok(if text.starts_with('-') { -magnitude } else { magnitude })
+}

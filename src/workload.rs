@@ -1,0 +1,132 @@
+//! What can be submitted to a GPU: kernels, copies, streams, and the names by which they are referred to.
+//!
+//! These are the input types that everything shares: the simulated GPU, the scenarios, the audit. They carry no
+//! behaviour of the hardware.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::device::{BlockShape, CopyDirection, SmMask};
+use crate::time::Duration;
+
+mod placement;
+
+pub use placement::Placement;
+
+/// A stream of one GPU. Number 0 is the NULL stream, which always exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct StreamId(pub u32);
+
+impl StreamId {
+    /// The NULL stream.
+    pub const NULL: Self = Self(0);
+}
+
+/// A kernel that was made known to the GPU; it can be launched any number of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct KernelId(pub u32);
+
+/// A copy that was made known to the GPU; it can be submitted any number of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct CopyId(pub u32);
+
+/// One submitted operation, numbered from 0 in the order of the host's calls (G1 order).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct OperationId(pub u32);
+
+/// How long each block of a kernel runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct BlockTime {
+    /// Shortest.
+    pub best: Duration,
+    /// Longest; equal to `best` unless the scenario asks for variation.
+    pub worst: Duration,
+}
+
+impl BlockTime {
+    /// The same for every block.
+    #[must_use]
+    pub const fn fixed(duration: Duration) -> Self {
+        Self { best: duration, worst: duration }
+    }
+
+    /// Whether blocks differ.
+    #[must_use]
+    pub fn varies(&self) -> bool {
+        self.best < self.worst
+    }
+}
+
+/// A kernel: a grid of equal blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    /// Name of the function, as logs have it.
+    pub name: Arc<str>,
+    /// What tables and figures call it: the name, or what tells apart kernels of one name.
+    pub title: Arc<str>,
+    /// Number of blocks, at least 1.
+    pub blocks: u32,
+    /// What one block needs.
+    pub shape: BlockShape,
+    /// How long one block runs.
+    pub duration: BlockTime,
+    /// SMs it must not use; replaces its stream's mask.
+    pub sm_mask: Option<SmMask>,
+}
+
+/// A copy between memories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Copy {
+    /// Which way.
+    pub direction: CopyDirection,
+    /// Size \[bytes\].
+    pub bytes: u64,
+    /// How long it holds its copy engine; `None`: by the device's bandwidth and latency.
+    pub duration: Option<Duration>,
+}
+
+/// A stream to be created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamSpec {
+    /// Name in reports.
+    pub name: Arc<str>,
+    /// Stream priority, 0 (lowest) or negative (higher).
+    pub priority: i32,
+    /// Whether N1 and N2 hold for it (`cudaStreamNonBlocking` not set).
+    pub blocking: bool,
+    /// SMs that its kernels must not use.
+    pub sm_mask: Option<SmMask>,
+}
+
+impl StreamSpec {
+    /// A blocking stream of the default (lowest) priority.
+    #[must_use]
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self { name: name.into(), priority: 0, blocking: true, sm_mask: None }
+    }
+}
+
+/// What was submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OperationKind {
+    /// A kernel launch.
+    Kernel(KernelId),
+    /// A copy on a copy engine.
+    Copy(CopyId),
+    /// A memset: no duration, no engine, but in stream order.
+    Memset,
+}
+
+/// Who submitted an operation: for reports only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Origin {
+    /// Host thread.
+    pub thread: u32,
+    /// Iteration of that thread's loop, or job, from 0.
+    pub iteration: u32,
+}
