@@ -1,0 +1,3 @@
+//! Integration tests: one binary, one module per behaviour.
+
+mod rules;
