@@ -16,7 +16,7 @@ use super::input;
 /// How to read and run a scenario.
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
-    /// Scenario file, in gpusched's own format or cuda_scheduling_examiner's; - reads standard input
+    /// Scenario file, in gpusched's own format or `cuda_scheduling_examiner`'s; - reads standard input
     scenario: PathBuf,
     /// GPU to simulate: a built-in name (see `gpusched devices`) or a device file [default: the scenario's, or tx2]
     #[arg(long, value_name = "NAME|FILE")]

@@ -25,7 +25,7 @@ pub(crate) struct Simulate {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Write one log per benchmark into DIR, as cuda_scheduling_examiner does
+    /// Write one log per benchmark into DIR, as `cuda_scheduling_examiner` does
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
     /// Write logs also where a log name leads out of DIR
@@ -99,7 +99,7 @@ impl Simulate {
         let states: Vec<Instant> = self.state_at.iter().map(|&at| Instant::ZERO + at).collect();
         match self.format {
             Format::Json => {
-                SimulationReport { summary: *summary, blocks: self.blocks, states: &states }.write(&mut out)?
+                SimulationReport { summary: *summary, blocks: self.blocks, states: &states }.write(&mut out)?;
             }
             Format::Csv => kernel_csv(summary, self.blocks, &mut out)?,
             Format::Table => {

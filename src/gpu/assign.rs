@@ -55,12 +55,12 @@ impl Gpu {
         } else {
             distribute(self.options.placement, parts, blocks, &mut start);
             self.cursor = start.cursor;
-            if self.options.placement != Placement::Random {
+            if self.options.placement == Placement::Random {
+                self.start_wave(operation, demand, first_block, parts, cursor, time.worst)?;
+            } else {
                 // Parts that got nothing would not change the order of the others.
                 let used = partition_used(parts);
                 self.start_wave(operation, demand, first_block, &parts[..used], cursor, time.worst)?;
-            } else {
-                self.start_wave(operation, demand, first_block, parts, cursor, time.worst)?;
             }
         }
         let record = &mut self.trace.operations[operation as usize];

@@ -1,6 +1,6 @@
 //! What is wrong with an input file, and where.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use serde_json::value::RawValue;
 
@@ -119,7 +119,8 @@ fn path_to(text: &str, offset: usize) -> String {
             raw = child.raw();
         } else if let Ok(list) = node.list() {
             let Some((index, child)) = list.into_iter().enumerate().find(|(_, child)| holds(child)) else { break };
-            path.push_str(&format!("[{index}]"));
+            // Writing to a string cannot fail.
+            let _ = write!(path, "[{index}]");
             raw = child.raw();
         } else {
             break;

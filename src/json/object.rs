@@ -94,6 +94,7 @@ impl<'a> Object<'a> {
     }
 
     /// All fields but comments, for objects whose keys are names that the author chose.
+    #[must_use]
     pub fn into_entries(self) -> impl IntoIterator<Item = (Cow<'a, str>, Node<'a>)> {
         self.entries.into_iter().filter(|entry| !entry.key.starts_with("comment")).map(|entry| (entry.key, entry.value))
     }

@@ -49,13 +49,13 @@ pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, mut out: impl Write) -> i
             kernel.threads,
             kernel.blocks,
             kernel.launched_ns.as_ns(),
-            optional(kernel.queued_ns.map(|t| t.as_ns())),
-            optional(kernel.first_start_ns.map(|t| t.as_ns())),
-            optional(kernel.finish_ns.map(|t| t.as_ns())),
-            optional(kernel.response_ns.map(|t| t.as_ns())),
+            optional(kernel.queued_ns.map(super::super::time::Instant::as_ns)),
+            optional(kernel.first_start_ns.map(super::super::time::Instant::as_ns)),
+            optional(kernel.finish_ns.map(super::super::time::Instant::as_ns)),
+            optional(kernel.response_ns.map(super::super::time::Duration::as_ns)),
             optional(longest.map(|(rule, _)| rule.name())),
             optional(longest.map(|(_, time)| time.as_ns())),
-            optional(kernel.deadline_ns.map(|t| t.as_ns())),
+            optional(kernel.deadline_ns.map(super::super::time::Duration::as_ns)),
             optional(kernel.schedulable),
         )?;
     }

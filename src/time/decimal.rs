@@ -110,7 +110,7 @@ impl Decimal {
         match factor {
             _ if !self.exact => None,
             Some(factor) if power >= 0 => self.digits.checked_mul(factor),
-            Some(factor) => (self.digits % factor == 0).then(|| self.digits / factor),
+            Some(factor) => self.digits.is_multiple_of(factor).then(|| self.digits / factor),
             None => None,
         }
     }

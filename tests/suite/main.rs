@@ -1,3 +1,5 @@
 //! Integration tests: one binary, one module per behaviour.
 
+#![allow(clippy::expect_used, reason = "a test that fails is meant to panic")]
+
 mod rules;

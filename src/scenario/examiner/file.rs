@@ -1,7 +1,5 @@
 //! The top level of a scenario file.
 
-use std::collections::BTreeMap;
-
 use super::benchmark::{self, Context};
 use super::logs::{BenchmarkLog, ExaminerLogs};
 use crate::json::{Node, Object, Problem};
@@ -107,8 +105,7 @@ pub(super) fn refuse_contexts(reading: &mut Reading<'_, '_>, node: Node<'_>, wha
 
 /// Refuses a log name that another benchmark has already.
 pub(super) fn check_log_names(logs: &[BenchmarkLog], node: Node<'_>, file_name: &str) -> Result<(), Problem> {
-    let earlier: BTreeMap<&str, ()> = logs.iter().map(|log| (log.file_name.as_str(), ())).collect();
-    if earlier.contains_key(file_name) {
+    if logs.iter().any(|log| log.file_name == file_name) {
         return Err(node.problem(format!("two benchmarks write their logs to {file_name:?}")));
     }
     Ok(())

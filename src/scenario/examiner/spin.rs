@@ -126,9 +126,10 @@ pub(super) fn nanoseconds(node: Node<'_>) -> Result<Duration, Problem> {
 /// The time that a number of `counter_spin` iterations takes on this device; warns that it is an assumption.
 pub(super) fn spin_iterations(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<Duration, Problem> {
     let device = reading.builder.device();
-    let iterations = match node.is_string() {
-        true => node.string()?.trim().parse().map_err(|_| node.expected("a number of loop iterations"))?,
-        false => node.whole_number(0, u64::MAX)?,
+    let iterations = if node.is_string() {
+        node.string()?.trim().parse().map_err(|_| node.expected("a number of loop iterations"))?
+    } else {
+        node.whole_number(0, u64::MAX)?
     };
     let atto = u128::from(iterations) * u128::from(device.spin_iteration_atto);
     let duration = u64::try_from((atto + 500_000_000) / 1_000_000_000)

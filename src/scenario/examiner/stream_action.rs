@@ -52,7 +52,7 @@ fn read_action(
     }
     let needed = || parameters.ok_or_else(|| node.problem("the key \"parameters\" is missing"))?.object();
     match kind.as_str() {
-        "kernel" => steps.push(kernel(needed()?, label, stream, benchmark, reading)?),
+        "kernel" => steps.push(kernel(needed()?, label.as_deref(), stream, benchmark, reading)?),
         "memset" => {
             let mut fields = needed()?;
             fields.required("size")?.whole_number(0, u64::MAX)?;
@@ -92,7 +92,7 @@ fn read_action(
 
 fn kernel(
     mut fields: Object<'_>,
-    label: Option<String>,
+    label: Option<&str>,
     stream: StreamId,
     benchmark: &Benchmark<'_>,
     reading: &mut Reading<'_, '_>,
@@ -114,7 +114,7 @@ fn kernel(
         reading.builder.note("stream_action.so ignores the sm_mask of its kernels, as the examiner does");
     }
     fields.finish()?;
-    let name: Arc<str> = label.as_deref().unwrap_or(name).into();
+    let name: Arc<str> = label.unwrap_or(name).into();
     let kernel = Kernel {
         title: if label.is_some() { Arc::clone(&name) } else { Arc::clone(&benchmark.title) },
         name,
