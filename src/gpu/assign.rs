@@ -3,7 +3,7 @@
 use super::calendar::{Event, Phase};
 use super::engine::Gpu;
 use super::operation::NEVER;
-use super::placement::{Start, distribute, sequence};
+use super::placement::{Sequence, Start, distribute};
 use super::random::block_duration;
 use super::rule::Rule;
 use super::simulation::RunError;
@@ -45,9 +45,10 @@ impl Gpu {
         let cursor = self.cursor;
         let mut start = Start { cursor, seed: self.options.seed, operation, first_block };
         if time.varies() {
-            let order = sequence(self.options.placement, parts, blocks, &mut start);
+            let mut sequence = Sequence::default();
+            sequence.choose(self.options.placement, parts, blocks, &mut start);
             self.cursor = start.cursor;
-            for (block, chosen) in (first_block..).zip(order) {
+            for (block, &chosen) in (first_block..).zip(&sequence.order) {
                 let part = Part { blocks: 1, room: 1, ..parts[chosen] };
                 let duration = block_duration(self.options.seed, operation, block, time);
                 self.start_wave(operation, demand, block, &[part], cursor, duration)?;

@@ -15,34 +15,49 @@ pub(super) struct Start {
     pub(super) first_block: u32,
 }
 
-/// The SMs of `blocks` blocks one by one, as indices into `parts`, by the policy's definition; moves the cursor.
-///
-/// `parts` are SMs with room, in order of preference for most-room and by number otherwise. There is room for all
-/// the blocks. Costs O(blocks * parts). [`distribute`] gives the same counts faster, and the trace needs the order
-/// only when somebody looks at single blocks.
-pub(super) fn sequence(policy: Placement, parts: &[Part], blocks: u32, start: &mut Start) -> Vec<usize> {
-    let mut room: Vec<u16> = parts.iter().map(|part| part.room).collect();
-    let mut numbers = PlacementNumbers::new(start.seed, start.operation, start.first_block);
-    let mut order = Vec::with_capacity(blocks as usize);
-    for _ in 0..blocks {
-        let fitting = || (0..parts.len()).filter(|&part| room[part] > 0);
-        let chosen = match policy {
-            // `max_by_key` prefers the last of equals, so the most preferred has to come last.
-            Placement::MostRoom => fitting().rev().max_by_key(|&part| room[part]),
-            Placement::RoundRobin => {
-                fitting().find(|&part| u32::from(parts[part].sm) >= start.cursor).or(fitting().next())
+/// The order in which blocks choose SMs; keeps its buffers from one wave to the next.
+#[derive(Debug, Default)]
+pub(super) struct Sequence {
+    room: Vec<u16>,
+    /// The chosen SMs, block by block, as indices into the parts.
+    pub(super) order: Vec<usize>,
+}
+
+impl Sequence {
+    /// Lets `blocks` blocks choose SMs one by one, by the policy's definition; moves the cursor.
+    ///
+    /// `parts` are SMs with room, in order of preference for most-room and by number otherwise. There is room for
+    /// all the blocks. Costs O(blocks * parts). [`distribute`] gives the same counts faster, and the trace needs the
+    /// order only when somebody looks at single blocks.
+    pub(super) fn choose(&mut self, policy: Placement, parts: &[Part], blocks: u32, start: &mut Start) -> &[usize] {
+        self.order.clear();
+        self.room.clear();
+        self.room.extend(parts.iter().map(|part| part.room));
+        let mut numbers = (policy == Placement::Random)
+            .then(|| PlacementNumbers::new(start.seed, start.operation, start.first_block));
+        for _ in 0..blocks {
+            let room = &self.room;
+            let fitting = || (0..parts.len()).filter(|&part| room[part] > 0);
+            let chosen = match policy {
+                // `max_by_key` prefers the last of equals, so the most preferred has to come last.
+                Placement::MostRoom => fitting().rev().max_by_key(|&part| room[part]),
+                Placement::RoundRobin => {
+                    fitting().find(|&part| u32::from(parts[part].sm) >= start.cursor).or(fitting().next())
+                }
+                Placement::LowestId => fitting().next(),
+                Placement::Random => {
+                    numbers.as_mut().and_then(|numbers| fitting().nth(numbers.below(fitting().count())))
+                }
+            };
+            let Some(chosen) = chosen else { break };
+            self.room[chosen] -= 1;
+            if policy == Placement::RoundRobin {
+                start.cursor = u32::from(parts[chosen].sm) + 1;
             }
-            Placement::LowestId => fitting().next(),
-            Placement::Random => fitting().nth(numbers.below(fitting().count())),
-        };
-        let Some(chosen) = chosen else { break };
-        room[chosen] -= 1;
-        if policy == Placement::RoundRobin {
-            start.cursor = u32::from(parts[chosen].sm) + 1;
+            self.order.push(chosen);
         }
-        order.push(chosen);
+        &self.order
     }
-    order
 }
 
 /// How many of `blocks` blocks each part gets, written into the parts; moves the cursor.
@@ -66,7 +81,7 @@ pub(super) fn distribute(policy: Placement, parts: &mut [Part], blocks: u32, sta
             }
         }
         Placement::RoundRobin | Placement::Random => {
-            for chosen in sequence(policy, parts, blocks, start) {
+            for &chosen in Sequence::default().choose(policy, parts, blocks, start) {
                 parts[chosen].blocks += 1;
             }
         }
@@ -126,7 +141,7 @@ mod tests {
                 distribute(policy, &mut fast, blocks, &mut fast_start);
 
                 let (mut plain, mut plain_start) = (parts.clone(), start);
-                for chosen in sequence(policy, &parts, blocks, &mut plain_start) {
+                for &chosen in Sequence::default().choose(policy, &parts, blocks, &mut plain_start) {
                     plain[chosen].blocks += 1;
                 }
                 prop_assert_eq!(fast, plain, "{}", policy.name());

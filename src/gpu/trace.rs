@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::engine::Gpu;
 use super::operation::{NEVER, OperationRecord};
-use super::placement::{Start, sequence};
+use super::placement::{Sequence, Start};
 use super::rule::Rule;
 use super::simulation::RunError;
 use super::wave::{Block, NO_STRETCH, Part, Stretch, Wave};
@@ -190,16 +190,24 @@ impl Trace {
 
     /// The blocks of a kernel launch one by one, in the order of assignment, expanded as the iterator advances.
     pub fn blocks(&self, operation: OperationId) -> impl Iterator<Item = Block> + '_ {
-        self.turns(operation).flat_map(move |(wave, start, first_block)| {
-            let parts = self.parts_of(wave);
-            let mut choice = Start { cursor: wave.cursor, seed: self.seed, operation: operation.0, first_block };
-            let order = sequence(self.placement, parts, wave.blocks, &mut choice);
-            (first_block..).zip(order).map(move |(index, part)| Block {
-                index,
-                sm: parts[part].sm,
-                start,
-                end: start + wave.duration,
-            })
+        let mut turns = self.turns(operation);
+        let mut sequence = Sequence::default();
+        let mut current: Option<(&Wave, Instant, u32)> = None;
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            if next == sequence.order.len() {
+                let (wave, start, first_block) = turns.next()?;
+                let mut choice = Start { cursor: wave.cursor, seed: self.seed, operation: operation.0, first_block };
+                sequence.choose(self.placement, self.parts_of(wave), wave.blocks, &mut choice);
+                current = Some((wave, start, first_block));
+                next = 0;
+            }
+            let (wave, start, first_block) = current?;
+            let part = self.parts_of(wave).get(*sequence.order.get(next)?)?;
+            // Fewer than the blocks of one grid, which fit 32 bits.
+            let index = first_block + u32::try_from(next).ok()?;
+            next += 1;
+            Some(Block { index, sm: part.sm, start, end: start + wave.duration })
         })
     }
 

@@ -1,0 +1,82 @@
+//! Scenarios that the benchmarks share.
+
+#![allow(dead_code, clippy::expect_used, reason = "each benchmark uses some of them, and they are known to be sound")]
+
+use gpusched::device::{BlockShape, Device};
+use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use gpusched::time::Duration;
+use gpusched::workload::{BlockTime, Kernel, StreamSpec};
+
+/// The Jetson TX2.
+pub fn tx2() -> Device {
+    Device::builtin("tx2").expect("sound").expect("built in")
+}
+
+fn kernel(index: u64, blocks: u32, threads: u32, ns: u64) -> Kernel {
+    Kernel {
+        name: "K".into(),
+        title: format!("K{index}").into(),
+        blocks,
+        shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes: 0 },
+        duration: BlockTime::fixed(Duration::from_ns(ns)),
+        sm_mask: None,
+    }
+}
+
+fn thread(steps: Vec<Step>, iterations: u64) -> HostThread {
+    HostThread {
+        label: "thread".into(),
+        release: Duration::ZERO,
+        iterations: Some(iterations),
+        time_limit: None,
+        period: None,
+        deadline: None,
+        barrier: None,
+        steps,
+    }
+}
+
+/// `launches` kernels of `blocks` blocks each, mixed in size and block time, dealt to `streams` streams, all launched
+/// at t = 0.
+pub fn mixed(launches: u64, blocks: u32, streams: u64) -> Scenario {
+    const THREADS: [u32; 8] = [32, 1024, 128, 768, 256, 512, 64, 96];
+    let options = ReadOptions::default();
+    let mut builder = ScenarioBuilder::new("mixed".to_owned(), tx2(), &options);
+    for stream in 0..streams {
+        let id = builder.add_stream(StreamSpec::new(format!("S{stream}"))).expect("sound");
+        let steps = (0..launches / streams)
+            .map(|number| {
+                let mix = number * streams + stream;
+                let threads = THREADS[usize::try_from(mix * 7 % 8).unwrap_or(0)];
+                let time = 100_000 + mix * 7_919 % 900_001;
+                let kernel = builder.add_kernel(kernel(mix, blocks, threads, time)).expect("it fits");
+                Step::Launch(kernel, id)
+            })
+            .collect();
+        builder.add_thread(thread(steps, 1));
+    }
+    builder.build()
+}
+
+/// `launches` one-block kernels in `streams` streams, each stream launching the next when the previous has completed.
+pub fn one_block_chains(launches: u64, streams: u64) -> Scenario {
+    let options = ReadOptions::default();
+    let mut builder = ScenarioBuilder::new("chains".to_owned(), tx2(), &options);
+    for stream in 0..streams {
+        let id = builder.add_stream(StreamSpec::new(format!("S{stream}"))).expect("sound");
+        let kernel = builder.add_kernel(kernel(stream, 1, 128, 10_007 + 101 * stream)).expect("it fits");
+        let steps = vec![Step::Launch(kernel, id), Step::SynchronizeStream(id)];
+        builder.add_thread(thread(steps, launches / streams));
+    }
+    builder.build()
+}
+
+/// One kernel of `blocks` blocks.
+pub fn one_grid(blocks: u32) -> Scenario {
+    let options = ReadOptions::default();
+    let mut builder = ScenarioBuilder::new("grid".to_owned(), tx2(), &options);
+    let id = builder.add_stream(StreamSpec::new("S")).expect("sound");
+    let kernel = builder.add_kernel(kernel(0, blocks, 512, 1_000)).expect("it fits");
+    builder.add_thread(thread(vec![Step::Launch(kernel, id)], 1));
+    builder.build()
+}
