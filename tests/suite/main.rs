@@ -2,4 +2,5 @@
 
 #![allow(clippy::expect_used, reason = "a test that fails is meant to panic")]
 
+mod command_line;
 mod rules;

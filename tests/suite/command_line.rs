@@ -1,0 +1,225 @@
+//! The command as its user meets it: exit status, streams, files.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const TWO_BENCHMARKS: &str = r#"{
+  "name": "two", "max_iterations": 2, "max_time": 0, "cuda_device": 0,
+  "benchmarks": [
+    {"filename": "./bin/timer_spin.so", "log_name": "one.json", "label": "One", "thread_count": 512, "block_count": 2,
+     "data_size": 0, "additional_info": 1500000},
+    {"filename": "./bin/timer_spin_default_stream.so", "thread_count": 140, "block_count": 1,
+     "data_size": 7, "additional_info": "250", "release_time": 0.0000005, "cpu_core": 3}
+  ]
+}"#;
+
+/// A directory of a test's own below the build directory, empty at first.
+fn directory(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("the build directory can be written");
+    path
+}
+
+fn scenario(directory: &Path, text: &str) -> String {
+    let path = directory.join("scenario.json");
+    fs::write(&path, text).expect("it can be written");
+    path.display().to_string()
+}
+
+fn gpusched(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gpusched")).args(arguments).output().expect("the command runs")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_wrong_value_is_reported_with_file_line_column_path_and_exit_status_2() {
+    let directory = directory("wrong_value");
+    let file = scenario(&directory, &TWO_BENCHMARKS.replace("512", "\"many\""));
+    let output = gpusched(&["simulate", &file]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let text = stderr(&output);
+    assert!(text.contains("scenario.json:4:97: benchmarks[0].thread_count: expected a whole number"), "{text}");
+    assert!(text.contains("found \"many\""), "{text}");
+}
+
+#[test]
+fn files_that_cannot_be_read_or_written_end_with_exit_status_2() {
+    let directory = directory("unreadable");
+    let file = scenario(&directory, TWO_BENCHMARKS);
+    let folder = directory.display().to_string();
+    for arguments in [
+        vec!["simulate", "no/such/file.json"],
+        vec!["simulate", &folder],
+        vec!["simulate", &file, "--logs", &file],
+        vec!["simulate", &file, "--device", "gtx9999"],
+        vec!["simulate", &file, "--device", &folder],
+        vec!["simulate", &file, "--block-duration", "nobody=1ms"],
+        vec!["simulate", &file, "--horizon", "5"],
+        vec!["simulate", &file, "--vary", "100..80"],
+        vec!["simulate", &file, "--blocks"],
+        vec!["simulate", &file, "--check"],
+        vec!["simulate", &file, "--placement", "somewhere"],
+        vec!["no-such-command"],
+    ] {
+        let output = gpusched(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("panicked"), "{arguments:?}");
+        assert!(!output.stderr.is_empty(), "{arguments:?} says nothing");
+    }
+}
+
+#[test]
+fn standard_output_that_cannot_be_written_is_exit_status_2_and_a_closed_pipe_ends_quietly() {
+    let directory = directory("full");
+    let file = scenario(&directory, TWO_BENCHMARKS);
+    if let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") {
+        let status = Command::new(env!("CARGO_BIN_EXE_gpusched"))
+            .args(["simulate", &file])
+            .stdout(full)
+            .stderr(Stdio::null())
+            .status()
+            .expect("the command runs");
+        assert_eq!(status.code(), Some(2));
+    }
+    let many = scenario(&directory, &TWO_BENCHMARKS.replace("\"block_count\": 2", "\"block_count\": 100000"));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gpusched"))
+        .args(["simulate", &many, "--blocks", "--format", "csv"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    let mut first = [0_u8; 16];
+    let mut pipe = child.stdout.take().expect("it is piped");
+    pipe.read_exact(&mut first).expect("it prints something");
+    drop(pipe);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_dash_reads_standard_input_and_json_is_one_document() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gpusched"))
+        .args(["simulate", "-", "--format", "json", "--state-at", "1ms", "--blocks"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    child.stdin.take().expect("it is piped").write_all(TWO_BENCHMARKS.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    assert_eq!(document["kernels"][0]["finish_ns"], 1_500_000);
+    // The NULL-stream kernel was launched after the first kernel of the blocking stream, so N1 holds it.
+    assert_eq!(document["kernels"][1]["waits_ns"]["N1"], 1_499_500);
+    assert_eq!(document["kernels"][1]["stream"], -1);
+    assert_eq!(document["states"][0]["sms"][0]["resident"][0]["kernel"], "One");
+}
+
+#[test]
+fn logs_have_the_examiners_form() {
+    let directory = directory("logs");
+    let file = scenario(&directory, TWO_BENCHMARKS);
+    let logs = directory.join("results");
+    let folder = logs.display().to_string();
+    assert_eq!(gpusched(&["simulate", &file, "--logs", &folder]).status.code(), Some(0));
+    // Written by hand from the form of the examiner's logs.
+    let expected = r#"{
+"scenario_name": "two",
+"benchmark_name": "Timer Spin",
+"label": "One",
+"max_resident_threads": 4096,
+"data_size": 0,
+"release_time": 0.000000,
+"PID": 1,
+"TID": 1,
+"times": [{},
+{"copy_in_times": [0.000000000,0.000000000], "execute_times": [0.000000000,0.001500000], "copy_out_times": [0.001500000,0.001500000], "cpu_times": [0.000000000,0.001500000]},
+{"kernel_name": "GPUSpin", "block_count": 2, "thread_count": 512, "shared_memory": 0, "cuda_launch_times": [0.000000000, 0.000000000, 0.001500000], "block_times": [0.000000000,0.001500000,0.000000000,0.001500000], "block_smids": [0,1], "cpu_core": 0},
+{"copy_in_times": [0.001500000,0.001500000], "execute_times": [0.001500000,0.003000250], "copy_out_times": [0.003000250,0.003000250], "cpu_times": [0.001500000,0.003000250]},
+{"kernel_name": "GPUSpin", "block_count": 2, "thread_count": 512, "shared_memory": 0, "cuda_launch_times": [0.001500000, 0.001500000, 0.003000250], "block_times": [0.001500250,0.003000250,0.001500250,0.003000250], "block_smids": [0,1], "cpu_core": 0}
+]}
+"#;
+    let written = fs::read_to_string(logs.join("one.json")).expect("the log was written");
+    assert_eq!(written, expected);
+    let second = fs::read_to_string(logs.join("timer_spin_default_stream_1.json")).expect("the log was written");
+    assert!(
+        second.contains("\"benchmark_name\": \"Timer Spin (default stream)\",\n\"max_resident_threads\""),
+        "{second}"
+    );
+    assert!(second.contains("\"release_time\": 0.000001,\n\"PID\": 1,\n\"TID\": 2,"), "{second}");
+    assert!(second.contains("\"cuda_launch_times\": [0.000000500, 0.000000500, 0.000000000]"), "{second}");
+
+    let again = gpusched(&["simulate", &file, "--logs", &folder]);
+    assert_eq!(again.status.code(), Some(2), "existing logs are kept");
+    assert!(stderr(&again).contains("--force"));
+    assert_eq!(gpusched(&["simulate", &file, "--logs", &folder, "--force"]).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(logs.join("one.json")).expect("it is there"), expected, "the same bytes again");
+    let leftovers = fs::read_dir(&logs).expect("it is there").count();
+    assert_eq!(leftovers, 2, "no temporary files stay behind");
+}
+
+#[test]
+fn log_names_that_lead_out_of_the_directory_are_refused_unless_allowed() {
+    let directory = directory("escaping");
+    let file = scenario(&directory, &TWO_BENCHMARKS.replace("one.json", "../evil.json"));
+    let logs = directory.join("results").display().to_string();
+    assert_eq!(gpusched(&["simulate", &file]).status.code(), Some(0), "without --logs nothing is written");
+    let refused = gpusched(&["simulate", &file, "--logs", &logs]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("--allow-log-paths"));
+    assert!(!directory.join("results").exists(), "nothing was written");
+    assert_eq!(gpusched(&["simulate", &file, "--logs", &logs, "--allow-log-paths"]).status.code(), Some(0));
+    assert!(directory.join("evil.json").exists());
+}
+
+#[test]
+fn a_horizon_ends_a_run_and_says_what_had_not_finished() {
+    let directory = directory("horizon");
+    let endless = TWO_BENCHMARKS.replace("\"max_iterations\": 2", "\"max_iterations\": 0");
+    let file = scenario(&directory, &endless);
+    let refused = gpusched(&["simulate", &file]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("never ends") && stderr(&refused).contains("--horizon"), "{}", stderr(&refused));
+    let output = gpusched(&["simulate", &file, "--horizon", "1ms", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    assert!(document["makespan_ns"].is_null());
+    assert!(document["kernels"][0]["finish_ns"].is_null());
+    assert!(document["notes"][0].as_str().expect("a note").contains("2 of 2 operations had not finished"));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_other_block_times() {
+    let directory = directory("seed");
+    let file = scenario(&directory, &TWO_BENCHMARKS.replace("\"block_count\": 2", "\"block_count\": 200"));
+    let run = |seed: &str| {
+        let arguments = ["simulate", &file, "--vary", "50..100", "--placement", "random", "--seed", seed];
+        gpusched(&[&arguments[..], &["--blocks", "--format", "csv"]].concat()).stdout
+    };
+    assert_eq!(run("1"), run("1"));
+    assert_ne!(run("1"), run("2"));
+}
+
+#[test]
+fn devices_are_listed_shown_and_can_be_used_as_files() {
+    let directory = directory("devices");
+    let list = gpusched(&["devices"]);
+    let text = String::from_utf8_lossy(&list.stdout);
+    for name in gpusched::device::BUILTIN_NAMES {
+        assert!(text.contains(name), "{name} is not listed");
+        let file = gpusched(&["devices", name, "--format", "json"]);
+        let path = directory.join(format!("{name}.json"));
+        fs::write(&path, &file.stdout).expect("it can be written");
+        let mine = gpusched(&["devices", &path.display().to_string(), "--format", "json"]);
+        assert_eq!(mine.stdout, file.stdout, "{name} reads back as it was written");
+    }
+    let one = gpusched(&["devices", "tx2"]);
+    let text = String::from_utf8_lossy(&one.stdout).into_owned();
+    assert!(text.contains("copy.latency_ns") && text.contains("assumption") && text.contains("RTSS 2017"), "{text}");
+}
