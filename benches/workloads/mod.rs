@@ -8,7 +8,7 @@ use gpusched::time::Duration;
 use gpusched::workload::{BlockTime, Kernel, StreamSpec};
 
 /// The Jetson TX2.
-pub fn tx2() -> Device {
+pub(crate) fn tx2() -> Device {
     Device::builtin("tx2").expect("sound").expect("built in")
 }
 
@@ -38,7 +38,7 @@ fn thread(steps: Vec<Step>, iterations: u64) -> HostThread {
 
 /// `launches` kernels of `blocks` blocks each, mixed in size and block time, dealt to `streams` streams, all launched
 /// at t = 0.
-pub fn mixed(launches: u64, blocks: u32, streams: u64) -> Scenario {
+pub(crate) fn mixed(launches: u64, blocks: u32, streams: u64) -> Scenario {
     const THREADS: [u32; 8] = [32, 1024, 128, 768, 256, 512, 64, 96];
     let options = ReadOptions::default();
     let mut builder = ScenarioBuilder::new("mixed".to_owned(), tx2(), &options);
@@ -59,7 +59,7 @@ pub fn mixed(launches: u64, blocks: u32, streams: u64) -> Scenario {
 }
 
 /// `launches` one-block kernels in `streams` streams, each stream launching the next when the previous has completed.
-pub fn one_block_chains(launches: u64, streams: u64) -> Scenario {
+pub(crate) fn one_block_chains(launches: u64, streams: u64) -> Scenario {
     let options = ReadOptions::default();
     let mut builder = ScenarioBuilder::new("chains".to_owned(), tx2(), &options);
     for stream in 0..streams {
@@ -72,7 +72,7 @@ pub fn one_block_chains(launches: u64, streams: u64) -> Scenario {
 }
 
 /// One kernel of `blocks` blocks.
-pub fn one_grid(blocks: u32) -> Scenario {
+pub(crate) fn one_grid(blocks: u32) -> Scenario {
     let options = ReadOptions::default();
     let mut builder = ScenarioBuilder::new("grid".to_owned(), tx2(), &options);
     let id = builder.add_stream(StreamSpec::new("S")).expect("sound");
