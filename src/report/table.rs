@@ -40,14 +40,15 @@ pub fn kernel_table(summary: &Summary<'_>) -> String {
         "response",
     ];
     let mut table = plain_table(&header, 2..11);
-    for kernel in summary.kernels() {
+    for kernel in summary.kernels().take(MAX_ROWS) {
         table.add_row(kernel_row(summary, &kernel));
     }
     let mut text = format!("{table}\n");
+    add_rest(&mut text, summary.kernels().skip(MAX_ROWS).count(), "kernel launches");
     if summary.copies().next().is_some() {
         let header = ["copy", "stream", "bytes", "launched", "waited", "started", "finished"];
         let mut table = plain_table(&header, 2..7);
-        for (id, record, copy) in summary.copies() {
+        for (id, record, copy) in summary.copies().take(MAX_ROWS) {
             let start = record.first_start();
             table.add_row(vec![
                 super::state::title(summary, id),
@@ -61,8 +62,18 @@ pub fn kernel_table(summary: &Summary<'_>) -> String {
         }
         // Writing to a string cannot fail.
         let _ = write!(text, "\n{table}\n");
+        add_rest(&mut text, summary.copies().skip(MAX_ROWS).count(), "copies");
     }
     text
+}
+
+/// Rows beyond which a table is no longer something to read.
+const MAX_ROWS: usize = 1_000;
+
+fn add_rest(text: &mut String, rest: usize, what: &str) {
+    if rest > 0 {
+        let _ = writeln!(text, " ... and {rest} more {what}; --format json or --format csv lists all of them");
+    }
 }
 
 fn dash() -> String {
