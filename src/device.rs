@@ -18,6 +18,7 @@ pub use model::{
     CopyDirection, CopyEngines, Device, PerBlockLimits, PerSmLimits, RegisterAllocation, SharedMemoryAllocation,
     SmOrder,
 };
+pub(crate) use read::device as read_device;
 
 #[cfg(test)]
 mod tests;

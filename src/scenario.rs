@@ -6,13 +6,14 @@ mod build;
 mod endless;
 pub mod examiner;
 mod expected;
+mod fields;
 mod model;
-pub mod native;
+mod native;
 mod options;
 mod read;
 
 pub use build::ScenarioBuilder;
 pub use endless::Endless;
-pub use expected::{Difference, Expected, ExpectedKernel};
+pub use expected::{Difference, Expected, ExpectedKernel, NotComparable};
 pub use model::{BarrierId, HostThread, Scenario, Step};
 pub use options::{BlockDurations, ReadOptions};

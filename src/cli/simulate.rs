@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table, state_text};
-use gpusched::scenario::Scenario;
+use gpusched::scenario::{Difference, NotComparable, Scenario};
 use gpusched::time::{Duration, Instant};
 
 use super::output::{Format, note, write_whole};
@@ -63,8 +63,10 @@ impl Simulate {
         for text in summary.notes() {
             note(&text);
         }
+        // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
+        let differences = self.check.then(|| differences(&scenario, &run)).transpose()?;
         self.print(&summary)?;
-        Ok(if self.check { check(&scenario, &run) } else { Answer::Done })
+        Ok(differences.map_or(Answer::Done, |differences| check(&scenario, &differences)))
     }
 
     fn refuse_too_many_blocks(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
@@ -114,17 +116,20 @@ impl Simulate {
     }
 }
 
+fn differences(scenario: &Scenario, run: &Run) -> Result<Vec<Difference>, NotComparable> {
+    scenario.expected.as_ref().map_or(Ok(Vec::new()), |expected| expected.differences(&run.trace))
+}
+
 /// Tells how the run differs from what the scenario file expects.
-fn check(scenario: &Scenario, run: &Run) -> Answer {
-    let Some(expected) = &scenario.expected else { return Answer::Done };
-    let differences = expected.differences(&run.trace);
-    for difference in &differences {
+fn check(scenario: &Scenario, differences: &[Difference]) -> Answer {
+    for difference in differences {
         note(&format!("{}: {}", difference.kernel, difference.what));
     }
-    if differences.is_empty() {
-        note(&format!("as expected ({})", expected.source));
-        Answer::Done
-    } else {
-        Answer::No
+    if !differences.is_empty() {
+        return Answer::No;
     }
+    if let Some(expected) = &scenario.expected {
+        note(&format!("as expected ({})", expected.source));
+    }
+    Answer::Done
 }

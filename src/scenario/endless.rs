@@ -11,7 +11,7 @@ use crate::workload::{OperationKind, StreamId};
 #[non_exhaustive]
 pub enum Endless {
     /// It repeats without limit, and the run has no horizon.
-    #[error("{thread:?} has neither max_iterations nor max_time, so it never ends")]
+    #[error("nothing limits the iterations or the time of {thread:?}, so it never ends")]
     NoLimit {
         /// The thread's label.
         thread: String,
@@ -31,7 +31,7 @@ impl Endless {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
-            Self::NoLimit { .. } => "limit its iterations or its time, or bound the run with --horizon TIME",
+            Self::NoLimit { .. } => "limit its iterations (jobs) or its time, or bound the run with --horizon TIME",
             Self::NoTime { .. } => "limit its iterations, or let each of them wait for a kernel, a copy or a sleep",
         }
     }

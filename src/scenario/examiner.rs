@@ -5,6 +5,7 @@
 
 mod benchmark;
 mod file;
+mod log_names;
 mod logs;
 mod multikernel;
 mod spin;

@@ -1,5 +1,7 @@
 //! The published result of a scenario, and how a simulated one differs from it.
 
+use thiserror::Error;
+
 use crate::gpu::Trace;
 use crate::time::{Duration, Instant};
 use crate::workload::{OperationId, Placement};
@@ -11,8 +13,12 @@ pub struct Expected {
     pub source: String,
     /// How far off a time may be.
     pub tolerance: Duration,
+    /// The placement under which it was found.
+    pub placement: Placement,
     /// Kernels of which something is known.
     pub kernels: Vec<ExpectedKernel>,
+    /// Conditions under which it was found that the user has replaced: the device, the block durations, …
+    pub replaced: Vec<&'static str>,
 }
 
 /// What is known of one kernel launch.
@@ -20,13 +26,13 @@ pub struct Expected {
 pub struct ExpectedKernel {
     /// The kernel's title.
     pub name: String,
-    /// Which of its launches, from 0.
+    /// Which of its launches, from 0, in launch order.
     pub iteration: u32,
     /// When its first block starts.
     pub first_start: Option<Instant>,
     /// When its last block ends.
     pub finish: Option<Instant>,
-    /// Blocks per SM, by SM id; compared only under the default placement.
+    /// Blocks per SM, by SM id; compared only under the placement under which they were found.
     pub blocks_per_sm: Option<Vec<u32>>,
 }
 
@@ -39,10 +45,25 @@ pub struct Difference {
     pub what: String,
 }
 
+/// A run under other conditions than those of the expected result.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the expected result holds for the scenario as its file has it, and an option replaces {}", replaced.join(" and "))]
+pub struct NotComparable {
+    /// What differs: the device, the block durations, …
+    pub replaced: Vec<&'static str>,
+}
+
 impl Expected {
     /// Compares a finished run with what was expected of it.
-    #[must_use]
-    pub fn differences(&self, trace: &Trace) -> Vec<Difference> {
+    ///
+    /// Times are compared under every placement, blocks per SM only under the one under which they were found.
+    ///
+    /// # Errors
+    /// [`NotComparable`] if the run was one under other conditions.
+    pub fn differences(&self, trace: &Trace) -> Result<Vec<Difference>, NotComparable> {
+        if !self.replaced.is_empty() {
+            return Err(NotComparable { replaced: self.replaced.clone() });
+        }
         let mut differences = Vec::new();
         for kernel in &self.kernels {
             let mut differs = |what: String| differences.push(Difference { kernel: kernel.name.clone(), what });
@@ -66,7 +87,7 @@ impl Expected {
                     Some(_) => {}
                 }
             }
-            if let Some(expected) = kernel.blocks_per_sm.as_ref().filter(|_| trace.placement() == Placement::MostRoom) {
+            if let Some(expected) = kernel.blocks_per_sm.as_ref().filter(|_| trace.placement() == self.placement) {
                 let mut simulated = vec![0_u32; trace.sms() as usize];
                 for run in trace.block_runs(id) {
                     simulated[usize::from(run.sm)] += u32::from(run.blocks);
@@ -76,6 +97,6 @@ impl Expected {
                 }
             }
         }
-        differences
+        Ok(differences)
     }
 }

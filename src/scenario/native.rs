@@ -1,10 +1,14 @@
-//! gpusched's own scenario format.
+//! gpusched's own scenario format, `"format": "gpusched-scenario/1"`.
+//!
+//! Its keys are described in `docs/scenario-format.md`. A stream with `operations` becomes one host thread that
+//! launches them all at its release; `hosts` are programs of their own. Threads are declared in that order: streams
+//! first, then hosts.
 
-use super::model::Scenario;
-use super::options::ReadOptions;
-use crate::json::{Object, Problem};
+mod expected;
+mod file;
+mod hosts;
+mod kernels;
+mod operations;
+mod streams;
 
-/// Reads the native scenario that `file` holds.
-pub(super) fn read(file: Object<'_>, _options: &ReadOptions) -> Result<Scenario, Problem> {
-    Err(file.node().problem("not yet"))
-}
+pub(super) use file::read;

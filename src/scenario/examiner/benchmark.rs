@@ -1,16 +1,16 @@
 //! What all benchmarks have in common, and which kind each one is.
 
-use std::path::{Component, Path};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::file::{Reading, check_log_names, level, refuse_contexts};
+use super::file::{Reading, level, refuse_contexts};
 use super::logs::{BenchmarkLog, KernelSync};
 use super::{multikernel, spin, stream_action};
 use crate::device::SmMask;
-use crate::gpu::SubmitError;
-use crate::json::{Node, Object, Problem};
+use crate::json::{Node, Problem};
+use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread, Step};
-use crate::time::Duration;
+use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{Kernel, KernelId, StreamId, StreamSpec};
 
 /// What a benchmark inherits from the level of the file in which it stands.
@@ -72,7 +72,7 @@ pub(super) fn read<'a>(node: Node<'a>, context: &Context, reading: &mut Reading<
     let cpu_core = entry.optional("cpu_core")?.map(|node| node.whole_u32(0, u32::MAX)).transpose()?;
     let priority =
         entry.optional("stream_priority")?.map(|node| node.signed_number(-(1 << 31), 1 << 31)).transpose()?;
-    let sm_mask = read_mask(&mut entry)?;
+    let sm_mask = fields::sm_mask(&mut entry)?;
     let mps = entry.optional("mps_thread_percentage")?;
     entry.finish()?;
 
@@ -81,7 +81,10 @@ pub(super) fn read<'a>(node: Node<'a>, context: &Context, reading: &mut Reading<
     {
         refuse_contexts(reading, node, "mps_thread_percentage other than 100 asks for an MPS client")?;
     }
-    let start = context.release.checked_add(release).ok_or_else(|| node.problem("the release time is past 2^63 ns"))?;
+    let start = context.release.saturating_add(release);
+    if start.as_ns() > MAX_INPUT_NS {
+        return Err(node.problem("the release time, that of the task_host.so around it included, is past 2^63 ns"));
+    }
     if kind == "task_host" {
         let info = info.ok_or_else(|| node.problem("task_host.so needs a scenario in additional_info"))?;
         let mut nested = info.object()?;
@@ -96,13 +99,7 @@ pub(super) fn read<'a>(node: Node<'a>, context: &Context, reading: &mut Reading<
 
     let index = reading.logs.len();
     let file_name = log_name.unwrap_or_else(|| format!("{kind}_{index}.json"));
-    let log_at = log_node.unwrap_or(node);
-    check_log_names(&reading.logs, log_at, &file_name)?;
-    if reading.builder.options().logs_inside && escapes(&file_name) {
-        return Err(log_at
-            .problem(format!("the log name {file_name:?} leads out of the result directory"))
-            .with_help("--allow-log-paths writes it there all the same"));
-    }
+    reading.log_names.add(log_node.unwrap_or(node), &file_name, reading.builder.options().logs_inside)?;
     let title: Arc<str> = label.as_deref().unwrap_or(&kind).into();
     let stream = add_stream(reading, node, &title, priority, sm_mask)?;
     let benchmark = Benchmark { node, kind, title: Arc::clone(&title), threads, blocks, info, stream };
@@ -168,38 +165,13 @@ fn add_stream(
     reading.builder.add_stream(spec).map_err(|error| node.problem(error.to_string()))
 }
 
-/// Takes an optional `sm_mask`.
-pub(super) fn read_mask(entry: &mut Object<'_>) -> Result<Option<SmMask>, Problem> {
-    let Some(node) = entry.optional("sm_mask")? else { return Ok(None) };
-    SmMask::parse(&node.string()?).map(Some).map_err(|error| node.problem(error.to_string()))
-}
-
-/// A grid or block size: a number, or a list of one to three numbers whose product counts.
-pub(super) fn dimensions(node: Node<'_>) -> Result<u32, Problem> {
-    const MOST: u32 = i32::MAX as u32;
-    if !node.is_list() {
-        return node.whole_u32(1, MOST);
-    }
-    let sides = node.filled_list()?;
-    if sides.len() > 3 {
-        return Err(node.expected("a number or a list of at most three numbers"));
-    }
-    let mut product = 1_u32;
-    for side in sides {
-        product = product
-            .checked_mul(side.whole_u32(1, MOST)?)
-            .filter(|&product| product <= MOST)
-            .ok_or_else(|| node.problem(format!("the product of these numbers is more than {MOST}")))?;
-    }
-    Ok(product)
-}
-
-/// Adds a kernel; an error mentions it by name, at `node`.
-pub(super) fn add_kernel(reading: &mut Reading<'_, '_>, node: Node<'_>, kernel: Kernel) -> Result<KernelId, Problem> {
+/// Adds a kernel, which stands at `node` and has its number of threads at `threads`.
+pub(super) fn add_kernel(
+    reading: &mut Reading<'_, '_>,
+    node: Node<'_>,
+    threads: Node<'_>,
+    kernel: Kernel,
+) -> Result<KernelId, Problem> {
     let title = Arc::clone(&kernel.title);
-    reading.builder.add_kernel(kernel).map_err(|error: SubmitError| node.problem(format!("kernel {title:?}: {error}")))
-}
-
-fn escapes(file_name: &str) -> bool {
-    !Path::new(file_name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+    reading.builder.add_kernel(kernel).map_err(|error| fields::refused_kernel(&error, &title, node, threads))
 }

@@ -1,6 +1,7 @@
 //! The top level of a scenario file.
 
 use super::benchmark::{self, Context};
+use super::log_names::LogNames;
 use super::logs::{BenchmarkLog, ExaminerLogs};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
@@ -18,6 +19,7 @@ pub(super) struct Reading<'a, 'o> {
     /// Where each host thread stands in the file.
     pub(super) nodes: Vec<Node<'a>>,
     pub(super) logs: Vec<BenchmarkLog>,
+    pub(super) log_names: LogNames,
 }
 
 /// Reads the examiner scenario that `file` holds.
@@ -25,7 +27,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     let name = file.required("name")?.string()?;
     let device = default_device(file.node())?;
     let builder = ScenarioBuilder::new(name.clone(), device, options);
-    let mut reading = Reading { builder, nodes: Vec::new(), logs: Vec::new() };
+    let mut reading = Reading { builder, nodes: Vec::new(), logs: Vec::new(), log_names: LogNames::default() };
     let result_directory = match file.optional("base_result_directory")? {
         Some(directory) => directory.string()?,
         None => "./results".to_owned(),
@@ -101,12 +103,4 @@ pub(super) fn refuse_contexts(reading: &mut Reading<'_, '_>, node: Node<'_>, wha
             "{what}; contexts do not share the GPU concurrently, and no published rule says how they take turns"
         ))
         .with_help("--as-threads replays the benchmarks as threads of one context instead"))
-}
-
-/// Refuses a log name that another benchmark has already.
-pub(super) fn check_log_names(logs: &[BenchmarkLog], node: Node<'_>, file_name: &str) -> Result<(), Problem> {
-    if logs.iter().any(|log| log.file_name == file_name) {
-        return Err(node.problem(format!("two benchmarks write their logs to {file_name:?}")));
-    }
-    Ok(())
 }

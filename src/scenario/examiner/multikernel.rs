@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::benchmark::{Behaviour, Benchmark, add_kernel, dimensions, read_mask};
+use super::benchmark::{Behaviour, Benchmark, add_kernel};
 use super::file::Reading;
 use super::logs::KernelSync;
 use super::spin::{nanoseconds, shared_memory};
 use crate::device::{BlockShape, CopyDirection};
 use crate::json::{Node, Problem};
+use crate::scenario::fields::{self, dimensions};
 use crate::scenario::model::Step;
 use crate::time::Duration;
 use crate::workload::{BlockTime, Copy, Kernel};
@@ -52,7 +53,7 @@ fn read_entry(
     let delay = entry.optional("delay")?.map(|node| node.seconds()).transpose()?.unwrap_or_default();
     let copy_in = entry.optional("copy_in_count")?;
     let copy_out = entry.optional("copy_out_count")?;
-    let sm_mask = read_mask(&mut entry)?;
+    let sm_mask = fields::sm_mask(&mut entry)?;
     entry.finish()?;
 
     if delay > Duration::ZERO {
@@ -79,7 +80,7 @@ fn read_entry(
         duration: BlockTime::fixed(duration),
         sm_mask,
     };
-    let kernel = add_kernel(reading, threads_node, kernel)?;
+    let kernel = add_kernel(reading, node, threads_node, kernel)?;
     steps.insert(kernel_position, Step::Launch(kernel, stream));
     Ok(())
 }

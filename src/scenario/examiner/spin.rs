@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::benchmark::{Behaviour, Benchmark, add_kernel, dimensions};
+use super::benchmark::{Behaviour, Benchmark, add_kernel};
 use super::file::Reading;
 use super::logs::KernelSync;
 use crate::device::BlockShape;
 use crate::json::{Node, Problem};
+use crate::scenario::fields::dimensions;
 use crate::scenario::model::Step;
 use crate::time::Duration;
 use crate::workload::{BlockTime, Kernel, KernelId, StreamId};
@@ -103,7 +104,7 @@ fn one_kernel(
         duration: BlockTime::fixed(duration),
         sm_mask: None,
     };
-    add_kernel(reading, benchmark.threads, kernel)
+    add_kernel(reading, benchmark.node, benchmark.threads, kernel)
 }
 
 /// Nanoseconds as a number or a string of one; absent: the benchmark's default.

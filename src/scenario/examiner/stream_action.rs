@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::benchmark::{Behaviour, Benchmark, add_kernel, dimensions};
+use super::benchmark::{Behaviour, Benchmark, add_kernel};
 use super::file::Reading;
 use super::logs::KernelSync;
 use super::spin::{nanoseconds, shared_memory, spin_iterations};
 use crate::device::{BlockShape, CopyDirection};
 use crate::json::{Node, Object, Problem};
+use crate::scenario::fields::dimensions;
 use crate::scenario::model::Step;
 use crate::time::Duration;
 use crate::workload::{BlockTime, Copy, Kernel, StreamId};
@@ -97,6 +98,7 @@ fn kernel(
     benchmark: &Benchmark<'_>,
     reading: &mut Reading<'_, '_>,
 ) -> Result<Step, Problem> {
+    let node = fields.node();
     let duration_node = fields.required("duration")?;
     let (duration, name) = match fields.optional("type")? {
         None => (nanoseconds(duration_node)?, "GPUSpin"),
@@ -123,7 +125,7 @@ fn kernel(
         duration: BlockTime::fixed(duration),
         sm_mask: None,
     };
-    Ok(Step::Launch(add_kernel(reading, threads_node, kernel)?, stream))
+    Ok(Step::Launch(add_kernel(reading, node, threads_node, kernel)?, stream))
 }
 
 fn copy(

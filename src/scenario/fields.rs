@@ -1,0 +1,58 @@
+//! Fields that several input formats have in common.
+
+use crate::device::{DemandError, Resource, SmMask};
+use crate::gpu::SubmitError;
+use crate::json::{Node, Object, Problem};
+use crate::time::Duration;
+
+/// A grid or block size: a number, or a list of one to three numbers whose product counts.
+pub(super) fn dimensions(node: Node<'_>) -> Result<u32, Problem> {
+    const MOST: u32 = i32::MAX as u32;
+    if !node.is_list() {
+        return node.whole_u32(1, MOST);
+    }
+    let sides = node.filled_list()?;
+    if sides.len() > 3 {
+        return Err(node.expected("a number or a list of at most three numbers"));
+    }
+    let mut product = 1_u32;
+    for side in sides {
+        product = product
+            .checked_mul(side.whole_u32(1, MOST)?)
+            .filter(|&product| product <= MOST)
+            .ok_or_else(|| node.problem(format!("the product of these numbers is more than {MOST}")))?;
+    }
+    Ok(product)
+}
+
+/// Takes an optional `sm_mask`.
+pub(super) fn sm_mask(entry: &mut Object<'_>) -> Result<Option<SmMask>, Problem> {
+    let Some(node) = entry.optional("sm_mask")? else { return Ok(None) };
+    SmMask::parse(&node.string()?).map(Some).map_err(|error| node.problem(error.to_string()))
+}
+
+/// Takes an optional time with a unit that must not be zero.
+pub(super) fn positive_time(entry: &mut Object<'_>, key: &'static str) -> Result<Option<Duration>, Problem> {
+    let Some(node) = entry.optional(key)? else { return Ok(None) };
+    let time = node.time()?;
+    if time == Duration::ZERO { Err(node.expected("a time of at least 1 ns")) } else { Ok(Some(time)) }
+}
+
+/// A string that must not be empty.
+pub(super) fn name(node: Node<'_>) -> Result<String, Problem> {
+    let name = node.string()?;
+    if name.is_empty() { Err(node.expected("a name that is not empty")) } else { Ok(name) }
+}
+
+/// A kernel that could never run, at its number of threads if those are the reason, or else at the kernel as a whole.
+pub(super) fn refused_kernel(error: &SubmitError, title: &str, kernel: Node<'_>, threads: Node<'_>) -> Problem {
+    let by_threads = matches!(
+        error,
+        SubmitError::Demand(
+            DemandError::OverBlockLimit { resource: Resource::Threads, .. }
+                | DemandError::OverEmptySm { resource: Resource::Threads, .. }
+        )
+    );
+    let at = if by_threads { threads } else { kernel };
+    at.problem(format!("kernel {title:?}: {error}"))
+}

@@ -1,0 +1,124 @@
+//! `hosts`: programs that launch, wait and sleep.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::file::Reading;
+use super::operations;
+use crate::json::{Node, Object, Problem};
+use crate::scenario::fields;
+use crate::scenario::model::{BarrierId, HostThread, Step};
+
+/// `repeat` steps may be nested this deep.
+const MAX_NESTING: u32 = 16;
+
+/// What a step can be; its key says which.
+const KINDS: [&str; 7] = ["launch", "copy", "memset", "synchronize", "sleep", "barrier", "repeat"];
+
+/// Reads the list of hosts.
+pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {
+    // Threads of streams are named after them, and a name that stands for two threads would confuse every report.
+    let mut names: BTreeSet<String> = reading.builder.threads().iter().map(|thread| thread.label.to_string()).collect();
+    for node in node.filled_list()? {
+        let mut entry = node.object()?;
+        let name_node = entry.required("name")?;
+        let name = fields::name(name_node)?;
+        if !names.insert(name.clone()) {
+            return Err(name_node
+                .problem(format!("two host threads are called {name:?}"))
+                .with_help("a stream with operations has a thread of the stream's name"));
+        }
+        let thread = thread(&mut entry, name, reading)?;
+        entry.finish()?;
+        reading.add_thread(node, thread);
+    }
+    note_lonely_barriers(reading);
+    Ok(())
+}
+
+/// Without any limit stated a host runs once; with a period or a limit on time, the number of its iterations is
+/// limited only if the file says so.
+fn thread(entry: &mut Object<'_>, name: String, reading: &mut Reading<'_, '_>) -> Result<HostThread, Problem> {
+    let release = entry.optional("release")?.map(|node| node.time()).transpose()?.unwrap_or_default();
+    let iterations = entry.optional("iterations")?.map(|node| node.whole_u32(1, u32::MAX)).transpose()?.map(u64::from);
+    let time_limit = fields::positive_time(entry, "time_limit")?;
+    let period = fields::positive_time(entry, "period")?;
+    let deadline = fields::positive_time(entry, "deadline")?;
+    let barrier = entry.optional("barrier")?.map(|node| barrier(node, reading)).transpose()?;
+    let mut steps = Vec::new();
+    read_steps(entry.required("steps")?, 0, reading, &mut steps)?;
+    let once = period.is_none() && time_limit.is_none();
+    Ok(HostThread {
+        label: name.into(),
+        release,
+        iterations: iterations.or(once.then_some(1)),
+        time_limit,
+        period,
+        deadline,
+        barrier,
+        steps,
+    })
+}
+
+fn read_steps(list: Node<'_>, depth: u32, reading: &mut Reading<'_, '_>, steps: &mut Vec<Step>) -> Result<(), Problem> {
+    for node in list.filled_list()? {
+        let mut entry = node.object()?;
+        match operations::kind(&entry, &KINDS)? {
+            "repeat" => {
+                if depth == MAX_NESTING {
+                    return Err(node.problem(format!("\"repeat\" is nested more than {MAX_NESTING} deep")));
+                }
+                let times = u64::from(entry.required("repeat")?.whole_u32(1, u32::MAX)?);
+                let from = steps.len();
+                read_steps(entry.required("steps")?, depth + 1, reading, steps)?;
+                steps.push(Step::Repeat { from, times });
+            }
+            kind => steps.push(step(kind, &mut entry, reading)?),
+        }
+        entry.finish()?;
+    }
+    Ok(())
+}
+
+fn step(kind: &str, entry: &mut Object<'_>, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+    match kind {
+        "synchronize" => {
+            let target = entry.required("synchronize")?;
+            match target.string()?.as_str() {
+                "device" => Ok(Step::SynchronizeDevice),
+                "last" => Ok(Step::AwaitLast),
+                _ => Ok(Step::SynchronizeStream(reading.stream(target)?)),
+            }
+        }
+        "sleep" => Ok(Step::Sleep(entry.required("sleep")?.time()?)),
+        "barrier" => Ok(Step::Barrier(barrier(entry.required("barrier")?, reading)?)),
+        submission => {
+            let stream = reading.stream(entry.required("stream")?)?;
+            match submission {
+                "launch" => operations::launch(entry, "launch", stream, reading),
+                "copy" => operations::copy(entry, stream, reading),
+                _ => operations::memset(entry, stream),
+            }
+        }
+    }
+}
+
+/// The barrier that `node` names; the first mention makes it.
+fn barrier(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<BarrierId, Problem> {
+    let name = fields::name(node)?;
+    let Reading { builder, barriers, .. } = reading;
+    Ok(*barriers.entry(name).or_insert_with(|| builder.new_barrier()))
+}
+
+/// A barrier that only one thread uses never holds it, which is likely to be a misspelt name.
+fn note_lonely_barriers(reading: &mut Reading<'_, '_>) {
+    let mut members: BTreeMap<BarrierId, usize> = BTreeMap::new();
+    for thread in reading.builder.threads() {
+        for barrier in thread.barriers().collect::<BTreeSet<_>>() {
+            *members.entry(barrier).or_default() += 1;
+        }
+    }
+    let Reading { builder, barriers, .. } = reading;
+    for (name, _) in barriers.iter().filter(|(_, id)| members.get(id) == Some(&1)) {
+        builder.note(format!("only one host uses the barrier {name:?}, so nothing waits there"));
+    }
+}

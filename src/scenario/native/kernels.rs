@@ -1,0 +1,79 @@
+//! `kernels`: what can be launched, by name.
+
+use std::sync::Arc;
+
+use super::file::{NamedKernel, Reading};
+use crate::device::BlockShape;
+use crate::json::{Node, Problem};
+use crate::scenario::fields::{self, dimensions};
+use crate::workload::{BlockTime, Kernel};
+
+/// Reads the object whose keys are the kernels' names.
+pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
+    for (name, node) in node.object()?.into_entries() {
+        if name.is_empty() {
+            return Err(node.problem("a kernel needs a name that is not empty"));
+        }
+        if reading.kernels.contains_key(&*name) {
+            return Err(node.problem(format!("two kernels are called {name:?}")));
+        }
+        let kernel = kernel(&name, node, reading)?;
+        reading.kernels.insert(name.into_owned(), kernel);
+    }
+    if reading.kernels.is_empty() {
+        return Err(node.problem("expected at least one kernel, found none"));
+    }
+    Ok(())
+}
+
+fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<NamedKernel, Problem> {
+    let mut entry = node.object()?;
+    let blocks = dimensions(entry.required("blocks")?)?;
+    let threads_node = entry.required("threads")?;
+    let threads = dimensions(threads_node)?;
+    let stated = entry.optional("duration")?.map(block_time).transpose()?;
+    let shared_memory_bytes = number(entry.optional("shared_memory_bytes")?)?;
+    let registers_per_thread = number(entry.optional("registers_per_thread")?)?;
+    let sm_mask = fields::sm_mask(&mut entry)?;
+    entry.finish()?;
+
+    let given = stated.is_none();
+    let stated = stated.or_else(|| reading.builder.given_block_duration(&[name]).map(BlockTime::fixed));
+    let duration = stated.ok_or_else(|| {
+        node.problem(format!("the block duration of kernel {name:?} is not in the file")).with_help(format!(
+            "add \"duration\", or state it with --block-duration {name}=TIME, for example --block-duration {name}=2ms"
+        ))
+    })?;
+    let name: Arc<str> = name.into();
+    let kernel = Kernel {
+        name: Arc::clone(&name),
+        title: Arc::clone(&name),
+        blocks,
+        shape: BlockShape { threads, registers_per_thread, shared_memory_bytes },
+        duration,
+        sm_mask,
+    };
+    let added = reading.builder.add_kernel(kernel);
+    let id = added.map_err(|error| fields::refused_kernel(&error, &name, node, threads_node))?;
+    Ok(NamedKernel { id, blocks, varies: duration.varies(), given })
+}
+
+/// One time for all blocks, or the bounds between which each block's time is drawn.
+fn block_time(node: Node<'_>) -> Result<BlockTime, Problem> {
+    if !node.is_object() {
+        return node.time().map(BlockTime::fixed);
+    }
+    let mut bounds = node.object()?;
+    let time = BlockTime { best: bounds.required("best")?.time()?, worst: bounds.required("worst")?.time()? };
+    bounds.finish()?;
+    if time.best > time.worst {
+        return Err(
+            node.problem(format!("the best block time, {}, is longer than the worst, {}", time.best, time.worst))
+        );
+    }
+    Ok(time)
+}
+
+fn number(node: Option<Node<'_>>) -> Result<u32, Problem> {
+    node.map_or(Ok(0), |node| node.whole_u32(0, u32::MAX))
+}

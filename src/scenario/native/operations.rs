@@ -1,0 +1,71 @@
+//! Single operations, as streams and hosts both state them.
+
+use super::file::Reading;
+use crate::device::CopyDirection;
+use crate::json::{Node, Object, Problem};
+use crate::scenario::model::Step;
+use crate::workload::{Copy, StreamId};
+
+const DIRECTIONS: [CopyDirection; 3] =
+    [CopyDirection::HostToDevice, CopyDirection::DeviceToHost, CopyDirection::DeviceToDevice];
+
+/// Which one of `keys` an entry has: the key says what kind of entry it is.
+pub(super) fn kind(entry: &Object<'_>, keys: &[&'static str]) -> Result<&'static str, Problem> {
+    let quoted = |keys: &[&str], last: &str| {
+        let quoted: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
+        match quoted.split_last() {
+            Some((end, start)) if !start.is_empty() => format!("{} {last} {end}", start.join(", ")),
+            _ => quoted.concat(),
+        }
+    };
+    let present: Vec<&'static str> = keys.iter().copied().filter(|key| entry.has(key)).collect();
+    match present.as_slice() {
+        [only] => Ok(only),
+        [] => Err(entry.node().problem(format!("expected one of the keys {}, found none", quoted(keys, "or")))),
+        several => Err(entry.node().problem(format!(
+            "expected one of the keys {}, found {}",
+            quoted(keys, "or"),
+            quoted(several, "and")
+        ))),
+    }
+}
+
+/// A kernel launch; `key` holds the kernel's name.
+pub(super) fn launch(
+    entry: &mut Object<'_>,
+    key: &'static str,
+    stream: StreamId,
+    reading: &mut Reading<'_, '_>,
+) -> Result<Step, Problem> {
+    Ok(Step::Launch(reading.kernel(entry.required(key)?)?, stream))
+}
+
+/// A copy: its direction, and its size, its duration, or both.
+pub(super) fn copy(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+    let direction_node = entry.required("copy")?;
+    let direction = direction(direction_node)?;
+    let bytes = entry.optional("bytes")?.map(|node| node.whole_number(0, u64::MAX)).transpose()?;
+    let duration = entry.optional("duration")?.map(|node| node.time()).transpose()?;
+    if bytes.is_none() && duration.is_none() {
+        return Err(entry
+            .node()
+            .problem("a copy needs \"bytes\", a \"duration\", or both, and one of the keys is missing"));
+    }
+    let copy = Copy { direction, bytes: bytes.unwrap_or(0), duration };
+    let id = reading.builder.add_copy(copy).map_err(|error| entry.node().problem(error.to_string()))?;
+    Ok(Step::Copy(id, stream))
+}
+
+/// A memset, whose size makes no difference.
+pub(super) fn memset(entry: &mut Object<'_>, stream: StreamId) -> Result<Step, Problem> {
+    entry.required("memset")?.whole_number(0, u64::MAX)?;
+    Ok(Step::Memset(stream))
+}
+
+fn direction(node: Node<'_>) -> Result<CopyDirection, Problem> {
+    let name = node.string().ok();
+    DIRECTIONS
+        .into_iter()
+        .find(|direction| name.as_deref() == Some(direction.name()))
+        .ok_or_else(|| node.expected("\"host-to-device\", \"device-to-host\" or \"device-to-device\""))
+}

@@ -1,0 +1,129 @@
+//! `streams`, and the operations that some of them launch by themselves.
+
+use std::sync::Arc;
+
+use super::file::{NULL_STREAM, Reading};
+use super::operations;
+use crate::json::{Node, Object, Problem};
+use crate::scenario::fields;
+use crate::scenario::model::{HostThread, Step};
+use crate::workload::{StreamId, StreamSpec};
+
+/// Words that `synchronize` takes for something else than a stream.
+const RESERVED: [&str; 2] = ["device", "last"];
+
+/// Keys that describe when `operations` are launched, and mean nothing without them.
+const TIMING: [&str; 4] = ["release", "period", "jobs", "deadline"];
+
+/// Reads the list of streams. One with `operations` gets a host thread of its own.
+pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {
+    let mut declared_null = false;
+    for node in node.filled_list()? {
+        let mut entry = node.object()?;
+        let name_node = entry.required("name")?;
+        let name: Arc<str> = fields::name(name_node)?.into();
+        let is_null = &*name == NULL_STREAM;
+        let again = if is_null { declared_null } else { reading.streams.contains_key(&*name) };
+        if again {
+            return Err(name_node.problem(format!("two streams are called {name:?}")));
+        }
+        if RESERVED.contains(&&*name) {
+            return Err(name_node.problem(format!(
+                "{name:?} means something else to \"synchronize\", so no stream can have this name"
+            )));
+        }
+        let stream = if is_null {
+            declared_null = true;
+            null_stream(&entry)?
+        } else {
+            let spec = spec(&mut entry, Arc::clone(&name))?;
+            let stream = reading.builder.add_stream(spec).map_err(|error| node.problem(error.to_string()))?;
+            reading.streams.insert(name.to_string(), stream);
+            stream
+        };
+        if let Some(thread) = thread(&mut entry, name, stream, reading)? {
+            reading.add_thread(node, thread);
+        }
+        entry.finish()?;
+    }
+    Ok(())
+}
+
+/// The NULL stream exists already, and its properties are CUDA's.
+fn null_stream(entry: &Object<'_>) -> Result<StreamId, Problem> {
+    match ["priority", "blocking", "sm_mask"].into_iter().find(|key| entry.has(key)) {
+        None => Ok(StreamId::NULL),
+        Some(key) => Err(entry.node().problem(format!(
+            "unknown key {key:?} here: the stream called {NULL_STREAM:?} is the NULL stream, of lowest priority and without a mask"
+        ))),
+    }
+}
+
+/// A stream without a stated priority is blocking, one with a priority is not, as in the RTSS 2017 study; `blocking`
+/// says otherwise.
+fn spec(entry: &mut Object<'_>, name: Arc<str>) -> Result<StreamSpec, Problem> {
+    let range = i64::from(i32::MIN)..=i64::from(i32::MAX);
+    let priority = entry.optional("priority")?;
+    let priority = priority.map(|node| node.signed_number(*range.start(), *range.end())).transpose()?;
+    let blocking = entry.optional("blocking")?.map(|node| node.boolean()).transpose()?;
+    let sm_mask = fields::sm_mask(entry)?;
+    let lowest = 0;
+    Ok(StreamSpec {
+        name,
+        priority: priority.map_or(lowest, |priority| i32::try_from(priority).unwrap_or(i32::MIN)),
+        blocking: blocking.unwrap_or(priority.is_none()),
+        sm_mask,
+    })
+}
+
+/// The host thread of a stream that has operations: it launches them all at its release, waiting for none of them.
+fn thread(
+    entry: &mut Object<'_>,
+    label: Arc<str>,
+    stream: StreamId,
+    reading: &mut Reading<'_, '_>,
+) -> Result<Option<HostThread>, Problem> {
+    let Some(operations) = entry.optional("operations")? else {
+        return match TIMING.into_iter().find(|key| entry.has(key)) {
+            None => Ok(None),
+            Some(key) => {
+                let problem = entry.node().problem(format!("{key:?} needs \"operations\", and that key is missing"));
+                Err(problem
+                    .with_help("a stream without operations launches nothing by itself; hosts have times of their own"))
+            }
+        };
+    };
+    let steps = operations
+        .filled_list()?
+        .into_iter()
+        .map(|node| operation(node, stream, reading))
+        .collect::<Result<Vec<Step>, Problem>>()?;
+    let release = entry.optional("release")?.map(|node| node.time()).transpose()?.unwrap_or_default();
+    let period = fields::positive_time(entry, "period")?;
+    let jobs = entry.optional("jobs")?.map(|node| node.whole_u32(1, u32::MAX)).transpose()?;
+    let deadline = fields::positive_time(entry, "deadline")?;
+    if jobs.is_some() && period.is_none() {
+        return Err(entry.node().problem("\"jobs\" needs a \"period\", and that key is missing"));
+    }
+    Ok(Some(HostThread {
+        label,
+        release,
+        iterations: if period.is_some() { jobs.map(u64::from) } else { Some(1) },
+        time_limit: None,
+        period,
+        deadline,
+        barrier: None,
+        steps,
+    }))
+}
+
+fn operation(node: Node<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+    let mut entry = node.object()?;
+    let step = match operations::kind(&entry, &["kernel", "copy", "memset"])? {
+        "kernel" => operations::launch(&mut entry, "kernel", stream, reading)?,
+        "copy" => operations::copy(&mut entry, stream, reading)?,
+        _ => operations::memset(&mut entry, stream)?,
+    };
+    entry.finish()?;
+    Ok(step)
+}
