@@ -79,10 +79,10 @@ impl Simulate {
     }
 
     fn write_logs(&self, directory: &Path, summary: &Summary<'_>, run: &Run) -> anyhow::Result<()> {
-        let logs = examiner_logs(summary, &run.iterations);
-        if logs.is_empty() {
+        if summary.scenario.examiner.is_none() {
             bail!("--logs: only scenarios in cuda_scheduling_examiner's format have logs");
         }
+        let logs = examiner_logs(summary, &run.iterations);
         let paths: Vec<PathBuf> = logs.iter().map(|log| directory.join(log.file_name())).collect();
         if let Some(existing) = paths.iter().find(|path| path.exists() && !self.force) {
             bail!("{} exists; --force replaces it", existing.display());

@@ -1,6 +1,11 @@
 //! Integration tests: one binary, one module per behaviour.
 
-#![allow(clippy::expect_used, reason = "a test that fails is meant to panic")]
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that fails is meant to panic")]
 
+mod bad_input;
 mod command_line;
+mod native;
+mod published;
 mod rules;
+mod schema;
+mod state;

@@ -38,6 +38,20 @@ pub(super) struct Benchmark<'a> {
     pub(super) stream: StreamId,
 }
 
+impl Benchmark<'_> {
+    /// Checks counts that may be left at 0 because the kernels state their own: a number, or one to three of them.
+    pub(super) fn check_counts(&self) -> Result<(), Problem> {
+        for count in [self.threads, self.blocks] {
+            let sides = if count.is_list() { count.filled_list()? } else { vec![count] };
+            if sides.len() > 3 {
+                return Err(count.expected("a number or a list of at most three numbers"));
+            }
+            sides.iter().try_for_each(|side| side.whole_u32(0, u32::MAX).map(drop))?;
+        }
+        Ok(())
+    }
+}
+
 /// What a kind of benchmark does, and how the examiner calls it.
 pub(super) struct Behaviour {
     pub(super) steps: Vec<Step>,

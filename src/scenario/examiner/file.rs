@@ -35,7 +35,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     let root = file.node();
     level(file, name, Duration::ZERO, None, 0, &mut reading)?;
     if reading.nodes.is_empty() {
-        return Err(root.problem("no benchmark of this scenario uses the GPU"));
+        reading.builder.note("no benchmark of this scenario uses the GPU");
     }
     let Reading { builder, nodes, logs, .. } = reading;
     let mut scenario = finish(builder, root, |thread| nodes.get(thread).copied().unwrap_or(root))?;

@@ -19,12 +19,7 @@ const WORD_BYTES: u64 = 4;
 /// For each entry: a stream-synchronize and a sleep if it has a `delay`, a copy in, the kernel, a copy out, none of
 /// them waited for. A stream-synchronize at the end.
 pub(super) fn read(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
-    // Ignored by the examiner, but they have to be numbers.
-    for ignored in [benchmark.threads, benchmark.blocks] {
-        if !ignored.is_list() {
-            ignored.whole_u32(0, u32::MAX)?;
-        }
-    }
+    benchmark.check_counts()?;
     let info = benchmark
         .info
         .ok_or_else(|| benchmark.node.problem("multikernel.so needs a list of kernels in additional_info"))?;

@@ -15,6 +15,7 @@ use crate::workload::{BlockTime, Copy, Kernel, StreamId};
 
 /// Reads the list of actions. The host waits where an action says so and for synchronous copies, and at the end.
 pub(super) fn read(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
+    benchmark.check_counts()?;
     let info = benchmark
         .info
         .ok_or_else(|| benchmark.node.problem("stream_action.so needs a list of actions in additional_info"))?;

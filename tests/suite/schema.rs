@@ -1,0 +1,219 @@
+//! The published JSON Schemas and the readers, held together: what the one refuses the other refuses too.
+//!
+//! A schema sees one value at a time, so the readers are stricter by design about
+//! - names: unknown ones, ones used twice, and keys that stand twice in one object;
+//! - what the device decides: priorities, masks that leave no SM, blocks that can never fit, SM counts and orders;
+//! - what arithmetic decides: products of dimensions, best above worst, sums of blocks, rounding to 0 ns or past 2^63;
+//! - runs that would never end, kernels whose block time nobody states, contexts of their own, nesting depth.
+//!
+//! They are laxer in one thing: `null` for an optional key counts as absent.
+
+use std::collections::BTreeMap;
+
+use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::json::JsonError;
+use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::schema::{NAMES, json_schema};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use crate::published;
+
+fn validator(name: &str) -> Validator {
+    let schema: Value = serde_json::from_str(json_schema(name).expect("it is known")).expect("it is JSON");
+    assert!(jsonschema::meta::is_valid(&schema), "{name} is a valid schema of its draft");
+    jsonschema::draft202012::new(&schema).expect("it compiles")
+}
+
+fn errors(validator: &Validator, value: &Value) -> Vec<String> {
+    validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+/// A native scenario with every key there is.
+const NATIVE: &str = r#"{
+    "format": "gpusched-scenario/1", "name": "all keys", "source": "made up", "comment": 1, "placement": "most-room",
+    "seed": 1, "horizon": "9 s",
+    "kernels": {
+        "K1": {"blocks": 6, "threads": [16, 16, 2], "duration": "1 s", "shared_memory_bytes": 1024,
+               "registers_per_thread": 16, "sm_mask": "0x2"},
+        "K2": {"blocks": [3], "threads": 32, "duration": {"best": "0.5 s", "worst": "1e3 ms"}}},
+    "streams": [
+        {"name": "S1", "priority": -1, "blocking": true, "sm_mask": "~0x1", "release": "1 ms", "period": "2 s",
+         "jobs": 2, "deadline": "1 s", "operations": [
+            {"kernel": "K1"}, {"copy": "host-to-device", "bytes": 8, "duration": "1 us"},
+            {"copy": "device-to-device", "duration": "1 us"}, {"memset": 9}]},
+        {"name": "S2"}, {"name": "NULL", "operations": [{"kernel": "K2"}]}],
+    "hosts": [
+        {"name": "H1", "release": "5 ns", "iterations": 2, "time_limit": "4 s", "period": "1 s", "deadline": "1 s",
+         "barrier": "B", "steps": [
+            {"launch": "K2", "stream": "S2"}, {"copy": "device-to-host", "bytes": 7, "stream": "NULL"},
+            {"memset": 3, "stream": "S2"}, {"synchronize": "S2"}, {"synchronize": "device"}, {"synchronize": "last"},
+            {"sleep": "0 s"}, {"barrier": "C"}, {"repeat": 2, "steps": [{"launch": "K2", "stream": "S2"}]}]},
+        {"name": "H2", "barrier": "B", "steps": [{"barrier": "C"}]}],
+    "expected": {"source": "nobody", "tolerance": "1 ms", "kernels": [
+        {"name": "K1", "iteration": 0, "first_start": "1 ms", "finish": "2 s", "blocks_per_sm": [0, 6]}]}
+}"#;
+
+/// An examiner scenario with every key and every kind of benchmark there is.
+const EXAMINER: &str = r#"{
+    "name": "all keys", "max_iterations": 2, "max_time": 9, "cuda_device": 0, "use_processes": false, "pin_cpus": true,
+    "do_warmup": true, "sync_every_iteration": false, "base_result_directory": "./results", "comment": "c",
+    "benchmarks": [
+        {"filename": "./bin/timer_spin.so", "thread_count": [32, 2], "block_count": 4, "data_size": 0,
+         "log_name": "a.json", "label": "A", "additional_info": "1000000", "max_iterations": 1, "max_time": 0.5,
+         "release_time": 0.25, "cpu_core": 1, "stream_priority": -1, "mps_thread_percentage": 100, "sm_mask": "0x1"},
+        {"filename": "timer_spin_default_stream.so", "thread_count": 1, "block_count": 1, "data_size": 0},
+        {"filename": "sharedmem_timer_spin.so", "thread_count": 1, "block_count": 1, "data_size": 0,
+         "additional_info": {"duration": 1000, "shared_memory_size": 1024}},
+        {"filename": "counter_spin.so", "thread_count": 1, "block_count": 1, "data_size": 0, "additional_info": 1000},
+        {"filename": "multikernel.so", "thread_count": 0, "block_count": 0, "data_size": 0, "additional_info": [
+            {"kernel_label": "K", "duration": 1000, "block_count": 1, "thread_count": [1], "shared_memory_size": 1,
+             "delay": 0.1, "copy_in_count": 1, "copy_out_count": 1, "sm_mask": "0x2"}]},
+        {"filename": "stream_action.so", "thread_count": 1, "block_count": 1, "data_size": 0, "additional_info": {
+            "use_null_stream": true, "actions": [
+            {"type": "kernel", "label": "L", "delay": 0.1, "parameters": {"type": "timer_spin", "duration": 1000,
+             "block_count": 1, "thread_count": 1, "shared_memory_size": 1, "sm_mask": "x"}},
+            {"type": "kernel", "parameters": {"type": "counter_spin", "duration": 1000}},
+            {"type": "malloc", "parameters": {"host": true, "size": 1}}, {"type": "free"},
+            {"type": "memset", "parameters": {"async": true, "size": 1}},
+            {"type": "memcpy", "parameters": {"async": false, "size": 1, "direction": "deviceToHost"}},
+            {"type": "synchronize", "parameters": {"device": true}}]}},
+        {"filename": "task_host.so", "thread_count": 0, "block_count": 0, "data_size": 0, "additional_info": {
+            "name": "nested", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "sync_every_iteration": true,
+            "benchmarks": [{"filename": "timer_spin.so", "thread_count": 1, "block_count": 1, "data_size": 0}]}},
+        {"filename": "cpu_inorder_walk.so", "thread_count": 0, "block_count": 0, "data_size": 0},
+        {"filename": "mandelbrot.so", "thread_count": 64, "block_count": 4, "data_size": 0}]
+}"#;
+
+fn read_scenario(text: &str) -> Result<(), JsonError> {
+    let block_durations = BTreeMap::from([("mandelbrot".to_owned(), gpusched::time::Duration::from_ns(5))]);
+    // Given only where needed: a block time that no kernel lacks is an error too.
+    let block_durations = if text.contains("mandelbrot") { block_durations } else { BTreeMap::new() };
+    Scenario::from_json("mutant.json", text, &ReadOptions { block_durations, ..ReadOptions::default() }).map(drop)
+}
+
+#[test]
+fn every_shipped_scenario_and_every_built_in_device_is_valid() {
+    let (scenario, device) = (validator("scenario"), validator("device"));
+    for file in published::files() {
+        let text = std::fs::read_to_string(published::root().join(&file)).expect("the file is there");
+        let value = serde_json::from_str(&text).expect("it is JSON");
+        assert_eq!(errors(&scenario, &value), Vec::<String>::new(), "{file}");
+    }
+    for name in BUILTIN_NAMES {
+        let text = Device::builtin_json(name).expect("it is built in");
+        let value = serde_json::from_str(text).expect("it is JSON");
+        assert_eq!(errors(&device, &value), Vec::<String>::new(), "{name}");
+        let written = Device::builtin(name).expect("sound").expect("built in").to_json();
+        let value = serde_json::from_str(&written).expect("it is JSON");
+        assert_eq!(errors(&device, &value), Vec::<String>::new(), "{name} as written");
+    }
+    assert_eq!(NAMES.len(), 2, "a schema that is added needs tests here");
+}
+
+/// What stands in for every value in turn.
+fn replacements() -> [Value; 8] {
+    [json!("text"), json!(""), json!(-1), json!(0.5), json!(1e300), json!(true), json!([]), json!({})]
+}
+
+/// Every text that differs from `value` in one place: a key or element less, a key more, a value of another kind.
+fn mutants(value: &Value) -> Vec<Value> {
+    let mut mutants: Vec<Value> = replacements().into();
+    match value {
+        Value::Object(fields) => {
+            for key in fields.keys() {
+                let mut less = fields.clone();
+                less.shift_remove(key);
+                mutants.push(Value::Object(less));
+            }
+            let mut more = fields.clone();
+            more.insert("banana".to_owned(), json!(1));
+            mutants.push(Value::Object(more));
+            for (key, inner) in fields {
+                mutants.extend(self::mutants(inner).into_iter().map(|mutant| {
+                    let mut changed = fields.clone();
+                    changed.insert(key.clone(), mutant);
+                    Value::Object(changed)
+                }));
+            }
+        }
+        Value::Array(list) => {
+            for (index, inner) in list.iter().enumerate() {
+                let mut less = list.clone();
+                less.remove(index);
+                mutants.push(Value::Array(less));
+                mutants.extend(self::mutants(inner).into_iter().map(|mutant| {
+                    let mut changed = list.clone();
+                    changed[index] = mutant;
+                    Value::Array(changed)
+                }));
+            }
+        }
+        _ => {}
+    }
+    mutants
+}
+
+/// Whether a reader's complaint is about form: a key, a type, a range. Those are a schema's business.
+fn is_about_form(error: &JsonError) -> bool {
+    let what = &error.what;
+    let form = ["unknown key", "is missing", "is no SM mask", "has no known unit"];
+    what.starts_with("expected ") && !what.contains("the device of the surrounding scenario")
+        || form.iter().any(|form| what.contains(form))
+}
+
+fn agree(name: &str, text: &str, read: impl Fn(&str) -> Result<(), JsonError>) {
+    let validator = validator(name);
+    let value: Value = serde_json::from_str(text).expect("it is JSON");
+    assert_eq!(errors(&validator, &value), Vec::<String>::new());
+    read(text).expect("the original is sound");
+    let (mut refused, mut stricter) = (0, 0);
+    for mutant in mutants(&value) {
+        let text = mutant.to_string();
+        match (validator.is_valid(&mutant), read(&text)) {
+            (true, Ok(())) => {}
+            (false, Err(_)) => refused += 1,
+            (false, Ok(())) => panic!("only the schema refuses {text}: {:?}", errors(&validator, &mutant)),
+            (true, Err(error)) if is_about_form(&error) => panic!("only the reader refuses {text}: {error}"),
+            (true, Err(_)) => stricter += 1,
+        }
+    }
+    assert!(refused > 100 && stricter < refused, "{refused} refused by both, {stricter} by the reader only");
+}
+
+#[test]
+fn native_reader_and_schema_agree_on_mutated_scenarios() {
+    agree("scenario", NATIVE, read_scenario);
+}
+
+#[test]
+fn examiner_reader_and_schema_agree_on_mutated_scenarios() {
+    agree("scenario", EXAMINER, read_scenario);
+}
+
+#[test]
+fn device_reader_and_schema_agree_on_mutated_devices() {
+    for name in BUILTIN_NAMES {
+        let text = Device::builtin_json(name).expect("it is built in");
+        agree("device", text, |text| Device::from_json("mutant.json", text).map(drop));
+    }
+}
+
+#[test]
+fn a_device_within_a_scenario_has_the_form_of_a_device_file() {
+    let inline = |name: &str| {
+        let device = Device::builtin_json(name).expect("it is built in");
+        format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "inline", "device": {device},
+                "kernels": {{"K": {{"blocks": 1, "threads": 32, "duration": "1 s"}}}},
+                "streams": [{{"name": "S", "operations": [{{"kernel": "K"}}]}}]}}"#
+        )
+    };
+    for name in BUILTIN_NAMES {
+        let value = serde_json::from_str(&inline(name)).expect("it is JSON");
+        assert_eq!(errors(&validator("scenario"), &value), Vec::<String>::new(), "{name}");
+        let scenario = Scenario::from_json("inline.json", &inline(name), &ReadOptions::default()).expect("sound");
+        assert_eq!(Some(scenario.device), Device::builtin(name).expect("sound"));
+    }
+    agree("scenario", &inline("tx2"), read_scenario);
+}
