@@ -25,10 +25,9 @@ pub(super) fn dimensions(node: Node<'_>) -> Result<u32, Problem> {
     Ok(product)
 }
 
-/// Takes an optional `sm_mask`.
-pub(super) fn sm_mask(entry: &mut Object<'_>) -> Result<Option<SmMask>, Problem> {
-    let Some(node) = entry.optional("sm_mask")? else { return Ok(None) };
-    SmMask::parse(&node.string()?).map(Some).map_err(|error| node.problem(error.to_string()))
+/// An SM mask.
+pub(super) fn sm_mask(node: Node<'_>) -> Result<SmMask, Problem> {
+    SmMask::parse(&node.string()?).map_err(|error| node.problem(error.to_string()))
 }
 
 /// Takes an optional time with a unit that must not be zero.
@@ -44,15 +43,27 @@ pub(super) fn name(node: Node<'_>) -> Result<String, Problem> {
     if name.is_empty() { Err(node.expected("a name that is not empty")) } else { Ok(name) }
 }
 
-/// A kernel that could never run, at its number of threads if those are the reason, or else at the kernel as a whole.
-pub(super) fn refused_kernel(error: &SubmitError, title: &str, kernel: Node<'_>, threads: Node<'_>) -> Problem {
-    let by_threads = matches!(
-        error,
-        SubmitError::Demand(
-            DemandError::OverBlockLimit { resource: Resource::Threads, .. }
-                | DemandError::OverEmptySm { resource: Resource::Threads, .. }
-        )
-    );
-    let at = if by_threads { threads } else { kernel };
-    at.problem(format!("kernel {title:?}: {error}"))
+/// Where a stream or kernel stands, and those of its fields for which the GPU may refuse it.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) whole: Node<'a>,
+    pub(super) threads: Option<Node<'a>>,
+    pub(super) priority: Option<Node<'a>>,
+    pub(super) sm_mask: Option<Node<'a>>,
+}
+
+impl<'a> Place<'a> {
+    /// The field that is to blame for an error, or else the whole.
+    pub(super) fn of(&self, error: &SubmitError) -> Node<'a> {
+        let field = match error {
+            SubmitError::Demand(
+                DemandError::OverBlockLimit { resource: Resource::Threads, .. }
+                | DemandError::OverEmptySm { resource: Resource::Threads, .. },
+            ) => self.threads,
+            SubmitError::MaskLeavesNoSm { .. } => self.sm_mask,
+            SubmitError::Priority { .. } => self.priority,
+            _ => None,
+        };
+        field.unwrap_or(self.whole)
+    }
 }

@@ -1,1 +1,83 @@
+//! Input that is wrong: every error names the field and says what is wrong with it.
 
+mod examiner_format;
+mod native_format;
+
+use gpusched::json::JsonError;
+use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::time::Duration;
+
+fn refusal_with(text: &str, options: &ReadOptions) -> JsonError {
+    match Scenario::from_json("in.json", text, options) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(error) => error,
+    }
+}
+
+/// Asserts that `text` is refused at `path` with a message that has `words` in it.
+#[track_caller]
+fn refused(text: &str, path: &str, words: &str) {
+    refused_with(text, &ReadOptions::default(), path, words);
+}
+
+#[track_caller]
+fn refused_with(text: &str, options: &ReadOptions, path: &str, words: &str) {
+    let error = refusal_with(text, options);
+    assert_eq!(error.path, path, "{error}");
+    assert!(error.what.contains(words), "{words:?} is not in: {error}");
+    assert!(error.line >= 1 && error.column >= 1 && error.file == "in.json", "{error}");
+}
+
+#[track_caller]
+fn accepted(text: &str) -> Scenario {
+    Scenario::from_json("in.json", text, &ReadOptions::default()).expect("it is sound")
+}
+
+/// An examiner scenario with these top-level settings and benchmarks.
+fn level(settings: &str, benchmarks: &str) -> String {
+    format!(r#"{{"name": "x", "cuda_device": 0, {settings}, "benchmarks": [{benchmarks}]}}"#)
+}
+
+fn examiner(benchmarks: &str) -> String {
+    level(r#""max_iterations": 1, "max_time": 0"#, benchmarks)
+}
+
+/// A benchmark with these fields besides the required ones.
+fn benchmark(file: &str, fields: &str) -> String {
+    let comma = if fields.is_empty() { "" } else { ", " };
+    format!(r#"{{"filename": "./bin/{file}.so", "thread_count": 32, "block_count": 1, "data_size": 0{comma}{fields}}}"#)
+}
+
+fn spin(fields: &str) -> String {
+    examiner(&benchmark("timer_spin", fields))
+}
+
+fn info(file: &str, info: &str) -> String {
+    examiner(&benchmark(file, &format!(r#""additional_info": {info}"#)))
+}
+
+mod json {
+    use super::*;
+
+    #[test]
+    fn broken_json_is_located() {
+        for (text, line) in [("", 1), ("{\"name\": ", 1), ("{\"name\":\n \"x\",\n}", 3), ("[1 2]", 1), ("{} {}", 1)] {
+            let error = refusal_with(text, &ReadOptions::default());
+            assert_eq!((error.line, error.path.as_str()), (line, ""), "{error}");
+            assert!(error.what.contains("not valid JSON"), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_values_than_an_object_are_refused() {
+        for text in ["[]", "1", "\"x\"", "null", "true"] {
+            refused(text, "", "expected an object");
+        }
+    }
+
+    #[test]
+    fn an_unknown_format_is_refused() {
+        refused(r#"{"format": "gpusched-scenario/2", "name": "x"}"#, "format", "gpusched-scenario/1");
+        refused(r#"{"format": 1, "name": "x"}"#, "format", "expected a string");
+    }
+}

@@ -8,7 +8,7 @@ use super::logs::{BenchmarkLog, KernelSync};
 use super::{multikernel, spin, stream_action};
 use crate::device::SmMask;
 use crate::json::{Node, Problem};
-use crate::scenario::fields;
+use crate::scenario::fields::{self, Place};
 use crate::scenario::model::{BarrierId, HostThread, Step};
 use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{Kernel, KernelId, StreamId, StreamSpec};
@@ -86,7 +86,8 @@ pub(super) fn read<'a>(node: Node<'a>, context: &Context, reading: &mut Reading<
     let cpu_core = entry.optional("cpu_core")?.map(|node| node.whole_u32(0, u32::MAX)).transpose()?;
     let priority =
         entry.optional("stream_priority")?.map(|node| node.signed_number(-(1 << 31), 1 << 31)).transpose()?;
-    let sm_mask = fields::sm_mask(&mut entry)?;
+    let mask_node = entry.optional("sm_mask")?;
+    let sm_mask = mask_node.map(fields::sm_mask).transpose()?;
     let mps = entry.optional("mps_thread_percentage")?;
     entry.finish()?;
 
@@ -115,7 +116,7 @@ pub(super) fn read<'a>(node: Node<'a>, context: &Context, reading: &mut Reading<
     let file_name = log_name.unwrap_or_else(|| format!("{kind}_{index}.json"));
     reading.log_names.add(log_node.unwrap_or(node), &file_name, reading.builder.options().logs_inside)?;
     let title: Arc<str> = label.as_deref().unwrap_or(&kind).into();
-    let stream = add_stream(reading, node, &title, priority, sm_mask)?;
+    let stream = add_stream(reading, mask_node.unwrap_or(node), &title, priority, sm_mask)?;
     let benchmark = Benchmark { node, kind, title: Arc::clone(&title), threads, blocks, info, stream };
     let behaviour = behaviour(&benchmark, reading)?;
     reading.builder.add_thread(HostThread {
@@ -166,6 +167,7 @@ fn behaviour(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result
 }
 
 /// A stream with a priority that the device has is non-blocking; any other is a blocking one of the lowest priority.
+/// So all that the GPU can refuse about it is its mask, at `node`.
 fn add_stream(
     reading: &mut Reading<'_, '_>,
     node: Node<'_>,
@@ -179,13 +181,9 @@ fn add_stream(
     reading.builder.add_stream(spec).map_err(|error| node.problem(error.to_string()))
 }
 
-/// Adds a kernel, which stands at `node` and has its number of threads at `threads`.
-pub(super) fn add_kernel(
-    reading: &mut Reading<'_, '_>,
-    node: Node<'_>,
-    threads: Node<'_>,
-    kernel: Kernel,
-) -> Result<KernelId, Problem> {
+/// Adds a kernel, which stands at `place`.
+pub(super) fn add_kernel(reading: &mut Reading<'_, '_>, place: Place<'_>, kernel: Kernel) -> Result<KernelId, Problem> {
     let title = Arc::clone(&kernel.title);
-    reading.builder.add_kernel(kernel).map_err(|error| fields::refused_kernel(&error, &title, node, threads))
+    let added = reading.builder.add_kernel(kernel);
+    added.map_err(|error| place.of(&error).problem(format!("kernel {title:?}: {error}")))
 }

@@ -8,7 +8,7 @@ use super::logs::KernelSync;
 use super::spin::{nanoseconds, shared_memory};
 use crate::device::{BlockShape, CopyDirection};
 use crate::json::{Node, Problem};
-use crate::scenario::fields::{self, dimensions};
+use crate::scenario::fields::{self, Place, dimensions};
 use crate::scenario::model::Step;
 use crate::time::Duration;
 use crate::workload::{BlockTime, Copy, Kernel};
@@ -48,7 +48,8 @@ fn read_entry(
     let delay = entry.optional("delay")?.map(|node| node.seconds()).transpose()?.unwrap_or_default();
     let copy_in = entry.optional("copy_in_count")?;
     let copy_out = entry.optional("copy_out_count")?;
-    let sm_mask = fields::sm_mask(&mut entry)?;
+    let mask_node = entry.optional("sm_mask")?;
+    let sm_mask = mask_node.map(fields::sm_mask).transpose()?;
     entry.finish()?;
 
     if delay > Duration::ZERO {
@@ -75,7 +76,8 @@ fn read_entry(
         duration: BlockTime::fixed(duration),
         sm_mask,
     };
-    let kernel = add_kernel(reading, node, threads_node, kernel)?;
+    let place = Place { whole: node, threads: Some(threads_node), priority: None, sm_mask: mask_node };
+    let kernel = add_kernel(reading, place, kernel)?;
     steps.insert(kernel_position, Step::Launch(kernel, stream));
     Ok(())
 }

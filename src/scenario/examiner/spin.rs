@@ -7,7 +7,7 @@ use super::file::Reading;
 use super::logs::KernelSync;
 use crate::device::BlockShape;
 use crate::json::{Node, Problem};
-use crate::scenario::fields::dimensions;
+use crate::scenario::fields::{Place, dimensions};
 use crate::scenario::model::Step;
 use crate::time::Duration;
 use crate::workload::{BlockTime, Kernel, KernelId, StreamId};
@@ -104,7 +104,8 @@ fn one_kernel(
         duration: BlockTime::fixed(duration),
         sm_mask: None,
     };
-    add_kernel(reading, benchmark.node, benchmark.threads, kernel)
+    let place = Place { whole: benchmark.node, threads: Some(benchmark.threads), priority: None, sm_mask: None };
+    add_kernel(reading, place, kernel)
 }
 
 /// Nanoseconds as a number or a string of one; absent: the benchmark's default.

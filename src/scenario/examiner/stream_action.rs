@@ -8,7 +8,7 @@ use super::logs::KernelSync;
 use super::spin::{nanoseconds, shared_memory, spin_iterations};
 use crate::device::{BlockShape, CopyDirection};
 use crate::json::{Node, Object, Problem};
-use crate::scenario::fields::dimensions;
+use crate::scenario::fields::{Place, dimensions};
 use crate::scenario::model::Step;
 use crate::time::Duration;
 use crate::workload::{BlockTime, Copy, Kernel, StreamId};
@@ -126,7 +126,8 @@ fn kernel(
         duration: BlockTime::fixed(duration),
         sm_mask: None,
     };
-    Ok(Step::Launch(add_kernel(reading, node, threads_node, kernel)?, stream))
+    let place = Place { whole: node, threads: Some(threads_node), priority: None, sm_mask: None };
+    Ok(Step::Launch(add_kernel(reading, place, kernel)?, stream))
 }
 
 fn copy(

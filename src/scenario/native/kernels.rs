@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::file::{NamedKernel, Reading};
 use crate::device::BlockShape;
 use crate::json::{Node, Problem};
-use crate::scenario::fields::{self, dimensions};
+use crate::scenario::fields::{self, Place, dimensions};
 use crate::workload::{BlockTime, Kernel};
 
 /// Reads the object whose keys are the kernels' names.
@@ -34,7 +34,8 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     let stated = entry.optional("duration")?.map(block_time).transpose()?;
     let shared_memory_bytes = number(entry.optional("shared_memory_bytes")?)?;
     let registers_per_thread = number(entry.optional("registers_per_thread")?)?;
-    let sm_mask = fields::sm_mask(&mut entry)?;
+    let mask_node = entry.optional("sm_mask")?;
+    let sm_mask = mask_node.map(fields::sm_mask).transpose()?;
     entry.finish()?;
 
     let given = stated.is_none();
@@ -53,8 +54,9 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
         duration,
         sm_mask,
     };
+    let place = Place { whole: node, threads: Some(threads_node), priority: None, sm_mask: mask_node };
     let added = reading.builder.add_kernel(kernel);
-    let id = added.map_err(|error| fields::refused_kernel(&error, &name, node, threads_node))?;
+    let id = added.map_err(|error| place.of(&error).problem(format!("kernel {:?}: {error}", &*name)))?;
     Ok(NamedKernel { id, blocks, varies: duration.varies(), given })
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::file::{NULL_STREAM, Reading};
 use super::operations;
 use crate::json::{Node, Object, Problem};
-use crate::scenario::fields;
+use crate::scenario::fields::{self, Place};
 use crate::scenario::model::{HostThread, Step};
 use crate::workload::{StreamId, StreamSpec};
 
@@ -36,8 +36,7 @@ pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<
             declared_null = true;
             null_stream(&entry)?
         } else {
-            let spec = spec(&mut entry, Arc::clone(&name))?;
-            let stream = reading.builder.add_stream(spec).map_err(|error| node.problem(error.to_string()))?;
+            let stream = add_stream(&mut entry, Arc::clone(&name), reading)?;
             reading.streams.insert(name.to_string(), stream);
             stream
         };
@@ -61,19 +60,22 @@ fn null_stream(entry: &Object<'_>) -> Result<StreamId, Problem> {
 
 /// A stream without a stated priority is blocking, one with a priority is not, as in the RTSS 2017 study; `blocking`
 /// says otherwise.
-fn spec(entry: &mut Object<'_>, name: Arc<str>) -> Result<StreamSpec, Problem> {
-    let range = i64::from(i32::MIN)..=i64::from(i32::MAX);
-    let priority = entry.optional("priority")?;
-    let priority = priority.map(|node| node.signed_number(*range.start(), *range.end())).transpose()?;
+fn add_stream(entry: &mut Object<'_>, name: Arc<str>, reading: &mut Reading<'_, '_>) -> Result<StreamId, Problem> {
+    let place = Place {
+        whole: entry.node(),
+        threads: None,
+        priority: entry.optional("priority")?,
+        sm_mask: entry.optional("sm_mask")?,
+    };
+    let stated = place.priority.map(|node| node.signed_number(i64::from(i32::MIN), i64::from(i32::MAX))).transpose()?;
     let blocking = entry.optional("blocking")?.map(|node| node.boolean()).transpose()?;
-    let sm_mask = fields::sm_mask(entry)?;
-    let lowest = 0;
-    Ok(StreamSpec {
+    let spec = StreamSpec {
         name,
-        priority: priority.map_or(lowest, |priority| i32::try_from(priority).unwrap_or(i32::MIN)),
-        blocking: blocking.unwrap_or(priority.is_none()),
-        sm_mask,
-    })
+        priority: stated.map_or(0, |priority| i32::try_from(priority).unwrap_or(i32::MIN)),
+        blocking: blocking.unwrap_or(stated.is_none()),
+        sm_mask: place.sm_mask.map(fields::sm_mask).transpose()?,
+    };
+    reading.builder.add_stream(spec).map_err(|error| place.of(&error).problem(error.to_string()))
 }
 
 /// The host thread of a stream that has operations: it launches them all at its release, waiting for none of them.
