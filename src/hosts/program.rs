@@ -278,7 +278,9 @@ fn to_u32(number: impl TryInto<u32>) -> u32 {
 
 impl Thread<'_> {
     fn limit_reached(&self, now: Instant) -> bool {
-        let elapsed = now.since(Instant::ZERO + self.program.release);
+        // With a period the iteration may have to wait for its release, by which time the limit counts.
+        let start = now.max(self.program.release_of(self.iteration));
+        let elapsed = start.since(Instant::ZERO + self.program.release);
         self.program.iterations.is_some_and(|most| self.iteration >= most)
             || self.program.time_limit.is_some_and(|limit| elapsed >= limit)
     }
