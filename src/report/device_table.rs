@@ -43,7 +43,7 @@ pub fn list(devices: &[Device]) -> String {
     for device in devices {
         table.add_row(cells(device));
     }
-    format!("{table}\n")
+    table.trim_fmt() + "\n"
 }
 
 /// The same as comma-separated values.
@@ -73,7 +73,7 @@ pub fn one(device: &Device) -> String {
         table.add_row(vec![key.clone(), value, provenance(device, &key)]);
     }
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{table}");
+    let _ = writeln!(text, "{}", table.trim_fmt());
     let mut section = |title: &str, notes: &std::collections::BTreeMap<String, String>| {
         if !notes.is_empty() {
             let _ = writeln!(text, "\n{title}");

@@ -43,7 +43,7 @@ pub fn kernel_table(summary: &Summary<'_>) -> String {
     for kernel in summary.kernels().take(MAX_ROWS) {
         table.add_row(kernel_row(summary, &kernel));
     }
-    let mut text = format!("{table}\n");
+    let mut text = table.trim_fmt() + "\n";
     add_rest(&mut text, summary.kernels().skip(MAX_ROWS).count(), "kernel launches");
     if summary.copies().next().is_some() {
         let header = ["copy", "stream", "bytes", "launched", "waited", "started", "finished"];
@@ -61,7 +61,7 @@ pub fn kernel_table(summary: &Summary<'_>) -> String {
             ]);
         }
         // Writing to a string cannot fail.
-        let _ = write!(text, "\n{table}\n");
+        let _ = write!(text, "\n{}\n", table.trim_fmt());
         add_rest(&mut text, summary.copies().skip(MAX_ROWS).count(), "copies");
     }
     text

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod command_line;
+mod documentation;
 mod native;
 mod published;
 mod rules;
