@@ -54,8 +54,10 @@ impl Gpu {
             let stream = self.trace.operations[head as usize].stream;
             let queue = &mut self.streams[stream.0 as usize];
             queue.undispatched_kernels -= 1;
-            if queue.undispatched_kernels == 0 {
-                self.give_channel_back(stream);
+            if queue.undispatched_kernels == 0
+                && let Some(next) = self.give_channel_back(stream)
+            {
+                self.enter_ee_queue(self.trace.operations[next as usize].stream, next);
                 // The channel may have gone to a stream of higher priority.
                 level = 0;
             }

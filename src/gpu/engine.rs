@@ -124,7 +124,8 @@ pub struct Gpu {
     pub(super) cursor: u32,
     /// See `skip_cycles`.
     pub(super) skip_attempt: (u32, u32),
-    pub(super) unfinished: u64,
+    /// Operations up to the first that has not completed.
+    completed_in_a_row: u32,
     /// Entries into EE and CE queues so far, at most one per operation.
     pub(super) queue_entries: u32,
     pub(super) events: Vec<GpuEvent>,
@@ -156,7 +157,7 @@ impl Gpu {
             channel_queue: VecDeque::new(),
             cursor: 0,
             skip_attempt: (u32::MAX, 0),
-            unfinished: 0,
+            completed_in_a_row: 0,
             queue_entries: 0,
             events: Vec::new(),
             trace: Trace::new(device.sms, options.placement, options.seed),
@@ -267,7 +268,6 @@ impl Gpu {
         let is_head = queue.push(number);
         record.reached_head = if is_head { self.now } else { NEVER };
         self.trace.operations.push(record);
-        self.unfinished += 1;
         if is_head {
             let mut affected = std::mem::take(&mut self.scratch_streams);
             affected.push(stream);
@@ -300,11 +300,17 @@ impl Gpu {
         self.trace.operations.len()
     }
 
-    /// Operations submitted whose completion the host has not been told of.
+    /// How many operations, in launch order, have completed before the first that has not.
     #[must_use]
-    pub fn unfinished(&self) -> u64 {
-        let untold = self.events.iter().filter(|event| matches!(event, GpuEvent::Completed(_)));
-        self.unfinished + untold.count() as u64
+    pub fn completed_in_a_row(&self) -> usize {
+        self.completed_in_a_row as usize
+    }
+
+    /// Moves on [`Gpu::completed_in_a_row`], over every operation once in a run.
+    pub(super) fn count_completed(&mut self) {
+        while self.trace.operations.get(self.completed_in_a_row()).is_some_and(|record| record.finish != NEVER) {
+            self.completed_in_a_row += 1;
+        }
     }
 
     /// What has happened so far.

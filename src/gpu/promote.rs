@@ -18,7 +18,7 @@ impl Gpu {
                 continue;
             }
             if !self.may_advance(stream, head) {
-                self.give_channel_back(stream);
+                ready.extend(self.give_channel_back(stream));
                 continue;
             }
             self.streams[stream.0 as usize].head_state = HeadState::Advanced;
@@ -43,7 +43,7 @@ impl Gpu {
     /// G4, C4: the completed head leaves its stream queue; `affected` gets the streams that this may set free.
     pub(super) fn leave_stream(&mut self, stream: StreamId, operation: u32, affected: &mut Vec<StreamId>) {
         self.trace.operations[operation as usize].finish = self.now;
-        self.unfinished -= 1;
+        self.count_completed();
         self.events.push(GpuEvent::Completed(OperationId(operation)));
         if let Some(next) = self.streams[stream.0 as usize].pop() {
             self.trace.operations[next as usize].reached_head = self.now;
@@ -84,7 +84,7 @@ impl Gpu {
     }
 
     /// G2, A1, once the stream has a channel.
-    fn enter_ee_queue(&mut self, stream: StreamId, operation: u32) {
+    pub(super) fn enter_ee_queue(&mut self, stream: StreamId, operation: u32) {
         let queue = &mut self.streams[stream.0 as usize];
         if !queue.holds_channel {
             if let Some(free) = &mut self.free_channels {
@@ -116,18 +116,22 @@ impl Gpu {
     /// A stream keeps its channel until its last kernel is fully dispatched (Bakita and Anderson, RTAS 2024). It also
     /// gives it back while N1 or N2 hold its next kernel: otherwise the kernel that it waits for could itself be
     /// waiting for the channel, forever.
-    pub(super) fn give_channel_back(&mut self, stream: StreamId) {
+    ///
+    /// Whoever waits longest for a channel takes it: that kernel is returned and may enter its EE queue.
+    #[must_use]
+    pub(super) fn give_channel_back(&mut self, stream: StreamId) -> Option<u32> {
         let queue = &mut self.streams[stream.0 as usize];
-        let Some(free) = &mut self.free_channels else { return };
-        if !queue.holds_channel {
-            return;
+        let free = self.free_channels.as_mut()?;
+        if !std::mem::take(&mut queue.holds_channel) {
+            return None;
         }
-        queue.holds_channel = false;
-        *free += 1;
-        if let Some((operation, since)) = self.channel_queue.pop_front() {
-            self.trace.note_wait(operation, super::rule::Rule::Channel, since, self.now);
-            let stream = self.trace.operations[operation as usize].stream;
-            self.enter_ee_queue(stream, operation);
-        }
+        let Some((operation, since)) = self.channel_queue.pop_front() else {
+            *free += 1;
+            return None;
+        };
+        self.trace.note_wait(operation, super::rule::Rule::Channel, since, self.now);
+        let stream = self.trace.operations[operation as usize].stream;
+        self.streams[stream.0 as usize].holds_channel = true;
+        Some(operation)
     }
 }

@@ -85,6 +85,9 @@ pub enum RunError {
         /// The operation.
         operation: OperationId,
     },
+    /// The run goes on until 2^64 ns, the end of representable time, which stands for "never".
+    #[error("the run goes on until 2^64 ns, the end of representable time")]
+    EndOfTime,
     /// More steps at one instant than a scenario that makes progress can have.
     #[error("more than {MAX_ROUNDS} rounds of zero-length operations at {at}: time does not go on")]
     NoProgress {
@@ -125,6 +128,9 @@ impl<H: Host> Simulation<H> {
             if at > self.gpu.options.horizon {
                 ended = Ended::Horizon;
                 break;
+            }
+            if at == Instant::MAX {
+                return Err(RunError::EndOfTime);
             }
             rounds = if at == self.gpu.now { rounds + 1 } else { 0 };
             if rounds > MAX_ROUNDS {

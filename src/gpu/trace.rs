@@ -164,13 +164,25 @@ impl Trace {
             Wait { rule: null_rule, from: until(record.reached_head), to: until(passed_null) },
         ];
         waits.extend(channel);
-        if is_copy {
-            waits.push(Wait { rule: Rule::C2, from: until(record.queued), to: until(record.first_start) });
-        } else {
-            waits.push(Wait { rule: Rule::X1, from: until(record.queued), to: until(record.reached_queue_head) });
-            waits.extend(head);
+        match record.kind {
+            OperationKind::Kernel(_) => {
+                waits.push(Wait { rule: Rule::X1, from: until(record.queued), to: until(record.reached_queue_head) });
+                waits.extend(head);
+            }
+            OperationKind::Copy(_) => {
+                waits.push(Wait { rule: Rule::C2, from: until(record.queued), to: until(record.first_start) });
+            }
+            OperationKind::Memset => {}
         }
         waits.retain(|wait| wait.from < wait.to);
+        // Another rule may have held it between two rounds of one instant.
+        waits.dedup_by(|next, wait| {
+            let continues = wait.rule == next.rule && wait.to == next.from;
+            if continues {
+                wait.to = next.to;
+            }
+            continues
+        });
         waits
     }
 

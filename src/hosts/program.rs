@@ -1,6 +1,6 @@
 //! The host threads of a scenario, such as the examiner's.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
@@ -21,8 +21,9 @@ pub struct ProgramHost<'a> {
     ready: BTreeSet<usize>,
     /// Threads that wait for an operation.
     waiting_for: FxHashMap<u32, Vec<usize>>,
-    /// Threads that wait for the device: how many operations submitted before each one's call are still running.
-    waiting_for_device: Vec<DeviceWait>,
+    /// Threads that wait for the device, with the number of operations submitted before each one's call, which
+    /// ascends.
+    waiting_for_device: VecDeque<(usize, usize)>,
     barriers: BTreeMap<BarrierId, Barrier>,
     spans: Vec<IterationSpan>,
 }
@@ -43,21 +44,15 @@ struct Thread<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
-    /// Before an iteration: limits are checked, then the barrier.
+    /// Before an iteration, whose release may have to be waited for.
     BeforeIteration,
-    /// Through the barrier, if there is one: the period is waited for.
+    /// Its release has come: the barrier, if there is one.
     Released,
+    /// Through the barrier.
+    Synchronized,
     /// At a step.
     At(usize),
     Ended,
-}
-
-#[derive(Debug)]
-struct DeviceWait {
-    thread: usize,
-    /// Operations with a lower number count.
-    before: usize,
-    running: u64,
 }
 
 #[derive(Debug, Default)]
@@ -146,7 +141,7 @@ impl<'a> ProgramHost<'a> {
             threads,
             ready: BTreeSet::new(),
             waiting_for: FxHashMap::default(),
-            waiting_for_device: Vec::new(),
+            waiting_for_device: VecDeque::new(),
             barriers,
             spans: Vec::new(),
         }
@@ -160,20 +155,28 @@ impl<'a> ProgramHost<'a> {
             match thread.position {
                 Position::Ended => return Ok(()),
                 Position::BeforeIteration => {
-                    if thread.limit_reached(gpu.now()) {
-                        thread.position = Position::Ended;
-                        self.leave_barriers(index);
+                    let release = program.release_of(thread.iteration);
+                    let all_done = program.iterations.is_some_and(|most| thread.iteration >= most);
+                    if all_done || thread.time_is_over(release.max(gpu.now())) {
+                        self.end(index);
                         return Ok(());
                     }
                     thread.position = Position::Released;
-                    if program.barrier.is_some_and(|barrier| !self.arrive(index, barrier)) {
+                    if release > gpu.now() {
+                        gpu.wake_at(release, index as u64);
                         return Ok(());
                     }
                 }
                 Position::Released => {
-                    let release = program.release_of(thread.iteration);
-                    if release > gpu.now() {
-                        gpu.wake_at(release, index as u64);
+                    thread.position = Position::Synchronized;
+                    if program.barrier.is_some_and(|barrier| !self.arrive(index, barrier)) {
+                        return Ok(());
+                    }
+                }
+                Position::Synchronized => {
+                    // The others may have been a long time coming.
+                    if thread.time_is_over(gpu.now()) {
+                        self.end(index);
                         return Ok(());
                     }
                     thread.position = Position::At(0);
@@ -213,9 +216,8 @@ impl<'a> ProgramHost<'a> {
             }
             Step::SynchronizeStream(stream) => return Ok(self.satisfied(index, gpu.last_in(stream), gpu)),
             Step::SynchronizeDevice => {
-                let running = gpu.unfinished();
-                if running > 0 {
-                    self.waiting_for_device.push(DeviceWait { thread: index, before: gpu.submitted(), running });
+                if gpu.completed_in_a_row() < gpu.submitted() {
+                    self.waiting_for_device.push_back((index, gpu.submitted()));
                     return Ok(false);
                 }
             }
@@ -248,9 +250,9 @@ impl<'a> ProgramHost<'a> {
         }
     }
 
-    /// A thread reaches a barrier. Says whether it was the last one, which goes on with the others.
+    /// A thread reaches a barrier. Says whether it can go on at once, because no other takes part any more.
     fn arrive(&mut self, index: usize, id: BarrierId) -> bool {
-        let Some(barrier) = self.barriers.get_mut(&id) else { return true };
+        let Some(barrier) = self.barriers.get_mut(&id).filter(|barrier| barrier.members > 1) else { return true };
         barrier.arrived.insert(index);
         if barrier.arrived.len() >= barrier.members {
             self.ready.append(&mut barrier.arrived);
@@ -259,8 +261,9 @@ impl<'a> ProgramHost<'a> {
         false
     }
 
-    /// An ended thread no longer counts, which may open a barrier for the others.
-    fn leave_barriers(&mut self, index: usize) {
+    /// A thread ends and no longer counts, which may open a barrier for the others.
+    fn end(&mut self, index: usize) {
+        self.threads[index].position = Position::Ended;
         for id in self.threads[index].program.barriers().collect::<BTreeSet<_>>() {
             let Some(barrier) = self.barriers.get_mut(&id) else { continue };
             barrier.members -= 1;
@@ -277,12 +280,10 @@ fn to_u32(number: impl TryInto<u32>) -> u32 {
 }
 
 impl Thread<'_> {
-    fn limit_reached(&self, now: Instant) -> bool {
-        // With a period the iteration may have to wait for its release, by which time the limit counts.
-        let start = now.max(self.program.release_of(self.iteration));
+    /// Whether an iteration must not start at `start` any more.
+    fn time_is_over(&self, start: Instant) -> bool {
         let elapsed = start.since(Instant::ZERO + self.program.release);
-        self.program.iterations.is_some_and(|most| self.iteration >= most)
-            || self.program.time_limit.is_some_and(|limit| elapsed >= limit)
+        self.program.time_limit.is_some_and(|limit| elapsed >= limit)
     }
 }
 
@@ -294,21 +295,17 @@ impl Host for ProgramHost<'_> {
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, _gpu: &Gpu) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu) {
         let GpuEvent::Completed(operation) = event else { return };
         if let Some(threads) = self.waiting_for.remove(&operation.0) {
             self.ready.extend(threads);
         }
-        for wait in &mut self.waiting_for_device {
-            wait.running -= u64::from((operation.0 as usize) < wait.before);
+        while let Some(&(thread, before)) = self.waiting_for_device.front()
+            && gpu.completed_in_a_row() >= before
+        {
+            self.waiting_for_device.pop_front();
+            self.ready.insert(thread);
         }
-        let ready = &mut self.ready;
-        self.waiting_for_device.retain(|wait| {
-            if wait.running == 0 {
-                ready.insert(wait.thread);
-            }
-            wait.running > 0
-        });
     }
 
     fn on_wake(&mut self, token: u64) {
