@@ -5,8 +5,14 @@
 mod bad_input;
 mod command_line;
 mod documentation;
+mod engine_properties;
+mod generate;
 mod native;
+mod placement;
 mod published;
+mod recount;
+mod reference;
+mod rtss_2017;
 mod rules;
 mod schema;
 mod state;

@@ -1,0 +1,282 @@
+//! The engine against the reference simulator, and what must hold for every run.
+//!
+//! A long campaign: `PROPTEST_CASES=100000 cargo test --release --test suite engine_properties -- --include-ignored`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gpusched::gpu::{Block, Ended, GpuOptions, OperationRecord, Part};
+use gpusched::hosts::{Run, simulate, simulate_with};
+use gpusched::scenario::Scenario;
+use gpusched::time::{Duration, Instant};
+use gpusched::workload::{OperationId, OperationKind, Placement};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::generate::{Case, Limits, scenario};
+use crate::recount;
+use crate::reference::{self, Outcome, ReferenceIteration};
+
+/// As many cases as `PROPTEST_CASES` says, or else `cases`.
+fn config(cases: u32) -> Config {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    Config { cases: asked.unwrap_or(cases), ..Config::default() }
+}
+
+fn ns(instant: Option<Instant>) -> Option<u64> {
+    instant.map(Instant::as_ns)
+}
+
+fn options(scenario: &Scenario) -> GpuOptions {
+    GpuOptions {
+        placement: scenario.placement,
+        seed: scenario.seed,
+        horizon: scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon),
+        ..GpuOptions::default()
+    }
+}
+
+/// Whether a run is what the reference says, in every instant, block and wait.
+fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCaseError> {
+    let trace = &run.trace;
+    prop_assert_eq!(trace.operations().len(), expected.operations.len());
+    for (index, (record, wanted)) in (0..).zip(trace.operations().iter().zip(&expected.operations)) {
+        prop_assert_eq!((record.kind, record.stream), (wanted.kind, wanted.stream), "operation {}", index);
+        let origin = (record.origin.thread as usize, u64::from(record.origin.iteration));
+        prop_assert_eq!(origin, (wanted.thread, wanted.iteration), "origin of operation {}", index);
+        prop_assert_eq!(record.launched().as_ns(), wanted.launched, "launch of operation {}", index);
+        prop_assert_eq!(ns(record.reached_head()), wanted.reached_head, "operation {} at its stream's head", index);
+        prop_assert_eq!(ns(record.finish()), wanted.finish, "finish of operation {}", index);
+        if record.kind != OperationKind::Memset {
+            prop_assert_eq!(ns(record.queued()), wanted.queued, "operation {} queued", index);
+            prop_assert_eq!(ns(record.first_start()), wanted.first_start, "first start of operation {}", index);
+        }
+        let operation = OperationId(index);
+        let blocks: Vec<_> = trace.blocks(operation).collect();
+        prop_assert!(blocks.iter().map(|block| block.index).eq(0..u32::try_from(blocks.len()).expect("few")));
+        let times = blocks.iter().map(|block| (block.start.as_ns(), block.end.as_ns()));
+        prop_assert!(
+            times.eq(wanted.blocks.iter().map(|&(_, start, end)| (start, end))),
+            "blocks of operation {}: {:?} for {:?}",
+            index,
+            blocks,
+            wanted.blocks
+        );
+        if compare_sms {
+            let sms: Vec<_> = blocks.iter().map(|block| u32::from(block.sm)).collect();
+            let wanted_sms: Vec<_> = wanted.blocks.iter().map(|&(sm, ..)| sm).collect();
+            prop_assert_eq!(sms, wanted_sms, "SMs of operation {}", index);
+        }
+        let waits: Vec<_> =
+            trace.waits(operation).iter().map(|wait| (wait.rule, wait.from.as_ns(), wait.to.as_ns())).collect();
+        prop_assert_eq!(&waits, &wanted.waits, "waits of operation {}", index);
+    }
+    let mut entries: Vec<usize> = (0..expected.operations.len()).collect();
+    entries.retain(|&index| expected.operations[index].entry.is_some());
+    let mut wanted_entries = entries.clone();
+    entries.sort_by_key(|&index| trace.operations()[index].queue_order());
+    wanted_entries.sort_by_key(|&index| expected.operations[index].entry);
+    prop_assert_eq!(entries, wanted_entries, "order of entry into the queues");
+    let iterations: Vec<_> = run
+        .iterations
+        .iter()
+        .map(|span| ReferenceIteration {
+            thread: span.thread as usize,
+            iteration: u64::from(span.iteration),
+            start: span.start.as_ns(),
+            end: ns(span.end),
+        })
+        .collect();
+    prop_assert_eq!(&iterations, &expected.iterations);
+    prop_assert_eq!(run.ended == Ended::Done, expected.done);
+    prop_assert_eq!(trace.end().as_ns(), expected.end);
+    Ok(())
+}
+
+/// What `agrees` compares, of another run instead of the reference: all but how the record is stored.
+fn same(run: &Run, other: &Run) -> Result<(), TestCaseError> {
+    prop_assert_eq!(run.trace.operations(), other.trace.operations());
+    prop_assert_eq!((run.trace.end(), run.ended), (other.trace.end(), other.ended));
+    prop_assert_eq!(&run.iterations, &other.iterations);
+    for operation in (0..).take(run.trace.operations().len()).map(OperationId) {
+        prop_assert!(run.trace.blocks(operation).eq(other.trace.blocks(operation)), "blocks of {:?}", operation);
+        prop_assert_eq!(run.trace.waits(operation), other.trace.waits(operation));
+    }
+    Ok(())
+}
+
+fn with_placement(mut scenario: Scenario, placement: Placement) -> Scenario {
+    scenario.placement = placement;
+    scenario
+}
+
+fn placement() -> impl Strategy<Value = Placement> {
+    proptest::sample::select(Placement::ALL.to_vec())
+}
+
+const VARYING: Limits = Limits { varying: true, ..Limits::ALL };
+const MANY_BLOCKS: Limits = Limits { blocks: 400, ..Limits::ALL };
+const EQUAL_BLOCKS: Limits = Limits { equal_blocks: true, ..Limits::ALL };
+
+proptest! {
+    #![proptest_config(config(1000))]
+
+    #[test]
+    fn the_engine_agrees_with_the_reference_on_every_instant_block_and_wait(Case(scenario) in scenario(Limits::ALL)) {
+        agrees(&simulate(&scenario)?, &reference::run(&scenario), true)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn with_equal_blocks_any_placement_gives_the_reference_instants(
+        Case(scenario) in scenario(EQUAL_BLOCKS), placement in placement(),
+    ) {
+        let scenario = with_placement(scenario, placement);
+        agrees(&simulate(&scenario)?, &reference::run(&scenario), placement != Placement::Random)?;
+    }
+
+    #[test]
+    fn every_run_keeps_the_rules(Case(scenario) in scenario(Limits::ALL), placement in placement()) {
+        let scenario = with_placement(scenario, placement);
+        recount::check(&scenario, &simulate(&scenario)?.trace);
+    }
+
+    #[test]
+    fn every_run_with_varying_block_times_keeps_the_rules(
+        Case(scenario) in scenario(VARYING), placement in placement(),
+    ) {
+        let scenario = with_placement(scenario, placement);
+        recount::check(&scenario, &simulate(&scenario)?.trace);
+    }
+
+    #[test]
+    fn block_times_do_not_depend_on_placement(
+        Case(scenario) in scenario(VARYING), one in placement(), other in placement(),
+    ) {
+        // With one thread and no limit in time, operation n is the same one whatever the placement.
+        let mut scenario = scenario;
+        scenario.threads.truncate(1);
+        scenario.threads[0].time_limit = None;
+        scenario.threads[0].iterations.get_or_insert(2);
+        scenario.horizon = None;
+        let (one, other) = (with_placement(scenario.clone(), one), with_placement(scenario, other));
+        let (one, other) = (simulate(&one)?, simulate(&other)?);
+        prop_assert_eq!(one.trace.operations().len(), other.trace.operations().len());
+        for operation in (0..).take(one.trace.operations().len()).map(OperationId) {
+            let times = |run: &Run| run.trace.blocks(operation).map(|block| block.end - block.start).collect::<Vec<_>>();
+            prop_assert_eq!(times(&one), times(&other));
+        }
+    }
+
+    #[test]
+    fn the_same_scenario_gives_the_same_run(Case(scenario) in scenario(VARYING), placement in placement()) {
+        let scenario = with_placement(scenario, placement);
+        prop_assert_eq!(simulate(&scenario)?, simulate(&scenario)?);
+    }
+
+    #[test]
+    fn releasing_everything_later_shifts_everything(
+        Case(scenario) in scenario(VARYING), placement in placement(), later in 1_u64..1_000_000,
+    ) {
+        let scenario = with_placement(scenario, placement);
+        let later = Duration::from_ns(later);
+        let mut shifted = scenario.clone();
+        for thread in &mut shifted.threads {
+            thread.release += later;
+        }
+        shifted.horizon = scenario.horizon.map(|horizon| horizon + later);
+        let (run, shifted) = (simulate(&scenario)?, simulate(&shifted)?);
+        let shift = |instant: Option<Instant>| instant.map(|instant| instant + later);
+        prop_assert_eq!(Some(shifted.trace.end()), shift(Some(run.trace.end())));
+        for (operation, (record, moved)) in
+            (0..).map(OperationId).zip(run.trace.operations().iter().zip(shifted.trace.operations()))
+        {
+            prop_assert_eq!((record.kind, record.stream, record.origin), (moved.kind, moved.stream, moved.origin));
+            let instants = |record: &OperationRecord| {
+                let start = [Some(record.launched()), record.reached_head(), record.queued(), record.first_start()];
+                [&start[..], &[record.last_start(), record.finish()]].concat()
+            };
+            prop_assert_eq!(instants(record).into_iter().map(shift).collect::<Vec<_>>(), instants(moved));
+            let blocks = run.trace.blocks(operation);
+            let blocks = blocks.map(|block| Block { start: block.start + later, end: block.end + later, ..block });
+            prop_assert!(blocks.eq(shifted.trace.blocks(operation)));
+        }
+    }
+
+    #[test]
+    fn skipping_cycles_changes_nothing(Case(scenario) in scenario(MANY_BLOCKS), placement in placement()) {
+        let scenario = with_placement(scenario, placement);
+        let skipping = simulate_with(&scenario, GpuOptions { skip_cycles: true, ..options(&scenario) })?;
+        let plain = simulate_with(&scenario, GpuOptions { skip_cycles: false, ..options(&scenario) })?;
+        same(&skipping, &plain)?;
+        for operation in (0..).take(plain.trace.operations().len()).map(OperationId) {
+            let runs = |run: &Run| run.trace.block_runs(operation).collect::<Vec<_>>();
+            prop_assert_eq!(runs(&skipping), runs(&plain));
+            let by_sm = |parts: Vec<(u16, u128)>| {
+                let mut sums = BTreeMap::new();
+                for (sm, amount) in parts {
+                    *sums.entry(sm).or_insert(0) += amount;
+                }
+                sums.retain(|_, sum| *sum > 0);
+                sums
+            };
+            let busy = |run: &Run| by_sm(run.trace.block_time(operation).collect());
+            let end = plain.trace.end();
+            let block_time = |block: Block| (block.sm, u128::from((block.end.min(end) - block.start).as_ns()));
+            let counted = by_sm(plain.trace.blocks(operation).map(block_time).collect());
+            prop_assert_eq!(busy(&skipping), counted.clone(), "block time of {:?}", operation);
+            prop_assert_eq!(busy(&plain), counted);
+            for at in (0..40).map(|step| Instant::from_ns(step * (end.as_ns() / 40 + 1))) {
+                let present = |block: &Block| block.start <= at && at < block.end;
+                let counted = by_sm(plain.trace.blocks(operation).filter(present).map(|b| (b.sm, 1)).collect());
+                let resident = |part: Part| (part.sm, u128::from(part.blocks));
+                let told = by_sm(skipping.trace.resident_at(operation, at).map(resident).collect());
+                prop_assert_eq!(told, counted, "residents of {:?} at {}", operation, at);
+            }
+        }
+    }
+
+    #[test]
+    fn reporting_blocks_changes_nothing(Case(scenario) in scenario(VARYING), placement in placement()) {
+        let scenario = with_placement(scenario, placement);
+        let reporting = simulate_with(&scenario, GpuOptions { report_blocks: true, ..options(&scenario) })?;
+        let plain = simulate_with(&scenario, GpuOptions { skip_cycles: false, ..options(&scenario) })?;
+        prop_assert_eq!(reporting, plain);
+    }
+}
+
+#[test]
+fn the_random_scenarios_reach_every_rule_and_skip_cycles() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = scenario(MANY_BLOCKS);
+    let (mut rules, mut with_stretches) = (BTreeSet::new(), 0);
+    for _ in 0..400 {
+        let Case(scenario) = strategy.new_tree(&mut runner).expect("there are scenarios").current();
+        let run = simulate(&scenario).expect("it runs");
+        let operations = (0..).take(run.trace.operations().len()).map(OperationId);
+        rules.extend(operations.flat_map(|operation| run.trace.waits(operation)).map(|wait| wait.rule.name()));
+        let plain = simulate_with(&scenario, GpuOptions { skip_cycles: false, ..options(&scenario) });
+        with_stretches += u32::from(plain.expect("it runs").trace.waves() > run.trace.waves());
+    }
+    let all = ["A2", "C1", "C2", "G2", "N1", "N2", "R2", "R3", "X1", "channel", "registers"];
+    assert!(rules.iter().eq(&all), "{rules:?}");
+    assert!(with_stretches >= 40, "{with_stretches} of 400");
+}
+
+#[test]
+#[ignore = "a long campaign: cargo test --release --test suite engine_properties -- --ignored"]
+fn one_hundred_thousand_scenarios_agree_with_the_reference() {
+    let mut runner = TestRunner::new(config(100_000));
+    let strategies = (scenario(Limits::ALL), scenario(MANY_BLOCKS));
+    runner
+        .run(&strategies, |cases| {
+            for scenario in [cases.0.0, cases.1.0] {
+                agrees(&simulate(&scenario)?, &reference::run(&scenario), true)?;
+            }
+            Ok(())
+        })
+        .expect("they agree");
+}

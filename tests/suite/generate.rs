@@ -1,0 +1,272 @@
+//! Random scenarios for property tests: small numbers, so that many things happen at the same instant.
+
+use gpusched::device::{BlockShape, CopyDirection, Device, SmMask, SmOrder};
+use gpusched::scenario::{BarrierId, HostThread, Scenario, Step};
+use gpusched::time::Duration;
+use gpusched::workload::{BlockTime, Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// A built-in device.
+pub(crate) fn builtin(name: &str) -> Device {
+    Device::builtin(name).expect("the file is sound").expect("it is built in")
+}
+
+fn ns(duration: u64) -> Duration {
+    Duration::from_ns(duration)
+}
+
+/// A small device with odd limits.
+fn own_device() -> impl Strategy<Value = Device> {
+    let limits = (1_u32..=6, 1_u32..=2, select(vec![256_u32, 512, 1000, 2048]), 2_u32..=70, 1_u32..=9);
+    let shared = (select(vec![1_u32, 100, 256]), select(vec![0_u32, 50]), 600_u32..5_000);
+    let rest = (1_u32..=3, option::weighted(0.4, 1_u32..=3), 1_u32..=4, 0_u64..3, 0_usize..4, any::<bool>());
+    (limits, shared, rest).prop_map(|(limits, shared, rest)| {
+        let mut device = builtin("tx2");
+        let (sms, sms_per_tpc, threads, warps, blocks) = limits;
+        "own".clone_into(&mut device.name);
+        (device.sms, device.sms_per_tpc) = (sms, sms_per_tpc.min(sms));
+        (device.per_sm.threads, device.per_sm.warps, device.per_sm.blocks) = (threads, warps, blocks);
+        device.per_block.threads = (threads / 32).min(warps) * 32;
+        let (unit, reserved, bytes) = shared;
+        device.shared_memory_allocation.unit_bytes = unit;
+        device.shared_memory_allocation.reserved_per_block_bytes = reserved;
+        device.per_sm.shared_memory_bytes = bytes;
+        device.per_block.shared_memory_bytes = bytes - reserved - unit;
+        if rest.5 {
+            device.per_sm.registers = 10_000;
+            device.per_block.registers = 10_000;
+        }
+        device.copy.engines = rest.0;
+        device.channels = rest.1;
+        device.priority_levels = rest.2;
+        device.copy.latency = ns(rest.3);
+        device.sm_order = match rest.4 {
+            0 => SmOrder::Ascending,
+            1 => SmOrder::Descending,
+            2 => SmOrder::EvenThenOdd,
+            _ => SmOrder::Explicit((0..sms).rev().map(|sm| (sm + 1) % sms).collect()),
+        };
+        device
+    })
+}
+
+fn device() -> impl Strategy<Value = Device> {
+    prop_oneof![
+        2 => Just(builtin("tx2")),
+        1 => Just(builtin("k5000")),
+        1 => Just(builtin("titan-v")),
+        1 => (1_u32..=3).prop_map(|channels| Device { channels: Some(channels), ..builtin("tx2") }),
+        5 => own_device(),
+    ]
+}
+
+/// A random scenario that is printed briefly.
+#[derive(Clone)]
+pub(crate) struct Case(pub(crate) Scenario);
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let scenario = &self.0;
+        let device = &scenario.device;
+        write!(f, "{} with {} SMs in TPCs of {}, {:?}", device.name, device.sms, device.sms_per_tpc, device.sm_order)?;
+        write!(f, ", {:?}, {:?}, {:?}", device.per_sm, device.shared_memory_allocation, device.copy)?;
+        writeln!(f, ", channels {:?}, {:?}, horizon {:?}", device.channels, scenario.placement, scenario.horizon)?;
+        for (index, stream) in scenario.streams.iter().enumerate() {
+            let kind = if stream.blocking { "blocking" } else { "non-blocking" };
+            writeln!(f, "  stream {index}: priority {}, {kind}, {:?}", stream.priority, stream.sm_mask)?;
+        }
+        for kernel in &scenario.kernels {
+            writeln!(f, "  {}: {} x {:?}, {:?}", kernel.name, kernel.blocks, kernel.shape, kernel.duration)?;
+            writeln!(f, "    {:?}", kernel.sm_mask)?;
+        }
+        for copy in &scenario.copies {
+            writeln!(f, "  {copy:?}")?;
+        }
+        for thread in &scenario.threads {
+            writeln!(f, "  {thread:?}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What a scenario's generator may use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Most blocks of one kernel, beyond what many small ones need.
+    pub(crate) blocks: u32,
+    /// All kernels have equal blocks, and there are no masks.
+    pub(crate) equal_blocks: bool,
+    /// Block times may vary.
+    pub(crate) varying: bool,
+}
+
+impl Limits {
+    /// All that the rules know, with fixed block times.
+    pub(crate) const ALL: Self = Self { blocks: 40, equal_blocks: false, varying: false };
+}
+
+/// A kernel before it is fitted to its device: blocks, threads, registers, bytes, times, mask.
+type RawKernel = (u32, u32, u32, u32, (u64, u64), Option<(u8, bool)>);
+
+fn raw_kernel(limits: Limits) -> impl Strategy<Value = RawKernel> {
+    let blocks = prop_oneof![4 => 1_u32..=6, 2 => 1..=limits.blocks, 1 => Just(limits.blocks)];
+    let threads = prop_oneof![select(vec![1_u32, 32, 33, 64, 128, 140, 256, 512, 1024]), 1_u32..=1024];
+    let registers = prop_oneof![3 => Just(0_u32), 2 => select(vec![8_u32, 16, 24, 32, 40, 48, 64, 100, 255])];
+    let bytes = prop_oneof![3 => Just(0_u32), 2 => 1_u32..=4_000, 1 => 8_000_u32..=49_152];
+    let times = (select(vec![0_u64, 1, 1, 2, 2, 3, 4, 5, 6, 10]), 0_u64..6);
+    (blocks, threads, registers, bytes, times, option::weighted(0.2, (any::<u8>(), any::<bool>())))
+}
+
+/// Takes resources away from a block until it fits.
+fn fitted(raw: RawKernel, device: &Device, limits: Limits, first: Option<&Kernel>, index: usize) -> Kernel {
+    let (blocks, threads, registers, bytes, (best, more), mask) = raw;
+    let threads = threads.min(device.per_block.threads).min(device.warps_per_sm() * device.warp_size).max(1);
+    let allocation = &device.register_allocation;
+    let counted = threads.div_ceil(device.warp_size).next_multiple_of(allocation.warps_rounded_to);
+    let partition = device.per_sm.registers / allocation.sub_partitions;
+    let warps = threads.div_ceil(device.warp_size);
+    let charged = |registers: u32| {
+        let asked = (registers * device.warp_size).next_multiple_of(allocation.unit_per_warp);
+        (asked, partition.checked_div(asked).and_then(|fits| partition.checked_div(fits)))
+    };
+    let fits = |registers: u32| {
+        registers == 0 || {
+            let (asked, charge) = charged(registers);
+            asked * counted <= device.per_block.registers
+                && charge.is_some_and(|charge| charge * warps <= device.per_sm.registers)
+        }
+    };
+    let registers_per_thread = (0..=registers).rev().find(|&registers| fits(registers)).unwrap_or(0);
+    let shape = BlockShape {
+        threads,
+        registers_per_thread,
+        shared_memory_bytes: bytes.min(device.per_block.shared_memory_bytes),
+    };
+    let duration = BlockTime { best: ns(best), worst: ns(if limits.varying { best + more } else { best }) };
+    let sm_mask = mask.filter(|_| !limits.equal_blocks).and_then(|mask| mask_for(mask, device));
+    let name: std::sync::Arc<str> = format!("K{index}").into();
+    let shape = first.filter(|_| limits.equal_blocks).map_or(shape, |first| first.shape);
+    Kernel { name: name.clone(), title: name, blocks, shape, duration, sm_mask }
+}
+
+fn mask_for((bits, inverted): (u8, bool), device: &Device) -> Option<SmMask> {
+    let text = format!("{}{bits:x}", if inverted { "~" } else { "" });
+    SmMask::parse(&text).ok().filter(|mask| !mask.leaves_none(device))
+}
+
+/// A step before it is fitted to a scenario: what, and two numbers for it.
+type RawStep = (u8, u32, u32, u64);
+/// A thread likewise: release, iterations, time limit, period, barrier, steps.
+type RawThread = (u64, u64, Option<u64>, Option<u64>, bool, Vec<RawStep>);
+
+fn raw_thread() -> impl Strategy<Value = RawThread> {
+    let step = (0_u8..24, any::<u32>(), any::<u32>(), 0_u64..8);
+    let release = prop_oneof![Just(0_u64), 0_u64..12];
+    let period = option::weighted(0.3, 0_u64..12);
+    (release, 0_u64..4, option::weighted(0.3, 0_u64..15), period, any::<bool>(), vec(step, 1..9))
+}
+
+fn thread(raw: RawThread, index: usize, streams: u32, kernels: u32, copies: u32, barrier: bool) -> HostThread {
+    let (release, iterations, time_limit, period, at_barrier, raw_steps) = raw;
+    let mut steps = Vec::new();
+    for (what, a, b, number) in raw_steps {
+        // Two in five go to the NULL stream or to a stream that threads share.
+        let stream =
+            StreamId(if b % 5 < 3 { (u32::try_from(index).unwrap_or(0) + 1) % streams } else { b / 5 % streams });
+        steps.push(match what {
+            0..=8 => Step::Launch(KernelId(a % kernels), stream),
+            9..=11 => Step::Copy(CopyId(a % copies), stream),
+            12..=13 => Step::Memset(stream),
+            14..=15 => Step::AwaitLast,
+            16..=17 => Step::SynchronizeStream(stream),
+            18 => Step::SynchronizeDevice,
+            19..=20 => Step::Sleep(ns(number)),
+            21 if barrier => Step::Barrier(BarrierId(0)),
+            22 if !steps.is_empty() => repeat(&steps, a as usize, number),
+            _ => Step::Launch(KernelId(a % kernels), StreamId::NULL),
+        });
+    }
+    // A thread without a limit on iterations needs a time limit and has to let time pass.
+    let unlimited = iterations == 3 && time_limit.is_some();
+    if unlimited {
+        steps.push(Step::Sleep(ns(2)));
+    }
+    HostThread {
+        label: format!("T{index}").into(),
+        release: ns(release),
+        iterations: (!unlimited).then_some(iterations),
+        time_limit: time_limit.map(ns),
+        period: period.map(ns),
+        deadline: None,
+        barrier: (barrier && at_barrier).then_some(BarrierId(1)),
+        steps,
+    }
+}
+
+/// A loop over the last steps that does not begin inside another one.
+fn repeat(steps: &[Step], back: usize, times: u64) -> Step {
+    let mut from = steps.len() - 1 - back % steps.len().min(3);
+    for step in steps.iter().rev() {
+        if let Step::Repeat { from: inner, .. } = *step {
+            from = if from < steps.len() - 1 { from.min(inner) } else { from };
+        }
+    }
+    Step::Repeat { from, times: 1 + times % 3 }
+}
+
+/// A scenario with everything the rules know.
+pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
+    let stream = (option::weighted(0.5, 0_u32..4), option::weighted(0.15, (any::<u8>(), any::<bool>())), any::<bool>());
+    let copy = (0_u8..3, 0_u64..60, option::weighted(0.5, 0_u64..8));
+    let placement = if limits.equal_blocks {
+        select(vec![Placement::Random, Placement::MostRoom])
+    } else {
+        select(vec![Placement::MostRoom, Placement::MostRoom, Placement::RoundRobin, Placement::LowestId])
+    };
+    let parts = (vec(stream, 1..6), vec(raw_kernel(limits), 1..5), vec(copy, 1..4), vec(raw_thread(), 1..5));
+    (device(), parts, placement, option::weighted(0.2, 0_u64..40), any::<bool>(), any::<u64>()).prop_map(
+        move |(device, (streams, raw_kernels, copies, threads), placement, horizon, barrier, seed)| {
+            let mut kernels: Vec<Kernel> = Vec::new();
+            for (index, raw) in raw_kernels.into_iter().enumerate() {
+                kernels.push(fitted(raw, &device, limits, kernels.first(), index));
+            }
+            let count = |len: usize| u32::try_from(len).expect("few");
+            let mut specs = vec![StreamSpec::new("NULL")];
+            specs.extend(streams.into_iter().zip(1..).map(|((priority, mask, blocking), index)| StreamSpec {
+                priority: -i32::try_from(priority.unwrap_or(0) % device.priority_levels).expect("few"),
+                blocking: priority.is_none() || blocking,
+                sm_mask: mask.filter(|_| !limits.equal_blocks).and_then(|mask| mask_for(mask, &device)),
+                ..StreamSpec::new(format!("S{index}"))
+            }));
+            let copies: Vec<Copy> = copies.into_iter().map(copy_of).collect();
+            let (s, k, c) = (count(specs.len()), count(kernels.len()), count(copies.len()));
+            let threads = (0..).zip(threads).map(|(index, raw)| thread(raw, index, s, k, c, barrier)).collect();
+            Case(Scenario {
+                name: "random".to_owned(),
+                device,
+                placement,
+                seed,
+                horizon: horizon.map(ns),
+                streams: specs,
+                kernels,
+                copies,
+                threads,
+                notes: Vec::new(),
+                expected: None,
+                examiner: None,
+            })
+        },
+    )
+}
+
+fn copy_of((direction, bytes, duration): (u8, u64, Option<u64>)) -> Copy {
+    let direction = match direction {
+        0 => CopyDirection::HostToDevice,
+        1 => CopyDirection::DeviceToHost,
+        _ => CopyDirection::DeviceToDevice,
+    };
+    Copy { direction, bytes, duration: duration.map(ns) }
+}

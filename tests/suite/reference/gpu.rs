@@ -1,0 +1,273 @@
+//! The GPU's state, completions and dispatching (model, section 4, steps 1 and 3).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gpusched::gpu::Rule;
+use gpusched::scenario::Scenario;
+use gpusched::workload::{OperationKind, StreamId};
+
+use super::outcome::ReferenceOperation;
+use super::placement::choose;
+use super::resources::{Free, Need};
+
+/// Where something runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Sm(usize),
+    Engine(usize),
+}
+
+/// A block or a copy under way.
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    operation: usize,
+    place: Place,
+    end: u64,
+}
+
+pub(super) struct ReferenceGpu<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) now: u64,
+    pub(super) operations: Vec<ReferenceOperation>,
+    /// Stream queues.
+    pub(super) streams: Vec<VecDeque<usize>>,
+    /// EE queues by priority; the first is the highest.
+    pub(super) ee_queues: BTreeMap<i32, VecDeque<usize>>,
+    /// CE queues by engine.
+    pub(super) ce_queues: Vec<VecDeque<usize>>,
+    /// Operations that have entered an EE or CE queue.
+    pub(super) entered: usize,
+    /// Which streams have a channel.
+    pub(super) has_channel: Vec<bool>,
+    /// Kernels that are ready but for a channel.
+    pub(super) channel_queue: VecDeque<usize>,
+    /// In the order of assignment.
+    running: Vec<Running>,
+    last_sm: Option<usize>,
+    /// What each operation that is not fully dispatched waits for since the last instant.
+    reasons: Vec<(usize, Rule)>,
+    reasons_since: u64,
+}
+
+impl<'a> ReferenceGpu<'a> {
+    pub(super) fn new(scenario: &'a Scenario) -> Self {
+        Self {
+            scenario,
+            now: 0,
+            operations: Vec::new(),
+            streams: vec![VecDeque::new(); scenario.streams.len()],
+            ee_queues: BTreeMap::new(),
+            ce_queues: vec![VecDeque::new(); scenario.device.copy.engines as usize],
+            entered: 0,
+            has_channel: vec![false; scenario.streams.len()],
+            channel_queue: VecDeque::new(),
+            running: Vec::new(),
+            last_sm: None,
+            reasons: Vec::new(),
+            reasons_since: 0,
+        }
+    }
+
+    /// When the next block or copy ends.
+    pub(super) fn next_completion(&self) -> Option<u64> {
+        self.running.iter().map(|running| running.end).min()
+    }
+
+    pub(super) fn is_finished(&self, operation: usize) -> bool {
+        self.operations[operation].finish.is_some()
+    }
+
+    /// G1.
+    pub(super) fn submit(&mut self, kind: OperationKind, stream: StreamId, thread: usize, iteration: u64) -> usize {
+        let operation = self.operations.len();
+        self.operations.push(ReferenceOperation {
+            kind,
+            stream,
+            thread,
+            iteration,
+            launched: self.now,
+            reached_head: None,
+            queued: None,
+            entry: None,
+            first_start: None,
+            last_start: None,
+            finish: None,
+            blocks: Vec::new(),
+            waits: Vec::new(),
+        });
+        self.streams[stream.0 as usize].push_back(operation);
+        self.promote();
+        operation
+    }
+
+    /// Step 1: what ends now, in the order of assignment.
+    pub(super) fn complete_what_is_due(&mut self) {
+        let due: Vec<Running> = self.running.iter().filter(|running| running.end == self.now).copied().collect();
+        for done in due {
+            let position = self.running.iter().position(|running| {
+                (running.operation, running.place, running.end) == (done.operation, done.place, done.end)
+            });
+            self.running.remove(position.expect("it is running"));
+            let more = self.running.iter().any(|running| running.operation == done.operation);
+            let operation = &mut self.operations[done.operation];
+            if !more && operation.last_start.is_some() {
+                // G4, C4.
+                operation.finish = Some(self.now);
+                let popped = self.streams[operation.stream.0 as usize].pop_front();
+                assert_eq!(popped, Some(done.operation));
+            }
+            self.promote();
+        }
+    }
+
+    /// C2, C3.
+    pub(super) fn start_copies(&mut self) {
+        for engine in 0..self.ce_queues.len() {
+            if self.running.iter().any(|running| running.place == Place::Engine(engine)) {
+                continue;
+            }
+            let Some(operation) = self.ce_queues[engine].pop_front() else { continue };
+            let end = self.now + self.copy_time(operation);
+            self.running.push(Running { operation, place: Place::Engine(engine), end });
+            let record = &mut self.operations[operation];
+            record.first_start = Some(self.now);
+            record.last_start = Some(self.now);
+        }
+    }
+
+    fn copy_time(&self, operation: usize) -> u64 {
+        let OperationKind::Copy(copy) = self.operations[operation].kind else { panic!("no copy in a CE queue") };
+        let copy = &self.scenario.copies[copy.0 as usize];
+        if let Some(stated) = copy.duration {
+            return stated.as_ns();
+        }
+        let engines = &self.scenario.device.copy;
+        let bandwidth = match copy.direction {
+            gpusched::device::CopyDirection::HostToDevice => engines.host_to_device_bytes_per_s,
+            gpusched::device::CopyDirection::DeviceToHost => engines.device_to_host_bytes_per_s,
+            gpusched::device::CopyDirection::DeviceToDevice => engines.device_to_device_bytes_per_s,
+        };
+        let nanoseconds = copy.bytes * 1_000_000_000;
+        let transfer = nanoseconds / bandwidth + u64::from(!nanoseconds.is_multiple_of(bandwidth));
+        engines.latency.as_ns() + transfer
+    }
+
+    /// What each SM has left, counted anew from what is resident.
+    fn free(&self) -> Vec<Free> {
+        let mut free = vec![Free::empty_sm(&self.scenario.device); self.scenario.device.sms as usize];
+        for running in &self.running {
+            if let Place::Sm(sm) = running.place {
+                let need = self.need(running.operation);
+                free[sm] = free[sm].take(&need).expect("resident blocks fit");
+            }
+        }
+        free
+    }
+
+    fn need(&self, operation: usize) -> Need {
+        let OperationKind::Kernel(kernel) = self.operations[operation].kind else { panic!("no kernel") };
+        Need::of(&self.scenario.kernels[kernel.0 as usize].shape, &self.scenario.device)
+    }
+
+    /// Which SMs a kernel may use: by its own mask, or else its stream's.
+    fn allowed(&self, operation: usize) -> Vec<bool> {
+        let record = &self.operations[operation];
+        let OperationKind::Kernel(kernel) = record.kind else { panic!("no kernel") };
+        let own = self.scenario.kernels[kernel.0 as usize].sm_mask;
+        let mask = own.or(self.scenario.streams[record.stream.0 as usize].sm_mask);
+        let device = &self.scenario.device;
+        (0..device.sms).map(|sm| mask.is_none_or(|mask| mask.enables_tpc(sm / device.sms_per_tpc))).collect()
+    }
+
+    /// The head of the highest non-empty EE queue (X1, A2).
+    fn highest_head(&self) -> Option<usize> {
+        self.ee_queues.values().find_map(|queue| queue.front().copied())
+    }
+
+    /// Assigns blocks one by one until the kernel whose turn it is does not fit (R1 to R3).
+    pub(super) fn dispatch(&mut self) {
+        while let Some(operation) = self.highest_head() {
+            let OperationKind::Kernel(kernel) = self.operations[operation].kind else { panic!("no kernel") };
+            let kernel = &self.scenario.kernels[kernel.0 as usize];
+            let (device, placement) = (&self.scenario.device, self.scenario.placement);
+            let (need, allowed) = (self.need(operation), self.allowed(operation));
+            let Some(sm) = choose(placement, device, &self.free(), &need, &allowed, self.last_sm) else { return };
+            self.last_sm = Some(sm);
+            let end = self.now + kernel.duration.best.as_ns();
+            self.running.push(Running { operation, place: Place::Sm(sm), end });
+            let record = &mut self.operations[operation];
+            record.blocks.push((u32::try_from(sm).expect("few SMs"), self.now, end));
+            record.first_start.get_or_insert(self.now);
+            if record.blocks.len() == kernel.blocks as usize {
+                // G3.
+                record.last_start = Some(self.now);
+                let priority = self.scenario.streams[record.stream.0 as usize].priority;
+                self.ee_queues.get_mut(&priority).expect("it is queued").pop_front();
+                // A full dispatch may free a channel.
+                self.promote();
+            }
+        }
+    }
+
+    /// Remembers what holds each operation from this instant on.
+    pub(super) fn note_reasons(&mut self) {
+        self.reasons = (0..self.operations.len())
+            .filter(|&operation| {
+                let record = &self.operations[operation];
+                record.last_start.is_none() && record.finish.is_none()
+            })
+            .map(|operation| (operation, self.reason(operation)))
+            .collect();
+        self.reasons_since = self.now;
+    }
+
+    /// Writes down that what was noted held until `until`.
+    pub(super) fn note_waits_until(&mut self, until: u64) {
+        let reasons = std::mem::take(&mut self.reasons);
+        if until == self.reasons_since {
+            return;
+        }
+        for (operation, rule) in reasons {
+            let waits = &mut self.operations[operation].waits;
+            match waits.last_mut() {
+                Some((last, _, to)) if *last == rule && *to == self.reasons_since => *to = until,
+                _ => waits.push((rule, self.reasons_since, until)),
+            }
+        }
+    }
+
+    /// Which rule holds an operation that is not fully dispatched.
+    fn reason(&self, operation: usize) -> Rule {
+        let record = &self.operations[operation];
+        let is_copy = matches!(record.kind, OperationKind::Copy(_));
+        if self.streams[record.stream.0 as usize].front() != Some(&operation) {
+            return if is_copy { Rule::C1 } else { Rule::G2 };
+        }
+        if self.channel_queue.contains(&operation) {
+            return Rule::Channel;
+        }
+        if record.queued.is_none() {
+            return if record.stream == StreamId::NULL { Rule::N1 } else { Rule::N2 };
+        }
+        if is_copy {
+            return Rule::C2;
+        }
+        let priority = self.scenario.streams[record.stream.0 as usize].priority;
+        if self.ee_queues[&priority].front() != Some(&operation) {
+            return Rule::X1;
+        }
+        if self.highest_head() != Some(operation) {
+            return Rule::A2;
+        }
+        let (need, allowed) = (self.need(operation), self.allowed(operation));
+        let usable: Vec<Free> = self.free().into_iter().zip(allowed).filter(|&(_, ok)| ok).map(|(sm, _)| sm).collect();
+        assert!(!usable.iter().any(|sm| sm.fits(&need)), "a head that fits does not wait");
+        if !usable.iter().any(|sm| sm.fits_threads(&need)) {
+            Rule::R2
+        } else if !usable.iter().any(|sm| sm.fits_threads_and_shared(&need)) {
+            Rule::R3
+        } else {
+            Rule::Registers
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What the reference simulator reports.
+
+use gpusched::gpu::Rule;
+use gpusched::workload::{OperationKind, StreamId};
+
+/// One operation; instants in ns.
+#[derive(Debug, Clone)]
+pub(crate) struct ReferenceOperation {
+    pub(crate) kind: OperationKind,
+    pub(crate) stream: StreamId,
+    pub(crate) thread: usize,
+    pub(crate) iteration: u64,
+    pub(crate) launched: u64,
+    pub(crate) reached_head: Option<u64>,
+    pub(crate) queued: Option<u64>,
+    /// How many operations had entered an EE or CE queue before it.
+    pub(crate) entry: Option<usize>,
+    pub(crate) first_start: Option<u64>,
+    /// When its last block was assigned.
+    pub(crate) last_start: Option<u64>,
+    pub(crate) finish: Option<u64>,
+    /// SM, start and end of every block in the order of assignment.
+    pub(crate) blocks: Vec<(u32, u64, u64)>,
+    /// Which rule held it, from when to when.
+    pub(crate) waits: Vec<(Rule, u64, u64)>,
+}
+
+/// One iteration of a host thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReferenceIteration {
+    pub(crate) thread: usize,
+    pub(crate) iteration: u64,
+    pub(crate) start: u64,
+    pub(crate) end: Option<u64>,
+}
+
+/// A whole run.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    /// In launch order.
+    pub(crate) operations: Vec<ReferenceOperation>,
+    /// In the order in which they began.
+    pub(crate) iterations: Vec<ReferenceIteration>,
+    /// The last instant at which something happened, or the horizon if something was left to happen.
+    pub(crate) end: u64,
+    /// Whether nothing was left to happen.
+    pub(crate) done: bool,
+}

@@ -1,0 +1,229 @@
+//! The host threads of a scenario.
+
+use gpusched::scenario::{BarrierId, HostThread, Step};
+use gpusched::workload::OperationKind;
+
+use super::gpu::ReferenceGpu;
+use super::outcome::ReferenceIteration;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    Sleeps(u64),
+    Awaits(Vec<usize>),
+    AtBarrier(BarrierId),
+    Runs,
+    Ended,
+}
+
+/// Where in its program a thread is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Point {
+    /// Before an iteration that may have to wait for its period.
+    Between,
+    /// Before an iteration whose release has come.
+    Released,
+    /// After the barrier before an iteration.
+    Synchronized,
+    Step(usize),
+}
+
+struct Thread<'a> {
+    spec: &'a HostThread,
+    state: State,
+    point: Point,
+    iteration: u64,
+    /// How often the steps before each `Repeat` have been done.
+    done: Vec<u64>,
+    last: Option<usize>,
+    span: usize,
+}
+
+impl Thread<'_> {
+    fn time_is_over(&self, now: u64) -> bool {
+        self.spec.time_limit.is_some_and(|limit| now - self.spec.release.as_ns() >= limit.as_ns())
+    }
+}
+
+pub(super) struct Threads<'a> {
+    threads: Vec<Thread<'a>>,
+    pub(super) iterations: Vec<ReferenceIteration>,
+}
+
+impl<'a> Threads<'a> {
+    pub(super) fn new(specs: &'a [HostThread]) -> Self {
+        let thread = |spec: &'a HostThread| Thread {
+            spec,
+            state: State::Sleeps(spec.release.as_ns()),
+            point: Point::Between,
+            iteration: 0,
+            done: vec![0; spec.steps.len()],
+            last: None,
+            span: 0,
+        };
+        Self { threads: specs.iter().map(thread).collect(), iterations: Vec::new() }
+    }
+
+    pub(super) fn next_wake(&self) -> Option<u64> {
+        self.threads
+            .iter()
+            .filter_map(|thread| match thread.state {
+                State::Sleeps(until) => Some(until),
+                _ => None,
+            })
+            .min()
+    }
+
+    /// Lets the threads that may run do so in declaration order, again and again until all of them wait. A barrier that
+    /// opens meanwhile is left by all in the next turn.
+    pub(super) fn act(&mut self, gpu: &mut ReferenceGpu<'_>) {
+        loop {
+            let turn: Vec<usize> = (0..self.threads.len()).filter(|&index| self.may_run(index, gpu)).collect();
+            if turn.is_empty() {
+                return;
+            }
+            for index in turn {
+                self.threads[index].state = State::Runs;
+                self.run(index, gpu);
+                self.open_barriers();
+            }
+        }
+    }
+
+    fn may_run(&self, index: usize, gpu: &ReferenceGpu<'_>) -> bool {
+        match &self.threads[index].state {
+            State::Runs => true,
+            State::Sleeps(until) => *until <= gpu.now,
+            State::Awaits(operations) => operations.iter().all(|&operation| gpu.is_finished(operation)),
+            State::AtBarrier(_) | State::Ended => false,
+        }
+    }
+
+    /// Lets threads go on whose barrier all others have reached.
+    fn open_barriers(&mut self) {
+        for index in 0..self.threads.len() {
+            let State::AtBarrier(barrier) = self.threads[index].state else { continue };
+            let all_there = self.threads.iter().all(|other| {
+                let takes_part = other.spec.barriers().any(|id| id == barrier);
+                !takes_part || other.state == State::Ended || other.state == State::AtBarrier(barrier)
+            });
+            if all_there {
+                for thread in &mut self.threads {
+                    if thread.state == State::AtBarrier(barrier) {
+                        thread.state = State::Runs;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a thread that reaches a barrier does not have to wait: no other takes part any more.
+    fn is_alone_at(&self, index: usize, barrier: BarrierId) -> bool {
+        let takes_part = |other: &Thread<'_>| other.spec.barriers().any(|id| id == barrier);
+        (0..self.threads.len()).all(|other| {
+            other == index || !takes_part(&self.threads[other]) || self.threads[other].state == State::Ended
+        })
+    }
+
+    /// Runs a thread until it has to wait.
+    fn run(&mut self, index: usize, gpu: &mut ReferenceGpu<'_>) {
+        while self.threads[index].state == State::Runs {
+            match self.threads[index].point {
+                Point::Between => self.between(index, gpu.now),
+                Point::Released => {
+                    let thread = &mut self.threads[index];
+                    thread.point = Point::Synchronized;
+                    if thread.time_is_over(gpu.now) {
+                        thread.state = State::Ended;
+                    } else if let Some(barrier) = thread.spec.barrier {
+                        self.reach_barrier(index, barrier);
+                    }
+                }
+                Point::Synchronized => {
+                    let thread = &mut self.threads[index];
+                    if thread.time_is_over(gpu.now) {
+                        thread.state = State::Ended;
+                        continue;
+                    }
+                    thread.point = Point::Step(0);
+                    thread.span = self.iterations.len();
+                    let iteration = thread.iteration;
+                    self.iterations.push(ReferenceIteration { thread: index, iteration, start: gpu.now, end: None });
+                }
+                Point::Step(step) => self.step(index, step, gpu),
+            }
+        }
+    }
+
+    fn between(&mut self, index: usize, now: u64) {
+        let thread = &mut self.threads[index];
+        if thread.spec.iterations.is_some_and(|limit| thread.iteration >= limit) {
+            thread.state = State::Ended;
+            return;
+        }
+        thread.point = Point::Released;
+        let periods = thread.spec.period.map_or(0, |period| period.as_ns() * thread.iteration);
+        let release = thread.spec.release.as_ns() + periods;
+        if release > now {
+            thread.state = State::Sleeps(release);
+        }
+    }
+
+    fn reach_barrier(&mut self, index: usize, barrier: BarrierId) {
+        if !self.is_alone_at(index, barrier) {
+            self.threads[index].state = State::AtBarrier(barrier);
+        }
+    }
+
+    fn step(&mut self, index: usize, step: usize, gpu: &mut ReferenceGpu<'_>) {
+        let thread = &mut self.threads[index];
+        let Some(what) = thread.spec.steps.get(step) else {
+            self.iterations[thread.span].end = Some(gpu.now);
+            thread.iteration += 1;
+            thread.point = Point::Between;
+            return;
+        };
+        thread.point = Point::Step(step + 1);
+        let iteration = thread.iteration;
+        match *what {
+            Step::Launch(kernel, stream) => {
+                thread.last = Some(gpu.submit(OperationKind::Kernel(kernel), stream, index, iteration));
+            }
+            Step::Copy(copy, stream) => {
+                thread.last = Some(gpu.submit(OperationKind::Copy(copy), stream, index, iteration));
+            }
+            Step::Memset(stream) => thread.last = Some(gpu.submit(OperationKind::Memset, stream, index, iteration)),
+            Step::AwaitLast => {
+                let last = thread.last.into_iter().collect();
+                self.wait_for(index, last, gpu);
+            }
+            Step::SynchronizeStream(stream) => {
+                let queued = gpu.streams[stream.0 as usize].iter().copied().collect();
+                self.wait_for(index, queued, gpu);
+            }
+            Step::SynchronizeDevice => {
+                let all = (0..gpu.operations.len()).collect();
+                self.wait_for(index, all, gpu);
+            }
+            Step::Sleep(duration) => {
+                if duration.as_ns() > 0 {
+                    thread.state = State::Sleeps(gpu.now + duration.as_ns());
+                }
+            }
+            Step::Barrier(barrier) => self.reach_barrier(index, barrier),
+            Step::Repeat { from, times } => {
+                thread.done[step] += 1;
+                if thread.done[step] < times {
+                    thread.point = Point::Step(from);
+                } else {
+                    thread.done[step] = 0;
+                }
+            }
+        }
+    }
+
+    fn wait_for(&mut self, index: usize, operations: Vec<usize>, gpu: &ReferenceGpu<'_>) {
+        if operations.iter().any(|&operation| !gpu.is_finished(operation)) {
+            self.threads[index].state = State::Awaits(operations);
+        }
+    }
+}
