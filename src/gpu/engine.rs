@@ -132,6 +132,7 @@ pub struct Gpu {
     pub(super) trace: Trace,
     pub(super) scratch_ready: Vec<u32>,
     pub(super) scratch_streams: Vec<StreamId>,
+    pub(super) scratch_held: Vec<StreamId>,
     pub(super) scratch_parts: Vec<Part>,
 }
 
@@ -163,6 +164,7 @@ impl Gpu {
             trace: Trace::new(device.sms, options.placement, options.seed),
             scratch_ready: Vec::new(),
             scratch_streams: Vec::new(),
+            scratch_held: Vec::new(),
             scratch_parts: Vec::new(),
         };
         let lowest = gpu.ee_queues.len() - 1;

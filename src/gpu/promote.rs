@@ -12,13 +12,14 @@ impl Gpu {
     /// no engine: it completes as soon as it may advance, which may make further operations ready at once.
     pub(super) fn promote(&mut self, mut streams: Vec<StreamId>) {
         let mut ready = std::mem::take(&mut self.scratch_ready);
+        let mut held = std::mem::take(&mut self.scratch_held);
         while let Some(stream) = streams.pop() {
             let Some(head) = self.streams[stream.0 as usize].head() else { continue };
             if self.streams[stream.0 as usize].head_state != HeadState::Waiting {
                 continue;
             }
             if !self.may_advance(stream, head) {
-                ready.extend(self.give_channel_back(stream));
+                held.push(stream);
                 continue;
             }
             self.streams[stream.0 as usize].head_state = HeadState::Advanced;
@@ -32,6 +33,13 @@ impl Gpu {
                 ready.push(head);
             }
         }
+        // Not before all memsets are done: one of them may have set free what was held before.
+        for stream in held.drain(..) {
+            if self.streams[stream.0 as usize].head_state == HeadState::Waiting {
+                ready.extend(self.give_channel_back(stream));
+            }
+        }
+        self.scratch_held = held;
         ready.sort_unstable();
         for operation in ready.drain(..) {
             self.enter_engine_queue(operation);

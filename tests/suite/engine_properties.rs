@@ -266,17 +266,16 @@ fn the_random_scenarios_reach_every_rule_and_skip_cycles() {
     assert!(with_stretches >= 40, "{with_stretches} of 400");
 }
 
-#[test]
-#[ignore = "a long campaign: cargo test --release --test suite engine_properties -- --ignored"]
-fn one_hundred_thousand_scenarios_agree_with_the_reference() {
-    let mut runner = TestRunner::new(config(100_000));
-    let strategies = (scenario(Limits::ALL), scenario(MANY_BLOCKS));
-    runner
-        .run(&strategies, |cases| {
-            for scenario in [cases.0.0, cases.1.0] {
-                agrees(&simulate(&scenario)?, &reference::run(&scenario), true)?;
-            }
-            Ok(())
-        })
-        .expect("they agree");
+proptest! {
+    #![proptest_config(config(100_000))]
+
+    #[test]
+    #[ignore = "a long campaign: cargo test --release --test suite engine_properties -- --ignored"]
+    fn in_a_long_campaign_the_engine_agrees_with_the_reference(
+        Case(small) in scenario(Limits::ALL), Case(large) in scenario(MANY_BLOCKS),
+    ) {
+        for scenario in [small, large] {
+            agrees(&simulate(&scenario)?, &reference::run(&scenario), true)?;
+        }
+    }
 }

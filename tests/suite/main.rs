@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that fails is meant to panic")]
 
 mod bad_input;
+mod channels;
 mod command_line;
 mod documentation;
 mod engine_properties;

@@ -1,0 +1,94 @@
+//! Hardware channels that streams share (Bakita and Anderson, RTAS 2024).
+
+use gpusched::device::{BlockShape, Device};
+use gpusched::gpu::{Rule, Trace};
+use gpusched::hosts::simulate;
+use gpusched::scenario::{HostThread, ReadOptions, ScenarioBuilder, Step};
+use gpusched::time::Duration;
+use gpusched::workload::{BlockTime, Kernel, OperationId, StreamId, StreamSpec};
+
+use crate::generate::builtin;
+
+/// What is launched at an instant, in ns.
+#[derive(Clone, Copy)]
+enum Launch {
+    /// A kernel of one block that fills the only SM for 10 ns.
+    Kernel(u64, StreamId),
+    Memset(u64, StreamId),
+}
+
+const NULL: StreamId = StreamId::NULL;
+const A: StreamId = StreamId(1);
+const FREE: StreamId = StreamId(2);
+
+/// One SM, a blocking stream A and a non-blocking one.
+fn run(channels: u32, launches: &[Launch]) -> Trace {
+    let options = ReadOptions::default();
+    let device = Device { sms: 1, channels: Some(channels), ..builtin("tx2") };
+    let mut builder = ScenarioBuilder::new("channels".to_owned(), device, &options);
+    builder.add_stream(StreamSpec::new("A")).expect("it exists");
+    builder.add_stream(StreamSpec { blocking: false, ..StreamSpec::new("free") }).expect("it exists");
+    let kernel = Kernel {
+        name: "kernel".into(),
+        title: "kernel".into(),
+        blocks: 2,
+        shape: BlockShape { threads: 1024, registers_per_thread: 0, shared_memory_bytes: 0 },
+        duration: BlockTime::fixed(Duration::from_ns(10)),
+        sm_mask: None,
+    };
+    let kernel = builder.add_kernel(kernel).expect("it fits");
+    for &launch in launches {
+        let (release, step) = match launch {
+            Launch::Kernel(at, stream) => (at, Step::Launch(kernel, stream)),
+            Launch::Memset(at, stream) => (at, Step::Memset(stream)),
+        };
+        builder.add_thread(HostThread {
+            label: "thread".into(),
+            release: Duration::from_ns(release),
+            iterations: Some(1),
+            time_limit: None,
+            period: None,
+            deadline: None,
+            barrier: None,
+            steps: vec![step],
+        });
+    }
+    simulate(&builder.build()).expect("it runs").trace
+}
+
+fn starts(trace: &Trace) -> Vec<u64> {
+    trace.operations().iter().filter_map(|record| record.first_start()).map(|start| start.as_ns()).collect()
+}
+
+#[test]
+fn a_stream_without_a_channel_waits_until_the_last_kernel_of_another_is_dispatched() {
+    let launches = [Launch::Kernel(0, A), Launch::Kernel(0, A), Launch::Kernel(2, FREE)];
+    let trace = run(1, &launches);
+    assert_eq!(starts(&trace), [0, 10, 20]);
+    let wait = trace.waits(OperationId(2))[0];
+    assert_eq!((wait.rule, wait.from.as_ns(), wait.to.as_ns()), (Rule::Channel, 2, 10));
+    // With two channels it would only wait for the SM.
+    let rules: Vec<Rule> = run(2, &launches).waits(OperationId(2)).iter().map(|wait| wait.rule).collect();
+    assert!(!rules.contains(&Rule::Channel));
+}
+
+#[test]
+fn a_stream_that_n2_holds_gives_its_channel_to_the_null_stream_it_waits_for() {
+    let trace = run(1, &[Launch::Kernel(0, A), Launch::Kernel(0, NULL), Launch::Kernel(0, A)]);
+    assert_eq!(starts(&trace), [0, 10, 20]);
+}
+
+#[test]
+fn a_stream_keeps_its_channel_when_memsets_of_the_null_stream_end_the_hold_at_the_same_instant() {
+    let launches = [
+        Launch::Kernel(0, A),
+        Launch::Kernel(0, FREE),
+        Launch::Memset(0, NULL),
+        Launch::Memset(0, NULL),
+        Launch::Kernel(0, A),
+    ];
+    // When the first kernel completes both memsets do, and the next kernel of A is never really held.
+    let trace = run(1, &launches);
+    let start = |operation: usize| trace.operations()[operation].first_start().expect("it ran").as_ns();
+    assert_eq!((start(4), start(1)), (10, 20));
+}
