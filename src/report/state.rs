@@ -228,34 +228,75 @@ impl<'a> Snapshot<'a> {
         title(&self.summary, id)
     }
 
-    /// The rule that holds an operation now, and whom or what it waits for.
-    fn waiting(&self, id: OperationId, record: &OperationRecord) -> Option<Waiting> {
-        let trace = self.summary.trace;
-        let holds = |from: Instant, to: Instant| from <= self.at && (self.at < to || to == trace.end());
-        let wait = trace.waits(id).into_iter().rev().find(|wait| holds(wait.from, wait.to))?;
-        if record.last_start().is_some_and(|start| start <= self.at) {
+    /// The rule that holds an operation now; `None` for what is completely on the GPU.
+    fn rule(&self, id: OperationId, record: &OperationRecord) -> Option<Rule> {
+        let reached = |instant: Option<Instant>| instant.is_some_and(|instant| instant <= self.at);
+        if reached(record.last_start()) {
             return None;
         }
-        let why = match wait.rule {
+        let is_copy = matches!(record.kind, OperationKind::Copy(_));
+        if self.heads.get(&record.stream) != Some(&id) {
+            return Some(if is_copy { Rule::C1 } else { Rule::G2 });
+        }
+        if !reached(record.queued()) {
+            return Some(match self.held_by(id, record) {
+                None => Rule::Channel,
+                Some(_) if record.stream == StreamId::NULL => Rule::N1,
+                Some(_) => Rule::N2,
+            });
+        }
+        if is_copy {
+            return Some(Rule::C2);
+        }
+        let own = self.priority_of(record.stream);
+        if self.ee_queue(own).first() != Some(&id) {
+            return Some(Rule::X1);
+        }
+        if self.holder_above(own).is_some() {
+            return Some(Rule::A2);
+        }
+        let lacks = self.shortages(id).into_iter().map(|(lacks, _)| lacks);
+        // The first rule that every SM breaks, after giving each the benefit of the rules before it.
+        lacks.filter_map(|lacks| lacks.first().map(|(what, _)| rule_about(*what))).max().or(Some(Rule::R2))
+    }
+
+    /// The operation because of which N1 or N2 hold the head of a stream.
+    fn held_by(&self, id: OperationId, record: &OperationRecord) -> Option<OperationId> {
+        let streams = self.summary.trace.streams();
+        let blocking = |stream: StreamId| streams.get(stream.0 as usize).is_some_and(|spec| spec.blocking);
+        let concerns = |stream: StreamId| match record.stream {
+            StreamId::NULL => blocking(stream),
+            own => stream == StreamId::NULL && blocking(own),
+        };
+        self.heads.iter().find(|(stream, head)| concerns(**stream) && **head < id).map(|(_, head)| *head)
+    }
+
+    /// The head of the highest non-empty EE queue above a priority.
+    fn holder_above(&self, priority: i32) -> Option<OperationId> {
+        let mut higher = self.summary.scenario.device.priorities().filter(|&other| other < priority);
+        higher.find_map(|priority| self.ee_queue(priority).first().copied())
+    }
+
+    /// The rule that holds an operation now, and whom or what it waits for.
+    fn waiting(&self, id: OperationId, record: &OperationRecord) -> Option<Waiting> {
+        let rule = self.rule(id, record)?;
+        let why = match rule {
             Rule::G2 | Rule::C1 => self.behind(self.heads.get(&record.stream), "in its stream, behind"),
             Rule::X1 => {
                 let queue = self.ee_queue(self.priority_of(record.stream));
                 self.behind(queue.first(), "in its EE queue, behind")
             }
             Rule::A2 => {
-                let own = self.priority_of(record.stream);
-                let mut higher = self.summary.scenario.device.priorities().filter(|&priority| priority < own);
-                let holder = higher.find_map(|priority| self.ee_queue(priority).first().copied());
+                let holder = self.holder_above(self.priority_of(record.stream));
                 self.behind(holder.as_ref(), "while an EE queue of higher priority holds")
             }
             Rule::N1 => {
-                let streams = trace.streams();
-                let blocking = |stream: &StreamId| streams.get(stream.0 as usize).is_some_and(|spec| spec.blocking);
-                let earlier = self.heads.iter().find(|(stream, head)| blocking(stream) && **head < id);
-                self.behind(earlier.map(|(_, head)| head), "until an earlier operation of a blocking stream completes:")
+                let earlier = self.held_by(id, record);
+                self.behind(earlier.as_ref(), "until an earlier operation of a blocking stream completes:")
             }
             Rule::N2 => {
-                self.behind(self.heads.get(&StreamId::NULL), "until an earlier operation of the NULL stream completes:")
+                let earlier = self.held_by(id, record);
+                self.behind(earlier.as_ref(), "until an earlier operation of the NULL stream completes:")
             }
             Rule::C2 => {
                 let served = self.engine_of(record).and_then(|engine| self.served_by(engine));
@@ -264,30 +305,46 @@ impl<'a> Snapshot<'a> {
             Rule::R2 | Rule::R3 | Rule::Registers => self.missing(id),
             Rule::Channel => "until a hardware channel is free".to_owned(),
         };
-        Some(Waiting { operation: self.title(id), id: id.0, rule: wait.rule.name(), why })
+        Some(Waiting { operation: self.title(id), id: id.0, rule: rule.name(), why })
     }
 
     fn behind(&self, other: Option<&OperationId>, relation: &str) -> String {
         other.map_or_else(|| relation.to_owned(), |other| format!("{relation} {}", self.title(*other)))
     }
 
-    /// What a block of `id` lacks on the SM that comes nearest to having room for it.
-    fn missing(&self, id: OperationId) -> String {
+    /// What a block of `id` lacks on each SM that it may use, with the SM.
+    fn shortages(&self, id: OperationId) -> Vec<(Vec<(Resource, u32)>, u32)> {
         let device = &self.summary.scenario.device;
-        let Some(kernel) = self.summary.trace.kernel_of(id) else { return String::new() };
-        let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { return String::new() };
+        let Some(kernel) = self.summary.trace.kernel_of(id) else { return Vec::new() };
+        let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { return Vec::new() };
         let stream = self.summary.trace.operations().get(id.0 as usize).map(|record| record.stream);
         let stream_mask = stream
             .and_then(|stream| self.summary.trace.streams().get(stream.0 as usize))
             .and_then(|stream| stream.sm_mask);
         let mask = kernel.sm_mask.or(stream_mask);
         let allowed = (0..device.sms).filter(|&sm| mask.is_none_or(|mask| mask.enables_sm(sm, device)));
-        let lacks = allowed.map(|sm| (shortage(&self.free[sm as usize], &demand, device), sm));
+        allowed.map(|sm| (shortage(&self.free[sm as usize], &demand, device), sm)).collect()
+    }
+
+    /// What a block of `id` lacks on the SM that comes nearest to having room for it.
+    fn missing(&self, id: OperationId) -> String {
         // Fewest kinds of resources missing first, then the least amount.
-        let nearest = lacks.min_by_key(|(lacks, _)| (lacks.len(), lacks.iter().map(|(_, by)| *by).sum::<u32>()));
+        let nearest = self
+            .shortages(id)
+            .into_iter()
+            .min_by_key(|(lacks, _)| (lacks.len(), lacks.iter().map(|(_, by)| u64::from(*by)).sum::<u64>()));
         let Some((lacks, sm)) = nearest else { return String::new() };
         let list: Vec<String> = lacks.iter().map(|(what, by)| format!("{by} {}", what.name())).collect();
         format!("no SM has room for its next block; SM {sm} comes nearest and lacks {}", list.join(" and "))
+    }
+}
+
+/// The rule about a resource.
+fn rule_about(resource: Resource) -> Rule {
+    match resource {
+        Resource::Threads | Resource::BlockSlots => Rule::R2,
+        Resource::SharedMemory => Rule::R3,
+        Resource::Registers => Rule::Registers,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Hardware channels that streams share (Bakita and Anderson, RTAS 2024).
 
 use gpusched::device::{BlockShape, Device};
-use gpusched::gpu::{Rule, Trace};
+use gpusched::gpu::{OperationRecord, Rule, Trace};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, ScenarioBuilder, Step};
-use gpusched::time::Duration;
+use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockTime, Kernel, OperationId, StreamId, StreamSpec};
 
 use crate::generate::builtin;
@@ -57,7 +57,7 @@ fn run(channels: u32, launches: &[Launch]) -> Trace {
 }
 
 fn starts(trace: &Trace) -> Vec<u64> {
-    trace.operations().iter().filter_map(|record| record.first_start()).map(|start| start.as_ns()).collect()
+    trace.operations().iter().filter_map(OperationRecord::first_start).map(Instant::as_ns).collect()
 }
 
 #[test]

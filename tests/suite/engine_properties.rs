@@ -4,8 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpusched::gpu::{Block, Ended, GpuOptions, OperationRecord, Part};
+use gpusched::gpu::{Block, Ended, GpuOptions, OperationRecord, Part, Rule};
 use gpusched::hosts::{Run, simulate, simulate_with};
+use gpusched::report::{State, Summary};
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{OperationId, OperationKind, Placement};
@@ -236,6 +237,24 @@ proptest! {
                 let told = by_sm(skipping.trace.resident_at(operation, at).map(resident).collect());
                 prop_assert_eq!(told, counted, "residents of {:?} at {}", operation, at);
             }
+        }
+    }
+
+    #[test]
+    fn the_state_at_any_instant_names_the_rules_of_the_reference(Case(scenario) in scenario(Limits::ALL)) {
+        // A run that ends at an instant, told of that instant, against one that goes on.
+        let expected = reference::run(&Scenario { horizon: None, ..scenario.clone() });
+        for at in (0..20).step_by(3) {
+            let cut = Scenario { horizon: Some(Duration::from_ns(at)), ..scenario.clone() };
+            let run = simulate(&cut)?;
+            let summary = Summary { scenario: &cut, trace: &run.trace, ended: run.ended };
+            let state = State::at(&summary, Instant::from_ns(at));
+            let told: Vec<_> = state.waiting.iter().map(|waiting| (waiting.id, waiting.rule)).collect();
+            let holds = |wait: &&(Rule, u64, u64)| wait.1 <= at && at < wait.2;
+            let waits = (0..).zip(&expected.operations).filter_map(|(id, operation)| {
+                operation.waits.iter().find(holds).map(|(rule, ..)| (id, rule.name()))
+            });
+            prop_assert_eq!(told, waits.collect::<Vec<_>>(), "at {}", at);
         }
     }
 

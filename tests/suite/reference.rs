@@ -18,11 +18,12 @@ pub(crate) use resources::{Free, Need};
 
 use gpu::ReferenceGpu;
 use gpusched::scenario::Scenario;
+use gpusched::time::Duration;
 use threads::Threads;
 
 /// Simulates a scenario event by event.
 pub(crate) fn run(scenario: &Scenario) -> Outcome {
-    let horizon = scenario.horizon.map_or(u64::MAX, |horizon| horizon.as_ns());
+    let horizon = scenario.horizon.map_or(u64::MAX, Duration::as_ns);
     let mut gpu = ReferenceGpu::new(scenario);
     let mut threads = Threads::new(&scenario.threads);
     let mut end = 0;
