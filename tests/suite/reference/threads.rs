@@ -39,8 +39,9 @@ struct Thread<'a> {
 }
 
 impl Thread<'_> {
-    fn time_is_over(&self, now: u64) -> bool {
-        self.spec.time_limit.is_some_and(|limit| now - self.spec.release.as_ns() >= limit.as_ns())
+    /// Whether an iteration must not start at `start` any more.
+    fn time_is_over(&self, start: u64) -> bool {
+        self.spec.time_limit.is_some_and(|limit| start - self.spec.release.as_ns() >= limit.as_ns())
     }
 }
 
@@ -132,9 +133,7 @@ impl<'a> Threads<'a> {
                 Point::Released => {
                     let thread = &mut self.threads[index];
                     thread.point = Point::Synchronized;
-                    if thread.time_is_over(gpu.now) {
-                        thread.state = State::Ended;
-                    } else if let Some(barrier) = thread.spec.barrier {
+                    if let Some(barrier) = thread.spec.barrier {
                         self.reach_barrier(index, barrier);
                     }
                 }
@@ -163,6 +162,10 @@ impl<'a> Threads<'a> {
         thread.point = Point::Released;
         let periods = thread.spec.period.map_or(0, |period| period.as_ns() * thread.iteration);
         let release = thread.spec.release.as_ns() + periods;
+        if thread.time_is_over(now.max(release)) {
+            thread.state = State::Ended;
+            return;
+        }
         if release > now {
             thread.state = State::Sleeps(release);
         }
