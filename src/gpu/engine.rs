@@ -96,6 +96,14 @@ pub enum SubmitError {
         /// The limit.
         most: u32,
     },
+    /// The host goes on and on at one instant without submitting anything.
+    #[error("a host thread goes through more than {most} steps at {at} without submitting anything: time stands still")]
+    HostStandsStill {
+        /// The instant.
+        at: Instant,
+        /// The limit.
+        most: u32,
+    },
 }
 
 /// The simulated GPU. A [`Host`](super::Host) makes streams, kernels and copies known and submits operations;

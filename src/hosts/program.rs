@@ -26,7 +26,12 @@ pub struct ProgramHost<'a> {
     waiting_for_device: VecDeque<(usize, usize)>,
     barriers: BTreeMap<BarrierId, Barrier>,
     spans: Vec<IterationSpan>,
+    /// The instant and the number of operations at which steps are counted, and their count.
+    idle_steps: (Instant, usize, u32),
 }
+
+/// Steps at one instant without a submission after which a run is given up.
+const MAX_IDLE_STEPS: u32 = 10_000_000;
 
 #[derive(Debug)]
 struct Thread<'a> {
@@ -144,12 +149,14 @@ impl<'a> ProgramHost<'a> {
             waiting_for_device: VecDeque::new(),
             barriers,
             spans: Vec::new(),
+            idle_steps: (Instant::ZERO, 0, 0),
         }
     }
 
     /// Runs one thread until it waits or ends.
     fn run(&mut self, index: usize, gpu: &mut Gpu) -> Result<(), SubmitError> {
         loop {
+            self.count_step(gpu)?;
             let thread = &mut self.threads[index];
             let program = thread.program;
             match thread.position {
@@ -198,6 +205,19 @@ impl<'a> ProgramHost<'a> {
                 }
             }
         }
+    }
+
+    /// Refuses a thread that repeats itself without end at one instant.
+    fn count_step(&mut self, gpu: &Gpu) -> Result<(), SubmitError> {
+        let (at, submitted, steps) = &mut self.idle_steps;
+        if (*at, *submitted) != (gpu.now(), gpu.submitted()) {
+            (*at, *submitted, *steps) = (gpu.now(), gpu.submitted(), 0);
+        }
+        *steps += 1;
+        if *steps > MAX_IDLE_STEPS {
+            return Err(SubmitError::HostStandsStill { at: gpu.now(), most: MAX_IDLE_STEPS });
+        }
+        Ok(())
     }
 
     /// Performs one step. Says whether the thread can go on at once.

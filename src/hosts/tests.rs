@@ -1,7 +1,7 @@
 //! Host threads: who goes on when, and when they end.
 
 use crate::device::{BlockShape, Device};
-use crate::gpu::{Ended, OperationRecord, RunError};
+use crate::gpu::{Ended, OperationRecord, RunError, SubmitError};
 use crate::hosts::{Run, simulate};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
@@ -215,4 +215,14 @@ fn a_block_that_would_end_at_the_end_of_time_is_an_error() {
     let mut scenario = scenario(vec![thread(1, &[launch(0)])]);
     scenario.kernels[0].duration = BlockTime::fixed(ns(u64::MAX - 1));
     assert_eq!(simulate(&scenario).err(), Some(RunError::EndOfTime));
+}
+
+#[test]
+fn a_thread_that_repeats_itself_at_one_instant_is_given_up() {
+    let endless = Step::Repeat { from: 0, times: u64::MAX };
+    let result = simulate(&scenario(vec![thread(3, &[Step::AwaitLast, endless])]));
+    let expected = SubmitError::HostStandsStill { at: Instant::from_ns(3), most: 10_000_000 };
+    assert_eq!(result.err(), Some(RunError::Submit(expected)));
+    let many = HostThread { iterations: Some(u64::MAX), ..thread(0, &[]) };
+    assert!(simulate(&scenario(vec![many])).is_err());
 }
