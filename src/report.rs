@@ -3,6 +3,7 @@
 mod csv;
 pub mod device_table;
 mod examiner_log;
+mod rule_log;
 mod simulation_json;
 mod state;
 mod summary;
@@ -10,7 +11,8 @@ mod table;
 
 pub use csv::kernel_csv;
 pub use examiner_log::{ExaminerLog, examiner_logs};
+pub use rule_log::{Firing, rule_log};
 pub use simulation_json::SimulationReport;
-pub use state::{Resident, SmState, State, Waiting};
+pub use state::{QueueContent, Resident, SmState, State, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
-pub use table::{kernel_table, state_text};
+pub use table::{kernel_table, rule_table, state_text};

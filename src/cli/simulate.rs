@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::hosts::{Run, simulate};
-use gpusched::report::{SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table, state_text};
+use gpusched::report::{
+    SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table, rule_table, state_text,
+};
 use gpusched::scenario::{Difference, NotComparable, Scenario};
 use gpusched::time::{Duration, Instant};
 
@@ -34,6 +36,9 @@ pub(crate) struct Simulate {
     /// Print queues, residents and why each operation waits, after all events of that instant; may be repeated
     #[arg(long, value_name = "T", value_parser = Duration::parse)]
     state_at: Vec<Duration>,
+    /// List which rule let which operation go on, and when
+    #[arg(long)]
+    rules: bool,
     /// List every block (JSON and CSV)
     #[arg(long)]
     blocks: bool,
@@ -53,6 +58,10 @@ impl Simulate {
         }
         if self.blocks && self.format == Format::Table {
             bail!("--blocks lists blocks in JSON and CSV only: add --format json or --format csv");
+        }
+        let past_horizon = |at: &&Duration| scenario.horizon.is_some_and(|horizon| **at > horizon);
+        if let Some(at) = self.state_at.iter().find(past_horizon) {
+            bail!("--state-at {at} is after the horizon, up to which the run goes");
         }
         let run = simulate(&scenario)?;
         let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
@@ -101,11 +110,15 @@ impl Simulate {
         let states: Vec<Instant> = self.state_at.iter().map(|&at| Instant::ZERO + at).collect();
         match self.format {
             Format::Json => {
-                SimulationReport { summary: *summary, blocks: self.blocks, states: &states }.write(&mut out)?;
+                SimulationReport { summary: *summary, blocks: self.blocks, rules: self.rules, states: &states }
+                    .write(&mut out)?;
             }
             Format::Csv => kernel_csv(summary, self.blocks, &mut out)?,
             Format::Table => {
                 write!(out, "{}", kernel_table(summary))?;
+                if self.rules {
+                    write!(out, "\n{}", rule_table(summary))?;
+                }
                 for &at in &states {
                     write!(out, "\n{}", state_text(&State::at(summary, at)))?;
                 }

@@ -94,6 +94,12 @@ pub enum RunError {
         /// The instant.
         at: Instant,
     },
+    /// Nothing is left to happen, and a host thread still waits: threads that cross two barriers in opposite order.
+    #[error("host thread {thread} (counted from 0) waits forever at a barrier that the others never reach")]
+    WaitsForever {
+        /// Index of the thread.
+        thread: u32,
+    },
     /// More waves than 32 bits count.
     #[error("the run is too long to record: more than 2^32 waves of blocks")]
     TraceFull,

@@ -118,6 +118,10 @@ pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, Ru
     }
     let host = ProgramHost::new(&scenario.threads);
     let (trace, ended, host) = Simulation::new(gpu, host).run()?;
+    let waits_forever = host.threads.iter().position(|thread| thread.position != Position::Ended);
+    if let Some(thread) = waits_forever.filter(|_| ended == Ended::Done) {
+        return Err(RunError::WaitsForever { thread: to_u32(thread) });
+    }
     Ok(Run { trace, ended, iterations: host.spans })
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
+use super::rule_log::rule_log;
 use super::state::State;
 use super::summary::{KernelSummary, Summary, stream_index};
 use crate::gpu::Block;
@@ -17,6 +18,8 @@ pub struct SimulationReport<'a> {
     pub summary: Summary<'a>,
     /// Whether to list every block of every kernel (`placements`).
     pub blocks: bool,
+    /// Whether to list which rule acted when (`rules`).
+    pub rules: bool,
     /// Instants whose state is asked for.
     pub states: &'a [Instant],
 }
@@ -67,6 +70,9 @@ impl Serialize for SimulationReport<'_> {
         )?;
         map.serialize_entry("sms", &self.summary.utilization())?;
         map.serialize_entry("states", &Streamed(|| self.states.iter().map(|&at| State::at(&self.summary, at))))?;
+        if self.rules {
+            map.serialize_entry("rules", &rule_log(&self.summary))?;
+        }
         map.serialize_entry("notes", &self.summary.notes())?;
         map.end()
     }

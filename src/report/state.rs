@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::summary::{SmUtilization, Summary};
+use super::summary::{SmUtilization, Summary, stream_index};
 use crate::device::{BlockDemand, Device, Resource};
 use crate::gpu::{OperationRecord, Rule};
 use crate::time::Instant;
@@ -16,17 +16,33 @@ use crate::workload::{OperationId, OperationKind, StreamId};
 pub struct State {
     /// The instant.
     pub at_ns: Instant,
+    /// The stream queues that are not empty, the NULL stream's first; the head of each first. An operation stays
+    /// until it has completed (G4, C4).
+    pub stream_queues: Vec<QueueContent>,
     /// The EE queues by stream priority, highest first; the head of each first.
     #[serde(serialize_with = "as_map")]
     pub ee_queues: Vec<(i32, Vec<String>)>,
     /// What waits for a copy engine, in order of entry; of all engines together.
     pub ce_queue: Vec<String>,
+    /// The CE queue of each copy engine.
+    pub ce_queues: Vec<Vec<String>>,
     /// What each copy engine is serving.
     pub copy_engines: Vec<Option<String>>,
     /// The SMs.
     pub sms: Vec<SmState>,
     /// Every operation that was submitted and has work left that is not on the GPU.
     pub waiting: Vec<Waiting>,
+}
+
+/// One stream queue at one instant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct QueueContent {
+    /// The stream's name.
+    pub name: String,
+    /// The stream's number, -1 for the NULL stream.
+    pub stream: i64,
+    /// What is in the queue.
+    pub operations: Vec<String>,
 }
 
 /// One SM at one instant.
@@ -167,9 +183,15 @@ impl<'a> Snapshot<'a> {
             .map(|priority| (priority, self.ee_queue(priority).into_iter().map(|id| self.title(id)).collect()))
             .collect();
         let engines = 0..device.copy.engines;
+        let ce_queues = engines.clone().map(|engine| {
+            let ids = self.queued(|record| self.engine_of(record) == Some(engine));
+            ids.into_iter().map(|id| self.title(id)).collect()
+        });
         let sms = (0..device.sms).zip(&self.free).zip(&self.resident);
         State {
             at_ns: self.at,
+            stream_queues: self.stream_queues(),
+            ce_queues: ce_queues.collect(),
             ee_queues,
             ce_queue: self.ce_queue().into_iter().map(|id| self.title(id)).collect(),
             copy_engines: engines.map(|engine| self.served_by(engine).map(|id| self.title(id))).collect(),
@@ -185,6 +207,19 @@ impl<'a> Snapshot<'a> {
                 .collect(),
             waiting: self.present.iter().filter_map(|(id, record)| self.waiting(*id, record)).collect(),
         }
+    }
+
+    fn stream_queues(&self) -> Vec<QueueContent> {
+        let mut queues: BTreeMap<StreamId, Vec<String>> = BTreeMap::new();
+        for (id, record) in &self.present {
+            queues.entry(record.stream).or_default().push(self.title(*id));
+        }
+        let streams = self.summary.trace.streams();
+        let name = |stream: StreamId| streams.get(stream.0 as usize).map_or_else(String::new, |s| s.name.to_string());
+        queues
+            .into_iter()
+            .map(|(stream, operations)| QueueContent { name: name(stream), stream: stream_index(stream), operations })
+            .collect()
     }
 
     /// Operations in a queue: queued, and not fully dispatched.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
+use super::rule_log::rule_log;
 use super::state::State;
 use super::summary::{KernelSummary, Summary};
 use crate::time::Duration;
@@ -104,16 +105,35 @@ fn kernel_row(summary: &Summary<'_>, kernel: &KernelSummary<'_>) -> Vec<String> 
     ]
 }
 
+/// Which rule let which operation go on, and when.
+#[must_use]
+pub fn rule_table(summary: &Summary<'_>) -> String {
+    let firings = rule_log(summary);
+    let mut table = plain_table(&["at", "rule", "operation", ""], 0..1);
+    for firing in firings.iter().take(MAX_ROWS) {
+        let (rule, what) = (firing.rule.to_owned(), firing.what.to_owned());
+        table.add_row(vec![firing.at_ns.to_string(), rule, firing.operation.clone(), what]);
+    }
+    let mut text = table.trim_fmt() + "\n";
+    if let Some(rest) = firings.len().checked_sub(MAX_ROWS).filter(|rest| *rest > 0) {
+        add_rest(&mut text, rest, "steps");
+    }
+    text
+}
+
 /// The state at one instant as text.
 #[must_use]
 pub fn state_text(state: &State) -> String {
     let mut text = format!("state at {}\n", state.at_ns);
     let list = |names: &[String]| if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
+    for queue in &state.stream_queues {
+        let _ = writeln!(text, "  stream {}: {}", queue.name, list(&queue.operations));
+    }
     for (priority, queue) in &state.ee_queues {
         let _ = writeln!(text, "  EE queue, priority {priority}: {}", list(queue));
     }
-    let _ = writeln!(text, "  CE queue: {}", list(&state.ce_queue));
-    for (engine, served) in (0..).zip(&state.copy_engines) {
+    for (engine, (queue, served)) in state.ce_queues.iter().zip(&state.copy_engines).enumerate() {
+        let _ = writeln!(text, "  CE queue {engine}: {}", list(queue));
         let _ = writeln!(text, "  copy engine {engine}: {}", served.as_deref().unwrap_or("idle"));
     }
     for sm in &state.sms {

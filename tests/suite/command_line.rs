@@ -223,3 +223,28 @@ fn devices_are_listed_shown_and_can_be_used_as_files() {
     let text = String::from_utf8_lossy(&one.stdout).into_owned();
     assert!(text.contains("copy.latency_ns") && text.contains("assumption") && text.contains("RTSS 2017"), "{text}");
 }
+
+#[test]
+fn threads_that_wait_for_one_another_forever_are_an_error_and_not_a_silent_end() {
+    let directory = directory("deadlock");
+    let file = scenario(
+        &directory,
+        r#"{"format": "gpusched-scenario/1", "name": "crossed barriers",
+            "kernels": {"K": {"blocks": 1, "threads": 32, "duration": "1 ms"}}, "streams": [{"name": "A"}],
+            "hosts": [
+              {"name": "a", "steps": [{"barrier": "x"}, {"barrier": "y"}, {"launch": "K", "stream": "A"}]},
+              {"name": "b", "steps": [{"barrier": "y"}, {"barrier": "x"}]}]}"#,
+    );
+    let output = gpusched(&["simulate", &file]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("waits forever"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_state_after_the_horizon_is_refused() {
+    let directory = directory("late_state");
+    let file = scenario(&directory, TWO_BENCHMARKS);
+    let output = gpusched(&["simulate", &file, "--horizon", "1ms", "--state-at", "2ms"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("horizon"), "{}", stderr(&output));
+}

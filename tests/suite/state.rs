@@ -90,3 +90,19 @@ fn thesis_tables_2_2_to_2_4_column_d_the_copy_of_k5_is_on_the_engine_and_that_of
     assert_eq!(waits(&state, 4), ("G2", "in its stream, behind copy 2 (device-to-host)"));
     assert_eq!(waits(&state, 10), ("C1", "in its stream, behind K6"));
 }
+
+#[test]
+fn the_rule_log_tells_rtss_2017_figure_3_at_two_and_three_seconds_in_order() {
+    let scenario = published::figure("rtss2017/figure-3");
+    let run = simulate(&scenario).expect("it runs");
+    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    let at = |seconds: u64| {
+        let firings = gpusched::report::rule_log(&summary).into_iter();
+        let then = firings.filter(move |firing| firing.at_ns.as_ns() == seconds * 1_000_000_000);
+        then.map(|firing| format!("{} {}", firing.rule, firing.operation)).collect::<Vec<_>>()
+    };
+    // K5 has waited for shared memory and goes first, K2 behind it; K5, assigned first, completes first.
+    assert_eq!(at(2), ["G4 K1", "G4 K4", "G2 K2", "R3 K5", "X1 K5", "G3 K5", "X1 K2", "G3 K2"]);
+    let copies = ["C1 copy 8 (device-to-host)", "C1 copy 2 (device-to-host)", "C2 copy 8 (device-to-host)"];
+    assert_eq!(at(3), [&["G4 K5", "G4 K2"], &copies[..]].concat());
+}

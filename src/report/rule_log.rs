@@ -1,0 +1,89 @@
+//! Which rule acted when, and on which operation.
+
+use serde::Serialize;
+
+use super::state::title;
+use super::summary::Summary;
+use crate::time::Instant;
+use crate::workload::{OperationId, OperationKind};
+
+/// A rule that let an operation take a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Firing {
+    /// When.
+    pub at_ns: Instant,
+    /// The rule's published name.
+    pub rule: &'static str,
+    /// The operation's title.
+    pub operation: String,
+    /// The operation's number.
+    pub id: u32,
+    /// What happened.
+    pub what: &'static str,
+}
+
+/// What comes first at one instant, and within it.
+type Order = (u8, Option<Instant>, u32);
+
+const COMPLETED: u8 = 0;
+const CALLED: u8 = 1;
+const QUEUED: u8 = 2;
+const ASSIGNED: u8 = 3;
+
+/// Every step of every operation with the rule behind it, in order of time, and at one instant in the order in which
+/// the rules are checked: completions (G4, C4), calls (G1), entries into EE and CE queues (G2, C1, and N1, N2 or a
+/// channel where they had held the operation), assignments (C2, X1, G3, and A2, R2 or R3 where they had).
+#[must_use]
+pub fn rule_log(summary: &Summary<'_>) -> Vec<Firing> {
+    let mut firings: Vec<(Order, Firing)> = Vec::new();
+    for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
+        let operation = title(summary, id);
+        let mut fire = |at: Option<Instant>, phase: u8, rule: &'static str, what: &'static str| {
+            if let Some(at_ns) = at {
+                let order = match phase {
+                    COMPLETED => (phase, record.last_start(), record.queue_order()),
+                    CALLED => (phase, None, id.0),
+                    _ => (phase, None, record.queue_order()),
+                };
+                firings.push((order, Firing { at_ns, rule, operation: operation.clone(), id: id.0, what }));
+            }
+        };
+        for wait in summary.trace.waits(id) {
+            let phase = if record.queued().is_some_and(|queued| wait.to <= queued) { QUEUED } else { ASSIGNED };
+            let still_waits = wait.to == summary.trace.end() && record.last_start().is_none_or(|start| start > wait.to);
+            if !still_waits && !matches!(wait.rule.name(), "G2" | "C1" | "X1" | "C2") {
+                fire(Some(wait.to), phase, wait.rule.name(), "no longer holds it");
+            }
+        }
+        fire(Some(record.launched()), CALLED, "G1", "enters its stream queue");
+        match record.kind {
+            OperationKind::Kernel(_) => {
+                fire(record.queued(), QUEUED, "G2", "enters the EE queue of its priority (A1)");
+                fire(
+                    record.first_start(),
+                    ASSIGNED,
+                    "X1",
+                    "is at the head of its EE queue, and its first block is assigned",
+                );
+                fire(record.last_start(), ASSIGNED, "G3", "is fully dispatched and leaves its EE queue");
+                fire(record.finish(), COMPLETED, "G4", "has completed and leaves its stream queue");
+            }
+            OperationKind::Copy(_) => {
+                fire(record.queued(), QUEUED, "C1", "enters its CE queue");
+                fire(
+                    record.first_start(),
+                    ASSIGNED,
+                    "C2",
+                    "is assigned to its copy engine and leaves the CE queue (C3)",
+                );
+                fire(record.finish(), COMPLETED, "C4", "has completed and leaves its stream queue");
+            }
+            OperationKind::Memset => {
+                fire(record.finish(), QUEUED, "G4", "completes at once and leaves its stream queue");
+            }
+        }
+    }
+    // Stable: of one operation and phase, the rule that had held it comes before what it could do then.
+    firings.sort_by_key(|(order, firing)| (firing.at_ns, *order));
+    firings.into_iter().map(|(_, firing)| firing).collect()
+}
