@@ -4,6 +4,7 @@
 
 mod completions;
 mod devices;
+mod figure_options;
 mod input;
 mod output;
 mod run_options;

@@ -38,7 +38,7 @@ pub use engine::{Gpu, GpuOptions, SubmitError};
 pub use operation::OperationRecord;
 pub use rule::Rule;
 pub use simulation::{Ended, GpuEvent, Host, RunError, Simulation};
-pub use trace::{BlockRun, Trace, Wait};
+pub use trace::{BlockRun, RepeatedRun, Trace, Wait};
 pub use wave::{Block, Part, Stretch, Wave};
 
 #[cfg(test)]

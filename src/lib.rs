@@ -33,6 +33,7 @@ pub mod device;
 pub mod gpu;
 pub mod hosts;
 pub mod json;
+pub mod plot;
 pub mod report;
 pub mod scenario;
 pub mod schema;

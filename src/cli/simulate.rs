@@ -12,6 +12,7 @@ use gpusched::report::{
 use gpusched::scenario::{Difference, NotComparable, Scenario};
 use gpusched::time::{Duration, Instant};
 
+use super::figure_options::FigureOptions;
 use super::output::{Format, note, write_whole};
 use super::run_options::RunOptions;
 use super::{Answer, output};
@@ -48,6 +49,8 @@ pub(crate) struct Simulate {
     /// Write every single block of more than 10 million, and replace log files that exist
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    figure: FigureOptions,
 }
 
 impl Simulate {
@@ -63,11 +66,15 @@ impl Simulate {
         if let Some(at) = self.state_at.iter().find(past_horizon) {
             bail!("--state-at {at} is after the horizon, up to which the run goes");
         }
+        let figure = self.figure.figure(&scenario)?;
         let run = simulate(&scenario)?;
         let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
         self.refuse_too_many_blocks(&summary)?;
         if let Some(directory) = &self.logs {
             self.write_logs(directory, &summary, &run)?;
+        }
+        if let Some(figure) = figure {
+            figure.write(&summary)?;
         }
         for text in summary.notes() {
             note(&text);

@@ -1,0 +1,123 @@
+//! Pictures as a list of shapes, independent of any file format.
+
+use super::geometry::{Length, Point, Rect};
+use super::theme::{Colour, Fill};
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drawing {
+    /// Width of the paper.
+    pub width: Length,
+    /// Height of the paper.
+    pub height: Length,
+    /// What it is called, for viewers and screen readers.
+    pub title: String,
+    /// From back to front.
+    pub shapes: Vec<Shape>,
+}
+
+/// A line's look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stroke {
+    /// Colour.
+    pub colour: Colour,
+    /// Width.
+    pub width: Length,
+}
+
+/// Which end of a text its position states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// Its beginning.
+    Start,
+    /// Its middle.
+    Middle,
+    /// Its end.
+    End,
+}
+
+/// A line of text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// The text.
+    pub text: String,
+    /// Where its anchor is on the baseline.
+    pub at: Point,
+    /// What `at` states.
+    pub anchor: Anchor,
+    /// Font size.
+    pub size: Length,
+    /// Colour.
+    pub colour: Colour,
+    /// Bold face.
+    pub bold: bool,
+    /// Turned by a quarter, to be read from below.
+    pub upwards: bool,
+}
+
+/// Something to draw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    /// A rectangle; a stroke is centred on its edge.
+    Box {
+        /// Where.
+        area: Rect,
+        /// Inside.
+        fill: Option<Fill>,
+        /// Edge.
+        stroke: Option<Stroke>,
+    },
+    /// A straight line.
+    Line {
+        /// One end.
+        from: Point,
+        /// The other.
+        to: Point,
+        /// Look.
+        stroke: Stroke,
+    },
+    /// A closed polygon.
+    Polygon {
+        /// Corners in order.
+        corners: Vec<Point>,
+        /// Inside.
+        fill: Fill,
+        /// Edge.
+        stroke: Option<Stroke>,
+    },
+    /// Text.
+    Text(Text),
+    /// Shapes with one explanation, which viewers show under the pointer.
+    Explained {
+        /// The explanation.
+        tooltip: String,
+        /// What it explains.
+        shapes: Vec<Shape>,
+    },
+}
+
+impl Drawing {
+    /// All shapes, those inside others after what explains them.
+    pub fn flat(&self) -> impl Iterator<Item = &Shape> {
+        self.shapes.iter().flat_map(Shape::flat)
+    }
+}
+
+impl Shape {
+    fn flat(&self) -> Box<dyn Iterator<Item = &Shape> + '_> {
+        match self {
+            Self::Explained { shapes, .. } => Box::new(shapes.iter().flat_map(Self::flat)),
+            _ => Box::new(std::iter::once(self)),
+        }
+    }
+
+    /// How the shape is filled.
+    #[must_use]
+    pub fn fill(&self) -> Option<Fill> {
+        match self {
+            Self::Box { fill, .. } => *fill,
+            Self::Polygon { fill, .. } => Some(*fill),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Drawings as SVG. One user unit is 1/100 mm, so that all numbers are whole.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::drawing::{Anchor, Drawing, Shape, Stroke, Text};
+use super::geometry::{Length, MM, Point, Rect};
+use super::theme::{Colour, Fill, Hatch, Theme};
+
+impl Drawing {
+    /// The picture as an SVG document, the same bytes each time.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let mut writer = Writer { out: String::new(), patterns: BTreeMap::new() };
+        for fill in self.flat().filter_map(Shape::fill).filter(|fill| fill.hatch != Hatch::Plain) {
+            let next = writer.patterns.len();
+            writer.patterns.entry((fill.hatch, fill.ink)).or_insert(next);
+        }
+        // Writing to a string cannot fail.
+        let _ = writer.document(self);
+        writer.out
+    }
+}
+
+struct Writer {
+    out: String,
+    /// Numbers of the patterns, by what they show.
+    patterns: BTreeMap<(Hatch, Colour), usize>,
+}
+
+impl Writer {
+    fn document(&mut self, drawing: &Drawing) -> std::fmt::Result {
+        let (width, height) = (drawing.width, drawing.height);
+        writeln!(
+            self.out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}mm\" height=\"{}mm\" viewBox=\"0 0 {width} {height}\" \
+             font-family=\"{}\" role=\"img\">",
+            millimetres(width),
+            millimetres(height),
+            Theme::PAPER.font_family,
+        )?;
+        writeln!(self.out, "<title>{}</title>", escaped(&drawing.title))?;
+        if !self.patterns.is_empty() {
+            self.out.push_str("<defs>\n");
+            for ((hatch, ink), number) in self.patterns.clone() {
+                self.pattern(number, hatch, ink)?;
+            }
+            self.out.push_str("</defs>\n");
+        }
+        writeln!(self.out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>")?;
+        for shape in &drawing.shapes {
+            self.shape(shape)?;
+            self.out.push('\n');
+        }
+        self.out.push_str("</svg>\n");
+        Ok(())
+    }
+
+    /// A tile with its strokes in the middle: strokes along an edge would be cut in two, and show seams.
+    fn pattern(&mut self, number: usize, hatch: Hatch, ink: Colour) -> std::fmt::Result {
+        let tile = Theme::PAPER.hatch_tile;
+        let turn = match hatch {
+            Hatch::Rising | Hatch::Crossed => " patternTransform=\"rotate(45)\"",
+            Hatch::Falling => " patternTransform=\"rotate(-45)\"",
+            _ => "",
+        };
+        write!(
+            self.out,
+            "<pattern id=\"hatch{number}\" patternUnits=\"userSpaceOnUse\" width=\"{tile}\" height=\"{tile}\"{turn}>"
+        )?;
+        let middle = tile / 2;
+        match hatch {
+            Hatch::Plain => {}
+            Hatch::Dots => {
+                let radius = Theme::PAPER.hatch_line * 6 / 5;
+                write!(self.out, "<circle cx=\"{middle}\" cy=\"{middle}\" r=\"{radius}\" fill=\"{}\"/>", hex(ink))?;
+            }
+            _ => {
+                let across = format!("M0 {middle}H{tile}");
+                let down = format!("M{middle} 0V{tile}");
+                let lines = match hatch {
+                    Hatch::Crossed | Hatch::Grid => across + &down,
+                    Hatch::Vertical | Hatch::Rising | Hatch::Falling => down,
+                    _ => across,
+                };
+                let (line, ink) = (Theme::PAPER.hatch_line, hex(ink));
+                write!(self.out, "<path d=\"{lines}\" stroke=\"{ink}\" stroke-width=\"{line}\"/>")?;
+            }
+        }
+        self.out.push_str("</pattern>\n");
+        Ok(())
+    }
+
+    fn shape(&mut self, shape: &Shape) -> std::fmt::Result {
+        match shape {
+            Shape::Box { area, fill, stroke } => self.painted(&rectangle(area), *fill, *stroke),
+            Shape::Polygon { corners, fill, stroke } => self.painted(&polygon(corners), Some(*fill), *stroke),
+            Shape::Line { from, to, stroke } => write!(
+                self.out,
+                "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"{}/>",
+                from.x,
+                from.y,
+                to.x,
+                to.y,
+                strokes(Some(*stroke))
+            ),
+            Shape::Text(text) => self.text(text),
+            Shape::Explained { tooltip, shapes } => {
+                write!(self.out, "<g><title>{}</title>", escaped(tooltip))?;
+                for shape in shapes {
+                    self.shape(shape)?;
+                }
+                self.out.push_str("</g>");
+                Ok(())
+            }
+        }
+    }
+
+    /// The background, and over it the hatch, each with the same outline.
+    fn painted(&mut self, outline: &str, fill: Option<Fill>, stroke: Option<Stroke>) -> std::fmt::Result {
+        let Some(fill) = fill else { return write!(self.out, "<{outline} fill=\"none\"{}/>", strokes(stroke)) };
+        let background = hex(fill.background);
+        match self.patterns.get(&(fill.hatch, fill.ink)) {
+            None => write!(self.out, "<{outline} fill=\"{background}\"{}/>", strokes(stroke)),
+            Some(number) => write!(
+                self.out,
+                "<{outline} fill=\"{background}\"/><{outline} fill=\"url(#hatch{number})\"{}/>",
+                strokes(stroke)
+            ),
+        }
+    }
+
+    fn text(&mut self, text: &Text) -> std::fmt::Result {
+        let Point { x, y } = text.at;
+        let anchor = match text.anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let weight = if text.bold { " font-weight=\"bold\"" } else { "" };
+        let turn = if text.upwards { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
+        write!(
+            self.out,
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"{}\"{anchor}{weight}{turn}>{}</text>",
+            text.size,
+            hex(text.colour),
+            escaped(&text.text)
+        )
+    }
+}
+
+fn rectangle(area: &Rect) -> String {
+    format!("rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", area.x, area.y, area.width, area.height)
+}
+
+fn polygon(corners: &[Point]) -> String {
+    let points: Vec<String> = corners.iter().map(|corner| format!("{},{}", corner.x, corner.y)).collect();
+    format!("polygon points=\"{}\"", points.join(" "))
+}
+
+fn strokes(stroke: Option<Stroke>) -> String {
+    stroke.map_or_else(String::new, |stroke| {
+        format!(" stroke=\"{}\" stroke-width=\"{}\"", hex(stroke.colour), stroke.width)
+    })
+}
+
+fn hex(Colour(red, green, blue): Colour) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// An exact decimal.
+fn millimetres(length: Length) -> String {
+    format!("{}.{:02}", length / MM, length % MM)
+}
+
+/// `text` with what XML gives a meaning replaced; control characters, which XML does not allow, become the
+/// replacement character.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(character),
+            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_escaped() {
+        assert_eq!(escaped("a<b & \"c\">\u{1}"), "a&lt;b &amp; &quot;c&quot;&gt;\u{fffd}");
+    }
+
+    #[test]
+    fn sizes_are_exact_decimals() {
+        assert_eq!((millimetres(8890), millimetres(5)), ("88.90".to_owned(), "0.05".to_owned()));
+    }
+}

@@ -1,0 +1,192 @@
+//! What all pictures have in common: colours, hatches, fonts, sizes, strokes.
+//!
+//! Colours are those of Okabe and Ito, "Color Universal Design", 2008, which people with any common colour blindness
+//! can tell apart. Areas are filled with a light tint of them under a hatch, so that they also differ in grey, and so
+//! that black text on them stays readable.
+
+use super::geometry::{Length, MM};
+
+/// A colour, red, green and blue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Colour(pub u8, pub u8, pub u8);
+
+impl Colour {
+    /// Black.
+    pub const BLACK: Self = Self(0, 0, 0);
+    /// White.
+    pub const WHITE: Self = Self(255, 255, 255);
+    /// Text of lesser weight.
+    pub const GREY_TEXT: Self = Self(0x55, 0x55, 0x55);
+    /// Frames and axes.
+    pub const FRAME: Self = Self(0x60, 0x60, 0x60);
+    /// Grid lines.
+    pub const GRID: Self = Self(0xdd, 0xdd, 0xdd);
+
+    /// This colour mixed with white: `percent` of it is left.
+    #[must_use]
+    pub fn tint(self, percent: u16) -> Self {
+        let mix = |part: u8| {
+            let mixed = (u16::from(part) * percent + 255 * (100 - percent)) / 100;
+            u8::try_from(mixed).unwrap_or(u8::MAX)
+        };
+        Self(mix(self.0), mix(self.1), mix(self.2))
+    }
+
+    /// This colour mixed with black: `percent` of it is left.
+    #[must_use]
+    pub fn shade(self, percent: u16) -> Self {
+        let mix = |part: u8| u8::try_from(u16::from(part) * percent / 100).unwrap_or(u8::MAX);
+        Self(mix(self.0), mix(self.1), mix(self.2))
+    }
+}
+
+/// Lines over a plain background.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Hatch {
+    /// None.
+    Plain,
+    /// `/`
+    Rising,
+    /// `\`
+    Falling,
+    /// Dots.
+    Dots,
+    /// `-`
+    Horizontal,
+    /// `x`
+    Crossed,
+    /// `|`
+    Vertical,
+    /// `+`
+    Grid,
+}
+
+/// How an area is filled: a background, and over it a hatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fill {
+    /// The background.
+    pub background: Colour,
+    /// The hatch.
+    pub hatch: Hatch,
+    /// Colour of the hatch.
+    pub ink: Colour,
+}
+
+impl Fill {
+    /// A background without a hatch.
+    #[must_use]
+    pub const fn plain(background: Colour) -> Self {
+        Self { background, hatch: Hatch::Plain, ink: background }
+    }
+}
+
+/// Okabe and Ito's colours, in an order in which neighbours differ much, their black replaced by grey.
+const PALETTE: [Colour; 8] = [
+    Colour(0x56, 0xb4, 0xe9),
+    Colour(0xe6, 0x9f, 0x00),
+    Colour(0x00, 0x9e, 0x73),
+    Colour(0xcc, 0x79, 0xa7),
+    Colour(0xf0, 0xe4, 0x42),
+    Colour(0x00, 0x72, 0xb2),
+    Colour(0xd5, 0x5e, 0x00),
+    Colour(0x99, 0x99, 0x99),
+];
+
+/// In the order of the colours.
+const HATCHES: [Hatch; 8] = [
+    Hatch::Plain,
+    Hatch::Rising,
+    Hatch::Falling,
+    Hatch::Dots,
+    Hatch::Crossed,
+    Hatch::Horizontal,
+    Hatch::Vertical,
+    Hatch::Grid,
+];
+
+/// The colour of series number `index`, at full strength; for lines.
+#[must_use]
+pub fn series_colour(index: usize) -> Colour {
+    PALETTE[index % PALETTE.len()]
+}
+
+/// How areas of series number `index` are filled. The first eight differ in colour and in hatch; the next ones have
+/// the same colours under other hatches, and from the 65th on they repeat.
+#[must_use]
+pub fn series_fill(index: usize) -> Fill {
+    let colour = series_colour(index);
+    let hatch = HATCHES[(index + index / PALETTE.len()) % HATCHES.len()];
+    Fill { background: colour.tint(45), hatch, ink: colour.shade(70) }
+}
+
+/// Sizes of text and strokes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Theme {
+    /// Font families, the embedded one first; the others have nearly the same widths.
+    pub font_family: &'static str,
+    /// Titles.
+    pub title_size: Length,
+    /// Legends, axis titles and names.
+    pub text_size: Length,
+    /// Labels inside the picture and ticks.
+    pub small_size: Length,
+    /// Frames and outlines.
+    pub line: Length,
+    /// Grids.
+    pub thin_line: Length,
+    /// Arrows.
+    pub arrow_line: Length,
+    /// Strokes of hatches.
+    pub hatch_line: Length,
+    /// Side of a hatch's tile.
+    pub hatch_tile: Length,
+}
+
+impl Theme {
+    /// For print in a two-column paper: text of 6.5 points, labels of 5.5.
+    pub const PAPER: Self = Self {
+        font_family: "DejaVu Sans, Bitstream Vera Sans, Verdana, sans-serif",
+        title_size: points(15) / 2,
+        text_size: points(13) / 2,
+        small_size: points(11) / 2,
+        line: points(1) / 2,
+        thin_line: points(1) / 4,
+        arrow_line: points(3) / 4,
+        hatch_line: points(2) / 5,
+        hatch_tile: MM,
+    };
+
+    /// From the middle of a line of text down to its baseline: half the height of a capital, 0.729 of the size in
+    /// `DejaVu Sans`.
+    #[must_use]
+    pub const fn baseline(size: Length) -> Length {
+        size * 729 / 2_000
+    }
+}
+
+/// Printer's points (1/72 inch).
+const fn points(number: Length) -> Length {
+    number * 2_540 / 72
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn sixty_four_series_look_different_and_the_first_eight_differ_in_both_ways() {
+        let all: BTreeSet<Fill> = (0..64).map(series_fill).collect();
+        assert_eq!(all.len(), 64);
+        let hatches: BTreeSet<Hatch> = (0..8).map(|index| series_fill(index).hatch).collect();
+        assert_eq!(hatches.len(), 8);
+    }
+
+    #[test]
+    fn tints_go_towards_white_and_shades_towards_black() {
+        assert_eq!(Colour(0, 100, 200).tint(0), Colour::WHITE);
+        assert_eq!(Colour(0, 100, 200).tint(100), Colour(0, 100, 200));
+        assert_eq!(Colour(10, 100, 200).shade(50), Colour(5, 50, 100));
+    }
+}

@@ -1,0 +1,240 @@
+//! Timelines of published and of extreme scenarios, checked by hand.
+
+use std::time::Instant as Clock;
+
+use gpusched::device::{BlockShape, Device};
+use gpusched::gpu::Trace;
+use gpusched::hosts::simulate;
+use gpusched::plot::{Band, Blocks, HeightBy, Timeline, TimelineOptions};
+use gpusched::report::Summary;
+use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use gpusched::time::{Duration, Instant};
+use gpusched::workload::{BlockTime, Kernel, StreamSpec};
+
+/// RTSS 2017, fig. 3 and table II.
+pub(crate) const RTSS_2017_FIG_3: &str = r#"{
+  "name": "RTSS 2017 <fig. 3> & co.", "max_iterations": 1, "max_time": 0, "cuda_device": 0,
+  "benchmarks": [
+    {"filename": "multikernel.so", "label": "Stream 1", "thread_count": 0, "block_count": 0, "data_size": 0,
+     "additional_info": [
+       {"kernel_label": "K1", "duration": 1000000000, "block_count": 6, "thread_count": 768},
+       {"kernel_label": "K2", "duration": 1000000000, "block_count": 2, "thread_count": 512, "copy_out_count": 67108864},
+       {"kernel_label": "K3", "duration": 1000000000, "block_count": 2, "thread_count": 1024,
+        "copy_in_count": 67108864, "copy_out_count": 67108864}]},
+    {"filename": "multikernel.so", "label": "Stream 2", "thread_count": 0, "block_count": 0, "data_size": 0,
+     "additional_info": [
+       {"kernel_label": "K4", "duration": 1000000000, "block_count": 4, "thread_count": 256,
+        "shared_memory_size": 8192, "delay": 0.2},
+       {"kernel_label": "K6", "duration": 1000000000, "block_count": 2, "thread_count": 512,
+        "copy_out_count": 67108864, "delay": 0.8}]},
+    {"filename": "multikernel.so", "label": "Stream 3", "thread_count": 0, "block_count": 0, "data_size": 0,
+     "release_time": 0.4,
+     "additional_info": [
+       {"kernel_label": "K5", "duration": 1000000000, "block_count": 2, "thread_count": 256,
+        "shared_memory_size": 8192, "copy_out_count": 67108864}]}
+  ]
+}"#;
+
+/// Something found in a timeline, with the run that it came from.
+fn with_timeline<T>(
+    scenario: &Scenario,
+    options: &TimelineOptions,
+    look: impl FnOnce(&Timeline, &Summary<'_>) -> T,
+) -> T {
+    let run = simulate(scenario).expect("it runs");
+    let summary = Summary { scenario, trace: &run.trace, ended: run.ended };
+    let timeline = Timeline::new(&summary, options).expect("it can be drawn");
+    look(&timeline, &summary)
+}
+
+fn fig_3() -> Scenario {
+    Scenario::from_json("fig3.json", RTSS_2017_FIG_3, &ReadOptions::default()).expect("it is sound")
+}
+
+fn find<'t>(band: &'t Band, trace: &Trace, title: &str, index: u32) -> &'t Blocks {
+    let is_it = |blocks: &&Blocks| {
+        let kernel = trace.kernel_of(blocks.operation).expect("a kernel");
+        *kernel.title == *title && blocks.index == Some(index)
+    };
+    band.blocks.iter().find(is_it).expect("the block is drawn")
+}
+
+fn tenths(blocks: &Blocks) -> (u64, u64) {
+    (blocks.time.start.as_ns() / 100_000_000, blocks.time.end.as_ns() / 100_000_000)
+}
+
+#[test]
+fn rtss_2017_fig_3_shows_the_published_blocks() {
+    with_timeline(&fig_3(), &TimelineOptions::default(), |timeline, summary| {
+        let [sm0, sm1] = timeline.bands.as_slice() else { panic!("the TX2 has two SMs") };
+        let first = find(sm0, summary.trace, "K1", 0);
+        assert_eq!((tenths(first), first.pieces[0].units.clone()), ((0, 10), 0..768));
+        assert_eq!(first.pieces[0].area.x, timeline.plot.x);
+        assert_eq!(first.pieces[0].area.bottom(), sm0.area.bottom());
+        assert_eq!(first.pieces[0].label.as_ref().map(|label| &*label.text), Some("K1:0"));
+        assert_eq!(tenths(find(sm1, summary.trace, "K1", 1)), (0, 10));
+        assert_eq!(tenths(find(sm0, summary.trace, "K1", 4)), (10, 20));
+        assert_eq!(tenths(find(sm1, summary.trace, "K4", 1)), (10, 20));
+        assert_eq!(tenths(find(sm0, summary.trace, "K5", 0)), (20, 30));
+        assert_eq!(tenths(find(sm0, summary.trace, "K2", 0)), (20, 30));
+        assert_eq!(tenths(find(sm1, summary.trace, "K6", 1)), (28, 38));
+        assert!(timeline.bands.iter().flat_map(|band| &band.blocks).all(|blocks| blocks.pieces.len() == 1));
+    });
+}
+
+#[test]
+fn rtss_2017_fig_3_shows_launches_and_copies() {
+    with_timeline(&fig_3(), &TimelineOptions::default(), |timeline, summary| {
+        let names: Vec<&str> = timeline.rows.iter().map(|row| &*row.name).collect();
+        assert_eq!(names, ["Stream 1", "Stream 2", "Stream 3"]);
+        let arrows = &timeline.rows[0].arrows;
+        assert_eq!((arrows.len(), arrows[0].kernels, arrows[0].others, arrows[0].x), (1, 3, 3, timeline.plot.x));
+        assert_eq!(arrows[0].label.as_ref().map(|label| &*label.text), Some("K1, K2, K3"));
+        assert_eq!(timeline.lanes.len(), 1);
+        let first = &timeline.lanes[0].copies[0];
+        // K5 completes before K2 at the same instant, so its copy out is the first.
+        let stream = summary.trace.operations()[first.operation.0 as usize].stream;
+        assert_eq!(&*summary.trace.streams()[stream.0 as usize].name, "Stream 3");
+        assert_eq!(first.bytes, 268_435_456);
+        let ticks: Vec<&str> = timeline.ticks.at.iter().map(|(_, label)| &**label).collect();
+        assert_eq!((ticks, timeline.ticks.unit), (vec!["0", "1", "2", "3", "4"], "s"));
+    });
+}
+
+#[test]
+fn kernels_without_shared_memory_are_thin_lines_when_height_is_shared_memory() {
+    let options = TimelineOptions { height_by: HeightBy::SharedMemory, ..TimelineOptions::default() };
+    with_timeline(&fig_3(), &options, |timeline, summary| {
+        let band = &timeline.bands[0];
+        let k4 = find(band, summary.trace, "K4", 0);
+        assert_eq!((k4.units, band.capacity), (32_768, 65_536));
+        let titles: Vec<&str> =
+            band.thin.iter().map(|line| &*summary.trace.kernels()[line.kernel.0 as usize].title).collect();
+        assert_eq!(titles, ["K1", "K2", "K6", "K3"]);
+        assert!(band.thin.iter().all(|line| line.area.y >= band.area.bottom()));
+        assert!(
+            timeline.legend.iter().any(|entry| entry.full == "K1 (6 × none)" && entry.mark.is_some_and(|m| m.thin))
+        );
+    });
+}
+
+#[test]
+fn a_window_shows_what_is_in_it() {
+    let second = Duration::from_ns(1_000_000_000);
+    let options = TimelineOptions {
+        from: Some(second),
+        to: Some(second + second),
+        sms: Some(vec![1..=1]),
+        only: Some(vec!["K4".to_owned()]),
+        ..TimelineOptions::default()
+    };
+    with_timeline(&fig_3(), &options, |timeline, summary| {
+        let [band] = timeline.bands.as_slice() else { panic!("one SM") };
+        assert_eq!((band.sm, band.blocks.len()), (1, 3));
+        let k4 = find(band, summary.trace, "K4", 1);
+        assert_eq!((k4.pieces[0].area.x, k4.pieces[0].area.right()), (timeline.plot.x, timeline.plot.right()));
+        let k1 = find(band, summary.trace, "K1", 5);
+        assert_eq!(k1.pieces[0].label, None);
+        let legend: Vec<&str> = timeline.legend.iter().map(|entry| &*entry.full).collect();
+        assert_eq!(legend, ["K4 (4 × 256)", "other kernels", "(blocks × threads)"]);
+    });
+}
+
+#[test]
+fn svg_is_well_formed_and_the_same_each_time() {
+    let options = TimelineOptions::default();
+    let svg = || with_timeline(&fig_3(), &options, |timeline, summary| timeline.draw(summary, &options).to_svg());
+    let first = svg();
+    assert_eq!(first, svg());
+    let document = roxmltree::Document::parse(&first).expect("valid XML");
+    let titles: Vec<&str> =
+        document.descendants().filter(|node| node.has_tag_name("title")).filter_map(|node| node.text()).collect();
+    assert_eq!(titles[0], "RTSS 2017 <fig. 3> & co.");
+    let k2 = "K2, block 0 of 2, SM 0\nfrom 2 s to 3 s\nlaunched at 0 s, waited 2 s (G2)";
+    assert!(titles.contains(&k2), "{titles:#?}");
+    assert_eq!(document.root_element().attribute("width"), Some("88.90mm"));
+}
+
+#[test]
+fn png_has_the_size_of_the_paper_and_the_same_bytes_each_time() {
+    let options = TimelineOptions::default();
+    let draw =
+        |scale| with_timeline(&fig_3(), &options, |timeline, summary| timeline.draw(summary, &options).to_png(scale));
+    let png = draw(0.5).expect("it can be drawn");
+    assert_eq!(png, draw(0.5).expect("it can be drawn"));
+    // 88.9 mm are 3.5 inches, at 150 pixels each.
+    assert_eq!(u32::from_be_bytes([png[16], png[17], png[18], png[19]]), 525);
+    for scale in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {
+        assert!(draw(scale).is_err());
+    }
+}
+
+fn one_kernel(blocks: u32, threads: u32, ns: u64) -> Scenario {
+    let options = ReadOptions::default();
+    let tx2 = Device::builtin("tx2").expect("the file is sound").expect("it is built in");
+    let mut builder = ScenarioBuilder::new("one kernel".to_owned(), tx2, &options);
+    let stream = builder.add_stream(StreamSpec::new("stream")).expect("sound");
+    let kernel = Kernel {
+        name: "K".into(),
+        title: "K".into(),
+        blocks,
+        shape: BlockShape { threads, ..BlockShape::default() },
+        duration: BlockTime::fixed(Duration::from_ns(ns)),
+        sm_mask: None,
+    };
+    let kernel = builder.add_kernel(kernel).expect("it fits");
+    builder.add_thread(HostThread {
+        label: "thread".into(),
+        release: Duration::ZERO,
+        iterations: Some(1),
+        time_limit: None,
+        period: None,
+        deadline: None,
+        barrier: None,
+        steps: vec![Step::Launch(kernel, stream)],
+    });
+    builder.build()
+}
+
+#[test]
+fn the_largest_grid_is_a_handful_of_boxes() {
+    let blocks = (1 << 31) - 1;
+    let scenario = one_kernel(blocks, 512, 1_000);
+    let options = TimelineOptions::default();
+    let begin = Clock::now();
+    with_timeline(&scenario, &options, |timeline, summary| {
+        let boxes: Vec<&Blocks> = timeline.bands.iter().flat_map(|band| &band.blocks).collect();
+        assert!(boxes.len() < 20, "{} boxes", boxes.len());
+        assert_eq!(boxes.iter().map(|blocks| blocks.count).sum::<u64>(), u64::from(blocks));
+        assert!(timeline.draw(summary, &options).to_svg().len() < 20_000);
+    });
+    assert!(begin.elapsed().as_secs() < 5);
+}
+
+#[test]
+fn a_window_into_the_largest_grid_shows_single_blocks() {
+    let scenario = one_kernel((1 << 31) - 1, 512, 1_000);
+    // 8 blocks at a time, so the blocks of the millionth microsecond are number 8,000,000 and on.
+    let from = Duration::from_ns(1_000_000_000);
+    let options =
+        TimelineOptions { from: Some(from), to: Some(from + Duration::from_ns(2_000)), ..TimelineOptions::default() };
+    with_timeline(&scenario, &options, |timeline, _| {
+        let mut numbers: Vec<u32> =
+            timeline.bands.iter().flat_map(|band| &band.blocks).filter_map(|blocks| blocks.index).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (8_000_000..8_000_016).collect::<Vec<u32>>());
+    });
+}
+
+#[test]
+fn an_empty_run_has_a_figure() {
+    let options = ReadOptions::default();
+    let tx2 = Device::builtin("tx2").expect("the file is sound").expect("it is built in");
+    let scenario = ScenarioBuilder::new("empty".to_owned(), tx2, &options).build();
+    let options = TimelineOptions::default();
+    with_timeline(&scenario, &options, |timeline, summary| {
+        assert_eq!((timeline.bands.len(), timeline.rows.len()), (2, 0));
+        assert_eq!(timeline.window, Instant::ZERO..Instant::from_ns(1));
+        assert!(roxmltree::Document::parse(&timeline.draw(summary, &options).to_svg()).is_ok());
+    });
+}

@@ -1,0 +1,80 @@
+//! `gpusched simulate --figure` from outside.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::figure::RTSS_2017_FIG_3;
+
+/// A directory of its own for each test, with the scenario in it.
+fn directory(test: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("the target directory can be written");
+    fs::write(directory.join("fig3.json"), RTSS_2017_FIG_3).expect("it can be written");
+    directory
+}
+
+fn simulate(directory: &Path, arguments: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_gpusched");
+    let mut command = Command::new(program);
+    command.current_dir(directory).args(["simulate", "fig3.json"]).args(arguments).output().expect("it starts")
+}
+
+fn files(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("it is a directory");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+fn refused(output: &Output, with: &str) {
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains(with), "{message}");
+}
+
+#[test]
+fn the_extension_of_a_figure_decides_its_format() {
+    let directory = directory("figure-formats");
+    assert!(simulate(&directory, &["--figure", "a.svg"]).status.success());
+    assert!(simulate(&directory, &["--figure", "a.PNG", "--scale", "0.3"]).status.success());
+    assert!(fs::read_to_string(directory.join("a.svg")).expect("written").starts_with("<svg "));
+    assert!(fs::read(directory.join("a.PNG")).expect("written").starts_with(b"\x89PNG\r\n\x1a\n"));
+    assert_eq!(files(&directory), ["a.PNG", "a.svg", "fig3.json"]);
+}
+
+#[test]
+fn a_figure_that_cannot_be_is_refused_before_anything_is_printed() {
+    let directory = directory("figure-refused");
+    let cases: [(&[&str], &str); 7] = [
+        (&["--figure", "a.gif"], ".svg, .png or .pdf"),
+        (&["--figure", "a.svg", "--sms", "0-2"], "SM 2"),
+        (&["--figure", "a.svg", "--only", "K9"], "\"K9\""),
+        (&["--figure", "a.svg", "--from", "2s", "--to", "1s"], "not after"),
+        (&["--figure", "a.svg", "--width", "10"], "10.00 mm"),
+        (&["--figure", "missing/a.svg"], "missing/a.svg"),
+        (&["--height", "threads"], "--figure"),
+    ];
+    for (arguments, with) in cases {
+        let output = simulate(&directory, arguments);
+        refused(&output, with);
+        assert!(output.stdout.is_empty());
+    }
+    assert_eq!(files(&directory), ["fig3.json"]);
+}
+
+#[cfg(not(feature = "pdf"))]
+#[test]
+fn pdf_without_its_feature_is_refused() {
+    refused(&simulate(&directory("figure-pdf"), &["--figure", "a.pdf"]), "\"pdf\"");
+}
+
+#[cfg(feature = "pdf")]
+#[test]
+fn pdf_is_written() {
+    let directory = directory("figure-pdf");
+    assert!(simulate(&directory, &["--figure", "a.pdf"]).status.success());
+    assert!(fs::read(directory.join("a.pdf")).expect("written").starts_with(b"%PDF-"));
+}
