@@ -78,6 +78,13 @@ impl Fill {
     pub const fn plain(background: Colour) -> Self {
         Self { background, hatch: Hatch::Plain, ink: background }
     }
+
+    /// One colour for areas that are too small for a hatch: between the background's and the hatch's.
+    #[must_use]
+    pub fn without_hatch(self) -> Self {
+        let (Colour(r, g, b), Colour(red, green, blue)) = (self.background, self.ink);
+        Self::plain(Colour(r.midpoint(red), g.midpoint(green), b.midpoint(blue)))
+    }
 }
 
 /// Okabe and Ito's colours, in an order in which neighbours differ much, their black replaced by grey.

@@ -190,11 +190,11 @@ pub struct CopyBox {
     pub label: Option<Label>,
 }
 
-/// One stream.
+/// One stream, or the last of many streams together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamRow {
-    /// The stream.
-    pub stream: StreamId,
+    /// The stream, or streams.
+    pub streams: Vec<StreamId>,
     /// Its whole name.
     pub name: String,
     /// Its name and priority, shortened.
@@ -210,6 +210,8 @@ pub struct StreamRow {
 pub struct Arrow {
     /// Where.
     pub x: Length,
+    /// Width of its head: less where arrows are close.
+    pub head: Length,
     /// The operations, in launch order; only the first of many.
     pub operations: Vec<OperationId>,
     /// How many kernels were launched.

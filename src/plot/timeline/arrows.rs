@@ -7,10 +7,14 @@ use super::{Arrow, Label, LabelStyle, StreamRow};
 use crate::plot::font;
 use crate::plot::geometry::{Length, MM, Rect};
 use crate::plot::theme::Theme;
-use crate::workload::{OperationId, OperationKind, StreamId, StreamSpec};
+use crate::workload::{OperationId, OperationKind, StreamId};
 
 /// Height of a row.
 pub(super) const HEIGHT: Length = 3 * MM + MM / 2;
+/// Rows at most; further streams share the last one.
+const MOST_ROWS: usize = 24;
+/// Width of an arrow's head.
+const HEAD: Length = 11 * MM / 10;
 /// Arrows closer than this are drawn as one.
 const LEAST_DISTANCE: Length = MM / 2;
 /// Half of an arrow's head, and some space.
@@ -18,8 +22,15 @@ const BESIDE: Length = 9 * MM / 10;
 /// Operations of one arrow that are told one by one.
 const MOST_TOLD: usize = 12;
 
-/// The streams that operations of the window belong to, with the operations in launch order.
-pub(super) fn streams(context: &Context<'_>) -> BTreeMap<StreamId, Vec<OperationId>> {
+/// The operations of one row, in launch order.
+pub(super) struct Group {
+    /// Their streams: one, but for the last row of many.
+    streams: Vec<StreamId>,
+    operations: Vec<OperationId>,
+}
+
+/// The streams that operations of the window belong to, those behind the first ones together.
+pub(super) fn groups(context: &Context<'_>) -> Vec<Group> {
     let mut streams: BTreeMap<StreamId, Vec<OperationId>> = BTreeMap::new();
     let window = &context.scale.window;
     for (id, record) in (0..).map(OperationId).zip(context.summary.trace.operations()) {
@@ -31,14 +42,31 @@ pub(super) fn streams(context: &Context<'_>) -> BTreeMap<StreamId, Vec<Operation
             streams.entry(record.stream).or_default().push(id);
         }
     }
-    streams
+    let mut groups: Vec<Group> = Vec::new();
+    for (position, (stream, operations)) in streams.into_iter().enumerate() {
+        if position < MOST_ROWS {
+            groups.push(Group { streams: vec![stream], operations });
+        } else if let Some(last) = groups.last_mut() {
+            last.streams.push(stream);
+            last.operations.extend(operations);
+        }
+    }
+    if let Some(last) = groups.last_mut() {
+        // Numbered in launch order.
+        last.operations.sort_unstable();
+    }
+    groups
 }
 
-/// A stream's name and what is special about it: a priority is stated only where the scenario states it.
-pub(super) fn name(id: StreamId, stream: &StreamSpec) -> (String, String) {
-    if id == StreamId::NULL {
+/// A row's name and what is special about its stream: a priority is stated only where the scenario states it.
+pub(super) fn name(context: &Context<'_>, group: &Group) -> (String, String) {
+    let [id] = group.streams.as_slice() else {
+        return (format!("{} more streams", group.streams.len()), String::new());
+    };
+    if *id == StreamId::NULL {
         return ("NULL stream".to_owned(), String::new());
     }
+    let Some(stream) = context.summary.trace.streams().get(id.0 as usize) else { return <_>::default() };
     let stated = !stream.blocking || stream.priority != 0;
     let priority = if stated { format!(" (prio. {})", signed(stream.priority)) } else { String::new() };
     (stream.name.to_string(), priority)
@@ -61,18 +89,18 @@ pub(super) fn fitted_name((name, suffix): &(String, String), room: Length) -> St
 /// One row: its arrows and what is written beside them.
 pub(super) fn row(
     context: &Context<'_>,
-    stream: StreamId,
-    operations: &[OperationId],
+    group: &Group,
+    (name, suffix): &(String, String),
     area: Rect,
     label: Label,
 ) -> StreamRow {
     let records = context.summary.trace.operations();
     let mut arrows: Vec<Arrow> = Vec::new();
-    for &id in operations {
+    for &id in &group.operations {
         let Some(record) = records.get(id.0 as usize) else { continue };
         let x = context.scale.x(record.launched());
         if arrows.last().is_none_or(|last| x - last.x >= LEAST_DISTANCE) {
-            arrows.push(Arrow { x, operations: Vec::new(), kernels: 0, others: 0, label: None });
+            arrows.push(Arrow { x, head: HEAD, operations: Vec::new(), kernels: 0, others: 0, label: None });
         }
         let Some(arrow) = arrows.last_mut() else { continue };
         if arrow.operations.len() < MOST_TOLD {
@@ -81,6 +109,13 @@ pub(super) fn row(
         match record.kind {
             OperationKind::Kernel(_) => arrow.kernels += 1,
             OperationKind::Copy(_) | OperationKind::Memset => arrow.others += 1,
+        }
+    }
+    for position in 1..arrows.len() {
+        // Heads get slimmer before they touch.
+        let room = (arrows[position].x - arrows[position - 1].x) * 9 / 10;
+        for arrow in &mut arrows[position - 1..=position] {
+            arrow.head = arrow.head.min(room);
         }
     }
     let edge = context.scale.right() + MM;
@@ -92,9 +127,7 @@ pub(super) fn row(
         let fitting = texts(context, arrow).into_iter().find(|text| font::width(text, size, false) <= until - left);
         arrows[position].label = fitting.map(|text| starting_at(text, left, area.centre().y, size, LabelStyle::Normal));
     }
-    let name = context.summary.trace.streams().get(stream.0 as usize).map(|spec| name(stream, spec));
-    let name = name.map(|(name, suffix)| name + &suffix).unwrap_or_default();
-    StreamRow { stream, name, label, area, arrows }
+    StreamRow { streams: group.streams.clone(), name: format!("{name}{suffix}"), label, area, arrows }
 }
 
 /// What may be written beside an arrow, best first. Kernels are named; copies only where there are no kernels.

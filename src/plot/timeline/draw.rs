@@ -1,6 +1,6 @@
 //! The layout as shapes.
 
-use super::context::{Context, fill_of};
+use super::context::{Context, PALE, fill_of};
 use super::tooltip::Tooltips;
 use super::{Arrow, Band, Label, LabelStyle, Lane, LegendEntry, StreamRow, Timeline};
 use crate::plot::drawing::{Anchor, Drawing, Shape, Stroke, Text};
@@ -11,6 +11,7 @@ use crate::report::Summary;
 
 const THEME: Theme = Theme::PAPER;
 const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: THEME.thin_line };
+const PALE_OUTLINE: Stroke = Stroke { colour: Colour(0xbb, 0xbb, 0xbb), width: THEME.thin_line };
 const FRAME: Stroke = Stroke { colour: Colour::FRAME, width: THEME.thin_line };
 const GRID: Stroke = Stroke { colour: Colour::GRID, width: THEME.thin_line };
 const AXIS: Stroke = Stroke { colour: Colour::BLACK, width: THEME.line };
@@ -18,8 +19,8 @@ const AXIS: Stroke = Stroke { colour: Colour::BLACK, width: THEME.line };
 const LEAST_OUTLINED: Length = 4 * THEME.thin_line;
 /// Lower boxes show nothing of a hatch: they are plain.
 const LEAST_HATCHED: Length = MM / 2;
-/// Width and length of an arrow's head.
-const HEAD: (Length, Length) = (11 * MM / 10, 12 * MM / 10);
+/// Length of an arrow's head.
+const HEAD: Length = 12 * MM / 10;
 /// Lower bands are only set apart from one another by a faint line.
 const LEAST_FRAMED: Length = 3 * MM;
 const SUBMITTED_OTHERS: Colour = Colour(0x99, 0x99, 0x99);
@@ -126,11 +127,12 @@ impl Pen<'_> {
         }
         for blocks in &band.blocks {
             let fill = fill_of(&self.context, Some(blocks.kernel));
+            let outline = if fill == PALE { PALE_OUTLINE } else { OUTLINE };
             let mut shapes = Vec::new();
             for piece in &blocks.pieces {
                 let small = piece.area.width < LEAST_OUTLINED || piece.area.height < LEAST_HATCHED;
-                let fill = if small { Fill::plain(fill.ink) } else { fill };
-                let stroke = (!small).then_some(OUTLINE);
+                let fill = if small { fill.without_hatch() } else { fill };
+                let stroke = (!small).then_some(outline);
                 shapes.push(Shape::Box { area: visible(piece.area), fill: Some(fill), stroke });
                 if let Some(label) = &piece.label {
                     Self::plated(label, fill, &mut shapes);
@@ -195,12 +197,13 @@ fn arrow_shapes(arrow: &Arrow, row: &Rect) -> Vec<Shape> {
     let several = if arrow.kernels > 0 { arrow.kernels > 1 } else { arrow.others > 1 };
     let (x, top) = (arrow.x, row.y + MM / 4);
     let stroke = Stroke { colour, width: THEME.arrow_line };
-    let shaft_top = Point { x, y: top + HEAD.1 / 2 };
+    let shaft_top = Point { x, y: top + HEAD / 2 };
     let mut shapes = vec![Shape::Line { from: Point { x, y: row.bottom() }, to: shaft_top, stroke }];
     for head in 0..=i64::from(several) {
-        let tip = top + head * HEAD.1 * 3 / 4;
+        let tip = top + head * HEAD * 3 / 4;
         let corner = |x, y| Point { x, y };
-        let corners = vec![corner(x, tip), corner(x + HEAD.0 / 2, tip + HEAD.1), corner(x - HEAD.0 / 2, tip + HEAD.1)];
+        let corners =
+            vec![corner(x, tip), corner(x + arrow.head / 2, tip + HEAD), corner(x - arrow.head / 2, tip + HEAD)];
         shapes.push(Shape::Polygon { corners, fill: Fill::plain(colour), stroke: None });
     }
     shapes

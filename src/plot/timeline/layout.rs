@@ -31,11 +31,8 @@ impl Timeline {
     pub fn new(summary: &Summary<'_>, options: &TimelineOptions) -> Result<Self, PlotError> {
         options.check(summary.scenario)?;
         let mut context = context(summary, options)?;
-        let streams = arrows::streams(&context);
-        let names: Vec<(String, String)> = streams
-            .keys()
-            .filter_map(|id| Some(arrows::name(*id, summary.trace.streams().get(id.0 as usize)?)))
-            .collect();
+        let streams = arrows::groups(&context);
+        let names: Vec<(String, String)> = streams.iter().map(|group| arrows::name(&context, group)).collect();
         let room = names_width(&context, &names);
         context.scale.left = MARGIN + room + BESIDE_PLOT;
         context.scale.width = options.width - RIGHT_MARGIN - context.scale.left;
@@ -52,24 +49,36 @@ impl Timeline {
         let (lanes, bottom) = copies::lanes(&context, bottom);
         let mut rows = Vec::new();
         let mut row_top = bottom + MM / 2;
-        for ((stream, operations), name) in streams.iter().zip(&names) {
+        for (group, name) in streams.iter().zip(&names) {
             let area = Rect { x: context.scale.left, y: row_top, width: context.scale.width, height: arrows::HEIGHT };
             row_top = area.bottom();
             let text = arrows::fitted_name(name, room);
             let right = area.x - BESIDE_PLOT;
             let label = ending_at(text, right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
-            rows.push(arrows::row(&context, *stream, operations, area, label));
+            rows.push(arrows::row(&context, group, name, area, label));
         }
         let plot = Rect::between(context.scale.left, top, context.scale.right(), row_top);
 
         let most_ticks = u64::try_from(plot.width / TICK_DISTANCE).unwrap_or(2).max(2);
         let window = context.scale.window.clone();
         let ticks = time_ticks(window.start.as_ns(), window.end.as_ns(), most_ticks);
-        let tick_places = ticks.at.iter().map(|(at, _)| context.scale.x(Instant::from_ns(*at))).collect();
+        let tick_places: Vec<Length> = ticks.at.iter().map(|(at, _)| context.scale.x(Instant::from_ns(*at))).collect();
         let size = Theme::PAPER.text_size;
         let axis_title = format!("time [{}]", ticks.unit);
-        let middle = plot.bottom() + TICK + MM / 5 + size / 2;
-        captions.push(ending_at(axis_title, plot.x - BESIDE_PLOT - MM / 2, middle, size, LabelStyle::Normal));
+        let first_label = ticks
+            .at
+            .first()
+            .zip(tick_places.first())
+            .map_or(plot.x, |((_, text), x)| x - font::width(text, Theme::PAPER.small_size, false) / 2);
+        let mut middle = plot.bottom() + TICK + MM / 5 + size / 2;
+        let right = (plot.x - BESIDE_PLOT).min(first_label - MM);
+        let mut axis_title = ending_at(axis_title, right, middle, size, LabelStyle::Normal);
+        if axis_title.area.x < MARGIN {
+            // Not beside the labels of ticks, then below them.
+            middle += size + MM / 5;
+            axis_title = starting_at(axis_title.text, plot.x, middle, size, LabelStyle::Normal);
+        }
+        captions.push(axis_title);
         Ok(Self {
             width: options.width,
             height: middle + size / 2 + MARGIN,
@@ -118,7 +127,7 @@ fn names_width(context: &Context<'_>, streams: &[(String, String)]) -> Length {
     let size = Theme::PAPER.text_size;
     let sms = context.options.shown_sms(&context.summary.scenario.device);
     let names = streams.iter().map(|(name, suffix)| format!("{name}{suffix}"));
-    let widths = names.chain(["time [ms]0".to_owned()]).map(|name| font::width(&name, size, false));
+    let widths = names.chain(["time [ms]00".to_owned()]).map(|name| font::width(&name, size, false));
     let names = widths.max().unwrap_or(0).min(context.options.width * MOST_FOR_NAMES / 100);
     let beside_bands = beside_bands(context);
     let height_title = if bands::have_marks(sms.len()) { HEIGHT_TITLE_GAP + Theme::PAPER.small_size } else { 0 };

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Profile;
 use super::context::{Context, centred};
 use super::items;
 use super::scale::TimeScale;
+use super::{Label, Profile};
 use crate::gpu::RepeatedRun;
+use crate::plot::font;
 use crate::plot::geometry::{Length, Point, Rect};
 use crate::plot::theme::Theme;
 use crate::workload::{KernelId, OperationKind};
@@ -191,7 +192,7 @@ fn corner(corners: &mut Vec<Point>, x: Length, y: Length) {
     corners.push(Point { x, y });
 }
 
-/// A label in the widest place around the highest step.
+/// A label where there is most room from top to bottom.
 fn label(
     context: &Context<'_>,
     kernel: Option<KernelId>,
@@ -199,33 +200,26 @@ fn label(
     above: &[Length],
     below: &[Length],
     steps: &Steps<'_>,
-) -> Option<super::Label> {
+) -> Option<Label> {
     let title = match kernel {
         Some(id) if context.is_chosen(id) => context.short_name(id).to_owned(),
         Some(_) => return None,
         None => "others".to_owned(),
     };
     let size = Theme::PAPER.small_size;
-    let needed = size * 6 / 5;
-    let highest = (0..above.len()).max_by_key(|&step| (below[step] - above[step], std::cmp::Reverse(step)))?;
-    let (mut top, mut bottom) = (above[highest], below[highest]);
-    let (mut first, mut last) = (highest, highest);
-    loop {
-        let fits = |step: usize| bottom.min(below[step]) - top.max(above[step]) >= needed;
-        let next = match (first.checked_sub(1).filter(|&step| fits(step)), Some(last + 1).filter(|&s| s < above.len()))
-        {
-            (Some(step), _) => {
-                first = step;
-                step
-            }
-            (None, Some(step)) if fits(step) => {
-                last = step;
-                step
-            }
-            _ => break,
+    let step = (context.scale.width / Length::try_from(steps.count).unwrap_or(1)).max(1);
+    [format!("{title} ×{count}"), title].into_iter().find_map(|text| {
+        let width = usize::try_from((font::width(&text, size, false) + size) / step).unwrap_or(0) + 2;
+        let last = steps.count.checked_sub(width)?;
+        let room = |first: usize| {
+            let top = above[first..first + width].iter().max().copied().unwrap_or(0);
+            let bottom = below[first..first + width].iter().min().copied().unwrap_or(0);
+            Rect::between(steps.x(first), top, steps.x(first + width), bottom)
         };
-        (top, bottom) = (top.max(above[next]), bottom.min(below[next]));
-    }
-    let room = Rect::between(steps.x(first), top, steps.x(last + 1), bottom);
-    centred(&[format!("{title} ×{count}"), title], &room, size)
+        let rooms: Vec<Rect> = (0..=last).step_by((width / 2).max(1)).map(room).collect();
+        let highest = rooms.iter().map(|room| room.height).max()?;
+        // Of equally good places the one in the middle.
+        let best: Vec<&Rect> = rooms.iter().filter(|room| room.height == highest).collect();
+        best.get(best.len() / 2).and_then(|room| centred(&[text], room, size))
+    })
 }
