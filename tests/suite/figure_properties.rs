@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use gpusched::device::{BlockDemand, BlockShape, Device};
+use gpusched::gpu::Block;
 use gpusched::hosts::simulate;
 use gpusched::plot::{HeightBy, Label, Rect, Timeline, TimelineOptions};
 use gpusched::report::Summary;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
-use gpusched::time::Duration;
+use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockTime, Kernel, OperationId, Placement, StreamId, StreamSpec};
 use proptest::prelude::*;
 
@@ -226,5 +227,25 @@ proptest! {
             }
         }
         prop_assert!(roxmltree::Document::parse(&timeline.draw(&summary, &options).to_svg()).is_ok());
+    }
+
+    #[test]
+    fn blocks_within_a_window_are_those_of_all_blocks_that_touch_it(
+        launches in prop::collection::vec(launch(), 1..6),
+        placement in prop::sample::select(Placement::ALL.to_vec()),
+        (from, length) in (0..3_000_u64, 1..500_u64),
+    ) {
+        let scenario = scenario(&launches, placement, "tx2");
+        let trace = simulate(&scenario).expect("it runs").trace;
+        let half_ms = |number: u64| Instant::from_ns(number * 500_000);
+        let (from, to) = (half_ms(from), half_ms(from + length));
+        for id in (0..).map(OperationId).take(trace.operations().len()) {
+            let touches = |block: &Block| {
+                let empty = block.start == block.end;
+                (block.start < to || empty && block.start == to) && (block.end > from || empty && block.start == from)
+            };
+            let expected: Vec<Block> = trace.blocks(id).filter(touches).collect();
+            prop_assert_eq!(trace.blocks_within(id, from..to).collect::<Vec<_>>(), expected);
+        }
     }
 }
