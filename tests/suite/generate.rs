@@ -201,7 +201,7 @@ fn thread(raw: RawThread, index: usize, streams: u32, kernels: u32, copies: u32,
         time_limit: time_limit.map(ns),
         period: period.map(ns),
         deadline: None,
-        barrier: (barrier && at_barrier).then_some(BarrierId(1)),
+        barrier: (barrier && at_barrier).then_some(BarrierId(0)),
         steps,
     }
 }
