@@ -42,8 +42,13 @@ pub(crate) struct FigureOptions {
     #[arg(long, requires = "figure")]
     no_title: bool,
     /// Resolution of a PNG as a multiple of 300 pixels per inch
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, requires = "figure")]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, requires = "figure", value_parser = parse_scale)]
     scale: f64,
+}
+
+fn parse_scale(text: &str) -> Result<f64, String> {
+    const EXPECTED: &str = "expected a factor from 0.1 to 20";
+    text.parse().ok().filter(|scale| (0.1..=20.0).contains(scale)).ok_or_else(|| EXPECTED.to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -11,7 +11,8 @@ use crate::plot::theme::Theme;
 
 /// What all bands together should take, if that is not too much or too little for one.
 const TOGETHER: Length = 64 * MM;
-const HIGHEST: Length = 15 * MM;
+/// High enough for the label of a block of 256 threads on an SM of 2048.
+const HIGHEST: Length = 22 * MM;
 const LOWEST: Length = 3 * MM / 2;
 /// Bands at least this high have marks that say how much their height is.
 const HIGH_ENOUGH_FOR_MARKS: Length = 8 * MM;
