@@ -7,11 +7,11 @@ use crate::time::NS_PER_SECOND;
 pub struct Ticks {
     /// Name of the unit.
     pub unit: &'static str,
-    /// Instants [ns] and what is written there.
+    /// Instants \[ns\] and what is written there.
     pub at: Vec<(u64, String)>,
 }
 
-/// Ticks from `from` to `to` [ns], at most `most` of them (at least 2): multiples of 1, 2 or 5 times a power of ten,
+/// Ticks from `from` to `to` \[ns\], at most `most` of them (at least 2): multiples of 1, 2 or 5 times a power of ten,
 /// in the largest unit of which the span holds two.
 #[must_use]
 pub fn time_ticks(from: u64, to: u64, most: u64) -> Ticks {
