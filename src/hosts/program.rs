@@ -265,13 +265,7 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// Performs one step. Says whether the thread can go on at once.
-    fn perform(
-        &mut self,
-        index: usize,
-        step: usize,
-        action: Step,
-        gpu: &mut impl Target,
-    ) -> Result<bool, SubmitError> {
+    fn perform(&mut self, index: usize, step: usize, action: Step, gpu: &mut impl Target) -> Result<bool, SubmitError> {
         let thread = &mut self.threads[index];
         let origin = Origin { thread: to_u32(index), iteration: to_u32(thread.iteration) };
         match action {
