@@ -2,9 +2,11 @@
 //!
 //! The thesis defines g_max for equal blocks only (Eq. 3.6). The one big SM of its text has the resources of all SMs;
 //! a block starts on it as soon as the sum of what is free suffices, in every resource. That is what is computed here,
-//! with one refinement: no kernel has more blocks running at once than an otherwise empty GPU holds of them (three
-//! blocks of 768 threads would fit two pooled SMs' 4096 threads a fifth time, and no real GPU can do that). It is
-//! neither optimistic nor pessimistic in general; `docs/analysis.md` has a witness either way.
+//! with one refinement: no kernel has more blocks running at once than an otherwise empty GPU holds of them (five
+//! blocks of 768 threads would fit two SMs' 4096 threads, and the two hold four).
+//!
+//! For independent kernels of one priority the result is a lower bound on the finish times of every placement, and so
+//! optimistic where it differs (proof in `docs/analysis.md`). With chains or priorities it is neither.
 
 use super::pending::Pending;
 use super::task::TimeOverflow;

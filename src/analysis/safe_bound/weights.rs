@@ -6,8 +6,8 @@ use crate::analysis::analyse::pool;
 use crate::analysis::merged_resources::Pool;
 use crate::device::Device;
 
-/// The weight 1.
-pub(super) const ONE: u64 = 1 << 32;
+/// The weight 1. Divisible by 1 to 16, so that the shares of small GPUs are exact.
+pub(super) const ONE: u64 = 720_720 << 13;
 
 /// Steps of a resource, and classes of blocks, above which weights are not lowered one by one.
 const MOST_UNITS: u64 = 2_048;
