@@ -33,7 +33,7 @@ pub struct Analysis<'a> {
     pub departures: Vec<Departure>,
     /// Threads that the kernels keep busy on average (Eq. 3.4); `None` unless every kernel has a period or deadline.
     pub utilization_threads: Option<f64>,
-    /// Thread slots of the GPU (the thesis' b_max), for comparison.
+    /// Thread slots of the GPU (the thesis' `b_max`), for comparison.
     pub thread_slots: u32,
     /// Kernel launches, in launch order.
     pub kernels: Vec<AnalysedKernel<'a>>,

@@ -20,13 +20,13 @@ use crate::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Figure {
     /// Time against the number of kernels and of blocks: grids of 2 to 20 blocks, as the thesis' generator draws them,
-    /// g_max = 8.
+    /// `g_max` = 8.
     #[serde(rename = "3.11")]
     Kernels,
-    /// g_max from 8 to 128; grids grow with the number of kernels.
+    /// `g_max` from 8 to 128; grids grow with the number of kernels.
     #[serde(rename = "3.12")]
     GMax,
-    /// g_max = 8; the largest grid from 20 to 200 blocks.
+    /// `g_max` = 8; the largest grid from 20 to 200 blocks.
     #[serde(rename = "3.13")]
     LargestGrid,
 }
@@ -36,7 +36,7 @@ pub enum Figure {
 pub struct Point {
     /// The figure.
     pub figure: Figure,
-    /// g_max.
+    /// `g_max`.
     pub g_max: u32,
     /// The largest grid that may be drawn.
     pub largest_grid: u32,
@@ -65,7 +65,7 @@ pub fn task_set(kernels: usize, largest_grid: u32, seed: u64) -> Vec<MergedKerne
     (0..kernels).map(|_| kernel()).collect()
 }
 
-/// What each point of a figure runs: (g_max, largest grid, kernels).
+/// What each point of a figure runs: (`g_max`, largest grid, kernels).
 #[must_use]
 pub fn settings(figure: Figure) -> Vec<(NonZeroU32, u32, usize)> {
     let g_max = |blocks: u32| NonZeroU32::new(blocks).unwrap_or(NonZeroU32::MIN);

@@ -98,8 +98,11 @@ pub enum OrdersError {
 /// A kernel launch: the host thread as declared, and which of its launches.
 type Launch = (u32, u32);
 
-/// Finish times with the number of the order that gave them.
-type Extremes = BTreeMap<Launch, ((Instant, u64), (Instant, u64))>;
+/// Earliest and latest finish of every launch.
+type Extremes = BTreeMap<Launch, (Found, Found)>;
+
+/// A finish time and the number of the order that gave it.
+type Found = (Instant, u64);
 
 /// Explores the orders in which host threads released at one instant act. `samples` orders are drawn if there are more
 /// than 40320 (those of 8 threads). Uses rayon's current thread pool; the result does not depend on its size.
@@ -132,7 +135,7 @@ pub fn launch_orders(scenario: &Scenario, samples: u64, seed: u64) -> Result<Lau
                     .collect())
             },
         )
-        .try_reduce_with(|one, other| merged(scenario, one, other))
+        .try_reduce_with(|one, other| merged(scenario, one, &other))
         .transpose()?
         .unwrap_or_default();
 
@@ -255,16 +258,16 @@ fn finishes(
 }
 
 /// The extremes of both; of equal ones those of the lower number.
-fn merged(scenario: &Scenario, one: Extremes, other: Extremes) -> Result<Extremes, OrdersError> {
+fn merged(scenario: &Scenario, one: Extremes, other: &Extremes) -> Result<Extremes, OrdersError> {
     if let Some(&(thread, _)) =
         one.keys().chain(other.keys()).find(|launch| one.contains_key(launch) != other.contains_key(launch))
     {
         let label = scenario.threads.get(thread as usize).map_or("", |thread| &thread.label);
         return Err(OrdersError::LaunchesDiffer { thread: label.to_owned() });
     }
-    let pick = |(launch, (best, worst)): (Launch, ((Instant, u64), (Instant, u64)))| {
+    let pick = |(launch, (best, worst)): (Launch, (Found, Found))| {
         let Some(&(other_best, other_worst)) = other.get(&launch) else { return (launch, (best, worst)) };
-        let worse = |(finish, number): (Instant, u64)| (finish, std::cmp::Reverse(number));
+        let worse = |(finish, number): Found| (finish, std::cmp::Reverse(number));
         let worst = if worse(other_worst) > worse(worst) { other_worst } else { worst };
         (launch, (best.min(other_best), worst))
     };

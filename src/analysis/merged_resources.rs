@@ -1,6 +1,6 @@
 //! One merged SM for blocks that differ: the thesis' assumption (section 3.2.2) taken at its word.
 //!
-//! The thesis defines g_max for equal blocks only (Eq. 3.6). The one big SM of its text has the resources of all SMs;
+//! The thesis defines `g_max` for equal blocks only (Eq. 3.6). The one big SM of its text has the resources of all SMs;
 //! a block starts on it as soon as the sum of what is free suffices, in every resource. That is what is computed here,
 //! with one refinement: no kernel has more blocks running at once than an otherwise empty GPU holds of them (five
 //! blocks of 768 threads would fit two SMs' 4096 threads, and the two hold four).
@@ -109,7 +109,7 @@ impl MergedResources {
         }
     }
 
-    /// Makes `t` the new t_a; what has ended by then is free. Own blocks take `needs`.
+    /// Makes `t` the new `t_a`; what has ended by then is free. Own blocks take `needs`.
     fn advance(&mut self, t: Instant, needs: &Pool) {
         self.t_a = t;
         let pool = &mut self.free;

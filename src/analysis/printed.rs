@@ -1,7 +1,7 @@
 //! Algorithm 2 as the thesis prints it (section 3.4): small, slow, and what the fast forms are held against.
 //!
 //! What print leaves to the text is done as the text and its example say: a pair that was taken out of h is gone,
-//! pairs of equal time are added up, and (Fig. 3.3) a kernel released after t_a starts at its release, when everything
+//! pairs of equal time are added up, and (Fig. 3.3) a kernel released after `t_a` starts at its release, when everything
 //! that has ended by then is free. With C = 0 the printed loop would not end; see `run`.
 
 use std::num::NonZeroU32;
@@ -17,19 +17,19 @@ use crate::time::Instant;
 pub struct Step {
     /// Index of the kernel i.
     pub kernel: usize,
-    /// t_a before the turn.
+    /// `t_a` before the turn.
     pub t_a: Instant,
-    /// g_f before the turn.
+    /// `g_f` before the turn.
     pub g_f: u32,
-    /// g_i before the turn: blocks still to be placed.
+    /// `g_i` before the turn: blocks still to be placed.
     pub to_place: u32,
-    /// f_i, if the turn placed the last of them ("g_f >= g_i? yes").
+    /// `f_i`, if the turn placed the last of them ("`g_f` >= `g_i`? yes").
     pub finish: Option<Instant>,
     /// h after the turn, ascending.
     pub h: Vec<(Instant, u32)>,
-    /// t_a after the turn.
+    /// `t_a` after the turn.
     pub next_t_a: Instant,
-    /// g_f after the turn.
+    /// `g_f` after the turn.
     pub next_g_f: u32,
 }
 

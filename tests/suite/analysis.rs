@@ -125,7 +125,11 @@ fn copy_first(copy: u64) -> Scenario {
 fn witness_c_a_copy_first() {
     let end_of_kb = |scenario: &Scenario| {
         let run = simulate(scenario).expect("it runs");
-        run.trace.operations().iter().find(|record| record.origin.thread == 1).and_then(|record| record.finish())
+        run.trace
+            .operations()
+            .iter()
+            .find(|record| record.origin.thread == 1)
+            .and_then(gpusched::gpu::OperationRecord::finish)
     };
     assert_eq!(end_of_kb(&copy_first(6)), Some(Instant::from_ns(6 * MS)));
     assert_eq!(end_of_kb(&copy_first(4)), Some(Instant::from_ns(15 * MS)));

@@ -111,6 +111,7 @@ fn least(
     constraints: &[Constraint],
     blocks: u64,
 ) -> u64 {
+    let others: Vec<usize> = order.iter().copied().filter(|&other| other != class).collect();
     let mut least = 0;
     for (index, resource) in resources.iter().enumerate() {
         let need = resource.needs[class];
@@ -120,13 +121,13 @@ fn least(
         if resource.units > MOST_UNITS {
             return weights[class];
         }
-        let cheapest = cheapest_sums(resource, order.iter().copied().filter(|&other| other != class), weights);
+        let cheapest = cheapest_sums(resource, &others, weights);
         for constraint in constraints.iter().filter(|constraint| constraint.resource == index) {
             for count in 1..=(resource.units / need).min(blocks) {
                 let own = count * need;
                 let from = constraint.threshold.saturating_sub(own);
-                let others = (from..=resource.units - own).filter_map(|sum| cheapest[index_of(sum)]).min();
-                let missing = others.map_or(0, |others| constraint.share.saturating_sub(others));
+                let cheapest_others = (from..=resource.units - own).filter_map(|sum| cheapest[index_of(sum)]).min();
+                let missing = cheapest_others.map_or(0, |others| constraint.share.saturating_sub(others));
                 least = least.max(missing.div_ceil(count));
             }
         }
@@ -135,11 +136,7 @@ fn least(
 }
 
 /// By sum: the least weight of blocks of the given classes that take exactly that many units of a resource.
-fn cheapest_sums(
-    resource: &Resource,
-    classes: impl Iterator<Item = usize> + Clone,
-    weights: &[u64],
-) -> Vec<Option<u64>> {
+fn cheapest_sums(resource: &Resource, classes: &[usize], weights: &[u64]) -> Vec<Option<u64>> {
     let mut cheapest: Vec<Option<u64>> = vec![None; index_of(resource.units) + 1];
     cheapest[0] = Some(0);
     for sum in 1..cheapest.len() {
@@ -148,7 +145,7 @@ fn cheapest_sums(
             let rest = sum.checked_sub(need).filter(|_| need > 0)?;
             cheapest[rest]?.checked_add(weights[class])
         };
-        cheapest[sum] = classes.clone().filter_map(with).min();
+        cheapest[sum] = classes.iter().copied().filter_map(with).min();
     }
     cheapest
 }

@@ -18,7 +18,7 @@ pub enum Family {
     EqualPowerOfTwo,
     /// All blocks have the same number of threads, uniform from 1 to 1024.
     EqualAny,
-    /// As `equal-any`, analysed with g_max = floor(b_max / b) as printed (Eq. 3.6).
+    /// As `equal-any`, analysed with `g_max` = `floor(b_max` / b) as printed (Eq. 3.6).
     EqualAnyPrinted,
     /// Every kernel has its own number of threads, a multiple of 32 up to 1024, uniform.
     Unequal,

@@ -215,18 +215,17 @@ impl Judge {
             let level = self.streams.iter().position(|(priority, _)| *priority == stream.priority);
             // A device has at most 64 priorities; an unknown one is refused by the GPU.
             let level = level.unwrap_or(0);
-            let id = match self.streams[level].1.get(used[level]) {
-                Some(id) => *id,
-                None => {
-                    let spec = StreamSpec {
-                        priority: stream.priority,
-                        blocking: false,
-                        ..StreamSpec::new(Arc::clone(&self.name))
-                    };
-                    let id = self.gpu.add_stream(spec)?;
-                    self.streams[level].1.push(id);
-                    id
-                }
+            let id = if let Some(id) = self.streams[level].1.get(used[level]) {
+                *id
+            } else {
+                let spec = StreamSpec {
+                    priority: stream.priority,
+                    blocking: false,
+                    ..StreamSpec::new(Arc::clone(&self.name))
+                };
+                let id = self.gpu.add_stream(spec)?;
+                self.streams[level].1.push(id);
+                id
             };
             used[level] += 1;
             streams.push((Instant::from_ns(u64::from(stream.release_ms) * NS_PER_MS), id));
