@@ -275,7 +275,7 @@ fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, Ru
         }
         loop {
             for operation in std::mem::take(&mut gpu.completed) {
-                host.completed(operation);
+                host.completed(operation, &gpu);
             }
             while let Some(token) = gpu.next_wake() {
                 host.woken(token);

@@ -73,7 +73,7 @@ pub(super) struct MergedGpu<'a> {
     /// Operations in the order in which they entered the EE queue.
     pub(super) ee_order: Vec<u32>,
     pub(super) completed: Vec<OperationId>,
-    unfinished: u64,
+    completed_in_a_row: usize,
     overflow: bool,
 }
 
@@ -94,7 +94,7 @@ impl<'a> MergedGpu<'a> {
             operations: Vec::new(),
             ee_order: Vec::new(),
             completed: Vec::new(),
-            unfinished: 0,
+            completed_in_a_row: 0,
             overflow: false,
         }
     }
@@ -137,7 +137,9 @@ impl<'a> MergedGpu<'a> {
         let Some(record) = self.operations.get_mut(operation as usize) else { return };
         record.complete = true;
         let id = record.stream;
-        self.unfinished -= 1;
+        while self.operations.get(self.completed_in_a_row).is_some_and(|record| record.complete) {
+            self.completed_in_a_row += 1;
+        }
         self.completed.push(OperationId(operation));
         let stream = &mut self.streams[id.0 as usize];
         stream.queue.pop_front();
@@ -247,7 +249,6 @@ impl Target for MergedGpu<'_> {
         let is_head = queue.queue.len() == 1;
         let (launched, complete) = (self.now, false);
         self.operations.push(Analysed { kind, stream, origin, launched, queued: None, finish: None, complete });
-        self.unfinished += 1;
         if is_head {
             self.promote(vec![stream]);
         }
@@ -266,7 +267,7 @@ impl Target for MergedGpu<'_> {
         self.operations.len()
     }
 
-    fn unfinished(&self) -> u64 {
-        self.unfinished + self.completed.len() as u64
+    fn completed_in_a_row(&self) -> usize {
+        self.completed_in_a_row
     }
 }
