@@ -2,10 +2,19 @@
 
 mod workloads;
 
+use std::num::NonZeroU32;
+
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
+use gpusched::analysis::cost_study::task_set;
+use gpusched::analysis::validation::{Family, Judge, Sample, Verdict};
+use gpusched::analysis::{MergedKernel, finish_times, printed};
+use gpusched::device::Device;
 use gpusched::hosts::simulate;
-use gpusched::workload::OperationId;
+use gpusched::time::{Duration, Instant};
+use gpusched::workload::{OperationId, Placement};
+
+const EIGHT: NonZeroU32 = NonZeroU32::MIN.saturating_add(7);
 
 fn main() {
     divan::main();
@@ -32,4 +41,44 @@ fn expand_one_million_blocks(bencher: Bencher<'_, '_>) {
 fn simulate_mixed_kernels(bencher: Bencher<'_, '_>, launches: u64) {
     let scenario = workloads::mixed(launches, 8, 8);
     bencher.counter(ItemsCount::new(launches)).bench(|| simulate(black_box(&scenario)).map(|run| run.trace.waves()));
+}
+
+/// One million kernels with a mean grid of 100 on `g_max` = 8, by the fast algorithm.
+#[divan::bench(sample_count = 10)]
+fn analyse_one_million_kernels(bencher: Bencher<'_, '_>) {
+    let set = task_set(1_000_000, 198, 1);
+    bencher.counter(ItemsCount::new(1_000_000_u32)).bench(|| finish_times(EIGHT, black_box(&set)));
+}
+
+/// One grid beside a kernel that holds a place for long: its cost must not grow with the number of blocks.
+#[divan::bench(args = [100, 1 << 20, (1 << 31) - 1])]
+fn analyse_one_grid(bencher: Bencher<'_, '_>, blocks: u32) {
+    let kernel = |ns, blocks| MergedKernel { release: Instant::ZERO, block_time: Duration::from_ns(ns), blocks };
+    let set = [kernel(1_000_000_000, 1), kernel(1, blocks)];
+    bencher.bench(|| finish_times(EIGHT, black_box(&set)));
+}
+
+/// The thesis' cost study, Fig. 3.11: Algorithm 2 as printed against its number of kernels.
+#[divan::bench(args = [100, 1_000, 10_000])]
+fn analyse_as_printed(bencher: Bencher<'_, '_>, kernels: usize) {
+    let set = task_set(kernels, 20, 1);
+    bencher.counter(ItemsCount::new(kernels)).bench(|| printed::finish_times(EIGHT, black_box(&set)));
+}
+
+/// The same task sets by the fast algorithm.
+#[divan::bench(args = [100, 1_000, 10_000])]
+fn analyse_fast(bencher: Bencher<'_, '_>, kernels: usize) {
+    let set = task_set(kernels, 20, 1);
+    bencher.counter(ItemsCount::new(kernels)).bench(|| finish_times(EIGHT, black_box(&set)));
+}
+
+/// Random scenarios of ten kernels, drawn, analysed and simulated on one core. Items are scenarios.
+#[divan::bench(args = Family::ALL.map(Family::name))]
+fn validate_ten_kernels(bencher: Bencher<'_, '_>, family: &str) {
+    let (Ok(Some(device)), Some(family)) = (Device::builtin("tx2"), Family::from_name(family)) else { return };
+    let samples: Vec<Sample> = (0..256).map(|index| Sample::draw(family, &device, 0, index)).collect();
+    let mut judge = Judge::new(&device, Placement::MostRoom);
+    bencher.counter(ItemsCount::new(samples.len())).bench_local(|| {
+        samples.iter().filter(|sample| judge.judge(family, black_box(sample)) == Ok(Verdict::Equal)).count()
+    });
 }

@@ -2,10 +2,15 @@
 //!
 //! Exit status: 0 done; 1 the answer to a check is "no"; 2 bad usage, bad input, or an output that cannot be written.
 
+mod analyze;
+mod compare;
 mod completions;
 mod devices;
 mod figure_options;
 mod input;
+mod jobs;
+mod merged_sm;
+mod orders;
 mod output;
 mod run_options;
 mod schema;
@@ -28,6 +33,14 @@ pub(crate) struct Cli {
 enum Command {
     /// Simulate a scenario block by block
     Simulate(Box<simulate::Simulate>),
+    /// Compute response times without running, and say whether they are exact
+    Analyze(Box<analyze::Analyze>),
+    /// Set simulated beside analysed finish times
+    Compare(Box<compare::Compare>),
+    /// Find each kernel's best and worst finish over all orders of simultaneous launches
+    Orders(Box<orders::Orders>),
+    /// Test the merged-SM assumption on random scenarios
+    MergedSm(merged_sm::MergedSm),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -49,6 +62,10 @@ pub(crate) enum Answer {
 pub(crate) fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Simulate(command) => command.run(),
+        Command::Analyze(command) => command.run(),
+        Command::Compare(command) => command.run(),
+        Command::Orders(command) => command.run(),
+        Command::MergedSm(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

@@ -1,5 +1,8 @@
 //! What leaves the library: reports of a run, each format in a file of its own.
 
+mod analysis_csv;
+mod analysis_table;
+mod campaign_figure;
 mod csv;
 pub mod device_table;
 mod examiner_log;
@@ -9,6 +12,9 @@ mod state;
 mod summary;
 mod table;
 
+pub use analysis_csv::{analysis_csv, campaign_csv, comparison_csv, orders_csv};
+pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
+pub use campaign_figure::campaign_figure;
 pub use csv::kernel_csv;
 pub use examiner_log::{ExaminerLog, examiner_logs};
 pub use rule_log::{Firing, rule_log};

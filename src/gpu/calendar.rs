@@ -91,6 +91,11 @@ impl Calendar {
         self.queue.pop().map(|(event, Reverse((at, phase, _)))| (at, phase, event))
     }
 
+    /// Takes all events back.
+    pub fn clear(&mut self) {
+        self.queue.clear();
+    }
+
     /// Takes `event` back.
     pub fn remove(&mut self, event: Event) {
         self.queue.remove(&event);

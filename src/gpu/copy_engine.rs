@@ -10,6 +10,12 @@ pub(super) struct CopyEngine {
 }
 
 impl CopyEngine {
+    /// As when it was made.
+    pub(super) fn clear(&mut self) {
+        self.queue.clear();
+        self.busy = false;
+    }
+
     /// C1: enters at the end.
     pub(super) fn push(&mut self, operation: u32) {
         self.queue.push_back(operation);

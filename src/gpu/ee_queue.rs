@@ -14,6 +14,12 @@ pub(super) struct EeQueue {
 }
 
 impl EeQueue {
+    /// As when it was made.
+    pub(super) fn clear(&mut self) {
+        self.queue.clear();
+        self.blocked = None;
+    }
+
     /// G2: enters at the end. Says whether it is the head now.
     pub(super) fn push(&mut self, operation: u32) -> bool {
         self.queue.push_back(operation);

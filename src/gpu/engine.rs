@@ -182,6 +182,39 @@ impl Gpu {
         gpu
     }
 
+    /// Back to an idle GPU at t = 0. Streams stay; kernels, copies and the trace are forgotten, and their memory is
+    /// used again. For campaigns of many short runs, in which making a GPU would cost more than running it.
+    pub fn reset(&mut self) {
+        self.now = Instant::ZERO;
+        self.calendar.clear();
+        self.sequence = 0;
+        self.streams.iter_mut().for_each(StreamQueue::clear);
+        self.ee_queues.iter_mut().for_each(EeQueue::clear);
+        self.copy_engines.iter_mut().for_each(CopyEngine::clear);
+        self.copy_durations.clear();
+        let empty = Sm::new(&self.device);
+        self.sms.fill(empty);
+        self.demands.clear();
+        self.kernel_sms.clear();
+        self.free_channels = self.device.channels;
+        self.channel_queue.clear();
+        self.cursor = 0;
+        self.skip_attempt = (u32::MAX, 0);
+        self.completed_in_a_row = 0;
+        self.queue_entries = 0;
+        self.events.clear();
+        self.trace.clear();
+        self.scratch_ready.clear();
+        self.scratch_streams.clear();
+        self.scratch_held.clear();
+        self.scratch_parts.clear();
+    }
+
+    /// The record of the run.
+    pub(super) fn into_trace(self) -> Trace {
+        self.trace
+    }
+
     /// The device that is simulated.
     #[must_use]
     pub fn device(&self) -> &Device {

@@ -127,60 +127,72 @@ impl<H: Host> Simulation<H> {
     /// # Errors
     /// [`RunError`]; what was simulated until then is lost.
     pub fn run(mut self) -> Result<(Trace, Ended, H), RunError> {
-        self.host.start(&mut self.gpu)?;
+        let ended = self.gpu.run(&mut self.host)?;
+        Ok((self.gpu.into_trace(), ended, self.host))
+    }
+}
+
+impl Gpu {
+    /// Runs `host` in front of this GPU, which must be idle at t = 0, until nothing is left to happen or the horizon
+    /// is passed. What happened is in [`Gpu::trace`]; [`Gpu::reset`] makes room for another run.
+    ///
+    /// # Errors
+    /// [`RunError`]; the state is of no use then, except to [`Gpu::reset`].
+    pub fn run(&mut self, host: &mut impl Host) -> Result<Ended, RunError> {
+        host.start(self)?;
         let mut rounds = 0;
         let mut ended = Ended::Done;
-        while let Some((at, _)) = self.gpu.calendar.next() {
-            if at > self.gpu.options.horizon {
+        while let Some((at, _)) = self.calendar.next() {
+            if at > self.options.horizon {
                 ended = Ended::Horizon;
                 break;
             }
             if at == Instant::MAX {
                 return Err(RunError::EndOfTime);
             }
-            rounds = if at == self.gpu.now { rounds + 1 } else { 0 };
+            rounds = if at == self.now { rounds + 1 } else { 0 };
             if rounds > MAX_ROUNDS {
                 return Err(RunError::NoProgress { at });
             }
-            self.gpu.now = at;
-            self.one_round()?;
+            self.now = at;
+            self.one_round(host)?;
         }
-        let end = if ended == Ended::Horizon { self.gpu.options.horizon } else { self.gpu.now };
-        self.gpu.close(end);
-        Ok((self.gpu.trace, ended, self.host))
+        let end = if ended == Ended::Horizon { self.options.horizon } else { self.now };
+        self.close(end);
+        Ok(ended)
     }
 
     /// Steps 1 to 3 at the present instant.
-    fn one_round(&mut self) -> Result<(), RunError> {
-        let at = self.gpu.now;
-        while let Some(event) = self.gpu.calendar.pop_at(at, Phase::Completion) {
-            self.gpu.complete(event);
+    fn one_round(&mut self, host: &mut impl Host) -> Result<(), RunError> {
+        let at = self.now;
+        while let Some(event) = self.calendar.pop_at(at, Phase::Completion) {
+            self.complete(event);
         }
-        self.tell_host();
-        while let Some(event) = self.gpu.calendar.pop_at(at, Phase::Host) {
+        self.tell(host);
+        while let Some(event) = self.calendar.pop_at(at, Phase::Host) {
             if let Event::Wake(token) = event {
-                self.host.on_wake(token);
+                host.on_wake(token);
             }
         }
         loop {
-            let submitted = self.gpu.submitted();
-            self.host.act(&mut self.gpu)?;
-            self.gpu.dispatch()?;
-            let told = self.tell_host();
-            if !told && self.gpu.submitted() == submitted {
+            let submitted = self.submitted();
+            host.act(self)?;
+            self.dispatch()?;
+            let told = self.tell(host);
+            if !told && self.submitted() == submitted {
                 return Ok(());
             }
         }
     }
 
     /// Hands the GPU's events to the host. Says whether there were any.
-    fn tell_host(&mut self) -> bool {
-        let mut events = std::mem::take(&mut self.gpu.events);
+    fn tell(&mut self, host: &mut impl Host) -> bool {
+        let mut events = std::mem::take(&mut self.events);
         let any = !events.is_empty();
         for event in events.drain(..) {
-            self.host.on_event(event, &self.gpu);
+            host.on_event(event, self);
         }
-        self.gpu.events = events;
+        self.events = events;
         any
     }
 }

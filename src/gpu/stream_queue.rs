@@ -44,6 +44,14 @@ impl StreamQueue {
         }
     }
 
+    /// As when it was made.
+    pub(super) fn clear(&mut self) {
+        self.queue.clear();
+        self.head_state = HeadState::Waiting;
+        self.undispatched_kernels = 0;
+        self.holds_channel = false;
+    }
+
     /// G1: the host's call puts an operation at the end of the queue. Says whether it is the head now.
     pub(super) fn push(&mut self, operation: u32) -> bool {
         self.queue.push_back(operation);

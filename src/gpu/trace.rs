@@ -115,6 +115,20 @@ impl Trace {
         }
     }
 
+    /// Forgets everything but the streams.
+    pub(super) fn clear(&mut self) {
+        self.end = Instant::ZERO;
+        self.kernels.clear();
+        self.copies.clear();
+        self.operations.clear();
+        self.waves.clear();
+        self.parts.clear();
+        self.stretches.clear();
+        self.waits.clear();
+        self.first_wave.clear();
+        self.waves_by_operation.clear();
+    }
+
     /// SMs of the device.
     #[must_use]
     pub fn sms(&self) -> u32 {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
+use super::target::Target;
 use crate::gpu::{Ended, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, SubmitError, Trace};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
@@ -157,8 +158,47 @@ impl<'a> ProgramHost<'a> {
         }
     }
 
+    /// Asks `gpu` to wake each thread at its release.
+    pub fn begin(&self, gpu: &mut impl Target) {
+        for (token, thread) in (0..).zip(&self.threads) {
+            gpu.wake_at(Instant::ZERO + thread.program.release, token);
+        }
+    }
+
+    /// Learns that an operation of `gpu` has completed.
+    pub fn completed(&mut self, operation: OperationId, gpu: &impl Target) {
+        if let Some(threads) = self.waiting_for.remove(&operation.0) {
+            self.ready.extend(threads);
+        }
+        while let Some(&(thread, before)) = self.waiting_for_device.front()
+            && gpu.completed_in_a_row() >= before
+        {
+            self.waiting_for_device.pop_front();
+            self.ready.insert(thread);
+        }
+    }
+
+    /// The instant has come for which a thread asked with `token`.
+    pub fn woken(&mut self, token: u64) {
+        self.ready.extend(usize::try_from(token).ok().filter(|&thread| thread < self.threads.len()));
+    }
+
+    /// Runs all threads that can go on, until each of them waits or has ended.
+    ///
+    /// # Errors
+    /// Whatever `gpu` refuses.
+    pub fn go_on(&mut self, gpu: &mut impl Target) -> Result<(), SubmitError> {
+        while !self.ready.is_empty() {
+            // A thread made ready meanwhile waits for the next turn, so that all go on in declaration order.
+            for thread in std::mem::take(&mut self.ready) {
+                self.run(thread, gpu)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Runs one thread until it waits or ends.
-    fn run(&mut self, index: usize, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn run(&mut self, index: usize, gpu: &mut impl Target) -> Result<(), SubmitError> {
         loop {
             self.count_step(gpu)?;
             let thread = &mut self.threads[index];
@@ -212,7 +252,7 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// Refuses a thread that repeats itself without end at one instant.
-    fn count_step(&mut self, gpu: &Gpu) -> Result<(), SubmitError> {
+    fn count_step(&mut self, gpu: &impl Target) -> Result<(), SubmitError> {
         let (at, submitted, steps) = &mut self.idle_steps;
         if (*at, *submitted) != (gpu.now(), gpu.submitted()) {
             (*at, *submitted, *steps) = (gpu.now(), gpu.submitted(), 0);
@@ -225,7 +265,7 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// Performs one step. Says whether the thread can go on at once.
-    fn perform(&mut self, index: usize, step: usize, action: Step, gpu: &mut Gpu) -> Result<bool, SubmitError> {
+    fn perform(&mut self, index: usize, step: usize, action: Step, gpu: &mut impl Target) -> Result<bool, SubmitError> {
         let thread = &mut self.threads[index];
         let origin = Origin { thread: to_u32(index), iteration: to_u32(thread.iteration) };
         match action {
@@ -264,7 +304,7 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// Whether `operation` has completed; if not, the thread will be told.
-    fn satisfied(&mut self, index: usize, operation: Option<OperationId>, gpu: &Gpu) -> bool {
+    fn satisfied(&mut self, index: usize, operation: Option<OperationId>, gpu: &impl Target) -> bool {
         match operation.filter(|&operation| !gpu.is_complete(operation)) {
             Some(operation) => {
                 self.waiting_for.entry(operation.0).or_default().push(index);
@@ -313,36 +353,21 @@ impl Thread<'_> {
 
 impl Host for ProgramHost<'_> {
     fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
-        for (token, thread) in (0..).zip(&self.threads) {
-            gpu.wake_at(Instant::ZERO + thread.program.release, token);
-        }
+        self.begin(gpu);
         Ok(())
     }
 
     fn on_event(&mut self, event: GpuEvent, gpu: &Gpu) {
-        let GpuEvent::Completed(operation) = event else { return };
-        if let Some(threads) = self.waiting_for.remove(&operation.0) {
-            self.ready.extend(threads);
-        }
-        while let Some(&(thread, before)) = self.waiting_for_device.front()
-            && gpu.completed_in_a_row() >= before
-        {
-            self.waiting_for_device.pop_front();
-            self.ready.insert(thread);
+        if let GpuEvent::Completed(operation) = event {
+            self.completed(operation, gpu);
         }
     }
 
     fn on_wake(&mut self, token: u64) {
-        self.ready.extend(usize::try_from(token).ok().filter(|&thread| thread < self.threads.len()));
+        self.woken(token);
     }
 
     fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
-        while !self.ready.is_empty() {
-            // A thread made ready meanwhile waits for the next turn, so that all go on in declaration order.
-            for thread in std::mem::take(&mut self.ready) {
-                self.run(thread, gpu)?;
-            }
-        }
-        Ok(())
+        self.go_on(gpu)
     }
 }

@@ -1,0 +1,43 @@
+//! Response times without running, and how far to trust them.
+//!
+//! The thesis "GPU response time analysis" (2019, chapter 3) merges the SMs of a GPU into one and computes, kernel by
+//! kernel, when the last block of each must have ended. What is here:
+//!
+//! | what | where |
+//! | --- | --- |
+//! | Algorithm 2 as printed, the oracle of everything else | [`printed`] |
+//! | the same numbers, with releases, at a cost that does not grow with the grid | [`MergedSm`] |
+//! | blocks that differ, on one SM with the resources of all | [`MergedResources`] |
+//! | all kernels with the same block time, in closed form | [`equal_times`] |
+//! | utilization, Eq. 3.3 and 3.4 | [`Task`] |
+//! | a whole scenario, and whether the result is exact | [`analyse`] |
+//! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
+//! | all orders of simultaneous launches | [`launch_orders`] |
+//! | analysed against simulated | [`compare`] |
+//! | random scenarios that put the merged SM to the test | [`validation`] |
+//! | the thesis' cost study, Figs. 3.11 to 3.13 | [`cost_study`] |
+//!
+//! `docs/analysis.md` has the proofs, `docs/errata.md` what was wrong in print.
+
+mod analyse;
+mod assumptions;
+mod compare;
+pub mod cost_study;
+pub mod equal_times;
+mod launch_orders;
+mod merged_gpu;
+mod merged_resources;
+mod merged_sm;
+mod pending;
+pub mod printed;
+mod safe_bound;
+mod task;
+pub mod validation;
+
+pub use analyse::{AnalysedKernel, Analysis, analyse};
+pub use assumptions::{Departure, LaunchDependence};
+pub use compare::{ComparedKernel, Comparison, compare};
+pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders};
+pub use merged_resources::{MergedResources, Pool, PooledKernel};
+pub use merged_sm::{MergedKernel, MergedSm, finish_times};
+pub use task::{Task, TimeOverflow, total_utilization};

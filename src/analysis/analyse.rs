@@ -1,0 +1,334 @@
+//! Response-time analysis of a whole scenario.
+
+use std::num::NonZeroU32;
+
+use serde::Serialize;
+
+use super::assumptions::{self, Departure, LaunchDependence};
+use super::merged_gpu::{Analysed, Costs, Merged, MergedGpu};
+use super::merged_resources::{MergedResources, Pool, PooledKernel};
+use super::merged_sm::{MergedKernel, MergedSm};
+use super::safe_bound::SafeBounds;
+use super::task::Task;
+use crate::device::{BlockDemand, Device};
+use crate::gpu::{GpuOptions, RunError, SubmitError};
+use crate::hosts::{ProgramHost, Target};
+use crate::scenario::Scenario;
+use crate::time::{Duration, Instant};
+use crate::workload::{OperationId, OperationKind};
+
+/// The analysis of a scenario.
+#[derive(Debug, Clone, Serialize)]
+pub struct Analysis<'a> {
+    /// Name of the scenario.
+    pub scenario: &'a str,
+    /// Name of the device.
+    pub device: &'a str,
+    /// Blocks that the merged SM holds at once; `None` if the blocks of the scenario are not all alike.
+    pub g_max: Option<u32>,
+    /// Whether merging the SMs is exact: the analysed finish times are those of every work-conserving placement.
+    pub exact: bool,
+    /// The assumptions that do not hold.
+    #[serde(skip)]
+    pub departures: Vec<Departure>,
+    /// Threads that the kernels keep busy on average (Eq. 3.4); `None` unless every kernel has a period or deadline.
+    pub utilization_threads: Option<f64>,
+    /// Thread slots of the GPU (the thesis' `b_max`), for comparison.
+    pub thread_slots: u32,
+    /// Kernel launches, in launch order.
+    pub kernels: Vec<AnalysedKernel<'a>>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+    /// Input of Algorithm 2, in the order of the EE queue; empty if the blocks are not all alike.
+    #[serde(skip)]
+    pub merged: Vec<MergedKernel>,
+    /// For each entry of `merged`, its index in `kernels`.
+    #[serde(skip)]
+    pub merged_order: Vec<usize>,
+}
+
+/// One analysed kernel launch; times in ns.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AnalysedKernel<'a> {
+    /// Number of the operation, in launch order.
+    pub id: u32,
+    /// Index of the host thread (the examiner's benchmark).
+    pub benchmark: u32,
+    /// The host thread's label.
+    pub label: &'a str,
+    /// Name of the function.
+    pub name: &'a str,
+    /// What tables and figures call it.
+    pub title: &'a str,
+    /// Index of the stream among those of the scenario, -1 for the NULL stream.
+    pub stream: i64,
+    /// Iteration or job of the host thread, from 0.
+    pub iteration: u32,
+    /// Threads of one block.
+    pub threads: u32,
+    /// g: blocks of the grid.
+    pub blocks: u32,
+    /// Blocks of this kernel that an empty GPU holds at once.
+    pub g_max: u32,
+    /// The host's call (G1).
+    pub launched_ns: Instant,
+    /// r: when it enters the EE queue (G2).
+    pub released_ns: Option<Instant>,
+    /// f: when it is analysed to finish; `None` if the horizon comes first.
+    pub finish_ns: Option<Instant>,
+    /// R: finish minus launch.
+    pub response_ns: Option<Duration>,
+    /// By when it has finished on any work-conserving placement even if blocks run shorter than stated.
+    pub safe_finish_ns: Option<Instant>,
+    /// Deadline of the job, counted from its release: the scenario's, or else the period.
+    pub deadline_ns: Option<Duration>,
+    /// Whether it is analysed to finish by then.
+    pub schedulable: Option<bool>,
+    /// Whether `safe_finish_ns` is by then.
+    pub safely_schedulable: Option<bool>,
+    /// u, threads kept busy on average (Eq. 3.3).
+    pub utilization_threads: Option<f64>,
+}
+
+/// Analyses a scenario.
+///
+/// The host threads run as they do in a simulation; a kernel that enters the EE queue is placed on one merged SM, and
+/// what waits for it goes on when it is analysed to finish.
+///
+/// # Errors
+/// [`RunError`], as the simulation of the same scenario has it.
+pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
+    let demands = demands(scenario)?;
+    let (costs, merged) = merge(scenario, &demands)?;
+    let walked = walk(scenario, &costs, merged.clone())?;
+    let kernel_of = |record: &Analysed| match record.kind {
+        OperationKind::Kernel(kernel) => scenario.kernels.get(kernel.0 as usize).map(|found| (kernel, found)),
+        _ => None,
+    };
+    let order = Order::of(&walked.operations);
+    let departures = assumptions::departures(scenario, &demands, order.chained);
+    let dependence = assumptions::launch_dependence(scenario);
+    let harmless = [Departure::Copies, Departure::Variation];
+    let independent = !order.preceded && departures.iter().all(|departure| harmless.contains(departure));
+    let finish_is_safe = independent && dependence.is_none();
+    let bounded = !finish_is_safe && dependence.is_none() && !departures.contains(&Departure::Channels);
+    let safe = bounded.then(|| SafeBounds::new(scenario, &demands, &costs, &walked.operations));
+
+    let mut index_of = vec![usize::MAX; walked.operations.len()];
+    let mut kernels = Vec::new();
+    for (number, record) in (0_u32..).zip(&walked.operations) {
+        let Some((id, kernel)) = kernel_of(record) else { continue };
+        let finish = record.finish.filter(|finish| *finish <= walked.horizon);
+        let safe_finish = match (&dependence, &safe) {
+            (Some(_), _) => None,
+            (None, _) if finish_is_safe => record.finish,
+            (None, safe) => safe.as_ref().and_then(|safe| safe.finish(number)),
+        };
+        let thread = scenario.threads.get(record.origin.thread as usize);
+        let deadline = thread.and_then(|thread| thread.deadline.or(thread.period));
+        let job = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
+        let due = job.zip(deadline).map(|(job, deadline)| job + deadline);
+        let period = thread.and_then(|thread| thread.period.or(thread.deadline));
+        let (block_time, blocks, threads) = (kernel.duration.worst, kernel.blocks, kernel.shape.threads);
+        let task = period.map(|period| Task { period, block_time, blocks, threads });
+        index_of[number as usize] = kernels.len();
+        kernels.push(AnalysedKernel {
+            id: number,
+            benchmark: record.origin.thread,
+            label: thread.map_or("", |thread| &thread.label),
+            name: &kernel.name,
+            title: &kernel.title,
+            stream: i64::from(record.stream.0) - 1,
+            iteration: record.origin.iteration,
+            threads: kernel.shape.threads,
+            blocks: kernel.blocks,
+            g_max: costs.kernels[id.0 as usize].g_max,
+            launched_ns: record.launched,
+            released_ns: record.queued,
+            finish_ns: finish,
+            response_ns: finish.map(|finish| finish.since(record.launched)),
+            safe_finish_ns: safe_finish,
+            deadline_ns: deadline,
+            schedulable: due.zip(finish).map(|(due, finish)| finish <= due),
+            safely_schedulable: due.zip(safe_finish).map(|(due, finish)| finish <= due),
+            utilization_threads: task.and_then(|task| task.utilization()),
+        });
+    }
+    let alike = matches!(merged, Merged::Slots(_));
+    let in_order = || walked.ee_order.iter().filter(|_| alike);
+    let notes = notes(scenario, &departures, dependence.as_ref(), &kernels, &walked);
+    Ok(Analysis {
+        scenario: &scenario.name,
+        device: &scenario.device.name,
+        g_max: kernels.first().map(|kernel| kernel.g_max).filter(|_| alike),
+        exact: departures.is_empty(),
+        departures: departures.into_iter().collect(),
+        utilization_threads: total(&kernels),
+        thread_slots: scenario.device.sms * scenario.device.warps_per_sm() * scenario.device.warp_size,
+        merged: in_order().filter_map(|&number| as_merged(&walked.operations[number as usize], &costs)).collect(),
+        merged_order: in_order().map(|&number| index_of[number as usize]).collect(),
+        kernels,
+        notes,
+    })
+}
+
+/// What the operations of a walk have before them in their streams.
+struct Order {
+    /// A kernel has a kernel before it.
+    chained: bool,
+    /// A kernel has any operation before it.
+    preceded: bool,
+}
+
+impl Order {
+    fn of(operations: &[Analysed]) -> Self {
+        let mut order = Self { chained: false, preceded: false };
+        let (mut used, mut with_kernel) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+        for record in operations {
+            let is_kernel = matches!(record.kind, OperationKind::Kernel(_));
+            let is_first = used.insert(record.stream);
+            order.preceded |= is_kernel && !is_first;
+            order.chained |= is_kernel && !with_kernel.insert(record.stream);
+        }
+        order
+    }
+}
+
+/// What one block of each kernel takes.
+pub(super) fn demands(scenario: &Scenario) -> Result<Vec<BlockDemand>, SubmitError> {
+    scenario.kernels.iter().map(|kernel| Ok(BlockDemand::new(&kernel.shape, &scenario.device)?)).collect()
+}
+
+/// The merged SM of a scenario and what its operations cost there.
+fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged), SubmitError> {
+    let device = &scenario.device;
+    let used: Vec<_> = assumptions::launches(scenario).collect();
+    let first = used.first().and_then(|(kernel, _)| demands.get(kernel.0 as usize));
+    let alike = used.iter().all(|(kernel, _)| demands.get(kernel.0 as usize) == first);
+    let masked = used.iter().any(|&(kernel, stream)| assumptions::allowed_sms(scenario, kernel, stream) < device.sms);
+    let slots = |demand: &BlockDemand| device.sms * demand.blocks_per_sm(device);
+    let mut kernels = Vec::with_capacity(demands.len());
+    for (kernel, demand) in scenario.kernels.iter().zip(demands) {
+        let pooled = if alike { [1, 0, 0, 0] } else { needs(demand) };
+        kernels.push(PooledKernel {
+            release: Instant::ZERO,
+            block_time: kernel.duration.worst,
+            blocks: kernel.blocks,
+            needs: pooled,
+            g_max: slots(demand),
+        });
+    }
+    for &(kernel, stream) in &used {
+        let Some(cost) = kernels.get_mut(kernel.0 as usize) else { return Err(SubmitError::Unknown) };
+        // A kernel that is launched into streams of different masks counts with the most restrictive.
+        let allowed = assumptions::allowed_sms(scenario, kernel, stream);
+        cost.g_max = cost.g_max.min(allowed * demands[kernel.0 as usize].blocks_per_sm(device)).max(1);
+    }
+    let merged = match first.map(slots).and_then(NonZeroU32::new) {
+        Some(g_max) if alike && !masked => Merged::Slots(MergedSm::new(g_max)),
+        Some(g_max) if alike => Merged::Resources(MergedResources::new([u64::from(g_max.get()), 0, 0, 0])),
+        _ => Merged::Resources(MergedResources::new(pool(device))),
+    };
+    let copies = scenario.copies.iter().map(|copy| {
+        let by_bandwidth = || device.copy.duration(copy.direction, copy.bytes);
+        let duration = copy.duration.or_else(by_bandwidth).ok_or(SubmitError::CopyTooLong)?;
+        Ok((duration, device.copy.engine_for(copy.direction) as usize))
+    });
+    let copies = copies.collect::<Result<_, SubmitError>>()?;
+    Ok((Costs { kernels, copies, max_operations: GpuOptions::default().max_operations }, merged))
+}
+
+/// The resources of all SMs together.
+pub(super) fn pool(device: &Device) -> Pool {
+    let per_sm =
+        [device.warps_per_sm(), device.per_sm.blocks, device.per_sm.shared_memory_bytes, device.per_sm.registers];
+    per_sm.map(|limit| u64::from(limit) * u64::from(device.sms))
+}
+
+/// What one block takes of them.
+pub(super) fn needs(demand: &BlockDemand) -> Pool {
+    [demand.warps, 1, demand.shared_memory_bytes, demand.registers].map(u64::from)
+}
+
+/// What running the host threads in front of the merged SM led to.
+struct Walked {
+    operations: Vec<Analysed>,
+    ee_order: Vec<u32>,
+    horizon: Instant,
+}
+
+fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, RunError> {
+    let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
+    let blocking = scenario.streams.iter().map(|stream| stream.blocking);
+    let mut gpu = MergedGpu::new(costs, merged, blocking, scenario.device.copy.engines);
+    let mut host = ProgramHost::new(&scenario.threads);
+    let overflow = |gpu: &MergedGpu<'_>| {
+        let last = u32::try_from(gpu.submitted().saturating_sub(1)).unwrap_or(u32::MAX);
+        RunError::TimeOverflow { operation: OperationId(last) }
+    };
+    host.begin(&mut gpu);
+    loop {
+        match gpu.next_instant(horizon) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(_) => return Err(overflow(&gpu)),
+        }
+        loop {
+            for operation in std::mem::take(&mut gpu.completed) {
+                host.completed(operation, &gpu);
+            }
+            while let Some(token) = gpu.next_wake() {
+                host.woken(token);
+            }
+            let submitted = gpu.submitted();
+            host.go_on(&mut gpu)?;
+            if gpu.completed.is_empty() && gpu.submitted() == submitted {
+                break;
+            }
+        }
+    }
+    Ok(Walked { operations: gpu.operations, ee_order: gpu.ee_order, horizon })
+}
+
+fn as_merged(record: &Analysed, costs: &Costs) -> Option<MergedKernel> {
+    let OperationKind::Kernel(kernel) = record.kind else { return None };
+    let cost = costs.kernels.get(kernel.0 as usize)?;
+    Some(MergedKernel { release: record.queued?, block_time: cost.block_time, blocks: cost.blocks })
+}
+
+/// Eq. 3.4 over the kernels of the first iteration of every thread.
+fn total(kernels: &[AnalysedKernel<'_>]) -> Option<f64> {
+    let first = || kernels.iter().filter(|kernel| kernel.iteration == 0);
+    first().next()?;
+    first().map(|kernel| kernel.utilization_threads).sum()
+}
+
+fn notes(
+    scenario: &Scenario,
+    departures: &std::collections::BTreeSet<Departure>,
+    dependence: Option<&LaunchDependence>,
+    kernels: &[AnalysedKernel<'_>],
+    walked: &Walked,
+) -> Vec<String> {
+    let mut notes = scenario.notes.clone();
+    notes.extend(departures.iter().map(|departure| format!("not exact: {departure}")));
+    if departures.contains(&Departure::UnequalThreads) || departures.contains(&Departure::UnequalResources) {
+        notes.push(
+            "g_max is defined for equal blocks only: a block starts when the summed resources of all SMs suffice for \
+             it, with no more blocks of one kernel than an empty GPU holds (g_max of each kernel)"
+                .to_owned(),
+        );
+    }
+    if departures.contains(&Departure::Channels) && dependence.is_none() {
+        notes.push("safe_finish_ns is not given: streams may have to wait for a hardware channel".to_owned());
+    } else if dependence.is_none() && kernels.iter().any(|kernel| kernel.safe_finish_ns.is_none()) {
+        notes.push("safe_finish_ns is not given where it is past 2^64 ns or there are too many operations".to_owned());
+    }
+    notes.extend(dependence.map(ToString::to_string));
+    let unfinished = kernels.iter().filter(|kernel| kernel.finish_ns.is_none()).count();
+    if unfinished > 0 {
+        let horizon = walked.horizon;
+        notes.push(format!("{unfinished} of {} kernels do not finish by the horizon, {horizon}", kernels.len()));
+    }
+    notes
+}

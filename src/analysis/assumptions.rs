@@ -1,0 +1,159 @@
+//! When merging the SMs is exact, and why not when it is not.
+
+use std::collections::BTreeSet;
+
+use thiserror::Error;
+
+use crate::device::BlockDemand;
+use crate::scenario::{HostThread, Scenario, Step};
+use crate::workload::{KernelId, StreamId};
+
+/// An assumption of the exactness theorem (`docs/analysis.md`, "When merging is exact") that an input does not keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
+#[non_exhaustive]
+pub enum Departure {
+    /// Blocks of different warps.
+    #[error(
+        "blocks differ in their threads: one merged SM pools what is free on several SMs, where no single block of \
+         the real GPU could use it"
+    )]
+    UnequalThreads,
+    /// Blocks of different shared memory or registers.
+    #[error("blocks differ in their shared memory or registers: one merged SM pools what is free on several SMs")]
+    UnequalResources,
+    /// Kernels in streams of different priorities.
+    #[error("streams have different priorities: the analysis takes kernels in the order in which they become ready")]
+    Priorities,
+    /// A mask keeps a kernel from some SMs.
+    #[error("an SM mask keeps a kernel from some SMs: the merged SM only limits how many of its blocks run at once")]
+    SmMask,
+    /// Something runs on the NULL stream.
+    #[error("the NULL stream is used: its operations wait for those of other streams and they for it (N1, N2)")]
+    NullStream,
+    /// Copies or memsets.
+    #[error("there are copies or memsets: they are taken in the order in which they become ready")]
+    Copies,
+    /// Several kernels in one stream.
+    #[error("a stream has several kernels: a later one is released when its predecessor is analysed to finish")]
+    Chains,
+    /// Fewer channels than streams.
+    #[error("there are fewer hardware channels than streams: the analysis lets every stream have one")]
+    Channels,
+    /// Blocks of a kernel run for different times.
+    #[error("block times vary: every block is analysed with its longest")]
+    Variation,
+}
+
+/// Why launch times depend on when operations complete.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "safe_finish_ns is not given: {thread:?} waits for operations and then goes on, so what it does later comes \
+     earlier or later when blocks run shorter"
+)]
+pub struct LaunchDependence {
+    /// The label of the first such thread.
+    pub thread: String,
+}
+
+/// What each launch of a scenario refers to, in the order of the threads and their steps.
+pub(super) fn launches(scenario: &Scenario) -> impl Iterator<Item = (KernelId, StreamId)> + '_ {
+    scenario.threads.iter().filter(|thread| thread.iterations != Some(0)).flat_map(|thread| {
+        thread.steps.iter().filter_map(|step| match step {
+            Step::Launch(kernel, stream) => Some((*kernel, *stream)),
+            _ => None,
+        })
+    })
+}
+
+/// SMs that a launch may use: a kernel's own mask replaces its stream's.
+pub(super) fn allowed_sms(scenario: &Scenario, kernel: KernelId, stream: StreamId) -> u32 {
+    let kernel_mask = scenario.kernels.get(kernel.0 as usize).and_then(|kernel| kernel.sm_mask);
+    let stream_mask = scenario.streams.get(stream.0 as usize).and_then(|stream| stream.sm_mask);
+    let device = &scenario.device;
+    let allowed = |sm: &u32| kernel_mask.or(stream_mask).is_none_or(|mask| mask.enables_sm(*sm, device));
+    // A count of at most `sms`.
+    u32::try_from((0..device.sms).filter(allowed).count()).unwrap_or(device.sms)
+}
+
+/// Which assumptions a scenario does not keep. `demands` are those of all its kernels; `chained` says whether a kernel
+/// launch had another before it in its stream.
+pub(super) fn departures(scenario: &Scenario, demands: &[BlockDemand], chained: bool) -> BTreeSet<Departure> {
+    let mut found = BTreeSet::new();
+    let mut note = |departure, holds: bool| {
+        if holds {
+            found.insert(departure);
+        }
+    };
+    let used: Vec<(KernelId, StreamId)> = launches(scenario).collect();
+    let demand = |launch: &(KernelId, StreamId)| demands.get(launch.0.0 as usize).copied();
+    let first = used.first().and_then(demand);
+    for other in used.iter().filter_map(demand) {
+        let Some(first) = first else { break };
+        note(Departure::UnequalThreads, other.warps != first.warps);
+        let same = other.registers == first.registers && other.shared_memory_bytes == first.shared_memory_bytes;
+        note(Departure::UnequalResources, !same);
+    }
+    let priority = |stream: StreamId| scenario.streams.get(stream.0 as usize).map_or(0, |stream| stream.priority);
+    let priorities: BTreeSet<i32> = used.iter().map(|(_, stream)| priority(*stream)).collect();
+    note(Departure::Priorities, priorities.len() > 1);
+    note(
+        Departure::SmMask,
+        used.iter().any(|&(kernel, stream)| allowed_sms(scenario, kernel, stream) < scenario.device.sms),
+    );
+    let varies = |launch: &(KernelId, StreamId)| {
+        scenario.kernels.get(launch.0.0 as usize).is_some_and(|kernel| kernel.duration.varies())
+    };
+    note(Departure::Variation, used.iter().any(varies));
+    let mut streams = BTreeSet::new();
+    for step in scenario.threads.iter().flat_map(|thread| &thread.steps) {
+        match *step {
+            Step::Launch(_, stream) => {
+                streams.insert(stream);
+            }
+            Step::Copy(_, stream) | Step::Memset(stream) => {
+                streams.insert(stream);
+                note(Departure::Copies, true);
+            }
+            _ => {}
+        }
+    }
+    note(Departure::NullStream, streams.contains(&StreamId::NULL));
+    let channels = scenario.device.channels.map_or(usize::MAX, |channels| channels as usize);
+    note(Departure::Channels, streams.len() > channels);
+    note(Departure::Chains, chained);
+    found
+}
+
+/// Whether some thread submits anything, or lets others through a barrier, after it waited for an operation.
+pub(super) fn launch_dependence(scenario: &Scenario) -> Option<LaunchDependence> {
+    let dependent = scenario.threads.iter().find(|thread| acts_after_waiting(thread))?;
+    Some(LaunchDependence { thread: dependent.label.to_string() })
+}
+
+fn acts_after_waiting(thread: &HostThread) -> bool {
+    let mut waited = false;
+    // What holds from one iteration to the next holds for all.
+    let rounds = thread.iterations.unwrap_or(u64::MAX).min(2);
+    for _ in 0..rounds {
+        if waited && thread.barrier.is_some() {
+            return true;
+        }
+        for (index, step) in thread.steps.iter().enumerate() {
+            match *step {
+                Step::AwaitLast | Step::SynchronizeStream(_) | Step::SynchronizeDevice => waited = true,
+                Step::Launch(..) | Step::Copy(..) | Step::Memset(_) | Step::Barrier(_) if waited => return true,
+                Step::Repeat { from, times } if times > 1 && waited => {
+                    let body = thread.steps.get(from..index).unwrap_or_default();
+                    let acts = |step: &Step| {
+                        matches!(step, Step::Launch(..) | Step::Copy(..) | Step::Memset(_) | Step::Barrier(_))
+                    };
+                    if body.iter().any(acts) {
+                        return true;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    false
+}

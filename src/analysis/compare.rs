@@ -1,0 +1,128 @@
+//! Analysed against simulated finish times.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::analyse::{Analysis, analyse};
+use crate::gpu::RunError;
+use crate::hosts::simulate;
+use crate::scenario::Scenario;
+use crate::time::Instant;
+use crate::workload::OperationKind;
+
+/// The analysis and the simulation of one scenario side by side.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison<'a> {
+    /// Name of the scenario.
+    pub scenario: &'a str,
+    /// Name of the device.
+    pub device: &'a str,
+    /// The placement of the simulation.
+    pub placement: &'static str,
+    /// Whether all finish times agree.
+    pub equal: bool,
+    /// Whether the analysis promises that.
+    pub exact: bool,
+    /// Kernels that the analysis has finish too early: it is unsafe for them.
+    pub optimistic: usize,
+    /// Kernels that the analysis has finish too late.
+    pub pessimistic: usize,
+    /// Kernel launches, in the order of the analysis.
+    pub kernels: Vec<ComparedKernel<'a>>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// One kernel launch, simulated and analysed; times in ns.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparedKernel<'a> {
+    /// Number of the operation in the analysis.
+    pub id: u32,
+    /// Index of the host thread (the examiner's benchmark).
+    pub benchmark: u32,
+    /// The host thread's label.
+    pub label: &'a str,
+    /// Name of the function.
+    pub name: &'a str,
+    /// What tables and figures call it.
+    pub title: &'a str,
+    /// Index of the stream among those of the scenario, -1 for the NULL stream.
+    pub stream: i64,
+    /// Iteration or job of the host thread, from 0.
+    pub iteration: u32,
+    /// When it finished; `None`: not before the horizon.
+    pub simulated_finish_ns: Option<Instant>,
+    /// When it is analysed to finish; `None`: not before the horizon.
+    pub analysed_finish_ns: Option<Instant>,
+    /// Analysed less simulated: negative where the analysis is optimistic, that is, unsafe.
+    pub difference_ns: Option<i128>,
+    /// By when it finishes even if blocks run shorter.
+    pub safe_finish_ns: Option<Instant>,
+}
+
+/// Simulates and analyses a scenario. Kernels are matched by host thread and the order of its launches.
+///
+/// # Errors
+/// [`RunError`] of either.
+pub fn compare(scenario: &Scenario) -> Result<Comparison<'_>, RunError> {
+    let analysis = analyse(scenario)?;
+    let run = simulate(scenario)?;
+    let mut launches: BTreeMap<u32, Vec<Option<Instant>>> = BTreeMap::new();
+    for record in run.trace.operations() {
+        if matches!(record.kind, OperationKind::Kernel(_)) {
+            launches.entry(record.origin.thread).or_default().push(record.finish());
+        }
+    }
+    Ok(side_by_side(scenario, analysis, &launches))
+}
+
+fn side_by_side<'a>(
+    scenario: &'a Scenario,
+    analysis: Analysis<'a>,
+    launches: &BTreeMap<u32, Vec<Option<Instant>>>,
+) -> Comparison<'a> {
+    let mut next: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut kernels = Vec::with_capacity(analysis.kernels.len());
+    for kernel in &analysis.kernels {
+        let position = next.entry(kernel.benchmark).or_default();
+        let simulated = launches.get(&kernel.benchmark).and_then(|finishes| finishes.get(*position)).copied();
+        *position += 1;
+        let (simulated, analysed) = (simulated.flatten(), kernel.finish_ns);
+        let ns = |instant: Instant| i128::from(instant.as_ns());
+        kernels.push(ComparedKernel {
+            id: kernel.id,
+            benchmark: kernel.benchmark,
+            label: kernel.label,
+            name: kernel.name,
+            title: kernel.title,
+            stream: kernel.stream,
+            iteration: kernel.iteration,
+            simulated_finish_ns: simulated,
+            analysed_finish_ns: analysed,
+            difference_ns: analysed.zip(simulated).map(|(analysed, simulated)| ns(analysed) - ns(simulated)),
+            safe_finish_ns: kernel.safe_finish_ns,
+        });
+    }
+    let launched: usize = launches.values().map(Vec::len).sum();
+    let mut notes = analysis.notes;
+    if launched != kernels.len() {
+        notes.push(format!("{launched} kernels were launched in the simulation, {} in the analysis", kernels.len()));
+    }
+    let agree = |kernel: &ComparedKernel<'_>| kernel.simulated_finish_ns == kernel.analysed_finish_ns;
+    // What is not finished by the horizon finishes later than what is.
+    let finish = |finish: Option<Instant>| finish.unwrap_or(Instant::MAX);
+    let early = |kernel: &ComparedKernel<'_>| finish(kernel.analysed_finish_ns) < finish(kernel.simulated_finish_ns);
+    let late = |kernel: &ComparedKernel<'_>| finish(kernel.analysed_finish_ns) > finish(kernel.simulated_finish_ns);
+    Comparison {
+        scenario: analysis.scenario,
+        device: analysis.device,
+        placement: scenario.placement.name(),
+        equal: launched == kernels.len() && kernels.iter().all(agree),
+        exact: analysis.exact,
+        optimistic: kernels.iter().filter(|kernel| early(kernel)).count(),
+        pessimistic: kernels.iter().filter(|kernel| late(kernel)).count(),
+        kernels,
+        notes,
+    }
+}

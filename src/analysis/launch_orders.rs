@@ -1,0 +1,288 @@
+//! All orders of simultaneous launches (thesis, chapter 5: the order in which kernels launched together enter the EE
+//! queue is unknown, so all cases have to be considered).
+
+use std::collections::BTreeMap;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use serde::Serialize;
+use thiserror::Error;
+
+use super::analyse::analyse;
+use crate::gpu::RunError;
+use crate::hosts::simulate;
+use crate::scenario::{HostThread, Scenario};
+use crate::time::{Duration, Instant};
+use crate::workload::OperationKind;
+
+/// Orders up to which all are tried: those of 8 host threads.
+const MOST_ORDERS: u64 = 40_320;
+
+/// How the finish times of one order are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The response-time analysis, where it is exact.
+    Analysis,
+    /// Simulation.
+    Simulation,
+}
+
+/// Best and worst finish of every kernel over the orders tried.
+#[derive(Debug, Clone, Serialize)]
+pub struct LaunchOrders<'a> {
+    /// Name of the scenario.
+    pub scenario: &'a str,
+    /// Name of the device.
+    pub device: &'a str,
+    /// How finish times were found.
+    pub method: Method,
+    /// Orders in all; `None` if there are more than 2^64.
+    pub orders: Option<u64>,
+    /// Orders that were tried; sampled ones may repeat.
+    pub orders_tried: u64,
+    /// Whether these were all.
+    pub exhaustive: bool,
+    /// Of the sample, if it is one.
+    pub seed: Option<u64>,
+    /// Kernel launches, by host thread as declared.
+    pub kernels: Vec<OrderedKernel<'a>>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// One kernel launch over all orders; times in ns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OrderedKernel<'a> {
+    /// Place in this list.
+    pub id: u32,
+    /// Index of the host thread (the examiner's benchmark).
+    pub benchmark: u32,
+    /// The host thread's label.
+    pub label: &'a str,
+    /// Name of the function.
+    pub name: &'a str,
+    /// What tables and figures call it.
+    pub title: &'a str,
+    /// Index of the stream among those of the scenario, -1 for the NULL stream.
+    pub stream: i64,
+    /// Iteration or job of the host thread, from 0.
+    pub iteration: u32,
+    /// The earliest finish in any order; `None` if no order has it finish.
+    pub best_finish_ns: Option<Instant>,
+    /// The latest finish in any order; `None` if some order does not have it finish.
+    pub worst_finish_ns: Option<Instant>,
+    /// Labels of the host threads in the first order that gives the earliest.
+    pub best_order: Vec<&'a str>,
+    /// Labels of the host threads in the first order that gives the latest.
+    pub worst_order: Vec<&'a str>,
+}
+
+/// Why orders cannot be explored.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum OrdersError {
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The orders differ in how many kernels a host thread launches, so there is nothing to compare.
+    #[error("the number of kernels that {thread:?} launches depends on the order; limit its iterations, not its time")]
+    LaunchesDiffer {
+        /// The label.
+        thread: String,
+    },
+}
+
+/// A kernel launch: the host thread as declared, and which of its launches.
+type Launch = (u32, u32);
+
+/// Earliest and latest finish of every launch.
+type Extremes = BTreeMap<Launch, (Found, Found)>;
+
+/// A finish time and the number of the order that gave it.
+type Found = (Instant, u64);
+
+/// Explores the orders in which host threads released at one instant act. `samples` orders are drawn if there are more
+/// than 40320 (those of 8 threads). Uses rayon's current thread pool; the result does not depend on its size.
+///
+/// # Errors
+/// [`OrdersError`].
+pub fn launch_orders(scenario: &Scenario, samples: u64, seed: u64) -> Result<LaunchOrders<'_>, OrdersError> {
+    let analysis = analyse(scenario)?;
+    let method = if analysis.exact { Method::Analysis } else { Method::Simulation };
+    let groups = groups(&scenario.threads);
+    let orders = groups.iter().try_fold(1_u64, |product, group| product.checked_mul(factorial(group.len())?));
+    let exhaustive = orders.is_some_and(|orders| orders <= MOST_ORDERS);
+    let tried = orders.filter(|_| exhaustive).unwrap_or(samples);
+    let order = |number: u64| {
+        if exhaustive {
+            numbered(&groups, scenario.threads.len(), number)
+        } else {
+            drawn(&groups, scenario, seed, number)
+        }
+    };
+    let extremes = (0..tried)
+        .into_par_iter()
+        .map_init(
+            || scenario.clone(),
+            |permuted, number| {
+                let finishes = finishes(scenario, permuted, &order(number), method)?;
+                Ok(finishes
+                    .into_iter()
+                    .map(|(launch, finish)| (launch, ((finish, number), (finish, number))))
+                    .collect())
+            },
+        )
+        .try_reduce_with(|one, other| merged(scenario, one, &other))
+        .transpose()?
+        .unwrap_or_default();
+
+    let labels = |number: u64| order(number).into_iter().map(|thread| &*scenario.threads[thread].label).collect();
+    let known = |finish: Instant| (finish < Instant::MAX).then_some(finish);
+    let mut position: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut kernels = Vec::new();
+    let mut declared: Vec<_> = analysis.kernels.iter().collect();
+    declared.sort_by_key(|kernel| kernel.benchmark);
+    for (id, kernel) in (0..).zip(declared) {
+        let nth = position.entry(kernel.benchmark).or_default();
+        let found = extremes.get(&(kernel.benchmark, *nth));
+        *nth += 1;
+        let Some(&((best, best_number), (worst, worst_number))) = found else { continue };
+        kernels.push(OrderedKernel {
+            id,
+            benchmark: kernel.benchmark,
+            label: kernel.label,
+            name: kernel.name,
+            title: kernel.title,
+            stream: kernel.stream,
+            iteration: kernel.iteration,
+            best_finish_ns: known(best),
+            worst_finish_ns: known(worst),
+            best_order: labels(best_number),
+            worst_order: labels(worst_number),
+        });
+    }
+    let mut notes = analysis.notes;
+    if !exhaustive {
+        notes.push(format!("{tried} orders drawn at random (seed {seed}): best and worst are not certain"));
+    }
+    Ok(LaunchOrders {
+        scenario: &scenario.name,
+        device: &scenario.device.name,
+        method,
+        orders,
+        orders_tried: tried,
+        exhaustive,
+        seed: (!exhaustive).then_some(seed),
+        kernels,
+        notes,
+    })
+}
+
+/// Host threads that are released together, two or more, by index.
+fn groups(threads: &[HostThread]) -> Vec<Vec<usize>> {
+    let mut by_release: BTreeMap<Duration, Vec<usize>> = BTreeMap::new();
+    for (index, thread) in threads.iter().enumerate() {
+        by_release.entry(thread.release).or_default().push(index);
+    }
+    by_release.into_values().filter(|group| group.len() > 1).collect()
+}
+
+fn factorial(n: usize) -> Option<u64> {
+    (1..=n as u64).try_fold(1_u64, u64::checked_mul)
+}
+
+/// Order number `number` of all orders: a number to a mixed base, whose digits say which of the remaining threads of a
+/// group comes next.
+fn numbered(groups: &[Vec<usize>], threads: usize, mut number: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..threads).collect();
+    for group in groups {
+        let mut left = group.clone();
+        for &place in group {
+            let choices = left.len() as u64;
+            // Below the length of a vector.
+            let chosen = usize::try_from(number % choices).unwrap_or(0);
+            number /= choices;
+            order[place] = left.remove(chosen);
+        }
+    }
+    order
+}
+
+fn drawn(groups: &[Vec<usize>], scenario: &Scenario, seed: u64, number: u64) -> Vec<usize> {
+    let mut numbers = ChaCha8Rng::seed_from_u64(seed);
+    numbers.set_stream(number);
+    let mut order: Vec<usize> = (0..scenario.threads.len()).collect();
+    for group in groups {
+        let mut shuffled = group.clone();
+        shuffled.shuffle(&mut numbers);
+        for (&place, thread) in group.iter().zip(shuffled) {
+            order[place] = thread;
+        }
+    }
+    order
+}
+
+/// The finish of every launch when the threads are declared in `order`; [`Instant::MAX`] for none.
+fn finishes(
+    scenario: &Scenario,
+    permuted: &mut Scenario,
+    order: &[usize],
+    method: Method,
+) -> Result<Vec<(Launch, Instant)>, OrdersError> {
+    permuted.threads.clear();
+    permuted.threads.extend(order.iter().map(|&thread| scenario.threads[thread].clone()));
+    let mut launches = vec![0_u32; order.len()];
+    let mut launch = |thread: u32| {
+        let declared = order[thread as usize];
+        launches[declared] += 1;
+        // There are at most 2^32 threads.
+        (u32::try_from(declared).unwrap_or(u32::MAX), launches[declared] - 1)
+    };
+    Ok(match method {
+        Method::Analysis => analyse(permuted)?
+            .kernels
+            .iter()
+            .map(|kernel| (launch(kernel.benchmark), kernel.finish_ns.unwrap_or(Instant::MAX)))
+            .collect(),
+        Method::Simulation => simulate(permuted)?
+            .trace
+            .operations()
+            .iter()
+            .filter(|record| matches!(record.kind, OperationKind::Kernel(_)))
+            .map(|record| (launch(record.origin.thread), record.finish().unwrap_or(Instant::MAX)))
+            .collect(),
+    })
+}
+
+/// The extremes of both; of equal ones those of the lower number.
+fn merged(scenario: &Scenario, one: Extremes, other: &Extremes) -> Result<Extremes, OrdersError> {
+    if let Some(&(thread, _)) =
+        one.keys().chain(other.keys()).find(|launch| one.contains_key(launch) != other.contains_key(launch))
+    {
+        let label = scenario.threads.get(thread as usize).map_or("", |thread| &thread.label);
+        return Err(OrdersError::LaunchesDiffer { thread: label.to_owned() });
+    }
+    let pick = |(launch, (best, worst)): (Launch, (Found, Found))| {
+        let Some(&(other_best, other_worst)) = other.get(&launch) else { return (launch, (best, worst)) };
+        let worse = |(finish, number): Found| (finish, std::cmp::Reverse(number));
+        let worst = if worse(other_worst) > worse(worst) { other_worst } else { worst };
+        (launch, (best.min(other_best), worst))
+    };
+    Ok(one.into_iter().map(pick).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbered_orders_are_all_different_and_keep_other_threads_in_place() {
+        let groups = vec![vec![0, 2, 3], vec![4, 5]];
+        let orders: std::collections::BTreeSet<_> = (0..12).map(|number| numbered(&groups, 6, number)).collect();
+        assert_eq!(orders.len(), 12);
+        assert!(orders.iter().all(|order| order[1] == 1));
+    }
+}

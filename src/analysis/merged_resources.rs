@@ -1,0 +1,180 @@
+//! One merged SM for blocks that differ: the thesis' assumption (section 3.2.2) taken at its word.
+//!
+//! The thesis defines `g_max` for equal blocks only (Eq. 3.6). The one big SM of its text has the resources of all SMs;
+//! a block starts on it as soon as the sum of what is free suffices, in every resource. That is what is computed here,
+//! with one refinement: no kernel has more blocks running at once than an otherwise empty GPU holds of them (five
+//! blocks of 768 threads would fit two SMs' 4096 threads, and the two hold four).
+//!
+//! For independent kernels of one priority the result is a lower bound on the finish times of every placement, and so
+//! optimistic where it differs (proof in `docs/analysis.md`). With chains or priorities it is neither.
+
+use super::pending::Pending;
+use super::task::TimeOverflow;
+use crate::time::{Duration, Instant};
+
+/// Number of resources: warps, block slots, shared memory, registers.
+const RESOURCES: usize = 4;
+
+/// What is pooled, or what one block takes of it, in the order warps, block slots, shared memory, registers.
+pub type Pool = [u64; RESOURCES];
+
+/// A kernel as the merged SM with pooled resources sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PooledKernel {
+    /// When it enters the EE queue \[ns\].
+    pub release: Instant,
+    /// How long one block runs \[ns\].
+    pub block_time: Duration,
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// What one block takes.
+    pub needs: Pool,
+    /// Blocks of it that an empty GPU holds at once, on the SMs that it may use; at least 1.
+    pub g_max: u32,
+}
+
+/// One SM with the resources of all; kernels are placed one after another, as they enter the EE queue.
+///
+/// Costs as [`MergedSm`](super::MergedSm) does: whole cycles are one step here too, because a kernel whose next block
+/// does not fit takes exactly the places again that its own blocks leave.
+#[derive(Debug, Clone)]
+pub struct MergedResources {
+    capacity: Pool,
+    free: Pool,
+    t_a: Instant,
+    h: Pending<Pool>,
+}
+
+impl MergedResources {
+    /// An empty merged SM at t = 0.
+    #[must_use]
+    pub fn new(capacity: Pool) -> Self {
+        Self { capacity, free: capacity, t_a: Instant::ZERO, h: Pending::new() }
+    }
+
+    /// Empty again at t = 0.
+    pub fn reset(&mut self) {
+        self.free = self.capacity;
+        self.t_a = Instant::ZERO;
+        self.h.clear();
+    }
+
+    /// Places a kernel and gives the time at which it finishes. Releases must not decrease from call to call, and
+    /// [`PooledKernel::g_max`] blocks must fit the empty SM.
+    ///
+    /// # Errors
+    /// [`TimeOverflow`]; the merged SM is of no use then.
+    pub fn place(&mut self, kernel: &PooledKernel) -> Result<Instant, TimeOverflow> {
+        if kernel.release > self.t_a {
+            self.advance(kernel.release, &kernel.needs);
+        }
+        let mut rest = kernel.blocks;
+        loop {
+            let room = self.room(kernel).min(rest);
+            let end = self.t_a.checked_add(kernel.block_time).ok_or(TimeOverflow)?;
+            if room > 0 {
+                self.take(&kernel.needs, room);
+                self.h.push(end, room);
+                rest -= room;
+            }
+            if rest == 0 {
+                self.h.settle(kernel.needs);
+                return Ok(end);
+            }
+            let cycles = self.h.whole_cycles(rest, kernel.block_time);
+            if cycles > 0 {
+                // At most `rest` blocks, see `whole_cycles`.
+                let blocks = u64::from(cycles) * self.h.own_blocks();
+                rest -= u32::try_from(blocks).unwrap_or(rest);
+                self.h.skip(cycles, kernel.block_time).ok_or(TimeOverflow)?;
+            }
+            match self.h.earliest() {
+                Some(next) => self.advance(next, &kernel.needs),
+                // Nothing runs and nothing fits: the caller broke the rule on `g_max`.
+                None => return Err(TimeOverflow),
+            }
+        }
+    }
+
+    /// How many further blocks fit now.
+    fn room(&self, kernel: &PooledKernel) -> u32 {
+        let fitting = self.free.iter().zip(&kernel.needs).filter_map(|(free, need)| free.checked_div(*need)).min();
+        let left = u64::from(kernel.g_max).saturating_sub(self.h.own_blocks());
+        u32::try_from(fitting.unwrap_or(u64::MAX).min(left)).unwrap_or(u32::MAX)
+    }
+
+    fn take(&mut self, needs: &Pool, blocks: u32) {
+        for (free, need) in self.free.iter_mut().zip(needs) {
+            *free -= need * u64::from(blocks);
+        }
+    }
+
+    /// Makes `t` the new `t_a`; what has ended by then is free. Own blocks take `needs`.
+    fn advance(&mut self, t: Instant, needs: &Pool) {
+        self.t_a = t;
+        let pool = &mut self.free;
+        self.h.take_until(t, |blocks, other| {
+            for (free, need) in pool.iter_mut().zip(other.as_ref().unwrap_or(needs)) {
+                *free += need * u64::from(blocks);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use proptest::prelude::*;
+
+    use super::super::merged_sm::{self, MergedKernel};
+    use super::*;
+
+    fn kernel(release: u64, c: u64, blocks: u32, warps: u64, g_max: u32) -> PooledKernel {
+        PooledKernel {
+            release: Instant::from_ns(release),
+            block_time: Duration::from_ns(c),
+            blocks,
+            needs: [warps, 1, 0, 0],
+            g_max,
+        }
+    }
+
+    #[test]
+    fn a_block_of_1024_starts_beside_six_of_512_on_a_merged_sm() {
+        let mut sm = MergedResources::new([128, 64, 0, 0]);
+        assert_eq!(sm.place(&kernel(0, 100, 6, 16, 8)), Ok(Instant::from_ns(100)));
+        assert_eq!(sm.place(&kernel(25, 100, 1, 32, 4)), Ok(Instant::from_ns(125)));
+    }
+
+    #[test]
+    fn no_more_blocks_of_768_threads_than_the_real_gpu_holds() {
+        let mut sm = MergedResources::new([128, 64, 0, 0]);
+        assert_eq!(sm.place(&kernel(0, 10, 5, 24, 4)), Ok(Instant::from_ns(20)));
+    }
+
+    #[test]
+    fn the_largest_grid_beside_another_kernel_takes_no_longer_than_a_small_one() {
+        let mut sm = MergedResources::new([128, 64, 0, 0]);
+        assert_eq!(sm.place(&kernel(0, 1_000_000_000, 1, 16, 8)), Ok(Instant::from_ns(1_000_000_000)));
+        assert_eq!(sm.place(&kernel(0, 1, 2_147_483_647, 16, 8)), Ok(Instant::from_ns(306_783_379)));
+    }
+
+    proptest! {
+        #[test]
+        fn equal_blocks_give_what_the_merged_sm_gives(
+            g_max in 1_u32..9,
+            set in prop::collection::vec((0_u64..9, 1_u64..9, 1_u32..40), 1..10),
+        ) {
+            let mut slots = merged_sm::MergedSm::new(NonZeroU32::new(g_max).unwrap());
+            let mut pool = MergedResources::new([16 * u64::from(g_max), 1_000, 0, 0]);
+            let mut release = 0;
+            for (gap, c, blocks) in set {
+                release += gap;
+                let pooled = kernel(release, c, blocks, 16, g_max);
+                let merged = MergedKernel { release: pooled.release, block_time: pooled.block_time, blocks };
+                prop_assert_eq!(slots.place(&merged), pool.place(&pooled));
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Algorithm 2 as the thesis prints it (section 3.4): small, slow, and what the fast forms are held against.
+//!
+//! What print leaves to the text is done as the text and its example say: a pair that was taken out of h is gone,
+//! pairs of equal time are added up, and (Fig. 3.3) a kernel released after `t_a` starts at its release, when everything
+//! that has ended by then is free. With C = 0 the printed loop would not end; see `run`.
+
+use std::num::NonZeroU32;
+
+use serde::Serialize;
+
+use super::merged_sm::MergedKernel;
+use super::task::TimeOverflow;
+use crate::time::Instant;
+
+/// What one turn of the algorithm's loop did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Index of the kernel i.
+    pub kernel: usize,
+    /// `t_a` before the turn.
+    pub t_a: Instant,
+    /// `g_f` before the turn.
+    pub g_f: u32,
+    /// `g_i` before the turn: blocks still to be placed.
+    pub to_place: u32,
+    /// `f_i`, if the turn placed the last of them ("`g_f` >= `g_i`? yes").
+    pub finish: Option<Instant>,
+    /// h after the turn, ascending.
+    pub h: Vec<(Instant, u32)>,
+    /// `t_a` after the turn.
+    pub next_t_a: Instant,
+    /// `g_f` after the turn.
+    pub next_g_f: u32,
+}
+
+/// Finish times by the printed algorithm, of kernels in the order in which they enter the EE queue.
+///
+/// # Errors
+/// [`TimeOverflow`].
+pub fn finish_times(g_max: NonZeroU32, tasks: &[MergedKernel]) -> Result<Vec<Instant>, TimeOverflow> {
+    run(g_max, tasks, |_, _| {})
+}
+
+/// Every turn of the algorithm's loop, `most` at most; [`None`] if there are more.
+///
+/// # Errors
+/// [`TimeOverflow`].
+pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<Option<Vec<Step>>, TimeOverflow> {
+    let turns: u64 = tasks.iter().map(|task| u64::from(task.blocks / g_max) + 1).sum();
+    if usize::try_from(turns).map_or(true, |turns| turns > most) {
+        return Ok(None);
+    }
+    let mut steps = Vec::new();
+    run(g_max, tasks, |step, h| {
+        let mut h = h.to_vec();
+        h.sort_unstable();
+        steps.push(Step { h, ..step });
+    })?;
+    Ok((steps.len() <= most).then_some(steps))
+}
+
+/// How many turns the algorithm's loop takes.
+///
+/// # Errors
+/// [`TimeOverflow`].
+pub fn steps_of(g_max: NonZeroU32, tasks: &[MergedKernel]) -> Result<usize, TimeOverflow> {
+    let mut turns = 0;
+    run(g_max, tasks, |_, _| turns += 1)?;
+    Ok(turns)
+}
+
+fn run(
+    g_max: NonZeroU32,
+    tasks: &[MergedKernel],
+    mut observe: impl FnMut(Step, &[(Instant, u32)]),
+) -> Result<Vec<Instant>, TimeOverflow> {
+    let mut f = Vec::with_capacity(tasks.len());
+    let (mut t_a, mut g_f) = (Instant::ZERO, g_max.get());
+    let mut h: Vec<(Instant, u32)> = Vec::new();
+    let mut i = 0;
+    let mut g_i = tasks.first().map_or(0, |task| task.blocks);
+    while i < tasks.len() {
+        // Fig. 3.3 (b).
+        if tasks[i].release > t_a {
+            t_a = tasks[i].release;
+            g_f += h.iter().filter(|(t, _)| *t <= t_a).map(|(_, g)| g).sum::<u32>();
+            h.retain(|(t, _)| *t > t_a);
+        }
+        let before = (i, t_a, g_f, g_i);
+        let end = t_a.checked_add(tasks[i].block_time).ok_or(TimeOverflow)?;
+        let mut finish = None;
+        if g_f >= g_i {
+            f.push(end);
+            finish = Some(end);
+            add(&mut h, end, g_i);
+            g_f -= g_i;
+            i += 1;
+            g_i = tasks.get(i).map_or(0, |task| task.blocks);
+        } else {
+            g_i -= g_f;
+            // As printed, pairs (t, 0) are entered too; but one that ends at once would come out again for ever.
+            if g_f > 0 || end > t_a {
+                add(&mut h, end, g_f);
+            }
+            // h is not empty: free and tracked blocks together are g_max, and g_f < g_i.
+            let Some(index) = (0..h.len()).min_by_key(|&index| h[index].0) else { break };
+            (t_a, g_f) = h.swap_remove(index);
+        }
+        let (kernel, old_t_a, old_g_f, to_place) = before;
+        let step =
+            Step { kernel, t_a: old_t_a, g_f: old_g_f, to_place, finish, h: Vec::new(), next_t_a: t_a, next_g_f: g_f };
+        observe(step, &h);
+    }
+    Ok(f)
+}
+
+/// Appends a pair to h; pairs of equal time are added up.
+fn add(h: &mut Vec<(Instant, u32)>, time: Instant, blocks: u32) {
+    match h.iter_mut().find(|(t, _)| *t == time) {
+        Some((_, g)) => *g += blocks,
+        None => h.push((time, blocks)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Duration;
+
+    #[test]
+    fn thesis_section_3_5_step_by_step() {
+        let tasks = [(4, 2), (6, 7), (6, 2), (5, 5)].map(|(c, blocks)| MergedKernel {
+            release: Instant::ZERO,
+            block_time: Duration::from_ns(c),
+            blocks,
+        });
+        let steps = steps(NonZeroU32::new(8).unwrap(), &tasks, 100).unwrap().unwrap();
+        let printed: Vec<_> = steps
+            .iter()
+            .map(|step| {
+                let h: Vec<_> = step.h.iter().map(|(t, g)| (t.as_ns(), *g)).collect();
+                (step.kernel + 1, step.finish.map(Instant::as_ns), h, step.next_t_a.as_ns(), step.next_g_f)
+            })
+            .collect();
+        // Pages 26 to 29 of the thesis; the last line is not printed there beyond f4 = 11.
+        assert_eq!(
+            printed,
+            [
+                (1, Some(4), vec![(4, 2)], 0, 6),
+                (2, None, vec![(6, 6)], 4, 2),
+                (2, Some(10), vec![(6, 6), (10, 1)], 4, 1),
+                (3, None, vec![(10, 2)], 6, 6),
+                (3, Some(12), vec![(10, 2), (12, 1)], 6, 5),
+                (4, Some(11), vec![(10, 2), (11, 5), (12, 1)], 6, 0),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_kernel_that_uses_up_g_f_costs_the_next_one_a_wasted_step() {
+        let task = MergedKernel { release: Instant::ZERO, block_time: Duration::from_ns(3), blocks: 8 };
+        let steps = steps(NonZeroU32::new(8).unwrap(), &[task, task], 100).unwrap().unwrap();
+        // The second step enters (0 + 3, 0) into h.
+        assert_eq!((steps[1].g_f, steps[1].to_place, steps[1].next_t_a.as_ns()), (0, 8, 3));
+        assert_eq!(steps.len(), 3);
+    }
+
+    #[test]
+    fn a_release_after_t_a_finds_everything_free_that_has_ended() {
+        // Fig. 3.3: released at 2, between the first block's end and the second's.
+        let task = |release, c, blocks| MergedKernel {
+            release: Instant::from_ns(release),
+            block_time: Duration::from_ns(c),
+            blocks,
+        };
+        let tasks = [task(0, 1, 1), task(0, 3, 1), task(2, 5, 2)];
+        let f = finish_times(NonZeroU32::new(2).unwrap(), &tasks).unwrap();
+        assert_eq!(f, [1, 3, 8].map(Instant::from_ns));
+    }
+}

@@ -1,0 +1,137 @@
+//! Finish times that hold on any work-conserving placement, with priorities, several kernels per stream, copies and
+//! masks, even if blocks run shorter than stated.
+//!
+//! For equal, independent kernels the analysed finish is such a bound (Kiefer and Wolfowitz, "On the theory of queues
+//! with many servers", 1955). Elsewhere a shorter block can delay a later kernel, and this bound is used, of Graham's
+//! kind ("Bounds for certain multiprocessing anomalies", 1966). `docs/analysis.md` has both proofs. In short:
+//!
+//! Follow from kernel k backwards what it waited for: a chain of operations, each of which was launched, or became the
+//! head of its stream, when the one before it had completed. While an operation of the chain waits for SMs, some head
+//! h fits on none of the `S_h` SMs that it may use. Give every block of kernel j a weight `v_j` such that blocks that keep
+//! h out weigh 1 or more. Then the waiting takes no longer than what all blocks weigh together, times their lengths;
+//! and the last block of each operation of the chain runs outside the waiting. So
+//!
+//! `f_k` <= max over chains to k of (launch of its first + sum of `C_o` (1 - `v_o`)) + sum over j in J of `g_j` `C_j` `v_j`,
+//!
+//! plus, if a copy is among k and what precedes it, the time of all copies once.
+
+use super::merged_gpu::{Analysed, Costs};
+use crate::device::BlockDemand;
+use crate::scenario::Scenario;
+use crate::time::Instant;
+
+mod graph;
+mod weights;
+
+use graph::{Graph, Relatives, Work};
+use weights::{ONE, Weights};
+
+/// Operations above which the bounds, each of which looks at all operations, are not computed.
+const MOST_OPERATIONS: usize = 5_000;
+
+/// Rounds of dropping operations that are launched after the bound. Every round's bound holds.
+const MOST_ROUNDS: usize = 16;
+
+/// The bounds of all operations of a scenario.
+#[derive(Debug)]
+pub(super) struct SafeBounds {
+    finish: Vec<Option<Instant>>,
+}
+
+impl SafeBounds {
+    /// Computes the bounds. Launch times must not depend on completions, nor streams wait for channels.
+    pub(super) fn new(scenario: &Scenario, demands: &[BlockDemand], costs: &Costs, operations: &[Analysed]) -> Self {
+        if operations.len() > MOST_OPERATIONS {
+            return Self { finish: Vec::new() };
+        }
+        let graph = Graph::new(scenario, demands, costs, operations);
+        let weights = Weights::new(&scenario.device, &graph.classes);
+        let mut finish = Vec::with_capacity(operations.len());
+        for operation in 0..operations.len() {
+            let bound = bound(&graph, &weights, operation, &finish);
+            finish.push(bound);
+        }
+        Self { finish }
+    }
+
+    /// By when an operation has finished; `None` if that cannot be told.
+    pub(super) fn finish(&self, operation: u32) -> Option<Instant> {
+        self.finish.get(operation as usize).copied().flatten()
+    }
+}
+
+/// The bound of operation `k`, given those of the operations launched before it.
+fn bound(graph: &Graph, weights: &Weights, k: usize, known: &[Option<Instant>]) -> Option<Instant> {
+    let relatives = graph.relatives(k);
+    let mut best: Option<Instant> = None;
+    for _ in 0..MOST_ROUNDS {
+        let interference = Interference::new(graph, &relatives, k, known, best);
+        let next = interference.bound(graph, weights, &relatives, k);
+        match (next, best) {
+            (Some(next), Some(best)) if next >= best => break,
+            (Some(next), _) => best = Some(next),
+            (None, _) => break,
+        }
+    }
+    best
+}
+
+/// J: what can run while the chain to k waits, and what can be a blocked head then.
+struct Interference {
+    /// By class: sum of g C \[ns\], and blocks.
+    load: Vec<(u128, u64)>,
+    heads: Vec<bool>,
+    /// Time of all copies, if one of them can be waited for \[ns\].
+    copies: u128,
+}
+
+impl Interference {
+    /// `bound` is a bound on k's finish already known.
+    fn new(graph: &Graph, relatives: &Relatives, k: usize, known: &[Option<Instant>], bound: Option<Instant>) -> Self {
+        let mut load = vec![(0_u128, 0_u64); graph.classes.len()];
+        let mut heads = vec![false; graph.classes.len()];
+        let mut copies = 0;
+        for (j, node) in graph.nodes.iter().enumerate() {
+            let on_chain = j == k || relatives.is_ancestor[j];
+            let too_late = bound.is_some_and(|bound| node.launched >= bound);
+            // Without an ancestor k enters its queue at its launch; what comes later is behind it.
+            let behind = !relatives.has_ancestor && j > k && (node.level >= graph.nodes[k].level || node.is_copy());
+            let over = known.get(j).copied().flatten().is_some_and(|over| over <= relatives.first_launch);
+            if !on_chain && (relatives.is_successor[j] || too_late || behind || over) {
+                continue;
+            }
+            match node.work {
+                Work::Kernel { class, blocks, block_time } if relatives.has_kernel => {
+                    let (time, count) = &mut load[class];
+                    *time += u128::from(blocks) * u128::from(block_time.as_ns());
+                    *count += u64::from(blocks);
+                    heads[class] |= node.level <= relatives.lowest_level;
+                }
+                Work::Copy(duration) if relatives.has_copy => copies += u128::from(duration.as_ns()),
+                _ => {}
+            }
+        }
+        Self { load, heads, copies }
+    }
+
+    /// The bound by the best of several choices of weights, each of which gives one that holds.
+    fn bound(&self, graph: &Graph, weights: &Weights, relatives: &Relatives, k: usize) -> Option<Instant> {
+        let present: Vec<usize> = (0..self.load.len()).filter(|&class| self.load[class].1 > 0).collect();
+        let mut orders = [present.clone(), present];
+        orders[0].sort_by_key(|&class| std::cmp::Reverse(self.load[class].0));
+        orders[1].sort_by_key(|&class| self.load[class].0);
+        let blocks: Vec<u64> = self.load.iter().map(|load| load.1).collect();
+        let choices = orders.iter().map(|order| weights.lowered(order, &self.heads, &blocks));
+        choices.filter_map(|chosen| self.bound_with(graph, &chosen, relatives, k)).min()
+    }
+
+    fn bound_with(&self, graph: &Graph, chosen: &[u64], relatives: &Relatives, k: usize) -> Option<Instant> {
+        // In units of 1 / ONE ns.
+        let mut total = graph.longest_chain(chosen, relatives, k)?;
+        total = total.checked_add(self.copies.checked_mul(u128::from(ONE))?)?;
+        for (&(time, _), &weight) in self.load.iter().zip(chosen) {
+            total = total.checked_add(time.checked_mul(u128::from(weight))?)?;
+        }
+        u64::try_from(total.div_ceil(u128::from(ONE))).ok().map(Instant::from_ns)
+    }
+}

@@ -1,0 +1,20 @@
+//! `--jobs`: how many threads share the work.
+
+use clap::Args;
+
+/// How many threads share the work.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Jobs {
+    /// Threads to use; the result is the same for any number [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+}
+
+impl Jobs {
+    /// A pool of that many threads.
+    pub(crate) fn pool(self) -> anyhow::Result<rayon::ThreadPool> {
+        // 0 is rayon's word for one per core.
+        let threads = self.jobs.map_or(0, usize::from);
+        Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?)
+    }
+}

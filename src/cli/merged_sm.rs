@@ -1,0 +1,103 @@
+//! `gpusched merged-sm`
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use gpusched::analysis::validation::{Campaign, CampaignReport, Family};
+use gpusched::device::Device;
+use gpusched::report::{campaign_csv, campaign_figure, campaign_table};
+use gpusched::workload::Placement;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::output::{Format, note, write_whole};
+use super::{Answer, jobs, output, run_options};
+
+/// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
+/// often they agree, and shrink a counterexample where they do not. Ctrl-C ends with what is done so far.
+#[derive(Debug, Args)]
+pub(crate) struct MergedSm {
+    /// Scenarios of each family
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..1 << 48))]
+    samples: u64,
+    /// A family to try; may be repeated [default: all]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Family::ALL.map(Family::name)))]
+    family: Vec<String>,
+    /// The GPU: a built-in name or a device file
+    #[arg(long, value_name = "NAME|FILE", default_value = "tx2")]
+    device: String,
+    /// Which SM gets the next block
+    #[arg(long, value_name = "POLICY", default_value = Placement::MostRoom.name(),
+          value_parser = PossibleValuesParser::new(Placement::ALL.map(Placement::name)))]
+    placement: String,
+    /// Seed of the random scenarios
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    jobs: jobs::Jobs,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Draw agreement and error of every family into an SVG file
+    #[arg(long, value_name = "F.svg")]
+    figure: Option<PathBuf>,
+}
+
+impl MergedSm {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let named = self.family.iter().filter_map(|name| Family::from_name(name));
+        let campaign = Campaign {
+            device: run_options::device(&self.device)?,
+            placement: Placement::from_name(&self.placement).unwrap_or_default(),
+            families: if self.family.is_empty() { Family::ALL.to_vec() } else { named.collect() },
+            samples: self.samples,
+            seed: self.seed,
+        };
+        let report = self.campaign(&campaign)?;
+        if report.stopped {
+            note("stopped: what follows is what was done until then");
+        }
+        if let Some(path) = &self.figure {
+            write_whole(path, |out| out.write_all(campaign_figure(&report).as_bytes()))?;
+        }
+        self.print(&report, &campaign.device)?;
+        Ok(Answer::Done)
+    }
+
+    fn campaign(&self, campaign: &Campaign) -> anyhow::Result<CampaignReport> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed))?;
+        let bar = progress_bar(self.samples.saturating_mul(campaign.families.len() as u64));
+        let report = self.jobs.pool()?.install(|| campaign.run(&stop, &|samples| bar.inc(samples)))?;
+        bar.finish_and_clear();
+        Ok(report)
+    }
+
+    fn print(&self, report: &CampaignReport, device: &Device) -> anyhow::Result<()> {
+        let mut out = output::stdout();
+        match self.format {
+            Format::Json => {
+                serde_json::to_writer(&mut out, report)?;
+                writeln!(out)?;
+            }
+            Format::Csv => campaign_csv(report, &mut out)?,
+            Format::Table => write!(out, "{}", campaign_table(report, &device.title))?,
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+/// Shown on a terminal only.
+fn progress_bar(samples: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let template = "{bar:30} {human_pos}/{human_len} scenarios, {per_sec}, {eta} left";
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(samples).with_style(style)
+}

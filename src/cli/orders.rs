@@ -1,0 +1,48 @@
+//! `gpusched orders`
+
+use std::io::Write;
+
+use clap::Args;
+use gpusched::analysis::launch_orders;
+use gpusched::report::{orders_csv, orders_table};
+
+use super::output::{Format, note};
+use super::run_options::RunOptions;
+use super::{Answer, jobs, output};
+
+/// Each kernel's best and worst finish over all orders of simultaneous launches, and the orders that give them. All
+/// orders are tried up to 8 threads that are released together (40320 orders), else a seeded sample.
+#[derive(Debug, Args)]
+pub(crate) struct Orders {
+    #[command(flatten)]
+    run: RunOptions,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Orders to draw where there are too many to try all
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    samples: u64,
+    #[command(flatten)]
+    jobs: jobs::Jobs,
+}
+
+impl Orders {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let scenario = self.run.read(false)?;
+        let orders = self.jobs.pool()?.install(|| launch_orders(&scenario, self.samples, scenario.seed))?;
+        for text in &orders.notes {
+            note(text);
+        }
+        let mut out = output::stdout();
+        match self.format {
+            Format::Json => {
+                serde_json::to_writer(&mut out, &orders)?;
+                writeln!(out)?;
+            }
+            Format::Csv => orders_csv(&orders, &mut out)?,
+            Format::Table => write!(out, "{}", orders_table(&orders))?,
+        }
+        out.flush()?;
+        Ok(Answer::Done)
+    }
+}

@@ -1,0 +1,388 @@
+//! The analyses against golden values, the simulation, and each other.
+
+use gpusched::analysis::validation::{Family, Judge, Sample, SampleKernel, SampleStream, Verdict};
+use gpusched::analysis::{Departure, Method, analyse, compare, launch_orders};
+use gpusched::device::Device;
+use gpusched::hosts::simulate;
+use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::time::Instant;
+use gpusched::workload::Placement;
+use proptest::prelude::*;
+
+const MS: u64 = 1_000_000;
+
+fn tx2() -> Device {
+    Device::builtin("tx2").expect("the file is sound").expect("it is built in")
+}
+
+/// Equal streams, each with kernels of (blocks, threads, ms).
+fn sample(streams: &[&[(u32, u32, u32)]]) -> Sample {
+    let mut sample = Sample::default();
+    for (stream, kernels) in (0_u8..).zip(streams) {
+        sample.streams.push(SampleStream { priority: 0, release_ms: 0 });
+        for &(blocks, threads, ms) in *kernels {
+            let (registers_per_thread, shared_memory_bytes) = (0, 0);
+            sample.kernels.push(SampleKernel {
+                stream,
+                blocks,
+                ms,
+                threads,
+                registers_per_thread,
+                shared_memory_bytes,
+            });
+        }
+    }
+    sample
+}
+
+fn scenario(sample: &Sample, placement: Placement) -> Scenario {
+    sample.to_scenario("sample", &tx2(), placement, false).expect("it fits the TX2")
+}
+
+fn simulated_ms(scenario: &Scenario) -> Vec<u64> {
+    let run = simulate(scenario).expect("it runs");
+    run.trace.operations().iter().map(|record| record.finish().expect("it finishes").as_ns() / MS).collect()
+}
+
+fn json(text: &str) -> Scenario {
+    Scenario::from_json("test.json", text, &ReadOptions::default()).expect("it is sound")
+}
+
+#[test]
+fn six_blocks_of_512_then_one_of_1024_are_analysed_too_early() {
+    let mut sample = sample(&[&[(6, 512, 100)], &[(1, 1024, 100)]]);
+    sample.streams[1].release_ms = 25;
+    let scenario = scenario(&sample, Placement::MostRoom);
+    let comparison = compare(&scenario).expect("it runs");
+    assert!(!comparison.equal && !comparison.exact);
+    assert_eq!((comparison.optimistic, comparison.pessimistic), (1, 0));
+    let finish = |ns: Option<Instant>| ns.expect("it finishes").as_ns() / MS;
+    let large = &comparison.kernels[1];
+    assert_eq!((finish(large.analysed_finish_ns), finish(large.simulated_finish_ns)), (125, 200));
+    assert_eq!(analyse(&scenario).expect("it runs").departures, [Departure::UnequalThreads]);
+}
+
+#[test]
+fn pooled_resources_are_never_pessimistic_for_independent_kernels_of_one_priority() {
+    for family in [Family::Unequal, Family::SharedMemory, Family::Registers] {
+        for placement in Placement::ALL {
+            let mut judge = Judge::new(&tx2(), placement);
+            for index in 0..500 {
+                let sample = Sample::draw(family, &tx2(), 0, index);
+                judge.judge(family, &sample).expect("it runs");
+                assert!(judge.errors(&sample).all(|(error, _)| error <= 0), "{} {index}", family.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn g_max_is_what_the_real_gpu_holds_not_what_eq_3_6_says() {
+    // 4096 / 768 = 5, and 4096 / 32 = 128; two SMs hold 2 + 2 and 32 + 32.
+    for (threads, g_max) in [(768, 4), (32, 64), (33, 64), (512, 8), (1024, 4), (64, 64)] {
+        let scenario = scenario(&sample(&[&[(1, threads, 1)]]), Placement::MostRoom);
+        assert_eq!(analyse(&scenario).expect("it runs").g_max, Some(g_max), "{threads} threads");
+    }
+}
+
+#[test]
+fn witness_a_unequal_blocks() {
+    let mut witness = sample(&[&[(3, 1024, 6)], &[(4, 512, 5)], &[(3, 1024, 2)]]);
+    assert_eq!(simulated_ms(&scenario(&witness, Placement::MostRoom))[2], 8);
+    let safe = analyse(&scenario(&witness, Placement::MostRoom)).expect("it runs").kernels[2].safe_finish_ns;
+    witness.kernels[0].ms = 5;
+    assert_eq!(simulated_ms(&scenario(&witness, Placement::MostRoom))[2], 9);
+    assert!(safe >= Some(Instant::from_ns(9 * MS)), "{safe:?}");
+}
+
+#[test]
+fn witness_b_chains_of_equal_blocks() {
+    let mut witness = sample(&[&[(1, 512, 4), (3, 512, 4)], &[(4, 512, 6)], &[(2, 512, 3), (2, 512, 3)]]);
+    assert_eq!(simulated_ms(&scenario(&witness, Placement::MostRoom))[4], 6);
+    let analysed = scenario(&witness, Placement::MostRoom);
+    let analysis = analyse(&analysed).expect("it runs");
+    assert_eq!(analysis.departures, [Departure::Chains]);
+    assert!(analysis.kernels[4].safe_finish_ns >= Some(Instant::from_ns(9 * MS)));
+    witness.kernels[0].ms = 3;
+    assert_eq!(simulated_ms(&scenario(&witness, Placement::MostRoom))[4], 9);
+}
+
+/// Witness C; the copy takes `copy` ms.
+fn copy_first(copy: u64) -> Scenario {
+    json(&format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "a copy first",
+            "kernels": {{"KA": {{"blocks": 4, "threads": 1024, "duration": "10 ms"}},
+                         "KB": {{"blocks": 4, "threads": 1024, "duration": "1 ms"}}}},
+            "streams": [
+                {{"name": "A", "operations": [
+                    {{"copy": "host-to-device", "bytes": {}}}, {{"kernel": "KA"}}]}},
+                {{"name": "B", "release": "5 ms", "operations": [{{"kernel": "KB"}}]}}]}}"#,
+        copy * 10_000_000
+    ))
+}
+
+#[test]
+fn witness_c_a_copy_first() {
+    let end_of_kb = |scenario: &Scenario| {
+        let run = simulate(scenario).expect("it runs");
+        run.trace
+            .operations()
+            .iter()
+            .find(|record| record.origin.thread == 1)
+            .and_then(gpusched::gpu::OperationRecord::finish)
+    };
+    assert_eq!(end_of_kb(&copy_first(6)), Some(Instant::from_ns(6 * MS)));
+    assert_eq!(end_of_kb(&copy_first(4)), Some(Instant::from_ns(15 * MS)));
+    let scenario = copy_first(6);
+    let analysis = analyse(&scenario).expect("it runs");
+    let kb = analysis.kernels.iter().find(|kernel| kernel.benchmark == 1).expect("it is there");
+    assert!(kb.safe_finish_ns >= Some(Instant::from_ns(15 * MS)));
+}
+
+#[test]
+fn witness_d_launch_times_that_depend_on_completions_have_no_safe_finish() {
+    let scenario = json(
+        r#"{"name": "D", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": [
+            {"filename": "multikernel.so", "label": "A", "thread_count": 0, "block_count": 0, "data_size": 0,
+             "additional_info": [
+                {"kernel_label": "B1", "block_count": 1, "thread_count": 32, "duration": 6000000000},
+                {"kernel_label": "B2", "block_count": 1, "thread_count": 32, "duration": 100000000000, "delay": 1}]},
+            {"filename": "timer_spin_default_stream.so", "label": "N", "thread_count": 32, "block_count": 1,
+             "data_size": 0, "additional_info": 1000000000, "release_time": 6.5}]}"#,
+    );
+    let analysis = analyse(&scenario).expect("it runs");
+    assert!(analysis.kernels.iter().all(|kernel| kernel.safe_finish_ns.is_none()));
+    assert!(analysis.notes.iter().any(|note| note.contains("safe_finish_ns is not given")), "{:?}", analysis.notes);
+    // The analysis itself goes through, with the rules of the NULL stream.
+    let finish = |label: &str| {
+        let kernel = analysis.kernels.iter().find(|kernel| kernel.label == label).expect("it is there");
+        kernel.finish_ns.expect("it finishes").as_ns()
+    };
+    assert_eq!(finish("N"), 7_500_000_000);
+}
+
+#[test]
+fn a_job_is_schedulable_if_it_finishes_by_its_deadline_or_else_its_period() {
+    let text = |deadline: &str| {
+        format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "deadline",
+                "kernels": {{"K": {{"blocks": 9, "threads": 512, "duration": "5 ms"}}}},
+                "streams": [{{"name": "S", "period": "20 ms", {deadline} "jobs": 2, "operations": [{{"kernel": "K"}}]}}]}}"#
+        )
+    };
+    let verdicts = |text: &str| -> Vec<Option<bool>> {
+        analyse(&json(text)).expect("it runs").kernels.iter().map(|kernel| kernel.schedulable).collect()
+    };
+    assert_eq!(verdicts(&text("")), [Some(true); 2]);
+    assert_eq!(verdicts(&text(r#""deadline": "9 ms","#)), [Some(false); 2]);
+}
+
+#[test]
+fn all_orders_of_the_thesis_kernels() {
+    let kernels: [&[_]; 4] = [&[(2, 512, 4)], &[(7, 512, 6)], &[(2, 512, 6)], &[(5, 512, 5)]];
+    let scenario = scenario(&sample(&kernels), Placement::MostRoom);
+    let orders = launch_orders(&scenario, 1, 0).expect("it runs");
+    assert_eq!((orders.orders_tried, orders.exhaustive, orders.method), (24, true, Method::Analysis));
+    // Chapter 4 has K1 at 4, 10 and 8, K2 at 10 and 6, K3 at 12 and 10, K4 at 11 and 12.
+    let best_and_worst: Vec<_> = orders
+        .kernels
+        .iter()
+        .map(|kernel| {
+            [kernel.best_finish_ns, kernel.worst_finish_ns].map(|finish| finish.expect("all finish").as_ns() / MS)
+        })
+        .collect();
+    assert_eq!(best_and_worst, [[4, 10], [6, 12], [6, 12], [5, 11]]);
+}
+
+#[test]
+fn more_than_eight_simultaneous_launches_are_sampled_and_it_is_said() {
+    let kernels: Vec<(u32, u32, u32)> = (1..=9).map(|ms| (3, 512, ms)).collect();
+    let streams: Vec<&[(u32, u32, u32)]> = kernels.iter().map(std::slice::from_ref).collect();
+    let scenario = scenario(&sample(&streams), Placement::MostRoom);
+    let orders = launch_orders(&scenario, 50, 7).expect("it runs");
+    assert_eq!((orders.orders, orders.orders_tried, orders.exhaustive), (Some(362_880), 50, false));
+    assert!(orders.notes.iter().any(|note| note.contains("seed 7")));
+}
+
+/// Analysis and simulation of random samples agree wherever the analysis says that it is exact, under all placements;
+/// and the campaign's short cut gives what `analyse` gives.
+fn agree(family: Family, samples: u64) {
+    let device = tx2();
+    for placement in Placement::ALL {
+        let mut judge = Judge::new(&device, placement);
+        for index in 0..samples {
+            let sample = Sample::draw(family, &device, 11, index);
+            let verdict = judge.judge(family, &sample).expect("it runs");
+            let scenario = scenario(&sample, placement);
+            let comparison = compare(&scenario).expect("it runs");
+            assert!(comparison.equal || !comparison.exact, "{} {index}", family.name());
+            let mut analysed = judge.analysed().to_vec();
+            let mut simulated = judge.simulated().to_vec();
+            let from = |of: fn(&gpusched::analysis::ComparedKernel<'_>) -> Option<Instant>| {
+                comparison.kernels.iter().map(of).map(|finish| finish.expect("it finishes")).collect::<Vec<_>>()
+            };
+            let mut of_scenario = (from(|kernel| kernel.analysed_finish_ns), from(|kernel| kernel.simulated_finish_ns));
+            for list in [&mut analysed, &mut simulated, &mut of_scenario.0, &mut of_scenario.1] {
+                list.sort_unstable();
+            }
+            // With shorter blocks the stated run stands for the analysis.
+            let stated = if family == Family::ShrunkDurations { &analysed } else { &simulated };
+            assert_eq!(*stated, of_scenario.1, "{} {index}", family.name());
+            if family != Family::EqualAnyPrinted && family != Family::ShrunkDurations {
+                assert_eq!(analysed, of_scenario.0, "{} {index}", family.name());
+                assert_eq!(verdict == Verdict::Equal, comparison.equal, "{} {index}", family.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn analysis_equals_simulation_wherever_it_is_exact_and_the_judge_takes_no_short_cuts() {
+    for family in Family::ALL {
+        agree(family, 60);
+    }
+}
+
+#[test]
+fn equal_independent_kernels_are_always_exact() {
+    let device = tx2();
+    for family in [Family::EqualPowerOfTwo, Family::EqualAny, Family::Releases] {
+        for placement in Placement::ALL {
+            let mut judge = Judge::new(&device, placement);
+            for index in 0..400 {
+                let sample = Sample::draw(family, &device, 5, index);
+                assert_eq!(judge.judge(family, &sample), Ok(Verdict::Equal), "{} {index}", family.name());
+            }
+        }
+    }
+}
+
+/// A scenario whose streams may have several kernels, priorities, releases and unequal blocks, and shorter durations.
+fn anything() -> impl Strategy<Value = Sample> {
+    let kernel = (0_u8..5, 1_u32..16, 1_u32..12, 1_u32..=32, 0_u32..4, 1_u32..12);
+    let streams = prop::collection::vec((prop::bool::weighted(0.3), prop_oneof![2 => Just(0_u32), 1 => 0_u32..30]), 5);
+    (streams, prop::collection::vec(kernel, 1..9), any::<bool>()).prop_map(|(streams, kernels, equal)| {
+        let mut sample = Sample::default();
+        for (high, release_ms) in streams {
+            sample.streams.push(SampleStream { priority: -i32::from(high), release_ms });
+        }
+        for (stream, blocks, ms, warps, shared, shrunk) in kernels {
+            let (threads, shared) = if equal { (512, 0) } else { (32 * warps, 8_192 * shared) };
+            let (registers_per_thread, shared_memory_bytes) = (0, shared);
+            sample.kernels.push(SampleKernel {
+                stream,
+                blocks,
+                ms,
+                threads,
+                registers_per_thread,
+                shared_memory_bytes,
+            });
+            sample.shrunk_ms.push(shrunk.min(ms));
+        }
+        sample
+    })
+}
+
+/// Runs a sample as stated and with shorter blocks under all placements; gives (safe - launched) / (worst observed
+/// finish - launched) of each kernel.
+fn safe_ratios(sample: &Sample, seed: u64) -> Result<Vec<f64>, TestCaseError> {
+    let mut stated = sample.to_scenario("stated", &tx2(), Placement::MostRoom, false).expect("it fits");
+    let mut shorter = sample.to_scenario("shorter", &tx2(), Placement::MostRoom, true).expect("it fits");
+    // Blocks of one kernel may differ too.
+    for kernel in shorter.kernels.iter_mut().step_by(2) {
+        kernel.duration.best = gpusched::time::Duration::from_ns(kernel.duration.worst.as_ns() / 3);
+    }
+    shorter.seed = seed;
+    let analysed = stated.clone();
+    let analysis = analyse(&analysed).expect("it runs");
+    let mut worst = vec![Instant::ZERO; analysis.kernels.len()];
+    for placement in Placement::ALL {
+        for scenario in [&mut stated, &mut shorter] {
+            scenario.placement = placement;
+            let run = simulate(scenario).expect("it runs");
+            prop_assert_eq!(run.trace.operations().len(), analysis.kernels.len());
+            for ((record, kernel), worst) in run.trace.operations().iter().zip(&analysis.kernels).zip(&mut worst) {
+                let safe = kernel.safe_finish_ns;
+                let title = kernel.title;
+                prop_assert!(record.finish() <= safe && safe.is_some(), "{title}: {:?} {safe:?}", record.finish());
+                *worst = record.finish().map_or(*worst, |finish| finish.max(*worst));
+            }
+        }
+    }
+    let ratio = |(kernel, worst): (&gpusched::analysis::AnalysedKernel<'_>, &Instant)| {
+        let response = |finish: Instant| finish.since(kernel.launched_ns).as_ns() as f64;
+        Some(response(kernel.safe_finish_ns?) / response(*worst))
+    };
+    Ok(analysis.kernels.iter().zip(&worst).filter_map(ratio).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_250, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_shorter_run_finishes_after_safe_finish(sample in anything(), seed in any::<u64>()) {
+        safe_ratios(&sample, seed)?;
+    }
+}
+
+/// `cargo test --release --test suite -- --ignored long_campaign --nocapture`; `GPUSCHED_CASES` sets the number of
+/// scenarios, each run eight times: under four placements, as stated and with shorter blocks.
+#[test]
+#[ignore = "a long campaign"]
+fn long_campaign_no_shorter_run_finishes_after_safe_finish() {
+    let cases = std::env::var("GPUSCHED_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(125_000);
+    let ratios = std::cell::RefCell::new(Vec::new());
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(sample in anything(), seed in any::<u64>())| {
+        ratios.borrow_mut().extend(safe_ratios(&sample, seed)?);
+    });
+    let mut ratios = ratios.into_inner();
+    ratios.sort_by(f64::total_cmp);
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    println!("{} responses: bound / observed mean {mean:.2}, median {:.2}", ratios.len(), ratios[ratios.len() / 2]);
+}
+
+#[test]
+fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
+    use gpusched::analysis::validation::Campaign;
+    use std::sync::atomic::AtomicBool;
+
+    let families = vec![Family::Unequal, Family::SharedMemory, Family::Priorities, Family::ShrunkDurations];
+    let campaign = Campaign { device: tx2(), placement: Placement::MostRoom, families, samples: 600, seed: 3 };
+    let run = |jobs: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().expect("threads can be made");
+        pool.install(|| campaign.run(&AtomicBool::new(false), &|_| {})).expect("samples fit the TX2")
+    };
+    let (one, three) = (run(1), run(3));
+    let text =
+        |report: &gpusched::analysis::validation::CampaignReport| serde_json::to_string(report).expect("it is JSON");
+    assert_eq!(text(&one), text(&three));
+    for family in &one.families {
+        let example = family.smallest_counterexample.as_ref().expect("one is found").to_string();
+        let scenario = json(&example);
+        assert!(scenario.kernels.len() <= 4, "{example}");
+        let differs = match &family.shrunk_counterexample {
+            // A kernel finishes later although no block runs longer.
+            Some(shorter) => {
+                let (stated, shorter) = (simulated_ms(&scenario), simulated_ms(&json(&shorter.to_string())));
+                stated.iter().zip(&shorter).any(|(stated, shorter)| shorter > stated)
+            }
+            None => !compare(&scenario).expect("it runs").equal,
+        };
+        assert!(differs, "{example}");
+    }
+}
+
+#[test]
+fn a_stopped_campaign_reports_what_was_done() {
+    use gpusched::analysis::validation::Campaign;
+    use std::sync::atomic::AtomicBool;
+
+    let families = vec![Family::Unequal];
+    let campaign = Campaign { device: tx2(), placement: Placement::MostRoom, families, samples: 1 << 40, seed: 3 };
+    let stop = AtomicBool::new(false);
+    let report = campaign.run(&stop, &|_| stop.store(true, std::sync::atomic::Ordering::Relaxed)).expect("they fit");
+    assert!(report.stopped);
+    let family = &report.families[0];
+    assert!(family.samples > 0 && family.samples == family.equal + family.optimistic + family.pessimistic);
+}
