@@ -4,6 +4,7 @@
 //! syntax: a layout says what goes where, as plain data ([`Timeline`]); it is drawn as a list of shapes ([`Drawing`]);
 //! a format writes the shapes ([`Drawing::to_svg`] and others). All of it is integers on paper, see [`Length`].
 
+mod comparison;
 mod drawing;
 mod error;
 mod font;
@@ -17,6 +18,7 @@ pub mod theme;
 mod ticks;
 mod timeline;
 
+pub use comparison::{FinishMark, comparison};
 pub use drawing::{Anchor, Drawing, Shape, Stroke, Text};
 pub use error::PlotError;
 pub use format::FigureFormat;

@@ -3,9 +3,13 @@
 use std::io::Write;
 
 use clap::Args;
-use gpusched::analysis::compare;
-use gpusched::report::{comparison_csv, comparison_table};
+use gpusched::analysis::{ComparedKernel, Comparison, analyse, compare, merged_scenario};
+use gpusched::hosts::simulate;
+use gpusched::plot::FinishMark;
+use gpusched::report::{Summary, comparison_csv, comparison_table};
+use gpusched::scenario::Scenario;
 
+use super::figure_options::{Figure, FigureOptions};
 use super::output::{Format, note};
 use super::run_options::RunOptions;
 use super::{Answer, output};
@@ -18,6 +22,8 @@ pub(crate) struct Compare {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    #[command(flatten)]
+    figure: FigureOptions,
     /// Exit status 1 if any finish time differs
     #[arg(long)]
     check: bool,
@@ -26,7 +32,11 @@ pub(crate) struct Compare {
 impl Compare {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let scenario = self.run.read(false)?;
+        let figure = self.figure.figure(&scenario)?;
         let comparison = compare(&scenario)?;
+        if let Some(figure) = figure {
+            draw(&scenario, &comparison, &figure)?;
+        }
         for text in &comparison.notes {
             note(text);
         }
@@ -42,4 +52,23 @@ impl Compare {
         out.flush()?;
         Ok(if self.check && !comparison.equal { Answer::No } else { Answer::Done })
     }
+}
+
+/// Draws the simulation above the analysis, which is the same work on one merged SM.
+fn draw(scenario: &Scenario, comparison: &Comparison<'_>, figure: &Figure<'_>) -> anyhow::Result<()> {
+    let simulated = simulate(scenario)?;
+    let merged = merged_scenario(scenario, &analyse(scenario)?);
+    let analysed = simulate(&merged)?;
+    let finishes = |kernel: &ComparedKernel<'_>| kernel.simulated_finish_ns.zip(kernel.analysed_finish_ns);
+    let marks: Vec<FinishMark> = comparison
+        .kernels
+        .iter()
+        .filter_map(|kernel| {
+            let (upper, lower) = finishes(kernel)?;
+            Some(FinishMark { name: kernel.title.to_owned(), upper, lower })
+        })
+        .collect();
+    let upper = Summary { scenario, trace: &simulated.trace, ended: simulated.ended };
+    let lower = Summary { scenario: &merged, trace: &analysed.trace, ended: analysed.ended };
+    figure.write_comparison(&upper, &lower, &marks)
 }

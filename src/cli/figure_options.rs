@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use gpusched::plot::{COLUMN_WIDTH, FigureFormat, HeightBy, Length, PAGE_WIDTH, Timeline, TimelineOptions};
+use gpusched::plot::{
+    COLUMN_WIDTH, Drawing, FigureFormat, FinishMark, HeightBy, Length, PAGE_WIDTH, Timeline, TimelineOptions,
+    comparison,
+};
 use gpusched::report::Summary;
 use gpusched::scenario::Scenario;
 use gpusched::time::Duration;
@@ -117,10 +120,25 @@ impl FigureOptions {
 }
 
 impl Figure<'_> {
+    /// Draws two runs above one another, with the finish times that differ.
+    pub(crate) fn write_comparison(
+        &self,
+        upper: &Summary<'_>,
+        lower: &Summary<'_>,
+        marks: &[FinishMark],
+    ) -> anyhow::Result<()> {
+        let drawing = comparison(upper, lower, marks, &self.options).context("--figure")?;
+        self.write_drawing(&drawing)
+    }
+
+    fn write_drawing(&self, drawing: &Drawing) -> anyhow::Result<()> {
+        let file = drawing.to_file(self.format, self.scale).context("--figure")?;
+        write_whole(self.path, |out| std::io::Write::write_all(out, &file))
+    }
+
     /// Draws a run.
     pub(crate) fn write(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
         let timeline = Timeline::new(summary, &self.options).context("--figure")?;
-        let file = timeline.draw(summary, &self.options).to_file(self.format, self.scale).context("--figure")?;
-        write_whole(self.path, |out| std::io::Write::write_all(out, &file))
+        self.write_drawing(&timeline.draw(summary, &self.options))
     }
 }

@@ -104,6 +104,24 @@ impl Drawing {
 }
 
 impl Shape {
+    /// The same shape, lower on the paper.
+    #[must_use]
+    pub fn moved_down(self, by: Length) -> Self {
+        let point = |at: Point| Point { y: at.y + by, ..at };
+        let rect = |area: Rect| Rect { y: area.y + by, ..area };
+        match self {
+            Self::Box { area, fill, stroke } => Self::Box { area: rect(area), fill, stroke },
+            Self::Line { from, to, stroke } => Self::Line { from: point(from), to: point(to), stroke },
+            Self::Polygon { corners, fill, stroke } => {
+                Self::Polygon { corners: corners.into_iter().map(point).collect(), fill, stroke }
+            }
+            Self::Text(text) => Self::Text(Text { at: point(text.at), ..text }),
+            Self::Explained { tooltip, shapes } => {
+                Self::Explained { tooltip, shapes: shapes.into_iter().map(|shape| shape.moved_down(by)).collect() }
+            }
+        }
+    }
+
     fn flat(&self) -> Box<dyn Iterator<Item = &Shape> + '_> {
         match self {
             Self::Explained { shapes, .. } => Box::new(shapes.iter().flat_map(Self::flat)),

@@ -77,6 +77,8 @@ pub struct TimelineOptions {
     pub only: Option<Vec<String>>,
     /// Whether the scenario's name stands above the figure.
     pub title: bool,
+    /// Where the plot begins from the left, at least; so that two timelines can share an axis.
+    pub least_left: Length,
     /// Boxes of blocks above which they are merged into one shape for each kernel and SM.
     pub most_boxes: u64,
 }
@@ -91,6 +93,7 @@ impl Default for TimelineOptions {
             to: None,
             only: None,
             title: true,
+            least_left: 0,
             most_boxes: 20_000,
         }
     }

@@ -238,3 +238,51 @@ fn an_empty_run_has_a_figure() {
         assert!(roxmltree::Document::parse(&timeline.draw(summary, &options).to_svg()).is_ok());
     });
 }
+
+#[test]
+fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
+    use gpusched::analysis::{analyse, merged_scenario};
+    use gpusched::plot::{FinishMark, Shape, comparison};
+
+    let scenario = crate::published::figure("ospert2017/figure-8");
+    let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it can be analysed"));
+    let (simulated, analysed) = (simulate(&scenario).expect("it runs"), simulate(&merged).expect("it runs"));
+    let upper = Summary { scenario: &scenario, trace: &simulated.trace, ended: simulated.ended };
+    let lower = Summary { scenario: &merged, trace: &analysed.trace, ended: analysed.ended };
+    let marks: Vec<FinishMark> = upper
+        .kernels()
+        .zip(lower.kernels())
+        .map(|(simulated, analysed)| FinishMark {
+            name: simulated.title.to_owned(),
+            upper: simulated.finish_ns.expect("it finishes"),
+            lower: analysed.finish_ns.expect("it finishes"),
+        })
+        .collect();
+    // By hand: on the real GPU the block of 1024 threads waits for K1; 4096 merged threads have room at once.
+    assert_eq!((marks[1].upper.as_ns(), marks[1].lower.as_ns()), (2_000_000_000, 1_250_000_000));
+    let drawing = comparison(&upper, &lower, &marks, &TimelineOptions::default()).expect("it can be drawn");
+    let texts: Vec<&str> = drawing
+        .flat()
+        .filter_map(|shape| match shape {
+            Shape::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert!(texts.contains(&"K2 −750 ms"), "{texts:?}");
+    assert!(!texts.iter().any(|text| text.starts_with("K1 +") || text.starts_with("K1 −")), "K1 does not differ");
+    let ticks = texts.iter().filter(|text| **text == "0.5").count();
+    assert_eq!(ticks, 2, "both timelines have the same axis");
+}
+
+#[test]
+fn the_merged_scenario_finishes_as_analysed_where_blocks_are_equal() {
+    for name in ["thesis2019/section-3-5", "thesis2019/section-4-2-scenario-1", "thesis2019/section-4-3-figure-4-9"] {
+        let scenario = crate::published::figure(name);
+        let analysis = gpusched::analysis::analyse(&scenario).expect("it can be analysed");
+        let merged = gpusched::analysis::merged_scenario(&scenario, &analysis);
+        let run = simulate(&merged).expect("it runs");
+        let simulated: Vec<_> = run.trace.operations().iter().map(|record| record.finish()).collect();
+        let analysed: Vec<_> = analysis.kernels.iter().map(|kernel| kernel.finish_ns).collect();
+        assert_eq!(simulated, analysed, "{name}");
+    }
+}

@@ -33,7 +33,7 @@ impl Timeline {
         let mut context = context(summary, options)?;
         let streams = arrows::groups(&context);
         let names: Vec<(String, String)> = streams.iter().map(|group| arrows::name(&context, group)).collect();
-        let room = names_width(&context, &names);
+        let room = names_width(&context, &names).max(options.least_left - MARGIN - BESIDE_PLOT);
         context.scale.left = MARGIN + room + BESIDE_PLOT;
         context.scale.width = options.width - RIGHT_MARGIN - context.scale.left;
 
@@ -103,6 +103,13 @@ impl Timeline {
             let middle = self.plot.bottom() + TICK + MM / 5 + size / 2;
             starting_at(text.clone(), x - width / 2, middle, size, LabelStyle::Normal)
         })
+    }
+
+    /// Where an instant is from left to right; at an edge of the plot if it is outside the window.
+    #[must_use]
+    pub fn place_of(&self, instant: Instant) -> Length {
+        let scale = TimeScale { window: self.window.clone(), left: self.plot.x, width: self.plot.width };
+        scale.x(instant.max(self.window.start))
     }
 
     /// Length of a tick.

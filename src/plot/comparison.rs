@@ -1,0 +1,101 @@
+//! Two timelines above one another on one axis of time, with their differences marked.
+
+use super::drawing::{Anchor, Drawing, Shape, Stroke, Text};
+use super::error::PlotError;
+use super::font;
+use super::geometry::{Length, MM, Point};
+use super::options::TimelineOptions;
+use super::theme::{Colour, Theme};
+use super::timeline::Timeline;
+use crate::report::Summary;
+use crate::time::{Duration, Instant};
+
+/// The same event in both timelines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishMark {
+    /// What finishes.
+    pub name: String,
+    /// When, in the upper timeline.
+    pub upper: Instant,
+    /// When, in the lower timeline.
+    pub lower: Instant,
+}
+
+/// Vermilion of Okabe and Ito: seen on every fill of a kernel.
+const MARK: Stroke = Stroke { colour: Colour(0xd5, 0x5e, 0x00), width: MM / 3 };
+const ROW: Length = 3 * MM + MM / 2;
+/// Rows of differences, beyond which they are counted.
+const MOST_ROWS: usize = 12;
+
+/// Draws `upper` above `lower`, both from the beginning to the later end, and below them one row for each mark whose
+/// instants differ: a line from one finish to the other, with how much later (+) or earlier (−) the lower one is.
+///
+/// # Errors
+/// As [`Timeline::new`].
+pub fn comparison(
+    upper: &Summary<'_>,
+    lower: &Summary<'_>,
+    marks: &[FinishMark],
+    options: &TimelineOptions,
+) -> Result<Drawing, PlotError> {
+    let end = upper.trace.end().max(lower.trace.end()).since(Instant::ZERO).max(Duration::from_ns(1));
+    let window = TimelineOptions { to: Some(options.to.unwrap_or(end)), ..options.clone() };
+    // Names differ in length, and the axes must not: lay out once to see, then again with the wider margin.
+    let left = Timeline::new(upper, &window)?.plot.x.max(Timeline::new(lower, &window)?.plot.x);
+    let window = TimelineOptions { least_left: left, ..window };
+    let (top, bottom) = (Timeline::new(upper, &window)?, Timeline::new(lower, &window)?);
+
+    let mut drawing = top.draw(upper, &window);
+    let offset = drawing.height + MM;
+    let below = bottom.draw(lower, &window);
+    drawing.shapes.extend(below.shapes.into_iter().map(|shape| shape.moved_down(offset)));
+    drawing.height = offset + below.height;
+
+    let place = |instant: Instant| bottom.place_of(instant);
+    let differing: Vec<&FinishMark> = marks.iter().filter(|mark| mark.upper != mark.lower).collect();
+    for mark in &differing {
+        for (instant, plot, shift) in [(mark.upper, &top.plot, 0), (mark.lower, &bottom.plot, offset)] {
+            let (x, from, to) = (place(instant), plot.y + shift, plot.bottom() + shift);
+            drawing.shapes.push(Shape::Line { from: Point { x, y: from }, to: Point { x, y: to }, stroke: MARK });
+        }
+    }
+    let size = Theme::PAPER.small_size;
+    let mut write = |text: String, x: Length, middle: Length, anchor: Anchor| {
+        let at = Point { x, y: middle + Theme::baseline(size) };
+        let colour = Colour::BLACK;
+        drawing.shapes.push(Shape::Text(Text { text, at, anchor, size, colour, bold: false, upwards: false }));
+    };
+    let mut y = drawing.height + ROW / 2;
+    let mut lines = Vec::new();
+    for mark in differing.iter().take(MOST_ROWS) {
+        let (from, to) = (place(mark.upper), place(mark.lower));
+        lines.push(Shape::Line { from: Point { x: from, y }, to: Point { x: to, y }, stroke: MARK });
+        let text = format!("{} {}", mark.name, signed(mark.upper, mark.lower));
+        let width = font::width(&text, size, false);
+        let right = from.max(to) + MM;
+        if right + width <= options.width {
+            write(text, right, y, Anchor::Start);
+        } else {
+            write(text, from.min(to) - MM, y, Anchor::End);
+        }
+        y += ROW;
+    }
+    let rest = differing.len().saturating_sub(MOST_ROWS);
+    let summary = match (differing.len(), rest) {
+        (0, _) => Some("all finish times are equal".to_owned()),
+        (_, 0) => None,
+        _ => Some(format!("and {rest} more that differ")),
+    };
+    if let Some(text) = summary {
+        write(text, bottom.plot.x, y, Anchor::Start);
+        y += ROW;
+    }
+    drawing.shapes.extend(lines);
+    drawing.height = y;
+    Ok(drawing)
+}
+
+/// How much later the second is: `+250 ms`, `−1 s`.
+fn signed(first: Instant, second: Instant) -> String {
+    if second >= first { format!("+{}", second.since(first)) } else { format!("−{}", first.since(second)) }
+}
