@@ -3,15 +3,18 @@
 //! Exit status: 0 done; 1 the answer to a check is "no"; 2 bad usage, bad input, or an output that cannot be written.
 
 mod analyze;
+mod audit;
 mod compare;
 mod completions;
 mod devices;
 mod figure_options;
 mod input;
 mod jobs;
+mod log_input;
 mod merged_sm;
 mod orders;
 mod output;
+mod replay_log;
 mod run_options;
 mod schema;
 mod simulate;
@@ -41,6 +44,10 @@ enum Command {
     Orders(Box<orders::Orders>),
     /// Test the merged-SM assumption on random scenarios
     MergedSm(merged_sm::MergedSm),
+    /// Check measured logs against the published scheduling rules
+    Audit(Box<audit::Audit>),
+    /// Simulate a measured run again, and set measured against simulated
+    ReplayLog(Box<replay_log::ReplayLog>),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -66,6 +73,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Compare(command) => command.run(),
         Command::Orders(command) => command.run(),
         Command::MergedSm(command) => command.run(),
+        Command::Audit(command) => command.run(),
+        Command::ReplayLog(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

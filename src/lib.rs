@@ -30,11 +30,14 @@
 //! ```
 
 pub mod analysis;
+pub mod audit;
 pub mod device;
 pub mod gpu;
 pub mod hosts;
 pub mod json;
+pub mod logs;
 pub mod plot;
+pub mod replay;
 pub mod report;
 pub mod scenario;
 pub mod schema;

@@ -22,3 +22,14 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<(String, String)> {
     file.take(MAX_BYTES).read_to_string(&mut text).with_context(|| format!("cannot read {name}"))?;
     Ok((name, text))
 }
+
+/// The bytes of a file, or of standard input for `-`.
+pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if path.as_os_str() == "-" {
+        std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+    } else {
+        bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    }
+    Ok(bytes)
+}

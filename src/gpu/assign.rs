@@ -38,19 +38,21 @@ impl Gpu {
 
     /// Places `blocks` blocks, for which the parts have room.
     fn place(&mut self, operation: u32, demand: &BlockDemand, parts: &mut [Part], blocks: u32) -> Result<(), RunError> {
-        let OperationKind::Kernel(kernel) = self.trace.operations[operation as usize].kind else { return Ok(()) };
-        let kernel = &self.trace.kernels[kernel.0 as usize];
+        let OperationKind::Kernel(kernel_id) = self.trace.operations[operation as usize].kind else { return Ok(()) };
+        let kernel = &self.trace.kernels[kernel_id.0 as usize];
         let (time, grid) = (kernel.duration, kernel.blocks);
         let first_block = grid - self.trace.operations[operation as usize].unassigned;
         let cursor = self.cursor;
         let mut start = Start { cursor, seed: self.options.seed, operation, first_block };
-        if time.varies() {
+        let own_times = self.block_times[kernel_id.0 as usize].clone();
+        if time.varies() || own_times.is_some() {
             let mut sequence = Sequence::default();
             sequence.choose(self.options.placement, parts, blocks, &mut start);
             self.cursor = start.cursor;
             for (block, &chosen) in (first_block..).zip(&sequence.order) {
                 let part = Part { blocks: 1, room: 1, ..parts[chosen] };
-                let duration = block_duration(self.options.seed, operation, block, time);
+                let own = own_times.as_ref().and_then(|times| times.get(block as usize)).copied();
+                let duration = own.unwrap_or_else(|| block_duration(self.options.seed, operation, block, time));
                 self.start_wave(operation, demand, block, &[part], cursor, duration)?;
             }
         } else {

@@ -1,6 +1,7 @@
 //! The state of the GPU, and how a host submits work to it.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -122,6 +123,8 @@ pub struct Gpu {
     pub(super) copy_durations: Vec<Duration>,
     pub(super) sms: Vec<Sm>,
     demands: Vec<BlockDemand>,
+    /// Block times of kernels whose blocks have one each.
+    pub(super) block_times: Vec<Option<Arc<[Duration]>>>,
     /// SMs left by a kernel's own mask, in the order of preference.
     kernel_sms: Vec<Option<Vec<u16>>>,
     /// `None`: no limit.
@@ -161,6 +164,7 @@ impl Gpu {
             copy_durations: Vec::new(),
             sms: vec![Sm::new(device); device.sms as usize],
             demands: Vec::new(),
+            block_times: Vec::new(),
             kernel_sms: Vec::new(),
             free_channels: device.channels,
             channel_queue: VecDeque::new(),
@@ -195,6 +199,7 @@ impl Gpu {
         let empty = Sm::new(&self.device);
         self.sms.fill(empty);
         self.demands.clear();
+        self.block_times.clear();
         self.kernel_sms.clear();
         self.free_channels = self.device.channels;
         self.channel_queue.clear();
@@ -263,9 +268,18 @@ impl Gpu {
         self.check_mask(kernel.sm_mask)?;
         let id = KernelId(u32::try_from(self.trace.kernels.len()).map_err(|_| SubmitError::TooMany)?);
         self.demands.push(demand);
+        self.block_times.push(None);
         self.kernel_sms.push(kernel.sm_mask.map(|mask| self.sms_left_by(Some(mask))));
         self.trace.kernels.push(kernel);
         Ok(id)
+    }
+
+    /// Gives each block of a kernel a time of its own, such as one that was measured; blocks past the end of the list
+    /// take the kernel's. An unknown kernel is passed over.
+    pub fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {
+        if let Some(place) = self.block_times.get_mut(kernel.0 as usize) {
+            *place = Some(times);
+        }
     }
 
     /// Makes a copy known, so that it can be submitted.

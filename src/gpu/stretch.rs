@@ -26,7 +26,8 @@ impl Gpu {
         let worth_trying = record.running > 0
             && record.unassigned / 2 > record.running
             && !(self.skip_attempt.0 == operation && record.unassigned > self.skip_attempt.1);
-        if !worth_trying || time.varies() || self.options.report_blocks || !self.options.skip_cycles {
+        let differ = time.varies() || self.block_times[kernel.0 as usize].is_some();
+        if !worth_trying || differ || self.options.report_blocks || !self.options.skip_cycles {
             return Ok(());
         }
         // Looking at the whole calendar once per cycle costs no more than the cycle itself.

@@ -114,6 +114,9 @@ pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, Ru
     for kernel in &scenario.kernels {
         gpu.add_kernel(kernel.clone())?;
     }
+    for (&kernel, times) in &scenario.block_times {
+        gpu.set_block_times(kernel, times.clone());
+    }
     for copy in &scenario.copies {
         gpu.add_copy(*copy)?;
     }

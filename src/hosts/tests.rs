@@ -34,6 +34,7 @@ fn scenario(threads: Vec<HostThread>) -> Scenario {
         horizon: None,
         streams: vec![StreamSpec::new("NULL"), stream(0), stream(-1)],
         kernels: (0..4).map(kernel).collect(),
+        block_times: std::collections::BTreeMap::new(),
         copies: Vec::new(),
         threads,
         notes: Vec::new(),

@@ -1,5 +1,8 @@
 //! Putting a scenario together, with the GPU's own checks.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::model::{BarrierId, HostThread, Scenario};
 use super::options::{BlockDurations, ReadOptions};
 use crate::device::Device;
@@ -32,6 +35,7 @@ impl<'a> ScenarioBuilder<'a> {
             horizon: options.horizon,
             streams: vec![StreamSpec::new("NULL")],
             kernels: Vec::new(),
+            block_times: BTreeMap::new(),
             copies: Vec::new(),
             threads: Vec::new(),
             notes: Vec::new(),
@@ -80,6 +84,11 @@ impl<'a> ScenarioBuilder<'a> {
         let id = self.gpu.add_kernel(kernel.clone())?;
         self.scenario.kernels.push(kernel);
         Ok(id)
+    }
+
+    /// Gives each block of a kernel a time of its own; blocks past the end of the list take the kernel's.
+    pub fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {
+        self.scenario.block_times.insert(kernel, times);
     }
 
     /// Adds a copy.

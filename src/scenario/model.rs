@@ -1,5 +1,6 @@
 //! What a scenario consists of.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::examiner::ExaminerLogs;
@@ -25,6 +26,8 @@ pub struct Scenario {
     pub streams: Vec<StreamSpec>,
     /// Kernels, by [`KernelId`].
     pub kernels: Vec<Kernel>,
+    /// Block times of single kernels, block by block, in place of those that the kernel states.
+    pub block_times: BTreeMap<KernelId, Arc<[Duration]>>,
     /// Copies, by [`CopyId`].
     pub copies: Vec<Copy>,
     /// Host threads, in declaration order.

@@ -252,6 +252,7 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
                 horizon: horizon.map(ns),
                 streams: specs,
                 kernels,
+                block_times: std::collections::BTreeMap::new(),
                 copies,
                 threads,
                 notes: Vec::new(),

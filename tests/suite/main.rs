@@ -3,6 +3,8 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that fails is meant to panic")]
 
 mod analysis;
+mod any_scenario;
+mod audit_oracle;
 mod bad_input;
 mod channels;
 mod command_line;
@@ -12,6 +14,7 @@ mod figure;
 mod figure_command;
 mod figure_properties;
 mod generate;
+mod measured_logs;
 mod native;
 mod placement;
 mod published;

@@ -1,0 +1,48 @@
+//! Is this trace, measured or simulated, one that the published rules allow?
+//!
+//! The audit knows when and where blocks ran and when kernels were launched, and nothing of how a simulation would
+//! have come to that. It keeps its own account of resources, queues and promotions and shares no code with the
+//! simulated GPU beyond the input types, so that each can be tested by the other.
+//!
+//! Everything is brought into one form first, an [`Observation`]: [`Observation::of_logs`] for measured logs,
+//! [`Observation::of_trace`] for simulated runs. [`audit`] then checks:
+//!
+//! | rule | where |
+//! | --- | --- |
+//! | R1, R2, R3, registers, limits per block, SM ids, SM masks | `resources` |
+//! | G1, G4, N1, N2 | `ready` |
+//! | X1, A2, work conservation | `queues`, `conservation` |
+//! | C1 to C4 | `copies` |
+//! | the clocks themselves | `times` |
+//! | placement, as a statistic | `placement` |
+//!
+//! Measured times are noisy and come from two clocks; what lies within the [`Tolerances`] is never reported, and where
+//! the order of two things cannot be known, either order is accepted. Simulated times are exact, and so is the audit.
+
+mod completions;
+mod conservation;
+mod copies;
+mod demand;
+mod finding;
+mod from_logs;
+mod from_trace;
+mod observation;
+mod options;
+mod placement;
+mod queues;
+mod ready;
+mod report;
+mod resources;
+mod run;
+mod stamp;
+mod sweep;
+mod times;
+
+pub use finding::{AuditRule, Finding};
+pub use observation::{
+    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, Source,
+};
+pub use options::Tolerances;
+pub use placement::{PlacementStatistic, decidable_blocks};
+pub use report::{AuditReport, finding_csv, finding_table};
+pub use run::{Audit, Checked, audit};

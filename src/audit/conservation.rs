@@ -1,0 +1,241 @@
+//! Work conservation: no eligible head waits while it fits on some SM.
+//!
+//! Time passes from one start, end or queue entry to the next. At each of them the head is the kernel that surely
+//! waits and that nothing else can be ahead of; where launches are too close to tell who was first, or nobody saw when
+//! a copy was done, there is none, and nobody is accused.
+
+use super::demand::{Amounts, capacity, change, room};
+use super::finding::{AuditRule, Finding, length};
+use super::observation::Source;
+use super::run::Case;
+use super::sweep::{BlockEvent, sm_of};
+
+/// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.
+pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let mut sweep = Sweep::new(case);
+    sweep.run();
+    let mut worst: Vec<(usize, Idle)> =
+        sweep.worst.into_iter().enumerate().filter_map(|(k, idle)| Some((k, idle?))).collect();
+    worst.sort_by_key(|(_, idle)| idle.from);
+    for (kernel, idle) in worst {
+        let operation = &case.observation.operations[kernel];
+        let unknown = case.observation.streams.get(operation.stream).is_none_or(|stream| stream.priority.is_none());
+        let unless =
+            if unknown { "; a log does not tell of copies, priorities or SM masks that could explain it" } else { "" };
+        let next = case.observation.operations[kernel]
+            .kernel()
+            .map(|seen| seen.blocks.times.iter().filter(|[start, _]| *start < idle.until).count());
+        findings.push(Finding {
+            rule: AuditRule::WorkConservation,
+            kernel: operation.name.clone(),
+            block: next,
+            sm: Some(idle.sm),
+            at_ns: idle.from,
+            by: idle.until.abs_diff(idle.from),
+            unit: "ns",
+            what: format!(
+                "it waited {} at the head of its queue while its next block fitted on SM {}{unless}",
+                length(idle.until.saturating_sub(idle.from)),
+                idle.sm
+            ),
+        });
+    }
+}
+
+/// A wait that should not have been.
+#[derive(Clone, Copy)]
+struct Idle {
+    from: i64,
+    until: i64,
+    sm: u32,
+}
+
+struct Sweep<'c, 'a> {
+    case: &'c Case<'a>,
+    free: Vec<Amounts>,
+    /// Kernels that may be in a queue.
+    perhaps: Vec<usize>,
+    /// Which kernels surely are.
+    surely: Vec<bool>,
+    /// Blocks of each kernel that have not started.
+    left: Vec<usize>,
+    head: Option<usize>,
+    /// Since when the head waits for its next block, for the purpose of judging and as it is told.
+    head_since: (i64, i64),
+    /// For each SM, since when it has had room for the head.
+    room_since: Vec<Option<i64>>,
+    worst: Vec<Option<Idle>>,
+}
+
+impl<'c, 'a> Sweep<'c, 'a> {
+    fn new(case: &'c Case<'a>) -> Self {
+        let (sms, operations) = (case.observation.device.sms as usize, case.facts.len());
+        let left =
+            |operation: &super::observation::ObservedOperation| operation.kernel().map_or(0, |k| k.grid as usize);
+        Self {
+            case,
+            free: vec![capacity(&case.observation.device); sms],
+            perhaps: Vec::new(),
+            surely: vec![false; operations],
+            left: case.observation.operations.iter().map(left).collect(),
+            head: None,
+            head_since: (i64::MIN, i64::MIN),
+            room_since: vec![None; sms],
+            worst: vec![None; operations],
+        }
+    }
+
+    fn run(&mut self) {
+        let case = self.case;
+        let tolerances = &case.clocks.tolerances;
+        let kernels = || (0..case.facts.len()).filter(|&index| case.observation.operations[index].kernel().is_some());
+        let sorted = |mut list: Vec<(i64, usize)>| {
+            list.sort_unstable();
+            list
+        };
+        let may = sorted(kernels().map(|index| (case.ready[index].lo.earliest_on_gpu(tolerances), index)).collect());
+        let must = |index: usize| Some((case.ready[index].hi?.latest_on_gpu(tolerances.across_clocks_ns), index));
+        let must = sorted(kernels().filter_map(must).filter(|(at, _)| *at < i64::MAX).collect());
+        let (starts, ends) = (&case.events.starts, &case.events.ends);
+        let (mut may_at, mut must_at, mut start_at, mut end_at) = (0, 0, 0, 0);
+        let horizon = match case.observation.source {
+            Source::Simulated { horizon_ns: Some(horizon), .. } => horizon,
+            _ => i64::MAX,
+        };
+        let mut last = i64::MIN;
+        loop {
+            let next = [
+                may.get(may_at).map(|entry| entry.0),
+                must.get(must_at).map(|entry| entry.0),
+                starts.get(start_at).map(|event| event.at),
+                ends.get(end_at).map(|event| event.at),
+            ];
+            let Some(now) = next.into_iter().flatten().min().filter(|&now| now <= horizon) else { break };
+            last = now;
+            while let Some(end) = ends.get(end_at).filter(|end| end.at == now) {
+                self.end(end);
+                end_at += 1;
+            }
+            let mut changed = false;
+            while let Some(&(_, kernel)) = may.get(may_at).filter(|entry| entry.0 == now) {
+                if self.left[kernel] > 0 {
+                    self.perhaps.push(kernel);
+                    changed = true;
+                }
+                may_at += 1;
+            }
+            while let Some(&(_, kernel)) = must.get(must_at).filter(|entry| entry.0 == now) {
+                self.surely[kernel] = true;
+                changed = true;
+                must_at += 1;
+            }
+            if changed {
+                self.choose_head(now);
+            }
+            while let Some(start) = starts.get(start_at).filter(|start| start.at == now) {
+                self.start(start);
+                start_at += 1;
+            }
+        }
+        let end = if horizon < i64::MAX { horizon } else { last };
+        self.judge_all(end);
+    }
+
+    fn room_for_head(&self, sm: usize) -> bool {
+        let Some(head) = self.head else { return false };
+        let id = u32::try_from(sm).unwrap_or(u32::MAX);
+        self.case.may_use(head, id) && room(&self.free[sm], &self.case.facts[head].taken) > 0
+    }
+
+    fn end(&mut self, event: &BlockEvent) {
+        let Some(sm) = self.sm(event) else { return };
+        change(&mut self.free[sm], &self.case.facts[event.operation()].taken, -1);
+        if self.room_since[sm].is_none() && self.room_for_head(sm) {
+            self.room_since[sm] = Some(event.at);
+        }
+    }
+
+    fn start(&mut self, event: &BlockEvent) {
+        let (kernel, now) = (event.operation(), event.at);
+        let is_head = self.head == Some(kernel);
+        if is_head {
+            self.judge_all(now);
+            self.head_since = (now, now);
+        }
+        if let Some(sm) = self.sm(event) {
+            change(&mut self.free[sm], &self.case.facts[kernel].taken, 1);
+            if self.room_since[sm].is_some() && !self.room_for_head(sm) {
+                self.judge(sm, now);
+                self.room_since[sm] = None;
+            }
+        }
+        self.left[kernel] = self.left[kernel].saturating_sub(1);
+        if self.left[kernel] == 0 {
+            self.perhaps.retain(|&other| other != kernel);
+            self.choose_head(now);
+        }
+    }
+
+    fn sm(&self, event: &BlockEvent) -> Option<usize> {
+        sm_of(self.case.observation, event).map(|sm| sm as usize).filter(|&sm| sm < self.free.len())
+    }
+
+    /// The kernel that is surely at the head of the highest queue that is not empty.
+    fn choose_head(&mut self, now: i64) {
+        let case = self.case;
+        let ahead = |kernel: usize| (case.facts[kernel].priority, case.ready[kernel].lo.latest(), kernel);
+        let candidates = self.perhaps.iter().copied().filter(|&kernel| self.surely[kernel]);
+        // Of several that are equally early one may still be the surest; the order of launches decides.
+        let best = candidates.min_by_key(|&kernel| ahead(kernel)).map(|kernel| self.first_of_instant(kernel));
+        let head = best.filter(|&best| {
+            self.perhaps.iter().all(|&other| {
+                let (own, others) = (case.facts[best].priority, case.facts[other].priority);
+                other == best || others > own || (others == own && case.surely_ahead(best, other))
+            })
+        });
+        if head == self.head {
+            return;
+        }
+        self.judge_all(now);
+        self.head = head;
+        let told = head.map_or(now, |head| {
+            let entered = case.ready[head].hi.map_or(now, |hi| hi.latest());
+            let surely = case.ready[head].hi.map(|hi| hi.latest_on_gpu(case.clocks.tolerances.across_clocks_ns));
+            if surely == Some(now) { entered } else { now }
+        });
+        self.head_since = (now, told);
+        for sm in 0..self.room_since.len() {
+            self.room_since[sm] = self.room_for_head(sm).then_some(now);
+        }
+    }
+
+    /// Among those that became ready at one instant, the one that is ahead of `kernel`.
+    fn first_of_instant(&self, kernel: usize) -> usize {
+        let same = |other: usize| {
+            self.case.facts[other].priority == self.case.facts[kernel].priority
+                && self.case.ready[other].lo.latest() == self.case.ready[kernel].lo.latest()
+        };
+        let others = self.perhaps.iter().copied().filter(|&other| other != kernel && same(other));
+        others.fold(kernel, |first, other| if self.case.surely_ahead(other, first) { other } else { first })
+    }
+
+    fn judge_all(&mut self, now: i64) {
+        if now.saturating_sub(self.head_since.0) > self.case.clocks.tolerances.one_clock_ns {
+            (0..self.room_since.len()).for_each(|sm| self.judge(sm, now));
+        }
+    }
+
+    /// Has the head waited until `now` for longer than the tolerance while SM `sm` had room?
+    fn judge(&mut self, sm: usize, now: i64) {
+        let (Some(head), Some(room_since)) = (self.head, self.room_since[sm]) else { return };
+        if now.saturating_sub(self.head_since.0.max(room_since)) <= self.case.clocks.tolerances.one_clock_ns {
+            return;
+        }
+        let from = if room_since > self.head_since.0 { room_since } else { self.head_since.1 };
+        let idle = Idle { from, until: now, sm: u32::try_from(sm).unwrap_or(u32::MAX) };
+        let known = self.worst[head].map_or(-1, |idle| idle.until - idle.from);
+        if idle.until - idle.from > known {
+            self.worst[head] = Some(idle);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Copies, where their times are known: each engine serves one at a time, in the order of its queue, without a pause.
+
+use std::collections::BTreeMap;
+
+use super::finding::{AuditRule, Finding, length};
+use super::observation::ObservedWork;
+use super::run::Case;
+use super::stamp::Stamp;
+
+/// A copy that ran.
+struct Served {
+    operation: usize,
+    ready: Option<Stamp>,
+    start: i64,
+    end: i64,
+}
+
+/// Checks each engine.
+pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let mut engines: BTreeMap<u32, Vec<Served>> = BTreeMap::new();
+    for (operation, observed) in case.observation.operations.iter().enumerate() {
+        let ObservedWork::Copy(copy) = &observed.work else { continue };
+        let Some([start, end]) = copy.times_ns else { continue };
+        let ready = case.ready[operation].lo.gpu;
+        engines.entry(copy.engine).or_default().push(Served { operation, ready, start, end });
+    }
+    for served in engines.values_mut() {
+        // Ready at one instant through one event: launch order. Where that order is not known, either is accepted.
+        served.sort_by_key(|copy| {
+            let at = copy.ready.map(|stamp| stamp.at);
+            let rank = if case.clocks.exact { copy.ready.map(|stamp| stamp.rank) } else { None };
+            (at, rank, if case.clocks.exact { 0 } else { copy.start }, copy.operation)
+        });
+        let mut free = i64::MIN;
+        for copy in served.iter() {
+            let ready = copy.ready.map_or(i64::MIN, |stamp| stamp.at);
+            let expected = ready.max(free);
+            let wrong = copy.start.saturating_sub(expected);
+            if wrong != 0 {
+                let what = if wrong < 0 {
+                    format!("it started {} before its turn on the copy engine", length(wrong))
+                } else {
+                    format!("it started {} after its turn on the idle copy engine", length(wrong))
+                };
+                findings.push(Finding {
+                    rule: AuditRule::C2,
+                    kernel: case.observation.operations[copy.operation].name.clone(),
+                    block: None,
+                    sm: None,
+                    at_ns: copy.start,
+                    by: wrong.unsigned_abs(),
+                    unit: "ns",
+                    what,
+                });
+            }
+            free = free.max(copy.end);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Measured logs as observations.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::observation::{
+    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, Source,
+};
+use crate::device::{BlockShape, Device, SmMask};
+use crate::logs::{Log, LogRun, LoggedKernel, Pairing, unrolled};
+use crate::scenario::{HostThread, Scenario, Step};
+use crate::workload::{Kernel, StreamId};
+
+impl Observation {
+    /// What logs alone tell: each is a stream, or the NULL stream if the kind of benchmark says so. Streams count as
+    /// blocking ones; their priorities, SM masks, registers, and any copies and memsets are not known.
+    #[must_use]
+    pub fn of_logs(run: &LogRun, device: &Device) -> Self {
+        let mut streams = vec![stream("NULL".into(), None, false)];
+        let mut operations = Vec::new();
+        for (index, log) in run.logs.iter().enumerate().filter(|(_, log)| !log.kernels.is_empty()) {
+            let number = if log.on_null_stream() { 0 } else { streams.len() };
+            if number > 0 {
+                streams.push(stream(log.title(), None, true));
+            }
+            for (position, kernel) in log.kernels.iter().enumerate() {
+                let work = ObservedWork::Kernel(observed(kernel, 0, None));
+                operations.push(launch(log, (index, position), kernel, number, work));
+            }
+        }
+        finish(run, device, streams, operations, None)
+    }
+
+    /// What logs tell together with the scenario that made them: it adds streams with their priorities, SM masks,
+    /// registers, and where copies and memsets stand, though not when they ran.
+    #[must_use]
+    pub fn of_logs_with(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> Self {
+        let known = |(index, spec): (usize, &crate::workload::StreamSpec)| {
+            stream(Arc::clone(&spec.name), Some(spec.priority), spec.blocking && index > 0)
+        };
+        let streams = scenario.streams.iter().enumerate().map(known).collect();
+        let mut operations = Vec::new();
+        let mut missing = Vec::new();
+        for (thread, &log) in scenario.threads.iter().zip(&pairing.log_of_thread) {
+            match log.and_then(|index| Some((index, run.logs.get(index)?))) {
+                Some((index, log)) => of_thread(scenario, thread, log, index, &mut operations),
+                None if thread.steps.iter().any(|step| matches!(step, Step::Launch(..))) => {
+                    missing.push(thread.label.to_string());
+                }
+                None => {}
+            }
+        }
+        let missing = (!missing.is_empty()).then(|| format!("there is no log of {}", missing.join(", ")));
+        finish(run, &scenario.device, streams, operations, missing)
+    }
+}
+
+fn stream(name: Arc<str>, priority: Option<i32>, blocking: bool) -> ObservedStream {
+    ObservedStream { name, priority, blocking }
+}
+
+fn finish(
+    run: &LogRun,
+    device: &Device,
+    streams: Vec<ObservedStream>,
+    mut operations: Vec<ObservedOperation>,
+    missing: Option<String>,
+) -> Observation {
+    operations.sort_by_key(|operation| (operation.launched_ns[1], operation.launched_ns[0]));
+    let processes: BTreeSet<Option<u64>> =
+        run.logs.iter().filter(|log| !log.kernels.is_empty()).map(|log| log.pid).collect();
+    let incomplete = if run.incomplete() {
+        Some("kernels or blocks are missing from the logs".to_owned())
+    } else if processes.len() > 1 {
+        Some(
+            "benchmarks ran in several processes, and no published rule says how their contexts share the GPU"
+                .to_owned(),
+        )
+    } else {
+        missing
+    };
+    Observation {
+        title: Arc::clone(&run.scenario_name),
+        device: device.clone(),
+        source: Source::Measured,
+        streams,
+        operations,
+        incomplete,
+    }
+}
+
+fn observed(kernel: &LoggedKernel, registers_per_thread: u32, sm_mask: Option<SmMask>) -> ObservedKernel {
+    let (threads, shared_memory_bytes) = (kernel.threads, kernel.shared_memory_bytes);
+    ObservedKernel {
+        grid: kernel.block_count,
+        shape: BlockShape { threads, registers_per_thread, shared_memory_bytes },
+        sm_mask,
+        duration: None,
+        synchronized_ns: kernel.synchronized_ns,
+        blocks: Arc::clone(&kernel.blocks),
+    }
+}
+
+fn launch(
+    log: &Log,
+    origin: (usize, usize),
+    kernel: &LoggedKernel,
+    stream: usize,
+    work: ObservedWork,
+) -> ObservedOperation {
+    ObservedOperation {
+        name: log.kernel_title(kernel),
+        stream,
+        origin: Some(origin),
+        process: log.pid,
+        called_ns: kernel.launch_start_ns,
+        // Kernels enter their queues in the order in which the launch calls return.
+        launched_ns: [kernel.launch_return_ns; 2],
+        work,
+    }
+}
+
+/// All operations of one thread, those that no log shows included; they were launched between the calls around them.
+fn of_thread(
+    scenario: &Scenario,
+    thread: &HostThread,
+    log: &Log,
+    index: usize,
+    operations: &mut Vec<ObservedOperation>,
+) {
+    let steps = unrolled(thread);
+    let mut kernels = log.kernels.iter().enumerate();
+    let first = operations.len();
+    let mut iteration = 0;
+    while kernels.len() > 0 {
+        let span = log.iterations.get(iteration);
+        iteration += 1;
+        let begin = operations.len();
+        let mut earliest = span.map_or(i64::MIN, |span| span.start_ns);
+        for step in &steps {
+            match *step {
+                Step::Launch(id, stream) => {
+                    let (Some((position, kernel)), Some(stated)) = (kernels.next(), kernel_of(scenario, id)) else {
+                        return;
+                    };
+                    let mask = stated.sm_mask.or_else(|| scenario.streams.get(stream.0 as usize)?.sm_mask);
+                    let work = ObservedWork::Kernel(observed(kernel, stated.shape.registers_per_thread, mask));
+                    earliest = kernel.launch_return_ns;
+                    operations.push(launch(log, (index, position), kernel, stream.0 as usize, work));
+                }
+                Step::Copy(id, stream) => {
+                    let Some(copy) = scenario.copies.get(id.0 as usize) else { return };
+                    let engine = scenario.device.copy.engine_for(copy.direction);
+                    let work = ObservedWork::Copy(ObservedCopy { engine, duration_ns: None, times_ns: None });
+                    let name = format!("copy of {} bytes", copy.bytes);
+                    operations.push(unseen(log, name, stream, earliest, work));
+                }
+                Step::Memset(stream) => {
+                    operations.push(unseen(log, "memset".to_owned(), stream, earliest, ObservedWork::Memset));
+                }
+                Step::Sleep(duration) => {
+                    let ns = i64::try_from(duration.as_ns()).unwrap_or(i64::MAX);
+                    earliest = earliest.saturating_add(ns);
+                }
+                _ => {}
+            }
+        }
+        let latest = span.map_or(i64::MAX, |span| span.end_ns);
+        close_gaps(&steps, &mut operations[begin..], latest);
+    }
+    // Whatever the times say, they are one thread's, one after another.
+    for index in first + 1..operations.len() {
+        let before = operations[index - 1].launched_ns;
+        let own = &mut operations[index].launched_ns;
+        *own = [own[0].max(before[0]), own[1].max(before[1])];
+    }
+}
+
+fn kernel_of(scenario: &Scenario, id: crate::workload::KernelId) -> Option<&Kernel> {
+    scenario.kernels.get(id.0 as usize)
+}
+
+fn unseen(log: &Log, name: String, stream: StreamId, earliest: i64, work: ObservedWork) -> ObservedOperation {
+    ObservedOperation {
+        name: name.into(),
+        stream: stream.0 as usize,
+        origin: None,
+        process: log.pid,
+        called_ns: earliest,
+        launched_ns: [earliest, i64::MAX],
+        work,
+    }
+}
+
+/// Gives what no log shows the latest time at which it can have been launched: before the next call that one shows.
+fn close_gaps(steps: &[Step], operations: &mut [ObservedOperation], end: i64) {
+    let mut latest = end;
+    let mut operations = operations.iter_mut().rev();
+    for step in steps.iter().rev() {
+        match *step {
+            Step::Sleep(duration) => {
+                latest = latest.saturating_sub(i64::try_from(duration.as_ns()).unwrap_or(i64::MAX));
+            }
+            Step::Launch(..) | Step::Copy(..) | Step::Memset(_) => {
+                let Some(operation) = operations.next() else { return };
+                if matches!(step, Step::Launch(..)) {
+                    latest = operation.called_ns;
+                } else {
+                    operation.launched_ns[1] = latest.max(operation.launched_ns[0]);
+                }
+            }
+            _ => {}
+        }
+    }
+}

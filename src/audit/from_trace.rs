@@ -1,0 +1,86 @@
+//! Simulated runs as observations.
+
+use std::sync::Arc;
+
+use super::observation::{
+    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, Source,
+};
+use crate::gpu::{Ended, OperationRecord, Trace};
+use crate::logs::{BlockList, ObservedBlock};
+use crate::scenario::Scenario;
+use crate::time::Instant;
+use crate::workload::{OperationId, OperationKind};
+
+fn ns(instant: Instant) -> i64 {
+    i64::try_from(instant.as_ns()).unwrap_or(i64::MAX)
+}
+
+impl Observation {
+    /// A simulated run of `scenario`. Every block is expanded.
+    #[must_use]
+    pub fn of_trace(scenario: &Scenario, trace: &Trace, ended: Ended) -> Self {
+        let horizon_ns = (ended == Ended::Horizon).then(|| ns(trace.end()));
+        let streams = trace.streams().iter().enumerate().map(|(index, stream)| ObservedStream {
+            name: Arc::clone(&stream.name),
+            priority: Some(stream.priority),
+            blocking: stream.blocking && index > 0,
+        });
+        let operations = (0..).map(OperationId).zip(trace.operations());
+        Self {
+            title: scenario.name.as_str().into(),
+            device: scenario.device.clone(),
+            source: Source::Simulated { placement: trace.placement(), horizon_ns },
+            streams: streams.collect(),
+            operations: operations.map(|(id, record)| operation(scenario, trace, id, record)).collect(),
+            incomplete: None,
+        }
+    }
+}
+
+fn operation(scenario: &Scenario, trace: &Trace, id: OperationId, record: &OperationRecord) -> ObservedOperation {
+    let launched = ns(record.launched());
+    let (name, work): (Arc<str>, _) = match record.kind {
+        OperationKind::Memset => ("memset".into(), ObservedWork::Memset),
+        OperationKind::Copy(copy) => {
+            let copy = trace.copies().get(copy.0 as usize);
+            let stated = copy
+                .and_then(|copy| copy.duration.or_else(|| scenario.device.copy.duration(copy.direction, copy.bytes)));
+            let duration_ns = stated.and_then(|duration| i64::try_from(duration.as_ns()).ok());
+            let start = record.first_start().map(ns);
+            // A copy that still ran at the horizon ends when it must.
+            let end = record.finish().map(ns).or(start.zip(duration_ns).map(|(start, took)| start + took));
+            let engine = copy.map_or(0, |copy| scenario.device.copy.engine_for(copy.direction));
+            let name = copy.map_or("copy".into(), |copy| format!("copy of {} bytes", copy.bytes).into());
+            (name, ObservedWork::Copy(ObservedCopy { engine, duration_ns, times_ns: start.zip(end).map(Into::into) }))
+        }
+        OperationKind::Kernel(kernel) => match trace.kernels().get(kernel.0 as usize) {
+            None => ("kernel".into(), ObservedWork::Memset),
+            Some(kernel) => {
+                let mut blocks = BlockList::default();
+                for block in trace.blocks(id) {
+                    let (start_ns, end_ns) = (ns(block.start), ns(block.end));
+                    blocks.push(ObservedBlock { sm: u32::from(block.sm), start_ns, end_ns });
+                }
+                let stream = trace.streams().get(record.stream.0 as usize);
+                let work = ObservedWork::Kernel(ObservedKernel {
+                    grid: kernel.blocks,
+                    shape: kernel.shape,
+                    sm_mask: kernel.sm_mask.or(stream.and_then(|stream| stream.sm_mask)),
+                    duration: Some(kernel.duration),
+                    synchronized_ns: None,
+                    blocks: Arc::new(blocks),
+                });
+                (Arc::clone(&kernel.title), work)
+            }
+        },
+    };
+    ObservedOperation {
+        name,
+        stream: record.stream.0 as usize,
+        origin: None,
+        process: None,
+        called_ns: launched,
+        launched_ns: [launched; 2],
+        work,
+    }
+}

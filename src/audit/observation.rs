@@ -1,0 +1,125 @@
+//! What is known of a trace, measured or simulated.
+
+use std::sync::Arc;
+
+use crate::device::{BlockShape, Device, SmMask};
+use crate::logs::BlockList;
+use crate::workload::{BlockTime, Placement};
+
+/// Everything that the audit looks at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// What it is called in reports.
+    pub title: Arc<str>,
+    /// The GPU.
+    pub device: Device,
+    /// Where the times come from.
+    pub source: Source,
+    /// Streams; number 0 is the NULL stream.
+    pub streams: Vec<ObservedStream>,
+    /// Operations in launch order; those of one stream in their order in the stream.
+    pub operations: Vec<ObservedOperation>,
+    /// Why kernels or blocks are missing that ran as well; then nobody can tell what should not have waited.
+    pub incomplete: Option<String>,
+}
+
+/// Where times come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A GPU's clock for blocks, the host's for launches, both with noise.
+    Measured,
+    /// One exact clock.
+    Simulated {
+        /// The policy by which blocks were placed.
+        placement: Placement,
+        /// The run was ended at this instant \[ns\]; `None`: it ran to its end.
+        horizon_ns: Option<i64>,
+    },
+}
+
+/// A stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObservedStream {
+    /// Name in reports.
+    pub name: Arc<str>,
+    /// Priority, 0 the lowest; a log does not say it.
+    pub priority: Option<i32>,
+    /// Whether N1 and N2 hold for it.
+    pub blocking: bool,
+}
+
+/// A kernel launch, copy or memset.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ObservedOperation {
+    /// Name in reports.
+    pub name: Arc<str>,
+    /// Its stream, by number.
+    pub stream: usize,
+    /// Which log and which kernel of it this is, by position; `None`: it is in no log.
+    pub origin: Option<(usize, usize)>,
+    /// The process that launched it, if known: each has a clock of its own.
+    pub process: Option<u64>,
+    /// When the call began \[ns\]: nothing happens before that.
+    pub called_ns: i64,
+    /// Between which times it took its place in the order of launches \[ns\].
+    pub launched_ns: [i64; 2],
+    /// What it does.
+    pub work: ObservedWork,
+}
+
+/// What an operation does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ObservedWork {
+    /// A kernel.
+    Kernel(ObservedKernel),
+    /// A copy.
+    Copy(ObservedCopy),
+    /// A memset: takes no time and no engine.
+    Memset,
+}
+
+/// A kernel launch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ObservedKernel {
+    /// Blocks that it has.
+    pub grid: u32,
+    /// What one block needs.
+    pub shape: BlockShape,
+    /// SMs that it must not use: its own mask, or else its stream's.
+    pub sm_mask: Option<SmMask>,
+    /// How long its blocks should take; `None`: nobody says.
+    pub duration: Option<BlockTime>,
+    /// When the host saw it complete \[ns\], on the host's clock.
+    pub synchronized_ns: Option<i64>,
+    /// Its blocks, in the order of their numbers.
+    pub blocks: Arc<BlockList>,
+}
+
+/// A copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObservedCopy {
+    /// The copy engine that serves it.
+    pub engine: u32,
+    /// How long it should take \[ns\]; `None`: nobody says.
+    pub duration_ns: Option<i64>,
+    /// Start and end \[ns\]; `None`: it has not run, or nobody saw.
+    pub times_ns: Option<[i64; 2]>,
+}
+
+impl ObservedOperation {
+    /// The kernel, if it is one.
+    #[must_use]
+    pub fn kernel(&self) -> Option<&ObservedKernel> {
+        match &self.work {
+            ObservedWork::Kernel(kernel) => Some(kernel),
+            _ => None,
+        }
+    }
+}
+
+impl ObservedKernel {
+    /// Whether all its blocks were seen.
+    pub(super) fn is_whole(&self) -> bool {
+        self.blocks.len() >= self.grid as usize
+    }
+}

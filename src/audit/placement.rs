@@ -1,0 +1,150 @@
+//! Did blocks go where the model would have put them?
+
+use serde::Serialize;
+
+use super::demand::{Amounts, capacity, change, room};
+use super::finding::{AuditRule, Finding};
+use super::observation::{Observation, Source};
+use super::options::Tolerances;
+use super::run::Case;
+use super::sweep::{BlockEvent, sm_of};
+use crate::workload::Placement;
+
+/// Blocks whose SM the model can tell, and how many of them were there.
+///
+/// The published rules do not say which SM a block gets. The model is `most-room`: the SM that could hold the most
+/// further blocks of the kernel, ties by the device's order. Measured blocks are decidable if they were assigned while
+/// nothing was ending and no other kernel was starting within the tolerance; simulated ones always are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct PlacementStatistic {
+    /// Blocks whose SM the model can tell.
+    pub decidable: usize,
+    /// Those that were on that SM.
+    pub followed: usize,
+}
+
+/// A block in the order of assignment.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Assignment {
+    /// Its start; not before those of the blocks before it in its kernel.
+    at: i64,
+    priority: i32,
+    /// Place of its kernel in the order of the queues.
+    place: usize,
+    block: u32,
+    operation: u32,
+}
+
+/// Counts; and where the trace says that it was placed by this policy, finds the blocks that were not.
+pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) -> PlacementStatistic {
+    let judged = matches!(case.observation.source, Source::Simulated { placement: Placement::MostRoom, .. });
+    let mut statistic = PlacementStatistic::default();
+    walk(case, |event, predicted| {
+        statistic.decidable += 1;
+        let sm = sm_of(case.observation, event);
+        if sm == Some(predicted) {
+            statistic.followed += 1;
+        } else if judged {
+            findings.push(Finding {
+                rule: AuditRule::Placement,
+                kernel: case.observation.operations[event.operation()].name.clone(),
+                block: Some(event.block as usize),
+                sm,
+                at_ns: event.at,
+                by: 1,
+                unit: "blocks",
+                what: format!("most-room would have put it on SM {predicted}"),
+            });
+        }
+    });
+    statistic
+}
+
+/// The measured blocks whose SM the model can tell: place of their kernel in the logs, number of the block, and the SM
+/// on which it was seen.
+#[must_use]
+pub fn decidable_blocks(observation: &Observation, tolerances: &Tolerances) -> Vec<((usize, usize), usize, u32)> {
+    let case = Case::new(observation, tolerances);
+    let mut blocks = Vec::new();
+    walk(&case, |event, _| {
+        let origin = observation.operations[event.operation()].origin;
+        if let (Some(origin), Some(sm)) = (origin, sm_of(observation, event)) {
+            blocks.push((origin, event.block as usize, sm));
+        }
+    });
+    blocks
+}
+
+/// Calls `tell` with each decidable block and the SM that the model chooses for it.
+fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
+    let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
+    let device = &observation.device;
+    let mut free: Vec<Amounts> = vec![capacity(device); device.sms as usize];
+    let order: Vec<u32> = device.sm_order.ids(device.sms);
+    let simulated = matches!(observation.source, Source::Simulated { .. });
+    if simulated && (!case.clocks.exact || case.channels_bind()) {
+        // The order of assignment is not known: without lengths several rounds share one instant, and with few
+        // channels kernels wait for those too.
+        return;
+    }
+    let ends = &case.events.ends;
+    let mut ended = 0;
+    let assignments = assignments(case);
+    for (position, assignment) in assignments.iter().enumerate() {
+        while let Some(end) = ends.get(ended).filter(|end| end.at <= assignment.at) {
+            if let Some(free) = sm_of(observation, end).and_then(|sm| free.get_mut(sm as usize)) {
+                change(free, &case.facts[end.operation()].taken, -1);
+            }
+            ended += 1;
+        }
+        let operation = assignment.operation as usize;
+        let event = BlockEvent { at: assignment.at, operation: assignment.operation, block: assignment.block };
+        let near = |at: i64| at.abs_diff(assignment.at) <= tolerance.unsigned_abs();
+        let ending = |index: usize| ends.get(index).is_some_and(|end| near(end.at));
+        let other_starts = |other: Option<&Assignment>| {
+            other.is_some_and(|other| other.operation != assignment.operation && near(other.at))
+        };
+        let disturbed = ending(ended)
+            || ended.checked_sub(1).is_some_and(ending)
+            || other_starts(assignments.get(position + 1))
+            || other_starts(position.checked_sub(1).and_then(|before| assignments.get(before)));
+        if simulated || !disturbed {
+            let taken = &case.facts[operation].taken;
+            let rooms = order.iter().filter(|&&sm| case.may_use(operation, sm)).filter_map(|&sm| {
+                let room = room(free.get(sm as usize)?, taken);
+                (room > 0).then_some((sm, room))
+            });
+            // The first of equals is the one that the device prefers.
+            let best = rooms.reduce(|best, next| if next.1 > best.1 { next } else { best });
+            if let Some((predicted, _)) = best {
+                tell(&event, predicted);
+            }
+        }
+        if let Some(free) = sm_of(observation, &event).and_then(|sm| free.get_mut(sm as usize)) {
+            change(free, &case.facts[operation].taken, 1);
+        }
+    }
+}
+
+/// All blocks in the order of assignment, as far as it can be known.
+fn assignments(case: &Case<'_>) -> Vec<Assignment> {
+    let mut kernels: Vec<usize> = (0..case.facts.len()).collect();
+    kernels.sort_by_key(|&index| (case.ready[index].lo.latest(), case.ready[index].lo.gpu, index));
+    let mut place = vec![0; kernels.len()];
+    for (position, index) in kernels.into_iter().enumerate() {
+        place[index] = position;
+    }
+    let mut assignments = Vec::with_capacity(case.events.starts.len());
+    for (operation, observed) in (0_u32..).zip(&case.observation.operations) {
+        let Some(kernel) = observed.kernel() else { continue };
+        let index = operation as usize;
+        let mut at = i64::MIN;
+        for (block, &[start, _]) in (0_u32..).zip(&kernel.blocks.times) {
+            at = at.max(start);
+            let (priority, place) = (case.facts[index].priority, place[index]);
+            assignments.push(Assignment { at, priority, place, block, operation });
+        }
+    }
+    assignments.sort_unstable();
+    assignments
+}

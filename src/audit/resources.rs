@@ -1,0 +1,130 @@
+//! What SMs hold: rules R1, R2, R3, registers, SM ids, SM masks, and the limits of a single block.
+
+use super::demand::{Amounts, RESOURCES, capacity, change};
+use super::finding::{AuditRule, Finding};
+use super::observation::Observation;
+use super::run::Case;
+use super::sweep::{BlockEvent, sm_of};
+
+/// Checks every block by itself, then the SMs together.
+pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    check_shapes(case.observation, findings);
+    check_sms(case, findings);
+    check_sums(case, findings);
+}
+
+/// No block asks for more than a block may.
+fn check_shapes(observation: &Observation, findings: &mut Vec<Finding>) {
+    let limits = &observation.device.per_block;
+    for operation in &observation.operations {
+        let Some(kernel) = operation.kernel() else { continue };
+        let Some(block) = kernel.blocks.get(0) else { continue };
+        let asked = [
+            (kernel.shape.threads, limits.threads, "threads"),
+            (kernel.shape.shared_memory_bytes, limits.shared_memory_bytes, "bytes of shared memory"),
+        ];
+        for (asked, limit, unit) in asked {
+            if asked > limit {
+                findings.push(Finding {
+                    rule: AuditRule::BlockLimit,
+                    kernel: operation.name.clone(),
+                    block: Some(0),
+                    sm: Some(block.sm),
+                    at_ns: block.start_ns,
+                    by: u64::from(asked - limit),
+                    unit,
+                    what: format!(
+                        "its blocks have {asked} {unit}, and a block may have {limit} on {}",
+                        observation.device.name
+                    ),
+                });
+            }
+        }
+    }
+}
+
+/// Every block ran on an SM that exists and that its mask leaves.
+fn check_sms(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let device = &case.observation.device;
+    for (index, operation) in case.observation.operations.iter().enumerate() {
+        let Some(kernel) = operation.kernel() else { continue };
+        for (number, block) in kernel.blocks.iter().enumerate() {
+            let (rule, by, unit, what) = if block.sm >= device.sms {
+                let what = format!("SM {} does not exist: {} has SMs 0 to {}", block.sm, device.name, device.sms - 1);
+                (AuditRule::Sm, u64::from(block.sm - device.sms) + 1, "SMs", what)
+            } else if !case.may_use(index, block.sm) {
+                (AuditRule::Mask, 1, "blocks", format!("its SM mask takes SM {} away", block.sm))
+            } else {
+                continue;
+            };
+            let (kernel, at_ns) = (operation.name.clone(), block.start_ns);
+            findings.push(Finding { rule, kernel, block: Some(number), sm: Some(block.sm), at_ns, by, unit, what });
+        }
+    }
+}
+
+/// One SM while time passes.
+#[derive(Clone)]
+struct Account {
+    free: Amounts,
+    /// For each resource: the finding that tells of the present excess.
+    over: [Option<usize>; 4],
+}
+
+/// At no time do the blocks of an SM take more than it has. A block that is recorded as starting up to the tolerance
+/// before the end of the one it replaces is noise, so blocks count as ending that much earlier.
+fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
+    let has = capacity(&observation.device);
+    let mut sms = vec![Account { free: has, over: [None; 4] }; observation.device.sms as usize];
+    let is_long = |event: &BlockEvent| {
+        let block = observation.operations[event.operation()].kernel().and_then(|k| k.blocks.get(event.block as usize));
+        block.is_some_and(|block| block.end_ns.saturating_sub(block.start_ns) > tolerance)
+    };
+    let mut ends = case.events.ends.iter().filter(|event| is_long(event)).peekable();
+    for start in case.events.starts.iter().filter(|event| is_long(event)) {
+        while let Some(end) = ends.next_if(|end| end.at.saturating_sub(tolerance) <= start.at) {
+            let Some(account) = account(&mut sms, observation, end) else { continue };
+            change(&mut account.free, &case.facts[end.operation()].taken, -1);
+            for (over, free) in account.over.iter_mut().zip(account.free) {
+                if free >= 0 {
+                    *over = None;
+                }
+            }
+        }
+        let Some(account) = account(&mut sms, observation, start) else { continue };
+        change(&mut account.free, &case.facts[start.operation()].taken, 1);
+        for (resource, (rule, unit)) in RESOURCES.into_iter().enumerate() {
+            let excess = account.free[resource].saturating_neg();
+            if excess <= 0 {
+                continue;
+            }
+            let by = excess.unsigned_abs();
+            if let Some(known) = account.over[resource].and_then(|finding: usize| findings.get_mut(finding)) {
+                known.by = known.by.max(by);
+                continue;
+            }
+            account.over[resource] = Some(findings.len());
+            let sm = sm_of(observation, start);
+            findings.push(Finding {
+                rule,
+                kernel: observation.operations[start.operation()].name.clone(),
+                block: Some(start.block as usize),
+                sm,
+                at_ns: start.at,
+                by,
+                unit,
+                what: format!(
+                    "with it SM {} holds {} {unit}, and it has {}",
+                    sm.unwrap_or(0),
+                    has[resource] + excess,
+                    has[resource]
+                ),
+            });
+        }
+    }
+}
+
+fn account<'a>(sms: &'a mut [Account], observation: &Observation, event: &BlockEvent) -> Option<&'a mut Account> {
+    sms.get_mut(sm_of(observation, event)? as usize)
+}

@@ -1,0 +1,118 @@
+//! Whether times make sense by themselves.
+
+use std::collections::BTreeMap;
+
+use super::finding::{AuditRule, Finding, length};
+use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedWork, Source};
+use super::options::Tolerances;
+use super::run::Facts;
+
+/// Nothing ends before it starts; no block is missing or too many; block times are those stated.
+pub(super) fn check(observation: &Observation, findings: &mut Vec<Finding>) {
+    for operation in &observation.operations {
+        match &operation.work {
+            ObservedWork::Kernel(kernel) => {
+                check_blocks(operation, kernel, findings);
+                check_count(observation, operation, kernel, findings);
+            }
+            ObservedWork::Copy(copy) => {
+                let Some([start, end]) = copy.times_ns else { continue };
+                let stated = copy.duration_ns.unwrap_or(end - start);
+                if end < start || end - start != stated {
+                    findings.push(Finding {
+                        rule: AuditRule::Duration,
+                        kernel: operation.name.clone(),
+                        block: None,
+                        sm: None,
+                        at_ns: start,
+                        by: (end - start).abs_diff(stated),
+                        unit: "ns",
+                        what: format!("the copy took {} ns, not {stated} ns", end - start),
+                    });
+                }
+            }
+            ObservedWork::Memset => {}
+        }
+    }
+}
+
+fn check_blocks(operation: &ObservedOperation, kernel: &ObservedKernel, findings: &mut Vec<Finding>) {
+    let mut finding = |rule, block, sm, at_ns, by, what| {
+        let kernel = operation.name.clone();
+        findings.push(Finding { rule, kernel, block: Some(block), sm: Some(sm), at_ns, by, unit: "ns", what });
+    };
+    for (index, block) in kernel.blocks.iter().enumerate() {
+        let took = block.end_ns.saturating_sub(block.start_ns);
+        if took < 0 {
+            let what = format!("it ended {} before it started", length(took));
+            finding(AuditRule::Time, index, block.sm, block.start_ns, took.unsigned_abs(), what);
+        } else if let Some(stated) = kernel.duration {
+            let allowed = stated.best.as_ns()..=stated.worst.as_ns();
+            let took = took.unsigned_abs();
+            if !allowed.contains(&took) {
+                let by = allowed.start().saturating_sub(took).max(took.saturating_sub(*allowed.end()));
+                let what = format!("it took {took} ns, and {} to {} ns are stated", allowed.start(), allowed.end());
+                finding(AuditRule::Duration, index, block.sm, block.start_ns, by, what);
+            }
+        }
+    }
+}
+
+fn check_count(
+    observation: &Observation,
+    operation: &ObservedOperation,
+    kernel: &ObservedKernel,
+    findings: &mut Vec<Finding>,
+) {
+    let (seen, grid) = (kernel.blocks.len(), kernel.grid as usize);
+    let ran_to_its_end = matches!(observation.source, Source::Simulated { horizon_ns: None, .. });
+    if seen > grid || (seen < grid && ran_to_its_end) {
+        findings.push(Finding {
+            rule: AuditRule::Time,
+            kernel: operation.name.clone(),
+            block: None,
+            sm: None,
+            at_ns: operation.called_ns,
+            by: seen.abs_diff(grid) as u64,
+            unit: "blocks",
+            what: format!("{seen} blocks ran of a kernel of {grid}"),
+        });
+    }
+}
+
+/// What the host saw complete must be complete: otherwise the clocks are further apart than the tolerance, which is
+/// found once for each process, where it is worst. Gives how far apart they are at least \[ns\].
+pub(super) fn check_clocks(
+    observation: &Observation,
+    facts: &[Facts],
+    tolerances: &Tolerances,
+    findings: &mut Vec<Finding>,
+) -> i64 {
+    let mut worst: BTreeMap<Option<u64>, (i64, &ObservedOperation, i64)> = BTreeMap::new();
+    for (operation, facts) in observation.operations.iter().zip(facts) {
+        let synchronized = operation.kernel().and_then(|kernel| kernel.synchronized_ns);
+        let (Some(finish), Some(synchronized)) = (facts.finish, synchronized) else { continue };
+        let apart = finish.saturating_sub(synchronized);
+        let entry = worst.entry(operation.process).or_insert((apart, operation, finish));
+        if apart > entry.0 {
+            *entry = (apart, operation, finish);
+        }
+    }
+    let mut most = 0;
+    for (apart, operation, finish) in worst.into_values() {
+        most = most.max(apart);
+        if apart > tolerances.across_clocks_ns {
+            findings.push(Finding {
+                rule: AuditRule::Clocks,
+                kernel: operation.name.clone(),
+                block: None,
+                sm: None,
+                at_ns: finish,
+                by: apart.unsigned_abs(),
+                unit: "ns",
+                what: format!("the host saw it complete {} before its last block ended", length(apart)),
+            });
+        }
+    }
+    most
+}

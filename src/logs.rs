@@ -1,0 +1,25 @@
+//! Logs of `cuda_scheduling_examiner`, measured on a real GPU: reading them, and telling what is wrong with them.
+//!
+//! Logs are other people's files. What is sound in one is kept, and whatever was left out is told as a [`Dropped`]
+//! with its reason. A log is read in one pass into [`Log`], whose blocks take 20 bytes each.
+
+mod assemble;
+mod defect;
+mod log;
+mod number;
+mod pairing;
+mod read;
+mod recognize;
+mod repair;
+mod runs;
+mod visit;
+
+pub use defect::{Defect, Dropped};
+pub use log::{BlockList, Iteration, Log, LoggedKernel, ObservedBlock};
+pub use pairing::{Pairing, PairingError, unrolled};
+pub use read::{LogReading, read_log};
+pub use recognize::{Recognized, recognize_device};
+pub use runs::{LogRun, sort_into_runs};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! What is wrong with a log.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+/// Something in a log that was left out, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// The file, as the user named it.
+    pub file: String,
+    /// The kernel of it that this is about, by name and place in the log.
+    pub kernel: Option<String>,
+    /// What is wrong.
+    pub defect: Defect,
+}
+
+/// What can be wrong with a log. Columns count bytes from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Defect {
+    /// No JSON from there on; what stood before it was kept.
+    Broken {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What the reader stumbled over.
+        what: String,
+        /// Whole kernels that stood before it and were kept.
+        kept_kernels: usize,
+    },
+    /// The file ends in the middle; what stood before that was kept.
+    Truncated {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// Whole kernels that were kept.
+        kept_kernels: usize,
+    },
+    /// Nothing was dropped, but `times` does not begin with the empty object that the examiner writes.
+    NoEmptyFirstObject,
+    /// A kernel without a key that is needed was dropped.
+    MissingKey {
+        /// The key.
+        key: &'static str,
+        /// Its blocks.
+        blocks: usize,
+    },
+    /// More times than SM ids or the other way round; what has no counterpart was dropped.
+    UnequalLists {
+        /// Entries of `block_times` (two for each block).
+        times: usize,
+        /// Entries of `block_smids`.
+        sms: usize,
+    },
+    /// `block_count` and the lists disagree; the blocks of the lists were kept.
+    BlockCount {
+        /// `block_count`.
+        stated: u64,
+        /// Blocks in the lists.
+        listed: usize,
+    },
+    /// Blocks whose times or SM ids are no usable numbers (NaN among them) were dropped.
+    NotANumber {
+        /// How many.
+        blocks: usize,
+    },
+    /// The same log under another name.
+    Duplicate {
+        /// The file that was kept.
+        of: String,
+    },
+    /// A log of another run of the same scenario: its times contradict those of the run that was kept.
+    OtherRun {
+        /// A log of the same benchmark that was kept.
+        of: String,
+    },
+}
+
+impl Defect {
+    /// A short name for it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Broken { .. } => "broken",
+            Self::Truncated { .. } => "truncated",
+            Self::NoEmptyFirstObject => "no-empty-first-object",
+            Self::MissingKey { .. } => "missing-key",
+            Self::UnequalLists { .. } => "unequal-lists",
+            Self::BlockCount { .. } => "block-count",
+            Self::NotANumber { .. } => "not-a-number",
+            Self::Duplicate { .. } => "duplicate",
+            Self::OtherRun { .. } => "other-run",
+        }
+    }
+
+    /// How many blocks are known to be missing because of it.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        match *self {
+            Self::MissingKey { blocks, .. } | Self::NotANumber { blocks } => blocks,
+            Self::UnequalLists { times, sms } => times.div_ceil(2).abs_diff(sms).max(times % 2),
+            Self::BlockCount { stated, listed } => usize::try_from(stated).unwrap_or(usize::MAX).saturating_sub(listed),
+            _ => 0,
+        }
+    }
+}
+
+impl fmt::Display for Defect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken { line, column, what, kept_kernels } => {
+                write!(f, "not valid JSON at line {line}, column {column}: {what}; kept {kept_kernels} kernels before")
+            }
+            Self::Truncated { line, column, kept_kernels } => {
+                write!(f, "the file ends in the middle, at line {line}, column {column}; kept {kept_kernels} kernels")
+            }
+            Self::NoEmptyFirstObject => {
+                write!(f, "\"times\" does not begin with an empty object, as the examiner's does; nothing was dropped")
+            }
+            Self::MissingKey { key, blocks } => {
+                write!(f, "{key:?} is missing or not what it should be; dropped the kernel and its {blocks} blocks")
+            }
+            Self::UnequalLists { times, sms } => {
+                write!(f, "{times} block_times (two for each block) and {sms} block_smids; dropped what has no partner")
+            }
+            Self::BlockCount { stated, listed } => {
+                write!(f, "block_count is {stated} and the lists hold {listed} blocks; kept those of the lists")
+            }
+            Self::NotANumber { blocks } => {
+                write!(f, "dropped {blocks} blocks whose times or SM ids are no usable numbers")
+            }
+            Self::Duplicate { of } => write!(f, "the same log as {of}; dropped"),
+            Self::OtherRun { of } => {
+                write!(f, "another run of the same benchmark as {of}, with other times; dropped, not averaged")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kernel {
+            Some(kernel) => write!(f, "{}: {kernel}: {}", self.file, self.defect),
+            None => write!(f, "{}: {}", self.file, self.defect),
+        }
+    }
+}
+
+impl Serialize for Dropped {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Dropped", 5)?;
+        object.serialize_field("file", &self.file)?;
+        object.serialize_field("kernel", &self.kernel)?;
+        object.serialize_field("reason", self.defect.name())?;
+        object.serialize_field("blocks", &self.defect.blocks())?;
+        object.serialize_field("what", &self.defect.to_string())?;
+        object.end()
+    }
+}

@@ -1,0 +1,162 @@
+//! What a log says, compactly.
+
+use std::sync::Arc;
+
+/// The log of one benchmark: one host thread with one stream.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Log {
+    /// The file, as the user named it.
+    pub file: Arc<str>,
+    /// `scenario_name`.
+    pub scenario_name: Arc<str>,
+    /// `benchmark_name`: the kind of benchmark.
+    pub benchmark_name: Arc<str>,
+    /// `label`.
+    pub label: Option<Arc<str>>,
+    /// `max_resident_threads`, which the examiner writes as 2048 for each SM on every device.
+    pub max_resident_threads: Option<u32>,
+    /// `PID`: benchmarks of one process share it.
+    pub pid: Option<u64>,
+    /// `TID`.
+    pub tid: Option<u64>,
+    /// Iterations of the benchmark, in order.
+    pub iterations: Vec<Iteration>,
+    /// Kernels, in launch order.
+    pub kernels: Vec<LoggedKernel>,
+    /// Whether kernels or blocks are missing that the benchmark had.
+    pub incomplete: bool,
+}
+
+impl Log {
+    /// What tables call it: the label, or else the file.
+    #[must_use]
+    pub fn title(&self) -> Arc<str> {
+        self.label.clone().unwrap_or_else(|| Arc::clone(&self.file))
+    }
+
+    /// Whether its kernels are on the NULL stream, which the kind of benchmark tells.
+    #[must_use]
+    pub fn on_null_stream(&self) -> bool {
+        self.benchmark_name.contains("(default stream)")
+    }
+
+    /// The name of the file without its directory.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        self.file.rsplit(['/', '\\']).next().unwrap_or(&self.file)
+    }
+}
+
+/// Names that say what a kernel does and not which one it is.
+const GENERIC_NAMES: [&str; 3] = ["GPUSpin", "SharedMem_GPUSpin", "CounterSpin"];
+
+impl Log {
+    /// What tables call one of its kernels: its own name, or that of the benchmark where it is one of many of a kind.
+    #[must_use]
+    pub fn kernel_title(&self, kernel: &LoggedKernel) -> Arc<str> {
+        if GENERIC_NAMES.contains(&&*kernel.name) { self.title() } else { Arc::clone(&kernel.name) }
+    }
+}
+
+/// One iteration of a benchmark, on the host's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Iteration {
+    /// Start of `execute_times` \[ns\].
+    pub start_ns: i64,
+    /// End of `execute_times` \[ns\].
+    pub end_ns: i64,
+}
+
+/// One kernel launch in a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedKernel {
+    /// `kernel_name`.
+    pub name: Arc<str>,
+    /// The iteration in which it was launched, from 0.
+    pub iteration: u32,
+    /// `block_count`; `blocks` may be fewer.
+    pub block_count: u32,
+    /// `thread_count`: threads of one block.
+    pub threads: u32,
+    /// `shared_memory` of one block \[bytes\].
+    pub shared_memory_bytes: u32,
+    /// When the launch call began, on the host's clock \[ns\].
+    pub launch_start_ns: i64,
+    /// When the launch call returned, on the host's clock \[ns\]; kernels enter their queues in this order.
+    pub launch_return_ns: i64,
+    /// When the host saw it complete, on the host's clock \[ns\]; the examiner writes 0 where it does not wait.
+    pub synchronized_ns: Option<i64>,
+    /// Its blocks, in the order of their numbers.
+    pub blocks: Arc<BlockList>,
+}
+
+/// The blocks of one kernel launch, in the order of their numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BlockList {
+    /// Start and end of each block, on the GPU's clock \[ns\].
+    pub times: Vec<[i64; 2]>,
+    /// SM of each block; as long as `times`.
+    pub sms: Vec<u32>,
+}
+
+/// One block that ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObservedBlock {
+    /// Its SM.
+    pub sm: u32,
+    /// When it started \[ns\].
+    pub start_ns: i64,
+    /// When it ended \[ns\].
+    pub end_ns: i64,
+}
+
+impl BlockList {
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.times.len().min(self.sms.len())
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds a block at the end.
+    pub fn push(&mut self, block: ObservedBlock) {
+        self.times.push([block.start_ns, block.end_ns]);
+        self.sms.push(block.sm);
+    }
+
+    /// The block of that number.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<ObservedBlock> {
+        let (&[start_ns, end_ns], &sm) = (self.times.get(index)?, self.sms.get(index)?);
+        Some(ObservedBlock { sm, start_ns, end_ns })
+    }
+
+    /// All blocks in order.
+    #[must_use]
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = ObservedBlock> + ExactSizeIterator + '_ {
+        self.times.iter().zip(&self.sms).map(|(&[start_ns, end_ns], &sm)| ObservedBlock { sm, start_ns, end_ns })
+    }
+
+    /// When the first block started \[ns\].
+    #[must_use]
+    pub fn first_start_ns(&self) -> Option<i64> {
+        self.times.iter().map(|&[start, _]| start).min()
+    }
+
+    /// When the last block to start did so \[ns\].
+    #[must_use]
+    pub fn last_start_ns(&self) -> Option<i64> {
+        self.times.iter().map(|&[start, _]| start).max()
+    }
+
+    /// When the last block to end did so \[ns\].
+    #[must_use]
+    pub fn finish_ns(&self) -> Option<i64> {
+        self.times.iter().map(|&[_, end]| end).max()
+    }
+}

@@ -1,0 +1,185 @@
+//! One pass over the JSON of a log. Everything read so far stays when the text turns out to be broken.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::number::{EachNumber, NO_TIME, Number, push_sm, push_time};
+
+/// What was read of a file so far.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) scenario_name: Option<String>,
+    pub(super) benchmark_name: Option<String>,
+    pub(super) label: Option<String>,
+    pub(super) max_resident_threads: Option<u64>,
+    pub(super) pid: Option<u64>,
+    pub(super) tid: Option<u64>,
+    /// Entries of `times`; `None`: the key is not there.
+    pub(super) entries: Option<Vec<Entry>>,
+}
+
+/// One entry of `times`: the first is empty, then come iterations and kernels.
+#[derive(Debug, Default)]
+pub(super) struct Entry {
+    /// Whether it has any key.
+    pub(super) filled: bool,
+    pub(super) execute_ns: Option<[i64; 2]>,
+    /// Keys that only kernels have are there.
+    pub(super) is_kernel: bool,
+    pub(super) name: Option<String>,
+    pub(super) block_count: Option<u64>,
+    pub(super) threads: Option<u64>,
+    pub(super) shared_memory_bytes: Option<u64>,
+    pub(super) launch_ns: Vec<i64>,
+    pub(super) times: Vec<[i64; 2]>,
+    /// Numbers in `block_times`.
+    pub(super) time_count: usize,
+    pub(super) sms: Vec<u32>,
+}
+
+/// Reads a whole file into a draft.
+pub(super) struct FileSeed<'a>(pub(super) &'a mut Draft);
+
+impl<'de> DeserializeSeed<'de> for FileSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FileSeed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a log: an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let draft = self.0;
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            match &*key {
+                "scenario_name" => draft.scenario_name = map.next_value::<Text>()?.0,
+                "benchmark_name" => draft.benchmark_name = map.next_value::<Text>()?.0,
+                "label" => draft.label = map.next_value::<Text>()?.0,
+                "max_resident_threads" => {
+                    draft.max_resident_threads = map.next_value_seed(Number(None))?.whole(u64::from(u32::MAX));
+                }
+                "PID" => draft.pid = map.next_value_seed(Number(None))?.whole(1 << 52),
+                "TID" => draft.tid = map.next_value_seed(Number(None))?.whole(1 << 52),
+                "times" => map.next_value_seed(TimesSeed(draft.entries.get_or_insert_default()))?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the list `times`.
+struct TimesSeed<'a>(&'a mut Vec<Entry>);
+
+impl<'de> DeserializeSeed<'de> for TimesSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for TimesSeed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(entry) = list.next_element()? {
+            self.0.push(entry);
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EntryVisitor;
+        impl<'de> Visitor<'de> for EntryVisitor {
+            type Value = Entry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
+                let mut entry = Entry::default();
+                while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+                    entry.filled = true;
+                    entry.read(&key, &mut map)?;
+                }
+                Ok(entry)
+            }
+        }
+        deserializer.deserialize_map(EntryVisitor)
+    }
+}
+
+impl Entry {
+    /// Reads the value of one key.
+    fn read<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        let mut number = |most: u64| map.next_value_seed(Number(None)).map(|number| number.whole(most));
+        match key {
+            "block_count" => self.block_count = number(u64::from(u32::MAX))?,
+            "thread_count" => self.threads = number(u64::from(u32::MAX))?,
+            "shared_memory" => self.shared_memory_bytes = number(u64::from(u32::MAX))?,
+            "kernel_name" => self.name = map.next_value::<Text>()?.0,
+            "cuda_launch_times" => {
+                self.launch_ns.clear();
+                let times = &mut self.launch_ns;
+                map.next_value_seed(EachNumber(|number: Number| times.push(number.time_ns())))?;
+            }
+            "execute_times" => {
+                let mut pair = Vec::new();
+                map.next_value_seed(EachNumber(|number: Number| pair.push(number.time_ns())))?;
+                if let [start, end] = pair[..] {
+                    self.execute_ns = Some([start, end]).filter(|pair| !pair.contains(&NO_TIME));
+                }
+            }
+            "block_times" => {
+                (self.times, self.time_count) = (Vec::new(), 0);
+                let (times, count) = (&mut self.times, &mut self.time_count);
+                map.next_value_seed(EachNumber(|number| push_time(times, count, number)))?;
+            }
+            "block_smids" => {
+                self.sms = Vec::with_capacity(self.times.len());
+                let sms = &mut self.sms;
+                map.next_value_seed(EachNumber(|number| push_sm(sms, number)))?;
+            }
+            _ => {
+                map.next_value::<IgnoredAny>()?;
+                return Ok(());
+            }
+        }
+        self.is_kernel |= key != "execute_times";
+        Ok(())
+    }
+}
+
+/// A value that should be a string; numbers are taken for one, anything else for none.
+struct Text(Option<String>);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        Ok(Self(match value {
+            serde_json::Value::String(text) => Some(text),
+            serde_json::Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }))
+    }
+}

@@ -1,0 +1,175 @@
+//! `audit` and `replay-log` on logs written by hand (tests/data/logs), sound ones and ones that break a rule.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/logs");
+
+fn gpusched(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gpusched")).args(arguments).output().expect("the command runs")
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// A copy of the sound logs in a directory of the test's own, with changes: file, what, by what.
+fn changed(test: &str, changes: &[(&str, &str, &str)]) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("logs-{test}"));
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("the build directory can be written");
+    for name in ["scenario.json", "one.json", "two.json"] {
+        let mut text = fs::read_to_string(format!("{FOLDER}/two-streams/{name}")).expect("it is there");
+        for (_, what, by) in changes.iter().filter(|(file, ..)| *file == name) {
+            assert!(text.contains(what), "{name} has no {what}");
+            text = text.replace(what, by);
+        }
+        fs::write(directory.join(name), text).expect("it can be written");
+    }
+    directory
+}
+
+/// Rule, kernel and amount of everything that the audit finds.
+fn findings(directory: &Path, options: &[&str]) -> Vec<(String, String, u64)> {
+    let folder = directory.display().to_string();
+    let output = gpusched(&[&["audit", &folder, "--format", "json"], options].concat());
+    let document = json(&output);
+    let violations = document["violations"].as_array().expect("a list").clone();
+    assert_eq!(output.status.code(), Some(i32::from(!violations.is_empty())));
+    let text = |value: &serde_json::Value| value.as_str().expect("text").to_owned();
+    violations
+        .iter()
+        .map(|found| (text(&found["rule"]), text(&found["kernel"]), found["by"].as_u64().expect("a number")))
+        .collect()
+}
+
+fn found(rule: &str, kernel: &str, by: u64) -> (String, String, u64) {
+    (rule.to_owned(), kernel.to_owned(), by)
+}
+
+#[test]
+fn sound_logs_pass_with_and_without_their_scenario() {
+    let folder = PathBuf::from(format!("{FOLDER}/two-streams"));
+    assert_eq!(findings(&folder, &[]), []);
+    assert_eq!(findings(&folder, &["--logs-alone"]), []);
+    // K3 started 4 us after K2 had ended.
+    assert_eq!(findings(&folder, &["--clock-tolerance-us", "3.9"]), [found("work conservation", "K3", 4_000)]);
+}
+
+#[test]
+fn a_block_on_an_sm_that_does_not_exist_is_found() {
+    let folder = changed("sm", &[("two.json", "\"block_smids\": [0,1]", "\"block_smids\": [0,2]")]);
+    assert_eq!(findings(&folder, &[]), [found("SM", "K2", 1)]);
+}
+
+#[test]
+fn an_overfull_sm_is_found_once_for_each_resource() {
+    // Two blocks of 1024 and one of 512 threads on each SM, for a second.
+    let early = ("two.json", "6.000064000,6.500069000,6.000064000,6.500070000", "5.500064,6.000069,5.500064,6.000070");
+    let folder = changed("threads", &[early]);
+    let found_there = findings(&folder, &[]);
+    assert!(found_there.contains(&found("R2", "K2", 512)), "{found_there:?}");
+    assert_eq!(found_there.iter().filter(|(rule, ..)| rule == "R2").count(), 2, "one for each SM");
+}
+
+#[test]
+fn a_kernel_that_overtakes_its_predecessor_in_its_stream_is_found() {
+    let folder = changed("stream", &[("two.json", "6.500074000,6.750077000", "6.300000000,6.550003000")]);
+    assert_eq!(findings(&folder, &[]), [found("G4", "K3", 200_070_000)]);
+}
+
+#[test]
+fn a_wait_without_a_reason_is_found_unless_a_copy_may_be_the_reason() {
+    let late = ("two.json", "6.000064000,6.500069000,6.000064000,6.500070000", "6.4,6.500069000,6.4,6.500070000");
+    let folder = changed("late", &[late]);
+    // K2 is ready when K1 has ended; only the scenario tells of the copy in front of it.
+    let alone = findings(&folder, &["--logs-alone"]);
+    assert_eq!(alone, [found("work conservation", "K2", 399_938_000)]);
+    assert_eq!(findings(&folder, &[]), []);
+}
+
+#[test]
+fn a_kernel_that_the_host_saw_complete_too_early_tells_of_clocks_apart() {
+    let folder = changed("clocks", &[("one.json", "6.000079000]", "5.999000000]")]);
+    assert_eq!(findings(&folder, &[]), [found("clocks", "One", 1_063_000)]);
+    assert_eq!(findings(&folder, &["--tolerance-us", "1100"]), []);
+}
+
+#[test]
+fn the_null_stream_orders_kernels_across_logs() {
+    let null = ("one.json", "\"Timer Spin\"", "\"Timer Spin (default stream)\"");
+    let room = ("one.json", "\"thread_count\": 1024", "\"thread_count\": 512");
+    let early = ("two.json", "6.000064000,6.500069000,6.000064000,6.500070000", "5.500064,6.000069,5.500064,6.000070");
+    let next = ("two.json", "6.500074000,6.750077000", "6.000074000,6.250077000");
+    let folder = changed("null", &[null, room, early, next]);
+    assert_eq!(findings(&folder, &["--logs-alone"]), [found("N2", "K2", 499_999_000)]);
+}
+
+#[test]
+fn a_replay_counts_from_the_first_launch_on_both_sides() {
+    let output = gpusched(&["replay-log", &format!("{FOLDER}/two-streams"), "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0));
+    let document = json(&output);
+    // By hand: the first launch call returned at 5.000050 s; blocks of 1.010 ms more than one second fill both SMs, so
+    // K2, whose copy took 10 ms of the second before, follows them, and K3 follows K2.
+    let kernel = |name: &str, measured: i64, simulated: i64| {
+        let kernels = document["kernels"].as_array().expect("a list");
+        let entry = kernels.iter().find(|kernel| kernel["name"] == name).expect("it is there");
+        assert_eq!(entry["measured_finish_ns"], measured, "{name}");
+        assert_eq!(entry["simulated_finish_ns"], simulated, "{name}");
+        assert_eq!(entry["difference_ns"], measured - simulated, "{name}");
+    };
+    kernel("One", 1_000_013_000, 1_000_010_000);
+    kernel("K2", 1_500_020_000, 1_500_016_000);
+    kernel("K3", 1_750_027_000, 1_750_019_000);
+    assert_eq!(
+        (&document["blocks"], &document["sm_decidable"], &document["sm_equal"]),
+        (&7.into(), &4.into(), &4.into())
+    );
+    assert_eq!((&document["median_start_error_ns"], &document["max_start_error_ns"]), (&3_000.into(), &8_000.into()));
+}
+
+#[test]
+fn blocks_of_different_length_are_replayed_with_their_own_times() {
+    // The second block of each SM runs half a second longer, so one block of K2 has to wait for it.
+    let long = ("one.json", "5.000053000,6.000063000,5.000053000,6.000063000", "5.000053,6.000063,5.000053,6.500063");
+    let later = ("one.json", "6.000079000]", "6.500079000]");
+    let folder = changed("lengths", &[long, later]).display().to_string();
+    let document = json(&gpusched(&["replay-log", &folder, "--logs-alone", "--format", "json"]));
+    assert_eq!(document["kernels"][0]["simulated_finish_ns"], 1_500_010_000);
+}
+
+#[test]
+fn defects_are_reported_and_what_is_sound_is_audited() {
+    let output = gpusched(&["audit", &format!("{FOLDER}/broken"), "--format", "json"]);
+    let document = json(&output);
+    assert_eq!(document["checked"]["kernels"], 5);
+    assert_eq!(document["dropped"].as_array().map(Vec::len), Some(8));
+    assert!(document["notes"].to_string().contains("work conservation was not checked"));
+}
+
+#[test]
+fn what_is_no_log_ends_with_exit_status_2_and_a_place() {
+    let directory = changed("no-log", &[("one.json", "{\n\"scenario_name\"", "oops\n\"scenario_name\"")]);
+    let file = directory.join("one.json").display().to_string();
+    let output = gpusched(&["audit", &file]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("one.json: not valid JSON at line 1, column 1"), "{text}");
+    for arguments in
+        [vec!["audit", "no/such/log.json"], vec!["replay-log", FOLDER], vec!["audit", &file, "--device", "x"]]
+    {
+        assert_eq!(gpusched(&arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn logs_of_several_runs_are_replayed_one_at_a_time() {
+    let folders = [format!("{FOLDER}/two-streams"), format!("{FOLDER}/broken")];
+    let output = gpusched(&["replay-log", &folders[0], &folders[1]]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("one at a time"));
+    assert_eq!(json(&gpusched(&["audit", &folders[0], &folders[1], "--format", "json"]))["checked"]["kernels"], 8);
+}
