@@ -2,6 +2,8 @@
 //!
 //! Exit status: 0 done; 1 the answer to a check is "no"; 2 bad usage, bad input, or an output that cannot be written.
 
+mod amalthea;
+mod amalthea_options;
 mod completions;
 mod devices;
 mod figure_options;
@@ -28,6 +30,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Simulate a scenario block by block
     Simulate(Box<simulate::Simulate>),
+    /// List what is read of an AMALTHEA model
+    Amalthea(amalthea::Amalthea),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -49,6 +53,7 @@ pub(crate) enum Answer {
 pub(crate) fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Simulate(command) => command.run(),
+        Command::Amalthea(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

@@ -11,6 +11,7 @@
 //! `docs/amalthea.md` is the guide.
 
 mod build;
+mod choose;
 mod copies;
 mod cost;
 mod distribution;
@@ -28,6 +29,7 @@ mod properties;
 mod read;
 mod software;
 mod ticks;
+mod unit;
 mod xml;
 
 pub use error::AmaltheaError;
@@ -35,6 +37,3 @@ pub use frequency::{Frequency, FrequencyError};
 pub use model::{AmaltheaModel, CopyRunnable, CostUnit, ProcessingUnit, Runnable, TickEntry};
 pub use options::{AmaltheaOptions, TickBound};
 pub use ticks::{TickRange, Ticks};
-
-#[cfg(test)]
-mod tests;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that fails is meant to panic")]
 
+mod amalthea;
 mod bad_input;
 mod channels;
 mod command_line;

@@ -1,15 +1,14 @@
 //! Runnables as kernels: a scenario from a model.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::copies;
 use super::cost::Costs;
 use super::error::{AmaltheaError, Problem};
-use super::frequency::Frequency;
-use super::model::{AmaltheaModel, ProcessingUnit, Runnable};
+use super::model::{AmaltheaModel, Runnable};
 use super::options::{AmaltheaOptions, TickBound};
+use super::unit::Unit;
 use crate::device::{BlockShape, Device};
 use crate::scenario::ScenarioBuilder;
 use crate::scenario::model::{HostThread, Scenario, Step};
@@ -61,66 +60,6 @@ impl AmaltheaModel<'_> {
         stem.unwrap_or_else(|| self.file.to_owned())
     }
 
-    /// The runnables to launch, by index.
-    fn chosen(&self, chosen: &AmaltheaOptions, costs: &Costs<'_, '_>) -> Result<Vec<usize>, Problem> {
-        let unknown = |name: &str| {
-            Problem::general(format!("no runnable of this model is called {name:?}")).with_help(self.names_help())
-        };
-        let mut indices = Vec::new();
-        if chosen.runnables.is_empty() {
-            for runnable in self.runnables.iter().filter(|runnable| runnable.copy.is_none()) {
-                if runnable.grid_size.is_some() || chosen.grid_sizes.contains_key(&runnable.name) {
-                    indices.extend(costs.find(&runnable.name)?);
-                }
-            }
-            if indices.is_empty() {
-                let problem = Problem::general("no runnable of this model has a custom property GridSize");
-                let help = "choose runnables with --runnables A,B and give --grid-size NAME=N for each";
-                return Err(problem.with_help(format!("{help}; {}", self.names_help())));
-            }
-        }
-        for name in &chosen.runnables {
-            let index = costs.find(name)?.ok_or_else(|| unknown(name))?;
-            if indices.contains(&index) {
-                return Err(Problem::general(format!("runnable {name:?} is chosen twice")));
-            }
-            if self.runnables.get(index).is_some_and(|runnable| runnable.copy.is_some()) {
-                return Err(Problem::general(format!("runnable {name:?} is a copy, not a kernel"))
-                    .with_help("copies are submitted with the runnable around which they stand"));
-            }
-            indices.push(index);
-        }
-        let launched: BTreeSet<&str> = indices
-            .iter()
-            .filter_map(|&index| self.runnables.get(index))
-            .map(|runnable| runnable.name.as_str())
-            .collect();
-        let sized = chosen.grid_sizes.keys().map(|name| ("grid", name));
-        let sized = sized.chain(chosen.block_sizes.keys().map(|name| ("block", name)));
-        for (what, name) in sized {
-            if costs.find(name)?.is_none() {
-                return Err(unknown(name));
-            }
-            if !launched.contains(name.as_str()) {
-                return Err(Problem::general(format!("a {what} size is given for {name:?}, which is not launched"))
-                    .with_help("--runnables names all runnables to launch"));
-            }
-        }
-        Ok(indices)
-    }
-
-    fn names_help(&self) -> String {
-        const SHOWN: usize = 12;
-        let mut names: Vec<&str> = self.runnables.iter().take(SHOWN).map(|runnable| runnable.name.as_str()).collect();
-        if names.is_empty() {
-            return "the model has no runnables".to_owned();
-        }
-        if self.runnables.len() > SHOWN {
-            names.push("…");
-        }
-        format!("there are: {}", names.join(", "))
-    }
-
     /// How long a block runs: the runnable's ticks, or what the user gives for a runnable without any.
     fn block_time(
         &self,
@@ -150,50 +89,6 @@ impl AmaltheaModel<'_> {
             })
         };
         Ok(BlockTime { best: time(best)?, worst: time(worst)? })
-    }
-
-    fn no_frequency(&self, unit: Option<&ProcessingUnit>) -> Problem {
-        let what = match unit {
-            Some(unit) => format!("the model states no frequency for processing unit {:?}", unit.name),
-            None if self.processing_units.is_empty() => "the model has no processing units".to_owned(),
-            None => "the model's processing units have different frequencies or features, and none is a GPU".to_owned(),
-        };
-        let choose = if unit.is_none() && !self.processing_units.is_empty() {
-            let names: Vec<&str> = self.processing_units.iter().map(|unit| unit.name.as_str()).collect();
-            format!("choose one with --processing-unit NAME ({}), or ", names.join(", "))
-        } else {
-            String::new()
-        };
-        Problem::general(format!("{what}, so it is unknown how long a tick is"))
-            .with_help(format!("{choose}give --frequency, for example --frequency 1.3GHz"))
-    }
-
-    /// The processing unit that counts: the user's, or the model's only kind of GPU, or its only kind of all.
-    fn unit(&self, chosen: &AmaltheaOptions) -> Result<Unit<'_>, Problem> {
-        let of = |unit: Option<&'_ ProcessingUnit>| chosen.frequency.or_else(|| unit.and_then(|unit| unit.frequency));
-        if let Some(name) = &chosen.processing_unit {
-            let by_name = self.processing_units.iter().find(|unit| unit.name == *name);
-            let by_definition = || self.processing_units.iter().find(|unit| unit.definition.as_ref() == Some(name));
-            let unit = by_name.or_else(by_definition).ok_or_else(|| {
-                let names: Vec<&str> = self.processing_units.iter().map(|unit| unit.name.as_str()).collect();
-                let problem = Problem::general(format!("no processing unit of this model is called {name:?}"));
-                problem.with_help(format!("there are: {}", names.join(", ")))
-            })?;
-            return Ok(Unit { unit: Some(unit), frequency: of(Some(unit)), note: None });
-        }
-        let is_gpu = |unit: &&ProcessingUnit| unit.kind.as_deref() == Some("GPU");
-        if let Some(gpu) = agreed(self.processing_units.iter().filter(is_gpu)) {
-            return Ok(Unit { unit: Some(gpu), frequency: of(Some(gpu)), note: None });
-        }
-        let unit = agreed(self.processing_units.iter());
-        let frequency = of(unit);
-        let note = unit.zip(frequency).filter(|_| chosen.frequency.is_none()).map(|(unit, frequency)| {
-            format!(
-                "the model has no processing unit of puType GPU; ticks are taken at {frequency}, as on {:?}",
-                unit.name
-            )
-        });
-        Ok(Unit { unit, frequency, note })
     }
 
     /// The host thread that launches one runnable with the copies around it.
@@ -254,23 +149,6 @@ impl AmaltheaModel<'_> {
         }
         Ok(())
     }
-}
-
-/// The processing unit whose ticks count.
-struct Unit<'m> {
-    unit: Option<&'m ProcessingUnit>,
-    frequency: Option<Frequency>,
-    /// What the user should know of the choice.
-    note: Option<String>,
-}
-
-/// One of several processing units that are alike in all that counts; `None` if they are not, or if there are none.
-fn agreed<'m>(mut units: impl Iterator<Item = &'m ProcessingUnit>) -> Option<&'m ProcessingUnit> {
-    let first = units.next()?;
-    let alike = |unit: &ProcessingUnit| {
-        (unit.frequency, &unit.definition, &unit.per_cycle) == (first.frequency, &first.definition, &first.per_cycle)
-    };
-    units.all(alike).then_some(first)
 }
 
 /// The kernel that a runnable is.

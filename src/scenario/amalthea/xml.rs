@@ -26,6 +26,9 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Problem> {
                 Problem::at(offset, format!("the namespace prefix {prefix:?} is not declared"))
                     .with_help(format!("declare xmlns:{prefix} at the root, as APP4MC does"))
             }
+            roxmltree::Error::UnclosedRootNode => {
+                Problem::at(text.len(), "this is not valid XML: it ends before its root element is closed")
+            }
             other => Problem::at(offset, format!("this is not valid XML: {}", without_position(&other.to_string()))),
         }
     })
