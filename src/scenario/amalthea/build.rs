@@ -36,6 +36,10 @@ impl AmaltheaModel<'_> {
         };
         let mut builder = ScenarioBuilder::new(self.name(), device, options);
         builder.settings(None, None, None);
+        if !self.skipped.is_empty() {
+            let kinds: Vec<String> = self.skipped.iter().map(|(kind, count)| format!("{count} x {kind}")).collect();
+            builder.note(format!("not read of the model: {}", kinds.join(", ")));
+        }
         let unit = self.unit(chosen)?;
         let mut costs = Costs::new(self, unit.unit);
         let launched = self.chosen(chosen, &costs)?;
