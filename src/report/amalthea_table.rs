@@ -144,7 +144,8 @@ pub fn text(model: &AmaltheaModel<'_>) -> String {
                 table.add_row(row([unit.name().to_owned(), on, lower, value, upper]));
             }
         }
-        text += &format!("\n{}\n", table.trim_fmt());
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n{}", table.trim_fmt());
     }
     if !model.processing_units.is_empty() {
         let mut table = plain_table(&["processing unit", "definition", "type", "frequency"], 3..4);
@@ -156,12 +157,12 @@ pub fn text(model: &AmaltheaModel<'_>) -> String {
                 dash(unit.frequency.map(|frequency| frequency.to_string())),
             ]);
         }
-        text += &format!("\n{}\n", table.trim_fmt());
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n{}", table.trim_fmt());
     }
     if !model.skipped.is_empty() {
         text += "\nskipped\n";
         for (kind, count) in &model.skipped {
-            // Writing to a string cannot fail.
             let _ = writeln!(text, "  {count} x {kind}");
         }
     }

@@ -1,5 +1,5 @@
 //! AMALTHEA models (`.amxmi`) of Eclipse APP4MC, as in Paredes Zevallos, "AMALTHEA-based GPU Response Time Analysis for
-//! NVidia's Jetson TX2", master's thesis, FH Dortmund, 2019.
+//! NVIDIA's Jetson TX2", master's thesis, FH Dortmund, 2019.
 //!
 //! [`AmaltheaModel`] is what gpusched reads of a model, whatever the schema version says: every form of ticks of
 //! versions 0.8 to 1.x is accepted in any file. [`AmaltheaModel::scenario`] launches runnables as kernels:

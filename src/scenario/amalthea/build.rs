@@ -8,7 +8,7 @@ use super::cost::Costs;
 use super::error::{AmaltheaError, Problem};
 use super::model::{AmaltheaModel, Runnable};
 use super::options::{AmaltheaOptions, TickBound};
-use super::unit::Unit;
+use super::unit::Clock;
 use crate::device::{BlockShape, Device};
 use crate::scenario::ScenarioBuilder;
 use crate::scenario::model::{HostThread, Scenario, Step};
@@ -30,9 +30,8 @@ impl AmaltheaModel<'_> {
     }
 
     fn build(&self, chosen: &AmaltheaOptions, options: &ReadOptions) -> Result<Scenario, Problem> {
-        let device = match Device::builtin("tx2") {
-            Ok(Some(device)) => device,
-            _ => return Err(Problem::general("the built-in device tx2 cannot be read")),
+        let Ok(Some(device)) = Device::builtin("tx2") else {
+            return Err(Problem::general("the built-in device tx2 cannot be read"));
         };
         let mut builder = ScenarioBuilder::new(self.name(), device, options);
         builder.settings(None, None, None);
@@ -41,7 +40,7 @@ impl AmaltheaModel<'_> {
             builder.note(format!("not read of the model: {}", kinds.join(", ")));
         }
         let unit = self.unit(chosen)?;
-        let mut costs = Costs::new(self, unit.unit);
+        let mut costs = Costs::new(self, unit.processing_unit);
         let launched = self.chosen(chosen, &costs)?;
         for &index in &launched {
             let Some(runnable) = self.runnables.get(index) else { continue };
@@ -69,7 +68,7 @@ impl AmaltheaModel<'_> {
         &self,
         runnable: &Runnable,
         cycles: Option<super::TickRange>,
-        unit: &Unit<'_>,
+        unit: &Clock<'_>,
         bound: TickBound,
         builder: &mut ScenarioBuilder<'_>,
     ) -> Result<BlockTime, Problem> {
@@ -83,7 +82,7 @@ impl AmaltheaModel<'_> {
         if let Some(missing) = missing {
             builder.note(format!("runnable {name:?} states no {missing}, so the nearest number that it states counts"));
         }
-        let frequency = unit.frequency.ok_or_else(|| self.no_frequency(unit.unit))?;
+        let frequency = unit.frequency.ok_or_else(|| self.no_frequency(unit.processing_unit))?;
         if let Some(note) = &unit.note {
             builder.note(note.clone());
         }

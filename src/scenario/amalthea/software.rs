@@ -33,20 +33,20 @@ fn runnable<'a, 'i: 'a>(
     let mut reader = Items { skipped, reads: Vec::new(), writes: Vec::new() };
     let items = reader.within(node)?;
     let (reads, writes) = (reader.reads, reader.writes);
-    let copy = match properties::copy_direction(node)?.or_else(|| direction_of(&name)) {
+    let direction = properties::copy_direction(node)?.or_else(|| direction_of(&name));
+    let copy = match direction {
         Some(direction) => {
             let stated = properties::number(node, "Bytes")?;
             let bytes = stated.or_else(|| labels.total(&reads)).or_else(|| labels.total(&writes));
             Some(CopyRunnable { direction, bytes })
         }
-        None => {
-            let unread = u64::try_from(reads.len() + writes.len()).unwrap_or(u64::MAX);
-            if unread > 0 {
-                *skipped.entry("LabelAccess".to_owned()).or_default() += unread;
-            }
-            None
-        }
+        None => None,
     };
+    // What other runnables access makes no difference here.
+    let unread = if copy.is_none() { reads.len() + writes.len() } else { 0 };
+    if unread > 0 {
+        *skipped.entry("LabelAccess".to_owned()).or_default() += u64::try_from(unread).unwrap_or(u64::MAX);
+    }
     Ok(Runnable {
         name,
         items,

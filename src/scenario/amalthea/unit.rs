@@ -6,8 +6,8 @@ use super::model::{AmaltheaModel, ProcessingUnit};
 use super::options::AmaltheaOptions;
 
 /// The processing unit whose ticks count.
-pub(super) struct Unit<'m> {
-    pub(super) unit: Option<&'m ProcessingUnit>,
+pub(super) struct Clock<'m> {
+    pub(super) processing_unit: Option<&'m ProcessingUnit>,
     pub(super) frequency: Option<Frequency>,
     /// What the user should know of the choice.
     pub(super) note: Option<String>,
@@ -32,7 +32,7 @@ impl AmaltheaModel<'_> {
     }
 
     /// The processing unit that counts: the user's, or the model's only kind of GPU, or its only kind of all.
-    pub(super) fn unit(&self, chosen: &AmaltheaOptions) -> Result<Unit<'_>, Problem> {
+    pub(super) fn unit(&self, chosen: &AmaltheaOptions) -> Result<Clock<'_>, Problem> {
         let of = |unit: Option<&'_ ProcessingUnit>| chosen.frequency.or_else(|| unit.and_then(|unit| unit.frequency));
         if let Some(name) = &chosen.processing_unit {
             let by_name = self.processing_units.iter().find(|unit| unit.name == *name);
@@ -42,11 +42,11 @@ impl AmaltheaModel<'_> {
                 let problem = Problem::general(format!("no processing unit of this model is called {name:?}"));
                 problem.with_help(format!("there are: {}", names.join(", ")))
             })?;
-            return Ok(Unit { unit: Some(unit), frequency: of(Some(unit)), note: None });
+            return Ok(Clock { processing_unit: Some(unit), frequency: of(Some(unit)), note: None });
         }
         let is_gpu = |unit: &&ProcessingUnit| unit.kind.as_deref() == Some("GPU");
         if let Some(gpu) = agreed(self.processing_units.iter().filter(is_gpu)) {
-            return Ok(Unit { unit: Some(gpu), frequency: of(Some(gpu)), note: None });
+            return Ok(Clock { processing_unit: Some(gpu), frequency: of(Some(gpu)), note: None });
         }
         let unit = agreed(self.processing_units.iter());
         let frequency = of(unit);
@@ -56,7 +56,7 @@ impl AmaltheaModel<'_> {
                 unit.name
             )
         });
-        Ok(Unit { unit, frequency, note })
+        Ok(Clock { processing_unit: unit, frequency, note })
     }
 }
 

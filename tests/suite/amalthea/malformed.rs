@@ -159,8 +159,8 @@ fn documents_of_hostile_form_are_refused_quickly() {
 
 #[test]
 fn comments_cdata_and_quoted_markup_do_not_count_as_nesting() {
-    let noise = "<!-- <a><a> --><![CDATA[<a><a>]]><?pi <a> ?><x y='<' z=\">\"/>".replace('<', "\u{3c}");
-    let text = model_text("0.9.7", &noise.replace("y='<'", "y='&lt;'").repeat(300));
+    let noise = "<!-- <a><a> --><![CDATA[<a><a>]]><?pi <a> ?><x y='&lt;' z=\">\"/>";
+    let text = model_text("0.9.7", &noise.repeat(300));
     assert_eq!(parsed(&text).runnables.len(), 0);
 }
 

@@ -78,7 +78,7 @@ fn changed(text: &str, change: &Change) -> String {
     match change {
         Change::Replace(at, length, piece) => result.replace_range(span(at, *length), piece),
         Change::Duplicate(at, length, to) => {
-            result.insert_str(borders[to.index(borders.len())], &text[span(at, *length)])
+            result.insert_str(borders[to.index(borders.len())], &text[span(at, *length)]);
         }
     }
     result

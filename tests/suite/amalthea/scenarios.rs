@@ -126,21 +126,18 @@ fn items_in_sequence_add_up_and_of_alternatives_the_worst_counts() {
     assert_eq!(block_time(&switch(""), &lower).worst.as_ns(), 100);
 }
 
+/// A model of runnables with this number of ticks each, or with calls of these runnables.
 fn calling(pairs: &[(&str, &str)]) -> String {
-    let runnables: String = pairs
-        .iter()
-        .map(|(name, called)| {
-            let items = match called.parse::<u64>() {
-                Ok(_) => ticks_item(called),
-                Err(_) => called
-                    .split(' ')
-                    .map(|name| format!(r#"<items xsi:type="am:RunnableCall" runnable="{name}?type=Runnable"/>"#))
-                    .collect(),
-            };
-            format!(r#"<runnables name="{name}">{}</runnables>"#, graph(&items))
-        })
-        .collect();
-    model_text("0.9.7", &format!("<swModel>{runnables}</swModel>{GPU}"))
+    let call = |name: &str| format!(r#"<items xsi:type="am:RunnableCall" runnable="{name}?type=Runnable"/>"#);
+    let mut content = "<swModel>".to_owned();
+    for (name, called) in pairs {
+        let items = match called.parse::<u64>() {
+            Ok(_) => ticks_item(called),
+            Err(_) => called.split(' ').map(call).collect::<Vec<String>>().concat(),
+        };
+        content += &[r#"<runnables name=""#, name, r#"">"#, &graph(&items), "</runnables>"].concat();
+    }
+    model_text("0.9.7", &(content + "</swModel>" + GPU))
 }
 
 #[test]
