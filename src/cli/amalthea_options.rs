@@ -7,30 +7,32 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::scenario::amalthea::{AmaltheaOptions, Frequency, TickBound};
 
+/// Where help lists them; a heading for the whole struct would go on to the options after it.
+const HEADING: &str = "AMALTHEA models";
+
 /// Which runnables of a model run on the GPU, and what the model does not say of them.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "AMALTHEA models")]
 pub(crate) struct ModelOptions {
     /// Runnables to launch, in this order [default: all that have the custom property `GridSize`, in the model's order]
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
+    #[arg(long, help_heading = HEADING, value_name = "A,B,...", value_delimiter = ',')]
     runnables: Vec<String>,
     /// Blocks of a runnable's kernel, in place of the model's `GridSize`
-    #[arg(long, value_name = "NAME=N", value_parser = parse_size)]
+    #[arg(long, help_heading = HEADING, value_name = "NAME=N", value_parser = parse_size)]
     grid_size: Vec<(String, u32)>,
     /// Threads of one block of a runnable's kernel, in place of the model's `BlockSize` [default: the model's, or 512]
-    #[arg(long, value_name = "NAME=N", value_parser = parse_size)]
+    #[arg(long, help_heading = HEADING, value_name = "NAME=N", value_parser = parse_size)]
     block_size: Vec<(String, u32)>,
     /// Processing unit, or processing unit definition, whose ticks and frequency count [default: the model's GPU]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = HEADING, value_name = "NAME")]
     processing_unit: Option<String>,
     /// How fast ticks pass, for example 1.3GHz [default: the processing unit's frequency]
-    #[arg(long, value_name = "FREQUENCY", value_parser = Frequency::parse)]
+    #[arg(long, help_heading = HEADING, value_name = "FREQUENCY", value_parser = Frequency::parse)]
     frequency: Option<Frequency>,
     /// Which number of a runnable's ticks is the time of a block [default: upper]
-    #[arg(long, value_name = "BOUND", value_parser = PossibleValuesParser::new(TickBound::ALL.map(TickBound::name)))]
+    #[arg(long, help_heading = HEADING, value_name = "BOUND", value_parser = PossibleValuesParser::new(TickBound::ALL.map(TickBound::name)))]
     ticks: Option<String>,
     /// Leave out the copies around the runnables
-    #[arg(long)]
+    #[arg(long, help_heading = HEADING)]
     without_copies: bool,
 }
 

@@ -99,3 +99,13 @@ fn runnable_times_are_written_to_a_file() {
         serde_json::from_str(&std::fs::read_to_string(&path).expect("it was written")).expect("one document");
     assert_eq!(document["runnables"][4]["kernel_finish_ns"], 73_000_000);
 }
+
+#[test]
+fn a_model_is_drawn() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("tx2-like-waters2019.svg");
+    let _ = std::fs::remove_file(&path);
+    let arguments = ["simulate", &shipped("tx2-like-waters2019"), "--figure", &path.display().to_string()];
+    assert_eq!(gpusched(&arguments, "").status.code(), Some(0));
+    let figure = std::fs::read_to_string(&path).expect("it was drawn");
+    assert!(["Localization", "Detection", "Lane detection", "SFM"].iter().all(|name| figure.contains(name)));
+}
