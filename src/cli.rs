@@ -2,6 +2,8 @@
 //!
 //! Exit status: 0 done; 1 the answer to a check is "no"; 2 bad usage, bad input, or an output that cannot be written.
 
+mod amalthea;
+mod amalthea_options;
 mod analyze;
 mod audit;
 mod compare;
@@ -48,6 +50,8 @@ enum Command {
     Audit(Box<audit::Audit>),
     /// Simulate a measured run again, and set measured against simulated
     ReplayLog(Box<replay_log::ReplayLog>),
+    /// List what is read of an AMALTHEA model
+    Amalthea(amalthea::Amalthea),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -75,6 +79,7 @@ pub(crate) fn main() -> ExitCode {
         Command::MergedSm(command) => command.run(),
         Command::Audit(command) => command.run(),
         Command::ReplayLog(command) => command.run(),
+        Command::Amalthea(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

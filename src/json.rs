@@ -11,7 +11,8 @@ mod error;
 mod node;
 mod object;
 
-pub use error::{JsonError, Problem};
+pub use error::{JsonError, Problem, ShownPlace};
+pub(crate) use error::{place, write_excerpt};
 pub use node::{Document, Node};
 pub use object::Object;
 

@@ -1,5 +1,6 @@
 //! What leaves the library: reports of a run, each format in a file of its own.
 
+pub mod amalthea_table;
 mod analysis_csv;
 mod analysis_table;
 mod campaign_figure;
@@ -7,6 +8,7 @@ mod csv;
 pub mod device_table;
 mod examiner_log;
 mod rule_log;
+mod runnable_times;
 mod simulation_json;
 mod state;
 mod summary;
@@ -19,6 +21,7 @@ pub(crate) use csv::field as csv_field;
 pub use csv::kernel_csv;
 pub use examiner_log::{ExaminerLog, examiner_logs};
 pub use rule_log::{Firing, rule_log};
+pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
 pub use simulation_json::SimulationReport;
 pub use state::{QueueContent, Resident, SmState, State, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};

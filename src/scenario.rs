@@ -2,6 +2,7 @@
 //!
 //! Every input format is a reader that makes a [`Scenario`]; nothing behind the readers knows formats.
 
+pub mod amalthea;
 mod build;
 mod endless;
 pub mod examiner;

@@ -7,16 +7,19 @@ use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::scenario::amalthea::AmaltheaModel;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
+use super::amalthea_options::ModelOptions;
 use super::input;
 
 /// How to read and run a scenario.
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
-    /// Scenario file, in gpusched's own format or `cuda_scheduling_examiner`'s; - reads standard input
+    /// Scenario file, in gpusched's own format or `cuda_scheduling_examiner`'s, or an AMALTHEA model; - reads standard
+    /// input
     scenario: PathBuf,
     /// GPU to simulate: a built-in name (see `gpusched devices`) or a device file [default: the scenario's, or tx2]
     #[arg(long, value_name = "NAME|FILE")]
@@ -40,6 +43,8 @@ pub(crate) struct RunOptions {
     /// Seed for random placement and varying block times [default: the scenario's, or 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    model: ModelOptions,
 }
 
 fn parse_block_duration(text: &str) -> Result<(String, Duration), String> {
@@ -89,6 +94,12 @@ impl RunOptions {
             logs_inside,
         };
         let (file, text) = input::read(&self.scenario)?;
+        if AmaltheaModel::is_likely(&text) {
+            return Ok(Scenario::from_amalthea(&file, &text, &self.model.options()?, &options)?);
+        }
+        if let Some(option) = self.model.given() {
+            bail!("{option} is for AMALTHEA models, and {file} is none");
+        }
         Ok(Scenario::from_json(&file, &text, &options)?)
     }
 }

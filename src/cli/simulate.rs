@@ -1,5 +1,6 @@
 //! `gpusched simulate`
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,8 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{
-    SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table, rule_table, state_text,
+    SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table, rule_table, runnable_times,
+    runnable_times_csv, runnable_times_json, state_text,
 };
 use gpusched::scenario::{Difference, NotComparable, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -31,6 +33,9 @@ pub(crate) struct Simulate {
     /// Write one log per benchmark into DIR, as `cuda_scheduling_examiner` does
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
+    /// Write the times of each runnable (host thread), copies included, for a tool chain: .csv or .json
+    #[arg(long, value_name = "FILE")]
+    runnable_times: Option<PathBuf>,
     /// Write logs also where a log name leads out of DIR
     #[arg(long, requires = "logs")]
     allow_log_paths: bool,
@@ -67,6 +72,9 @@ impl Simulate {
             bail!("--state-at {at} is after the horizon, up to which the run goes");
         }
         let figure = self.figure.figure(&scenario)?;
+        if let Some(path) = &self.runnable_times {
+            table_format(path)?;
+        }
         let run = simulate(&scenario)?;
         let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
         self.refuse_too_many_blocks(&summary)?;
@@ -75,6 +83,9 @@ impl Simulate {
         }
         if let Some(figure) = figure {
             figure.write(&summary)?;
+        }
+        if let Some(path) = &self.runnable_times {
+            write_runnable_times(path, &summary)?;
         }
         for text in summary.notes() {
             note(&text);
@@ -134,6 +145,20 @@ impl Simulate {
         out.flush()?;
         Ok(())
     }
+}
+
+/// Whether the file that a table goes to is to be JSON rather than CSV.
+fn table_format(path: &Path) -> anyhow::Result<bool> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("csv") => Ok(false),
+        Some("json") => Ok(true),
+        _ => bail!("--runnable-times: expected a file that ends in .csv or .json, found {}", path.display()),
+    }
+}
+
+fn write_runnable_times(path: &Path, summary: &Summary<'_>) -> anyhow::Result<()> {
+    let (json, times) = (table_format(path)?, runnable_times(summary, &BTreeMap::new()));
+    write_whole(path, |out| if json { runnable_times_json(&times, out) } else { runnable_times_csv(&times, out) })
 }
 
 fn differences(scenario: &Scenario, run: &Run) -> Result<Vec<Difference>, NotComparable> {

@@ -53,9 +53,7 @@ impl fmt::Display for JsonError {
             write!(f, "{}: ", self.path)?;
         }
         write!(f, "{}", self.what)?;
-        if !self.excerpt.is_empty() {
-            write!(f, "\n  | {}\n  | {}^", self.excerpt, " ".repeat(self.excerpt_column))?;
-        }
+        write_excerpt(f, &self.excerpt, self.excerpt_column)?;
         if let Some(help) = &self.help {
             write!(f, "\n  help: {help}")?;
         }
@@ -68,9 +66,30 @@ impl std::error::Error for JsonError {}
 /// Characters of a line shown on either side of the error.
 const EXCERPT_REACH: usize = 60;
 
-/// Turns an offset \[bytes\] in `text` into line, column, path and excerpt.
-pub(super) fn locate(file: &str, text: &str, problem: Problem) -> JsonError {
-    let offset = floor_char_boundary(text, problem.offset.min(text.len()));
+/// A place in a text as people find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownPlace {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column \[characters\], from 1.
+    pub column: usize,
+    /// The line of text in which it stands, shortened around the column.
+    pub excerpt: String,
+    /// Where in `excerpt` it is \[characters\].
+    pub excerpt_column: usize,
+}
+
+/// Writes an excerpt below a message, with a mark under the place.
+pub(crate) fn write_excerpt(f: &mut fmt::Formatter<'_>, excerpt: &str, column: usize) -> fmt::Result {
+    if excerpt.is_empty() {
+        return Ok(());
+    }
+    write!(f, "\n  | {excerpt}\n  | {}^", " ".repeat(column))
+}
+
+/// Turns an offset \[bytes\] in `text` into line, column and excerpt.
+pub(crate) fn place(text: &str, offset: usize) -> ShownPlace {
+    let offset = floor_char_boundary(text, offset.min(text.len()));
     let line_start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
     let line_end = text[offset..].find('\n').map_or(text.len(), |at| offset + at);
     let line_text = text[line_start..line_end].trim_end_matches('\r');
@@ -78,15 +97,26 @@ pub(super) fn locate(file: &str, text: &str, problem: Problem) -> JsonError {
     let first = column.saturating_sub(EXCERPT_REACH);
     let excerpt: String =
         line_text.chars().skip(first).take(2 * EXCERPT_REACH).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    JsonError {
-        file: file.to_owned(),
+    ShownPlace {
         line: text[..offset].matches('\n').count() + 1,
         column: column + 1,
-        path: path_to(text, offset),
+        excerpt,
+        excerpt_column: column - first,
+    }
+}
+
+/// Turns an offset \[bytes\] in `text` into line, column, path and excerpt.
+pub(super) fn locate(file: &str, text: &str, problem: Problem) -> JsonError {
+    let ShownPlace { line, column, excerpt, excerpt_column } = place(text, problem.offset);
+    JsonError {
+        file: file.to_owned(),
+        line,
+        column,
+        path: path_to(text, floor_char_boundary(text, problem.offset.min(text.len()))),
         what: problem.what,
         help: problem.help,
         excerpt,
-        excerpt_column: column - first,
+        excerpt_column,
     }
 }
 

@@ -10,7 +10,8 @@ pub(crate) fn field(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
-fn optional(value: Option<impl ToString>) -> String {
+/// A field that may be empty.
+pub(crate) fn optional(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 

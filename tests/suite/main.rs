@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that fails is meant to panic")]
 
+mod amalthea;
 mod analysis;
 mod any_scenario;
 mod audit_oracle;

@@ -33,7 +33,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")
 }
 
-/// All files below `scenarios/`, by their path there.
+/// All JSON files below `scenarios/`, by their path there.
 pub(crate) fn files() -> Vec<String> {
     let mut files = Vec::new();
     let mut folders = vec![root()];
@@ -42,7 +42,7 @@ pub(crate) fn files() -> Vec<String> {
             let path = entry.expect("a readable entry").path();
             if path.is_dir() {
                 folders.push(path);
-            } else {
+            } else if path.extension().is_some_and(|extension| extension == "json") {
                 let relative = path.strip_prefix(root()).expect("it is below the root");
                 files.push(relative.to_str().expect("plain names").replace('\\', "/"));
             }

@@ -1,0 +1,41 @@
+//! `gpusched amalthea`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use gpusched::report::amalthea_table;
+use gpusched::scenario::amalthea::AmaltheaModel;
+
+use super::output::{Format, note};
+use super::{Answer, input, output};
+
+/// List what is read of an AMALTHEA model: runnables with their ticks and GPU properties, copies, processing units, and
+/// what was skipped.
+#[derive(Debug, Args)]
+pub(crate) struct Amalthea {
+    /// Model file of Eclipse APP4MC; - reads standard input
+    #[arg(value_name = "MODEL.amxmi")]
+    model: PathBuf,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+impl Amalthea {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let (file, text) = input::read(&self.model)?;
+        let model = AmaltheaModel::parse(&file, &text)?;
+        for text in &model.notes {
+            note(text);
+        }
+        let mut out = output::stdout();
+        match self.format {
+            Format::Table => write!(out, "{}", amalthea_table::text(&model))?,
+            Format::Json => amalthea_table::json(&model, &mut out)?,
+            Format::Csv => amalthea_table::csv(&model, &mut out)?,
+        }
+        out.flush()?;
+        Ok(Answer::Done)
+    }
+}

@@ -1,0 +1,39 @@
+//! AMALTHEA models (`.amxmi`) of Eclipse APP4MC, as in Paredes Zevallos, "AMALTHEA-based GPU Response Time Analysis for
+//! NVIDIA's Jetson TX2", master's thesis, FH Dortmund, 2019.
+//!
+//! [`AmaltheaModel`] is what gpusched reads of a model, whatever the schema version says: every form of ticks of
+//! versions 0.8 to 1.x is accepted in any file. [`AmaltheaModel::scenario`] launches runnables as kernels:
+//!
+//! - a runnable with a grid size is one kernel in a stream of its own, launched once at t = 0;
+//! - its ticks, at the frequency of a processing unit, are the time of one block;
+//! - copy runnables around it are copies before and after it in its stream (Sec. 1.4 of the thesis).
+//!
+//! `docs/amalthea.md` is the guide.
+
+mod build;
+mod choose;
+mod copies;
+mod cost;
+mod distribution;
+mod error;
+mod frequency;
+mod guard;
+mod hardware;
+mod items;
+mod labels;
+mod model;
+mod names;
+mod numbers;
+mod options;
+mod properties;
+mod read;
+mod software;
+mod ticks;
+mod unit;
+mod xml;
+
+pub use error::AmaltheaError;
+pub use frequency::{Frequency, FrequencyError};
+pub use model::{AmaltheaModel, CopyRunnable, CostUnit, ProcessingUnit, Runnable, TickEntry};
+pub use options::{AmaltheaOptions, TickBound};
+pub use ticks::{TickRange, Ticks};

@@ -1,0 +1,188 @@
+//! Runnables as kernels: a scenario from a model.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::copies;
+use super::cost::Costs;
+use super::error::{AmaltheaError, Problem};
+use super::model::{AmaltheaModel, Runnable};
+use super::options::{AmaltheaOptions, TickBound};
+use super::unit::Clock;
+use crate::device::{BlockShape, Device};
+use crate::scenario::ScenarioBuilder;
+use crate::scenario::model::{HostThread, Scenario, Step};
+use crate::scenario::options::ReadOptions;
+use crate::time::Duration;
+use crate::workload::{BlockTime, Copy, Kernel, StreamId, StreamSpec};
+
+/// Threads of one block where the model does not say: those of every experiment in the thesis.
+const DEFAULT_BLOCK_SIZE: u32 = 512;
+
+impl AmaltheaModel<'_> {
+    /// Launches runnables as kernels, each once at t = 0 in a stream of its own, in the order that `chosen` gives.
+    ///
+    /// # Errors
+    /// [`AmaltheaError`] if a runnable is unknown or ambiguous, has no grid size or no ticks, calls itself, or can
+    /// never run on the device, or if nothing says how long a tick is.
+    pub fn scenario(&self, chosen: &AmaltheaOptions, options: &ReadOptions) -> Result<Scenario, AmaltheaError> {
+        self.build(chosen, options).map_err(|problem| self.error(problem))
+    }
+
+    fn build(&self, chosen: &AmaltheaOptions, options: &ReadOptions) -> Result<Scenario, Problem> {
+        let Ok(Some(device)) = Device::builtin("tx2") else {
+            return Err(Problem::general("the built-in device tx2 cannot be read"));
+        };
+        let mut builder = ScenarioBuilder::new(self.name(), device, options);
+        builder.settings(None, None, None);
+        if !self.skipped.is_empty() {
+            let kinds: Vec<String> = self.skipped.iter().map(|(kind, count)| format!("{count} x {kind}")).collect();
+            builder.note(format!("not read of the model: {}", kinds.join(", ")));
+        }
+        let unit = self.unit(chosen)?;
+        let mut costs = Costs::new(self, unit.processing_unit);
+        let launched = self.chosen(chosen, &costs)?;
+        for &index in &launched {
+            let Some(runnable) = self.runnables.get(index) else { continue };
+            let duration = self.block_time(runnable, costs.cycles(index)?, &unit, chosen.ticks, &mut builder)?;
+            let kernel = kernel(runnable, chosen, duration, &mut builder)?;
+            let around = if chosen.without_copies { copies::Around::default() } else { copies::around(self, index) };
+            self.launch(runnable, kernel, &around, &mut builder)?;
+        }
+        if let Some(name) = builder.unused_block_duration() {
+            return Err(Problem::general(format!(
+                "{name:?} was given a block duration, and no launched runnable of that name lacks ticks"
+            )));
+        }
+        Ok(builder.build())
+    }
+
+    /// The file's name without its folders and ending.
+    fn name(&self) -> String {
+        let stem = Path::new(self.file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        stem.unwrap_or_else(|| self.file.to_owned())
+    }
+
+    /// How long a block runs: the runnable's ticks, or what the user gives for a runnable without any.
+    fn block_time(
+        &self,
+        runnable: &Runnable,
+        cycles: Option<super::TickRange>,
+        unit: &Clock<'_>,
+        bound: TickBound,
+        builder: &mut ScenarioBuilder<'_>,
+    ) -> Result<BlockTime, Problem> {
+        let name = &runnable.name;
+        let Some(((best, worst), missing)) = cycles.and_then(|cycles| bound.of(cycles)) else {
+            return builder.given_block_duration(&[name]).map(BlockTime::fixed).ok_or_else(|| {
+                Problem::at(runnable.offset, format!("runnable {name:?} has no ticks"))
+                    .with_help(format!("state the time of one block with --block-duration {name}=TIME"))
+            });
+        };
+        if let Some(missing) = missing {
+            builder.note(format!("runnable {name:?} states no {missing}, so the nearest number that it states counts"));
+        }
+        let frequency = unit.frequency.ok_or_else(|| self.no_frequency(unit.processing_unit))?;
+        if let Some(note) = &unit.note {
+            builder.note(note.clone());
+        }
+        let time = |ticks| {
+            frequency.duration(ticks).ok_or_else(|| {
+                Problem::at(runnable.offset, format!("{ticks} ticks of runnable {name:?} take longer than 2^64 ns"))
+            })
+        };
+        Ok(BlockTime { best: time(best)?, worst: time(worst)? })
+    }
+
+    /// The host thread that launches one runnable with the copies around it.
+    fn launch(
+        &self,
+        runnable: &Runnable,
+        kernel: Kernel,
+        around: &copies::Around,
+        builder: &mut ScenarioBuilder<'_>,
+    ) -> Result<(), Problem> {
+        let label = Arc::clone(&kernel.name);
+        let refused = |error: crate::gpu::SubmitError| {
+            Problem::at(runnable.offset, format!("runnable {:?}: {error}", runnable.name))
+        };
+        let stream = builder.add_stream(StreamSpec::new(Arc::clone(&label))).map_err(refused)?;
+        let mut steps = Vec::new();
+        self.copies(&around.before, stream, &mut steps, builder)?;
+        let id = builder.add_kernel(kernel).map_err(refused)?;
+        steps.push(Step::Launch(id, stream));
+        self.copies(&around.after, stream, &mut steps, builder)?;
+        builder.add_thread(HostThread {
+            label,
+            release: Duration::ZERO,
+            iterations: Some(1),
+            time_limit: None,
+            period: None,
+            deadline: None,
+            barrier: None,
+            steps,
+        });
+        Ok(())
+    }
+
+    fn copies(
+        &self,
+        indices: &[usize],
+        stream: StreamId,
+        steps: &mut Vec<Step>,
+        builder: &mut ScenarioBuilder<'_>,
+    ) -> Result<(), Problem> {
+        for runnable in indices.iter().filter_map(|&index| self.runnables.get(index)) {
+            let Some(copy) = runnable.copy else { continue };
+            let bytes = copy.bytes.unwrap_or_else(|| {
+                builder.note(format!("copy runnable {:?} accesses no label of known size: 0 bytes", runnable.name));
+                0
+            });
+            if runnable.ticks().next().is_some() {
+                builder.note(format!(
+                    "ticks of copy runnable {:?} do not count: the copy takes what the device's bandwidth says",
+                    runnable.name
+                ));
+            }
+            let copy = Copy { direction: copy.direction, bytes, duration: None };
+            let id = builder
+                .add_copy(copy)
+                .map_err(|error| Problem::at(runnable.offset, format!("copy runnable {:?}: {error}", runnable.name)))?;
+            steps.push(Step::Copy(id, stream));
+        }
+        Ok(())
+    }
+}
+
+/// The kernel that a runnable is.
+fn kernel(
+    runnable: &Runnable,
+    chosen: &AmaltheaOptions,
+    duration: BlockTime,
+    builder: &mut ScenarioBuilder<'_>,
+) -> Result<Kernel, Problem> {
+    let name = &runnable.name;
+    let blocks = chosen.grid_sizes.get(name).copied().or(runnable.grid_size).ok_or_else(|| {
+        Problem::at(runnable.offset, format!("runnable {name:?} has no custom property GridSize"))
+            .with_help(format!("give the number of its blocks with --grid-size {name}=N"))
+    })?;
+    let threads = chosen.block_sizes.get(name).copied().or(runnable.block_size).unwrap_or_else(|| {
+        builder.note(format!(
+            "runnables without a custom property BlockSize have blocks of {DEFAULT_BLOCK_SIZE} threads, as in the thesis"
+        ));
+        DEFAULT_BLOCK_SIZE
+    });
+    let name: Arc<str> = name.as_str().into();
+    Ok(Kernel {
+        title: Arc::clone(&name),
+        name,
+        blocks,
+        shape: BlockShape {
+            threads,
+            registers_per_thread: runnable.registers.unwrap_or(0),
+            shared_memory_bytes: runnable.shared_memory.unwrap_or(0),
+        },
+        duration,
+        sm_mask: None,
+    })
+}

@@ -1,0 +1,70 @@
+//! Which runnables of a model are launched.
+
+use std::collections::BTreeSet;
+
+use super::cost::Costs;
+use super::error::Problem;
+use super::model::AmaltheaModel;
+use super::options::AmaltheaOptions;
+
+impl AmaltheaModel<'_> {
+    /// The runnables to launch, by index.
+    pub(super) fn chosen(&self, chosen: &AmaltheaOptions, costs: &Costs<'_, '_>) -> Result<Vec<usize>, Problem> {
+        let unknown = |name: &str| {
+            Problem::general(format!("no runnable of this model is called {name:?}")).with_help(self.names_help())
+        };
+        let mut indices = Vec::new();
+        if chosen.runnables.is_empty() {
+            for runnable in self.runnables.iter().filter(|runnable| runnable.copy.is_none()) {
+                if runnable.grid_size.is_some() || chosen.grid_sizes.contains_key(&runnable.name) {
+                    indices.extend(costs.find(&runnable.name)?);
+                }
+            }
+            if indices.is_empty() {
+                let problem = Problem::general("no runnable of this model has a custom property GridSize");
+                let help = "choose runnables with --runnables A,B and give --grid-size NAME=N for each";
+                return Err(problem.with_help(format!("{help}; {}", self.names_help())));
+            }
+        }
+        for name in &chosen.runnables {
+            let index = costs.find(name)?.ok_or_else(|| unknown(name))?;
+            if indices.contains(&index) {
+                return Err(Problem::general(format!("runnable {name:?} is chosen twice")));
+            }
+            if self.runnables.get(index).is_some_and(|runnable| runnable.copy.is_some()) {
+                return Err(Problem::general(format!("runnable {name:?} is a copy, not a kernel"))
+                    .with_help("copies are submitted with the runnable around which they stand"));
+            }
+            indices.push(index);
+        }
+        let launched: BTreeSet<&str> = indices
+            .iter()
+            .filter_map(|&index| self.runnables.get(index))
+            .map(|runnable| runnable.name.as_str())
+            .collect();
+        let sized = chosen.grid_sizes.keys().map(|name| ("grid", name));
+        let sized = sized.chain(chosen.block_sizes.keys().map(|name| ("block", name)));
+        for (what, name) in sized {
+            if costs.find(name)?.is_none() {
+                return Err(unknown(name));
+            }
+            if !launched.contains(name.as_str()) {
+                return Err(Problem::general(format!("a {what} size is given for {name:?}, which is not launched"))
+                    .with_help("--runnables names all runnables to launch"));
+            }
+        }
+        Ok(indices)
+    }
+
+    fn names_help(&self) -> String {
+        const SHOWN: usize = 12;
+        let mut names: Vec<&str> = self.runnables.iter().take(SHOWN).map(|runnable| runnable.name.as_str()).collect();
+        if names.is_empty() {
+            return "the model has no runnables".to_owned();
+        }
+        if self.runnables.len() > SHOWN {
+            names.push("…");
+        }
+        format!("there are: {}", names.join(", "))
+    }
+}

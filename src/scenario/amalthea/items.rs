@@ -1,0 +1,198 @@
+//! What a runnable does: its items, in the forms of all schema versions.
+
+use std::collections::BTreeMap;
+
+use roxmltree::Node;
+
+use super::distribution::{self, Unreadable};
+use super::error::Problem;
+use super::model::{CostUnit, TickEntry};
+use super::names::Reference;
+use super::xml;
+
+/// Child elements that hold items, or are items.
+const ITEM_ELEMENTS: [&str; 7] =
+    ["runnableItems", "runnableItem", "items", "callGraph", "activityGraph", "graphEntries", "calls"];
+
+/// One thing that a runnable does.
+#[derive(Debug, Clone)]
+pub(super) enum Item {
+    /// Work of one unit: entries of which the one for the processing unit counts.
+    Work(Vec<TickEntry>),
+    /// A call of the runnable of that name.
+    Call(String),
+    /// One after the other.
+    Sequence(Vec<Item>),
+    /// One of several.
+    Choice(Vec<Vec<Item>>),
+}
+
+impl Item {
+    /// All entries in document order.
+    pub(super) fn collect<'a>(items: &'a [Self], entries: &mut Vec<&'a TickEntry>) {
+        for item in items {
+            match item {
+                Self::Work(work) => entries.extend(work),
+                Self::Call(_) => {}
+                Self::Sequence(items) => Self::collect(items, entries),
+                Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::collect(items, entries)),
+            }
+        }
+    }
+}
+
+/// Reading the items of one runnable.
+pub(super) struct Items<'s, 'a> {
+    /// What is not read, by type.
+    pub(super) skipped: &'s mut BTreeMap<String, u64>,
+    /// Labels that it reads.
+    pub(super) reads: Vec<&'a str>,
+    /// Labels that it writes.
+    pub(super) writes: Vec<&'a str>,
+}
+
+impl<'a> Items<'_, 'a> {
+    /// The items within `node`. The depth of the document is bounded, and so is this recursion.
+    pub(super) fn within<'i: 'a>(&mut self, node: Node<'a, 'i>) -> Result<Vec<Item>, Problem> {
+        let mut items = Vec::new();
+        for child in xml::children(node).filter(|child| ITEM_ELEMENTS.contains(&child.tag_name().name())) {
+            match xml::type_of(child) {
+                Some(kind) => self.item(child, kind, &mut items)?,
+                // An element that only holds others.
+                None => items.extend(self.within(child)?),
+            }
+        }
+        Ok(items)
+    }
+
+    fn item<'i: 'a>(&mut self, node: Node<'a, 'i>, kind: &'a str, items: &mut Vec<Item>) -> Result<(), Problem> {
+        match kind {
+            "Ticks" => self.ticks(node, &CostUnit::Ticks, items)?,
+            "RunnableInstructions" => self.ticks(node, &CostUnit::Instructions, items)?,
+            "ExecutionNeed" => self.needs(node, items)?,
+            "RunnableCall" | "TaskRunnableCall" => match xml::reference(node, "runnable") {
+                Some(reference) => items.push(Item::Call(reference.name().to_owned())),
+                None => self.skip("RunnableCall without runnable"),
+            },
+            "Group" | "CallSequence" => items.push(Item::Sequence(self.within(node)?)),
+            "ModeSwitch" | "RunnableModeSwitch" | "ProbabilitySwitch" | "RunnableProbabilitySwitch" | "Switch" => {
+                items.push(self.choice(node)?);
+            }
+            "LabelAccess" => self.label_access(node),
+            unknown => {
+                self.skip(unknown);
+                // Ticks inside something unknown are still ticks.
+                let inside = self.within(node)?;
+                if !inside.is_empty() {
+                    items.push(Item::Sequence(inside));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A switch without a default may also do nothing.
+    fn choice<'i: 'a>(&mut self, node: Node<'a, 'i>) -> Result<Item, Problem> {
+        let mut alternatives = Vec::new();
+        let is_alternative =
+            |child: &Node<'_, '_>| ["entries", "defaultEntry", "elseEntry"].contains(&child.tag_name().name());
+        for entry in xml::children(node).filter(is_alternative) {
+            alternatives.push(self.within(entry)?);
+        }
+        if xml::child(node, "defaultEntry").or_else(|| xml::child(node, "elseEntry")).is_none() {
+            alternatives.push(Vec::new());
+        }
+        Ok(Item::Choice(alternatives))
+    }
+
+    /// `default`, and `extended` for single processing unit definitions.
+    fn ticks<'i: 'a>(&mut self, node: Node<'a, 'i>, unit: &CostUnit, items: &mut Vec<Item>) -> Result<(), Problem> {
+        let mut work = Vec::new();
+        for child in xml::children(node) {
+            let (processing_unit, value) = match child.tag_name().name() {
+                "default" => (None, Some(child)),
+                "extended" => (Some(self.definition(child)), xml::child(child, "value")),
+                _ => continue,
+            };
+            if let Some(value) = value {
+                self.entry(value, processing_unit, unit.clone(), &mut work)?;
+            }
+        }
+        if !work.is_empty() {
+            items.push(Item::Work(work));
+        }
+        Ok(())
+    }
+
+    /// Execution needs: to 0.9.2 `default` and `extended`, of which `Instructions` are ticks; from 0.9.3 `needs`.
+    fn needs<'i: 'a>(&mut self, node: Node<'a, 'i>, items: &mut Vec<Item>) -> Result<(), Problem> {
+        let mut by_unit: Vec<(CostUnit, Vec<TickEntry>)> = Vec::new();
+        for child in xml::children(node) {
+            let old = |key: &str| match key {
+                "Instructions" => CostUnit::Instructions,
+                other => CostUnit::Need(other.to_owned()),
+            };
+            let key = |node: Node<'_, '_>| node.attribute("key").unwrap_or_default().to_owned();
+            let mut found: Vec<(CostUnit, Option<String>, Node<'a, 'i>)> = Vec::new();
+            match child.tag_name().name() {
+                "default" => found.extend(xml::child(child, "value").map(|value| (old(&key(child)), None, value))),
+                "needs" => {
+                    found.extend(xml::child(child, "value").map(|value| (CostUnit::Need(key(child)), None, value)));
+                }
+                "extended" => {
+                    let definition = self.definition(child);
+                    for entry in xml::children_named(child, "value") {
+                        let unit = old(&key(entry));
+                        found.extend(xml::child(entry, "value").map(|value| (unit, Some(definition.clone()), value)));
+                    }
+                }
+                _ => {}
+            }
+            for (unit, processing_unit, value) in found {
+                let at = by_unit.iter().position(|(known, _)| *known == unit).unwrap_or_else(|| {
+                    by_unit.push((unit.clone(), Vec::new()));
+                    by_unit.len() - 1
+                });
+                self.entry(value, processing_unit, unit, &mut by_unit[at].1)?;
+            }
+        }
+        items.extend(by_unit.into_iter().filter(|(_, work)| !work.is_empty()).map(|(_, work)| Item::Work(work)));
+        Ok(())
+    }
+
+    fn entry<'i: 'a>(
+        &mut self,
+        value: Node<'a, 'i>,
+        processing_unit: Option<String>,
+        unit: CostUnit,
+        work: &mut Vec<TickEntry>,
+    ) -> Result<(), Problem> {
+        match distribution::read(value) {
+            Ok(range) => work.push(TickEntry { processing_unit, unit, range }),
+            Err(Unreadable::Type(kind)) => self.skip(&kind),
+            Err(Unreadable::Wrong(problem)) => return Err(problem),
+        }
+        Ok(())
+    }
+
+    /// The processing unit definition (to 0.9.0 core type) for which an entry holds.
+    fn definition<'i: 'a>(&mut self, extended: Node<'a, 'i>) -> String {
+        let reference: Option<Reference> = xml::reference(extended, "key");
+        if reference.is_none() {
+            self.skip("extended without key");
+        }
+        reference.map_or_else(String::new, |reference| reference.name().to_owned())
+    }
+
+    fn label_access<'i: 'a>(&mut self, node: Node<'a, 'i>) {
+        match (node.attribute("data"), node.attribute("access")) {
+            (Some(label), Some("read")) => self.reads.push(label),
+            (Some(label), Some("write")) => self.writes.push(label),
+            _ => self.skip("LabelAccess without data or access"),
+        }
+    }
+
+    fn skip(&mut self, kind: &str) {
+        *self.skipped.entry(kind.to_owned()).or_default() += 1;
+    }
+}

@@ -1,0 +1,136 @@
+//! What is read of a model.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::frequency::Frequency;
+use super::items::Item;
+use super::ticks::TickRange;
+use crate::device::CopyDirection;
+
+/// An AMALTHEA model, as far as it matters to a GPU. It borrows the text, so that later errors can point into it.
+#[derive(Debug, Clone)]
+pub struct AmaltheaModel<'t> {
+    pub(super) file: &'t str,
+    pub(super) text: &'t str,
+    /// Schema version, as the root's namespace has it.
+    pub version: String,
+    /// Runnables, in document order.
+    pub runnables: Vec<Runnable>,
+    /// Processing units (`cores` of schema versions up to 0.9.0), in document order.
+    pub processing_units: Vec<ProcessingUnit>,
+    /// For each task and interrupt routine that calls any, the runnables that it calls, by index, in document order.
+    pub(super) tasks: Vec<Vec<usize>>,
+    /// What was not read, by type: how often.
+    pub skipped: BTreeMap<String, u64>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// A runnable.
+#[derive(Debug, Clone)]
+pub struct Runnable {
+    /// Its name.
+    pub name: String,
+    /// What it does, in order.
+    pub(super) items: Vec<Item>,
+    /// Custom property `GridSize`: blocks of the kernel.
+    pub grid_size: Option<u32>,
+    /// Custom property `BlockSize`: threads of one block.
+    pub block_size: Option<u32>,
+    /// Custom property `Registers`: registers of one thread.
+    pub registers: Option<u32>,
+    /// Custom property `SharedMemory`: shared memory of one block \[bytes\].
+    pub shared_memory: Option<u32>,
+    /// Whether it copies between host and device, and how much.
+    pub copy: Option<CopyRunnable>,
+    /// Where it stands \[bytes\].
+    pub(super) offset: usize,
+}
+
+/// A runnable that copies between host memory and device memory (thesis, Sec. 1.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyRunnable {
+    /// Which way.
+    pub direction: CopyDirection,
+    /// Custom property `Bytes`, or the sizes of the labels that it reads, or else of those that it writes; `None` if
+    /// there are none.
+    pub bytes: Option<u64>,
+}
+
+/// One amount of work as the model states it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TickEntry {
+    /// The processing unit definition (core type) for which it holds; `None`: for all that have no entry of their own.
+    pub processing_unit: Option<String>,
+    /// What is counted.
+    pub unit: CostUnit,
+    /// How much.
+    pub range: TickRange,
+}
+
+/// What an amount of work counts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CostUnit {
+    /// Cycles of the processing unit.
+    Ticks,
+    /// Instructions, which schema versions up to 0.9.2 state in place of ticks.
+    Instructions,
+    /// `needs` of schema versions from 0.9.3: units of a hardware feature category.
+    Need(String),
+}
+
+impl CostUnit {
+    /// The hardware feature category that says how many units one cycle does; `None` for cycles themselves.
+    #[must_use]
+    pub fn category(&self) -> Option<&str> {
+        match self {
+            Self::Ticks => None,
+            Self::Instructions => Some("Instructions"),
+            Self::Need(category) => Some(category),
+        }
+    }
+
+    /// Name in reports.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.category().unwrap_or("ticks")
+    }
+}
+
+/// A processing unit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProcessingUnit {
+    /// Its name.
+    pub name: String,
+    /// Its processing unit definition (core type).
+    pub definition: Option<String>,
+    /// `puType` of the definition: `CPU`, `GPU`, …
+    pub kind: Option<String>,
+    /// Its clock; `None` if the model does not say.
+    #[serde(rename = "frequency_hz")]
+    pub frequency: Option<Frequency>,
+    /// Units done in one cycle, by hardware feature category \[10^-6\].
+    #[serde(skip)]
+    pub(super) per_cycle: BTreeMap<String, u64>,
+}
+
+impl Runnable {
+    /// Every amount of ticks that the model states for this runnable itself, in document order; instructions of
+    /// schema versions up to 0.9.2 among them, as APP4MC's own migration has it.
+    pub fn ticks(&self) -> impl Iterator<Item = &TickEntry> {
+        self.entries().into_iter().filter(|entry| !matches!(entry.unit, CostUnit::Need(_)))
+    }
+
+    /// Every execution need of schema versions from 0.9.3, in document order.
+    pub fn needs(&self) -> impl Iterator<Item = &TickEntry> {
+        self.entries().into_iter().filter(|entry| matches!(entry.unit, CostUnit::Need(_)))
+    }
+
+    fn entries(&self) -> Vec<&TickEntry> {
+        let mut entries = Vec::new();
+        Item::collect(&self.items, &mut entries);
+        entries
+    }
+}

@@ -1,0 +1,96 @@
+//! Runnables and the tasks that call them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use roxmltree::Node;
+
+use super::copies::direction_of;
+use super::error::Problem;
+use super::items::{Item, Items};
+use super::labels::Labels;
+use super::model::{CopyRunnable, Runnable};
+use super::{properties, xml};
+
+/// Types of items that state work, wherever they stand.
+const WORK: [&str; 3] = ["Ticks", "RunnableInstructions", "ExecutionNeed"];
+
+/// Reads the runnables of the software models.
+pub(super) fn runnables<'a, 'i: 'a>(
+    software: &[Node<'a, 'i>],
+    skipped: &mut BTreeMap<String, u64>,
+) -> Result<Vec<Runnable>, Problem> {
+    let labels = Labels::read(software)?;
+    let nodes = software.iter().flat_map(|&model| xml::children_named(model, "runnables"));
+    nodes.map(|node| runnable(node, &labels, skipped)).collect()
+}
+
+fn runnable<'a, 'i: 'a>(
+    node: Node<'a, 'i>,
+    labels: &Labels<'_>,
+    skipped: &mut BTreeMap<String, u64>,
+) -> Result<Runnable, Problem> {
+    let name = xml::name_of(node).to_owned();
+    let mut reader = Items { skipped, reads: Vec::new(), writes: Vec::new() };
+    let items = reader.within(node)?;
+    let (reads, writes) = (reader.reads, reader.writes);
+    let direction = properties::copy_direction(node)?.or_else(|| direction_of(&name));
+    let copy = match direction {
+        Some(direction) => {
+            let stated = properties::number(node, "Bytes")?;
+            let bytes = stated.or_else(|| labels.total(&reads)).or_else(|| labels.total(&writes));
+            Some(CopyRunnable { direction, bytes })
+        }
+        None => None,
+    };
+    // What other runnables access makes no difference here.
+    let unread = if copy.is_none() { reads.len() + writes.len() } else { 0 };
+    if unread > 0 {
+        *skipped.entry("LabelAccess".to_owned()).or_default() += u64::try_from(unread).unwrap_or(u64::MAX);
+    }
+    Ok(Runnable {
+        name,
+        items,
+        grid_size: properties::number_u32(node, "GridSize")?,
+        block_size: properties::number_u32(node, "BlockSize")?,
+        registers: properties::number_u32(node, "Registers")?,
+        shared_memory: properties::number_u32(node, "SharedMemory")?,
+        copy,
+        offset: node.range().start,
+    })
+}
+
+/// The runnables that each task and interrupt routine calls, by index. `indices` knows them by name.
+pub(super) fn tasks<'a, 'i: 'a>(
+    software: &[Node<'a, 'i>],
+    indices: &HashMap<&str, usize>,
+    skipped: &mut BTreeMap<String, u64>,
+) -> Result<Vec<Vec<usize>>, Problem> {
+    let is_task = |child: &Node<'_, '_>| ["tasks", "isrs"].contains(&child.tag_name().name());
+    let mut tasks = Vec::new();
+    for node in software.iter().flat_map(|&model| xml::children(model)).filter(is_task) {
+        // What tasks do besides calling runnables is of no interest, so what is skipped there is not counted.
+        let mut passed_over = BTreeMap::new();
+        let items = Items { skipped: &mut passed_over, reads: Vec::new(), writes: Vec::new() }.within(node)?;
+        let mut called = Vec::new();
+        calls(&items, indices, &mut called);
+        if !called.is_empty() {
+            tasks.push(called);
+        }
+        let work = node.descendants().filter(|node| xml::type_of(*node).is_some_and(|kind| WORK.contains(&kind)));
+        for kind in work.filter_map(xml::type_of) {
+            *skipped.entry(format!("{kind} in a task")).or_default() += 1;
+        }
+    }
+    Ok(tasks)
+}
+
+fn calls(items: &[Item], indices: &HashMap<&str, usize>, called: &mut Vec<usize>) {
+    for item in items {
+        match item {
+            Item::Call(name) => called.extend(indices.get(name.as_str())),
+            Item::Sequence(items) => calls(items, indices, called),
+            Item::Choice(alternatives) => alternatives.iter().for_each(|items| calls(items, indices, called)),
+            Item::Work(_) => {}
+        }
+    }
+}

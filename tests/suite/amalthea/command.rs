@@ -1,0 +1,111 @@
+//! Models on the command line.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use super::super::published;
+use super::*;
+
+fn gpusched(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gpusched"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    // The command may refuse its arguments before it reads.
+    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
+    child.wait_with_output().expect("it ends")
+}
+
+fn shipped(name: &str) -> String {
+    published::root().join(format!("amalthea/{name}.amxmi")).display().to_string()
+}
+
+#[test]
+fn the_listing_as_json_has_the_fixed_keys() {
+    let output = gpusched(&["amalthea", &shipped("tx2-like-waters2019"), "--format", "json"], "");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!(document["version"], "0.9.7");
+    let runnable = &document["runnables"][1];
+    assert_eq!(runnable["name"], "Localization");
+    assert_eq!(runnable["grid_size"], 16);
+    let ticks = &runnable["ticks"][0];
+    let found = (&ticks["processing_unit"], &ticks["lower"], &ticks["value"], &ticks["upper"]);
+    let (unit, lower, value, upper) = ("GP10B".into(), 175_500_000.into(), 180_000_000.into(), 186_000_000.into());
+    assert_eq!(found, (&unit, &lower, &value, &upper));
+    assert_eq!(document["skipped"], serde_json::json!({}));
+    assert_eq!(document["runnables"][0]["grid_size"], serde_json::Value::Null);
+}
+
+#[test]
+fn the_listing_as_csv_has_a_line_for_each_amount_and_each_runnable_without() {
+    let output = gpusched(
+        &["amalthea", "-", "--format", "csv"],
+        &one_runnable(&format!("<callGraph>{}{}</callGraph>", ticks_item("3"), ticks_item("4")))
+            .replace("name=\"R\"", "name=\"A, B\""),
+    );
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(
+        text,
+        "runnable,processing_unit,unit,lower,value,upper,grid_size,block_size,copy,copy_bytes\n\"A, B\",,ticks,3,3,3,,,,\n\"A, B\",,ticks,4,4,4,,,,\n"
+    );
+}
+
+#[test]
+fn a_model_is_simulated_from_standard_input_too() {
+    let text = one_runnable(&format!("<activityGraph>{}</activityGraph>", ticks_item("1000")));
+    let arguments =
+        ["simulate", "-", "--runnables", "R", "--grid-size", "R=9", "--block-size", "R=512", "--format", "json"];
+    let output = gpusched(&arguments, &text);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    // Eight blocks at once, so nine are two waves.
+    assert_eq!(document["kernels"][0]["finish_ns"], 2_000);
+    assert_eq!(document["kernels"][0]["label"], "R");
+}
+
+#[test]
+fn wrong_models_and_options_end_with_exit_status_2() {
+    let model = one_runnable("");
+    let json = r#"{"name": "x", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": [
+        {"filename": "timer_spin.so", "thread_count": 32, "block_count": 1, "data_size": 0}]}"#;
+    let cases: [(&[&str], &str, &str); 8] = [
+        (&["amalthea", "-"], "<a>", "standard input:1:4: this is not valid XML"),
+        (&["amalthea", "no/such.amxmi"], "", "cannot open"),
+        (&["simulate", "-"], &model, "GridSize"),
+        (&["simulate", "-", "--runnables", "R", "--grid-size", "R=0"], &model, "at least 1"),
+        (&["simulate", "-", "--grid-size", "R=1", "--grid-size", "R=2"], &model, "given twice"),
+        (&["simulate", "-", "--ticks", "most"], &model, "upper"),
+        (&["simulate", "-", "--runnables", "R"], json, "--runnables is for AMALTHEA models"),
+        (&["simulate", "-", "--runnable-times", "times.txt"], json, ".csv or .json"),
+    ];
+    for (arguments, input, words) in cases {
+        let output = gpusched(arguments, input);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(words) && output.stdout.is_empty(), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn runnable_times_are_written_to_a_file() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("runnable-times.json");
+    let _ = std::fs::remove_file(&path);
+    let output =
+        gpusched(&["simulate", &shipped("thesis-appendix"), "--runnable-times", &path.display().to_string()], "");
+    assert_eq!(output.status.code(), Some(0));
+    let document: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).expect("it was written")).expect("one document");
+    assert_eq!(document["runnables"][4]["kernel_finish_ns"], 73_000_000);
+}
+
+#[test]
+fn a_model_is_drawn() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("tx2-like-waters2019.svg");
+    let _ = std::fs::remove_file(&path);
+    let arguments = ["simulate", &shipped("tx2-like-waters2019"), "--figure", &path.display().to_string()];
+    assert_eq!(gpusched(&arguments, "").status.code(), Some(0));
+    let figure = std::fs::read_to_string(&path).expect("it was drawn");
+    assert!(["Localization", "Detection", "Lane detection", "SFM"].iter().all(|name| figure.contains(name)));
+}
