@@ -37,5 +37,6 @@ pub mod plot;
 pub mod report;
 pub mod scenario;
 pub mod schema;
+pub mod tasks;
 pub mod time;
 pub mod workload;
