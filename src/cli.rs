@@ -10,6 +10,7 @@ mod output;
 mod run_options;
 mod schema;
 mod simulate;
+mod tasks;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -28,6 +29,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Simulate a scenario block by block
     Simulate(Box<simulate::Simulate>),
+    /// Test real-time task sets, run them on the GPU, draw acceptance curves
+    Tasks(Box<tasks::Tasks>),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -49,6 +52,7 @@ pub(crate) enum Answer {
 pub(crate) fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Simulate(command) => command.run(),
+        Command::Tasks(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

@@ -8,6 +8,9 @@ mod simulation_json;
 mod state;
 mod summary;
 mod table;
+pub mod task_analysis;
+pub mod task_gantt;
+pub mod task_run;
 
 pub use csv::kernel_csv;
 pub use examiner_log::{ExaminerLog, examiner_logs};

@@ -111,6 +111,16 @@ impl Analysis {
             in_reservations: set.reservations.as_ref().map_or_else(Vec::new, apply),
         }
     }
+
+    /// The answer for all partitions together: no if one is refused, yes if all pass.
+    #[must_use]
+    pub fn all_pass(verdicts: &[(Partition, Verdict)]) -> Option<bool> {
+        let answers = || verdicts.iter().map(|(_, verdict)| verdict.answer());
+        if answers().any(|answer| answer == Some(false)) {
+            return Some(false);
+        }
+        answers().all(|answer| answer == Some(true)).then_some(true)
+    }
 }
 
 impl Partition {
@@ -136,14 +146,4 @@ impl Partition {
         }
         test.apply(&set.timings_of(self.allocation), self.reservation).renumbered(&indexes)
     }
-}
-
-/// The answer for all partitions together: no if one is refused, yes if all pass.
-#[must_use]
-pub(crate) fn all_pass(verdicts: &[(Partition, Verdict)]) -> Option<bool> {
-    let answers = || verdicts.iter().map(|(_, verdict)| verdict.answer());
-    if answers().any(|answer| answer == Some(false)) {
-        return Some(false);
-    }
-    answers().all(|answer| answer == Some(true)).then_some(true)
 }

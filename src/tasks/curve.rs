@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use rayon::prelude::*;
 
-use super::analysis::{Partition, ReservationTest, all_pass};
+use super::analysis::{Partition, ReservationTest};
 use super::generate::{Generator, Periods, Utilizations};
 use super::necessary;
 use super::task_set::TaskSet;
@@ -185,14 +185,6 @@ fn decimal(permille: u32) -> String {
 }
 
 fn accepts(test: ReservationTest, set: &TaskSet) -> bool {
-    let Some(reservations) = &set.reservations else { return false };
-    let mut verdicts = Vec::new();
-    for partition in Partition::of(set, reservations) {
-        let verdict = partition.verdict(set, test);
-        if !verdict.is_yes() {
-            return false;
-        }
-        verdicts.push((partition, verdict));
-    }
-    all_pass(&verdicts) == Some(true)
+    let both = set.reservations.as_ref();
+    both.is_some_and(|both| Partition::of(set, both).all(|partition| partition.verdict(set, test).is_yes()))
 }
