@@ -14,3 +14,6 @@ pub use grid::{Grid, GridError};
 pub use measurements::{Figure9, Figure10Point, figure_9, figure_10};
 pub use ready_queue::{Key, Policy, ReadyQueue};
 pub use run::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
+
+#[cfg(test)]
+mod tests;
