@@ -46,7 +46,7 @@ mod verdict;
 pub use analysis::{Analysis, Partition, ReservationTest};
 pub use budget::{SmallestBudget, smallest_budgets};
 pub use curve::{Curve, CurvePoint, figure_6, figure_7, figure_8};
-pub use generate::{Generator, Periods, Utilizations};
+pub use generate::{Generator, Periods, ReservationPeriod, Utilizations};
 pub use hyperperiod::hyperperiod;
 pub use plot::{acceptance_plot, demand_plot};
 pub use rand_fixed_sum::rand_fixed_sum;

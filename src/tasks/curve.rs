@@ -5,7 +5,7 @@ use std::fmt::Write;
 use rayon::prelude::*;
 
 use super::analysis::{Partition, ReservationTest};
-use super::generate::{Generator, Periods, Utilizations};
+use super::generate::{Generator, Periods, ReservationPeriod, Utilizations};
 use super::necessary;
 use super::task_set::TaskSet;
 
@@ -79,6 +79,7 @@ fn paper_curve(gang_permille: u32, periods: Periods, samples: u64, seed: u64) ->
         gang_permille,
         utilizations: Utilizations::UUniFast,
         periods,
+        reservation: ReservationPeriod::Drawn,
         deadline_percent: 75,
     };
     Curve { generator, points: Curve::steps(gang_permille, 200, 100), samples, seed, tests }

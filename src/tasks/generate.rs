@@ -31,6 +31,15 @@ pub enum Periods {
     LogUniform(u64, u64),
 }
 
+/// Which of the periods is the reservation's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReservationPeriod {
+    /// Drawn like any other, as in the paper.
+    Drawn,
+    /// The shortest that can be drawn.
+    Shortest,
+}
+
 /// A distribution of task sets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Generator {
@@ -48,6 +57,8 @@ pub struct Generator {
     pub utilizations: Utilizations,
     /// How periods are drawn.
     pub periods: Periods,
+    /// Which of them is the reservation's.
+    pub reservation: ReservationPeriod,
     /// D is uniform between this share of T \[percent\] and T.
     pub deadline_percent: u32,
 }
@@ -82,9 +93,13 @@ impl Generator {
     }
 
     fn reservation_period(&self, numbers: &mut ChaCha8Rng) -> u64 {
-        match &self.periods {
-            Periods::List(list) | Periods::Harmonic(list) => pick(list, numbers),
-            Periods::LogUniform(least, most) => log_uniform(*least, *most, numbers),
+        match (&self.periods, self.reservation) {
+            (Periods::List(list) | Periods::Harmonic(list), ReservationPeriod::Drawn) => pick(list, numbers),
+            (Periods::LogUniform(least, most), ReservationPeriod::Drawn) => log_uniform(*least, *most, numbers),
+            (Periods::List(list) | Periods::Harmonic(list), ReservationPeriod::Shortest) => {
+                list.iter().copied().min().unwrap_or(1).clamp(1, MAX_TIME)
+            }
+            (Periods::LogUniform(least, _), ReservationPeriod::Shortest) => (*least).clamp(1, MAX_TIME),
         }
     }
 

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use gpusched::tasks::{
-    Curve, CurvePoint, Generator, Periods, ReservationTest, Utilizations, acceptance_plot, figure_6, figure_7, figure_8,
+    Curve, CurvePoint, Generator, Periods, ReservationPeriod, ReservationTest, Utilizations, acceptance_plot, figure_6,
+    figure_7, figure_8,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -27,7 +28,7 @@ pub(crate) struct CurveCommand {
     #[arg(long, value_name = "PERMILLE", default_value_t = 200, conflicts_with = "figure_number")]
     gang_utilization: u32,
     /// Tasks on each SM
-    #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "figure_number")]
+    #[arg(long, value_name = "N", default_value_t = 3)]
     tasks_per_sm: usize,
     /// Tasks that take all SMs
     #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "figure_number")]
@@ -52,6 +53,9 @@ pub(crate) struct CurveCommand {
     /// Deadlines are uniform from this share of the period to the period \[percent\]
     #[arg(long, value_name = "PERCENT", default_value_t = 75, conflicts_with = "figure_number")]
     deadlines_from: u32,
+    /// Give the reservation the shortest of the periods, not any of them as the paper does
+    #[arg(long)]
+    shortest_reservation: bool,
     /// Distance of the points \[thousandths\]
     #[arg(long, value_name = "PERMILLE", default_value_t = 100)]
     step: u32,
@@ -95,6 +99,9 @@ impl CurveCommand {
             None => vec![self.curve()?],
         };
         for curve in &mut curves {
+            if self.shortest_reservation {
+                curve.generator.reservation = ReservationPeriod::Shortest;
+            }
             curve.points = Curve::steps(curve.generator.gang_permille, 200, self.step);
         }
         let threads = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build().context("cannot start threads")?;
@@ -153,6 +160,7 @@ impl CurveCommand {
                 Division::RandFixedSum => Utilizations::RandFixedSum,
             },
             periods,
+            reservation: ReservationPeriod::Drawn,
             deadline_percent: self.deadlines_from,
         };
         Ok(Curve { generator, points: Vec::new(), samples: self.samples, seed: self.seed, tests })
