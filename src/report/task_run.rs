@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::csv::field;
 use super::table::plain_table;
+use crate::gpu::OperationRecord;
 use crate::hosts::real_time::{Job, TaskRun};
 use crate::tasks::TaskSet;
-use crate::workload::OperationId;
 
 /// A run and its set.
 #[derive(Debug, Clone, Copy)]
@@ -142,10 +142,9 @@ impl TaskRunReport<'_> {
     #[must_use]
     pub fn csv(&self) -> String {
         let mut starts = vec![None; self.run.jobs.len()];
-        for (operation, &job) in (0..).zip(&self.run.launches) {
-            let record = self.run.trace.operations().get(operation as usize);
-            let start = record.and_then(|record| record.first_start());
-            debug_assert!(self.run.trace.kernel_of(OperationId(operation)).is_some());
+        for (operation, &job) in self.run.launches.iter().enumerate() {
+            let record = self.run.trace.operations().get(operation);
+            let start = record.and_then(OperationRecord::first_start);
             starts[job as usize] = starts[job as usize].or(start);
         }
         let mut text = "task,job,release,deadline,start,finish,response,late,preemptions\n".to_owned();

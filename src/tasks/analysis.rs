@@ -124,7 +124,7 @@ impl Analysis {
 }
 
 impl Partition {
-    /// The partitions of a set: each SM in R_L, then the gang tasks in R_B.
+    /// The partitions of a set: each SM in `R_L`, then the gang tasks in `R_B`.
     pub fn of(set: &TaskSet, reservations: &Reservations) -> impl Iterator<Item = Self> + use<> {
         let Reservations { single, all } = *reservations;
         (0..set.sms)

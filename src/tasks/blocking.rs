@@ -21,7 +21,7 @@ impl Blocking {
         Self { steps }
     }
 
-    /// max { blocking time of l : D_l > t }, who has it, and the smallest t' for which it is the same.
+    /// max { blocking time of l : `D_l` > t }, who has it, and the smallest t' for which it is the same.
     pub(super) fn at(&self, t: u64) -> (u64, Option<usize>, u64) {
         let next = self.steps.partition_point(|(deadline, ..)| *deadline <= t);
         let since = next.checked_sub(1).map_or(0, |last| self.steps[last].0);

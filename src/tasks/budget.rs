@@ -13,16 +13,16 @@ const MAX_TRIED: u64 = 20_000;
 pub struct SmallestBudget {
     /// The test.
     pub test: ReservationTest,
-    /// Q_L: the smallest budget of R(0, Q, P) with which every SM's tasks pass; `None`: none does, or it was not found.
+    /// `Q_L`: the smallest budget of R(0, Q, P) with which every SM's tasks pass; `None`: none does, or it was not found.
     pub single: Option<u64>,
-    /// Q_B: the smallest budget of R(P - Q, Q, P) with which the gang tasks pass.
+    /// `Q_B`: the smallest budget of R(P - Q, Q, P) with which the gang tasks pass.
     pub all: Option<u64>,
     /// Whether both fit into one period.
     pub fits: bool,
 }
 
-/// For each test, the smallest budgets of two reservations of one period that pass it, R_L at the period's beginning
-/// and R_B at its end.
+/// For each test, the smallest budgets of two reservations of one period that pass it, `R_L` at the period's beginning
+/// and `R_B` at its end.
 ///
 /// Where more service can never hurt, by bisection. The answers of the other tests need not be monotone in the budget;
 /// there every budget is tried, from the smallest, and the search is given up after 20,000.

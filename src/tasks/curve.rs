@@ -86,7 +86,7 @@ fn paper_curve(gang_permille: u32, periods: Periods, samples: u64, seed: u64) ->
 }
 
 impl Curve {
-    /// Points from `first` up by `step` as long as the necessary condition U_1 + U_B <= 1 can hold.
+    /// Points from `first` up by `step` as long as the necessary condition `U_1` + `U_B` <= 1 can hold.
     #[must_use]
     pub fn steps(gang_permille: u32, first: u32, step: u32) -> Vec<u32> {
         (first..=1000_u32.saturating_sub(gang_permille)).step_by(step.max(1) as usize).collect()

@@ -130,7 +130,7 @@ impl Cycle {
 
     /// The next way to divide every job's C among its chunks, in some fixed order; false after the last.
     fn next_division(&self, work: &mut [u64]) -> bool {
-        for job in self.jobs.iter().cloned() {
+        for job in &self.jobs {
             if self.advance(job.clone(), work) {
                 return true;
             }

@@ -1,7 +1,7 @@
 //! What no gang schedule can do without (RTNS 2020, Lemma 2, sharpened).
 //!
-//! Every SM has to serve its own tasks and all gang tasks: U_p + U_B <= 1 for each SM p. Summed up over m SMs this
-//! gives the paper's condition, sum of U_p + m U_B <= m, which can hold while one SM is overloaded.
+//! Every SM has to serve its own tasks and all gang tasks: `U_p` + `U_B` <= 1 for each SM p. Summed up over m SMs this
+//! gives the paper's condition, sum of `U_p` + m `U_B` <= m, which can hold while one SM is overloaded.
 
 use super::task_set::{Allocation, TaskSet};
 use super::utilization::compare_utilization;

@@ -1,4 +1,4 @@
-//! RandFixedSum: utilizations in [0, 1] with a given sum, uniform over all such vectors, also where UUniFast-Discard
+//! `RandFixedSum`: utilizations in [0, 1] with a given sum, uniform over all such vectors, also where UUniFast-Discard
 //! would discard almost everything.
 
 use rand::RngExt;

@@ -17,13 +17,13 @@ pub struct Reservation {
     pub period: u64,
 }
 
-/// The two reservations of a GPU: R_L serves the tasks bound to one SM, on all SMs at once, and R_B those that take
+/// The two reservations of a GPU: `R_L` serves the tasks bound to one SM, on all SMs at once, and `R_B` those that take
 /// all SMs. They have one period and do not overlap (Theorem 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reservations {
-    /// R_L.
+    /// `R_L`.
     pub single: Reservation,
-    /// R_B.
+    /// `R_B`.
     pub all: Reservation,
 }
 
@@ -60,7 +60,7 @@ impl Reservation {
 }
 
 impl Reservations {
-    /// Two reservations that share `period`: R_L first for `budget`, R_B the rest.
+    /// Two reservations that share `period`: `R_L` first for `budget`, `R_B` the rest.
     #[must_use]
     pub fn split(period: u64, budget: u64) -> Self {
         let budget = budget.min(period);
@@ -70,8 +70,8 @@ impl Reservations {
         }
     }
 
-    /// The paper's choice (section 7.1.1, with the missing factor of the period): Q_L = P U_L / (U_L + U_B), rounded
-    /// down, U_L being the highest utilization of one SM; O_L = 0, O_B = Q_L, Q_B = P - Q_L.
+    /// The paper's choice (section 7.1.1, with the missing factor of the period): `Q_L` = P `U_L` / (`U_L` + `U_B`), rounded
+    /// down, `U_L` being the highest utilization of one SM; `O_L` = 0, `O_B` = `Q_L`, `Q_B` = P - `Q_L`.
     #[must_use]
     pub fn proportional(set: &TaskSet, period: u64) -> Self {
         let all = set.timings_of(Allocation::All);

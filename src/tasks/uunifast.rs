@@ -1,4 +1,4 @@
-//! UUniFast: utilizations with a given sum, uniform over all such vectors.
+//! `UUniFast`: utilizations with a given sum, uniform over all such vectors.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -160,13 +160,14 @@ fn figure_9_the_platform_makes_response_times_of_the_most_urgent_task_smaller() 
 
 /// Random sets of kernels on a TX2 of which an honest share passes the tests of streams.
 fn random_kernels(numbers: &mut ChaCha8Rng) -> TaskSet {
-    let count = numbers.random_range(2..=5);
+    let count = numbers.random_range(2..=4);
     let levels = numbers.random_range(1..=3);
+    let is_sparse = numbers.random();
     let task = |index: usize| {
-        let (blocks, block_time) = (numbers.random_range(1..=9), numbers.random_range(1..=6));
+        let (blocks, block_time) = (numbers.random_range(1..=12), numbers.random_range(1..=8));
         let wcet = u64::from(u32::div_ceil(blocks, 4)) * block_time;
-        let period = numbers.random_range(wcet + 4..=wcet * 4 + 30);
-        let deadline = numbers.random_range(wcet..=period);
+        let period = if is_sparse { 200 } else { numbers.random_range(wcet + 4..=wcet * 4 + 30) };
+        let deadline = numbers.random_range(wcet..=period.min(wcet + 40));
         Task {
             offset: numbers.random_range(0..=20),
             sporadic: numbers.random_range(0..3) == 0,
@@ -179,7 +180,7 @@ fn random_kernels(numbers: &mut ChaCha8Rng) -> TaskSet {
 
 /// Sets tried: a short campaign by default; `GPUSCHED_GPU_TASK_SETS=1000000 cargo test --release` for a long one.
 fn gpu_sets() -> u64 {
-    std::env::var("GPUSCHED_GPU_TASK_SETS").ok().and_then(|text| text.parse().ok()).unwrap_or(4_000)
+    std::env::var("GPUSCHED_GPU_TASK_SETS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000)
 }
 
 /// The same set with deadlines as short as `accepts` lets them be, and released so that every job finds a less urgent

@@ -8,7 +8,8 @@ use super::*;
 
 /// dbf(t) by counting jobs.
 fn demand(tasks: &[Timing], t: u64) -> u64 {
-    tasks.iter().map(|task| (0..).take_while(|k| k * task.period + task.deadline <= t).count() as u64 * task.wcet).sum()
+    let jobs = |task: &Timing| (0..=t).filter(|k| k * task.period + task.deadline <= t).count() as u64;
+    tasks.iter().map(|task| jobs(task) * task.wcet).sum()
 }
 
 /// Service in [from, to) by counting units.
@@ -161,7 +162,7 @@ proptest! {
     fn non_preemptive_edf_equals_every_integer_instant(set in generators::tasks(4, 12)) {
         let cycle = hyperperiod(set.iter().map(|task| task.period)).expect("it is small");
         let load: u64 = set.iter().map(|task| task.wcet * (cycle / task.period)).sum();
-        let is_deadline = |t: u64| set.iter().any(|task| t >= task.deadline && (t - task.deadline) % task.period == 0);
+        let is_deadline = |t: u64| set.iter().any(|task| t >= task.deadline && (t - task.deadline).is_multiple_of(task.period));
         let blocking = |t| set.iter().filter(|task| task.deadline > t).map(|task| task.wcet).max().unwrap_or(0);
         let holds = load <= cycle
             && (0..=cycle).filter(|&t| is_deadline(t)).all(|t| demand(&set, t) + blocking(t) <= t);
