@@ -20,6 +20,7 @@ mod replay_log;
 mod run_options;
 mod schema;
 mod simulate;
+mod tasks;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -52,6 +53,8 @@ enum Command {
     ReplayLog(Box<replay_log::ReplayLog>),
     /// List what is read of an AMALTHEA model
     Amalthea(amalthea::Amalthea),
+    /// Test real-time task sets, run them on the GPU, draw acceptance curves
+    Tasks(Box<tasks::Tasks>),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -80,6 +83,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Audit(command) => command.run(),
         Command::ReplayLog(command) => command.run(),
         Command::Amalthea(command) => command.run(),
+        Command::Tasks(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

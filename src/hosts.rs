@@ -1,9 +1,20 @@
 //! Hosts: everything that decides when work is submitted to the simulated GPU.
 
+mod gang;
+mod multi_stream;
 mod program;
+pub mod real_time;
+mod single_stream;
+mod sm_as_core;
+mod stream_per_task;
 mod target;
 
+pub use gang::Gang;
+pub use multi_stream::MultiStream;
 pub use program::{IterationSpan, ProgramHost, Run, simulate, simulate_with};
+pub use single_stream::SingleStream;
+pub use sm_as_core::SmAsCore;
+pub use stream_per_task::StreamPerTask;
 pub use target::Target;
 
 #[cfg(test)]

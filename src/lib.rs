@@ -41,5 +41,6 @@ pub mod replay;
 pub mod report;
 pub mod scenario;
 pub mod schema;
+pub mod tasks;
 pub mod time;
 pub mod workload;

@@ -13,6 +13,9 @@ mod simulation_json;
 mod state;
 mod summary;
 mod table;
+pub mod task_analysis;
+pub mod task_gantt;
+pub mod task_run;
 
 pub use analysis_csv::{analysis_csv, campaign_csv, comparison_csv, orders_csv};
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};

@@ -25,3 +25,4 @@ mod rtss_2017;
 mod rules;
 mod schema;
 mod state;
+mod tasks;

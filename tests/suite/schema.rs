@@ -14,6 +14,7 @@ use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::json::JsonError;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::schema::{NAMES, json_schema};
+use gpusched::tasks::TaskSet;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -108,7 +109,7 @@ fn every_shipped_scenario_and_every_built_in_device_is_valid() {
         let value = serde_json::from_str(&written).expect("it is JSON");
         assert_eq!(errors(&device, &value), Vec::<String>::new(), "{name} as written");
     }
-    assert_eq!(NAMES.len(), 2, "a schema that is added needs tests here");
+    assert_eq!(NAMES.len(), 3, "a schema that is added needs tests here");
 }
 
 /// What stands in for every value in turn.
@@ -197,6 +198,22 @@ fn device_reader_and_schema_agree_on_mutated_devices() {
         let text = Device::builtin_json(name).expect("it is built in");
         agree("device", text, |text| Device::from_json("mutant.json", text).map(drop));
     }
+}
+
+/// A tasks file with every key there is.
+const TASKS: &str = r#"{
+    "sms": 2, "priority_levels": 2, "comment": 1,
+    "tasks": [
+        {"name": "tau1", "C": 3, "T": 10, "D": 9, "PC": 1, "sm": 0, "offset": 2, "sporadic": true, "priority": 3},
+        {"T": 100, "sm": "all", "kernel": {"blocks": 9, "threads": 256, "registers_per_thread": 16,
+            "shared_memory_bytes": 1024, "block_time": 10, "comment": 1}}],
+    "reservation": {"period": 12, "single": {"offset": 0, "budget": 8}, "all": {"offset": 8, "budget": 4}}
+}"#;
+
+#[test]
+fn tasks_reader_and_schema_agree_on_mutated_task_sets() {
+    let device = Device::builtin("tx2").expect("sound").expect("built in");
+    agree("tasks", TASKS, |text| TaskSet::from_json("mutant.json", text, &device).map(drop));
 }
 
 #[test]

@@ -1,0 +1,247 @@
+//! `gpusched tasks curve`
+
+use std::fs::OpenOptions;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use clap::{Args, ValueEnum};
+use gpusched::tasks::{
+    Curve, CurvePoint, Generator, Periods, ReservationPeriod, ReservationTest, Utilizations, acceptance_plot, figure_6,
+    figure_7, figure_8,
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::super::output::write_whole;
+use super::super::{Answer, output};
+
+/// Draw random task sets and count how many each test accepts, against the utilization of each SM's own tasks.
+///
+/// --figure-number takes the parameters of a figure of the paper; without it, all are options. Rows are written as they
+/// come; with --out, a run that was interrupted goes on where it stopped.
+#[derive(Debug, Args)]
+pub(crate) struct CurveCommand {
+    /// The paper's figure: 6, 7, or 8 (which has two curves)
+    #[arg(long, value_name = "6|7|8", value_parser = clap::value_parser!(u8).range(6..=8))]
+    figure_number: Option<u8>,
+    /// Utilization of the tasks that take all SMs \[thousandths\]
+    #[arg(long, value_name = "PERMILLE", default_value_t = 200, conflicts_with = "figure_number")]
+    gang_utilization: u32,
+    /// Tasks on each SM
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    tasks_per_sm: usize,
+    /// Tasks that take all SMs
+    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "figure_number")]
+    gang_tasks: usize,
+    /// SMs
+    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "figure_number")]
+    sms: u32,
+    /// Periods of tasks and reservation: a list, or `LEAST..MOST` for log-uniform ones
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "10000,20000,25000,40000,50000,100000",
+        conflicts_with = "figure_number"
+    )]
+    periods: String,
+    /// Task periods that divide the reservation's or are multiples of it, from the list
+    #[arg(long, conflicts_with = "figure_number")]
+    harmonic: bool,
+    /// How utilization is divided among tasks
+    #[arg(long, value_enum, default_value_t = Division::Uunifast, conflicts_with = "figure_number")]
+    utilizations: Division,
+    /// Deadlines are uniform from this share of the period to the period \[percent\]
+    #[arg(long, value_name = "PERCENT", default_value_t = 75, conflicts_with = "figure_number")]
+    deadlines_from: u32,
+    /// Give the reservation the shortest of the periods, not any of them as the paper does
+    #[arg(long)]
+    shortest_reservation: bool,
+    /// Distance of the points \[thousandths\]
+    #[arg(long, value_name = "PERMILLE", default_value_t = 100)]
+    step: u32,
+    /// Task sets a point
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    samples: u64,
+    /// Seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Threads [default: as many as there are processors]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    jobs: usize,
+    /// Append the rows to this file, and skip the points that it has already
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write the curves as a figure [.svg]; for figure 8 one file per curve, numbered
+    #[arg(long, value_name = "FILE")]
+    figure: Option<PathBuf>,
+}
+
+/// How utilization is divided among tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Division {
+    /// Bini and Buttazzo
+    Uunifast,
+    /// Davis and Burns
+    UunifastDiscard,
+    /// Emberson, Stafford and Davis
+    RandFixedSum,
+}
+
+impl CurveCommand {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        if let Some(path) = &self.figure {
+            super::check_figure(path)?;
+        }
+        let mut curves = match self.figure_number {
+            Some(6) => vec![figure_6(self.samples, self.seed)],
+            Some(7) => vec![figure_7(self.samples, self.seed)],
+            Some(_) => figure_8(self.samples, self.seed).to_vec(),
+            None => vec![self.curve()?],
+        };
+        for curve in &mut curves {
+            if self.shortest_reservation {
+                curve.generator.reservation = ReservationPeriod::Shortest;
+            }
+            curve.points = Curve::steps(curve.generator.gang_permille, 200, self.step);
+        }
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build().context("cannot start threads")?;
+        let mut rows = Rows::open(self.out.as_deref(), &curves)?;
+        let progress = progress(curves.iter().map(|curve| curve.points.len() as u64 * curve.samples).sum());
+        for (number, curve) in curves.iter().enumerate() {
+            let mut points = Vec::new();
+            for &point in &curve.points {
+                let known = rows.take_known(curve, point);
+                if known.is_some() {
+                    progress.inc(curve.samples);
+                }
+                let is_new = known.is_none();
+                let point = known.unwrap_or_else(|| threads.install(|| curve.point(point, || progress.inc(1))));
+                if is_new {
+                    rows.add(&point)?;
+                }
+                points.push(point);
+            }
+            if let Some(path) = &self.figure {
+                let path = if curves.len() > 1 { numbered(path, number + 1) } else { path.clone() };
+                let gang = f64::from(curve.generator.gang_permille) / 1000.0;
+                let title = format!("Acceptance ratio, gang utilization {gang}, {} sets a point", curve.samples);
+                let svg = acceptance_plot(&title, &points).map_err(|error| anyhow!("cannot draw: {error}"))?;
+                write_whole(&path, |out| out.write_all(svg.as_bytes()))?;
+            }
+        }
+        progress.finish_and_clear();
+        Ok(Answer::Done)
+    }
+
+    fn curve(&self) -> anyhow::Result<Curve> {
+        let periods = match (self.periods.split_once(".."), self.harmonic) {
+            (Some(_), true) => bail!("--harmonic needs a list of periods"),
+            (Some((least, most)), false) => Periods::LogUniform(period(least)?, period(most)?),
+            (None, is_harmonic) => {
+                let list = self.periods.split(',').map(period).collect::<anyhow::Result<Vec<u64>>>()?;
+                if is_harmonic { Periods::Harmonic(list) } else { Periods::List(list) }
+            }
+        };
+        let mut tests = vec![ReservationTest::Sbf, ReservationTest::SbfLinear, ReservationTest::Chunks];
+        tests.extend(self.harmonic.then_some(ReservationTest::Harmonic));
+        tests.push(ReservationTest::Exact);
+        if self.gang_utilization > 1000 {
+            bail!("--gang-utilization is from 0 to 1000 thousandths");
+        }
+        let generator = Generator {
+            sms: self.sms.clamp(1, 128),
+            tasks_per_sm: self.tasks_per_sm,
+            gang_tasks: self.gang_tasks,
+            single_permille: 0,
+            gang_permille: self.gang_utilization,
+            utilizations: match self.utilizations {
+                Division::Uunifast => Utilizations::UUniFast,
+                Division::UunifastDiscard => Utilizations::UUniFastDiscard,
+                Division::RandFixedSum => Utilizations::RandFixedSum,
+            },
+            periods,
+            reservation: ReservationPeriod::Drawn,
+            deadline_percent: self.deadlines_from,
+        };
+        Ok(Curve { generator, points: Vec::new(), samples: self.samples, seed: self.seed, tests })
+    }
+}
+
+fn period(text: &str) -> anyhow::Result<u64> {
+    match text.trim().parse() {
+        Ok(period) if (1..=1 << 48).contains(&period) => Ok(period),
+        _ => bail!("--periods: {text:?} is no period from 1 to 2^48"),
+    }
+}
+
+/// `curve.svg` becomes `curve-1.svg`.
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}-{number}.svg"))
+}
+
+/// Time left on a terminal, and nothing elsewhere.
+fn progress(samples: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::with_draw_target(Some(samples), ProgressDrawTarget::hidden());
+    }
+    let bar = ProgressBar::new(samples);
+    match ProgressStyle::with_template("{bar:40} {pos}/{len} task sets, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Where rows go: to the end of a file, which also tells what is done already, or to standard output.
+struct Rows {
+    out: Box<dyn Write>,
+    /// Lines found in the file, without its head.
+    known: Vec<String>,
+}
+
+impl Rows {
+    fn open(path: Option<&Path>, curves: &[Curve]) -> anyhow::Result<Self> {
+        let Some(first) = curves.first() else { bail!("there is no curve") };
+        // Everything that the rows depend on, so that a file of another curve is not taken for this one's.
+        let generators: Vec<&Generator> = curves.iter().map(|curve| &curve.generator).collect();
+        let head =
+            format!("# seed {}, {} sets a point, {generators:?}\n{}\n", first.seed, first.samples, first.csv_header());
+        let Some(path) = path else {
+            let mut out: Box<dyn Write> = Box::new(output::stdout());
+            out.write_all(head.as_bytes())?;
+            return Ok(Self { out, known: Vec::new() });
+        };
+        let cannot = || format!("cannot write {}", path.display());
+        let before = match std::fs::read_to_string(path) {
+            Ok(before) => before,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        };
+        let Some(rows) = before.strip_prefix(&head) else {
+            if !before.is_empty() {
+                bail!("{} belongs to a curve with other parameters; remove it or name another file", path.display());
+            }
+            let mut out = OpenOptions::new().create(true).append(true).open(path).with_context(cannot)?;
+            out.write_all(head.as_bytes()).with_context(cannot)?;
+            return Ok(Self { out: Box::new(out), known: Vec::new() });
+        };
+        // A last line without its end was cut off when the run before was interrupted.
+        let complete = rows.rfind('\n').map_or(0, |end| end + 1);
+        let file = OpenOptions::new().append(true).open(path).with_context(cannot)?;
+        file.set_len((head.len() + complete) as u64).with_context(cannot)?;
+        Ok(Self { out: Box::new(file), known: rows[..complete].lines().map(str::to_owned).collect() })
+    }
+
+    fn take_known(&mut self, curve: &Curve, single_permille: u32) -> Option<CurvePoint> {
+        let is_it = |point: &CurvePoint| {
+            point.single_permille == single_permille && point.gang_permille == curve.generator.gang_permille
+        };
+        self.known.iter().find_map(|line| CurvePoint::from_csv(curve, line).filter(is_it))
+    }
+
+    fn add(&mut self, point: &CurvePoint) -> anyhow::Result<()> {
+        writeln!(self.out, "{}", point.csv_line())?;
+        self.out.flush()?;
+        Ok(())
+    }
+}

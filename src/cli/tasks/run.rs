@@ -1,0 +1,78 @@
+//! `gpusched tasks run`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use gpusched::hosts::real_time::{Policy, RunOptions, Strategy, run_tasks};
+use gpusched::report::task_gantt::gantt;
+use gpusched::report::task_run::TaskRunReport;
+
+use super::super::output::{Format, write_whole};
+use super::super::{Answer, output};
+
+/// Run a task set on the simulated GPU and report response times, misses and preemptions.
+///
+/// A task with C but no kernel launches blocks that fill its SMs for C; each runs for the largest divisor of C that is
+/// at most PC. One time unit is one nanosecond of the GPU.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// Tasks file (see `gpusched schema tasks`); - reads standard input
+    file: PathBuf,
+    /// GPU whose limits measure kernels: a built-in name or a device file; its numbers of SMs and of stream priorities
+    /// are replaced by the file's
+    #[arg(long, value_name = "NAME|FILE", default_value = "tx2")]
+    device: String,
+    /// How jobs get to the GPU
+    #[arg(long, value_parser = PossibleValuesParser::new(Strategy::ALL.map(Strategy::name)))]
+    strategy: String,
+    /// Which job goes first
+    #[arg(long, default_value = "edf", value_parser = PossibleValuesParser::new(Policy::ALL.map(Policy::name)))]
+    policy: String,
+    /// Release jobs before this time, in the file's unit [default: one hyperperiod after the largest offset]
+    #[arg(long, value_name = "TIME")]
+    horizon: Option<u64>,
+    /// Seed for sporadic releases
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// What to print; CSV lists every job
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Write what ran on each SM, with releases, deadlines and misses [.svg]
+    #[arg(long, value_name = "FILE")]
+    figure: Option<PathBuf>,
+    /// Exit status 1 if a job misses its deadline
+    #[arg(long)]
+    check: bool,
+}
+
+impl Run {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let (set, device) = super::read_set(&self.file, &self.device)?;
+        let strategy = Strategy::from_name(&self.strategy).unwrap_or(Strategy::SingleStream);
+        let policy = Policy::from_name(&self.policy).unwrap_or(Policy::Edf);
+        let threads_per_sm = device.per_sm.threads;
+        let options = RunOptions { strategy, policy, horizon: self.horizon, seed: self.seed, device };
+        let run = run_tasks(&set, &options)?;
+        if let Some(path) = &self.figure {
+            super::check_figure(path)?;
+            let shaded = set.reservations.filter(|_| strategy == Strategy::Gang);
+            let end = run.horizon.min(run.trace.end().as_ns().max(1));
+            let svg = gantt(&set, &run, shaded, end, threads_per_sm)
+                .map_err(|drawn| anyhow!("--figure: {drawn} jobs and launches are too many to draw; use --horizon"))?;
+            write_whole(path, |out| out.write_all(svg.as_bytes()))?;
+        }
+        let report = TaskRunReport { set: &set, run: &run, strategy: strategy.name(), policy: policy.name() };
+        let mut out = output::stdout();
+        match self.format {
+            Format::Json => writeln!(out, "{:#}", report.json())?,
+            Format::Csv => write!(out, "{}", report.csv())?,
+            Format::Table => write!(out, "{}", report.table())?,
+        }
+        out.flush()?;
+        let missed = run.jobs.iter().any(gpusched::hosts::real_time::Job::is_late);
+        Ok(if self.check && missed { Answer::No } else { Answer::Done })
+    }
+}

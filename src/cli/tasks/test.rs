@@ -1,0 +1,119 @@
+//! `gpusched tasks FILE`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{anyhow, bail};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use gpusched::report::task_analysis::TaskReport;
+use gpusched::tasks::{
+    Allocation, Analysis, Partition, ReservationTest, Reservations, demand_plot, hyperperiod, smallest_budgets,
+};
+
+use super::super::output::{Format, note, write_whole};
+use super::super::{Answer, output};
+
+/// Apply the schedulability tests to a task set.
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    /// Tasks file (see `gpusched schema tasks`); - reads standard input
+    file: PathBuf,
+    /// GPU whose limits measure kernels: a built-in name or a device file; its numbers of SMs and of stream priorities
+    /// are replaced by the file's
+    #[arg(long, value_name = "NAME|FILE", default_value = "tx2")]
+    device: String,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Tests of the reservations to apply [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(ReservationTest::ALL.map(ReservationTest::name)))]
+    tests: Vec<String>,
+    /// Choose reservations of this period in proportion to utilization, as the paper does
+    #[arg(long, value_name = "PERIOD")]
+    reservation_period: Option<u64>,
+    /// Also search, for each test, the smallest budgets that pass it, with reservations of this period
+    #[arg(long, value_name = "PERIOD")]
+    smallest_budgets: Option<u64>,
+    /// Exit status 1 unless this test accepts the set: single-stream, multi-stream or a test of the reservations
+    #[arg(long, value_name = "TEST")]
+    check: Option<String>,
+    /// Draw demand against supply of one partition, sm0, sm1, … or all, into the file given by --figure
+    #[arg(long, value_name = "PARTITION", default_value = "sm0", requires = "figure")]
+    figure_of: String,
+    /// Write a demand/supply plot [.svg]
+    #[arg(long, value_name = "FILE")]
+    figure: Option<PathBuf>,
+}
+
+impl Test {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let (mut set, _) = super::read_set(&self.file, &self.device)?;
+        if let Some(period) = self.reservation_period {
+            set.reservations = Some(Reservations::proportional(&set, checked_period(period)?));
+        }
+        let tests: Vec<ReservationTest> = match &self.tests[..] {
+            [] => ReservationTest::ALL.to_vec(),
+            names => names.iter().filter_map(|name| ReservationTest::from_name(name)).collect(),
+        };
+        let analysis = Analysis::new(&set, &tests);
+        let answer = self.check.as_deref().map(|name| check(&analysis, name)).transpose()?;
+        let found = match self.smallest_budgets {
+            Some(period) => Some((period, smallest_budgets(&set, checked_period(period)?, &tests))),
+            None => None,
+        };
+        if let Some(path) = &self.figure {
+            super::check_figure(path)?;
+            let both = set.reservations.ok_or_else(|| anyhow!("--figure: the set has no reservation"))?;
+            let partition = Partition::of(&set, &both)
+                .find(|part| partition_name(part) == self.figure_of)
+                .ok_or_else(|| anyhow!("--figure-of: no partition is called {:?}", self.figure_of))?;
+            let timings = set.timings_of(partition.allocation);
+            let cycle = hyperperiod(timings.iter().map(|task| task.period).chain([both.single.period]));
+            let title = format!("Demand and supply, {}", self.figure_of);
+            let svg = demand_plot(&title, &timings, partition.reservation, cycle.unwrap_or(u64::MAX))
+                .map_err(|error| anyhow!("cannot draw: {error}"))?;
+            write_whole(path, |out| out.write_all(svg.as_bytes()))?;
+        }
+        let budgets = found.as_ref().map(|(period, budgets)| (*period, &budgets[..]));
+        let report = TaskReport { set: &set, analysis: &analysis, budgets };
+        let mut out = output::stdout();
+        match self.format {
+            Format::Json => writeln!(out, "{:#}", report.json())?,
+            Format::Csv => write!(out, "{}", report.csv())?,
+            Format::Table => write!(out, "{}", report.table())?,
+        }
+        out.flush()?;
+        if set.reservations.is_none() {
+            note("the set has no reservation, so only the tests of streams apply; --reservation-period chooses one");
+        }
+        Ok(if answer == Some(false) { Answer::No } else { Answer::Done })
+    }
+}
+
+fn checked_period(period: u64) -> anyhow::Result<u64> {
+    if period == 0 || period > 1 << 48 {
+        bail!("a reservation's period is from 1 to 2^48");
+    }
+    Ok(period)
+}
+
+fn partition_name(partition: &Partition) -> String {
+    match partition.allocation {
+        Allocation::Sm(sm) => format!("sm{sm}"),
+        Allocation::All => "all".to_owned(),
+    }
+}
+
+/// Whether the test of that name accepts the whole set.
+fn check(analysis: &Analysis, name: &str) -> anyhow::Result<bool> {
+    Ok(match name {
+        "single-stream" => analysis.single_stream.is_yes(),
+        "multi-stream" => analysis.multi_stream.is_yes(),
+        other => {
+            let applied = analysis.in_reservations.iter().find(|(test, _)| test.name() == other);
+            let (_, verdicts) = applied.ok_or_else(|| anyhow!("--check: the test {other:?} was not applied"))?;
+            Analysis::all_pass(verdicts) == Some(true)
+        }
+    })
+}

@@ -1,0 +1,149 @@
+//! Gang scheduling by two time-triggered reservations (RTNS 2020, section 6.3): `R_L` serves the tasks bound to one SM,
+//! each SM for itself, and `R_B` those that take all SMs; "within the same reservation, tasks are scheduled according to
+//! EDF", or by fixed priority.
+//!
+//! The GPU knows no reservations and does not stop what it runs. So a job is submitted wave by wave, as many blocks as
+//! its SMs hold at once, and only if the wave ends before the budget does; if the most urgent job's next wave does not
+//! fit, its SMs stay idle until the next instance. With blocks of one time unit this is preemptive scheduling in the
+//! reservation exactly as [`exact`](crate::tasks::exact) has it; longer blocks delay more urgent jobs and waste the
+//! ends of budgets, which none of the paper's tests accounts for.
+
+use super::real_time::{Activations, Grid, GridError, JobId, ReadyQueue};
+use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
+use crate::tasks::{Allocation, Reservation, Reservations};
+use crate::time::Instant;
+use crate::workload::{KernelId, OperationKind, Origin, StreamId, StreamSpec};
+
+/// Runs tasks in their reservations.
+#[derive(Debug)]
+pub struct Gang {
+    activations: Activations,
+    /// One for each SM, and last the one of tasks for all SMs.
+    partitions: Vec<Partition>,
+    work: Vec<Work>,
+}
+
+#[derive(Debug)]
+struct Partition {
+    reservation: Reservation,
+    stream: StreamId,
+    queue: ReadyQueue,
+    is_busy: bool,
+    /// The job whose wave ran last, if it was not its last wave.
+    last: Option<JobId>,
+}
+
+/// What a task launches: whole waves and a last one that may be smaller.
+#[derive(Debug)]
+struct Work {
+    partition: usize,
+    block_time: u64,
+    waves: u32,
+    whole: KernelId,
+    last: KernelId,
+    /// Waves that its oldest job has completed.
+    completed: u32,
+}
+
+impl Gang {
+    /// Makes streams and kernels known to `gpu`.
+    ///
+    /// # Errors
+    /// A task that cannot be launched.
+    pub fn new(activations: Activations, reservations: Reservations, gpu: &mut Gpu) -> Result<Self, GridError> {
+        let sms = gpu.device().sms as usize;
+        let mut partitions = Vec::new();
+        for index in 0..=sms {
+            let reservation = if index == sms { reservations.all } else { reservations.single };
+            let name = if index == sms { "R_B".to_owned() } else { format!("R_L on SM {index}") };
+            let stream = gpu.add_stream(StreamSpec { blocking: false, ..StreamSpec::new(name) })?;
+            let queue = ReadyQueue::new(activations.tasks().len());
+            partitions.push(Partition { reservation, stream, queue, is_busy: false, last: None });
+        }
+        let mut work = Vec::new();
+        for task in activations.tasks() {
+            let grid = Grid::new(task, gpu.device())?;
+            let partition = match task.allocation {
+                Allocation::Sm(sm) => (sm as usize).min(sms),
+                Allocation::All => sms,
+            };
+            let (block_time, budget) = (grid.block_time, partitions[partition].reservation.budget);
+            if block_time > budget {
+                return Err(GridError::BlockExceedsBudget { task: task.name.to_string(), block_time, budget });
+            }
+            let waves = grid.waves();
+            let whole = grid.add_kernel(task, grid.at_once.min(grid.blocks), gpu)?;
+            let last = grid.add_kernel(task, grid.blocks - (waves - 1) * grid.at_once, gpu)?;
+            work.push(Work { partition, block_time, waves, whole, last, completed: 0 });
+        }
+        Ok(Self { activations, partitions, work })
+    }
+
+    /// What was recorded.
+    #[must_use]
+    pub fn into_activations(self) -> Activations {
+        self.activations
+    }
+
+    /// Submits the next wave of partition `index`, or asks to be woken when its budget comes.
+    fn dispatch(&mut self, index: usize, gpu: &mut Gpu) -> Result<(), SubmitError> {
+        let partition = &mut self.partitions[index];
+        let Some((job, key)) = partition.queue.first().filter(|_| !partition.is_busy) else { return Ok(()) };
+        let work = &self.work[key.2 as usize];
+        let Reservation { offset, budget, period } = partition.reservation;
+        let phase = (gpu.now().as_ns() + period - offset) % period;
+        if phase + work.block_time > budget {
+            let next = gpu.now().as_ns() + period - phase;
+            gpu.wake_at(Instant::from_ns(next), (self.work.len() + index) as u64);
+            return Ok(());
+        }
+        if let Some(last) = partition.last.filter(|&last| last != job) {
+            self.activations.preempt(last);
+        }
+        let kernel = if work.completed + 1 == work.waves { work.last } else { work.whole };
+        let origin = Origin { thread: key.2, iteration: self.activations.job(job).number };
+        self.activations.launches(job);
+        gpu.submit(partition.stream, OperationKind::Kernel(kernel), origin)?;
+        partition.is_busy = true;
+        Ok(())
+    }
+}
+
+impl Host for Gang {
+    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+        self.activations.start(gpu);
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu) {
+        let GpuEvent::Completed(operation) = event else { return };
+        let job = self.activations.job_of(operation.0);
+        let task = self.activations.job(job).task;
+        let work = &mut self.work[task as usize];
+        let partition = &mut self.partitions[work.partition];
+        partition.is_busy = false;
+        work.completed += 1;
+        partition.last = Some(job);
+        if work.completed == work.waves {
+            work.completed = 0;
+            partition.last = None;
+            partition.queue.take(task);
+            self.activations.finish(job, gpu.now());
+        }
+    }
+
+    fn on_wake(&mut self, token: u64) {
+        // Other tokens than those of tasks only make time stop at the beginning of a budget.
+        self.activations.on_wake(token);
+    }
+
+    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+        while let Some((job, key)) = self.activations.next_released(gpu) {
+            self.partitions[self.work[key.2 as usize].partition].queue.activate(job, key);
+        }
+        for index in 0..self.partitions.len() {
+            self.dispatch(index, gpu)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,21 @@
+//! Real-time tasks in front of the GPU (Zahaf and Lipari, RTNS 2020, section 5): what the four strategies share.
+//!
+//! Schedulers act on two events, activation and completion. Activated jobs wait in a run-queue (the paper's rq) until
+//! the strategy moves one to a stream; from there on the GPU's own rules decide.
+
+mod activations;
+mod grid;
+mod measurement_plots;
+mod measurements;
+mod ready_queue;
+mod run;
+
+pub use activations::{Activations, Job, JobId};
+pub use grid::{Grid, GridError};
+pub use measurement_plots::{figure_9_plot, figure_10_plot};
+pub use measurements::{Figure9, Figure10Point, figure_9, figure_10};
+pub use ready_queue::{Key, Policy, ReadyQueue};
+pub use run::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
+
+#[cfg(test)]
+mod tests;

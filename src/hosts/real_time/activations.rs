@@ -1,0 +1,167 @@
+//! Who releases jobs, and the record of every job.
+
+use std::collections::VecDeque;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::ready_queue::{Key, Policy};
+use crate::gpu::Gpu;
+use crate::tasks::Task;
+use crate::time::Instant;
+
+/// Number of a job, in the order of release.
+pub type JobId = u32;
+
+/// One job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Job {
+    /// Its task.
+    pub task: u32,
+    /// Which job of its task, from 0.
+    pub number: u32,
+    /// Release.
+    pub release: u64,
+    /// Absolute deadline.
+    pub deadline: u64,
+    /// When it was done; `None`: not before the run ended.
+    pub finish: Option<u64>,
+    /// How often a job of higher priority was put in front of it before all its blocks were assigned.
+    pub preemptions: u32,
+}
+
+impl Job {
+    /// Finish minus release.
+    #[must_use]
+    pub fn response(&self) -> Option<u64> {
+        self.finish.map(|finish| finish.saturating_sub(self.release))
+    }
+
+    /// Whether it was done after its deadline, or not at all.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.finish.is_none_or(|finish| finish > self.deadline)
+    }
+}
+
+/// Releases the jobs of all tasks before a horizon. Periodic ones at offset + k T; sporadic ones with a random delay of
+/// up to half a period added to each gap, from a stream of random numbers of each task's own.
+#[derive(Debug)]
+pub struct Activations {
+    tasks: Vec<Task>,
+    policy: Policy,
+    horizon: u64,
+    next: Vec<u64>,
+    delays: Vec<ChaCha8Rng>,
+    woken: VecDeque<u32>,
+    released: Vec<u32>,
+    jobs: Vec<Job>,
+    /// The job that each operation of the GPU belongs to.
+    launches: Vec<JobId>,
+}
+
+impl Activations {
+    /// For the releases before `horizon`.
+    #[must_use]
+    pub fn new(tasks: &[Task], policy: Policy, horizon: u64, seed: u64) -> Self {
+        let delays = (0..tasks.len() as u64)
+            .map(|task| {
+                let mut numbers = ChaCha8Rng::seed_from_u64(seed);
+                numbers.set_stream(task);
+                numbers
+            })
+            .collect();
+        let mut activations = Self {
+            tasks: tasks.to_vec(),
+            policy,
+            horizon,
+            next: tasks.iter().map(|task| task.offset).collect(),
+            delays,
+            woken: VecDeque::new(),
+            released: vec![0; tasks.len()],
+            jobs: Vec::new(),
+            launches: Vec::new(),
+        };
+        for task in 0..tasks.len() {
+            activations.next[task] = activations.next[task].saturating_add(activations.delay(task));
+        }
+        activations
+    }
+
+    /// The tasks.
+    #[must_use]
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// Asks to be woken for the first job of every task. Tokens are the tasks' numbers.
+    pub fn start(&self, gpu: &mut Gpu) {
+        for (token, &at) in (0..).zip(&self.next) {
+            if at < self.horizon {
+                gpu.wake_at(Instant::from_ns(at), token);
+            }
+        }
+    }
+
+    /// A job of task `token` is released at the present instant; other tokens are not for us.
+    pub fn on_wake(&mut self, token: u64) {
+        self.woken.extend(u32::try_from(token).ok().filter(|&task| (task as usize) < self.tasks.len()));
+    }
+
+    /// The next job released at the present instant that was not asked for yet, with its priority.
+    pub fn next_released(&mut self, gpu: &mut Gpu) -> Option<(JobId, Key)> {
+        let task = self.woken.pop_front()?;
+        let index = task as usize;
+        let timing = self.tasks[index].timing;
+        let release = self.next[index];
+        let deadline = release.saturating_add(timing.deadline);
+        let job = Job { task, number: self.released[index], release, deadline, finish: None, preemptions: 0 };
+        self.released[index] += 1;
+        self.next[index] = release.saturating_add(timing.period).saturating_add(self.delay(index));
+        if self.next[index] < self.horizon {
+            gpu.wake_at(Instant::from_ns(self.next[index]), u64::from(task));
+        }
+        let key = self.policy.key(&self.tasks[index], &job);
+        let id = JobId::try_from(self.jobs.len()).unwrap_or(JobId::MAX);
+        self.jobs.push(job);
+        Some((id, key))
+    }
+
+    fn delay(&mut self, task: usize) -> u64 {
+        let Task { sporadic, timing, .. } = self.tasks[task];
+        if sporadic { self.delays[task].random_range(0..=timing.period / 2) } else { 0 }
+    }
+
+    /// A job.
+    #[must_use]
+    pub fn job(&self, job: JobId) -> &Job {
+        &self.jobs[job as usize]
+    }
+
+    /// The next operation that is submitted belongs to `job`.
+    pub fn launches(&mut self, job: JobId) {
+        self.launches.push(job);
+    }
+
+    /// The job that an operation belongs to.
+    #[must_use]
+    pub fn job_of(&self, operation: u32) -> JobId {
+        self.launches[operation as usize]
+    }
+
+    /// `job` is done.
+    pub fn finish(&mut self, job: JobId, now: Instant) {
+        self.jobs[job as usize].finish = Some(now.as_ns());
+    }
+
+    /// Another job was put in front of `job`.
+    pub fn preempt(&mut self, job: JobId) {
+        self.jobs[job as usize].preemptions += 1;
+    }
+
+    /// All jobs, and the job of each operation.
+    #[must_use]
+    pub fn into_records(self) -> (Vec<Job>, Vec<JobId>) {
+        (self.jobs, self.launches)
+    }
+}

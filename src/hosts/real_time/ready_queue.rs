@@ -1,0 +1,115 @@
+//! The run-queue: activated jobs in the order of their priorities.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::hash::BuildHasherDefault;
+
+use priority_queue::PriorityQueue;
+use rustc_hash::FxHasher;
+
+use super::activations::{Job, JobId};
+use crate::tasks::Task;
+
+/// Who goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// Earliest deadline first: a job's priority is its absolute deadline.
+    Edf,
+    /// Fixed priorities: those the tasks state, or else their relative deadlines.
+    Fp,
+}
+
+impl Policy {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Edf, Self::Fp];
+
+    /// The name in options and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Edf => "edf",
+            Self::Fp => "fp",
+        }
+    }
+
+    /// The policy of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+
+    /// The priority of a job.
+    #[must_use]
+    pub fn key(self, task: &Task, job: &Job) -> Key {
+        let urgency = match self {
+            Self::Edf => job.deadline,
+            Self::Fp => task.priority.unwrap_or(task.timing.deadline),
+        };
+        (urgency, job.release, job.task)
+    }
+}
+
+/// A priority; the smaller, the more urgent. Ties go to the earlier release, then to the first task.
+pub type Key = (u64, u64, u32);
+
+/// Activated jobs, keyed by task: a task is there with the priority of its oldest job that is not done or taken, and
+/// that priority changes when the job goes.
+///
+/// Each operation costs O(log n) for n tasks.
+#[derive(Debug, Clone, Default)]
+pub struct ReadyQueue {
+    queue: PriorityQueue<u32, Reverse<Key>, BuildHasherDefault<FxHasher>>,
+    /// Activated jobs of each task, oldest first.
+    waiting: Vec<VecDeque<(JobId, Key)>>,
+}
+
+impl ReadyQueue {
+    /// An empty queue for tasks number 0 to `tasks - 1`.
+    #[must_use]
+    pub fn new(tasks: usize) -> Self {
+        Self { queue: PriorityQueue::default(), waiting: vec![VecDeque::new(); tasks] }
+    }
+
+    /// Enters an activated job.
+    pub fn activate(&mut self, job: JobId, key: Key) {
+        let Some(waiting) = self.waiting.get_mut(key.2 as usize) else { return };
+        waiting.push_back((job, key));
+        if waiting.len() == 1 {
+            self.queue.push(key.2, Reverse(key));
+        }
+    }
+
+    /// The most urgent job.
+    #[must_use]
+    pub fn first(&self) -> Option<(JobId, Key)> {
+        let (&task, _) = self.queue.peek()?;
+        self.waiting.get(task as usize)?.front().copied()
+    }
+
+    /// Takes out the most urgent job.
+    pub fn take_first(&mut self) -> Option<(JobId, Key)> {
+        let (&task, _) = self.queue.peek()?;
+        self.take(task)
+    }
+
+    /// Takes out the oldest job of `task`. The next one takes its place, with its own priority.
+    pub fn take(&mut self, task: u32) -> Option<(JobId, Key)> {
+        let waiting = self.waiting.get_mut(task as usize)?;
+        let oldest = waiting.pop_front();
+        match waiting.front() {
+            Some(&(_, next)) => {
+                self.queue.change_priority(&task, Reverse(next));
+            }
+            None => {
+                self.queue.remove(&task);
+            }
+        }
+        oldest
+    }
+
+    /// Whether no job waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+}

@@ -1,0 +1,177 @@
+//! Running a task set on the simulated GPU.
+
+use thiserror::Error;
+
+use super::super::{Gang, MultiStream, SingleStream, SmAsCore, StreamPerTask};
+use super::activations::{Activations, Job, JobId};
+use super::grid::GridError;
+use super::ready_queue::Policy;
+use crate::device::{Device, SmOrder};
+use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, Trace};
+use crate::tasks::{TaskSet, hyperperiod};
+
+/// Jobs that a run may release at most, so that a long hyperperiod cannot fill the memory.
+const MAX_JOBS: u128 = 20_000_000;
+
+/// How jobs get to the GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// [`SingleStream`].
+    SingleStream,
+    /// [`MultiStream`].
+    MultiStream,
+    /// [`SmAsCore`].
+    SmAsCore,
+    /// [`Gang`].
+    Gang,
+    /// [`StreamPerTask`]: without any scheduler, for comparison.
+    StreamPerTask,
+}
+
+impl Strategy {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::SingleStream, Self::MultiStream, Self::SmAsCore, Self::Gang, Self::StreamPerTask];
+
+    /// The name in options and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SingleStream => "single-stream",
+            Self::MultiStream => "multi-stream",
+            Self::SmAsCore => "sm-as-core",
+            Self::Gang => "gang",
+            Self::StreamPerTask => "stream-per-task",
+        }
+    }
+
+    /// The strategy of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|strategy| strategy.name() == name)
+    }
+}
+
+/// How to run a task set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOptions {
+    /// How jobs get to the GPU.
+    pub strategy: Strategy,
+    /// Who goes first.
+    pub policy: Policy,
+    /// Jobs are released before this; `None`: one hyperperiod, and the largest offset before it.
+    pub horizon: Option<u64>,
+    /// For sporadic releases.
+    pub seed: u64,
+    /// The GPU; its number of SMs and of priorities are replaced by the set's.
+    pub device: Device,
+}
+
+/// What a run led to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskRun {
+    /// What happened on the GPU.
+    pub trace: Trace,
+    /// All jobs, in the order of release.
+    pub jobs: Vec<Job>,
+    /// The job of each operation of the trace.
+    pub launches: Vec<JobId>,
+    /// Jobs were released before this.
+    pub horizon: u64,
+}
+
+/// Why a task set cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TaskRunError {
+    /// No horizon, and no hyperperiod that could be one.
+    #[error("the hyperperiod does not fit 62 bits; state a horizon (--horizon)")]
+    HyperperiodOverflow,
+    /// Too many jobs.
+    #[error(
+        "{jobs} jobs would be released before {horizon}, more than {MAX_JOBS}; state a shorter horizon (--horizon)"
+    )]
+    TooManyJobs {
+        /// How many.
+        jobs: u128,
+        /// Before when.
+        horizon: u64,
+    },
+    /// Gang scheduling without reservations.
+    #[error("the gang strategy needs the set's \"reservation\"")]
+    NoReservations,
+    /// A task that cannot be launched.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// The simulation cannot go on.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl TaskSet {
+    /// `device` with as many SMs and stream priorities as this set says, each SM a TPC of its own, as masks of single
+    /// SMs need.
+    #[must_use]
+    pub fn device(&self, device: &Device) -> Device {
+        let sm_order = match &device.sm_order {
+            SmOrder::Explicit(_) => SmOrder::Ascending,
+            order => order.clone(),
+        };
+        Device { sms: self.sms, sms_per_tpc: 1, priority_levels: self.priority_levels, sm_order, ..device.clone() }
+    }
+}
+
+/// Releases the set's jobs before the horizon, and runs until all are done.
+///
+/// # Errors
+/// [`TaskRunError`].
+pub fn run_tasks(set: &TaskSet, options: &RunOptions) -> Result<TaskRun, TaskRunError> {
+    let horizon = match options.horizon {
+        Some(horizon) => horizon,
+        None => default_horizon(set, options.strategy).ok_or(TaskRunError::HyperperiodOverflow)?,
+    };
+    let jobs =
+        set.tasks.iter().map(|task| u128::from(horizon.saturating_sub(task.offset).div_ceil(task.timing.period)));
+    let jobs = jobs.sum();
+    if jobs > MAX_JOBS {
+        return Err(TaskRunError::TooManyJobs { jobs, horizon });
+    }
+    let activations = Activations::new(&set.tasks, options.policy, horizon, options.seed);
+    let mut gpu = Gpu::new(&set.device(&options.device), GpuOptions::default());
+    let (trace, activations) = match options.strategy {
+        Strategy::SingleStream => {
+            let host = SingleStream::new(activations, &mut gpu)?;
+            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            (trace, host.into_activations())
+        }
+        Strategy::MultiStream => {
+            let host = MultiStream::new(activations, &mut gpu)?;
+            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            (trace, host.into_activations())
+        }
+        Strategy::SmAsCore => {
+            let host = SmAsCore::new(activations, &mut gpu)?;
+            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            (trace, host.into_activations())
+        }
+        Strategy::Gang => {
+            let reservations = set.reservations.ok_or(TaskRunError::NoReservations)?;
+            let host = Gang::new(activations, reservations, &mut gpu)?;
+            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            (trace, host.into_activations())
+        }
+        Strategy::StreamPerTask => {
+            let host = StreamPerTask::new(activations, &mut gpu)?;
+            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            (trace, host.into_activations())
+        }
+    };
+    let (jobs, launches) = activations.into_records();
+    Ok(TaskRun { trace, jobs, launches, horizon })
+}
+
+/// One hyperperiod of the tasks (and of the reservations, where they count) after the largest offset.
+fn default_horizon(set: &TaskSet, strategy: Strategy) -> Option<u64> {
+    let reservation = set.reservations.filter(|_| strategy == Strategy::Gang).map(|both| both.single.period);
+    let cycle = hyperperiod(set.tasks.iter().map(|task| task.timing.period).chain(reservation))?;
+    cycle.checked_add(set.tasks.iter().map(|task| task.offset).max().unwrap_or(0))
+}

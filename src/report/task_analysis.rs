@@ -1,0 +1,175 @@
+//! What the schedulability tests say, for people and for programs.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use super::csv::field;
+use super::table::plain_table;
+use crate::tasks::{Allocation, Analysis, Partition, Reservation, SmallestBudget, TaskSet, Verdict};
+
+/// A task set, what the tests say about it, and the budgets that would do, if they were asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskReport<'a> {
+    /// The set.
+    pub set: &'a TaskSet,
+    /// What the tests say.
+    pub analysis: &'a Analysis,
+    /// Period and smallest budgets.
+    pub budgets: Option<(u64, &'a [SmallestBudget])>,
+}
+
+/// One line: a test, on what, its answer, and why not.
+struct Line {
+    test: &'static str,
+    on: String,
+    answer: Option<bool>,
+    why: String,
+}
+
+fn partition_name(partition: &Partition) -> String {
+    match partition.allocation {
+        Allocation::Sm(sm) => format!("sm{sm}"),
+        Allocation::All => "all".to_owned(),
+    }
+}
+
+fn reservation_json(reservation: &Reservation) -> Value {
+    json!({ "offset": reservation.offset, "budget": reservation.budget })
+}
+
+impl TaskReport<'_> {
+    fn why(&self, verdict: &Verdict) -> String {
+        match verdict {
+            Verdict::Yes => String::new(),
+            Verdict::No(reason) => reason.text(|task| self.set.tasks[task].name.to_string()),
+            Verdict::Unknown(why) => why.clone(),
+        }
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        let line = |test, on, verdict: &Verdict| Line { test, on, answer: verdict.answer(), why: self.why(verdict) };
+        let mut lines = vec![
+            line("single-stream", "GPU".to_owned(), &self.analysis.single_stream),
+            line("multi-stream", "GPU".to_owned(), &self.analysis.multi_stream),
+        ];
+        for (test, verdicts) in &self.analysis.in_reservations {
+            lines.extend(verdicts.iter().map(|(part, verdict)| line(test.name(), partition_name(part), verdict)));
+        }
+        lines
+    }
+
+    /// One JSON document.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let mut tests = Map::new();
+        tests.insert("single-stream".to_owned(), json!(self.analysis.single_stream.answer()));
+        tests.insert("multi-stream".to_owned(), json!(self.analysis.multi_stream.answer()));
+        for (test, verdicts) in &self.analysis.in_reservations {
+            let mut answers: Map<String, Value> =
+                verdicts.iter().map(|(part, verdict)| (partition_name(part), json!(verdict.answer()))).collect();
+            answers.insert("schedulable".to_owned(), json!(Analysis::all_pass(verdicts)));
+            tests.insert(test.name().to_owned(), Value::Object(answers));
+        }
+        let gpu = [("single-stream", &self.analysis.single_stream), ("multi-stream", &self.analysis.multi_stream)];
+        let mut reasons: Vec<Value> =
+            gpu.iter().filter_map(|(test, verdict)| self.reason(test, "gpu", verdict)).collect();
+        let mut notes = Vec::new();
+        for (test, verdicts) in &self.analysis.in_reservations {
+            for (part, verdict) in verdicts {
+                reasons.extend(self.reason(test.name(), &partition_name(part), verdict));
+            }
+        }
+        notes.extend(
+            self.lines()
+                .into_iter()
+                .filter(|line| line.answer.is_none())
+                .map(|line| json!(format!("{} on {}: {}", line.test, line.on, line.why))),
+        );
+        let mut document = json!({
+            "sms": self.set.sms,
+            "priority_levels": self.set.priority_levels,
+            "necessary": self.analysis.necessary,
+            "tests": tests,
+            "reasons": reasons,
+            "notes": notes,
+        });
+        if let Some(both) = &self.set.reservations {
+            document["reservation"] = json!({
+                "period": both.single.period,
+                "single": reservation_json(&both.single),
+                "all": reservation_json(&both.all),
+            });
+        }
+        if let Some((period, budgets)) = self.budgets {
+            let list: Vec<Value> = budgets
+                .iter()
+                .map(|found| {
+                    json!({ "test": found.test.name(), "single": found.single, "all": found.all, "fits": found.fits })
+                })
+                .collect();
+            document["smallest_budgets"] = json!({ "period": period, "tests": list });
+        }
+        document
+    }
+
+    /// A "no" with its numbers and its text.
+    fn reason(&self, test: &str, on: &str, verdict: &Verdict) -> Option<Value> {
+        let Verdict::No(reason) = verdict else { return None };
+        let mut value = json!({ "test": test, "on": on, "text": self.why(verdict) });
+        let fields = serde_json::to_value(reason).ok()?;
+        let names = |field: &Value| field.as_u64().and_then(|task| self.set.tasks.get(usize::try_from(task).ok()?));
+        for (key, field) in fields.as_object()? {
+            let is_task = key == "task" || key == "blocked_by";
+            value[key] = match names(field).filter(|_| is_task) {
+                Some(task) => json!(task.name.as_ref()),
+                None => field.clone(),
+            };
+        }
+        Some(value)
+    }
+
+    /// Tables.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let word = |answer: Option<bool>| match answer {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "-",
+        };
+        let mut table = plain_table(&["test", "on", "passes", "why not"], 0..0);
+        let necessary = word(self.analysis.necessary);
+        table.add_row(vec!["necessary", "every SM", necessary, ""]);
+        for line in self.lines() {
+            table.add_row(vec![line.test, &line.on, word(line.answer), &line.why]);
+        }
+        let mut text = format!("{table}\n");
+        for (test, verdicts) in &self.analysis.in_reservations {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "all together by {}: {}", test.name(), word(Analysis::all_pass(verdicts)));
+        }
+        if let Some((period, budgets)) = self.budgets {
+            let number = |budget: Option<u64>| budget.map_or_else(|| "-".to_owned(), |budget| budget.to_string());
+            let header = ["test", "smallest budget, single", "all", "both fit"];
+            let mut table = plain_table(&header, 1..3);
+            for found in budgets {
+                let fits = if found.fits { "yes" } else { "no" };
+                table.add_row(vec![found.test.name(), &number(found.single), &number(found.all), fits]);
+            }
+            let _ = writeln!(text, "\nin reservations of period {period}\n{table}");
+        }
+        text
+    }
+
+    /// One line per test and partition, as comma-separated values.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let mut text = "test,on,passes,why_not\n".to_owned();
+        for line in self.lines() {
+            let answer = line.answer.map_or_else(String::new, |answer| answer.to_string());
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{},{},{answer},{}", line.test, line.on, field(&line.why));
+        }
+        text
+    }
+}

@@ -1,0 +1,61 @@
+//! Real-time tasks on the GPU: their schedulability tests, and the task sets to try them on.
+//!
+//! Zahaf and Lipari, "Design and Analysis of Programming Platform for Accelerated GPU-Like Architectures", RTNS 2020,
+//! with its formulas corrected; `docs/tasks.md` says what was wrong, which test may be trusted for what, and shows the
+//! counterexamples. The scheduling strategies themselves are hosts of the simulated GPU, see [`crate::hosts`].
+//!
+//! Times are whole numbers of one unit; where tasks run on the simulated GPU it is the nanosecond.
+//!
+//! | test | for | says |
+//! | --- | --- | --- |
+//! | [`non_preemptive_edf`] | one stream | sufficient |
+//! | [`limited_preemption`] | streams of PL priorities | sufficient |
+//! | [`necessary`] | SMs as cores, gang | necessary |
+//! | [`sbf`], [`sbf_linear`] | sporadic tasks in a reservation | sufficient |
+//! | [`chunks`], [`harmonic`], [`digraph`] | synchronous periodic tasks in a reservation | sufficient |
+//! | [`exact`] | synchronous periodic tasks in a reservation | decides |
+
+mod analysis;
+mod blocking;
+mod budget;
+pub mod chunks;
+mod curve;
+pub mod demand;
+pub mod digraph;
+pub mod exact;
+mod generate;
+pub mod harmonic;
+mod hyperperiod;
+pub mod limited_preemption;
+pub mod necessary;
+pub mod non_preemptive_edf;
+pub(crate) mod plot;
+mod processor_demand;
+mod rand_fixed_sum;
+mod read;
+mod reservation;
+pub mod sbf;
+pub mod sbf_linear;
+mod supply;
+mod task_set;
+mod unroll;
+mod utilization;
+mod uunifast;
+mod verdict;
+
+pub use analysis::{Analysis, Partition, ReservationTest};
+pub use budget::{SmallestBudget, smallest_budgets};
+pub use curve::{Curve, CurvePoint, figure_6, figure_7, figure_8};
+pub use generate::{Generator, Periods, ReservationPeriod, Utilizations};
+pub use hyperperiod::hyperperiod;
+pub use plot::{acceptance_plot, demand_plot};
+pub use rand_fixed_sum::rand_fixed_sum;
+pub use reservation::{Reservation, Reservations};
+pub use supply::{Dedicated, LinearSupply, Supply, SupplyBound};
+pub use task_set::{Allocation, Task, TaskKernel, TaskSet, Timing};
+pub use utilization::compare_utilization;
+pub use uunifast::{uunifast, uunifast_discard};
+pub use verdict::{Reason, Verdict};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! All tests on one task set.
+
+use super::reservation::{Reservation, Reservations};
+use super::task_set::{Allocation, TaskSet, Timing};
+use super::verdict::Verdict;
+use super::{chunks, digraph, exact, harmonic, limited_preemption, necessary, non_preemptive_edf, sbf, sbf_linear};
+
+/// A test of tasks in a reservation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReservationTest {
+    /// [`sbf`].
+    Sbf,
+    /// [`sbf_linear`].
+    SbfLinear,
+    /// [`chunks`].
+    Chunks,
+    /// [`harmonic`].
+    Harmonic,
+    /// [`digraph`].
+    Digraph,
+    /// [`exact`].
+    Exact,
+}
+
+impl ReservationTest {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Sbf, Self::SbfLinear, Self::Chunks, Self::Harmonic, Self::Digraph, Self::Exact];
+
+    /// The name in options and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sbf => "sbf",
+            Self::SbfLinear => "sbf-linear",
+            Self::Chunks => "chunks",
+            Self::Harmonic => "harmonic",
+            Self::Digraph => "digraph",
+            Self::Exact => "exact",
+        }
+    }
+
+    /// The test of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|test| test.name() == name)
+    }
+
+    /// Whether it holds for sporadic tasks and any offsets, not only for synchronous periodic tasks.
+    #[must_use]
+    pub const fn is_for_sporadic(self) -> bool {
+        matches!(self, Self::Sbf | Self::SbfLinear)
+    }
+
+    /// Whether the answer can only change from no to yes when the budget grows at the same offset, or at the same end.
+    #[must_use]
+    pub const fn is_monotone_in_budget(self) -> bool {
+        matches!(self, Self::Sbf | Self::SbfLinear | Self::Exact)
+    }
+
+    /// Applies it.
+    #[must_use]
+    pub fn apply(self, tasks: &[Timing], reservation: Reservation) -> Verdict {
+        match self {
+            Self::Sbf => sbf::test(tasks, reservation),
+            Self::SbfLinear => sbf_linear::test(tasks, reservation),
+            Self::Chunks => chunks::test(tasks, reservation),
+            Self::Harmonic => harmonic::test(tasks, reservation),
+            Self::Digraph => digraph::test(tasks, reservation),
+            Self::Exact => exact::test(tasks, reservation),
+        }
+    }
+}
+
+/// The tasks that are scheduled together in one reservation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Partition {
+    /// Which SMs.
+    pub allocation: Allocation,
+    /// In which reservation.
+    pub reservation: Reservation,
+}
+
+/// What all tests say about one set. Tasks in reasons are numbered as in the set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analysis {
+    /// [`necessary`].
+    pub necessary: Option<bool>,
+    /// [`non_preemptive_edf`].
+    pub single_stream: Verdict,
+    /// [`limited_preemption`].
+    pub multi_stream: Verdict,
+    /// Each test of the set's reservations, partition by partition; empty if the set has no reservations.
+    pub in_reservations: Vec<(ReservationTest, Vec<(Partition, Verdict)>)>,
+}
+
+impl Analysis {
+    /// Applies the given tests of reservations and all others.
+    #[must_use]
+    pub fn new(set: &TaskSet, tests: &[ReservationTest]) -> Self {
+        let with_costs: Vec<_> = set.tasks.iter().map(|task| (task.timing, task.preemption_cost)).collect();
+        let apply = |reservations: &Reservations| {
+            let verdicts = |test: ReservationTest| {
+                Partition::of(set, reservations).map(move |part| (part, part.verdict(set, test)))
+            };
+            tests.iter().map(|&test| (test, verdicts(test).collect())).collect()
+        };
+        Self {
+            necessary: necessary::test(set),
+            single_stream: non_preemptive_edf::test(&set.timings()),
+            multi_stream: limited_preemption::test(&with_costs, set.priority_levels),
+            in_reservations: set.reservations.as_ref().map_or_else(Vec::new, apply),
+        }
+    }
+
+    /// The answer for all partitions together: no if one is refused, yes if all pass.
+    #[must_use]
+    pub fn all_pass(verdicts: &[(Partition, Verdict)]) -> Option<bool> {
+        let answers = || verdicts.iter().map(|(_, verdict)| verdict.answer());
+        if answers().any(|answer| answer == Some(false)) {
+            return Some(false);
+        }
+        answers().all(|answer| answer == Some(true)).then_some(true)
+    }
+}
+
+impl Partition {
+    /// The partitions of a set: each SM in `R_L`, then the gang tasks in `R_B`.
+    pub fn of(set: &TaskSet, reservations: &Reservations) -> impl Iterator<Item = Self> + use<> {
+        let Reservations { single, all } = *reservations;
+        (0..set.sms)
+            .map(move |sm| Self { allocation: Allocation::Sm(sm), reservation: single })
+            .chain([Self { allocation: Allocation::All, reservation: all }])
+    }
+
+    /// What `test` says about this partition of `set`.
+    #[must_use]
+    pub fn verdict(&self, set: &TaskSet, test: ReservationTest) -> Verdict {
+        let indexes = set.allocated_to(self.allocation);
+        if indexes.is_empty() {
+            return Verdict::Yes;
+        }
+        let is_covered = |&index: &usize| test.is_for_sporadic() || set.tasks[index].is_synchronous_periodic();
+        if let Some(&other) = indexes.iter().find(|index| !is_covered(index)) {
+            let name = &set.tasks[other].name;
+            return Verdict::Unknown(format!("only for periodic tasks released at 0, which {name} is not"));
+        }
+        test.apply(&set.timings_of(self.allocation), self.reservation).renumbered(&indexes)
+    }
+}

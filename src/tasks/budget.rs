@@ -1,0 +1,66 @@
+//! The smallest budgets that pass each test.
+
+use super::analysis::ReservationTest;
+use super::reservation::Reservation;
+use super::task_set::{Allocation, TaskSet};
+use super::verdict::Verdict;
+
+/// Budgets tried one by one, at most, where the answer need not be monotone.
+const MAX_TRIED: u64 = 20_000;
+
+/// What a test needs with a given period.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SmallestBudget {
+    /// The test.
+    pub test: ReservationTest,
+    /// `Q_L`: the smallest budget of R(0, Q, P) with which every SM's tasks pass; `None`: none does, or it was not found.
+    pub single: Option<u64>,
+    /// `Q_B`: the smallest budget of R(P - Q, Q, P) with which the gang tasks pass.
+    pub all: Option<u64>,
+    /// Whether both fit into one period.
+    pub fits: bool,
+}
+
+/// For each test, the smallest budgets of two reservations of one period that pass it, `R_L` at the period's beginning
+/// and `R_B` at its end.
+///
+/// Where more service can never hurt, by bisection. The answers of the other tests need not be monotone in the budget;
+/// there every budget is tried, from the smallest, and the search is given up after 20,000.
+#[must_use]
+pub fn smallest_budgets(set: &TaskSet, period: u64, tests: &[ReservationTest]) -> Vec<SmallestBudget> {
+    let passes = |test: ReservationTest, allocation: Allocation, reservation: Reservation| {
+        set.timings_of(allocation).is_empty()
+            || super::Partition { allocation, reservation }.verdict(set, test) == Verdict::Yes
+    };
+    tests
+        .iter()
+        .map(|&test| {
+            let on_sms = |budget: u64| {
+                (0..set.sms).all(|sm| passes(test, Allocation::Sm(sm), Reservation::new(0, budget, period)))
+            };
+            let gang = |budget: u64| {
+                let offset = (period - budget) % period;
+                passes(test, Allocation::All, Reservation::new(offset, budget, period))
+            };
+            let single = smallest(period, test, on_sms);
+            let all = smallest(period, test, gang);
+            let fits = single.zip(all).is_some_and(|(single, all)| single + all <= period);
+            SmallestBudget { test, single, all, fits }
+        })
+        .collect()
+}
+
+fn smallest(period: u64, test: ReservationTest, passes: impl Fn(u64) -> bool) -> Option<u64> {
+    if !test.is_monotone_in_budget() {
+        return (0..=period.min(MAX_TRIED)).find(|&budget| passes(budget));
+    }
+    if !passes(period) {
+        return None;
+    }
+    let (mut low, mut high) = (0, period);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if passes(middle) { high = middle } else { low = middle + 1 }
+    }
+    Some(low)
+}

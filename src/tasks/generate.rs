@@ -1,0 +1,138 @@
+//! Random task sets (RTNS 2020, section 7.1.1).
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::rand_fixed_sum::rand_fixed_sum;
+use super::reservation::Reservations;
+use super::task_set::{Allocation, MAX_TIME, Task, TaskSet, Timing};
+use super::uunifast::{uunifast, uunifast_discard};
+
+/// How a utilization is divided among tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Utilizations {
+    /// [`uunifast`].
+    UUniFast,
+    /// [`uunifast_discard`].
+    UUniFastDiscard,
+    /// [`rand_fixed_sum`].
+    RandFixedSum,
+}
+
+/// How periods are drawn, of tasks and of the reservation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Periods {
+    /// Uniform from a list.
+    List(Vec<u64>),
+    /// The reservation's uniform from a list, each task's uniform from those in the list that divide it or are
+    /// multiples of it.
+    Harmonic(Vec<u64>),
+    /// The logarithm uniform between two periods; rounded to a multiple of the first.
+    LogUniform(u64, u64),
+}
+
+/// Which of the periods is the reservation's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReservationPeriod {
+    /// Drawn like any other, as in the paper.
+    Drawn,
+    /// The shortest that can be drawn.
+    Shortest,
+}
+
+/// A distribution of task sets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Generator {
+    /// SMs.
+    pub sms: u32,
+    /// Tasks bound to each SM.
+    pub tasks_per_sm: usize,
+    /// Tasks that take all SMs.
+    pub gang_tasks: usize,
+    /// Utilization of each SM's own tasks \[thousandths\].
+    pub single_permille: u32,
+    /// Utilization of the gang tasks \[thousandths\].
+    pub gang_permille: u32,
+    /// How utilization is divided.
+    pub utilizations: Utilizations,
+    /// How periods are drawn.
+    pub periods: Periods,
+    /// Which of them is the reservation's.
+    pub reservation: ReservationPeriod,
+    /// D is uniform between this share of T \[percent\] and T.
+    pub deadline_percent: u32,
+}
+
+impl Generator {
+    /// Set number `index` under `seed`, with the paper's choice of the reservation. It depends on nothing else, so any
+    /// sample can be drawn again alone. `None` if the utilization cannot be divided so.
+    #[must_use]
+    pub fn sample(&self, seed: u64, index: u64) -> Option<TaskSet> {
+        let mut numbers = ChaCha8Rng::seed_from_u64(seed);
+        numbers.set_stream(index);
+        let period = self.reservation_period(&mut numbers);
+        let mut set = TaskSet { sms: self.sms, tasks: Vec::new(), reservations: None, priority_levels: 2 };
+        let partitions = (0..self.sms).map(|sm| (Allocation::Sm(sm), self.tasks_per_sm, self.single_permille));
+        for (allocation, count, permille) in partitions.chain([(Allocation::All, self.gang_tasks, self.gang_permille)])
+        {
+            for share in self.divide(count, f64::from(permille) / 1000.0, &mut numbers)? {
+                let timing = self.timing(share, period, &mut numbers);
+                set.tasks.push(Task::new(&format!("tau{}", set.tasks.len() + 1), timing, 0, allocation));
+            }
+        }
+        set.reservations = Some(Reservations::proportional(&set, period));
+        Some(set)
+    }
+
+    fn divide(&self, count: usize, total: f64, numbers: &mut ChaCha8Rng) -> Option<Vec<f64>> {
+        match self.utilizations {
+            Utilizations::UUniFast => Some(uunifast(count, total, numbers)),
+            Utilizations::UUniFastDiscard => uunifast_discard(count, total, numbers),
+            Utilizations::RandFixedSum => (total <= count as f64).then(|| rand_fixed_sum(count, total, numbers)),
+        }
+    }
+
+    fn reservation_period(&self, numbers: &mut ChaCha8Rng) -> u64 {
+        match (&self.periods, self.reservation) {
+            (Periods::List(list) | Periods::Harmonic(list), ReservationPeriod::Drawn) => pick(list, numbers),
+            (Periods::LogUniform(least, most), ReservationPeriod::Drawn) => log_uniform(*least, *most, numbers),
+            (Periods::List(list) | Periods::Harmonic(list), ReservationPeriod::Shortest) => {
+                list.iter().copied().min().unwrap_or(1).clamp(1, MAX_TIME)
+            }
+            (Periods::LogUniform(least, _), ReservationPeriod::Shortest) => (*least).clamp(1, MAX_TIME),
+        }
+    }
+
+    fn timing(&self, share: f64, reservation: u64, numbers: &mut ChaCha8Rng) -> Timing {
+        let period = match &self.periods {
+            Periods::List(list) => pick(list, numbers),
+            Periods::Harmonic(list) => {
+                let harmonic: Vec<u64> = list
+                    .iter()
+                    .copied()
+                    .filter(|period| period.is_multiple_of(reservation) || reservation.is_multiple_of(*period))
+                    .collect();
+                pick(&harmonic, numbers)
+            }
+            Periods::LogUniform(least, most) => log_uniform(*least, *most, numbers),
+        };
+        let shortest = (period * u64::from(self.deadline_percent.min(100))).div_ceil(100).max(1);
+        // A utilization times a period of at most 2^48: exact enough, and it fits.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1 and far below 2^53")]
+        let wcet = (share * period as f64).round().max(1.0) as u64;
+        Timing { wcet, period, deadline: numbers.random_range(shortest..=period) }
+    }
+}
+
+/// One of a list, uniformly; 1 if it is empty.
+fn pick(list: &[u64], numbers: &mut ChaCha8Rng) -> u64 {
+    if list.is_empty() { 1 } else { list[numbers.random_range(0..list.len())].clamp(1, MAX_TIME) }
+}
+
+fn log_uniform(least: u64, most: u64, numbers: &mut ChaCha8Rng) -> u64 {
+    let (least, most) = (least.clamp(1, MAX_TIME), most.clamp(1, MAX_TIME));
+    let exponent = numbers.random::<f64>() * (most.max(least) as f64 / least as f64).ln();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 2^48")]
+    let steps = exponent.exp().round().max(1.0) as u64;
+    (steps * least).min(MAX_TIME)
+}

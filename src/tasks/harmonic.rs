@@ -1,0 +1,71 @@
+//! EDF in a reservation when periods are harmonic (RTNS 2020, Definition 3 and Theorem 6, made right for D <= T), for
+//! synchronous periodic tasks each of whose periods divides P or is a multiple of it, and O + Q <= P.
+//!
+//! - T > P: the n = floor((D - O - Q) / P) + 1 instances of the reservation that lie wholly between release and
+//!   deadline take C / n each: C' = C / n, an exact fraction, D' = Q, T' = P. None does if D < O + Q.
+//! - T <= P: every job has to be done between O after its release and min(D, T - (P - O - Q)) after it, which lies
+//!   inside the reservation for all of them: D' = min(D, T - (P - O - Q)) - O, T' = T, C' = C. Impossible if D' <= 0.
+//!
+//! Then dbf'(t) <= t. Sufficient: in both cases the converted jobs run inside the reservation and in time.
+//! The printed theorem ignores D and the offset, and its quotient C / ceil(T / P) is unsound when rounded down.
+
+use super::blocking::Blocking;
+use super::hyperperiod::hyperperiod;
+use super::processor_demand;
+use super::reservation::Reservation;
+use super::supply::Dedicated;
+use super::task_set::{MAX_TIME, Timing};
+use super::verdict::{Reason, Verdict};
+
+/// One converted task: (C, T', D') and n, by which C is to be divided.
+type Converted = (Timing, u64);
+
+fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
+    let Reservation { offset, budget, period } = reservation;
+    if task.period > period {
+        let instances = task.deadline.checked_sub(offset + budget)? / period + 1;
+        return (budget > 0).then_some((Timing { wcet: task.wcet, period, deadline: budget }, instances));
+    }
+    let last_end = task.period.checked_sub(period - offset - budget)?;
+    let deadline = task.deadline.min(last_end).checked_sub(offset).filter(|&deadline| deadline > 0)?;
+    Some((Timing { wcet: task.wcet, period: task.period, deadline }, 1))
+}
+
+/// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`, and if not, why.
+#[must_use]
+pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+    let Reservation { offset, budget, period } = reservation;
+    if offset + budget > period {
+        return Verdict::Unknown("the reservation reaches past the end of its period".to_owned());
+    }
+    let is_harmonic = |task: &Timing| task.period.is_multiple_of(period) || period.is_multiple_of(task.period);
+    if !tasks.iter().all(is_harmonic) {
+        return Verdict::Unknown("not every task's period divides the reservation's or is a multiple of it".to_owned());
+    }
+    let mut converted: Vec<Converted> = Vec::with_capacity(tasks.len());
+    for (index, task) in tasks.iter().enumerate() {
+        match convert(task, reservation) {
+            Some(task) => converted.push(task),
+            None => {
+                return Verdict::No(Reason::NoService { task: index, release: 0, deadline: task.deadline });
+            }
+        }
+    }
+    // Times scaled by a common denominator make the fractions whole.
+    let unit = hyperperiod(converted.iter().map(|(_, divisor)| *divisor));
+    let scaled = unit.and_then(|unit| {
+        let times = |time: u64| time.checked_mul(unit).filter(|&time| time <= MAX_TIME);
+        let scale = |(task, divisor): &Converted| {
+            Some(Timing {
+                wcet: task.wcet.checked_mul(unit / divisor).filter(|&time| time <= MAX_TIME)?,
+                period: times(task.period)?,
+                deadline: times(task.deadline)?,
+            })
+        };
+        Some((converted.iter().map(scale).collect::<Option<Vec<_>>>()?, unit))
+    });
+    match scaled {
+        Some((scaled, unit)) => processor_demand::verdict(&scaled, &Dedicated, &Blocking::default(), unit),
+        None => Verdict::Unknown("the common denominator of the execution times is too large".to_owned()),
+    }
+}

@@ -1,0 +1,131 @@
+//! Deciding "demand <= supply at every deadline" without looking at every integer.
+//!
+//! Quick processor-demand analysis (Zhang and Burns, "Schedulability Analysis for Real-Time Systems with EDF
+//! Scheduling", IEEE Transactions on Computers 58(9), 2009), for any supply that never falls and with blocking that is
+//! constant between deadlines: from a point t that passes with demand h(t), everything from the first instant at which
+//! the supply reaches h(t) passes too, since demand never falls.
+
+use std::cmp::Ordering;
+
+use super::blocking::Blocking;
+use super::demand::{dbf, first_deadline_after, last_deadline_before};
+use super::hyperperiod::hyperperiod;
+use super::supply::Supply;
+use super::task_set::Timing;
+use super::utilization::{compare_utilization, scaled, sum};
+use super::verdict::{Reason, Verdict};
+
+/// Points after which a decision is given up: some seconds.
+const MAX_POINTS: u64 = 20_000_000;
+/// Points looked at to show the first failing instant rather than any.
+const MAX_EXPLAINED: u64 = 100_000;
+
+/// Whether demand plus blocking is at most supply, always; or an instant at which it is not.
+enum Decision {
+    Holds,
+    Fails(u64),
+    Overload,
+    GivenUp(&'static str),
+}
+
+/// Decides dbf(t) + blocking(t) <= supply(t) at every absolute deadline t, and that utilization <= long-run supply.
+pub(super) fn holds(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking) -> Option<bool> {
+    match decide(tasks, supply, blocking) {
+        Decision::Holds => Some(true),
+        Decision::Fails(_) | Decision::Overload => Some(false),
+        Decision::GivenUp(_) => None,
+    }
+}
+
+/// The same with the reason. `unit` divides all times for display.
+pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking, unit: u64) -> Verdict {
+    let shown = |value: u64| value as f64 / unit as f64;
+    match decide(tasks, supply, blocking) {
+        Decision::Holds => Verdict::Yes,
+        Decision::GivenUp(why) => Verdict::Unknown(why.to_owned()),
+        Decision::Overload => {
+            let ((budget, period), _) = supply.rate_and_delay();
+            let share = tasks.iter().map(|task| task.wcet as f64 / task.period as f64).sum();
+            Verdict::No(Reason::Utilization { share, supplied_share: budget as f64 / period as f64 })
+        }
+        Decision::Fails(found) => {
+            let fails = |t: u64| dbf(tasks, t) + blocking.at(t).0 > supply.within(t);
+            let mut next = first_deadline_after(tasks, None);
+            let mut looked_at = 0;
+            while let Some((t, _)) = next.filter(|&(t, _)| t < found && looked_at < MAX_EXPLAINED && !fails(t)) {
+                next = first_deadline_after(tasks, Some(t));
+                looked_at += 1;
+            }
+            let instant = next.map(|(t, _)| t).filter(|&t| fails(t)).unwrap_or(found);
+            let has_deadline = |task: &Timing| {
+                instant.checked_sub(task.deadline).is_some_and(|since| since.is_multiple_of(task.period))
+            };
+            let (time, blocked_by, _) = blocking.at(instant);
+            Verdict::No(Reason::Demand {
+                task: tasks.iter().position(has_deadline).unwrap_or(0),
+                instant: shown(instant),
+                demand: shown(dbf(tasks, instant)),
+                blocking: time,
+                blocked_by: blocked_by.filter(|_| time > 0),
+                supply: shown(supply.within(instant)),
+            })
+        }
+    }
+}
+
+fn decide(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking) -> Decision {
+    let ((budget, period), _) = supply.rate_and_delay();
+    let load = tasks.iter().map(|task| (u128::from(task.wcet), task.period));
+    let is_full = match compare_utilization(load, std::iter::once((u128::from(budget), period))) {
+        Some(Ordering::Greater) => return Decision::Overload,
+        Some(Ordering::Equal) => true,
+        Some(Ordering::Less) => false,
+        None => return Decision::GivenUp("utilization and supply are too close to be compared in 128 bits"),
+    };
+    let Some(bound) = bound(tasks, supply, blocking, is_full) else {
+        return Decision::GivenUp("the hyperperiod does not fit 62 bits, and no shorter interval decides");
+    };
+    let mut next = last_deadline_before(tasks, bound + 1);
+    for _ in 0..MAX_POINTS {
+        let Some(t) = next else { return Decision::Holds };
+        let (blocked, _, same_since) = blocking.at(t);
+        let enough = supply.time_for(dbf(tasks, t) + blocked);
+        if enough > t {
+            return Decision::Fails(t);
+        }
+        next = last_deadline_before(tasks, enough.max(same_since));
+    }
+    Decision::GivenUp("more than 20 million deadlines would have to be looked at")
+}
+
+/// An instant up to which a failure must show if there is one: the smaller of
+/// - where the lines cross that bound demand from above, U t + sum of u (T - D) + longest blocking, and supply from
+///   below, (Q / P) (t - delay);
+/// - the hyperperiod of tasks and supply: beyond it demand grows by no more than supply (D <= T), and where nothing
+///   blocks any more.
+fn bound(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking, is_full: bool) -> Option<u64> {
+    let ((budget, period), delay) = supply.rate_and_delay();
+    let crossing = || {
+        let rate = scaled(u128::from(budget), period);
+        let load = sum(tasks.iter().map(|task| (u128::from(task.wcet), task.period))).high;
+        let gap = rate.low.checked_sub(load).filter(|&gap| gap > 0)?;
+        let ahead: u128 = tasks
+            .iter()
+            .map(|task| scaled(u128::from(task.wcet), task.period).high * u128::from(task.period - task.deadline))
+            .sum();
+        let above = ahead + (u128::from(blocking.longest()) << 32) + rate.high * u128::from(delay);
+        u64::try_from(above.div_ceil(gap)).ok().filter(|&crossing| crossing < 1 << 61)
+    };
+    let crossing = if is_full { None } else { crossing() };
+    // Computing the hyperperiod costs more than looking at a few more deadlines.
+    let longest = tasks.iter().map(|task| task.period).max().unwrap_or(1).max(period);
+    if let Some(crossing) = crossing.filter(|&crossing| crossing / 64 < longest) {
+        return Some(crossing.max(blocking.end()));
+    }
+    let hyperperiod = hyperperiod(tasks.iter().map(|task| task.period).chain([period]));
+    let shorter = match (crossing, hyperperiod) {
+        (Some(crossing), Some(hyperperiod)) => Some(crossing.min(hyperperiod)),
+        (one, other) => one.or(other),
+    };
+    shorter.map(|shorter| shorter.max(blocking.end()))
+}

@@ -1,0 +1,94 @@
+//! Time-triggered reservations.
+
+use serde::Serialize;
+
+use super::task_set::{Allocation, TaskSet};
+use super::utilization::compare_utilization;
+
+/// A time-triggered reservation R(O, Q, P): the processor belongs to it in [O + z P, O + z P + Q) for every z (RTNS
+/// 2020, section 6.3). O < P and Q <= P; one that reaches past the end of its period goes on in the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct Reservation {
+    /// O, where in its period the service starts.
+    pub offset: u64,
+    /// Q, service in each period.
+    pub budget: u64,
+    /// P.
+    pub period: u64,
+}
+
+/// The two reservations of a GPU: `R_L` serves the tasks bound to one SM, on all SMs at once, and `R_B` those that take
+/// all SMs. They have one period and do not overlap (Theorem 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Reservations {
+    /// `R_L`.
+    pub single: Reservation,
+    /// `R_B`.
+    pub all: Reservation,
+}
+
+impl Reservation {
+    /// R(O, Q, P).
+    #[must_use]
+    pub const fn new(offset: u64, budget: u64, period: u64) -> Self {
+        Self { offset, budget, period }
+    }
+
+    /// Service in [0, t).
+    #[must_use]
+    pub fn supplied(&self, t: u64) -> u64 {
+        let (periods, phase) = (t / self.period, t % self.period);
+        let end = self.offset + self.budget;
+        let own = phase.min(end).saturating_sub(self.offset);
+        let from_previous = phase.min(end.saturating_sub(self.period));
+        periods * self.budget + own + from_previous
+    }
+
+    /// The part that is served of [from, to): maximal intervals within one instance of the reservation, in order of
+    /// time.
+    pub fn served(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let Self { offset, budget, period } = *self;
+        // Instances are counted from the one that starts a period before the first, so that nothing is negative.
+        let end_of_first = offset + budget;
+        let first = if from + period >= end_of_first { (from + period - end_of_first) / period + 1 } else { 0 };
+        (first..)
+            .map(move |instance| (offset + instance * period, offset + instance * period + budget))
+            .take_while(move |(start, _)| *start < to + period)
+            .map(move |(start, end)| (start.saturating_sub(period).max(from), (end.saturating_sub(period)).min(to)))
+            .filter(|(start, end)| start < end)
+    }
+}
+
+impl Reservations {
+    /// Two reservations that share `period`: `R_L` first for `budget`, `R_B` the rest.
+    #[must_use]
+    pub fn split(period: u64, budget: u64) -> Self {
+        let budget = budget.min(period);
+        Self {
+            single: Reservation::new(0, budget, period),
+            all: Reservation::new(budget % period, period - budget, period),
+        }
+    }
+
+    /// The paper's choice (section 7.1.1, with the missing factor of the period): `Q_L` = P `U_L` / (`U_L` + `U_B`), rounded
+    /// down, `U_L` being the highest utilization of one SM; `O_L` = 0, `O_B` = `Q_L`, `Q_B` = P - `Q_L`.
+    #[must_use]
+    pub fn proportional(set: &TaskSet, period: u64) -> Self {
+        let all = set.timings_of(Allocation::All);
+        let singles: Vec<_> = (0..set.sms).map(|sm| set.timings_of(Allocation::Sm(sm))).collect();
+        // The largest Q with Q (U_p + U_B) <= P U_p for some SM, that is (P - Q) U_p >= Q U_B.
+        let enough = |budget: u64| {
+            singles.iter().any(|single| {
+                let left = single.iter().map(|task| (u128::from(task.wcet) * u128::from(period - budget), task.period));
+                let right = all.iter().map(|task| (u128::from(task.wcet) * u128::from(budget), task.period));
+                compare_utilization(left, right).is_none_or(std::cmp::Ordering::is_ge)
+            })
+        };
+        let (mut low, mut high) = (0, period);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            if enough(middle) { low = middle } else { high = middle - 1 }
+        }
+        Self::split(period, low)
+    }
+}

@@ -1,0 +1,24 @@
+//! EDF in a reservation by the linear lower bound of the supply bound function (RTNS 2020, Eq. 10; SBF* in its figures):
+//! dbf(t) <= max(0, (Q / P)(t - (P - Q))).
+//!
+//! Sufficient for sporadic tasks, and never accepts what [`sbf`](super::sbf) refuses. The printed Eq. 10 is zero up to
+//! the reservation's offset and negative from there to P - Q.
+
+use super::blocking::Blocking;
+use super::processor_demand;
+use super::reservation::Reservation;
+use super::supply::LinearSupply;
+use super::task_set::Timing;
+use super::verdict::Verdict;
+
+/// Whether sporadic tasks meet their deadlines under EDF in `reservation`, and if not, why.
+#[must_use]
+pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+    processor_demand::verdict(tasks, &LinearSupply(reservation), &Blocking::default(), 1)
+}
+
+/// The answer alone; `None` if there is none.
+#[must_use]
+pub fn passes(tasks: &[Timing], reservation: Reservation) -> Option<bool> {
+    processor_demand::holds(tasks, &LinearSupply(reservation), &Blocking::default())
+}

@@ -1,0 +1,95 @@
+//! How much service any interval of a given length is sure to get.
+
+use super::reservation::Reservation;
+
+/// A lower bound on the service in every interval of a given length.
+pub trait Supply {
+    /// Service in every interval of length `t`, rounded down.
+    fn within(&self, t: u64) -> u64;
+
+    /// The shortest length that is sure to get `amount`; [`u64::MAX`] if none is.
+    fn time_for(&self, amount: u64) -> u64;
+
+    /// The long-run share (Q, P), and the delay d with `within(t) >= (Q / P) (t - d)` before rounding.
+    fn rate_and_delay(&self) -> ((u64, u64), u64);
+}
+
+/// A processor of one's own: t.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dedicated;
+
+impl Supply for Dedicated {
+    fn within(&self, t: u64) -> u64 {
+        t
+    }
+
+    fn time_for(&self, amount: u64) -> u64 {
+        amount
+    }
+
+    fn rate_and_delay(&self) -> ((u64, u64), u64) {
+        ((1, 1), 0)
+    }
+}
+
+/// sbf of a time-triggered reservation (RTNS 2020, Eq. 9; Shin and Lee, "Periodic Resource Model for Compositional
+/// Real-Time Guarantees", RTSS 2003, for the idea). With k = floor(t / P): t - (k + 1)(P - Q) if t > k P + (P - Q),
+/// else k Q. The worst interval begins where the budget ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SupplyBound(pub Reservation);
+
+impl Supply for SupplyBound {
+    fn within(&self, t: u64) -> u64 {
+        let Reservation { budget, period, .. } = self.0;
+        t / period * budget + (t % period).saturating_sub(period - budget)
+    }
+
+    fn time_for(&self, amount: u64) -> u64 {
+        let Reservation { budget, period, .. } = self.0;
+        match amount.checked_sub(1).map(|before| before.checked_div(budget)) {
+            None => 0,
+            Some(None) => u64::MAX,
+            Some(Some(periods)) => {
+                let in_last = amount - periods * budget;
+                periods.checked_mul(period).map_or(u64::MAX, |time| time.saturating_add(period - budget + in_last))
+            }
+        }
+    }
+
+    fn rate_and_delay(&self) -> ((u64, u64), u64) {
+        ((self.0.budget, self.0.period), self.0.period - self.0.budget)
+    }
+}
+
+/// The linear lower bound of sbf (RTNS 2020, Eq. 10, corrected to begin at P - Q): max(0, (Q / P)(t - (P - Q))).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinearSupply(pub Reservation);
+
+impl Supply for LinearSupply {
+    fn within(&self, t: u64) -> u64 {
+        let Reservation { budget, period, .. } = self.0;
+        let scaled = u128::from(t.saturating_sub(period - budget)) * u128::from(budget) / u128::from(period);
+        // At most t, since Q <= P.
+        u64::try_from(scaled).unwrap_or(u64::MAX)
+    }
+
+    fn time_for(&self, amount: u64) -> u64 {
+        let Reservation { budget, period, .. } = self.0;
+        if amount == 0 {
+            return 0;
+        }
+        if budget == 0 {
+            return u64::MAX;
+        }
+        let time = match amount.checked_mul(period) {
+            Some(product) => product.div_ceil(budget),
+            None => u64::try_from((u128::from(amount) * u128::from(period)).div_ceil(u128::from(budget)))
+                .unwrap_or(u64::MAX),
+        };
+        time.saturating_add(period - budget)
+    }
+
+    fn rate_and_delay(&self) -> ((u64, u64), u64) {
+        SupplyBound(self.0).rate_and_delay()
+    }
+}

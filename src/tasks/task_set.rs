@@ -1,0 +1,128 @@
+//! Tasks and sets of them.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::reservation::Reservations;
+use crate::device::BlockShape;
+
+/// The largest time that a task file may state, in its unit: 2^48, more than three days of nanoseconds. Sums over all
+/// tasks of a set up to twice their hyperperiods then fit 64 bits.
+pub(super) const MAX_TIME: u64 = 1 << 48;
+
+/// What demand depends on: worst-case execution time C, period T, relative deadline D <= T.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct Timing {
+    /// C, worst-case execution time, at least 1.
+    pub wcet: u64,
+    /// T, period, or shortest time between two releases of a sporadic task; at least 1.
+    pub period: u64,
+    /// D, deadline counted from the release; at most T.
+    pub deadline: u64,
+}
+
+impl Timing {
+    /// (C, T, D).
+    #[must_use]
+    pub const fn new(wcet: u64, period: u64, deadline: u64) -> Self {
+        Self { wcet, period, deadline }
+    }
+}
+
+/// Which SMs a task uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Allocation {
+    /// One SM (the paper's "single").
+    Sm(u32),
+    /// All SMs at once (the paper's "all").
+    All,
+}
+
+/// The grid that a job launches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TaskKernel {
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// What one block needs.
+    pub shape: BlockShape,
+    /// How long one block runs.
+    pub block_time: u64,
+}
+
+/// A periodic or sporadic task.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Task {
+    /// Its name.
+    pub name: Arc<str>,
+    /// C, T and D.
+    pub timing: Timing,
+    /// PC, the time that preempting it can cost: one block of it.
+    pub preemption_cost: u64,
+    /// Where it runs.
+    pub allocation: Allocation,
+    /// Release of its first job.
+    pub offset: u64,
+    /// Whether T is only the shortest time between releases.
+    pub sporadic: bool,
+    /// Its fixed priority, a smaller number being more urgent; `None`: its deadline.
+    pub priority: Option<u64>,
+    /// What it launches; `None`: a grid that keeps its SMs busy for C, in blocks of PC.
+    pub kernel: Option<TaskKernel>,
+}
+
+impl Task {
+    /// A periodic task whose first job is released at 0.
+    #[must_use]
+    pub fn new(name: &str, timing: Timing, preemption_cost: u64, allocation: Allocation) -> Self {
+        Self {
+            name: name.into(),
+            timing,
+            preemption_cost,
+            allocation,
+            offset: 0,
+            sporadic: false,
+            priority: None,
+            kernel: None,
+        }
+    }
+
+    /// Whether its jobs are released at 0, T, 2T, …: what the tests for synchronous periodic tasks need.
+    #[must_use]
+    pub fn is_synchronous_periodic(&self) -> bool {
+        self.offset == 0 && !self.sporadic
+    }
+}
+
+/// A set of tasks and the platform that they are meant for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TaskSet {
+    /// SMs.
+    pub sms: u32,
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// The two reservations, if they were chosen.
+    pub reservations: Option<Reservations>,
+    /// PL, number of stream priorities.
+    pub priority_levels: u32,
+}
+
+impl TaskSet {
+    /// C, T and D of all tasks.
+    #[must_use]
+    pub fn timings(&self) -> Vec<Timing> {
+        self.tasks.iter().map(|task| task.timing).collect()
+    }
+
+    /// The tasks of one allocation, as indexes into `tasks`.
+    #[must_use]
+    pub fn allocated_to(&self, allocation: Allocation) -> Vec<usize> {
+        (0..self.tasks.len()).filter(|&index| self.tasks[index].allocation == allocation).collect()
+    }
+
+    /// C, T and D of the tasks of one allocation.
+    #[must_use]
+    pub fn timings_of(&self, allocation: Allocation) -> Vec<Timing> {
+        self.tasks.iter().filter(|task| task.allocation == allocation).map(|task| task.timing).collect()
+    }
+}

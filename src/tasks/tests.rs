@@ -1,0 +1,239 @@
+//! Golden values of the paper, and pairs of independent answers.
+
+use proptest::prelude::*;
+
+use super::exact::Miss;
+use super::*;
+
+mod brute_force;
+mod digraph_small;
+mod generators;
+mod preemptive_rta;
+
+/// (C, D, T), as the paper prints them.
+fn task((wcet, deadline, period): (u64, u64, u64)) -> Timing {
+    Timing::new(wcet, period, deadline)
+}
+
+fn tasks(list: &[(u64, u64, u64)]) -> Vec<Timing> {
+    list.iter().copied().map(task).collect()
+}
+
+fn answers(tasks: &[Timing], reservation: Reservation) -> Vec<Option<bool>> {
+    ReservationTest::ALL.iter().map(|test| test.apply(tasks, reservation).answer()).collect()
+}
+
+const YES: Option<bool> = Some(true);
+const NO: Option<bool> = Some(false);
+
+#[test]
+fn theorem_5_first_set_is_refused_by_sbf_and_accepted_by_chunks() {
+    // Erratum 14: the paper has it the other way round.
+    let set = tasks(&[(4, 5, 10), (6, 40, 40)]);
+    let reservation = Reservation::new(0, 16, 20);
+    assert_eq!(chunks::converted(&set[0], reservation), Ok(task((4, 5, 10))));
+    // Erratum 14: T' is 40, not 20.
+    assert_eq!(chunks::converted(&set[1], reservation), Ok(task((6, 16, 40))));
+    assert_eq!(answers(&set, reservation)[..3], [NO, NO, YES]);
+    assert_eq!(exact::test(&set, reservation), Verdict::Yes);
+    let Verdict::No(Reason::Demand { task, instant, demand, supply, .. }) = sbf::test(&set, reservation) else {
+        panic!("refused for its demand")
+    };
+    assert_eq!((task, instant, demand, supply), (0, 5.0, 4.0, 1.0));
+}
+
+#[test]
+fn theorem_5_second_set_is_accepted_by_sbf_and_refused_by_chunks() {
+    let set = tasks(&[(3, 10, 10), (4, 15, 15)]);
+    let reservation = Reservation::new(0, 8, 12);
+    assert_eq!(sbf::test(&set, reservation), Verdict::Yes);
+    assert_eq!(chunks::converted(&set[0], reservation), Ok(task((3, 4, 4))));
+    assert_eq!(chunks::test(&set, reservation).answer(), NO);
+    assert_eq!(exact::test(&set, reservation), Verdict::Yes);
+}
+
+#[test]
+fn table_1_the_last_job_of_tau_1_misses_its_deadline() {
+    let set = tasks(&[(3, 10, 10), (5, 15, 15)]);
+    // At 49 tau2, released at 45, has the same deadline and runs first, until 54; the budget ends at 56.
+    let run = exact::simulate(&set, Reservation::new(0, 8, 12), 60);
+    assert_eq!(run.miss, Some(Miss { task: 0, release: 50, deadline: 60, left: 1 }));
+    assert_eq!(exact::test(&tasks(&[(4, 12, 12)]), Reservation::new(8, 4, 12)), Verdict::Yes);
+    assert_eq!(exact::test(&tasks(&[(1, 10, 10)]), Reservation::new(0, 8, 12)), Verdict::Yes);
+}
+
+#[test]
+fn figure_3_the_chunks_of_tau_1() {
+    let task = task((3, 10, 10));
+    let reservation = Reservation::new(0, 8, 12);
+    let chunks: Vec<Vec<(u64, u64)>> = unroll::jobs(&task, 60)
+        .map(|job| job.chunks(reservation).map(|chunk| (chunk.start, chunk.end)).collect())
+        .collect();
+    let expected: Vec<Vec<(u64, u64)>> = vec![
+        vec![(0, 8)],
+        vec![(12, 20)],
+        vec![(24, 30)],
+        vec![(30, 32), (36, 40)],
+        vec![(40, 44), (48, 50)],
+        vec![(50, 56)],
+    ];
+    assert_eq!(chunks, expected);
+}
+
+#[test]
+fn supply_in_a_reservation_that_wraps_around_its_period() {
+    let reservation = Reservation::new(8, 6, 10);
+    let supplied: Vec<u64> = (0..=12).map(|t| reservation.supplied(t)).collect();
+    assert_eq!(supplied, [0, 1, 2, 3, 4, 4, 4, 4, 4, 5, 6, 7, 8]);
+    assert_eq!(reservation.served(0, 20).collect::<Vec<_>>(), [(0, 4), (8, 14), (18, 20)]);
+}
+
+#[test]
+fn supply_bound_function_by_the_paper() {
+    let supply = SupplyBound(Reservation::new(0, 16, 20));
+    assert_eq!([4, 5, 20, 24, 25, 40].map(|t| supply.within(t)), [0, 1, 16, 16, 17, 32]);
+    let linear = LinearSupply(Reservation::new(0, 16, 20));
+    assert_eq!([4, 5, 20, 24, 44].map(|t| linear.within(t)), [0, 0, 12, 16, 32]);
+}
+
+#[test]
+fn limited_preemption_blocks_twice() {
+    let set: Vec<_> = [(2, 10, 1), (4, 8, 4), (4, 14, 2)].map(|(c, d, pc)| (Timing::new(c, 24, d), pc)).into();
+    let Verdict::No(Reason::Demand { instant, demand, blocking, supply, .. }) = limited_preemption::test(&set, 2)
+    else {
+        panic!("refused for its demand")
+    };
+    assert_eq!((instant, demand, blocking, supply), (8.0, 6.0, 4, 8.0));
+    let timings: Vec<_> = set.iter().map(|(task, _)| *task).collect();
+    assert_eq!(non_preemptive_edf::test(&timings), Verdict::Yes);
+}
+
+#[test]
+fn the_quotient_of_the_harmonic_test_is_an_exact_fraction() {
+    // Erratum 16: floor(3 / 4) = 0 would accept this; the task has two instances of length 1 for 3 units of work.
+    assert_eq!(harmonic::test(&tasks(&[(3, 4, 4)]), Reservation::new(0, 1, 2)).answer(), NO);
+    assert_eq!(exact::test(&tasks(&[(3, 4, 4)]), Reservation::new(0, 1, 2)).answer(), NO);
+    // As printed, D is ignored: this task's whole deadline lies before the budget.
+    assert_eq!(harmonic::test(&tasks(&[(1, 1, 2)]), Reservation::new(1, 1, 2)).answer(), NO);
+    assert_eq!(exact::test(&tasks(&[(1, 1, 2)]), Reservation::new(1, 1, 2)).answer(), NO);
+    // 3 units in 2 instances of length 2.
+    assert_eq!(harmonic::test(&tasks(&[(3, 8, 8)]), Reservation::new(0, 2, 4)).answer(), YES);
+    let two = tasks(&[(3, 8, 8), (1, 4, 4)]);
+    let Verdict::No(Reason::Demand { instant, demand, supply, .. }) = harmonic::test(&two, Reservation::new(0, 2, 4))
+    else {
+        panic!("refused for its demand")
+    };
+    assert_eq!((instant, demand, supply), (2.0, 2.5, 2.0));
+    assert_eq!(harmonic::test(&tasks(&[(1, 3, 3)]), Reservation::new(0, 2, 4)).answer(), None);
+    assert_eq!(harmonic::test(&tasks(&[(1, 4, 4)]), Reservation::new(3, 2, 4)).answer(), None);
+}
+
+#[test]
+fn lemma_3_is_not_exact_for_synchronous_tasks() {
+    let set = tasks(&[(1, 3, 3), (1, 3, 3)]);
+    let reservation = Reservation::new(0, 3, 4);
+    assert_eq!(exact::test(&set, reservation), Verdict::Yes);
+    assert_eq!(digraph::test(&set, reservation).answer(), NO);
+    assert_eq!(digraph::test(&set[..1], reservation), Verdict::Yes);
+}
+
+#[test]
+fn the_papers_choice_of_the_reservation_has_the_factor_of_the_period() {
+    // Erratum 15. U_L = 0.6, U_B = 0.2: three quarters of 40.
+    let mut set = TaskSet { sms: 2, tasks: Vec::new(), reservations: None, priority_levels: 2 };
+    set.tasks.push(Task::new("a", Timing::new(6, 10, 10), 0, Allocation::Sm(0)));
+    set.tasks.push(Task::new("b", Timing::new(1, 10, 10), 0, Allocation::Sm(1)));
+    set.tasks.push(Task::new("c", Timing::new(4, 20, 20), 0, Allocation::All));
+    let chosen = Reservations::proportional(&set, 40);
+    assert_eq!(chosen.single, Reservation::new(0, 30, 40));
+    assert_eq!(chosen.all, Reservation::new(30, 10, 40));
+    assert_eq!(Reservations::proportional(&set, 41).single.budget, 30);
+}
+
+#[test]
+fn one_overloaded_sm_fails_the_necessary_condition_that_the_paper_lets_pass() {
+    let mut set = TaskSet { sms: 2, tasks: Vec::new(), reservations: None, priority_levels: 2 };
+    set.tasks.push(Task::new("a", Timing::new(9, 10, 10), 0, Allocation::Sm(0)));
+    set.tasks.push(Task::new("b", Timing::new(1, 10, 10), 0, Allocation::All));
+    assert_eq!(necessary::test(&set), YES);
+    set.tasks.push(Task::new("c", Timing::new(1, 10, 10), 0, Allocation::Sm(0)));
+    // 1.0 + 2 * 0.1 <= 2, but SM 0 has 1.1 to do.
+    assert_eq!(necessary::test(&set), NO);
+}
+
+#[test]
+fn smallest_budgets_of_theorem_5() {
+    let mut set = TaskSet { sms: 1, tasks: Vec::new(), reservations: None, priority_levels: 2 };
+    for (index, timing) in tasks(&[(4, 5, 10), (6, 40, 40)]).into_iter().enumerate() {
+        set.tasks.push(Task::new(&format!("tau{index}"), timing, 0, Allocation::Sm(0)));
+    }
+    let found = smallest_budgets(&set, 20, &[ReservationTest::Sbf, ReservationTest::Chunks, ReservationTest::Exact]);
+    // sbf(5) = 5 - (20 - Q) >= 4; the second job has to be done by 15, of which 4 remain after 10.
+    assert_eq!(found.iter().map(|budget| budget.single).collect::<Vec<_>>(), [Some(19), Some(14), Some(14)]);
+    assert!(found.iter().all(|budget| budget.all == Some(0)));
+}
+
+#[test]
+fn sums_of_utilization_are_compared_exactly() {
+    let thirds = [(1_u128, 3_u64), (1, 3), (1, 3)];
+    assert_eq!(compare_utilization(thirds.into_iter(), [(1, 1)].into_iter()), Some(std::cmp::Ordering::Equal));
+    let almost = [(1_u128, 3_u64), (1, 3), (333_333_333_333, 1_000_000_000_000)];
+    assert_eq!(compare_utilization(almost.into_iter(), [(1, 1)].into_iter()), Some(std::cmp::Ordering::Less));
+}
+
+#[test]
+fn a_hyperperiod_that_does_not_fit_is_said_so() {
+    let primes = [281_474_976_710_597, 281_474_976_710_591, 281_474_976_710_567];
+    assert_eq!(hyperperiod(primes), None);
+    let set: Vec<Timing> = primes.iter().map(|&prime| Timing::new(1, prime, prime)).collect();
+    assert!(matches!(exact::test(&set, Reservation::new(0, 1, 2)), Verdict::Unknown(_)));
+    // A shorter interval decides, so the others have an answer.
+    assert_eq!(sbf::test(&set, Reservation::new(0, 1, 2)), Verdict::Yes);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn more_time_never_hurts_and_more_work_never_helps(
+        set in generators::tasks(4, 12),
+        reservation in generators::reservation(12),
+        which in 0..4_usize,
+    ) {
+        let which = which % set.len();
+        let harder = [
+            (set[which].wcet < set[which].deadline)
+                .then(|| Timing { wcet: set[which].wcet + 1, ..set[which] }),
+            (set[which].deadline > 1).then(|| Timing { deadline: set[which].deadline - 1, ..set[which] }),
+            (set[which].period > set[which].deadline).then(|| Timing { period: set[which].period - 1, ..set[which] }),
+        ];
+        for changed in harder.into_iter().flatten() {
+            let mut other = set.clone();
+            other[which] = changed;
+            for passes in [
+                |tasks: &[Timing], reservation| sbf::passes(tasks, reservation),
+                |tasks: &[Timing], reservation| sbf_linear::passes(tasks, reservation),
+                |tasks: &[Timing], _| non_preemptive_edf::passes(tasks),
+            ] {
+                prop_assert!(passes(&other, reservation) != YES || passes(&set, reservation) == YES);
+            }
+        }
+    }
+
+    #[test]
+    fn one_priority_level_is_the_non_preemptive_test(set in generators::tasks(4, 12), cost in 0..4_u64) {
+        let with_costs: Vec<_> = set.iter().map(|&task| (task, cost)).collect();
+        prop_assert_eq!(limited_preemption::test(&with_costs, 1), non_preemptive_edf::test(&set));
+    }
+
+    #[test]
+    fn the_linear_bound_never_exceeds_sbf(reservation in generators::reservation(12), t in 0..60_u64) {
+        let (supply, linear) = (SupplyBound(reservation), LinearSupply(reservation));
+        prop_assert!(linear.within(t) <= supply.within(t));
+        for supply in [&supply as &dyn Supply, &linear] {
+            let time = supply.time_for(t);
+            prop_assert!(time == u64::MAX || supply.within(time) >= t);
+            prop_assert!(time == 0 || time == u64::MAX || supply.within(time - 1) < t);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Jobs of a task against a reservation (RTNS 2020, Algorithm 1).
+
+use super::hyperperiod::hyperperiod;
+use super::reservation::Reservation;
+use super::task_set::Timing;
+
+/// Part of one instance of a reservation that lies between release and deadline of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chunk {
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+impl Chunk {
+    pub(super) fn length(self) -> u64 {
+        self.end - self.start
+    }
+}
+
+/// A job with its release and absolute deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Job {
+    pub(super) release: u64,
+    pub(super) deadline: u64,
+}
+
+impl Job {
+    /// Its chunks, in order of time.
+    pub(super) fn chunks(self, reservation: Reservation) -> impl Iterator<Item = Chunk> {
+        reservation.served(self.release, self.deadline).map(|(start, end)| Chunk { start, end })
+    }
+}
+
+/// After what time releases of a task and the reservation repeat; `None` if that does not fit 62 bits.
+pub(super) fn cycle(task: &Timing, reservation: Reservation) -> Option<u64> {
+    hyperperiod([task.period, reservation.period])
+}
+
+/// The jobs of a synchronous periodic task that are released in [0, `end`).
+pub(super) fn jobs(task: &Timing, end: u64) -> impl Iterator<Item = Job> + use<> {
+    let Timing { period, deadline, .. } = *task;
+    (0..end.div_ceil(period)).map(move |job| Job { release: job * period, deadline: job * period + deadline })
+}

@@ -1,0 +1,175 @@
+//! `gpusched tasks` as its user meets it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const TABLE_1: &str = r#"{
+  "comment": "RTNS 2020, Table 1 and Fig. 2",
+  "sms": 2, "priority_levels": 2,
+  "tasks": [
+    {"name": "tau1", "C": 3, "T": 10, "D": 10, "PC": 0, "sm": 0},
+    {"name": "tau2", "C": 5, "T": 15, "D": 15, "PC": 0, "sm": 0},
+    {"name": "tau3", "C": 4, "T": 12, "D": 12, "PC": 0, "sm": "all"},
+    {"name": "tau4", "C": 1, "T": 10, "D": 10, "PC": 0, "sm": 1}
+  ],
+  "reservation": {"period": 12, "single": {"offset": 0, "budget": 8}, "all": {"offset": 8, "budget": 4}}
+}"#;
+
+fn directory(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tasks_{test}"));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("the build directory can be written");
+    path
+}
+
+fn file(directory: &Path, text: &str) -> String {
+    let path = directory.join("tasks.json");
+    fs::write(&path, text).expect("it can be written");
+    path.display().to_string()
+}
+
+fn gpusched(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gpusched")).args(arguments).output().expect("the command runs")
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = gpusched(arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON document")
+}
+
+#[test]
+fn every_no_has_its_task_instant_demand_and_supply() {
+    let directory = directory("reasons");
+    let file = file(&directory, TABLE_1);
+    let report = json(&["tasks", &file, "--format", "json"]);
+    assert_eq!(report["necessary"], true);
+    assert_eq!(report["tests"]["exact"]["sm0"], false);
+    assert_eq!(report["tests"]["exact"]["all"], true);
+    assert_eq!(report["tests"]["harmonic"]["sm0"], Value::Null);
+    assert_eq!(report["tests"]["harmonic"]["schedulable"], Value::Null);
+    let reasons = report["reasons"].as_array().expect("a list");
+    let of = |test: &str| reasons.iter().find(|reason| reason["test"] == test).expect("there is one");
+    let sbf = of("sbf");
+    assert_eq!((&sbf["on"], &sbf["task"]), (&Value::from("sm0"), &Value::from("tau1")));
+    // dbf(30) = 3 * 3 + 2 * 5; sbf(30) = 2 * 8 + 6 - 4.
+    assert_eq!([&sbf["instant"], &sbf["demand"], &sbf["supply"]], [30.0, 19.0, 18.0]);
+    assert_eq!(of("exact")["text"], "the job of tau1 released at 50 misses its deadline 60 with 1 left to do");
+}
+
+#[test]
+fn a_check_that_fails_is_exit_status_1() {
+    let directory = directory("check");
+    let file = file(&directory, TABLE_1);
+    assert_eq!(gpusched(&["tasks", &file, "--check", "exact"]).status.code(), Some(1));
+    assert_eq!(gpusched(&["tasks", &file, "--reservation-period", "10", "--tests", "sbf"]).status.code(), Some(0));
+    assert_eq!(gpusched(&["tasks", &file, "--tests", "sbf", "--check", "exact"]).status.code(), Some(2));
+    assert_eq!(gpusched(&["tasks", "run", &file, "--strategy", "gang", "--check"]).status.code(), Some(1));
+    assert_eq!(gpusched(&["tasks", "run", &file, "--strategy", "sm-as-core", "--check"]).status.code(), Some(0));
+    assert_eq!(gpusched(&["tasks"]).status.code(), Some(2));
+}
+
+#[test]
+fn bad_task_files_are_located() {
+    let directory = directory("bad");
+    for (from, to, expected) in [
+        ("\"D\": 15", "\"D\": 16", "tasks[1].D: expected a whole number from 1 to 15, found 16"),
+        ("\"sm\": 1", "\"sm\": 2", "tasks[3].sm: expected an SM from 0 to 1, or \"all\", found 2"),
+        ("\"tau2\"", "\"tau1\"", "two tasks are called \"tau1\""),
+        ("\"offset\": 8", "\"offset\": 7", "reservation.all: the reservations \"single\" and \"all\" overlap"),
+        ("\"C\": 5, ", "", "the key \"C\" is missing, and there is no \"kernel\""),
+        ("\"C\": 5", "\"C\": 0", "tasks[1].C: expected a whole number from 1"),
+        ("\"period\": 12", "\"period\": 0", "reservation.period: expected a whole number from 1"),
+        ("\"PC\": 0, \"sm\": 1", "\"pc\": 0, \"sm\": 1", "unknown key \"pc\""),
+    ] {
+        let file = file(&directory, &TABLE_1.replacen(from, to, 1));
+        let output = gpusched(&["tasks", &file]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{to}: {text}");
+        assert!(text.contains(expected), "{to}: {text}");
+    }
+}
+
+#[test]
+fn c_follows_from_the_kernel_and_the_sms_it_uses() {
+    let directory = directory("kernel");
+    let text = r#"{"sms": 2, "tasks": [
+        {"T": 1000, "D": 39, "sm": "all", "kernel": {"blocks": 9, "threads": 1024, "block_time": 10}},
+        {"T": 1000, "sm": 0, "kernel": {"blocks": 9, "threads": 1024, "block_time": 10}}
+    ]}"#;
+    let file = file(&directory, text);
+    // 4 blocks at once on both SMs: 3 waves. 2 at once on one: 5 waves, which block tau1.
+    let report = json(&["tasks", &file, "--format", "json"]);
+    assert_eq!(report["reasons"][0]["text"], "tau1 at t = 39: demand 30 plus blocking 50 by tau2 exceeds supply 39");
+    let run = json(&["tasks", "run", &file, "--strategy", "single-stream", "--format", "json"]);
+    assert_eq!((&run["tasks"][0]["response"]["max"], &run["tasks"][1]["response"]["max"]), (&30.into(), &80.into()));
+}
+
+#[test]
+fn curves_are_the_same_bytes_for_any_number_of_threads_and_go_on_where_they_stopped() {
+    let directory = directory("curve");
+    let path = |name: &str| directory.join(name).display().to_string();
+    let curve = |jobs: &str, out: &str| {
+        let output =
+            gpusched(&["tasks", "curve", "--figure-number", "8", "--samples", "20", "--jobs", jobs, "--out", out]);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stderr.is_empty(), "no progress where nobody sees it");
+        fs::read_to_string(out).expect("it was written")
+    };
+    let whole = curve("1", &path("one.csv"));
+    assert_eq!(whole.lines().count(), 2 + 7 + 4);
+    assert_eq!(curve("3", &path("three.csv")), whole);
+    // A run that was interrupted in the middle of a row.
+    let cut = whole.len() - 40;
+    fs::write(path("cut.csv"), &whole[..cut]).expect("it can be written");
+    assert_eq!(curve("2", &path("cut.csv")), whole);
+    let other = gpusched(&["tasks", "curve", "--figure-number", "8", "--samples", "21", "--out", &path("one.csv")]);
+    assert_eq!(other.status.code(), Some(2));
+    assert_eq!(fs::read_to_string(path("one.csv")).expect("it is there"), whole);
+}
+
+#[test]
+fn figures_are_svg() {
+    let directory = directory("figures");
+    let set = file(&directory, TABLE_1);
+    let figure = directory.join("figure.svg").display().to_string();
+    for arguments in [
+        vec!["tasks", &set, "--figure", &figure, "--figure-of", "all"],
+        vec!["tasks", "run", &set, "--strategy", "gang", "--figure", &figure],
+        vec!["tasks", "curve", "--samples", "2", "--figure", &figure],
+    ] {
+        let output = gpusched(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = fs::read_to_string(&figure).expect("it was written");
+        assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"), "{arguments:?}");
+        fs::remove_file(&figure).expect("it is there");
+    }
+    assert_eq!(gpusched(&["tasks", "run", &set, "--strategy", "gang", "--figure", "a.png"]).status.code(), Some(2));
+}
+
+#[test]
+fn schema_and_reader_know_the_same_keys() {
+    let schema: Value = serde_json::from_str(gpusched::schema::json_schema("tasks").expect("it exists")).expect("JSON");
+    let known = |text: &str| {
+        let device = gpusched::device::Device::builtin("tx2").expect("sound").expect("built in");
+        let error = gpusched::tasks::TaskSet::from_json("in.json", text, &device).expect_err("an unknown key");
+        let help = error.help.expect("it lists the known keys");
+        let keys = help.split(": ").nth(1).expect("a list").split(", ");
+        keys.filter(|key| *key != "comment").map(str::to_owned).collect::<Vec<_>>()
+    };
+    let in_schema = |node: &Value| {
+        let mut keys: Vec<String> = node["properties"].as_object().expect("an object").keys().cloned().collect();
+        keys.sort_unstable();
+        keys
+    };
+    let task = &schema["$defs"]["task"];
+    let all = r#"{"sms": 1, "tasks": [{"C": 1, "T": 1, "sm": 0}], "x": 1}"#;
+    assert_eq!(known(all), in_schema(&schema));
+    assert_eq!(known(&all.replace("\"C\"", "\"x\": 1, \"C\"")), in_schema(task));
+    let kernel =
+        r#"{"sms": 1, "tasks": [{"kernel": {"x": 1, "blocks": 1, "threads": 1, "block_time": 1}, "T": 1, "sm": 0}]}"#;
+    assert_eq!(known(kernel), in_schema(&task["properties"]["kernel"]));
+}
