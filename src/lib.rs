@@ -37,4 +37,5 @@ pub mod report;
 pub mod scenario;
 pub mod schema;
 pub mod time;
+pub mod warps;
 pub mod workload;

@@ -17,3 +17,4 @@ mod rtss_2017;
 mod rules;
 mod schema;
 mod state;
+mod warps;
