@@ -9,6 +9,7 @@ mod output;
 mod run_options;
 mod schema;
 mod simulate;
+mod warps;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -27,6 +28,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Simulate a scenario block by block
     Simulate(Box<simulate::Simulate>),
+    /// How long W warps of one kernel can take on one SM
+    Warps(Box<warps::Warps>),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -48,6 +51,7 @@ pub(crate) enum Answer {
 pub(crate) fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Simulate(command) => command.run(),
+        Command::Warps(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

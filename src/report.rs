@@ -8,6 +8,7 @@ mod simulation_json;
 mod state;
 mod summary;
 mod table;
+mod warps;
 
 pub use csv::kernel_csv;
 pub use examiner_log::{ExaminerLog, examiner_logs};
@@ -16,3 +17,5 @@ pub use simulation_json::SimulationReport;
 pub use state::{QueueContent, Resident, SmState, State, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
 pub use table::{kernel_table, rule_table, state_text};
+pub use table::{kernel_table, state_text};
+pub use warps::{warps_csv, warps_json, warps_table};

@@ -1,6 +1,7 @@
-//! A long schedule for more warps than exact search can take: what the worst case is at least.
+//! Long and short schedules for more warps than exact search can take: what the worst case is at least, and the best
+//! case at most.
 
-use super::bound::bound;
+use super::bound::{best_case_bound, bound};
 use super::choice::Pick;
 use super::histogram::Histogram;
 use super::kernel_string::KernelString;
@@ -10,7 +11,7 @@ use super::search::{Objective, Search, SearchLimits, SearchSize};
 /// A work-conserving schedule, found without going through all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constructed {
-    /// Its makespan: the worst case is at least this \[cycles\].
+    /// Its makespan: the worst case is at least this, the best case at most \[cycles\].
     pub cycles: u64,
     /// The schedule.
     pub schedule: Schedule,
@@ -23,13 +24,14 @@ const MAX_STEPS_OF_ALL: u64 = 10_000_000;
 /// How many steps may be simulated over all orders that are tried.
 const WORK: u64 = 50_000_000;
 
-/// Looks for a long schedule: the scheduler prefers warps by the step that they are at, in an order that is kept until
-/// few warps are left, whose worst case is found exactly. Orders are tried until one reaches the proven [`bound`] (then
-/// the worst case is known), all are tried, or enough work was done. The same result in every run.
+/// Looks for a long schedule, or a short one: the scheduler prefers warps by the step that they are at, in an order that
+/// is kept until few warps are left, whose worst (or best) case is found exactly. Orders are tried until one reaches the
+/// proven [`bound`] or [`best_case_bound`] (then the worst or best case is known), all are tried, or enough work was
+/// done. The same result in every run.
 ///
 /// `None` where even that would be too large: more than ten million steps.
 #[must_use]
-pub fn construct(string: &KernelString, warps: u32) -> Option<Constructed> {
+pub fn construct(string: &KernelString, warps: u32, objective: Objective) -> Option<Constructed> {
     let steps_of_all = u64::from(warps) * string.len() as u64;
     if steps_of_all > MAX_STEPS_OF_ALL {
         return None;
@@ -37,14 +39,17 @@ pub fn construct(string: &KernelString, warps: u32) -> Option<Constructed> {
     let limits = SearchLimits { memory_bytes: TAIL_BYTES, time: None };
     let fits = |warps: &u32| SearchSize::of(string, *warps).bytes.is_some_and(|bytes| bytes <= TAIL_BYTES);
     let tail_warps = (0..=warps.min(MAX_TAIL_WARPS)).rev().find(fits)?;
-    let tail = Search::run(string, tail_warps, Objective::WorstCase, &limits).ok()?;
-    let goal = bound(string, warps).cycles;
+    let tail = Search::run(string, tail_warps, objective, &limits).ok()?;
+    let goal = match objective {
+        Objective::WorstCase => bound(string, warps).cycles,
+        Objective::BestCase => best_case_bound(string, warps),
+    };
     let mut best: Option<(u64, Vec<usize>)> = None;
     let mut work = 0;
     let mut order: Vec<usize> = (0..string.len()).collect();
     loop {
         let cycles = run(string, warps, &order, &tail, None);
-        if best.as_ref().is_none_or(|&(known, _)| cycles > known) {
+        if best.as_ref().is_none_or(|&(known, _)| objective.prefers(cycles, known)) {
             best = Some((cycles, order.clone()));
         }
         work += steps_of_all.saturating_mul(string.len() as u64);
@@ -78,7 +83,7 @@ fn run(string: &KernelString, warps: u32, order: &[usize], tail: &Search<'_>, mu
                 picks.push(Pick { step, warps: served });
             }
         }
-        picks.iter().for_each(|pick| histogram.0[pick.step] -= pick.warps);
+        histogram.apply(&picks);
         cycles += 1;
         if let Some(naming) = naming.as_deref_mut() {
             naming.cycle(picks.iter().copied());

@@ -1,6 +1,6 @@
 //! The report's approximation of the worst case, which it calls safe and which is not a bound.
 
-/// The report's T_approx(x) (Berezovskyi et al., HURRAY-TR-120710, 2012, Eq. 42 and 43).
+/// The report's `T_approx(x)` (Berezovskyi et al., HURRAY-TR-120710, 2012, Eq. 42 and 43).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Estimate {
     /// The smallest `ceil(W / y) T(y)` for y <= x \[cycles\]. NOT a bound: "LCL", one warp per unit: T(2) = 4, so

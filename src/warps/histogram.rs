@@ -5,6 +5,7 @@
 //! `sum over k of C(left[k] + k, k + 1)` with k from 0: without gaps, the states of y < W warps first, and every step of a warp
 //! lowers one `left` and so the number. A table indexed by it needs no keys and is filled from the front.
 
+use super::choice::Pick;
 use super::kernel_string::KernelString;
 
 /// `C(left + k, k + 1)` for each step k and each number of warps: what `left[k]` adds to a state's number.
@@ -84,6 +85,13 @@ impl Histogram {
     /// Warps that have not finished.
     pub(super) fn unfinished(&self) -> u32 {
         self.0.last().copied().unwrap_or(0)
+    }
+
+    /// These warps do these steps.
+    pub(super) fn apply(&mut self, picks: &[Pick]) {
+        for pick in picks {
+            self.0[pick.step] -= pick.warps;
+        }
     }
 
     /// Goes to the histogram with the next number.

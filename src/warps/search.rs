@@ -22,6 +22,16 @@ pub enum Objective {
     BestCase,
 }
 
+impl Objective {
+    /// Whether `cycles` is strictly nearer to the objective than `known`.
+    pub(super) fn prefers(self, cycles: u64, known: u64) -> bool {
+        match self {
+            Self::WorstCase => cycles > known,
+            Self::BestCase => cycles < known,
+        }
+    }
+}
+
 /// What a search may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchLimits {
@@ -92,7 +102,7 @@ impl SearchSize {
                 super::histogram::states(steps - 1, kind.capacity)
             }
         });
-        let choices = choices.fold(Some(1_u64), |product, choices| product?.checked_mul(choices?));
+        let choices = choices.into_iter().try_fold(1_u64, |product, choices| product.checked_mul(choices?));
         Self { states, choices, bytes }
     }
 }
@@ -203,19 +213,16 @@ impl<'a> Search<'a> {
             let mut best: Option<(u64, Vec<Pick>)> = None;
             self.each_cycle(histogram, 0, &mut Vec::new(), &mut |picks| {
                 let mut next = histogram.clone();
-                picks.iter().for_each(|pick| next.0[pick.step] -= pick.warps);
+                next.apply(picks);
                 let cycles = self.cycles_from(&next);
-                let better = best.as_ref().is_none_or(|&(known, _)| match self.objective {
-                    Objective::WorstCase => cycles > known,
-                    Objective::BestCase => cycles < known,
-                });
+                let better = best.as_ref().is_none_or(|&(known, _)| self.objective.prefers(cycles, known));
                 if better {
                     best = Some((cycles, picks.to_vec()));
                 }
             });
             // Somebody is unfinished, so some unit has a warp to serve.
             let Some((_, picks)) = best else { return };
-            picks.iter().for_each(|pick| histogram.0[pick.step] -= pick.warps);
+            histogram.apply(&picks);
             naming.cycle(picks);
         }
     }

@@ -18,3 +18,4 @@ mod rules;
 mod schema;
 mod state;
 mod warps;
+mod warps_ilp;
