@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use gpusched::warps::{
-    KernelString, Objective, Search, SearchLimits, Sigma, Unit, best_case_bound, bound, changes_bound, construct,
-    estimate, pessimistic, verify, waiting_bound,
+    KernelString, Objective, Search, SearchLimits, Sigma, Unit, best_case_bound, bound, change_weight, changes_bound,
+    construct, estimate, pessimistic, verify, waiting_bound,
 };
 
 fn units(sigma_l: &str, sigma_c: &str) -> [Unit; 2] {
@@ -273,4 +273,62 @@ fn a_search_out_of_time_keeps_what_it_has() {
     assert_eq!(search.makespan(40), None);
     assert_eq!(search.schedule(40), None);
     assert_eq!(search.makespan(0), Some(0));
+}
+
+/// Follows the proof of the bound `(I - M) W + M` in `docs/warps.md`, section 4.2, through one schedule: the charges of a
+/// stretch do not exceed its length, and every warp but the last to finish is charged at least M.
+fn check_charges(string: &KernelString, warps: usize, choices: &[usize]) {
+    let (steps, mut done, mut cycles) = (string.steps(), vec![0_usize; warps], Vec::new());
+    let mut choices = choices.iter().cycle();
+    while done.iter().any(|&done| done < steps.len()) {
+        let before = done.clone();
+        let mut served = [None; 2];
+        for (unit, served) in served.iter_mut().enumerate() {
+            let ready = |&warp: &usize| steps.get(before[warp]).is_some_and(|step| step.unit == unit);
+            let ready: Vec<usize> = (0..warps).filter(ready).collect();
+            if let Some(&choice) = choices.next().filter(|_| !ready.is_empty()) {
+                *served = Some(ready[choice % ready.len()]);
+                done[ready[choice % ready.len()]] += 1;
+            }
+        }
+        cycles.push(served);
+    }
+    let alone = |cycle: &[Option<usize>; 2]| cycle.iter().flatten().count() == 1;
+    let singles: Vec<usize> = (0..cycles.len()).filter(|&cycle| alone(&cycles[cycle])).collect();
+    assert_eq!((singles.first(), singles.last()), (Some(&0), Some(&(cycles.len() - 1))));
+    let letter = |cycle: usize| usize::from(cycles[cycle][0].is_none());
+    let last = cycles[cycles.len() - 1].iter().flatten().next().copied();
+    let mut charged = vec![0; warps];
+    for pair in singles.windows(2) {
+        let (a, b, stretch) = (letter(pair[0]), letter(pair[1]), &cycles[pair[0] + 1..pair[1]]);
+        let mut charges = vec![0; warps];
+        if !stretch.is_empty() {
+            let counted = if a == b { 1 - a } else { a };
+            stretch.iter().filter_map(|cycle| cycle[counted]).for_each(|warp| charges[warp] += 1);
+            if a != b
+                && let Some(first) = cycles[pair[0]][a]
+            {
+                charges[first] += 1;
+            }
+        }
+        let others: Vec<usize> = (0..warps).filter(|&warp| Some(warp) != last).collect();
+        assert!(others.iter().map(|&warp| charges[warp]).sum::<usize>() <= stretch.len(), "{string}");
+        others.iter().for_each(|&warp| charged[warp] += charges[warp]);
+    }
+    for warp in (0..warps).filter(|&warp| Some(warp) != last) {
+        assert!(charged[warp] as u64 >= change_weight(string), "{string}: warp {warp} of {warps}, {cycles:?}");
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 2000, ..Default::default() })]
+
+    #[test]
+    fn each_step_of_the_bounds_proof_holds_in_random_schedules(
+        text in "[LC]{1,12}",
+        warps in 1..8_usize,
+        choices in proptest::collection::vec(0..1000_usize, 1..64),
+    ) {
+        check_charges(&string(&text), warps, &choices);
+    }
 }
