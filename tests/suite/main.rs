@@ -18,4 +18,6 @@ mod rules;
 mod schema;
 mod state;
 mod warps;
+mod warps_command;
+mod warps_figures;
 mod warps_ilp;
