@@ -17,5 +17,4 @@ pub use simulation_json::SimulationReport;
 pub use state::{QueueContent, Resident, SmState, State, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
 pub use table::{kernel_table, rule_table, state_text};
-pub use table::{kernel_table, state_text};
 pub use warps::{warps_csv, warps_json, warps_table};
