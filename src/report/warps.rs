@@ -40,7 +40,10 @@ pub fn warps_table(written: &str, string: &KernelString, answer: &Answer) -> Str
     if transformed != written {
         let _ = write!(text, ", one cycle per letter: {transformed}");
     }
-    let _ = write!(text, "\n{table}\n");
+    text.push('\n');
+    table.lines().for_each(|line| {
+        let _ = writeln!(text, "{}", line.trim_end());
+    });
     match &answer.schedule {
         None => {}
         Some(schedule) if schedule.cycles.is_empty() => {}
