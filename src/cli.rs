@@ -21,6 +21,7 @@ mod run_options;
 mod schema;
 mod simulate;
 mod tasks;
+mod warps;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -55,6 +56,8 @@ enum Command {
     Amalthea(amalthea::Amalthea),
     /// Test real-time task sets, run them on the GPU, draw acceptance curves
     Tasks(Box<tasks::Tasks>),
+    /// How long W warps of one kernel can take on one SM
+    Warps(Box<warps::Warps>),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -84,6 +87,7 @@ pub(crate) fn main() -> ExitCode {
         Command::ReplayLog(command) => command.run(),
         Command::Amalthea(command) => command.run(),
         Command::Tasks(command) => command.run(),
+        Command::Warps(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

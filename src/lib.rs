@@ -43,4 +43,5 @@ pub mod scenario;
 pub mod schema;
 pub mod tasks;
 pub mod time;
+pub mod warps;
 pub mod workload;

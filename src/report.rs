@@ -16,6 +16,7 @@ mod table;
 pub mod task_analysis;
 pub mod task_gantt;
 pub mod task_run;
+mod warps;
 
 pub use analysis_csv::{analysis_csv, campaign_csv, comparison_csv, orders_csv};
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
@@ -30,3 +31,4 @@ pub use state::{QueueContent, Resident, SmState, State, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
 pub(crate) use table::plain_table;
 pub use table::{kernel_table, rule_table, state_text};
+pub use warps::{warps_csv, warps_json, warps_table};

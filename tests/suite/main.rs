@@ -26,3 +26,7 @@ mod rules;
 mod schema;
 mod state;
 mod tasks;
+mod warps;
+mod warps_command;
+mod warps_figures;
+mod warps_ilp;

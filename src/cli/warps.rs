@@ -1,0 +1,212 @@
+//! `gpusched warps`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use gpusched::report::{warps_csv, warps_json, warps_table};
+use gpusched::time::Duration;
+use gpusched::warps::{
+    self, Answer as Makespans, Ilp, KernelString, MAX_WRITTEN_COEFFICIENTS, Question, SearchLimits, Sigma, Unit,
+    WorkConserving,
+};
+
+use super::output::{Format, note, write_whole};
+use super::{Answer, output};
+
+/// How long W warps of one kernel can take on one SM under any work-conserving warp scheduler.
+///
+/// STRING is one letter per instruction, L for load/store, C for compute, others by --unit. A number behind a letter is
+/// the cycles of that instruction: L3C is a load of three cycles and a computation of one.
+#[derive(Debug, Args)]
+pub(crate) struct Warps {
+    /// Kernel string, for example LLCLL
+    string: String,
+    /// Number of warps
+    #[arg(long = "warps", value_name = "W")]
+    count: u32,
+    /// Warps that the load/store units serve per cycle: a whole number or one over a whole number, as 1/2 or 0.5
+    #[arg(long, value_name = "SIGMA")]
+    sigma_l: Option<Sigma>,
+    /// Warps that the CUDA cores serve per cycle
+    #[arg(long, value_name = "SIGMA")]
+    sigma_c: Option<Sigma>,
+    /// Another kind of unit, a capital letter and the warps that it serves per cycle; may be repeated
+    #[arg(long = "unit", value_name = "LETTER=SIGMA", value_parser = parse_unit)]
+    units: Vec<(char, Sigma)>,
+    /// Cycles of every instruction on a unit that has no number of its own in STRING; may be repeated
+    #[arg(long, value_name = "LETTER=N", value_parser = parse_cycles)]
+    cycles: Vec<(char, u32)>,
+    /// An instruction of several cycles keeps its unit until it is done
+    #[arg(long)]
+    uninterrupted: bool,
+    /// How to find the exact worst case
+    #[arg(long, value_enum, default_value_t = Solver::Search)]
+    solver: Solver,
+    /// Work-conserving constraints of the integer program [default: short]
+    #[arg(long, value_enum)]
+    constraints: Option<Constraints>,
+    /// Take the report's estimate (no bound) from the worst cases of 1 to X warps [default: W/2, at most 8]
+    #[arg(long, value_name = "X", value_parser = clap::value_parser!(u32).range(1..))]
+    estimate_from: Option<u32>,
+    /// Stop each exact search, or the solver, after this time and give bounds instead
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
+    time_limit: Option<Duration>,
+    /// Memory that an exact search may use [MiB]
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    memory_limit: u64,
+    /// Write the integer program as an LP file, for any solver
+    #[arg(long, value_name = "F.lp")]
+    export: Option<PathBuf>,
+    /// Draw the schedule as SVG, warps down, cycles across
+    #[arg(long, value_name = "F.svg")]
+    figure: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Solver {
+    /// Dynamic programming over histograms of warps
+    Search,
+    /// The report's integer program on `HiGHS`; only in builds with the feature ilp
+    Ilp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Constraints {
+    /// One per warp, instruction and cycle (Eq. 34, 37)
+    Short,
+    /// One per warp and cycle (Eq. 33, 36)
+    Long,
+}
+
+fn letter_and<'a>(text: &'a str, what: &str) -> Result<(char, &'a str), String> {
+    let expected = || format!("expected a capital letter, = and {what}");
+    let (letter, value) = text.split_once('=').ok_or_else(expected)?;
+    let mut letters = letter.chars();
+    match (letters.next(), letters.next()) {
+        (Some(letter), None) if letter.is_ascii_uppercase() => Ok((letter, value)),
+        _ => Err(expected()),
+    }
+}
+
+fn parse_unit(text: &str) -> Result<(char, Sigma), String> {
+    let (letter, sigma) = letter_and(text, "its sigma, for example S=1/8")?;
+    Ok((letter, sigma.parse::<Sigma>().map_err(|error| error.to_string())?))
+}
+
+fn parse_cycles(text: &str) -> Result<(char, u32), String> {
+    let (letter, cycles) = letter_and(text, "a number of cycles, for example C=4")?;
+    let cycles = cycles.parse().ok().filter(|&cycles| cycles > 0);
+    Ok((letter, cycles.ok_or("expected a whole number of cycles from 1")?))
+}
+
+impl Warps {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        if self.solver == Solver::Ilp && !cfg!(feature = "ilp") {
+            bail!(
+                "--solver ilp: this build has no integer program solver; build it with cargo build --release \
+                 --features ilp, or write the program with --export F.lp and give it to a solver of your own"
+            );
+        }
+        if self.constraints.is_some() && self.solver != Solver::Ilp && self.export.is_none() {
+            bail!("--constraints is about the integer program: add --solver ilp or --export F.lp");
+        }
+        let string = self.kernel_string()?;
+        if let Some(path) = &self.export {
+            if self.count == 0 {
+                bail!("--export: there is no integer program for no warps");
+            }
+            let program = Ilp::new(&string, self.count, self.form(), MAX_WRITTEN_COEFFICIENTS)?;
+            write_whole(path, |out| program.write_lp(out))?;
+        }
+        let limits = SearchLimits {
+            memory_bytes: self.memory_limit.saturating_mul(1 << 20),
+            time: self.time_limit.map(|time| std::time::Duration::from_nanos(time.as_ns())),
+        };
+        let question = Question { warps: self.count, estimate_from: self.estimate_from, limits };
+        let makespans = match self.solver {
+            Solver::Search => warps::answer(&string, &question),
+            Solver::Ilp => self.solve(&string, &question)?,
+        };
+        if let Some(path) = &self.figure {
+            let Some(schedule) = &makespans.schedule else { bail!("--figure: there is no schedule to draw") };
+            write_whole(path, |out| out.write_all(warps::schedule_svg(&string, schedule).as_bytes()))?;
+        }
+        for text in &makespans.notes {
+            note(text);
+        }
+        self.print(&string, &makespans)?;
+        Ok(Answer::Done)
+    }
+
+    /// The string over L, C and the units that were given.
+    fn kernel_string(&self) -> anyhow::Result<KernelString> {
+        let mut units = vec![Unit::new('L'), Unit::new('C')];
+        let sigmas = [('L', self.sigma_l), ('C', self.sigma_c)];
+        let given = sigmas.into_iter().filter_map(|(letter, sigma)| Some((letter, sigma?)));
+        let mut seen = Vec::new();
+        for (letter, sigma) in given.chain(self.units.iter().copied()) {
+            if seen.contains(&letter) {
+                bail!("sigma of unit {letter} is given twice");
+            }
+            seen.push(letter);
+            match units.iter_mut().find(|unit| unit.letter == letter) {
+                Some(unit) => unit.sigma = sigma,
+                None => units.push(Unit { sigma, ..Unit::new(letter) }),
+            }
+        }
+        seen.clear();
+        for &(letter, cycles) in &self.cycles {
+            if seen.contains(&letter) {
+                bail!("--cycles is given twice for unit {letter}");
+            }
+            seen.push(letter);
+            match units.iter_mut().find(|unit| unit.letter == letter) {
+                Some(unit) => unit.cycles = cycles,
+                None => bail!("--cycles {letter}={cycles}: there is no unit {letter}; describe it with --unit"),
+            }
+        }
+        let string = KernelString::parse(&self.string, &units)?;
+        Ok(if self.uninterrupted { string.uninterrupted() } else { string })
+    }
+
+    fn form(&self) -> WorkConserving {
+        match self.constraints {
+            None | Some(Constraints::Short) => WorkConserving::Short,
+            Some(Constraints::Long) => WorkConserving::Long,
+        }
+    }
+
+    #[cfg(feature = "ilp")]
+    fn solve(&self, string: &KernelString, question: &Question) -> anyhow::Result<Makespans> {
+        if self.count == 0 {
+            return Ok(warps::answer(string, question));
+        }
+        let program = Ilp::new(string, self.count, self.form(), warps::MAX_SOLVED_COEFFICIENTS)?;
+        let solution = warps::solve_ilp(string, &program, question.limits.time)?;
+        let exact = solution.as_ref().filter(|solution| solution.optimal).map(|solution| solution.cycles);
+        let schedule = solution.map(|solution| solution.schedule);
+        Ok(warps::answer_with(string, question, warps::ExactBy::Ilp, exact, schedule))
+    }
+
+    #[cfg(not(feature = "ilp"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the build with the feature needs both")]
+    fn solve(&self, string: &KernelString, question: &Question) -> anyhow::Result<Makespans> {
+        Ok(warps::answer(string, question))
+    }
+
+    fn print(&self, string: &KernelString, makespans: &Makespans) -> anyhow::Result<()> {
+        let mut out = output::stdout();
+        match self.format {
+            Format::Json => writeln!(out, "{}", warps_json(&self.string, string, makespans))?,
+            Format::Csv => write!(out, "{}", warps_csv(&self.string, string, makespans))?,
+            Format::Table => write!(out, "{}", warps_table(&self.string, string, makespans))?,
+        }
+        out.flush()?;
+        Ok(())
+    }
+}

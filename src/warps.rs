@@ -1,0 +1,64 @@
+//! How long the warps of one kernel can take on one SM, whatever its warp scheduler does.
+//!
+//! The system of Berezovskyi, Bletsas and Andersson, "Makespan computation for GPU threads running on a single streaming
+//! multiprocessor", CISTER technical report HURRAY-TR-120710, 2012 ("the report"): W warps execute the same
+//! [kernel string](KernelString) of load/store (L) and compute (C) instructions; in each cycle every kind of unit
+//! serves up to sigma warps, and none has room while a warp waits for it (work conservation). `docs/warps.md` has the
+//! model, the proofs and what is wrong in the report.
+//!
+//! ```
+//! use gpusched::warps::{KernelString, Objective, Search, SearchLimits, Unit, bound, estimate, pessimistic, verify};
+//!
+//! let string = KernelString::parse("LCLCL", &[Unit::new('L'), Unit::new('C')])?;
+//! let search = Search::run(&string, 4, Objective::WorstCase, &SearchLimits::DEFAULT)?;
+//! assert_eq!(search.makespans(), [0, 5, 6, 11, 14]);
+//! assert_eq!(bound(&string, 4).cycles, 14);
+//! assert_eq!(pessimistic(&string, 4), 20);
+//! // The report's estimate from two warps is below what four can take.
+//! assert_eq!(estimate(4, &search.makespans()[..3]).unwrap().cycles, 12);
+//! assert_eq!(verify(&string, &search.schedule(4).unwrap()), Ok(14));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod answer;
+mod bound;
+mod choice;
+mod construct;
+mod curves;
+mod estimate;
+mod figure;
+#[cfg(feature = "ilp")]
+mod highs;
+mod histogram;
+mod ilp;
+mod kernel_string;
+mod lp_file;
+mod pessimistic;
+mod plot;
+mod schedule;
+mod search;
+mod sigma;
+mod table;
+mod verify;
+
+pub use answer::{Answer, ExactBy, Question, answer, answer_with};
+pub use bound::{Bound, BoundKind, best_case_bound, bound, change_weight, changes_bound, waiting_bound};
+pub use construct::{Constructed, construct};
+pub use curves::{Convergence, ConvergencePoint, SolvingTime, convergence, solving_times, write_solving_times_csv};
+pub use estimate::{Estimate, estimate};
+pub use figure::{schedule_svg, schedule_text};
+#[cfg(feature = "ilp")]
+pub use highs::{IlpError, IlpSolution, solve_ilp};
+pub use ilp::{Ilp, IlpTooLarge, Relation, Row, WorkConserving};
+pub use kernel_string::{KernelString, KernelStringError, MAX_STEPS, Step, Unit, UnitKind};
+pub use pessimistic::pessimistic;
+pub use plot::{PlotError, convergence_svg, solving_times_svg};
+pub use schedule::{Issue, Schedule};
+pub use search::{Objective, Search, SearchLimits, SearchSize, TooLarge};
+pub use sigma::{Sigma, SigmaError};
+pub use verify::{Violation, verify};
+
+/// Coefficients up to which the integer program is given to a solver: some gigabytes of memory.
+pub const MAX_SOLVED_COEFFICIENTS: u64 = 20_000_000;
+/// Coefficients up to which the integer program is written to a file: some gigabytes of text.
+pub const MAX_WRITTEN_COEFFICIENTS: u64 = 100_000_000;

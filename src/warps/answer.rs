@@ -1,0 +1,200 @@
+//! Everything that can be said about one string and one number of warps.
+
+use super::bound::{Bound, best_case_bound, bound};
+use super::construct::construct;
+use super::estimate::{Estimate, estimate};
+use super::kernel_string::KernelString;
+use super::pessimistic::pessimistic;
+use super::schedule::Schedule;
+use super::search::{Objective, Search, SearchLimits, SearchSize};
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Question {
+    /// Number of warps.
+    pub warps: u32,
+    /// The estimate's x: from the exact makespans of so many warps; `None` for half of `warps`, but no more than 8.
+    pub estimate_from: Option<u32>,
+    /// What each exact search may use.
+    pub limits: SearchLimits,
+}
+
+/// How the worst case is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExactBy {
+    /// By exact search.
+    Search,
+    /// By the integer program.
+    Ilp,
+    /// By a constructed schedule that takes as long as the proven bound.
+    Construction,
+}
+
+impl ExactBy {
+    /// The name in tables and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Ilp => "ilp",
+            Self::Construction => "construction",
+        }
+    }
+}
+
+/// The makespans of W warps \[cycles\].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Number of warps.
+    pub warps: u32,
+    /// The report's pessimistic value.
+    pub pessimistic: u64,
+    /// Whether the pessimistic value is a bound: every sigma is at most 1.
+    pub pessimistic_is_bound: bool,
+    /// The smallest proven bound.
+    pub bound: Bound,
+    /// The exact worst case, where it is known.
+    pub exact: Option<u64>,
+    /// How it is known.
+    pub exact_by: Option<ExactBy>,
+    /// Some schedule takes so long: the exact worst case, or what could be constructed.
+    pub at_least: Option<u64>,
+    /// The schedule that does.
+    pub schedule: Option<Schedule>,
+    /// The exact best case, where it is known: by search, or by a constructed schedule that no other can be shorter than.
+    pub best: Option<u64>,
+    /// No schedule is shorter.
+    pub best_at_least: u64,
+    /// The report's estimate, which is not a bound.
+    pub estimate: Option<Estimate>,
+    /// What the search for the worst case takes, by its own estimate.
+    pub size: SearchSize,
+    /// What the reader should know about these numbers.
+    pub notes: Vec<String>,
+}
+
+/// The largest x that is used for the estimate unless another is asked for.
+const DEFAULT_ESTIMATE_FROM: u32 = 8;
+
+/// Answers with the exact search where it fits the limits, and with bounds and a constructed schedule where not.
+#[must_use]
+pub fn answer(string: &KernelString, question: &Question) -> Answer {
+    let mut answer = without_worst_case(string, question);
+    let &Question { warps, limits, .. } = question;
+    let mut makespans = Vec::new();
+    match Search::run(string, warps, Objective::WorstCase, &limits) {
+        Ok(search) => {
+            if search.reached() < warps {
+                let reached = search.reached();
+                answer.notes.push(format!("time ran out: the worst case is known for up to {reached} warps"));
+            }
+            answer.exact = search.makespan(warps);
+            answer.exact_by = answer.exact.map(|_| ExactBy::Search);
+            answer.at_least = answer.exact;
+            answer.schedule = search.schedule(warps);
+            makespans = search.makespans();
+        }
+        Err(refused) => answer.notes.push(format!("{refused}")),
+    }
+    if answer.exact.is_none() {
+        construct_instead(string, &mut answer);
+    }
+    add_estimate(string, question, &makespans, &mut answer);
+    answer
+}
+
+/// The same for a worst case that was found by other means, such as the integer program; `None` for the makespan if
+/// it is not known.
+#[must_use]
+pub fn answer_with(
+    string: &KernelString,
+    question: &Question,
+    by: ExactBy,
+    exact: Option<u64>,
+    schedule: Option<Schedule>,
+) -> Answer {
+    let mut answer = without_worst_case(string, question);
+    answer.exact = exact;
+    answer.exact_by = exact.map(|_| by);
+    answer.at_least = schedule.as_ref().map(Schedule::makespan);
+    answer.schedule = schedule;
+    if exact.is_none() {
+        answer.notes.push("the solver did not finish in time; the schedule is the longest it found".to_owned());
+    }
+    add_estimate(string, question, &[], &mut answer);
+    answer
+}
+
+fn without_worst_case(string: &KernelString, question: &Question) -> Answer {
+    let &Question { warps, limits, .. } = question;
+    let mut notes = Vec::new();
+    let pessimistic_is_bound = string.one_warp_per_unit();
+    if !pessimistic_is_bound {
+        notes.push("the pessimistic value is no bound here: it is one only if every sigma is at most 1".to_owned());
+    }
+    let searched = Search::run(string, warps, Objective::BestCase, &limits).ok();
+    let best_at_least = best_case_bound(string, warps);
+    let best = searched.and_then(|search| search.makespan(warps)).or_else(|| {
+        let constructed = construct(string, warps, Objective::BestCase)?.cycles;
+        (constructed == best_at_least).then_some(constructed)
+    });
+    Answer {
+        warps,
+        pessimistic: pessimistic(string, warps),
+        pessimistic_is_bound,
+        bound: bound(string, warps),
+        exact: None,
+        exact_by: None,
+        at_least: None,
+        schedule: None,
+        best,
+        best_at_least: best.unwrap_or(best_at_least),
+        estimate: None,
+        size: SearchSize::of(string, warps),
+        notes,
+    }
+}
+
+fn construct_instead(string: &KernelString, answer: &mut Answer) {
+    let bound = answer.bound.cycles;
+    let Some(constructed) = construct(string, answer.warps, Objective::WorstCase) else {
+        answer.notes.push(format!("the worst case is at most {bound} cycles (proven)"));
+        return;
+    };
+    let at_least = constructed.cycles;
+    answer.at_least = Some(at_least);
+    answer.schedule = Some(constructed.schedule);
+    if at_least == bound {
+        answer.exact = Some(bound);
+        answer.exact_by = Some(ExactBy::Construction);
+        answer.notes.push("exact all the same: a constructed schedule takes as long as the proven bound".to_owned());
+    } else {
+        let text = format!("the worst case is at least {at_least} (a schedule) and at most {bound} cycles (proven)");
+        answer.notes.push(text);
+    }
+}
+
+fn add_estimate(string: &KernelString, question: &Question, makespans: &[u64], answer: &mut Answer) {
+    let &Question { warps, estimate_from, limits } = question;
+    let wanted = estimate_from.unwrap_or((warps / 2).clamp(1, DEFAULT_ESTIMATE_FROM)).min(warps);
+    if estimate_from.is_some_and(|asked| asked > warps) {
+        answer.notes.push(format!("the estimate is from {warps} warps: more say nothing about them"));
+    }
+    let mut searched = Vec::new();
+    let enough = makespans.len() > wanted as usize;
+    if !enough {
+        match Search::run(string, wanted, Objective::WorstCase, &limits) {
+            Ok(search) => searched = search.makespans(),
+            Err(refused) if estimate_from.is_some() => answer.notes.push(format!("no estimate: {refused}")),
+            Err(_) => {}
+        }
+    }
+    let known = if enough { makespans.get(..=wanted as usize).unwrap_or_default() } else { &searched };
+    answer.estimate = estimate(warps, known);
+    let Some(estimate) = answer.estimate else { return };
+    answer.notes.push("the estimate is the report's; it is not a bound".to_owned());
+    if let Some(at_least) = answer.at_least.filter(|&at_least| at_least > estimate.cycles) {
+        let below = format!("here the estimate, {}, is below what a schedule takes: {at_least}", estimate.cycles);
+        answer.notes.push(below);
+    }
+}

@@ -1,0 +1,130 @@
+//! Proven bounds on the makespan, for any number of warps. `docs/warps.md` has the proofs.
+
+use super::kernel_string::KernelString;
+
+/// A proven bound and the argument it rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bound {
+    /// No work-conserving schedule takes longer \[cycles\].
+    pub cycles: u64,
+    /// Which of the bounds is the smallest.
+    pub by: BoundKind,
+}
+
+/// Which argument proves a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BoundKind {
+    /// While the last warp waits for a unit, that unit is busy with others: any sigma, any number of units.
+    Waiting,
+    /// Letter changes force cycles in which both units work: two units, sigma = 1.
+    Changes,
+}
+
+impl BoundKind {
+    /// The bound as a formula, for tables and notes.
+    #[must_use]
+    pub fn formula(self) -> &'static str {
+        match self {
+            Self::Waiting => "I + sum over units of floor((W - 1) I_u / sigma_u)",
+            Self::Changes => "(I - M) W + M",
+        }
+    }
+}
+
+/// The smallest proven bound on the worst-case makespan \[cycles\]. Time grows with the string, not with `warps`.
+#[must_use]
+pub fn bound(string: &KernelString, warps: u32) -> Bound {
+    let waiting = Bound { cycles: waiting_bound(string, warps), by: BoundKind::Waiting };
+    match changes_bound(string, warps) {
+        Some(cycles) if cycles <= waiting.cycles => Bound { cycles, by: BoundKind::Changes },
+        _ => waiting,
+    }
+}
+
+/// T <= I + sum over units u of `floor((W - 1) I_u / sigma_u)` \[cycles\]: the last warp executes in I cycles; in each
+/// other cycle the unit it waits for serves sigma of the others.
+#[must_use]
+pub fn waiting_bound(string: &KernelString, warps: u32) -> u64 {
+    let Some(others) = warps.checked_sub(1) else { return 0 };
+    let waits = (0..)
+        .zip(string.units())
+        .map(|(unit, kind)| u64::from(others) * string.steps_on(unit) / u64::from(kind.capacity));
+    string.len() as u64 + waits.sum::<u64>()
+}
+
+/// T <= (I - M) W + M \[cycles\], M being the [weight of the letter changes](change_weight); `None` where it is not
+/// proven: more than two units, or one that serves several warps per cycle.
+#[must_use]
+pub fn changes_bound(string: &KernelString, warps: u32) -> Option<u64> {
+    let used = (0..string.units().len()).filter(|&unit| string.steps_on(unit) > 0).count();
+    if used > 2 || !string.one_warp_per_unit() {
+        return None;
+    }
+    if warps == 0 {
+        return Some(0);
+    }
+    let weight = change_weight(string);
+    // Each change has a step before it, so the weight is below the length.
+    Some((string.len() as u64 - weight) * u64::from(warps) + weight)
+}
+
+/// The report's string seen as its letter changes: M. Two neighbouring changes are linked when the run between them has
+/// length 1; a linked group of k counts `ceil(k / 2)`.
+#[must_use]
+pub fn change_weight(string: &KernelString) -> u64 {
+    let runs: Vec<usize> = string.steps().chunk_by(|a, b| a.unit == b.unit).map(<[_]>::len).collect();
+    let Some(changes) = runs.len().checked_sub(1).filter(|&changes| changes > 0) else { return 0 };
+    let inner = &runs[1..changes];
+    let groups = inner.split(|&run| run > 1);
+    // Splitting the inner runs at the long ones gives the groups; a group of k changes has k - 1 short runs in it.
+    groups.map(|short_runs| (short_runs.len() as u64 + 1).div_ceil(2)).sum()
+}
+
+/// No schedule at all is shorter \[cycles\]: a unit's work cannot begin before the steps in front of its first one
+/// and leaves the steps behind its last one to do.
+#[must_use]
+pub fn best_case_bound(string: &KernelString, warps: u32) -> u64 {
+    if warps == 0 {
+        return 0;
+    }
+    let of_unit = |unit: usize, capacity: u32| {
+        let on_unit = |step: &super::Step| step.unit == unit;
+        let first = string.steps().iter().position(on_unit)?;
+        let behind = string.steps().iter().rev().position(on_unit)?;
+        let busy = (u64::from(warps) * string.steps_on(unit)).div_ceil(u64::from(capacity));
+        Some(first as u64 + busy + behind as u64)
+    };
+    let units = (0..).zip(string.units()).filter_map(|(unit, kind)| of_unit(unit, kind.capacity)).max();
+    units.unwrap_or(0).max(string.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Unit;
+    use super::*;
+
+    fn string(text: &str) -> KernelString {
+        KernelString::parse(text, &[Unit::new('L'), Unit::new('C')]).unwrap()
+    }
+
+    #[test]
+    fn linked_changes_count_half() {
+        let cases =
+            [("L", 0), ("LLL", 0), ("LLC", 1), ("LLCLL", 1), ("LCLCL", 2), ("LLCC", 1), ("LCL", 1), ("LLCCLL", 2)];
+        for (text, weight) in cases {
+            assert_eq!(change_weight(&string(text)), weight, "{text}");
+        }
+        // Changes 1 to 3 are linked, the run of two breaks the chain, changes 4 and 5 are linked.
+        assert_eq!(change_weight(&string("LCLCCLC")), 2 + 1);
+    }
+
+    #[test]
+    fn bound_of_llc_is_two_w_plus_one() {
+        for warps in 1..50 {
+            assert_eq!(bound(&string("LLC"), warps).cycles, u64::from(2 * warps + 1));
+            assert_eq!(bound(&string("LLCC"), warps).cycles, u64::from(3 * warps + 1));
+        }
+        assert_eq!(bound(&string("LCLCL"), 600), Bound { cycles: 1802, by: BoundKind::Changes });
+        assert_eq!(bound(&string("LLC"), 0).cycles, 0);
+    }
+}

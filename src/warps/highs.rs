@@ -1,0 +1,115 @@
+//! Solving the integer program with HiGHS (cargo feature `ilp`).
+
+use std::time::Duration;
+
+use good_lp::solvers::highs::highs;
+use good_lp::solvers::{ResolutionError, SolutionStatus};
+use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};
+
+use super::ilp::{Ilp, Relation, Row};
+use super::kernel_string::KernelString;
+use super::schedule::Schedule;
+use super::verify::{Violation, verify};
+
+/// What the solver found, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IlpSolution {
+    /// The makespan \[cycles\].
+    pub cycles: u64,
+    /// The schedule; it passed [`verify`].
+    pub schedule: Schedule,
+    /// Whether no schedule is longer. If not, time ran out first.
+    pub optimal: bool,
+}
+
+/// Why there is no solution that can be trusted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IlpError {
+    /// The solver failed.
+    #[error("HiGHS: {0}")]
+    Solver(String),
+    /// A variable is neither 0 nor 1.
+    #[error("HiGHS gave {name} = {value}, which is neither 0 nor 1")]
+    NotIntegral {
+        /// The variable.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+    /// The schedule breaks the model.
+    #[error("the schedule found by HiGHS is wrong: {0}")]
+    WrongSchedule(#[from] Violation),
+    /// The objective is not the makespan of the schedule.
+    #[error("HiGHS gave the objective {objective}, but its schedule takes {cycles} cycles")]
+    WrongObjective {
+        /// What the solver says.
+        objective: f64,
+        /// The makespan \[cycles\].
+        cycles: u64,
+    },
+}
+
+/// How far from a whole number a solver's value may be: HiGHS' own tolerance.
+const TOLERANCE: f64 = 1e-6;
+
+/// Solves the program, then checks that every variable is 0 or 1 and that the schedule keeps the model. `None` if time
+/// ran out before any schedule was found.
+///
+/// # Errors
+/// [`IlpError`] if the solver fails or its answer does not pass the checks.
+pub fn solve_ilp(
+    string: &KernelString,
+    program: &Ilp<'_>,
+    time: Option<Duration>,
+) -> Result<Option<IlpSolution>, IlpError> {
+    let mut columns = ProblemVariables::new();
+    let variables: Vec<_> = (0..program.variables()).map(|_| columns.add(variable().binary())).collect();
+    let sum = |terms: &[(i64, usize)]| -> Expression {
+        // Coefficients are at most the horizon, far below 2^53.
+        terms.iter().map(|&(factor, column)| variables[column] * factor as f64).sum()
+    };
+    let objective = sum(&program.objective());
+    let mut model = columns
+        .maximise(objective)
+        .using(highs)
+        .set_threads(1)
+        .set_option("mip_rel_gap", 0.0)
+        .set_option("mip_feasibility_tolerance", TOLERANCE);
+    if let Some(time) = time {
+        model = model.set_time_limit(time.as_secs_f64());
+    }
+    // Adding a row cannot fail.
+    let Ok(()) = program.for_each_row(|Row { terms, relation, right, .. }| {
+        let (left, right) = (sum(&terms), right as f64);
+        model.add_constraint(match relation {
+            Relation::AtMost => constraint!(left <= right),
+            Relation::Equal => constraint!(left == right),
+            Relation::AtLeast => constraint!(left >= right),
+        });
+        Ok::<(), std::convert::Infallible>(())
+    });
+    let solution = match model.solve() {
+        Ok(solution) => solution,
+        Err(ResolutionError::Other("NoSolutionFound")) if time.is_some() => return Ok(None),
+        Err(error) => return Err(IlpError::Solver(error.to_string())),
+    };
+    // The objective is a whole number, so the absolute gap of 10^-6 that HiGHS allows by default proves optimality.
+    let optimal = matches!(solution.status(), SolutionStatus::Optimal | SolutionStatus::GapLimit);
+    let mut ones = Vec::with_capacity(variables.len());
+    for (column, &variable) in variables.iter().enumerate() {
+        let value = solution.value(variable);
+        if value.abs().min((value - 1.0).abs()) > TOLERANCE {
+            return Err(IlpError::NotIntegral { name: program.variable_name(column), value });
+        }
+        ones.push(value > 0.5);
+    }
+    let schedule = program.schedule(&ones);
+    let cycles = verify(string, &schedule)?;
+    let objective: f64 =
+        program.objective().iter().map(|&(factor, column)| factor as f64 * solution.value(variables[column])).sum();
+    if (objective - cycles as f64).abs() > 0.5 {
+        return Err(IlpError::WrongObjective { objective, cycles });
+    }
+    Ok(Some(IlpSolution { cycles, schedule, optimal }))
+}

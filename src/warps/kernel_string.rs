@@ -1,0 +1,257 @@
+//! The kernel instruction string, and its transformation to one cycle per letter.
+
+use std::fmt;
+
+use super::sigma::Sigma;
+
+/// The longest string after transformation \[cycles of one warp\].
+pub const MAX_STEPS: usize = 4096;
+
+/// One kind of unit of the SM, as the user describes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    /// The letter of its instructions, `A` to `Z`: L for load/store, C for CUDA cores in the report.
+    pub letter: char,
+    /// Warps it serves per cycle.
+    pub sigma: Sigma,
+    /// Cycles of an instruction that does not give its own number; at least 1.
+    pub cycles: u32,
+}
+
+impl Unit {
+    /// A unit that serves one warp per cycle with instructions of one cycle.
+    #[must_use]
+    pub fn new(letter: char) -> Self {
+        Self { letter, sigma: Sigma::ONE, cycles: 1 }
+    }
+}
+
+/// A kind of unit after the transformation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnitKind {
+    /// The letter of its instructions.
+    pub letter: char,
+    /// Warps it serves per cycle; at least 1.
+    pub capacity: u32,
+}
+
+/// One cycle of one instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Index into [`KernelString::units`].
+    pub unit: usize,
+    /// Whether the warp still holds the unit from the step before and must go on without a pause.
+    pub held: bool,
+}
+
+/// What every warp executes, one [`Step`] per cycle.
+///
+/// Written as letters, each optionally followed by the cycles it takes: `L3C` is a load of three cycles and a
+/// computation of one. A unit with sigma = 1/n takes n turns for each of them. Both become repeated letters (report,
+/// section 3 and Fig. 1: `LC` with `sigma_L` = 1/2 is `LLC` with `sigma_L` = 1); other warps may come between the
+/// repetitions unless the string is made [uninterrupted](Self::uninterrupted).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KernelString {
+    units: Vec<UnitKind>,
+    steps: Vec<Step>,
+    /// Whether the step goes on with the instruction of the step before.
+    continues: Vec<bool>,
+}
+
+/// Why a kernel string cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KernelStringError {
+    /// No instruction at all.
+    #[error("the kernel string is empty; expected instructions such as LLC")]
+    Empty,
+    /// Something that is neither a letter of a unit nor a number of cycles.
+    #[error(
+        "kernel string, character {column}: found {found:?}; expected one of the units {known}, or the cycles of \
+             the instruction before it"
+    )]
+    UnknownLetter {
+        /// From 1.
+        column: usize,
+        /// The character.
+        found: char,
+        /// The letters that have a unit.
+        known: String,
+    },
+    /// A number of cycles that is zero, too large, or stands before any letter.
+    #[error(
+        "kernel string, character {column}: found {found:?}; expected the cycles of the instruction before it, \
+             1 to {MAX_STEPS}"
+    )]
+    BadCycles {
+        /// From 1.
+        column: usize,
+        /// The digits.
+        found: String,
+    },
+    /// The same letter for two units.
+    #[error("unit {0} is described twice")]
+    TwiceDescribed(char),
+    /// A unit that is not called by a capital letter.
+    #[error("found unit {0:?}; expected one capital letter from A to Z")]
+    NoLetter(char),
+    /// Too many cycles of one warp.
+    #[error("one warp would take more than {MAX_STEPS} cycles")]
+    TooLong,
+}
+
+impl KernelString {
+    /// Reads a string over the letters of `units`.
+    ///
+    /// # Errors
+    /// [`KernelStringError`] says what is wrong and where.
+    pub fn parse(text: &str, units: &[Unit]) -> Result<Self, KernelStringError> {
+        for (index, unit) in units.iter().enumerate() {
+            if !unit.letter.is_ascii_uppercase() {
+                return Err(KernelStringError::NoLetter(unit.letter));
+            }
+            if units.iter().take(index).any(|other| other.letter == unit.letter) {
+                return Err(KernelStringError::TwiceDescribed(unit.letter));
+            }
+        }
+        let kinds =
+            units.iter().map(|unit| UnitKind { letter: unit.letter, capacity: unit.sigma.capacity().get() }).collect();
+        let mut string = Self { units: kinds, steps: Vec::new(), continues: Vec::new() };
+        let mut rest = text.char_indices().peekable();
+        let mut column = 0;
+        while let Some((_, found)) = rest.next() {
+            column += 1;
+            if found.is_ascii_digit() && string.steps.is_empty() {
+                return Err(KernelStringError::BadCycles { column, found: found.to_string() });
+            }
+            let Some(index) = units.iter().position(|unit| unit.letter == found) else {
+                let known = units.iter().map(|unit| unit.letter.to_string()).collect::<Vec<_>>().join(", ");
+                return Err(KernelStringError::UnknownLetter { column, found, known });
+            };
+            let mut digits = String::new();
+            while let Some((_, digit)) = rest.next_if(|(_, next)| next.is_ascii_digit()) {
+                digits.push(digit);
+            }
+            let cycles = match (digits.as_str(), digits.parse::<u32>()) {
+                ("", _) => units[index].cycles,
+                (_, Ok(cycles)) if cycles > 0 => cycles,
+                _ => return Err(KernelStringError::BadCycles { column: column + 1, found: digits }),
+            };
+            column += digits.len();
+            string.push(index, u64::from(cycles) * u64::from(units[index].sigma.repetitions().get()))?;
+        }
+        if string.steps.is_empty() { Err(KernelStringError::Empty) } else { Ok(string) }
+    }
+
+    fn push(&mut self, unit: usize, turns: u64) -> Result<(), KernelStringError> {
+        let room = MAX_STEPS - self.steps.len();
+        let turns = usize::try_from(turns).ok().filter(|&turns| turns <= room).ok_or(KernelStringError::TooLong)?;
+        for turn in 0..turns {
+            self.steps.push(Step { unit, held: false });
+            self.continues.push(turn > 0);
+        }
+        Ok(())
+    }
+
+    /// The same string for hardware that finishes an instruction of several cycles without a pause.
+    ///
+    /// Every schedule of this string is one of the interruptible string too, so worst-case bounds of that one hold.
+    #[must_use]
+    pub fn uninterrupted(mut self) -> Self {
+        for (step, &continues) in self.steps.iter_mut().zip(&self.continues) {
+            step.held = continues;
+        }
+        self
+    }
+
+    /// The kinds of units, in the order in which they were described.
+    #[must_use]
+    pub fn units(&self) -> &[UnitKind] {
+        &self.units
+    }
+
+    /// What each warp does, in order.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The report's I: cycles that one warp alone takes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Never: an empty string cannot be read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Steps on a unit: the report's `I_L` and `I_C`.
+    #[must_use]
+    pub fn steps_on(&self, unit: usize) -> u64 {
+        self.steps.iter().filter(|step| step.unit == unit).count() as u64
+    }
+
+    /// Whether every unit in use serves one warp per cycle.
+    #[must_use]
+    pub fn one_warp_per_unit(&self) -> bool {
+        self.steps.iter().all(|step| self.units[step.unit].capacity == 1)
+    }
+
+    /// The letter of a step.
+    #[must_use]
+    pub fn letter(&self, step: usize) -> char {
+        self.steps.get(step).and_then(|step| self.units.get(step.unit)).map_or('?', |unit| unit.letter)
+    }
+}
+
+impl fmt::Display for KernelString {
+    /// The transformed string, one letter per cycle.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.steps.iter().try_for_each(|step| write!(out, "{}", self.units[step.unit].letter))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(letter: char, sigma: &str, cycles: u32) -> Unit {
+        Unit { letter, sigma: sigma.parse().unwrap(), cycles }
+    }
+
+    fn transformed(text: &str, units: &[Unit]) -> Result<String, KernelStringError> {
+        KernelString::parse(text, units).map(|string| string.to_string())
+    }
+
+    #[test]
+    fn report_figure_1_lc_with_half_a_load_store_unit_is_llc() {
+        assert_eq!(transformed("LC", &[unit('L', "1/2", 1), unit('C', "1", 1)]).unwrap(), "LLC");
+    }
+
+    #[test]
+    fn cycles_stand_behind_the_letter_and_multiply_with_the_turns_of_a_fraction() {
+        let units = [unit('L', "1/2", 1), unit('C', "1", 3), unit('S', "2", 1)];
+        assert_eq!(transformed("L2C1SC", &units).unwrap(), "LLLLCSCCC");
+        let held: Vec<bool> =
+            KernelString::parse("LC2", &units).unwrap().uninterrupted().steps().iter().map(|step| step.held).collect();
+        assert_eq!(held, [false, true, false, true]);
+    }
+
+    #[test]
+    fn strings_that_mean_nothing_are_refused_with_their_place() {
+        let units = [Unit::new('L'), Unit::new('C')];
+        assert_eq!(transformed("", &units), Err(KernelStringError::Empty));
+        let message = |text| transformed(text, &units).unwrap_err().to_string();
+        assert!(message("L12CX").contains("character 5: found 'X'"), "{}", message("L12CX"));
+        assert!(message("lc").contains("character 1: found 'l'"));
+        assert!(message("3L").contains("character 1: found \"3\""));
+        assert!(message("LC0").contains("character 3: found \"0\""));
+        assert!(message("L99999999999999999999").contains("character 2"));
+        assert_eq!(transformed("L4000C97", &units), Err(KernelStringError::TooLong));
+        assert_eq!(transformed("L", &[Unit::new('L'), Unit::new('L')]), Err(KernelStringError::TwiceDescribed('L')));
+        assert_eq!(transformed("L", &[Unit::new('é')]), Err(KernelStringError::NoLetter('é')));
+    }
+}

@@ -1,0 +1,66 @@
+//! A schedule of explicit warps, cycle by cycle.
+
+use std::collections::BTreeSet;
+
+use super::choice::Pick;
+use super::kernel_string::KernelString;
+
+/// One warp on one unit for one cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Issue {
+    /// From 0.
+    pub warp: u32,
+    /// Index into [`KernelString::steps`].
+    pub step: usize,
+}
+
+/// What every warp does in every cycle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    /// How many warps there are.
+    pub warps: u32,
+    /// What is executed in each cycle.
+    pub cycles: Vec<Vec<Issue>>,
+}
+
+impl Schedule {
+    /// Cycles until the last warp has done its last step.
+    #[must_use]
+    pub fn makespan(&self) -> u64 {
+        self.cycles.len() as u64
+    }
+}
+
+/// Gives warps of the same histogram names: of the warps that are ready for a step, the lowest numbers go first.
+#[derive(Debug)]
+pub(super) struct Naming {
+    ready: Vec<BTreeSet<u32>>,
+    schedule: Schedule,
+}
+
+impl Naming {
+    pub(super) fn new(string: &KernelString, warps: u32) -> Self {
+        let mut ready = vec![BTreeSet::new(); string.len() + 1];
+        ready[0] = (0..warps).collect();
+        Self { ready, schedule: Schedule { warps, cycles: Vec::new() } }
+    }
+
+    /// One cycle in which so many warps do these steps.
+    pub(super) fn cycle(&mut self, picks: impl IntoIterator<Item = Pick>) {
+        let mut issues = Vec::new();
+        for pick in picks {
+            for _ in 0..pick.warps {
+                issues.extend(self.ready[pick.step].pop_first().map(|warp| Issue { warp, step: pick.step }));
+            }
+        }
+        for issue in &issues {
+            self.ready[issue.step + 1].insert(issue.warp);
+        }
+        issues.sort_unstable();
+        self.schedule.cycles.push(issues);
+    }
+
+    pub(super) fn finish(self) -> Schedule {
+        self.schedule
+    }
+}

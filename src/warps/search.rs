@@ -1,0 +1,260 @@
+//! The exact worst and best case, by dynamic programming over histograms.
+//!
+//! Warps are alike: exchanging two of them turns a schedule into a schedule. So the cycles still to go depend on the
+//! histogram only, and the worst case is the longest path from "nobody has begun" to "everybody is done", the best
+//! case the shortest. No other reduction is used. The states of fewer warps come first in the numbering, so one table
+//! gives T(1), ..., T(W).
+
+use std::time::{Duration, Instant};
+
+use super::choice::{Pick, for_each_choice};
+use super::histogram::{Histogram, Numbering, states};
+use super::kernel_string::KernelString;
+use super::schedule::{Naming, Schedule};
+use super::table::Cell;
+
+/// Which path is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Objective {
+    /// The longest: no work-conserving scheduler takes longer.
+    WorstCase,
+    /// The shortest that a work-conserving scheduler can take.
+    BestCase,
+}
+
+impl Objective {
+    /// Whether `cycles` is strictly nearer to the objective than `known`.
+    pub(super) fn prefers(self, cycles: u64, known: u64) -> bool {
+        match self {
+            Self::WorstCase => cycles > known,
+            Self::BestCase => cycles < known,
+        }
+    }
+}
+
+/// What a search may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchLimits {
+    /// Memory of the table \[bytes\].
+    pub memory_bytes: u64,
+    /// Time; `None` for as long as it takes.
+    pub time: Option<Duration>,
+}
+
+impl SearchLimits {
+    /// 1 GiB and any time.
+    pub const DEFAULT: Self = Self { memory_bytes: 1 << 30, time: None };
+}
+
+impl Default for SearchLimits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// The search was not begun: by its own estimate it would need more than it may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("exact search would go through {} states, {} in each, and need {} bytes of memory; {memory_bytes} bytes and \
+         {MAX_CHOICES} choices are allowed", many(size.states), choices(size.choices), many(size.bytes))]
+pub struct TooLarge {
+    /// The estimate.
+    pub size: SearchSize,
+    /// Memory that was allowed \[bytes\].
+    pub memory_bytes: u64,
+}
+
+fn many(count: Option<u64>) -> String {
+    count.map_or_else(|| "more than 10^19".to_owned(), |count| count.to_string())
+}
+
+fn choices(count: Option<u64>) -> String {
+    format!("up to {} choice{}", many(count), if count == Some(1) { "" } else { "s" })
+}
+
+/// The most choices per state that a search goes through.
+const MAX_CHOICES: u64 = 1_000_000;
+
+/// What a search will take; `None` where a number exceeds 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchSize {
+    /// Histograms of W warps over I steps: C(W + I, I).
+    pub states: Option<u64>,
+    /// At most so many selections of warps are possible in one state.
+    pub choices: Option<u64>,
+    /// Memory of the table \[bytes\].
+    pub bytes: Option<u64>,
+}
+
+impl SearchSize {
+    /// The estimate for `warps` warps.
+    #[must_use]
+    pub fn of(string: &KernelString, warps: u32) -> Self {
+        let states = states(string.len(), warps);
+        let cell = if is_narrow(string, warps) { size_of::<u16>() } else { size_of::<u32>() };
+        let bytes = states.and_then(|states| states.checked_mul(cell as u64));
+        let bytes = bytes.and_then(|bytes| bytes.checked_add(Numbering::bytes(string.len(), warps)));
+        let choices = (0..).zip(string.units()).map(|(unit, kind)| {
+            // A unit with room for everybody has no choice; otherwise sigma warps come from I_u steps.
+            let steps = usize::try_from(string.steps_on(unit)).unwrap_or(usize::MAX);
+            if steps == 0 || kind.capacity >= warps {
+                Some(1)
+            } else {
+                super::histogram::states(steps - 1, kind.capacity)
+            }
+        });
+        let choices = choices.into_iter().try_fold(1_u64, |product, choices| product.checked_mul(choices?));
+        Self { states, choices, bytes }
+    }
+}
+
+/// A finished search, or one that ran out of time: exact makespans for up to [`Self::reached`] warps.
+#[derive(Debug)]
+pub struct Search<'a> {
+    string: &'a KernelString,
+    objective: Objective,
+    numbering: Numbering,
+    cells: Cells,
+    reached: u32,
+}
+
+/// Cycles to go from each state; narrow where the numbers are.
+#[derive(Debug)]
+enum Cells {
+    Narrow(Vec<u16>),
+    Wide(Vec<u32>),
+}
+
+/// A schedule has no idle cycle, so nothing takes more than W I cycles.
+fn is_narrow(string: &KernelString, warps: u32) -> bool {
+    string.len() as u64 * u64::from(warps) < u64::from(u16::MAX)
+}
+
+impl<'a> Search<'a> {
+    /// Finds the exact makespans of 1 to `warps` warps.
+    ///
+    /// # Errors
+    /// [`TooLarge`] if it would need more memory than allowed, or has more than a million choices in a state. Running out of time is no error: then
+    /// [`Self::reached`] is below `warps`.
+    pub fn run(
+        string: &'a KernelString,
+        warps: u32,
+        objective: Objective,
+        limits: &SearchLimits,
+    ) -> Result<Self, TooLarge> {
+        let size = SearchSize::of(string, warps);
+        let too_large = || TooLarge { size, memory_bytes: limits.memory_bytes };
+        let fits = size.bytes.is_some_and(|bytes| bytes <= limits.memory_bytes)
+            && size.choices.is_some_and(|choices| choices <= MAX_CHOICES);
+        let states =
+            size.states.filter(|_| fits).and_then(|states| usize::try_from(states).ok()).ok_or_else(too_large)?;
+        let numbering = Numbering::new(string.len(), warps);
+        let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
+        let worst = objective == Objective::WorstCase;
+        let (cells, reached) = if is_narrow(string, warps) {
+            let mut table = Vec::new();
+            table.try_reserve_exact(states).map_err(|_| too_large())?;
+            let reached = if worst {
+                super::table::fill::<u16, true>(string, &numbering, states, deadline, &mut table)
+            } else {
+                super::table::fill::<u16, false>(string, &numbering, states, deadline, &mut table)
+            };
+            (Cells::Narrow(table), reached)
+        } else {
+            let mut table = Vec::new();
+            table.try_reserve_exact(states).map_err(|_| too_large())?;
+            let reached = if worst {
+                super::table::fill::<u32, true>(string, &numbering, states, deadline, &mut table)
+            } else {
+                super::table::fill::<u32, false>(string, &numbering, states, deadline, &mut table)
+            };
+            (Cells::Wide(table), reached)
+        };
+        Ok(Self { string, objective, numbering, cells, reached })
+    }
+
+    /// The number of warps up to which makespans are known: what was asked for unless time ran out.
+    #[must_use]
+    pub fn reached(&self) -> u32 {
+        self.reached
+    }
+
+    /// The exact makespan \[cycles\] of `warps` warps; `None` beyond [`Self::reached`].
+    #[must_use]
+    pub fn makespan(&self, warps: u32) -> Option<u64> {
+        let known = warps <= self.reached;
+        known.then(|| self.cell(self.numbering.start(self.string.len(), warps)))
+    }
+
+    /// The exact makespans \[cycles\] of 0, 1, ..., [`Self::reached`] warps.
+    #[must_use]
+    pub fn makespans(&self) -> Vec<u64> {
+        (0..=self.reached).filter_map(|warps| self.makespan(warps)).collect()
+    }
+
+    /// A schedule with the makespan of `warps` warps, the same in every run; `None` beyond [`Self::reached`].
+    #[must_use]
+    pub fn schedule(&self, warps: u32) -> Option<Schedule> {
+        if warps > self.reached {
+            return None;
+        }
+        let mut naming = Naming::new(self.string, warps);
+        self.follow(&mut Histogram::start(self.string, warps), &mut naming);
+        Some(naming.finish())
+    }
+
+    /// Cycles to go from a histogram with at most [`Self::reached`] unfinished warps.
+    pub(super) fn cycles_from(&self, histogram: &Histogram) -> u64 {
+        self.cell(self.number(histogram))
+    }
+
+    /// Names the cycles of an optimal path from `histogram` to the end.
+    pub(super) fn follow(&self, histogram: &mut Histogram, naming: &mut Naming) {
+        while histogram.unfinished() > 0 {
+            let mut best: Option<(u64, Vec<Pick>)> = None;
+            self.each_cycle(histogram, 0, &mut Vec::new(), &mut |picks| {
+                let mut next = histogram.clone();
+                next.apply(picks);
+                let cycles = self.cycles_from(&next);
+                let better = best.as_ref().is_none_or(|&(known, _)| self.objective.prefers(cycles, known));
+                if better {
+                    best = Some((cycles, picks.to_vec()));
+                }
+            });
+            // Somebody is unfinished, so some unit has a warp to serve.
+            let Some((_, picks)) = best else { return };
+            histogram.apply(&picks);
+            naming.cycle(picks);
+        }
+    }
+
+    /// Calls `found` with everything that may happen in one cycle on the units from `unit` on.
+    fn each_cycle(&self, histogram: &Histogram, unit: usize, picks: &mut Vec<Pick>, found: &mut dyn FnMut(&[Pick])) {
+        if unit == self.string.units().len() {
+            found(picks);
+            return;
+        }
+        let mut choices = Vec::new();
+        for_each_choice(self.string, histogram, unit, &mut |choice| choices.push(choice.to_vec()));
+        if choices.is_empty() {
+            choices.push(Vec::new());
+        }
+        for choice in choices {
+            let length = picks.len();
+            picks.extend(choice);
+            self.each_cycle(histogram, unit + 1, picks, found);
+            picks.truncate(length);
+        }
+    }
+
+    fn number(&self, histogram: &Histogram) -> usize {
+        let terms = histogram.0.iter().enumerate().map(|(step, &left)| self.numbering.fall(step, left, left));
+        terms.sum()
+    }
+
+    fn cell(&self, number: usize) -> u64 {
+        match &self.cells {
+            Cells::Narrow(cells) => cells[number].cycles(),
+            Cells::Wide(cells) => cells[number].cycles(),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `gpusched warps` from outside.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn warps(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gpusched")).arg("warps").args(arguments).output().expect("it starts")
+}
+
+fn json(arguments: &[&str]) -> serde_json::Value {
+    let output = warps(&[arguments, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON document")
+}
+
+fn refused(arguments: &[&str]) -> String {
+    let output = warps(arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn directory(name: &str) -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("warps-{name}"));
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("it can be made");
+    directory
+}
+
+#[test]
+fn errata_19_by_the_documented_command() {
+    let document = json(&["LCL", "--warps", "4", "--estimate-from", "2"]);
+    for (key, cycles) in [("pessimistic", 12), ("exact", 9), ("best", 8), ("bound", 9), ("estimate", 8)] {
+        assert_eq!(document[key], cycles, "{key}");
+    }
+    assert_eq!(document["exact_by"], "search");
+    assert_eq!(document["estimate_is_bound"], false);
+    assert_eq!(document["schedule"]["L"].as_array().map(Vec::len), Some(9));
+    let notes = document["notes"].to_string();
+    assert!(notes.contains("below what a schedule takes: 9"), "{notes}");
+    let document = json(&["LCLCL", "--warps", "4", "--estimate-from", "2"]);
+    assert_eq!((&document["exact"], &document["estimate"]), (&14.into(), &12.into()));
+}
+
+#[test]
+fn no_warps_take_no_time() {
+    let document = json(&["LLC", "--warps", "0"]);
+    for key in ["pessimistic", "exact", "best", "bound"] {
+        assert_eq!(document[key], 0, "{key}");
+    }
+}
+
+#[test]
+fn six_hundred_warps_are_answered_without_search() {
+    let document = json(&["LLCLL", "--warps", "600"]);
+    assert_eq!(document["bound"], 2401);
+    assert_eq!(document["exact"], 2401);
+    assert_eq!(document["exact_by"], "construction");
+    let notes = document["notes"].to_string();
+    assert!(notes.contains("664353676371 states"), "{notes}");
+    // Where there is not even a schedule, the bound is what can be said.
+    let document = json(&["LLCLL", "--warps", "4000000000"]);
+    assert_eq!(document["bound"], 16_000_000_001_u64);
+    assert!(document["exact"].is_null() && document["schedule"].is_null());
+}
+
+#[test]
+fn fractions_cycles_and_further_units_change_the_string() {
+    let document = json(&["LC2S", "--warps", "2", "--sigma-l", "1/2", "--unit", "S=2", "--cycles", "S=3"]);
+    assert_eq!(document["transformed"], "LLCCSSS");
+    assert_eq!(document["units"][2]["capacity"], 2);
+    assert_eq!(document["uninterrupted"], false);
+    let document = json(&["L2C", "--warps", "3", "--uninterrupted"]);
+    assert_eq!(document["uninterrupted"], true);
+    assert_eq!(document["exact"], 7, "loads one after the other, and the last computation");
+}
+
+#[test]
+fn bad_input_is_refused_with_what_was_expected() {
+    assert!(refused(&["", "--warps", "2"]).contains("empty"));
+    assert!(refused(&["LXC", "--warps", "2"]).contains("character 2: found 'X'"));
+    for sigma in ["0", "2/3", "0.3", "1.5", "x"] {
+        assert!(refused(&["LC", "--warps", "2", "--sigma-l", sigma]).contains("whole number"), "{sigma}");
+    }
+    assert!(refused(&["LC", "--warps", "2", "--unit", "L=1", "--sigma-l", "2"]).contains("given twice"));
+    assert!(refused(&["LC", "--warps", "2", "--unit", "s=1"]).contains("capital letter"));
+    assert!(refused(&["LC", "--warps", "2", "--cycles", "S=2"]).contains("--unit"));
+    assert!(refused(&["LC", "--warps", "-1"]).contains("-1"));
+    assert!(refused(&["LC", "--warps", "2", "--constraints", "long"]).contains("--export"));
+    assert!(refused(&["LC", "--warps", "2", "--estimate-from", "0"]).contains('0'));
+    assert!(refused(&["LLCLL", "--warps", "600", "--export", "never.lp"]).contains("coefficients"));
+}
+
+#[cfg(not(feature = "ilp"))]
+#[test]
+fn the_solver_needs_the_feature() {
+    assert!(refused(&["LC", "--warps", "2", "--solver", "ilp"]).contains("--features ilp"));
+}
+
+#[cfg(feature = "ilp")]
+#[test]
+fn the_solver_answers() {
+    let document = json(&["LCL", "--warps", "3", "--solver", "ilp", "--constraints", "long"]);
+    assert_eq!((&document["exact"], &document["exact_by"]), (&7.into(), &"ilp".into()));
+    assert_eq!(json(&["LC", "--warps", "0", "--solver", "ilp"])["exact"], 0);
+}
+
+#[test]
+fn every_build_writes_the_program_and_the_figure() {
+    let directory = directory("files");
+    let (program, figure) = (directory.join("f.lp"), directory.join("f.svg"));
+    let (lp, svg) = (program.display().to_string(), figure.display().to_string());
+    let output = warps(&["LLC", "--warps", "4", "--export", &lp, "--figure", &svg]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Clock cycle"));
+    let program = fs::read_to_string(program).expect("written");
+    assert!(program.starts_with('\\') && program.ends_with("End\n"));
+    let figure = fs::read_to_string(figure).expect("written");
+    assert_eq!(figure.matches(": L</title>").count(), 8);
+    assert!(figure.trim_end().ends_with("</svg>"));
+}
