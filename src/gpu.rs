@@ -21,6 +21,7 @@ mod copy_engine;
 mod dispatch;
 mod ee_queue;
 mod engine;
+mod observed;
 mod operation;
 mod placement;
 mod promote;
@@ -35,6 +36,7 @@ mod wave;
 
 pub use calendar::{Calendar, Event, Phase};
 pub use engine::{Gpu, GpuOptions, SubmitError};
+pub use observed::ObservedBlock;
 pub use operation::OperationRecord;
 pub use rule::Rule;
 pub use simulation::{Ended, GpuEvent, Host, RunError, Simulation};

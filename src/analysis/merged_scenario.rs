@@ -25,7 +25,7 @@ pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Scenario
     device.sm_order = SmOrder::Ascending;
     device.channels = None;
     device.name = format!("{sms} SMs merged");
-    merged.name = "analysed: one merged SM".to_owned();
+    "analysed: one merged SM".clone_into(&mut merged.name);
     for stream in &mut merged.streams {
         stream.priority = 0;
         stream.sm_mask = None;

@@ -4,9 +4,15 @@ use std::io::Write;
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::replay::{ReplayReport, replay, replay_csv, replay_table};
+use gpusched::gpu::Ended;
+use gpusched::plot::FinishMark;
+use gpusched::replay::{Replay, ReplayReport, replay, replay_csv, replay_table};
+use gpusched::report::Summary;
 use gpusched::scenario::ReadOptions;
+use gpusched::time::Instant;
+use gpusched::workload::OperationId;
 
+use super::figure_options::{Figure, FigureOptions};
 use super::log_input::LogOptions;
 use super::output::{Format, note};
 use super::{Answer, output};
@@ -19,6 +25,8 @@ pub(crate) struct ReplayLog {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    #[command(flatten)]
+    figure: FigureOptions,
 }
 
 impl ReplayLog {
@@ -39,6 +47,9 @@ impl ReplayLog {
         let known = run.scenario.as_ref().map(|(scenario, pairing)| (scenario, pairing));
         let result = replay(&run.run, &run.device, known, &options, &self.logs.tolerances())?;
         run.notes.iter().for_each(|text| note(text));
+        if let Some(figure) = self.figure.figure(&result.scenario)? {
+            draw(&result, &figure)?;
+        }
         let mut out = output::stdout();
         match self.format {
             Format::Json => {
@@ -51,4 +62,26 @@ impl ReplayLog {
         out.flush()?;
         Ok(Answer::Done)
     }
+}
+
+/// Draws what was measured above what was simulated.
+fn draw(result: &Replay, figure: &Figure<'_>) -> anyhow::Result<()> {
+    let (measured, simulated) = result.traces()?;
+    let ns = |ns: i64| Instant::from_ns(u64::try_from(ns).unwrap_or(0));
+    let marks: Vec<FinishMark> = result
+        .kernels
+        .iter()
+        .filter_map(|kernel| {
+            let lower = ns(kernel.simulated_finish_ns?);
+            let launched = result.trace.kernel_of(OperationId(kernel.id));
+            let name = launched.map_or_else(|| kernel.name.to_string(), |launched| launched.title.to_string());
+            Some(FinishMark { name, upper: ns(kernel.measured_finish_ns), lower })
+        })
+        .collect();
+    let mut upper = result.scenario.clone();
+    upper.name = format!("measured: {}", result.scenario.name);
+    let mut lower = result.scenario.clone();
+    "simulated".clone_into(&mut lower.name);
+    let summary = |scenario, trace| Summary { scenario, trace, ended: Ended::Done };
+    figure.write_comparison(&summary(&upper, &measured), &summary(&lower, &simulated), &marks)
 }

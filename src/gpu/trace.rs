@@ -420,25 +420,31 @@ impl Gpu {
         while let Some((operation, since)) = self.channel_queue.pop_front() {
             self.trace.note_wait(operation, Rule::Channel, since, end);
         }
-        let trace = &mut self.trace;
-        trace.end = end;
-        trace.waits.sort_by_key(|(operation, _)| *operation);
+        self.trace.index(end);
+        debug_assert!(self.trace.operations.iter().all(|record| record.launched != NEVER));
+    }
+}
 
-        let mut first_wave = vec![0_u32; trace.operations.len() + 1];
-        for wave in &trace.waves {
+impl Trace {
+    /// Ends the record at `end` and builds its indexes.
+    pub(super) fn index(&mut self, end: Instant) {
+        self.end = end;
+        self.waits.sort_by_key(|(operation, _)| *operation);
+
+        let mut first_wave = vec![0_u32; self.operations.len() + 1];
+        for wave in &self.waves {
             first_wave[wave.operation as usize + 1] += 1;
         }
         for index in 1..first_wave.len() {
             first_wave[index] += first_wave[index - 1];
         }
         let mut next = first_wave.clone();
-        trace.waves_by_operation = vec![0; trace.waves.len()];
-        for (index, wave) in (0..).zip(&trace.waves) {
+        self.waves_by_operation = vec![0; self.waves.len()];
+        for (index, wave) in (0..).zip(&self.waves) {
             let slot = &mut next[wave.operation as usize];
-            trace.waves_by_operation[*slot as usize] = index;
+            self.waves_by_operation[*slot as usize] = index;
             *slot += 1;
         }
-        trace.first_wave = first_wave;
-        debug_assert!(self.trace.operations.iter().all(|record| record.launched != NEVER));
+        self.first_wave = first_wave;
     }
 }

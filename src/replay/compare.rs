@@ -9,10 +9,11 @@ use super::build::{ReplayError, first_launch, logs_by_thread, scenario_of_logs};
 use super::measured::with_measured_times;
 use crate::audit::{Observation, Tolerances, decidable_blocks};
 use crate::device::Device;
-use crate::gpu::Trace;
+use crate::gpu::{ObservedBlock, OperationRecord, RunError, Trace};
 use crate::hosts::simulate;
 use crate::logs::{LogRun, Pairing};
 use crate::scenario::{ReadOptions, Scenario};
+use crate::time::Instant;
 use crate::workload::{OperationId, StreamId};
 
 /// A measurement and its simulation, side by side. Times count from the first kernel launch on both sides (measured:
@@ -98,6 +99,35 @@ pub struct BlockSpan {
     pub start_ns: i64,
     /// End, from the first kernel launch \[ns\].
     pub end_ns: i64,
+}
+
+impl Replay {
+    /// What was measured and what was simulated as two traces on one clock, which starts at the first kernel launch;
+    /// blocks that seem to start before it (clocks differ) start with it. For figures.
+    ///
+    /// # Errors
+    /// [`RunError::TraceFull`] for more than 2^32 blocks.
+    pub fn traces(&self) -> Result<(Trace, Trace), RunError> {
+        let launches = self.kernels.iter().filter_map(|kernel| self.trace.operations().get(kernel.id as usize));
+        let zero = launches.map(OperationRecord::launched).min().unwrap_or_default();
+        let instant = |ns: i64| Instant::from_ns(u64::try_from(ns).unwrap_or(0));
+        let of = |spans: &[BlockSpan]| {
+            let blocks: Vec<ObservedBlock> = spans
+                .iter()
+                .filter_map(|span| {
+                    Some(ObservedBlock {
+                        operation: OperationId(self.kernels.get(span.kernel)?.id),
+                        index: u32::try_from(span.block).ok()?,
+                        sm: u16::try_from(span.sm).ok().filter(|sm| u32::from(*sm) < self.scenario.device.sms)?,
+                        start: instant(span.start_ns),
+                        end: instant(span.end_ns),
+                    })
+                })
+                .collect();
+            self.trace.with_observed_blocks(zero, &blocks)
+        };
+        Ok((of(&self.timelines.measured)?, of(&self.timelines.simulated)?))
+    }
 }
 
 /// Simulates the run that some logs were taken from and compares; `known` is the scenario that made them, if it is

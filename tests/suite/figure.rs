@@ -281,7 +281,7 @@ fn the_merged_scenario_finishes_as_analysed_where_blocks_are_equal() {
         let analysis = gpusched::analysis::analyse(&scenario).expect("it can be analysed");
         let merged = gpusched::analysis::merged_scenario(&scenario, &analysis);
         let run = simulate(&merged).expect("it runs");
-        let simulated: Vec<_> = run.trace.operations().iter().map(|record| record.finish()).collect();
+        let simulated: Vec<_> = run.trace.operations().iter().map(gpusched::gpu::OperationRecord::finish).collect();
         let analysed: Vec<_> = analysis.kernels.iter().map(|kernel| kernel.finish_ns).collect();
         assert_eq!(simulated, analysed, "{name}");
     }
