@@ -313,7 +313,9 @@ fn check_charges(string: &KernelString, warps: usize, choices: &[usize]) {
         }
         let others: Vec<usize> = (0..warps).filter(|&warp| Some(warp) != last).collect();
         assert!(others.iter().map(|&warp| charges[warp]).sum::<usize>() <= stretch.len(), "{string}");
-        others.iter().for_each(|&warp| charged[warp] += charges[warp]);
+        for &warp in &others {
+            charged[warp] += charges[warp];
+        }
     }
     for warp in (0..warps).filter(|&warp| Some(warp) != last) {
         assert!(charged[warp] as u64 >= change_weight(string), "{string}: warp {warp} of {warps}, {cycles:?}");
