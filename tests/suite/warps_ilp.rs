@@ -167,7 +167,7 @@ mod solved {
 
     /// Long: `cargo test --release --features ilp --test suite -- --ignored the_program_gives`.
     #[test]
-    #[ignore = "an hour"]
+    #[ignore = "a minute"]
     fn the_program_gives_what_the_search_gives_up_to_length_4_and_4_warps() {
         for length in 2..=4 {
             for text in strings(length) {
