@@ -4,6 +4,7 @@
 
 mod completions;
 mod devices;
+mod evr;
 mod input;
 mod output;
 mod run_options;
@@ -27,6 +28,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Simulate a scenario block by block
     Simulate(Box<simulate::Simulate>),
+    /// Run applications with timing requirements under GPU-EvR, TimeGraph, Global EDF and plain streams
+    Evr(Box<evr::Evr>),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -48,6 +51,7 @@ pub(crate) enum Answer {
 pub(crate) fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Simulate(command) => command.run(),
+        Command::Evr(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

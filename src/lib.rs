@@ -29,6 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod applications;
 pub mod device;
 pub mod gpu;
 pub mod hosts;

@@ -1,5 +1,6 @@
 //! What leaves the library: reports of a run, each format in a file of its own.
 
+pub mod application_table;
 mod csv;
 pub mod device_table;
 mod examiner_log;

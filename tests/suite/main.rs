@@ -7,6 +7,8 @@ mod channels;
 mod command_line;
 mod documentation;
 mod engine_properties;
+mod evr;
+mod evr_figures;
 mod generate;
 mod native;
 mod placement;
