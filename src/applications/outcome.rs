@@ -45,7 +45,7 @@ pub struct Outcome {
     pub met: usize,
     /// The sum of what the others were late by.
     pub total_violation_ns: Duration,
-    /// From the first arrival to the end of the run.
+    /// From the first arrival to the last finish.
     pub span_ns: Duration,
     /// Share of all SM time of the span in which an SM ran at least one block.
     pub utilization: f64,
@@ -110,7 +110,9 @@ impl Outcome {
             })
             .collect();
         let first = set.injections.iter().map(|injection| injection.arrival).min().unwrap_or_default();
-        let span = trace.end().since(first);
+        // Not the end of the trace: a scheduler may have asked to be woken after everything was done.
+        let finished = outcomes.iter().map(|outcome| outcome.finish_ns.unwrap_or(trace.end())).max();
+        let span = finished.unwrap_or_default().since(first);
         let busy = busy_ns(&segments);
         let whole = u128::from(span.as_ns()) * u128::from(trace.sms());
         let per_application = |sum: f64| if count == 0 { 0.0 } else { sum / count as f64 };

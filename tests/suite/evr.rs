@@ -157,6 +157,15 @@ fn urgent_promotion_prevents_starvation() {
 }
 
 #[test]
+fn the_span_ends_with_the_last_application_and_not_with_a_wake_up_that_nobody_needs() {
+    // A could have started as late as at 990 ms, of which GPU-EvR is told; it ends at 40 ms, on one SM.
+    let set = on_four_sms(&[("A", "low", 1_000, vec![0], 4, 10)]);
+    let outcome = Outcome::new(&set, "gpu-evr", &run(&set, Scheduler::GpuEvr, EvrRules::default()));
+    assert_eq!(outcome.span_ns.as_ns(), 40_000_000);
+    assert!((outcome.utilization - 0.25).abs() < 1e-9);
+}
+
+#[test]
 fn baselines_serve_one_at_a_time_by_class_or_by_due_instant() {
     // Four blocks of 10 ms are one round on four SMs; FIRST has the GPU until 20 ms, when the others wait.
     let set = on_four_sms(&[

@@ -14,7 +14,7 @@ pub struct GpuManager<'a> {
     /// S', in order of class; within a class, in order of submission.
     running: Vec<RunningApp<'a>>,
     realloc_flag: bool,
-    /// Whether S' has changed since SMs were lent.
+    /// Whether S' or an allotment has changed since blocks were last mapped.
     changed: bool,
 }
 
@@ -119,13 +119,18 @@ impl<'a> GpuManager<'a> {
         (first, self.sms.saturating_sub(kept))
     }
 
+    /// Whether S' or an allotment has changed since this was last asked.
+    pub(super) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
     fn remaining(&self, app: &RunningApp<'_>, sms: u32) -> Duration {
         remaining(app.profile, &app.progress, sms, self.rules.remaining)
     }
 
     /// Lines 21 and 22, as far as they can be read: what to do with SMs that nobody needs.
     pub fn lend(&mut self) {
-        if self.rules.leftover != Leftover::Lend || !std::mem::take(&mut self.changed) {
+        if self.rules.leftover != Leftover::Lend || !self.changed {
             return;
         }
         let mut available = self.available_sm();

@@ -18,6 +18,8 @@ pub(super) struct Mapping<'a> {
     catalogue: Catalogue<'a>,
     /// SMs that belong to nobody.
     free: SmSet,
+    /// Whether every application has the SMs that it should have.
+    settled: bool,
     /// One stream for each SM. A launch goes to the stream of the lowest SM that it covers: so it never queues behind
     /// another launch, because that SM is idle.
     streams: Vec<StreamId>,
@@ -41,6 +43,7 @@ impl<'a> Mapping<'a> {
         Self {
             catalogue: Catalogue::new(set),
             free: SmSet::first(set.device.sms),
+            settled: true,
             streams: Vec::new(),
             launched: vec![None; set.device.sms as usize],
             copy_out: Vec::new(),
@@ -80,6 +83,10 @@ impl<'a> Mapping<'a> {
 
     /// Idle SMs of applications that have too many go to those that have too few, the highest class first.
     pub(super) fn hand_over(&mut self, manager: &mut GpuManager<'_>) {
+        // Most events end a round of blocks and change nothing else.
+        if !manager.take_changed() && self.settled {
+            return;
+        }
         for app in manager.running_mut() {
             let excess = app.owned.len().saturating_sub(app.target());
             let given_up = app.idle.lowest_of(excess);
@@ -94,6 +101,7 @@ impl<'a> Mapping<'a> {
             app.owned.add(taken);
             app.idle.add(taken);
         }
+        self.settled = manager.running().iter().all(|app| app.owned.len() == app.target());
     }
 
     /// Submits what can start.
@@ -131,6 +139,9 @@ impl<'a> Mapping<'a> {
     /// Fills the idle SMs of an application with blocks of its present kernel, as far as there are any.
     fn launch_blocks(&mut self, gpu: &mut Gpu, app: &mut RunningApp<'_>) -> Result<(), SubmitError> {
         let Progress::Kernel { kernel, submitted, .. } = app.progress else { return Ok(()) };
+        if app.idle.is_empty() {
+            return Ok(());
+        }
         let left = app.profile.blocks(kernel) - submitted;
         let sms = app.idle.lowest_of(left);
         let Some(lowest) = sms.lowest() else { return Ok(()) };
