@@ -9,6 +9,7 @@ mod audit;
 mod compare;
 mod completions;
 mod devices;
+mod evr;
 mod figure_options;
 mod input;
 mod jobs;
@@ -58,6 +59,8 @@ enum Command {
     Tasks(Box<tasks::Tasks>),
     /// How long W warps of one kernel can take on one SM
     Warps(Box<warps::Warps>),
+    /// Run applications with timing requirements under GPU-EvR, TimeGraph, Global EDF and plain streams
+    Evr(Box<evr::Evr>),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -88,6 +91,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Amalthea(command) => command.run(),
         Command::Tasks(command) => command.run(),
         Command::Warps(command) => command.run(),
+        Command::Evr(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

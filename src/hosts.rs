@@ -1,17 +1,25 @@
 //! Hosts: everything that decides when work is submitted to the simulated GPU.
 
 mod gang;
+pub mod global_edf;
+pub mod gpu_evr;
 mod multi_stream;
+mod one_at_a_time;
+pub mod plain_streams;
 mod program;
 pub mod real_time;
+mod scheduler;
 mod single_stream;
 mod sm_as_core;
 mod stream_per_task;
 mod target;
+pub mod timegraph;
+mod whole_application;
 
 pub use gang::Gang;
 pub use multi_stream::MultiStream;
 pub use program::{IterationSpan, ProgramHost, Run, simulate, simulate_with};
+pub use scheduler::{ScheduleError, Scheduler, run_applications};
 pub use single_stream::SingleStream;
 pub use sm_as_core::SmAsCore;
 pub use stream_per_task::StreamPerTask;

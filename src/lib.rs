@@ -30,6 +30,7 @@
 //! ```
 
 pub mod analysis;
+pub mod applications;
 pub mod audit;
 pub mod device;
 pub mod gpu;

@@ -3,6 +3,7 @@
 pub mod amalthea_table;
 mod analysis_csv;
 mod analysis_table;
+pub mod application_table;
 mod campaign_figure;
 mod csv;
 pub mod device_table;

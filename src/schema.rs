@@ -3,13 +3,14 @@
 //! The readers themselves give better errors; a test holds schemas and readers together.
 
 /// Names of the schemas.
-pub const NAMES: [&str; 3] = ["scenario", "device", "tasks"];
+pub const NAMES: [&str; 4] = ["scenario", "device", "tasks", "applications"];
 
 /// The JSON Schema of an input file, or `None` if there is none of that name (see [`NAMES`]).
 #[must_use]
 pub fn json_schema(name: &str) -> Option<&'static str> {
     Some(match name {
         "scenario" => include_str!("schema/scenario.json"),
+        "applications" => include_str!("schema/applications.json"),
         "device" => include_str!("schema/device.json"),
         "tasks" => include_str!("schema/tasks.json"),
         _ => return None,

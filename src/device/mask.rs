@@ -41,6 +41,12 @@ impl SmMask {
         Ok(Self { bits, inverted })
     }
 
+    /// The mask under which only the TPCs of `bits` may be used: bit `i` is TPC `i`.
+    #[must_use]
+    pub const fn only(bits: u128) -> Self {
+        Self { bits, inverted: true }
+    }
+
     /// Whether TPC `tpc` may be used.
     #[must_use]
     pub fn enables_tpc(&self, tpc: u32) -> bool {

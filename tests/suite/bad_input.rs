@@ -1,5 +1,6 @@
 //! Input that is wrong: every error names the field and says what is wrong with it.
 
+mod application_format;
 mod examiner_format;
 mod native_format;
 

@@ -11,6 +11,8 @@ mod channels;
 mod command_line;
 mod documentation;
 mod engine_properties;
+mod evr;
+mod evr_figures;
 mod figure;
 mod figure_command;
 mod figure_properties;

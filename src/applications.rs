@@ -1,0 +1,29 @@
+//! Applications with timing requirements that share one GPU: the model behind GPU-EvR and the schedulers it is compared
+//! with.
+//!
+//! After Lee and Al Faruque, "GPU-EvR: Run-Time Event Based Real-Time Scheduling Framework on GPGPU Platform", DATE
+//! 2014: applications of three classes arrive, each with a timing requirement and one or more kernels, whose execution
+//! time E(K, P) depends on the number P of SMs. [`ApplicationSet`] is the input, read from a file or generated;
+//! [`run_applications`](crate::hosts::run_applications) runs it under a scheduler; [`Outcome`] is what came of it.
+
+mod builtin;
+
+pub mod figures;
+mod generate;
+mod model;
+mod outcome;
+mod power;
+mod profile;
+mod read;
+mod segments;
+
+pub use builtin::BUILTIN_SETS;
+pub use generate::{GenerateError, Injections};
+pub use model::{Application, ApplicationKernel, ApplicationSet, BlockTimes, Class, Injection, MAX_INJECTIONS};
+pub use outcome::{ApplicationOutcome, Outcome};
+pub use power::PowerModel;
+pub use profile::{Profile, ProfileError};
+pub use segments::{Segment, SmCount, segments};
+
+#[cfg(test)]
+mod tests;

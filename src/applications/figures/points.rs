@@ -1,0 +1,161 @@
+//! Points of curves: means over samples, their spread, and ratios of schedulers.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::applications::Outcome;
+use crate::time::NS_PER_SECOND;
+
+/// Mean and spread of one quantity over the samples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Statistic {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation of the samples.
+    pub deviation: f64,
+    /// The smallest sample.
+    pub least: f64,
+    /// The largest sample.
+    pub most: f64,
+}
+
+impl Statistic {
+    /// Of these samples; all 0 if there are none.
+    #[must_use]
+    pub fn of(samples: &[f64]) -> Self {
+        if samples.is_empty() {
+            return Self { mean: 0.0, deviation: 0.0, least: 0.0, most: 0.0 };
+        }
+        let count = samples.len() as f64;
+        let mean = samples.iter().sum::<f64>() / count;
+        let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
+        Self {
+            mean,
+            deviation: if samples.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 },
+            least: samples.iter().copied().fold(f64::INFINITY, f64::min),
+            most: samples.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        }
+    }
+}
+
+/// One scheduler at one number of applications.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Point {
+    /// Name of the scheduler.
+    pub scheduler: String,
+    /// Whether the applications' numbers were made up.
+    pub synthetic: bool,
+    /// Applications injected: in all, or per period.
+    pub applications: u32,
+    /// Samples.
+    pub samples: u32,
+    /// Requirements met: in all, or per period.
+    pub met: Statistic,
+    /// Total violation \[s\].
+    pub violation_s: Statistic,
+    /// Share of SM time in which SMs ran blocks.
+    pub utilization: Statistic,
+    /// Mean power of the board \[W\].
+    pub mean_power_w: Statistic,
+    /// Mean of the applications' own powers \[W\].
+    pub application_power_w: Statistic,
+    /// Energy for each application \[J\].
+    pub energy_per_application_j: Statistic,
+}
+
+impl Point {
+    /// The point of these outcomes; met and violations are divided by `periods`.
+    #[must_use]
+    pub fn of(scheduler: String, synthetic: bool, applications: u32, periods: u32, outcomes: &[Outcome]) -> Self {
+        let periods = f64::from(periods.max(1));
+        let over =
+            |quantity: &dyn Fn(&Outcome) -> f64| Statistic::of(&outcomes.iter().map(quantity).collect::<Vec<f64>>());
+        let seconds = |ns: u64| ns as f64 / NS_PER_SECOND as f64;
+        Self {
+            scheduler,
+            synthetic,
+            applications,
+            samples: u32::try_from(outcomes.len()).unwrap_or(u32::MAX),
+            met: over(&|outcome| outcome.met as f64 / periods),
+            violation_s: over(&|outcome| seconds(outcome.total_violation_ns.as_ns()) / periods),
+            utilization: over(&|outcome| outcome.utilization),
+            mean_power_w: over(&|outcome| outcome.mean_power_w),
+            application_power_w: over(&|outcome| outcome.mean_application_power_w),
+            energy_per_application_j: over(&|outcome| outcome.energy_per_application_j),
+        }
+    }
+}
+
+/// GPU-EvR against one other scheduler at one number of applications.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ratio {
+    /// The other scheduler.
+    pub baseline: String,
+    /// Applications injected.
+    pub applications: u32,
+    /// Mean number of requirements met, divided by the other's; the paper: up to 6.4.
+    pub met: Option<f64>,
+    /// Mean total violation, divided by the other's.
+    pub violation: Option<f64>,
+    /// Mean board power, divided by the other's.
+    pub mean_power: Option<f64>,
+    /// Mean of the applications' own powers, divided by the other's; the paper: down to 0.8.
+    pub application_power: Option<f64>,
+    /// Energy for each application, divided by the other's.
+    pub energy: Option<f64>,
+}
+
+/// The points of `scheduler` against all others, where the other's mean is not 0.
+#[must_use]
+pub fn ratios(points: &[Point], scheduler: &str) -> Vec<Ratio> {
+    let by = |mine: Statistic, other: Statistic| (other.mean > 0.0).then(|| mine.mean / other.mean);
+    let own =
+        |applications| points.iter().find(|point| point.scheduler == scheduler && point.applications == applications);
+    points
+        .iter()
+        .filter(|point| point.scheduler != scheduler)
+        .filter_map(|other| {
+            let mine = own(other.applications)?;
+            Some(Ratio {
+                baseline: other.scheduler.clone(),
+                applications: other.applications,
+                met: by(mine.met, other.met),
+                violation: by(mine.violation_s, other.violation_s),
+                mean_power: by(mine.mean_power_w, other.mean_power_w),
+                application_power: by(mine.application_power_w, other.application_power_w),
+                energy: by(mine.energy_per_application_j, other.energy_per_application_j),
+            })
+        })
+        .collect()
+}
+
+/// Points as comma-separated values, four decimals.
+#[must_use]
+pub fn points_csv(points: &[Point]) -> String {
+    let quantities =
+        ["met", "violation_s", "utilization", "mean_power_w", "application_power_w", "energy_per_application_j"];
+    let mut text = "scheduler,profiles,applications,samples".to_owned();
+    // Writing to a string cannot fail.
+    for name in quantities {
+        let _ = write!(text, ",{name}_mean,{name}_deviation,{name}_least,{name}_most");
+    }
+    text.push('\n');
+    for point in points {
+        let profiles = if point.synthetic { "SYNTHETIC" } else { "stated" };
+        let _ = write!(text, "{},{profiles},{},{}", point.scheduler, point.applications, point.samples);
+        for statistic in [
+            point.met,
+            point.violation_s,
+            point.utilization,
+            point.mean_power_w,
+            point.application_power_w,
+            point.energy_per_application_j,
+        ] {
+            let Statistic { mean, deviation, least, most } = statistic;
+            let _ = write!(text, ",{mean:.4},{deviation:.4},{least:.4},{most:.4}");
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,94 @@
+//! The same applications, less parallel or with more work, to see on what a result depends.
+
+use crate::applications::{Application, ApplicationSet, BlockTimes, Profile, ProfileError};
+use crate::time::Duration;
+
+/// How to change a set of applications.
+///
+/// The requirements keep their ratio to the execution time on the whole GPU, E(A, `P_tot`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variation {
+    /// Divide every grid into so many launches, one after the other: the work stays, the parallelism goes. 1: as it is.
+    pub narrow: u32,
+    /// Scale block times so that the [`load`] becomes so many percent. `None`: as they are.
+    pub load_percent: Option<u32>,
+}
+
+/// The mean of E(A, `P_tot`) over the applications, divided by the mean delay between injections: above 1, a scheduler
+/// of one application at a time falls behind without end.
+#[must_use]
+pub fn load(set: &ApplicationSet, mean_gap: Duration) -> f64 {
+    let total: u64 = set.profiles.iter().map(|profile| profile.execution(profile.sms()).as_ns()).sum();
+    total as f64 / set.profiles.len().max(1) as f64 / mean_gap.as_ns().max(1) as f64
+}
+
+impl Variation {
+    /// The changed set, for injections with a mean delay of `mean_gap`. It has no injections yet.
+    ///
+    /// # Errors
+    /// [`ProfileError`] if an application becomes too long.
+    pub fn apply(&self, set: &ApplicationSet, mean_gap: Duration) -> Result<ApplicationSet, ProfileError> {
+        let mut changed = set.clone();
+        changed.injections.clear();
+        for application in &mut changed.applications {
+            for kernel in &mut application.kernels {
+                let pieces = self.narrow.clamp(1, kernel.blocks);
+                kernel.blocks = kernel.blocks.div_ceil(pieces);
+                kernel.launches = kernel.launches.saturating_mul(pieces);
+            }
+        }
+        changed.reprofile()?;
+        if let Some(percent) = self.load_percent {
+            // Copies do not scale, so one step comes near and the second nearer.
+            for _ in 0..2 {
+                let factor = f64::from(percent) / 100.0 / load(&changed, mean_gap).max(f64::MIN_POSITIVE);
+                changed.applications.iter_mut().for_each(|application| scale(application, factor));
+                changed.reprofile()?;
+            }
+        }
+        let profiles = set.profiles.iter().zip(&changed.profiles);
+        for ((application, old), (before, after)) in
+            changed.applications.iter_mut().zip(&set.applications).zip(profiles)
+        {
+            let stretch = execution_ns(after) / execution_ns(before).max(1.0);
+            application.requirements = old.requirements.iter().map(|&time| times(time, stretch)).collect();
+        }
+        Ok(changed)
+    }
+}
+
+impl ApplicationSet {
+    /// Computes the profiles anew after the applications were changed.
+    ///
+    /// # Errors
+    /// [`ProfileError`] of the first application that has none.
+    pub fn reprofile(&mut self) -> Result<(), ProfileError> {
+        let device = &self.device;
+        self.profiles =
+            self.applications.iter().map(|application| Profile::new(application, device)).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+}
+
+fn execution_ns(profile: &Profile) -> f64 {
+    profile.execution(profile.sms()).as_ns() as f64
+}
+
+fn scale(application: &mut Application, factor: f64) {
+    for kernel in &mut application.kernels {
+        match &mut kernel.times {
+            BlockTimes::Fixed(time) => *time = times(*time, factor),
+            BlockTimes::Table(table) => table.values_mut().for_each(|time| *time = times(*time, factor)),
+        }
+    }
+}
+
+/// Rounded to whole nanoseconds, at least one.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates, and nothing is negative"
+)]
+fn times(time: Duration, factor: f64) -> Duration {
+    Duration::from_ns(((time.as_ns() as f64 * factor).round() as u64).max(1))
+}

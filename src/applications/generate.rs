@@ -1,0 +1,116 @@
+//! Seeded generators of injections.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
+
+use super::model::{ApplicationSet, Injection, MAX_INJECTIONS};
+use crate::time::{Duration, Instant};
+
+/// How applications are injected. Which application comes, and which of its requirements it gets, is drawn uniformly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Injections {
+    /// `count` applications, the first at t = 0, each later by a delay drawn uniformly from 0 to `gap` (the paper's
+    /// Figures 3 to 5: "randomly selected within 0.5 second window").
+    Random {
+        /// How many.
+        count: u32,
+        /// The longest delay.
+        gap: Duration,
+    },
+    /// `count` applications in each of `periods` periods, at instants drawn uniformly from the period (the paper's
+    /// Figure 6, which does not say where in the period).
+    PerPeriod {
+        /// How many in each period.
+        count: u32,
+        /// Length of a period.
+        period: Duration,
+        /// How many periods.
+        periods: u32,
+    },
+}
+
+/// Why nothing can be injected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum GenerateError {
+    /// More than a run may have.
+    #[error("more than {MAX_INJECTIONS} injections")]
+    TooMany,
+    /// An arrival beyond what inputs may state.
+    #[error("the last injection would come after 2^63 ns")]
+    TooLate,
+    /// There is nothing to draw from.
+    #[error("there are no applications to inject")]
+    NoApplications,
+}
+
+impl Injections {
+    /// How many injections there will be.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        match *self {
+            Self::Random { count, .. } => u64::from(count),
+            Self::PerPeriod { count, periods, .. } => u64::from(count) * u64::from(periods),
+        }
+    }
+
+    /// The last possible arrival \[ns\].
+    fn latest_ns(&self) -> u128 {
+        match *self {
+            Self::Random { count, gap } => u128::from(count) * u128::from(gap.as_ns()),
+            Self::PerPeriod { period, periods, .. } => u128::from(periods) * u128::from(period.as_ns()),
+        }
+    }
+
+    /// Draws injections for `set`, in order of arrival.
+    ///
+    /// Sample `sample` of `seed` is stream number `sample` of the ChaCha8 generator, so that any sample can be drawn
+    /// alone.
+    ///
+    /// # Errors
+    /// [`GenerateError`] if there are too many, or one comes too late.
+    pub fn draw(&self, set: &ApplicationSet, seed: u64, sample: u64) -> Result<Vec<Injection>, GenerateError> {
+        if self.total() > u64::from(MAX_INJECTIONS) {
+            return Err(GenerateError::TooMany);
+        }
+        if self.latest_ns() > 1 << 63 {
+            return Err(GenerateError::TooLate);
+        }
+        let applications = u32::try_from(set.applications.len()).map_err(|_| GenerateError::TooMany)?;
+        if applications == 0 {
+            return Err(GenerateError::NoApplications);
+        }
+        let mut numbers = ChaCha8Rng::seed_from_u64(seed);
+        numbers.set_stream(sample);
+        let pick = |arrival: u64, numbers: &mut ChaCha8Rng| {
+            let application = numbers.random_range(0..applications);
+            let requirements = &set.applications[application as usize].requirements;
+            let requirement = requirements[numbers.random_range(0..requirements.len())];
+            Injection { application, arrival: Instant::from_ns(arrival), requirement }
+        };
+        let mut drawn = Vec::new();
+        match *self {
+            Self::Random { count, gap } => {
+                let mut at = 0;
+                for index in 0..count {
+                    if index > 0 {
+                        at += numbers.random_range(0..=gap.as_ns());
+                    }
+                    drawn.push(pick(at, &mut numbers));
+                }
+            }
+            Self::PerPeriod { count, period, periods } => {
+                for index in 0..u64::from(periods) {
+                    let begin = period.as_ns() * index;
+                    for _ in 0..count {
+                        let within = numbers.random_range(0..period.as_ns().max(1));
+                        drawn.push(pick(begin + within, &mut numbers));
+                    }
+                }
+                drawn.sort_by_key(|injection| injection.arrival);
+            }
+        }
+        Ok(drawn)
+    }
+}

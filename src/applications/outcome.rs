@@ -1,0 +1,141 @@
+//! What came of a run: requirements met, violations, utilization, power.
+
+use serde::Serialize;
+
+use super::model::{ApplicationSet, Class};
+use super::segments::{Segment, SmCount, busy_ns, segments, sm_counts};
+use crate::gpu::Trace;
+use crate::time::{Duration, Instant};
+
+/// What came of one injected application.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ApplicationOutcome {
+    /// Number of the injection, in order of arrival.
+    pub injection: u32,
+    /// Name of the application.
+    pub name: String,
+    /// Its class.
+    pub class: Class,
+    /// When it arrived.
+    pub arrival_ns: Instant,
+    /// Until when it had to finish (Equation 3).
+    pub due_ns: Instant,
+    /// When its first operation began; `None` if the run ended before.
+    pub start_ns: Option<Instant>,
+    /// When its last operation completed.
+    pub finish_ns: Option<Instant>,
+    /// Whether that was no later than `due_ns`.
+    pub met: bool,
+    /// How much later it was; 0 if it was met.
+    pub late_ns: Duration,
+    /// SM time that it used: the sum over all SMs of the time in which one ran its blocks \[ns\].
+    pub sm_time_ns: u128,
+    /// Idle power and the power of its own SMs, averaged over the time from its start to its finish \[W\].
+    pub mean_power_w: f64,
+}
+
+/// What came of a run under one scheduler.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Name of the scheduler.
+    pub scheduler: &'static str,
+    /// How many applications were injected.
+    pub applications: usize,
+    /// How many met their requirement.
+    pub met: usize,
+    /// The sum of what the others were late by.
+    pub total_violation_ns: Duration,
+    /// From the first arrival to the last finish.
+    pub span_ns: Duration,
+    /// Share of all SM time of the span in which an SM ran at least one block.
+    pub utilization: f64,
+    /// Mean power of the board over the span, by the linear model \[W\].
+    pub mean_power_w: f64,
+    /// Energy over the span, by the linear model, divided by the number of applications \[J\].
+    pub energy_per_application_j: f64,
+    /// The mean of the applications' own mean powers, see [`ApplicationOutcome::mean_power_w`] \[W\].
+    pub mean_application_power_w: f64,
+    /// Every injection, in order of arrival.
+    pub outcomes: Vec<ApplicationOutcome>,
+    /// Which application had which SM, and when, ordered by SM and start.
+    #[serde(skip)]
+    pub segments: Vec<Segment>,
+}
+
+impl Outcome {
+    /// Reads off a trace whose operations name their injection as their origin's thread.
+    #[must_use]
+    pub fn new(set: &ApplicationSet, scheduler: &'static str, trace: &Trace) -> Self {
+        let segments = segments(trace);
+        let count = set.injections.len();
+        let mut sm_time = vec![0_u128; count];
+        for segment in &segments {
+            if let Some(time) = sm_time.get_mut(segment.injection as usize) {
+                *time += u128::from(segment.duration().as_ns());
+            }
+        }
+        let mut spans: Vec<(Option<Instant>, Option<Instant>)> = vec![(None, None); count];
+        let mut unfinished = vec![false; count];
+        for record in trace.operations() {
+            let injection = record.origin.thread as usize;
+            let Some(span) = spans.get_mut(injection) else { continue };
+            span.0 = [span.0, record.first_start()].into_iter().flatten().min();
+            span.1 = span.1.max(record.finish());
+            unfinished[injection] |= record.finish().is_none();
+        }
+        let outcomes: Vec<ApplicationOutcome> = (0_u32..)
+            .zip(&set.injections)
+            .map(|(number, injection)| {
+                let index = number as usize;
+                let (start, end) = spans[index];
+                let finish = end.filter(|_| !unfinished[index]);
+                let due = injection.due();
+                let (name, class) = set
+                    .of(injection)
+                    .map_or((String::new(), Class::Low), |(found, _)| (found.name.to_string(), found.class));
+                let own_span = end.unwrap_or_default().since(start.unwrap_or_default());
+                ApplicationOutcome {
+                    injection: number,
+                    name,
+                    class,
+                    arrival_ns: injection.arrival,
+                    due_ns: due,
+                    start_ns: start,
+                    finish_ns: finish,
+                    met: finish.is_some_and(|finish| finish <= due),
+                    late_ns: finish.unwrap_or(trace.end()).since(due),
+                    sm_time_ns: sm_time[index],
+                    mean_power_w: set.power.mean_w(sm_time[index], own_span.as_ns()),
+                }
+            })
+            .collect();
+        let first = set.injections.iter().map(|injection| injection.arrival).min().unwrap_or_default();
+        // Not the end of the trace: a scheduler may have asked to be woken after everything was done.
+        let finished = outcomes.iter().map(|outcome| outcome.finish_ns.unwrap_or(trace.end())).max();
+        let span = finished.unwrap_or_default().since(first);
+        let busy = busy_ns(&segments);
+        let whole = u128::from(span.as_ns()) * u128::from(trace.sms());
+        let per_application = |sum: f64| if count == 0 { 0.0 } else { sum / count as f64 };
+        Self {
+            scheduler,
+            applications: count,
+            met: outcomes.iter().filter(|outcome| outcome.met).count(),
+            total_violation_ns: outcomes.iter().fold(Duration::ZERO, |sum, outcome| sum + outcome.late_ns),
+            span_ns: span,
+            utilization: if whole == 0 { 0.0 } else { busy as f64 / whole as f64 },
+            mean_power_w: set.power.mean_w(busy, span.as_ns()),
+            energy_per_application_j: per_application(set.power.energy_j(busy, span.as_ns())),
+            mean_application_power_w: per_application(outcomes.iter().map(|outcome| outcome.mean_power_w).sum()),
+            outcomes,
+            segments,
+        }
+    }
+
+    /// On how many SMs blocks of one injection ran, over time; the last entry is 0.
+    #[must_use]
+    pub fn sms_over_time(&self, injection: u32) -> Vec<SmCount> {
+        let own: Vec<Segment> =
+            self.segments.iter().filter(|segment| segment.injection == injection).copied().collect();
+        sm_counts(&own)
+    }
+}

@@ -1,0 +1,106 @@
+//! Which application had which SM, and when, read off a trace.
+
+use serde::Serialize;
+
+use crate::gpu::Trace;
+use crate::time::{Duration, Instant};
+use crate::workload::OperationId;
+
+/// A time during which blocks of one injection ran on one SM without a break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Number of the injection.
+    pub injection: u32,
+    /// The SM.
+    pub sm: u16,
+    /// When the first of its blocks was assigned.
+    pub start: Instant,
+    /// When the last of them completed.
+    pub end: Instant,
+}
+
+impl Segment {
+    /// How long.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.end.since(self.start)
+    }
+}
+
+/// From an instant on, blocks of an application ran on so many SMs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SmCount {
+    /// From when.
+    pub at_ns: Instant,
+    /// How many.
+    pub sms: u32,
+}
+
+/// All segments of a trace whose operations name their injection as their origin's thread, ordered by SM and start.
+#[must_use]
+pub fn segments(trace: &Trace) -> Vec<Segment> {
+    let mut open: Vec<Option<Segment>> = vec![None; trace.sms() as usize];
+    let mut done = Vec::new();
+    for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
+        for run in trace.block_runs(id) {
+            let Some(open) = open.get_mut(usize::from(run.sm)) else { continue };
+            let injection = record.origin.thread;
+            match open {
+                Some(last) if last.injection == injection && last.start <= run.start && run.start <= last.end => {
+                    last.end = last.end.max(run.end);
+                }
+                _ => done.extend(open.replace(Segment { injection, sm: run.sm, start: run.start, end: run.end })),
+            }
+        }
+    }
+    done.extend(open.into_iter().flatten());
+    done.sort_by_key(|segment| (segment.sm, segment.start, segment.end, segment.injection));
+    done
+}
+
+/// How long the SMs were busy, taken together \[ns\]. `segments` must be ordered by SM and start.
+pub(super) fn busy_ns(segments: &[Segment]) -> u128 {
+    let mut total = 0;
+    let mut covered = (u16::MAX, Instant::ZERO);
+    for segment in segments {
+        let from = if covered.0 == segment.sm { segment.start.max(covered.1) } else { segment.start };
+        if segment.end > from {
+            total += u128::from(segment.end.since(from).as_ns());
+            covered = (segment.sm, segment.end);
+        }
+    }
+    total
+}
+
+/// How many SMs ran blocks of one injection over time; the last entry is 0. `own` are its segments in any order.
+pub(super) fn sm_counts(own: &[Segment]) -> Vec<SmCount> {
+    let mut by_sm = own.to_vec();
+    by_sm.sort_by_key(|segment| (segment.sm, segment.start));
+    let mut changes: Vec<(Instant, i64)> = Vec::with_capacity(2 * own.len());
+    let mut covered: Option<Segment> = None;
+    for segment in by_sm {
+        match &mut covered {
+            Some(last) if last.sm == segment.sm && segment.start <= last.end => last.end = last.end.max(segment.end),
+            _ => {
+                changes.extend(covered.replace(segment).into_iter().flat_map(edges));
+            }
+        }
+    }
+    changes.extend(covered.into_iter().flat_map(edges));
+    changes.sort_unstable();
+    let mut counts: Vec<SmCount> = Vec::new();
+    let mut sms = 0_i64;
+    for (position, &(at, change)) in changes.iter().enumerate() {
+        sms += change;
+        let more_now = changes.get(position + 1).is_some_and(|&(next, _)| next == at);
+        let count = u32::try_from(sms).unwrap_or(0);
+        if !more_now && counts.last().is_none_or(|last| last.sms != count) {
+            counts.push(SmCount { at_ns: at, sms: count });
+        }
+    }
+    counts
+}
+
+fn edges(segment: Segment) -> [(Instant, i64); 2] {
+    [(segment.start, 1), (segment.end, -1)]
+}

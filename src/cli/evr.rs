@@ -1,0 +1,175 @@
+//! `gpusched evr`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use gpusched::applications::figures::{GanttRows, Point, SweepOptions, gantt_svg, points_csv, sweep};
+use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
+use gpusched::hosts::gpu_evr::EvrRules;
+use gpusched::hosts::{Scheduler, run_applications};
+use gpusched::report::application_table;
+use gpusched::time::Duration;
+
+use super::output::{Format, note, write_whole};
+use super::{Answer, input, output, run_options};
+
+/// Run applications with timing requirements under GPU-EvR (DATE 2014) and the schedulers it is compared with, all on
+/// the same simulated GPU: how many requirements are met, by how much the others are late, utilization and power.
+#[derive(Debug, Args)]
+pub(crate) struct Evr {
+    /// Application file, or the name of a built-in set (rodinia-like-k20m and gpu-evr-figure-1, both SYNTHETIC); - reads standard input
+    file: PathBuf,
+    /// Run this scheduler; may be repeated [default: all of them]
+    #[arg(long, value_parser = PossibleValuesParser::new(Scheduler::ALL.map(Scheduler::name)))]
+    scheduler: Vec<String>,
+    /// GPU to simulate: a built-in name or a device file [default: the file's, or k20m]
+    #[arg(long, value_name = "NAME|FILE")]
+    device: Option<String>,
+    /// Seed of the injections that are drawn
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Inject N applications drawn from the file, each up to --gap after the one before
+    #[arg(long, value_name = "N", conflicts_with = "per_period")]
+    inject: Option<u32>,
+    /// Longest delay between two injections
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse, default_value = "500ms", requires = "inject")]
+    gap: Duration,
+    /// Inject N applications drawn from the file in each --period
+    #[arg(long, value_name = "N")]
+    per_period: Option<u32>,
+    /// Length of a period
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse, default_value = "1s", requires = "per_period")]
+    period: Duration,
+    /// Number of periods
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "per_period")]
+    periods: u32,
+    /// Draw the injections this often and give means and standard deviations
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    samples: u32,
+    /// Threads for --samples [default: as many as there are processors]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Decide differently where the paper leaves it open, for example full-gpu=wait (see docs/gpu-evr.md)
+    #[arg(long, value_name = "RULE=VALUE")]
+    rule: Vec<String>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Draw which SMs each application had over time, under the first scheduler
+    #[arg(long, value_name = "F.svg", conflicts_with = "samples")]
+    figure: Option<PathBuf>,
+}
+
+impl Evr {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let mut set = self.read()?;
+        let rules = self.rules()?;
+        let mut schedulers: Vec<Scheduler> =
+            self.scheduler.iter().filter_map(|name| Scheduler::from_name(name)).collect();
+        if schedulers.is_empty() {
+            schedulers = Scheduler::ALL.to_vec();
+        }
+        for scheduler in &schedulers {
+            scheduler.check(&set.device)?;
+        }
+        let generator = self.generator(&set);
+        for text in &set.notes {
+            note(text);
+        }
+        if self.samples > 1 {
+            let Some(injections) = generator else {
+                bail!("--samples draws injections anew, and this file states arrivals: add --inject or --per-period");
+            };
+            return self.sample(
+                &set,
+                injections,
+                &SweepOptions { samples: self.samples, seed: self.seed, schedulers, rules },
+            );
+        }
+        if let Some(injections) = generator {
+            set.injections = injections.draw(&set, self.seed, 0)?;
+        }
+        if set.injections.is_empty() {
+            bail!(
+                "nothing is injected: give the applications \"arrivals\", the file an \"injection\", or use --inject"
+            );
+        }
+        let mut outcomes = Vec::with_capacity(schedulers.len());
+        for scheduler in schedulers {
+            let trace = run_applications(&set, scheduler, rules).with_context(|| format!("under {scheduler}"))?;
+            outcomes.push(Outcome::new(&set, scheduler.name(), &trace));
+        }
+        self.draw(&set, &outcomes)?;
+        let text = match self.format {
+            Format::Table => application_table::outcome_table(&set, &outcomes),
+            Format::Json => application_table::outcome_json(&set, self.seed, &outcomes)? + "\n",
+            Format::Csv => application_table::outcome_csv(&set, &outcomes),
+        };
+        print(&text)
+    }
+
+    fn read(&self) -> anyhow::Result<ApplicationSet> {
+        let device = self.device.as_deref().map(run_options::device).transpose()?;
+        let name = self.file.display().to_string();
+        if let Some(text) = ApplicationSet::builtin_json(&name) {
+            return Ok(ApplicationSet::from_json(&name, text, device)?);
+        }
+        let (file, text) = input::read(&self.file)
+            .with_context(|| format!("built-in application sets are {}", BUILTIN_SETS.join(", ")))?;
+        Ok(ApplicationSet::from_json(&file, &text, device)?)
+    }
+
+    fn rules(&self) -> anyhow::Result<EvrRules> {
+        let mut rules = EvrRules::default();
+        for text in &self.rule {
+            let (key, value) = text.split_once('=').with_context(|| format!("--rule {text:?}: expected RULE=VALUE"))?;
+            rules.set(key, value).with_context(|| format!("--rule {text}"))?;
+        }
+        Ok(rules)
+    }
+
+    /// How to draw injections: as the command line says, or else the file; `None` if the file states arrivals.
+    fn generator(&self, set: &ApplicationSet) -> Option<Injections> {
+        let random = self.inject.map(|count| Injections::Random { count, gap: self.gap });
+        let periodic =
+            self.per_period.map(|count| Injections::PerPeriod { count, period: self.period, periods: self.periods });
+        random.or(periodic).or(set.generator)
+    }
+
+    fn sample(&self, set: &ApplicationSet, injections: Injections, options: &SweepOptions) -> anyhow::Result<Answer> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0)).build()?;
+        let outcomes = pool.install(|| sweep(set, injections, options))?;
+        let (count, periods) = match injections {
+            Injections::PerPeriod { count, periods, .. } => (count, periods),
+            Injections::Random { count, .. } => (count, 1),
+        };
+        let points: Vec<Point> = outcomes
+            .iter()
+            .map(|(scheduler, outcomes)| {
+                Point::of(scheduler.name().to_owned(), set.synthetic, count, periods, outcomes)
+            })
+            .collect();
+        let text = match self.format {
+            Format::Table => application_table::point_table(set, &points),
+            Format::Json => application_table::point_json(set, self.seed, &points)? + "\n",
+            Format::Csv => points_csv(&points),
+        };
+        print(&text)
+    }
+
+    fn draw(&self, set: &ApplicationSet, outcomes: &[Outcome]) -> anyhow::Result<()> {
+        let (Some(path), Some(outcome)) = (&self.figure, outcomes.first()) else { return Ok(()) };
+        let svg = gantt_svg(set, outcome, &[GanttRows::Application, GanttRows::Sm])?;
+        write_whole(path, |out| out.write_all(svg.as_bytes()))
+    }
+}
+
+fn print(text: &str) -> anyhow::Result<Answer> {
+    let mut out = output::stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(Answer::Done)
+}

@@ -1,0 +1,181 @@
+//! Decisions that the paper leaves open, each with its alternatives. `docs/gpu-evr.md` gives the reasons.
+
+use thiserror::Error;
+
+/// Makes an enum whose variants have names for the command line.
+macro_rules! named {
+    ($(#[$meta:meta])* $kind:ident { $($(#[$note:meta])* $variant:ident = $name:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub enum $kind { $($(#[$note])* $variant),+ }
+
+        impl $kind {
+            /// All of them, the default first.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// Name used on the command line and in reports.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+
+            fn from_name(name: &str) -> Result<Self, RuleError> {
+                Self::ALL.iter().copied().find(|rule| rule.name() == name).ok_or_else(|| RuleError::Value {
+                    found: name.to_owned(),
+                    allowed: [$($name),+].join(", "),
+                })
+            }
+        }
+    };
+}
+
+named! {
+    /// In which order the urgent queue is served.
+    UrgentQueue {
+        /// First promoted, first served (Algorithm 1 pushes, and names no other order).
+        #[default]
+        Fifo = "fifo",
+        /// The earliest `T_resp` first.
+        Due = "due",
+        /// Medium before low, then first promoted.
+        Class = "class",
+        /// There is no urgent queue; for measuring what it is good for.
+        Off = "off",
+    }
+}
+
+named! {
+    /// What happens to a waiting application while all SMs are allotted.
+    FullGpu {
+        /// If applications of a lower class have SMs that they can give up, it is submitted without any, and the
+        /// reallocation gives it theirs.
+        #[default]
+        Reclaim = "reclaim",
+        /// It waits until an application ends (Algorithm 1, line 11, and Equation 5 as printed).
+        Wait = "wait",
+    }
+}
+
+named! {
+    /// What a running application keeps when the SMs for reallocation do not suffice.
+    Keep {
+        /// One SM, because "applications may not be suspended after starting their execution" (section III).
+        #[default]
+        One = "one",
+        /// Nothing: it can be left without SMs until the next reallocation (Algorithm 2, line 11, as printed).
+        None = "none",
+    }
+}
+
+named! {
+    /// What happens to SMs that nobody needs (Algorithm 2, lines 21 and 22, which cannot be read).
+    Leftover {
+        /// They stay free for what arrives next, as the fourth SM of Fig. 1 does.
+        #[default]
+        Free = "free",
+        /// They are lent, in order of class, to running applications that get faster by them, and come back at the
+        /// next block boundary when somebody needs them.
+        Lend = "lend",
+    }
+}
+
+named! {
+    /// How the remaining time of a kernel is estimated.
+    Remaining {
+        /// By the share of blocks not yet completed (Equation 7).
+        #[default]
+        Share = "share",
+        /// By the rounds in which the blocks not yet completed run; exact where all SMs start together.
+        Rounds = "rounds",
+    }
+}
+
+named! {
+    /// How many SMs an application needs that cannot meet its requirement with any number.
+    Late {
+        /// As many as make it finish earliest.
+        #[default]
+        Fastest = "fastest",
+        /// One: it is lost anyway, and others are not.
+        One = "one",
+    }
+}
+
+/// The decisions of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EvrRules {
+    /// Order of the urgent queue.
+    pub urgent: UrgentQueue,
+    /// Waiting while all SMs are allotted.
+    pub full_gpu: FullGpu,
+    /// What a running application keeps.
+    pub keep: Keep,
+    /// SMs that nobody needs.
+    pub leftover: Leftover,
+    /// Estimate of the remaining time.
+    pub remaining: Remaining,
+    /// Applications that are late whatever they get.
+    pub late: Late,
+}
+
+/// A rule that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RuleError {
+    /// No such rule.
+    #[error("there is no rule {found:?}; there are urgent, full-gpu, keep, leftover, remaining and late")]
+    Key {
+        /// What was asked for.
+        found: String,
+    },
+    /// No such value.
+    #[error("{found:?} is none of the rule's values {allowed}")]
+    Value {
+        /// What was asked for.
+        found: String,
+        /// What there is.
+        allowed: String,
+    },
+}
+
+impl EvrRules {
+    /// Sets the rule `key` (such as `full-gpu`) to the value `name` (such as `wait`).
+    ///
+    /// # Errors
+    /// [`RuleError`] if there is none of that name.
+    pub fn set(&mut self, key: &str, name: &str) -> Result<(), RuleError> {
+        match key {
+            "urgent" => self.urgent = UrgentQueue::from_name(name)?,
+            "full-gpu" => self.full_gpu = FullGpu::from_name(name)?,
+            "keep" => self.keep = Keep::from_name(name)?,
+            "leftover" => self.leftover = Leftover::from_name(name)?,
+            "remaining" => self.remaining = Remaining::from_name(name)?,
+            "late" => self.late = Late::from_name(name)?,
+            _ => return Err(RuleError::Key { found: key.to_owned() }),
+        }
+        Ok(())
+    }
+
+    /// These rules with one changed, for every rule and every alternative, with its name as `key=value`.
+    #[must_use]
+    pub fn alternatives(self) -> Vec<(String, Self)> {
+        let keys: [(&str, Vec<&str>); 6] = [
+            ("urgent", UrgentQueue::ALL.iter().map(|rule| rule.name()).collect()),
+            ("full-gpu", FullGpu::ALL.iter().map(|rule| rule.name()).collect()),
+            ("keep", Keep::ALL.iter().map(|rule| rule.name()).collect()),
+            ("leftover", Leftover::ALL.iter().map(|rule| rule.name()).collect()),
+            ("remaining", Remaining::ALL.iter().map(|rule| rule.name()).collect()),
+            ("late", Late::ALL.iter().map(|rule| rule.name()).collect()),
+        ];
+        let mut found = Vec::new();
+        for (key, names) in keys {
+            for name in names {
+                let mut changed = self;
+                if changed.set(key, name).is_ok() && changed != self {
+                    found.push((format!("{key}={name}"), changed));
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,105 @@
+//! The workload manager: which waiting application is submitted to the GPU (Algorithm 1).
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::gpu_manager::GpuManager;
+use super::rules::{EvrRules, FullGpu, UrgentQueue};
+use super::running::RunningApp;
+use super::timing::{margin, required_sms};
+use crate::applications::Class;
+use crate::time::Instant;
+
+/// Applications that wait for the GPU: one queue for each class, and the urgent queue.
+#[derive(Debug)]
+pub struct WorkloadManager<'a> {
+    rules: EvrRules,
+    /// High, medium, low.
+    queues: [VecDeque<RunningApp<'a>>; 3],
+    urgent_queue: VecDeque<RunningApp<'a>>,
+    /// `T_margin` and number of the medium and low applications that wait.
+    margins: BTreeSet<(Instant, u32)>,
+}
+
+impl<'a> WorkloadManager<'a> {
+    /// A manager for whom nothing waits.
+    #[must_use]
+    pub fn new(rules: EvrRules) -> Self {
+        Self { rules, queues: Default::default(), urgent_queue: VecDeque::new(), margins: BTreeSet::new() }
+    }
+
+    /// An application arrives and is pushed into the queue of its class. Gives the instant at which it becomes urgent,
+    /// if it can.
+    pub fn enqueue(&mut self, app: RunningApp<'a>) -> Option<Instant> {
+        let can_be_urgent = app.class != Class::High && self.rules.urgent != UrgentQueue::Off;
+        let margin = can_be_urgent.then(|| margin(app.due, app.profile));
+        self.margins.extend(margin.map(|margin| (margin, app.number)));
+        self.queues[app.class as usize].push_back(app);
+        margin
+    }
+
+    /// `NumWaitingApp()`
+    #[must_use]
+    pub fn num_waiting_app(&self) -> usize {
+        self.urgent_queue.len() + self.queues.iter().map(VecDeque::len).sum::<usize>()
+    }
+
+    /// Lines 7 to 9, `CheckAndUpdateAppInfo()`: medium and low applications whose `T_margin` (Equation 9) has come go
+    /// from their class's queue to the urgent queue. Gives their numbers.
+    pub fn check_and_update_app_info(&mut self, now: Instant) -> Vec<u32> {
+        let mut promoted = Vec::new();
+        while let Some(&(margin, number)) = self.margins.first().filter(|(margin, _)| *margin <= now) {
+            self.margins.remove(&(margin, number));
+            let found = self.queues.iter_mut().find_map(|queue| {
+                let position = queue.iter().position(|app| app.number == number)?;
+                queue.remove(position)
+            });
+            if let Some(app) = found {
+                promoted.push(number);
+                self.push_urgent(app);
+            }
+        }
+        promoted
+    }
+
+    /// `UrgentQueue.push()`, in the order that the rule says.
+    fn push_urgent(&mut self, app: RunningApp<'a>) {
+        let goes_before = |other: &RunningApp<'_>| match self.rules.urgent {
+            UrgentQueue::Due => app.due < other.due,
+            UrgentQueue::Class => app.class < other.class,
+            UrgentQueue::Fifo | UrgentQueue::Off => false,
+        };
+        let position = self.urgent_queue.iter().position(goes_before).unwrap_or(self.urgent_queue.len());
+        self.urgent_queue.insert(position, app);
+    }
+
+    /// The queue to be served next: urgent, then high, medium, low.
+    fn next_queue(&mut self) -> Option<&mut VecDeque<RunningApp<'a>>> {
+        std::iter::once(&mut self.urgent_queue).chain(&mut self.queues).find(|queue| !queue.is_empty())
+    }
+
+    /// Lines 10 to 21: if an application waits and the GPU has SMs for it, submits it. Says whether it did.
+    ///
+    /// It gets the fewest SMs with which it meets its requirement, or else what is available, and then the GPU manager
+    /// is asked to reallocate. With [`FullGpu::Reclaim`], SMs that lower classes can give up count as there, too.
+    pub fn submit_next(&mut self, now: Instant, gpu: &mut GpuManager<'a>) -> bool {
+        let rules = self.rules;
+        let available_sm = gpu.available_sm();
+        let Some(queue) = self.next_queue() else { return false };
+        let may_submit = |app: &RunningApp<'_>| {
+            available_sm > 0 || (rules.full_gpu == FullGpu::Reclaim && gpu.can_reclaim_for(app.class))
+        };
+        // SelectNextApp()
+        let Some(mut next_app) = queue.pop_front_if(|app| may_submit(app)) else { return false };
+        self.margins.remove(&(margin(next_app.due, next_app.profile), next_app.number));
+        // GetRequiredResource()
+        let required_sm = required_sms(&next_app, now, rules.remaining, rules.late);
+        if available_sm >= required_sm {
+            next_app.allotted = required_sm;
+        } else {
+            next_app.allotted = available_sm;
+            gpu.set_realloc_flag();
+        }
+        gpu.submit_app(next_app);
+        true
+    }
+}

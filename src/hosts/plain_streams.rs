@@ -1,0 +1,43 @@
+//! Plain CUDA streams: what a user gets who installs no framework at all.
+//!
+//! Every application has a stream of its own, of the default priority, and submits everything at the instant of its
+//! arrival. The hardware's rules do the rest: concurrency where blocks fit, and first in, first out between kernels
+//! (X1). Neither class nor requirement is known to anybody.
+
+use super::whole_application::Catalogue;
+use crate::applications::ApplicationSet;
+use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
+
+/// The applications in front of the GPU.
+#[must_use]
+pub fn plain_streams(set: &ApplicationSet) -> impl Host {
+    PlainStreams { catalogue: Catalogue::new(set), arrived: Vec::new() }
+}
+
+#[derive(Debug)]
+struct PlainStreams<'a> {
+    catalogue: Catalogue<'a>,
+    arrived: Vec<u32>,
+}
+
+impl Host for PlainStreams<'_> {
+    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+        for (token, injection) in (0..).zip(&self.catalogue.set.injections) {
+            gpu.wake_at(injection.arrival, token);
+        }
+        Ok(())
+    }
+
+    fn on_event(&mut self, _event: GpuEvent, _gpu: &Gpu) {}
+
+    fn on_wake(&mut self, token: u64) {
+        self.arrived.extend(u32::try_from(token));
+    }
+
+    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+        for number in std::mem::take(&mut self.arrived) {
+            self.catalogue.submit_whole(gpu, number)?;
+        }
+        Ok(())
+    }
+}
