@@ -10,10 +10,10 @@
 //! | blocks that differ, on one SM with the resources of all | [`MergedResources`] |
 //! | all kernels with the same block time, in closed form | [`equal_times`] |
 //! | utilization, Eq. 3.3 and 3.4 | [`Task`] |
-//! | a whole scenario, and whether the result is exact | [`analyse`] |
+//! | a whole scenario, and whether the result is exact | [`analyse()`] |
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
-//! | all orders of simultaneous launches | [`launch_orders`] |
-//! | analysed against simulated | [`compare`] |
+//! | all orders of simultaneous launches | [`launch_orders()`] |
+//! | analysed against simulated | [`compare()`] |
 //! | random scenarios that put the merged SM to the test | [`validation`] |
 //! | the thesis' cost study, Figs. 3.11 to 3.13 | [`cost_study`] |
 //!

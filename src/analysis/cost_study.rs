@@ -48,7 +48,7 @@ pub struct Point {
     pub printed_steps: usize,
     /// Seconds that the printed algorithm took.
     pub printed_s: f64,
-    /// Seconds that [`finish_times`](super::finish_times) took.
+    /// Seconds that [`finish_times`] took.
     pub fast_s: f64,
 }
 

@@ -71,7 +71,7 @@ pub(crate) struct Warps {
 enum Solver {
     /// Dynamic programming over histograms of warps
     Search,
-    /// The report's integer program on `HiGHS`; only in builds with the feature ilp
+    /// The report's integer program on HiGHS; only in builds with the feature ilp
     Ilp,
 }
 
