@@ -248,3 +248,19 @@ fn a_state_after_the_horizon_is_refused() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("horizon"), "{}", stderr(&output));
 }
+
+#[test]
+fn a_replayed_log_is_drawn_measured_above_simulated_on_one_axis() {
+    let directory = directory("replay_figure");
+    let figure = directory.join("replay.svg").display().to_string();
+    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/logs/two-streams").display().to_string();
+    let output = gpusched(&["replay-log", &logs, "--figure", &figure]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = fs::read_to_string(&figure).expect("the figure was written");
+    let document = roxmltree::Document::parse(&text).expect("it is XML");
+    let texts: Vec<&str> =
+        document.descendants().filter(|node| node.is_text()).filter_map(|node| node.text()).collect();
+    assert!(texts.iter().any(|text| text.starts_with("measured: ")), "{texts:?}");
+    assert!(texts.contains(&"simulated"), "{texts:?}");
+    assert_eq!(texts.iter().filter(|text| text.starts_with("time [")).count(), 2, "both have an axis");
+}
