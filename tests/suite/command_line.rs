@@ -259,7 +259,7 @@ fn a_replayed_log_is_drawn_measured_above_simulated_on_one_axis() {
     let text = fs::read_to_string(&figure).expect("the figure was written");
     let document = roxmltree::Document::parse(&text).expect("it is XML");
     let texts: Vec<&str> =
-        document.descendants().filter(|node| node.is_text()).filter_map(|node| node.text()).collect();
+        document.descendants().filter(roxmltree::Node::is_text).filter_map(|node| node.text()).collect();
     assert!(texts.iter().any(|text| text.starts_with("measured: ")), "{texts:?}");
     assert!(texts.contains(&"simulated"), "{texts:?}");
     assert_eq!(texts.iter().filter(|text| text.starts_with("time [")).count(), 2, "both have an axis");
