@@ -11,6 +11,7 @@ mod completions;
 mod devices;
 mod evr;
 mod figure_options;
+mod figures;
 mod input;
 mod jobs;
 mod log_input;
@@ -61,6 +62,8 @@ enum Command {
     Warps(Box<warps::Warps>),
     /// Run applications with timing requirements under GPU-EvR, TimeGraph, Global EDF and plain streams
     Evr(Box<evr::Evr>),
+    /// Make every figure and table of the papers that can be computed, with its data
+    Figures(figures::Figures),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -92,6 +95,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Tasks(command) => command.run(),
         Command::Warps(command) => command.run(),
         Command::Evr(command) => command.run(),
+        Command::Figures(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

@@ -33,6 +33,7 @@ pub mod analysis;
 pub mod applications;
 pub mod audit;
 pub mod device;
+pub mod figures;
 pub mod gpu;
 pub mod hosts;
 pub mod json;

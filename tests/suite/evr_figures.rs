@@ -1,18 +1,16 @@
-//! The data of the paper's Figures 3 to 6. The small version runs always; the campaign behind `docs/gpu-evr.md` and
-//! `output/gpu-evr2014-*` is run with
+//! The data of the paper's Figures 3 to 6, in a small version (`gpusched figures` makes the large one), and the campaigns
+//! behind the tables of sections 3 and 5 of `docs/gpu-evr.md`, which are run with
 //!
 //! ```text
 //! cargo test --release --test suite -- --ignored --nocapture evr_figures
 //! ```
 
 use gpusched::applications::figures::{
-    Curves, GanttRows, Point, Quantity, SweepOptions, Variation, gantt_svg, per_period, points_csv, random_injection,
-    ratios, sweep,
+    Curves, Point, Quantity, SweepOptions, Variation, per_period, random_injection, ratios, sweep,
 };
-use gpusched::applications::{ApplicationSet, Class, Injections, Outcome};
+use gpusched::applications::{ApplicationSet, Class, Injections};
+use gpusched::hosts::Scheduler;
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, run_applications};
-use gpusched::report::application_table::point_table;
 use gpusched::time::Duration;
 
 fn thirteen() -> ApplicationSet {
@@ -42,48 +40,8 @@ const GAP: Duration = Duration::from_ns(500_000_000);
 const FEWER_SAMPLES: u32 = 50;
 const MEAN_GAP: Duration = Duration::from_ns(250_000_000);
 
-fn write(name: &str, text: &str) {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("output");
-    std::fs::create_dir_all(&path).expect("the folder can be made");
-    std::fs::write(path.join(name), text).expect("it can be written");
-}
-
-fn draw(name: &str, title: &str, x_title: &str, quantity: Quantity, points: &[Point]) {
-    let svg = Curves { title, x_title, quantity, points }.svg().expect("it can be drawn");
-    write(&format!("gpu-evr2014-{name}.svg"), &svg);
-}
-
 fn factor(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"))
-}
-
-/// Figures 3 to 6 and Fig. 1 as files; their ratios on standard output.
-#[test]
-#[ignore = "a campaign of minutes"]
-fn campaign_figures_3_to_6() {
-    let set = thirteen();
-    let options = SweepOptions::default();
-    let counts: Vec<u32> = (1..=10).map(|tens| 10 * tens).collect();
-    let random = random_injection(&set, &counts, GAP, &options).expect("it runs");
-    let injected = "applications injected, gaps within 0.5 s";
-    draw("figure-3", "Figure 3: requirements met", injected, Quantity::Met, &random);
-    draw("figure-4", "Figure 4: total violation", injected, Quantity::Violation, &random);
-    draw("figure-5-utilization", "Figure 5: SM utilization", injected, Quantity::Utilization, &random);
-    draw("figure-5-power", "Figure 5: mean power per application", injected, Quantity::ApplicationPower, &random);
-    write("gpu-evr2014-figures-3-4-5.csv", &points_csv(&random));
-    let counts: Vec<u32> = (1..=15).collect();
-    let periodic = per_period(&set, &counts, Duration::from_ns(1_000_000_000), 10, &options).expect("it runs");
-    let per = "applications injected per period of 1 s, ten periods";
-    draw("figure-6", "Figure 6: requirements met per period", per, Quantity::Met, &periodic);
-    write("gpu-evr2014-figure-6.csv", &points_csv(&periodic));
-    println!("{}\n{}", point_table(&set, &random), point_table(&set, &periodic));
-
-    let text = ApplicationSet::builtin_json("gpu-evr-figure-1").expect("it is built in");
-    let set = ApplicationSet::from_json("figure 1", text, None).expect("it is sound");
-    let trace = run_applications(&set, Scheduler::GpuEvr, EvrRules::default()).expect("it runs");
-    let outcome = Outcome::new(&set, "gpu-evr", &trace);
-    let svg = gantt_svg(&set, &outcome, &[GanttRows::Application, GanttRows::Sm]).expect("it can be drawn");
-    write("gpu-evr2014-figure-1.svg", &svg);
 }
 
 /// On what the ratios depend: parallelism of the applications and load of the GPU.

@@ -11,7 +11,7 @@ use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Ste
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockTime, Kernel, StreamSpec};
 
-/// RTSS 2017, fig. 3 and table II.
+/// RTSS 2017, fig. 3 and Table 1.
 pub(crate) const RTSS_2017_FIG_3: &str = r#"{
   "name": "RTSS 2017 <fig. 3> & co.", "max_iterations": 1, "max_time": 0, "cuda_device": 0,
   "benchmarks": [

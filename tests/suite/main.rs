@@ -16,6 +16,7 @@ mod evr_figures;
 mod figure;
 mod figure_command;
 mod figure_properties;
+mod figures;
 mod generate;
 mod measured_logs;
 mod native;

@@ -1,0 +1,114 @@
+//! `gpusched figures`
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use gpusched::figures::{Figure, GALLERY_MARK, Kind, Made, catalogue, gallery};
+
+use super::output::{note, write_whole};
+use super::{Answer, jobs, output};
+
+/// Make every figure and table of the papers that can be computed: SVG pictures, the data behind each as CSV, and a
+/// gallery page beside what was published. All of them take some minutes.
+#[derive(Debug, Args)]
+pub(crate) struct Figures {
+    /// Make this one only, without the gallery; may be repeated
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// The folder to write into; files there with the figures' names are replaced
+    #[arg(long, value_name = "DIR", default_value = "output")]
+    out: PathBuf,
+    /// List the figures' names and what they show, and make none
+    #[arg(long, conflicts_with_all = ["only", "out"])]
+    list: bool,
+    #[command(flatten)]
+    jobs: jobs::Jobs,
+}
+
+impl Figures {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let figures = catalogue();
+        if self.list {
+            return list(&figures);
+        }
+        let asked = self.asked(&figures)?;
+        let page = self.out.join("README.md");
+        if self.only.is_empty() {
+            refuse_to_replace(&page)?;
+        }
+        fs::create_dir_all(&self.out).with_context(|| format!("cannot create {}", self.out.display()))?;
+        let pool = self.jobs.pool()?;
+        let mut made = Vec::with_capacity(asked.len());
+        for figure in asked {
+            if self.only.is_empty() && self.is_there(&figure) {
+                note(&format!("{}: states times, kept as it is; --only {0} makes it anew", figure.name));
+                made.push((figure, None));
+                continue;
+            }
+            let result = pool.install(|| figure.make())?;
+            self.write(&result)?;
+            made.push((figure, Some(result)));
+        }
+        if self.only.is_empty() {
+            write_whole(&page, |out| out.write_all(gallery(&made).as_bytes()))?;
+        }
+        Ok(Answer::Done)
+    }
+
+    /// The figures asked for, in the order of the catalogue.
+    fn asked(&self, figures: &[Figure]) -> anyhow::Result<Vec<Figure>> {
+        if let Some(unknown) = self.only.iter().find(|name| !figures.iter().any(|figure| figure.name == **name)) {
+            let known: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
+            bail!("--only {unknown}: no such figure; there are {}", known.join(", "));
+        }
+        let wanted = |figure: &&Figure| self.only.is_empty() || self.only.iter().any(|name| name == figure.name);
+        Ok(figures.iter().filter(wanted).copied().collect())
+    }
+
+    /// Whether all files of a figure that states times exist already.
+    fn is_there(&self, figure: &Figure) -> bool {
+        match figure.kind {
+            Kind::Computed => false,
+            Kind::Timed { files, .. } => files.iter().all(|name| self.out.join(name).exists()),
+        }
+    }
+
+    /// Writes a figure's files, and says so on standard output, with what was found if it was asked for by name.
+    fn write(&self, made: &Made) -> anyhow::Result<()> {
+        let mut out = output::stdout();
+        for file in &made.files {
+            let path = self.out.join(&file.name);
+            write_whole(&path, |out| out.write_all(file.text.as_bytes()))?;
+            writeln!(out, "{}", path.display())?;
+        }
+        if !self.only.is_empty() {
+            writeln!(out, "{}", made.finding.trim_end())?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+/// A gallery is replaced, anybody else's page is not.
+fn refuse_to_replace(page: &Path) -> anyhow::Result<()> {
+    match fs::read_to_string(page) {
+        Ok(text) if text.starts_with(GALLERY_MARK) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Ok(_) => bail!("{} exists and is not a gallery of gpusched: choose another --out", page.display()),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", page.display())),
+    }
+}
+
+fn list(figures: &[Figure]) -> anyhow::Result<Answer> {
+    let mut out = output::stdout();
+    let width = figures.iter().map(|figure| figure.name.len()).max().unwrap_or(0);
+    for figure in figures {
+        let place = format!("{}, {}", figure.paper.short(), figure.part);
+        writeln!(out, "{:width$}  {place}: {}", figure.name, figure.subject)?;
+    }
+    out.flush()?;
+    Ok(Answer::Done)
+}

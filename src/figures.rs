@@ -1,0 +1,22 @@
+//! The figures and tables of the papers, computed here.
+//!
+//! [`catalogue()`] lists every published figure and table that can be computed so far; each [`Figure`] makes its
+//! pictures, the data behind them and a sentence on what was found, to stand beside what was published; [`gallery`]
+//! is the page that shows them all. Pictures are SVG and data CSV, the same bytes on every run, except for those that
+//! [state times of this machine](Kind::Timed).
+
+mod catalogue;
+mod date2014;
+mod error;
+mod figure;
+mod gallery;
+mod ospert2017;
+mod paper;
+mod rtss2017;
+mod timeline;
+
+pub use catalogue::catalogue;
+pub use error::FigureError;
+pub use figure::{Figure, File, Kind, Made};
+pub use gallery::{GALLERY_MARK, gallery};
+pub use paper::Paper;

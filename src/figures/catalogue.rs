@@ -1,0 +1,30 @@
+//! All figures.
+
+use super::figure::Figure;
+use super::{date2014, ospert2017, rtss2017};
+
+/// Every figure and table that is computed, in the order of the gallery.
+#[must_use]
+pub fn catalogue() -> Vec<Figure> {
+    [rtss2017::FIGURES, ospert2017::FIGURES, date2014::FIGURES].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::Paper;
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_papers_stay_together_in_the_order_of_the_gallery() {
+        let figures = catalogue();
+        let names: BTreeSet<&str> = figures.iter().map(|figure| figure.name).collect();
+        assert_eq!(names.len(), figures.len());
+        let places: Vec<usize> = figures
+            .iter()
+            .map(|figure| Paper::ALL.iter().position(|&paper| paper == figure.paper).expect("it is one of all"))
+            .collect();
+        assert!(places.is_sorted());
+    }
+}

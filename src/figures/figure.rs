@@ -1,0 +1,89 @@
+//! One figure or table of a paper.
+
+use super::error::FigureError;
+use super::paper::Paper;
+use super::timeline::{self, Published};
+
+/// A figure or table of a paper that is computed here.
+#[derive(Debug, Clone, Copy)]
+pub struct Figure {
+    /// By which it is asked for; its files begin with it.
+    pub name: &'static str,
+    /// Where it was published.
+    pub paper: Paper,
+    /// Where in the paper, for example `Fig. 3`.
+    pub part: &'static str,
+    /// What it shows.
+    pub subject: &'static str,
+    /// What the paper says about it.
+    pub published: &'static str,
+    /// Whether its bytes can be told in advance.
+    pub kind: Kind,
+    pub(super) make: Make,
+}
+
+/// Whether a figure's bytes can be told in advance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The same bytes on every run and machine.
+    Computed,
+    /// Shows how long computations took on this machine, so it is not made anew unless asked for.
+    Timed {
+        /// Names of its files, as in [`Made::files`].
+        files: &'static [&'static str],
+        /// What is found on any machine, to be read beside [`Figure::published`].
+        finding: &'static str,
+    },
+}
+
+/// How a figure is made.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Make {
+    /// By simulating a shipped scenario and drawing its block timeline.
+    Timeline(Published),
+    /// By a function of its own, given the figure's name; samples run on the current rayon thread pool.
+    Own(fn(&'static str) -> Result<Made, Box<dyn std::error::Error + Send + Sync>>),
+}
+
+/// A file of a figure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its name, without a directory; ends in `.svg` or `.csv`.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// Pictures and the data behind them, in the order in which to show them.
+    pub files: Vec<File>,
+    /// What was found, to be read beside [`Figure::published`]: a few sentences, or a table of Markdown.
+    pub finding: String,
+}
+
+impl Figure {
+    /// Makes the figure. It may take minutes; samples run on the current rayon thread pool, and their number of threads
+    /// changes nothing in the result.
+    ///
+    /// # Errors
+    /// [`FigureError`] if the shipped data cannot be read or run.
+    pub fn make(&self) -> Result<Made, FigureError> {
+        let made = match self.make {
+            Make::Timeline(published) => timeline::make(self.name, published),
+            Make::Own(make) => make(self.name),
+        };
+        made.map_err(|source| FigureError { figure: self.name, source })
+    }
+
+    /// The commands that make this figure alone.
+    #[must_use]
+    pub fn commands(&self) -> Vec<String> {
+        let mut commands = vec![format!("gpusched figures --only {}", self.name)];
+        if let Make::Timeline(published) = self.make {
+            commands.push(format!("gpusched simulate {} --figure F.svg", published.path));
+        }
+        commands
+    }
+}

@@ -1,0 +1,63 @@
+//! The page that shows all figures beside what was published.
+
+use std::fmt::Write;
+
+use super::figure::{Figure, Kind, Made};
+use super::paper::Paper;
+
+/// The first line of the gallery, by which it is known as ours.
+pub const GALLERY_MARK: &str = "<!-- Written by `gpusched figures`; do not edit. -->";
+
+/// The gallery, as Markdown that stands beside the figures' files: what each figure shows, what was published, what
+/// came out here. It says the same of a timed figure whether that was made or not, so it is the same on every machine.
+#[must_use]
+pub fn gallery(figures: &[(Figure, Option<Made>)]) -> String {
+    let mut page = format!(
+        "{GALLERY_MARK}\n\n# Figures and tables of the papers, computed\n\nEvery picture and every CSV file here is \
+         written by `gpusched figures`, from the scenarios and generators that the project ships. *Published* is what \
+         the paper says; *here* is what came out.\n"
+    );
+    for paper in Paper::ALL {
+        let mut of_paper = figures.iter().filter(|(figure, _)| figure.paper == paper).peekable();
+        if of_paper.peek().is_none() {
+            continue;
+        }
+        // Writing into a string cannot fail.
+        let _ = write!(page, "\n## {}\n\n{}.\n", paper.short(), paper.citation());
+        for (figure, made) in of_paper {
+            section(&mut page, figure, made.as_ref());
+        }
+    }
+    page
+}
+
+fn section(page: &mut String, figure: &Figure, made: Option<&Made>) {
+    let heading = format!("{}, {}: {}", figure.paper.short(), figure.part, figure.subject);
+    let (files, finding) = match (figure.kind, made) {
+        (Kind::Timed { files, finding }, _) => (files.to_vec(), finding),
+        (Kind::Computed, Some(made)) => (made.files.iter().map(|file| &*file.name).collect(), &*made.finding),
+        (Kind::Computed, None) => (Vec::new(), ""),
+    };
+    let (pictures, data): (Vec<&str>, Vec<&str>) = files.into_iter().partition(|name| is_picture(name));
+    let _ = write!(page, "\n### {heading}\n\n");
+    for name in pictures {
+        let _ = write!(page, "![{heading}]({name})\n\n");
+    }
+    let _ = write!(page, "*Published:* {}\n\n", figure.published);
+    let table = finding.starts_with('|');
+    let _ = write!(page, "*Here:*{}{}\n\n", if table { "\n\n" } else { " " }, finding.trim_end());
+    if matches!(figure.kind, Kind::Timed { .. }) {
+        page.push_str("Times differ from run to run; the files here are of one run.\n\n");
+    }
+    let commands: Vec<String> = figure.commands().iter().map(|command| format!("`{command}`")).collect();
+    let _ = write!(page, "*Alone:* {}", commands.join(", or "));
+    if !data.is_empty() {
+        let links: Vec<String> = data.iter().map(|name| format!("[{name}]({name})")).collect();
+        let _ = write!(page, ". *Data:* {}", links.join(", "));
+    }
+    page.push_str(".\n");
+}
+
+fn is_picture(name: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|extension| extension == "svg")
+}

@@ -1,0 +1,65 @@
+//! The papers whose figures are computed.
+
+/// A paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Paper {
+    /// The rules of the TX2.
+    Rtss2017,
+    /// Their first part, on the TX1.
+    Ospert2017,
+    /// Response times on a merged SM.
+    Thesis2019,
+    /// Makespan of warps.
+    Cister2012,
+    /// Real-time tasks on the GPU.
+    Rtns2020,
+    /// GPU-EvR.
+    Date2014,
+}
+
+impl Paper {
+    /// All of them, in the order of the gallery.
+    pub const ALL: [Self; 6] =
+        [Self::Rtss2017, Self::Ospert2017, Self::Thesis2019, Self::Rtns2020, Self::Date2014, Self::Cister2012];
+
+    /// Venue and year, for headings.
+    #[must_use]
+    pub const fn short(self) -> &'static str {
+        match self {
+            Self::Rtss2017 => "RTSS 2017",
+            Self::Ospert2017 => "OSPERT 2017",
+            Self::Thesis2019 => "Thesis, 2019",
+            Self::Rtns2020 => "RTNS 2020",
+            Self::Date2014 => "DATE 2014",
+            Self::Cister2012 => "CISTER 2012",
+        }
+    }
+
+    /// Authors, title, venue.
+    #[must_use]
+    pub const fn citation(self) -> &'static str {
+        match self {
+            Self::Rtss2017 => {
+                "T. Amert, N. Otterness, M. Yang, J. H. Anderson, F. D. Smith: GPU Scheduling on the NVIDIA TX2: Hidden \
+                 Details Revealed, RTSS 2017"
+            }
+            Self::Ospert2017 => {
+                "N. Otterness, M. Yang, T. Amert, J. H. Anderson, F. D. Smith: Inferring the Scheduling Policies of an \
+                 Embedded CUDA GPU, OSPERT 2017"
+            }
+            Self::Thesis2019 => "Paredes Zevallos: GPU response time analysis, Master's thesis, 2019",
+            Self::Rtns2020 => {
+                "H. Zahaf, G. Lipari: Design and Analysis of Programming Platform for Accelerated GPU-Like \
+                 Architectures, RTNS 2020"
+            }
+            Self::Date2014 => {
+                "H. Lee, M. A. Al Faruque: GPU-EvR: Run-Time Event Based Real-Time Scheduling Framework on GPGPU \
+                 Platform, DATE 2014"
+            }
+            Self::Cister2012 => {
+                "K. Berezovskyi, K. Bletsas, B. Andersson: Makespan Computation for GPU Threads Running on a Single \
+                 Streaming Multiprocessor, technical report HURRAY-TR-120710, CISTER, 2012"
+            }
+        }
+    }
+}

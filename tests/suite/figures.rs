@@ -1,0 +1,97 @@
+//! `gpusched figures`: what it writes, replaces and refuses.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use gpusched::figures::{Kind, catalogue, gallery};
+
+fn directory(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = fs::remove_dir_all(&path);
+    path
+}
+
+fn gpusched(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gpusched")).args(arguments).output().expect("the command runs")
+}
+
+fn committed(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("output").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn published_timelines_come_out_as_their_papers_say_and_as_committed() {
+    for figure in catalogue().iter().filter(|figure| figure.commands().len() > 1) {
+        let made = figure.make().expect("what is shipped can be run");
+        assert!(made.finding.starts_with("All "), "{}: {}", figure.name, made.finding);
+        for file in &made.files {
+            assert!(file.text == committed(&file.name), "{} is not as committed", file.name);
+        }
+    }
+}
+
+#[test]
+fn every_file_of_the_catalogue_is_committed_and_shown_in_the_gallery() {
+    let page = committed("README.md");
+    for figure in catalogue() {
+        assert!(page.contains(&format!("`gpusched figures --only {}`", figure.name)), "{}", figure.name);
+        if let Kind::Timed { files, .. } = figure.kind {
+            for name in files {
+                assert!(!committed(name).is_empty());
+            }
+        }
+    }
+    let links = page.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    for link in links.filter(|link| !link.contains('/')) {
+        assert!(!committed(link).is_empty());
+    }
+}
+
+#[test]
+fn one_figure_is_made_alone_and_says_what_was_found() {
+    let out = directory("figures_only");
+    let folder = out.display().to_string();
+    let output = gpusched(&["figures", "--only", "rtss2017-figure-8", "--out", &folder]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("All 9 kernels as expected"));
+    let mut names: Vec<String> = fs::read_dir(&out)
+        .expect("it was made")
+        .map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["rtss2017-figure-8.csv", "rtss2017-figure-8.svg"]);
+    let csv = fs::read_to_string(out.join("rtss2017-figure-8.csv")).expect("it was written");
+    // By hand from Table 5 and rule A2: K9 starts when K2 ends.
+    assert!(csv.lines().any(|line| line.ends_with(",1100000000,2100000000") && line.contains(",K9,")), "{csv}");
+}
+
+#[test]
+fn an_unknown_figure_is_refused_with_the_names_there_are() {
+    let output = gpusched(&["figures", "--only", "rtss2017-figure-9"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("no such figure") && text.contains("rtss2017-figure-8"), "{text}");
+}
+
+#[test]
+fn somebody_elses_page_is_not_replaced() {
+    let out = directory("figures_foreign");
+    fs::create_dir_all(&out).expect("it can be made");
+    fs::write(out.join("README.md"), "mine").expect("it can be written");
+    let output = gpusched(&["figures", "--out", &out.display().to_string()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not a gallery"));
+    assert_eq!(fs::read_dir(&out).expect("it is there").count(), 1);
+}
+
+#[test]
+fn the_gallery_says_what_was_published_beside_what_came_out() {
+    let figure = catalogue()[0];
+    let made = figure.make().expect("what is shipped can be run");
+    let page = gallery(&[(figure, Some(made.clone()))]);
+    for text in [figure.published, &made.finding, figure.paper.citation(), "](rtss2017-figure-3.svg)"] {
+        assert!(page.contains(text), "{text}");
+    }
+}
