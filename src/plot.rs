@@ -17,6 +17,7 @@ mod pdf;
 mod png;
 mod sheet;
 mod svg;
+mod tex;
 pub mod theme;
 mod ticks;
 mod timeline;
