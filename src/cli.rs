@@ -18,6 +18,7 @@ mod log_input;
 mod merged_sm;
 mod orders;
 mod output;
+mod picture;
 mod replay_log;
 mod run_options;
 mod schema;

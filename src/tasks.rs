@@ -29,7 +29,7 @@ mod hyperperiod;
 pub mod limited_preemption;
 pub mod necessary;
 pub mod non_preemptive_edf;
-pub(crate) mod plot;
+mod plot;
 mod processor_demand;
 mod rand_fixed_sum;
 mod read;

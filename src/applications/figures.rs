@@ -11,8 +11,8 @@ mod points;
 mod sweep;
 mod variation;
 
-pub use curves::{CurveError, Curves, Quantity};
-pub use gantt::{GanttError, GanttRows, gantt_svg};
+pub use curves::{Curves, Quantity};
+pub use gantt::{GanttError, GanttRows, gantt, gantt_svg};
 pub use points::{Point, Ratio, Statistic, points_csv, ratios};
 pub use sweep::{FigureError, SweepOptions, per_period, random_injection, sweep};
 pub use variation::{Variation, load};

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::applications::figures::{GanttRows, Point, SweepOptions, gantt_svg, points_csv, sweep};
+use gpusched::applications::figures::{GanttRows, Point, SweepOptions, gantt, points_csv, sweep};
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, run_applications};
 use gpusched::report::application_table;
 use gpusched::time::Duration;
 
-use super::output::{Format, note, write_whole};
-use super::{Answer, input, output, run_options};
+use super::output::{Format, note};
+use super::{Answer, input, output, picture, run_options};
 
 /// Run applications with timing requirements under GPU-EvR (DATE 2014) and the schedulers it is compared with, all on
 /// the same simulated GPU: how many requirements are met, by how much the others are late, utilization and power.
@@ -58,13 +58,14 @@ pub(crate) struct Evr {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Draw which SMs each application had over time, under the first scheduler
-    #[arg(long, value_name = "F.svg", conflicts_with = "samples")]
+    /// Draw which SMs each application had over time, under the first scheduler [.svg, .png, .tex or .pdf]
+    #[arg(long, value_name = "FILE", conflicts_with = "samples")]
     figure: Option<PathBuf>,
 }
 
 impl Evr {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        picture::check(self.figure.as_deref())?;
         let mut set = self.read()?;
         let rules = self.rules()?;
         let mut schedulers: Vec<Scheduler> =
@@ -162,8 +163,7 @@ impl Evr {
 
     fn draw(&self, set: &ApplicationSet, outcomes: &[Outcome]) -> anyhow::Result<()> {
         let (Some(path), Some(outcome)) = (&self.figure, outcomes.first()) else { return Ok(()) };
-        let svg = gantt_svg(set, outcome, &[GanttRows::Application, GanttRows::Sm])?;
-        write_whole(path, |out| out.write_all(svg.as_bytes()))
+        picture::write(path, &gantt(set, outcome, &[GanttRows::Application, GanttRows::Sm])?)
     }
 }
 

@@ -19,8 +19,8 @@ use super::output::write_whole;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Figure")]
 pub(crate) struct FigureOptions {
-    /// Draw a timeline of all blocks; the file's extension decides the format: .svg, .png, or .pdf (if built with
-    /// the cargo feature "pdf")
+    /// Draw a timeline of all blocks; the file's extension decides the format: .svg, .png, .tex (TikZ to
+    /// \input), or .pdf (if built with the cargo feature "pdf")
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     /// What the height of a block stands for

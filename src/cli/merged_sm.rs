@@ -13,8 +13,8 @@ use gpusched::report::{campaign_csv, campaign_figure, campaign_table};
 use gpusched::workload::Placement;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::output::{Format, note, write_whole};
-use super::{Answer, jobs, output, run_options};
+use super::output::{Format, note};
+use super::{Answer, jobs, output, picture, run_options};
 
 /// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
 /// often they agree, and shrink a counterexample where they do not. Ctrl-C ends with what is done so far.
@@ -41,13 +41,14 @@ pub(crate) struct MergedSm {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Draw agreement and error of every family into an SVG file
-    #[arg(long, value_name = "F.svg")]
+    /// Draw agreement and error of every family [.svg, .png, .tex or .pdf]
+    #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
 }
 
 impl MergedSm {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        picture::check(self.figure.as_deref())?;
         let named = self.family.iter().filter_map(|name| Family::from_name(name));
         let campaign = Campaign {
             device: run_options::device(&self.device)?,
@@ -61,7 +62,7 @@ impl MergedSm {
             note("stopped: what follows is what was done until then");
         }
         if let Some(path) = &self.figure {
-            write_whole(path, |out| out.write_all(campaign_figure(&report).as_bytes()))?;
+            picture::write(path, &campaign_figure(&report))?;
         }
         self.print(&report, &campaign.device)?;
         Ok(Answer::Done)

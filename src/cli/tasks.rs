@@ -53,11 +53,3 @@ fn read_set(file: &Path, device: &str) -> anyhow::Result<(TaskSet, Device)> {
     let (name, text) = input::read(file)?;
     Ok((TaskSet::from_json(&name, &text, &device)?, device))
 }
-
-/// Refuses figures in other formats than SVG.
-fn check_figure(path: &Path) -> anyhow::Result<()> {
-    match path.extension() {
-        Some(extension) if extension == "svg" => Ok(()),
-        _ => anyhow::bail!("{}: figures of tasks are written as .svg", path.display()),
-    }
-}

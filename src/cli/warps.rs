@@ -13,7 +13,7 @@ use gpusched::warps::{
 };
 
 use super::output::{Format, note, write_whole};
-use super::{Answer, output};
+use super::{Answer, output, picture};
 
 /// How long W warps of one kernel can take on one SM under any work-conserving warp scheduler.
 ///
@@ -59,8 +59,8 @@ pub(crate) struct Warps {
     /// Write the integer program as an LP file, for any solver
     #[arg(long, value_name = "F.lp")]
     export: Option<PathBuf>,
-    /// Draw the schedule as SVG, warps down, cycles across
-    #[arg(long, value_name = "F.svg")]
+    /// Draw the schedule, warps down, cycles across [.svg, .png, .tex or .pdf]
+    #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -106,6 +106,7 @@ fn parse_cycles(text: &str) -> Result<(char, u32), String> {
 
 impl Warps {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        picture::check(self.figure.as_deref())?;
         if self.solver == Solver::Ilp && !cfg!(feature = "ilp") {
             bail!(
                 "--solver ilp: this build has no integer program solver; build it with cargo build --release \
@@ -134,7 +135,7 @@ impl Warps {
         };
         if let Some(path) = &self.figure {
             let Some(schedule) = &makespans.schedule else { bail!("--figure: there is no schedule to draw") };
-            write_whole(path, |out| out.write_all(warps::schedule_svg(&string, schedule).as_bytes()))?;
+            picture::write(path, &warps::schedule_figure(&string, schedule))?;
         }
         for text in &makespans.notes {
             note(text);

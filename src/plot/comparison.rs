@@ -5,7 +5,7 @@ use super::error::PlotError;
 use super::font;
 use super::geometry::{Length, MM, Point};
 use super::options::TimelineOptions;
-use super::theme::{Colour, Theme};
+use super::theme::{self, Colour, Theme};
 use super::timeline::Timeline;
 use crate::report::Summary;
 use crate::time::{Duration, Instant};
@@ -21,8 +21,7 @@ pub struct FinishMark {
     pub lower: Instant,
 }
 
-/// Vermilion of Okabe and Ito: seen on every fill of a kernel.
-const MARK: Stroke = Stroke { colour: Colour(0xd5, 0x5e, 0x00), width: MM / 3 };
+const MARK: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
 const ROW: Length = 3 * MM + MM / 2;
 /// Rows of differences, beyond which they are counted.
 const MOST_ROWS: usize = 12;

@@ -25,6 +25,33 @@ pub struct Stroke {
     pub width: Length,
 }
 
+/// How a path is interrupted; with a [`Stroke`], what tells lines apart in grey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dash {
+    /// Not at all.
+    #[default]
+    Solid,
+    /// `- -`
+    Dashed,
+    /// `· ·`
+    Dotted,
+    /// `- ·`
+    DashDotted,
+}
+
+impl Dash {
+    /// Lengths drawn and left out, in turn; empty for a solid line.
+    #[must_use]
+    pub const fn lengths(self) -> &'static [Length] {
+        match self {
+            Self::Solid => &[],
+            Self::Dashed => &[150, 70],
+            Self::Dotted => &[35, 55],
+            Self::DashDotted => &[150, 55, 35, 55],
+        }
+    }
+}
+
 /// Which end of a text its position states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
@@ -76,6 +103,15 @@ pub enum Shape {
         /// Look.
         stroke: Stroke,
     },
+    /// Straight lines from each point to the next.
+    Path {
+        /// The points.
+        points: Vec<Point>,
+        /// Look.
+        stroke: Stroke,
+        /// Interruptions.
+        dash: Dash,
+    },
     /// A closed polygon.
     Polygon {
         /// Corners in order.
@@ -112,6 +148,9 @@ impl Shape {
         match self {
             Self::Box { area, fill, stroke } => Self::Box { area: rect(area), fill, stroke },
             Self::Line { from, to, stroke } => Self::Line { from: point(from), to: point(to), stroke },
+            Self::Path { points, stroke, dash } => {
+                Self::Path { points: points.into_iter().map(point).collect(), stroke, dash }
+            }
             Self::Polygon { corners, fill, stroke } => {
                 Self::Polygon { corners: corners.into_iter().map(point).collect(), fill, stroke }
             }

@@ -49,13 +49,15 @@ pub enum PlotError {
         scale: f64,
     },
     /// A file name that tells no format.
-    #[error("{name:?} does not end in .svg, .png or .pdf, which would tell the format")]
+    #[error("{name:?} does not end in .svg, .png, .tex or .pdf, which would tell the format")]
     UnknownFormat {
         /// The name.
         name: String,
     },
     /// PDF without what it needs.
-    #[error("this gpusched was built without PDF; build it with the cargo feature \"pdf\", or write .svg or .png")]
+    #[error(
+        "this gpusched was built without PDF; build it with the cargo feature \"pdf\", or write .svg, .png or .tex"
+    )]
     NoPdf,
     /// What a library refused.
     #[error("the {format} cannot be drawn: {error}")]

@@ -14,6 +14,8 @@ pub enum FigureFormat {
     Png,
     /// Portable Document Format.
     Pdf,
+    /// TikZ, to be included in a LaTeX document.
+    Tex,
 }
 
 impl FigureFormat {
@@ -26,6 +28,7 @@ impl FigureFormat {
         match extension.to_ascii_lowercase().as_str() {
             "svg" => Ok(Self::Svg),
             "png" => Ok(Self::Png),
+            "tex" => Ok(Self::Tex),
             "pdf" if cfg!(feature = "pdf") => Ok(Self::Pdf),
             "pdf" => Err(PlotError::NoPdf),
             _ => Err(PlotError::UnknownFormat { name: path.display().to_string() }),
@@ -43,6 +46,7 @@ impl Drawing {
             FigureFormat::Svg => Ok(self.to_svg().into_bytes()),
             FigureFormat::Png => self.to_png(scale),
             FigureFormat::Pdf => self.to_pdf(),
+            FigureFormat::Tex => Ok(self.to_tex().into_bytes()),
         }
     }
 }
@@ -55,6 +59,7 @@ mod tests {
     fn the_extension_decides() {
         assert_eq!(FigureFormat::of(Path::new("a/b.SVG")), Ok(FigureFormat::Svg));
         assert_eq!(FigureFormat::of(Path::new("b.png")), Ok(FigureFormat::Png));
+        assert_eq!(FigureFormat::of(Path::new("b.tex")), Ok(FigureFormat::Tex));
         assert!(matches!(FigureFormat::of(Path::new("b.gif")), Err(PlotError::UnknownFormat { .. })));
         assert!(matches!(FigureFormat::of(Path::new("svg")), Err(PlotError::UnknownFormat { .. })));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::drawing::{Anchor, Drawing, Shape, Stroke, Text};
+use super::drawing::{Anchor, Dash, Drawing, Shape, Stroke, Text};
 use super::geometry::{Length, MM, Point, Rect};
 use super::theme::{Colour, Fill, Hatch, Theme};
 
@@ -104,6 +104,7 @@ impl Writer {
                 to.y,
                 strokes(Some(*stroke))
             ),
+            Shape::Path { points, stroke, dash } => self.path(points, *stroke, *dash),
             Shape::Text(text) => self.text(text),
             Shape::Explained { tooltip, shapes } => {
                 write!(self.out, "<g><title>{}</title>", escaped(tooltip))?;
@@ -114,6 +115,18 @@ impl Writer {
                 Ok(())
             }
         }
+    }
+
+    fn path(&mut self, points: &[Point], stroke: Stroke, dash: Dash) -> std::fmt::Result {
+        let lengths: Vec<String> = dash.lengths().iter().map(ToString::to_string).collect();
+        let dashes =
+            if lengths.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", lengths.join(" ")) };
+        write!(
+            self.out,
+            "<polyline points=\"{}\" fill=\"none\" stroke-linejoin=\"round\"{}{dashes}/>",
+            coordinates(points),
+            strokes(Some(stroke))
+        )
     }
 
     /// The background, and over it the hatch, each with the same outline.
@@ -154,8 +167,12 @@ fn rectangle(area: &Rect) -> String {
 }
 
 fn polygon(corners: &[Point]) -> String {
-    let points: Vec<String> = corners.iter().map(|corner| format!("{},{}", corner.x, corner.y)).collect();
-    format!("polygon points=\"{}\"", points.join(" "))
+    format!("polygon points=\"{}\"", coordinates(corners))
+}
+
+fn coordinates(points: &[Point]) -> String {
+    let points: Vec<String> = points.iter().map(|point| format!("{},{}", point.x, point.y)).collect();
+    points.join(" ")
 }
 
 fn strokes(stroke: Option<Stroke>) -> String {

@@ -99,6 +99,17 @@ const PALETTE: [Colour; 8] = [
     Colour(0x99, 0x99, 0x99),
 ];
 
+/// Okabe and Ito's colours for lines on white, where yellow is not seen.
+const LINE_PALETTE: [Colour; 7] = [
+    Colour(0x00, 0x72, 0xb2),
+    Colour(0xd5, 0x5e, 0x00),
+    Colour(0x00, 0x9e, 0x73),
+    Colour(0xcc, 0x79, 0xa7),
+    Colour(0x00, 0x00, 0x00),
+    Colour(0x56, 0xb4, 0xe9),
+    Colour(0xe6, 0x9f, 0x00),
+];
+
 /// In the order of the colours.
 const HATCHES: [Hatch; 8] = [
     Hatch::Plain,
@@ -111,7 +122,16 @@ const HATCHES: [Hatch; 8] = [
     Hatch::Grid,
 ];
 
-/// The colour of series number `index`, at full strength; for lines.
+/// What calls for attention: a difference, a miss. Seen on every fill of a series.
+pub const MARK: Colour = Colour(0xd5, 0x5e, 0x00);
+
+/// The colour of line number `index`, in an order in which neighbours differ much.
+#[must_use]
+pub fn line_colour(index: usize) -> Colour {
+    LINE_PALETTE[index % LINE_PALETTE.len()]
+}
+
+/// The colour of series number `index`, at full strength.
 #[must_use]
 pub fn series_colour(index: usize) -> Colour {
     PALETTE[index % PALETTE.len()]
@@ -141,6 +161,8 @@ pub struct Theme {
     pub line: Length,
     /// Grids.
     pub thin_line: Length,
+    /// Curves.
+    pub curve_line: Length,
     /// Arrows.
     pub arrow_line: Length,
     /// Strokes of hatches.
@@ -158,6 +180,7 @@ impl Theme {
         small_size: points(11) / 2,
         line: points(1) / 2,
         thin_line: points(1) / 4,
+        curve_line: points(9) / 10,
         arrow_line: points(3) / 4,
         hatch_line: points(2) / 5,
         hatch_tile: MM,

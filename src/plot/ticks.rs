@@ -18,10 +18,15 @@ pub fn time_ticks(from: u64, to: u64, most: u64) -> Ticks {
     let span = to.saturating_sub(from);
     let units = [(NS_PER_SECOND, "s"), (1_000_000, "ms"), (1_000, "µs")];
     let (unit_ns, unit) = units.into_iter().find(|(ns, _)| span >= 2 * ns).unwrap_or((1, "ns"));
-    let step = round_step(span, most.max(2));
-    let first = from.div_ceil(step);
-    let at = (first..=to / step).map(|tick| (tick * step, in_unit(tick * step, unit_ns))).collect();
+    let at = round_ticks(from, to, most).into_iter().map(|tick| (tick, in_unit(tick, unit_ns))).collect();
     Ticks { unit, at }
+}
+
+/// Round numbers from `from` to `to`, at most `most` of them (at least 2).
+#[must_use]
+pub fn round_ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
+    let step = round_step(to.saturating_sub(from), most.max(2));
+    (from.div_ceil(step)..=to / step).map(|tick| tick * step).collect()
 }
 
 /// The smallest 1-2-5 step of which `span` holds fewer than `most`.

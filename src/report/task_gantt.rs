@@ -1,24 +1,34 @@
-//! What ran on each SM and when, with releases and deadlines, as SVG.
+//! What ran on each SM and when, with releases and deadlines.
 
 use crate::hosts::real_time::TaskRun;
+use crate::plot::theme::{self, Colour, Fill, Theme, series_fill};
+use crate::plot::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet, Stroke, round_ticks};
 use crate::tasks::{Reservations, TaskSet};
 use crate::workload::OperationId;
 
-/// Width of the time axis \[pixels\].
-const WIDTH: f64 = 1_100.0;
-const LEFT: f64 = 70.0;
-const SM_HEIGHT: f64 = 64.0;
-const TASK_HEIGHT: f64 = 22.0;
-const GAP: f64 = 14.0;
+const SM_HEIGHT: Length = 14 * MM;
+const TASK_HEIGHT: Length = 5 * MM;
+const GAP: Length = MM;
+const BESIDE_PLOT: Length = 13 * MM / 10;
+const RIGHT_MARGIN: Length = 4 * MM;
+/// Names take at most this.
+const MOST_FOR_NAMES: Length = 40 * MM;
+/// Narrower boxes are all outline, and get none.
+const LEAST_OUTLINED: Length = MM / 3;
+/// Heads of arrows, and half of a miss' cross.
+const HEAD: Length = 8 * MM / 10;
 /// Jobs and block groups that are drawn at most; a figure of more shows nothing.
 const MAX_DRAWN: usize = 20_000;
 
-/// Colours that colour-blind readers can tell apart (Okabe and Ito).
-const COLORS: [&str; 8] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999"];
+const RELEASE: Stroke = Stroke { colour: Colour::BLACK, width: Theme::PAPER.line };
+const DEADLINE: Stroke = Stroke { colour: Colour::GREY_TEXT, width: Theme::PAPER.line };
+const MISS: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
+/// Budgets of the reservation of one SM's own tasks, and of that of all SMs' tasks.
+const BUDGETS: [Colour; 2] = [Colour(0xe4, 0xee, 0xf8), Colour(0xfa, 0xee, 0xd4)];
 
-/// A figure of [0, `end`]: one lane for each SM with what ran there, its height the share of the SM's thread slots;
-/// below, one lane for each task with its releases (up), deadlines (down) and misses (red cross). Budgets of
-/// `reservations` are shaded.
+/// A figure of [0, `end`], as wide as a page: one lane for each SM with what ran there, its height the share of the
+/// SM's thread slots; below, one lane for each task with its releases (up), deadlines (down, dotted) and misses
+/// (crosses). Budgets of `reservations` are shaded.
 ///
 /// # Errors
 /// The number of things to draw, or one that it exceeds, if that is more than 20,000.
@@ -28,7 +38,7 @@ pub fn gantt(
     reservations: Option<Reservations>,
     end: u64,
     threads_per_sm: u32,
-) -> Result<String, usize> {
+) -> Result<Drawing, usize> {
     // Stretches of many waves are expanded no further than needed to know that they are too many.
     let operations = (0..).zip(&run.launches).map(|(operation, _)| OperationId(operation));
     let waves = operations
@@ -37,13 +47,10 @@ pub fn gantt(
     if drawn > MAX_DRAWN {
         return Err(drawn);
     }
-    let mut figure = Figure { set, run, end: end.max(1), svg: String::new() };
-    let (width, height) = (LEFT + WIDTH + 30.0, figure.lanes_end() + set.tasks.len() as f64 * TASK_HEIGHT + 40.0);
-    figure.put(&format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>"
-    ));
+    let names = set.tasks.iter().map(|task| Sheet::text_width(&task.name));
+    let widest = names.max().unwrap_or(0).max(Sheet::text_width("SM 99")).min(MOST_FOR_NAMES);
+    let left = Sheet::MARGIN + MARK_WIDTH + GAP + widest + BESIDE_PLOT;
+    let mut figure = Figure { set, run, end: end.max(1), left, sheet: Sheet::new() };
     for sm in 0..set.sms {
         figure.lane(sm, reservations);
     }
@@ -51,55 +58,57 @@ pub fn gantt(
     for task in 0..set.tasks.len() {
         figure.task(task);
     }
-    figure.axis(height - 14.0);
-    figure.put("</svg>");
-    Ok(figure.svg)
+    let height = figure.axis(figure.task_bottom(set.tasks.len()));
+    Ok(figure.sheet.into_drawing("Task set run".to_owned(), PAGE_WIDTH, height))
 }
 
 struct Figure<'a> {
     set: &'a TaskSet,
     run: &'a TaskRun,
     end: u64,
-    svg: String,
+    left: Length,
+    sheet: Sheet,
 }
 
-/// Blocks on one SM: until when, and from where to where of its height.
-type Stacked = (u64, f64, f64);
+/// The mark beside a task's name, which says how its blocks look.
+const MARK_WIDTH: Length = 3 * MM + MM / 2;
+
+/// Blocks on one SM: until when, and the lowest and the highest thread slot that they take.
+type Stacked = (u64, u32, u32);
 
 impl Figure<'_> {
-    fn put(&mut self, text: &str) {
-        self.svg.push_str(text);
-        self.svg.push('\n');
+    fn right() -> Length {
+        PAGE_WIDTH - RIGHT_MARGIN
     }
 
-    fn x(&self, t: u64) -> f64 {
-        LEFT + WIDTH * t.min(self.end) as f64 / self.end as f64
+    fn x(&self, t: u64) -> Length {
+        let width = i128::from(Self::right() - self.left);
+        let offset = i128::from(t.min(self.end)) * width / i128::from(self.end);
+        self.left + Length::try_from(offset).unwrap_or(0)
     }
 
-    fn lane_top(sm: u32) -> f64 {
-        GAP + f64::from(sm) * (SM_HEIGHT + GAP)
+    fn lane_area(&self, sm: u32) -> Rect {
+        let top = GAP + Length::from(sm) * (SM_HEIGHT + GAP);
+        Rect::between(self.left, top, Self::right(), top + SM_HEIGHT)
     }
 
-    fn lanes_end(&self) -> f64 {
-        Self::lane_top(self.set.sms)
+    /// Where the first `tasks` lanes of tasks end.
+    fn task_bottom(&self, tasks: usize) -> Length {
+        self.lane_area(self.set.sms).y + Length::try_from(tasks).unwrap_or(0) * TASK_HEIGHT
     }
 
     /// An empty SM with the budgets shaded.
     fn lane(&mut self, sm: u32, reservations: Option<Reservations>) {
-        let top = Self::lane_top(sm);
-        self.put(&format!("<text x=\"8\" y=\"{}\">SM {sm}</text>", top + SM_HEIGHT / 2.0 + 4.0));
-        let shaded = reservations.iter().flat_map(|both| [(both.single, "#eef4fb"), (both.all, "#fdf3e1")]);
-        for (reservation, fill) in shaded {
+        let area = self.lane_area(sm);
+        self.sheet.text(format!("SM {sm}"), self.left - BESIDE_PLOT, area.centre().y, Anchor::End);
+        let shaded = reservations.iter().flat_map(|both| [both.single, both.all].into_iter().zip(BUDGETS));
+        for (reservation, colour) in shaded {
             for (from, to) in reservation.served(0, self.end) {
-                let (x, width) = (self.x(from), self.x(to) - self.x(from));
-                self.put(&format!(
-                    "<rect x=\"{x:.2}\" y=\"{top}\" width=\"{width:.2}\" height=\"{SM_HEIGHT}\" fill=\"{fill}\"/>"
-                ));
+                let served = Rect::between(self.x(from), area.y, self.x(to), area.bottom());
+                self.sheet.area(served, Some(Fill::plain(colour)), None);
             }
         }
-        self.put(&format!(
-            "<rect x=\"{LEFT}\" y=\"{top}\" width=\"{WIDTH}\" height=\"{SM_HEIGHT}\" fill=\"none\" stroke=\"#888\"/>"
-        ));
+        self.sheet.area(area, None, Some(Sheet::FRAME));
     }
 
     /// Everything that ran.
@@ -113,78 +122,86 @@ impl Figure<'_> {
             for blocks in run.trace.block_runs(operation).take_while(|blocks| blocks.start.as_ns() < end) {
                 let (from, to) = (blocks.start.as_ns(), blocks.end.as_ns());
                 let Some(lane) = lanes.get_mut(blocks.sm as usize) else { continue };
-                let slots = f64::from(threads.next_multiple_of(32)) * f64::from(blocks.blocks);
-                let share = (slots / f64::from(threads_per_sm.max(1))).min(1.0);
-                let base = stack(lane, from, to, share);
-                let top = Self::lane_top(u32::from(blocks.sm)) + SM_HEIGHT * (1.0 - base - share);
-                let (x, width) = (self.x(from), self.x(to) - self.x(from));
-                let color = COLORS[job.task as usize % COLORS.len()];
-                let (name, height) = (escaped(&task.name), SM_HEIGHT * share);
-                let (number, count) = (job.number, blocks.blocks);
-                self.put(&format!(
-                    "<rect x=\"{x:.2}\" y=\"{top:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"{color}\" \
-                     stroke=\"#fff\" stroke-width=\"0.4\"><title>{name} job {number}: {count} blocks, {from} to {to}\
-                     </title></rect>"
-                ));
+                let slots = threads.next_multiple_of(32).saturating_mul(blocks.blocks.into()).min(threads_per_sm);
+                let base = stack(lane, from, to, slots, threads_per_sm);
+                let frame = self.lane_area(u32::from(blocks.sm));
+                let above =
+                    |slots: u32| frame.bottom() - SM_HEIGHT * Length::from(slots) / Length::from(threads_per_sm.max(1));
+                let area = Rect::between(self.x(from), above(base + slots), self.x(to), above(base));
+                let fill = series_fill(job.task as usize);
+                let note = format!("{} job {}: {} blocks, {from} to {to}", task.name, job.number, blocks.blocks);
+                self.sheet.explained(note, |sheet| {
+                    if area.width < LEAST_OUTLINED {
+                        let area = Rect { width: area.width.max(Sheet::GRID.width), ..area };
+                        sheet.area(area, Some(fill.without_hatch()), None);
+                    } else {
+                        sheet.area(area, Some(fill), Some(Sheet::OUTLINE));
+                        sheet.label(&task.name, &area, fill);
+                    }
+                });
             }
         }
     }
 
     /// Releases, deadlines and misses of one task.
     fn task(&mut self, index: usize) {
-        let name = escaped(&self.set.tasks[index].name);
-        let base = self.lanes_end() + (index + 1) as f64 * TASK_HEIGHT;
-        let (color, up) = (COLORS[index % COLORS.len()], base - TASK_HEIGHT + 6.0);
-        self.put(&format!("<text x=\"8\" y=\"{}\" fill=\"{color}\">{name}</text>", base - 5.0));
-        self.put(&format!("<path d=\"M{LEFT} {base}H{}\" stroke=\"#bbb\"/>", LEFT + WIDTH));
+        let task = &self.set.tasks[index];
+        let (top, base) = (self.task_bottom(index), self.task_bottom(index + 1));
+        let (middle, up) = (top.midpoint(base), top + MM / 2);
+        let mark = Rect { x: Sheet::MARGIN, y: middle - MM, width: MARK_WIDTH, height: 2 * MM };
+        self.sheet.area(mark, Some(series_fill(index)), Some(Sheet::OUTLINE));
+        let name = Sheet::fitted(&task.name, self.left - BESIDE_PLOT - mark.right() - GAP);
+        self.sheet.text(name, self.left - BESIDE_PLOT, middle, Anchor::End);
+        self.sheet.line((self.left, base), (Self::right(), base), Sheet::GRID);
         let (run, end) = (self.run, self.end);
         for job in run.jobs.iter().filter(|job| job.task as usize == index && job.release <= end) {
             let (release, deadline) = (self.x(job.release), self.x(job.deadline));
-            self.put(&format!(
-                "<path d=\"M{release:.2} {base}V{up}m-3 5l3 -5l3 5\" fill=\"none\" stroke=\"{color}\"/>"
-            ));
+            self.sheet.line((release, base), (release, up), RELEASE);
+            self.head((release, up), HEAD, RELEASE.colour);
             if job.deadline <= end {
-                self.put(&format!(
-                    "<path d=\"M{deadline:.2} {up}V{base}m-3 -5l3 5l3 -5\" fill=\"none\" stroke=\"#333\" \
-                     stroke-dasharray=\"2 1\"/>"
-                ));
+                let points = vec![Point { x: deadline, y: up }, Point { x: deadline, y: base }];
+                self.sheet.push(Shape::Path { points, stroke: DEADLINE, dash: Dash::Dotted });
+                self.head((deadline, base), -HEAD, DEADLINE.colour);
             }
             if job.is_late() {
-                let (left, top) = (deadline - 4.0, base - TASK_HEIGHT / 2.0 - 4.0);
-                self.put(&format!(
-                    "<path d=\"M{left:.2} {top}l8 8m0 -8l-8 8\" stroke=\"#d00\" stroke-width=\"2\"><title>{name} job {} \
-                     missed its deadline {}</title></path>",
-                    job.number, job.deadline
-                ));
+                let note = format!("{} job {} missed its deadline {}", task.name, job.number, job.deadline);
+                self.sheet.explained(note, |sheet| {
+                    for sign in [-1, 1] {
+                        let from = (deadline - HEAD, middle - sign * HEAD);
+                        sheet.line(from, (deadline + HEAD, middle + sign * HEAD), MISS);
+                    }
+                });
             }
         }
     }
 
-    fn axis(&mut self, y: f64) {
-        for tick in 0..=10_u64 {
-            let t = u64::try_from(u128::from(self.end) * u128::from(tick) / 10).unwrap_or(self.end);
-            let x = self.x(t);
-            self.put(&format!("<text x=\"{x:.2}\" y=\"{y}\" text-anchor=\"middle\" fill=\"#555\">{t}</text>"));
-        }
+    /// The head of an arrow whose tip is at a place; its base is `length` below.
+    fn head(&mut self, (x, y): (Length, Length), length: Length, colour: Colour) {
+        let corner = |x, y| Point { x, y };
+        let corners = vec![corner(x, y), corner(x + HEAD / 2, y + length), corner(x - HEAD / 2, y + length)];
+        self.sheet.push(Shape::Polygon { corners, fill: Fill::plain(colour), stroke: None });
+    }
+
+    /// The axis of time; gives where it ends.
+    fn axis(&mut self, y: Length) -> Length {
+        let ticks = round_ticks(0, self.end, Sheet::ticks_on(Self::right() - self.left));
+        let at: Vec<(Length, String)> = ticks.into_iter().map(|t| (self.x(t), t.to_string())).collect();
+        self.sheet.axis((self.left, Self::right()), y, at, "t")
     }
 }
 
-/// Finds the lowest free height for `share` of an SM, takes it until `to`, and returns it.
-fn stack(lane: &mut Vec<Stacked>, from: u64, to: u64, share: f64) -> f64 {
+/// Finds the lowest free room for `slots` of an SM's threads, takes it until `to`, and returns where it begins.
+fn stack(lane: &mut Vec<Stacked>, from: u64, to: u64, slots: u32, threads_per_sm: u32) -> u32 {
     lane.retain(|&(until, ..)| until > from);
-    lane.sort_by(|one, other| one.1.total_cmp(&other.1));
-    let mut base: f64 = 0.0;
+    lane.sort_by_key(|&(_, bottom, _)| bottom);
+    let mut base = 0;
     for &(_, bottom, top) in lane.iter() {
-        if base + share <= bottom + 1e-9 {
+        if base + slots <= bottom {
             break;
         }
         base = base.max(top);
     }
-    let base = base.min(1.0 - share).max(0.0);
-    lane.push((to, base, base + share));
+    let base = base.min(threads_per_sm - slots);
+    lane.push((to, base, base + slots));
     base
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,16 +1,16 @@
-//! A schedule as the report's Fig. 2: warps down, clock cycles across, as text and as SVG.
+//! A schedule as the report's Fig. 2: warps down, clock cycles across, as text and as a figure.
 
 use std::fmt::Write;
 
 use super::kernel_string::KernelString;
 use super::schedule::Schedule;
+use crate::plot::theme::series_fill;
+use crate::plot::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, round_ticks};
 
-/// One cell \[SVG units\].
-const CELL: u64 = 22;
-/// The column of warp names \[SVG units\].
-const NAMES: u64 = 80;
-/// Fills of the units in the order in which they were described, light enough for black letters.
-const FILLS: [&str; 6] = ["#9ecae1", "#fdd0a2", "#c7e9c0", "#dadaeb", "#fcbba1", "#d9d9d9"];
+/// Height of a cell, and its width where there is room.
+const CELL: Length = 4 * MM + MM / 2;
+/// The narrowest cell that has room for a letter.
+const LEAST_CELL: Length = 2 * MM + MM / 2;
 
 /// For each warp, the unit it is on in each cycle.
 fn rows(string: &KernelString, schedule: &Schedule) -> Vec<Vec<Option<usize>>> {
@@ -48,55 +48,54 @@ pub fn schedule_text(string: &KernelString, schedule: &Schedule) -> String {
     text
 }
 
-/// The schedule as an SVG figure, warps and cycles counted from 1. The same bytes for the same schedule.
+/// The schedule as a figure, warps and cycles counted from 1, as wide as a page or, with many cycles, wider.
 #[must_use]
-pub fn schedule_svg(string: &KernelString, schedule: &Schedule) -> String {
-    let cycles = schedule.cycles.len() as u64;
-    let (width, height) = (NAMES + cycles * CELL, (u64::from(schedule.warps) + 1) * CELL);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"-1 -1 {0} {1}\" \
-         font-family=\"sans-serif\" font-size=\"12\" text-anchor=\"middle\">\n\
-         <title>{2} warps of {string}: {3} cycles</title>\n",
-        width + 2,
-        height + 2,
-        schedule.warps,
-        schedule.makespan()
-    );
-    // Writing to a string cannot fail.
-    let _ = writeln!(svg, "<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>");
-    let middle = |line: u64| line * CELL + CELL / 2 + 4;
-    let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">Clock cycle</text>", NAMES / 2, middle(0));
-    for cycle in 0..cycles {
-        let x = NAMES + cycle * CELL + CELL / 2;
-        let _ = writeln!(svg, "<text x=\"{x}\" y=\"{}\">{}</text>", middle(0), cycle + 1);
+pub fn schedule_figure(string: &KernelString, schedule: &Schedule) -> Drawing {
+    let cycles = Length::try_from(schedule.cycles.len()).unwrap_or(Length::MAX / MM);
+    let last_name = format!("Warp {}", schedule.warps);
+    let names = Sheet::text_width("Clock cycle").max(Sheet::text_width(&last_name)) + 2 * MM;
+    let left = Sheet::MARGIN + names;
+    let cell = ((PAGE_WIDTH - left - Sheet::MARGIN) / cycles.max(1)).clamp(LEAST_CELL, CELL);
+    let (right, top) = (left + cycles * cell, Sheet::MARGIN);
+    let bottom = top + (Length::from(schedule.warps) + 1) * CELL;
+    let mut sheet = Sheet::new();
+    let name = |line: Length| (left - MM, top + line * CELL + CELL / 2);
+    let (x, y) = name(0);
+    sheet.text("Clock cycle", x, y, Anchor::End);
+    // Every cycle has a number, or every second, fifth, tenth …, so that numbers do not touch.
+    let widest = Sheet::small_width(&cycles.to_string()) + MM / 2;
+    let most = u64::try_from((cycles * cell / widest.max(cell)).max(2)).unwrap_or(2);
+    for cycle in round_ticks(1, cycles.unsigned_abs(), most.saturating_add(1)) {
+        let x = left + Length::try_from(cycle - 1).unwrap_or(0) * cell + cell / 2;
+        sheet.small(cycle.to_string(), x, y, Anchor::Middle);
     }
     for (line, row) in (1..).zip(rows(string, schedule)) {
-        let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">Warp {line}</text>", NAMES / 2, middle(line));
+        let (x, y) = name(line);
+        sheet.text(format!("Warp {line}"), x, y, Anchor::End);
         for (cycle, unit) in (0..).zip(row) {
             let Some(unit) = unit else { continue };
-            let (x, letter) = (NAMES + cycle * CELL, string.units()[unit].letter);
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{x}\" y=\"{}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"{}\">\
-                 <title>warp {line}, cycle {}: {letter}</title></rect>\
-                 <text x=\"{}\" y=\"{}\">{letter}</text>",
-                line * CELL,
-                FILLS[unit % FILLS.len()],
-                cycle + 1,
-                x + CELL / 2,
-                middle(line)
-            );
+            let letter = string.units()[unit].letter;
+            let area = Rect { x: left + cycle * cell, y: top + line * CELL, width: cell, height: CELL };
+            sheet.explained(format!("warp {line}, cycle {}: {letter}", cycle + 1), |sheet| {
+                sheet.area(area, Some(series_fill(unit)), None);
+                sheet.label(&letter.to_string(), &area, series_fill(unit));
+            });
         }
     }
-    let mut grid = String::new();
-    for line in 0..=u64::from(schedule.warps) + 1 {
-        let _ = write!(grid, "M0 {}h{width}", line * CELL);
+    for line in 0..=Length::from(schedule.warps) + 1 {
+        sheet.line((Sheet::MARGIN, top + line * CELL), (right, top + line * CELL), Sheet::FRAME);
     }
-    for column in 0..=cycles {
-        let _ = write!(grid, "M{} 0v{height}", NAMES + column * CELL);
+    for x in std::iter::once(Sheet::MARGIN).chain((0..=cycles).map(|column| left + column * cell)) {
+        sheet.line((x, top), (x, bottom), Sheet::FRAME);
     }
-    let _ = writeln!(svg, "<path d=\"M0 0v{height}{grid}\" stroke=\"#606060\" fill=\"none\"/>\n</svg>");
-    svg
+    let title = format!("{} warps of {string}: {} cycles", schedule.warps, schedule.makespan());
+    sheet.into_drawing(title, right + Sheet::MARGIN, bottom + Sheet::MARGIN)
+}
+
+/// [`schedule_figure`] as SVG.
+#[must_use]
+pub fn schedule_svg(string: &KernelString, schedule: &Schedule) -> String {
+    schedule_figure(string, schedule).to_svg()
 }
 
 #[cfg(test)]

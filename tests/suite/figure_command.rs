@@ -49,7 +49,7 @@ fn the_extension_of_a_figure_decides_its_format() {
 fn a_figure_that_cannot_be_is_refused_before_anything_is_printed() {
     let directory = directory("figure-refused");
     let cases: [(&[&str], &str); 7] = [
-        (&["--figure", "a.gif"], ".svg, .png or .pdf"),
+        (&["--figure", "a.gif"], ".svg, .png, .tex or .pdf"),
         (&["--figure", "a.svg", "--sms", "0-2"], "SM 2"),
         (&["--figure", "a.svg", "--only", "K9"], "\"K9\""),
         (&["--figure", "a.svg", "--from", "2s", "--to", "1s"], "not after"),
@@ -63,6 +63,34 @@ fn a_figure_that_cannot_be_is_refused_before_anything_is_printed() {
         assert!(output.stdout.is_empty());
     }
     assert_eq!(files(&directory), ["fig3.json"]);
+}
+
+#[test]
+fn tex_is_a_tikz_picture_of_the_same_shapes() {
+    let directory = directory("figure-tex");
+    assert!(simulate(&directory, &["--figure", "a.tex"]).status.success());
+    let tex = fs::read_to_string(directory.join("a.tex")).expect("written");
+    let lines: Vec<&str> = tex.lines().collect();
+    assert_eq!(lines[0], "% \\usepackage{tikz} \\usetikzlibrary{patterns}");
+    assert!(lines[1].starts_with("% 88.90 x "), "{}", lines[1]);
+    assert_eq!((&lines[2][..20], lines[lines.len() - 1]), ("\\begin{tikzpicture}[", "\\end{tikzpicture}%"));
+    assert!(tex.contains("K1:0}") && tex.contains("6 $\\times$ 768"));
+}
+
+#[test]
+#[ignore = "needs pdflatex with pgf"]
+fn tex_compiles_with_plain_pgf() {
+    let directory = directory("figure-tex-compiled");
+    assert!(simulate(&directory, &["--figure", "a.tex"]).status.success());
+    let document = "\\documentclass{article}\n\\usepackage{tikz}\n\\usetikzlibrary{patterns}\n\
+                    \\begin{document}\n\\input{a}\n\\end{document}\n";
+    fs::write(directory.join("document.tex"), document).expect("it can be written");
+    let mut latex = Command::new("pdflatex");
+    let output =
+        latex.args(["-interaction=nonstopmode", "-halt-on-error", "document"]).current_dir(&directory).output();
+    let output = output.expect("pdflatex is there");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(fs::read(directory.join("document.pdf")).expect("written").starts_with(b"%PDF-"));
 }
 
 #[cfg(not(feature = "pdf"))]

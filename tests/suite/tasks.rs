@@ -132,7 +132,7 @@ fn curves_are_the_same_bytes_for_any_number_of_threads_and_go_on_where_they_stop
 }
 
 #[test]
-fn figures_are_svg() {
+fn figures_have_the_format_of_their_extension() {
     let directory = directory("figures");
     let set = file(&directory, TABLE_1);
     let figure = directory.join("figure.svg").display().to_string();
@@ -147,7 +147,10 @@ fn figures_are_svg() {
         assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"), "{arguments:?}");
         fs::remove_file(&figure).expect("it is there");
     }
-    assert_eq!(gpusched(&["tasks", "run", &set, "--strategy", "gang", "--figure", "a.png"]).status.code(), Some(2));
+    let png = directory.join("figure.png").display().to_string();
+    gpusched(&["tasks", "run", &set, "--strategy", "gang", "--figure", &png]);
+    assert!(fs::read(&png).expect("it was written").starts_with(b"\x89PNG\r\n\x1a\n"));
+    assert_eq!(gpusched(&["tasks", "run", &set, "--strategy", "gang", "--figure", "a.gif"]).status.code(), Some(2));
 }
 
 #[test]

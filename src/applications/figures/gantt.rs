@@ -1,11 +1,12 @@
-//! Which SMs each application had over time, by application and by SM, as SVG.
+//! Which SMs each application had over time, by application and by SM.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use thiserror::Error;
 
 use crate::applications::{ApplicationSet, Outcome, Segment};
+use crate::plot::theme::{self, Colour, Fill, series_fill};
+use crate::plot::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet, Stroke, time_ticks};
 use crate::time::{Duration, Instant};
 
 /// What a row stands for.
@@ -34,17 +35,25 @@ pub enum GanttError {
 
 /// Bars that a figure may have.
 const MAX_SEGMENTS: usize = 50_000;
-const LEFT: f64 = 170.0;
-const WIDTH: f64 = 1_000.0;
-const ROW: f64 = 26.0;
-/// Okabe and Ito's colours without black, in tints that dark text can be read on.
-const COLOURS: [&str; 8] = ["#56b4e9", "#e69f00", "#5cc9a7", "#f0e442", "#d992bc", "#7fa8d1", "#e58b5a", "#b3b3b3"];
+const ROW: Length = 4 * MM + MM / 2;
+/// Between the two kinds of rows.
+const GAP: Length = 3 * MM;
+/// Names take at most this.
+const MOST_FOR_NAMES: Length = 45 * MM;
+const BESIDE_PLOT: Length = 13 * MM / 10;
+const RIGHT_MARGIN: Length = 4 * MM;
+/// Narrower bars are all outline, and get none.
+const LEAST_OUTLINED: Length = MM / 3;
+const ARRIVAL: Stroke = Stroke { colour: Colour::BLACK, width: MM / 4 };
+const LATE: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
+/// Half of the cross of a late application.
+const CROSS: Length = 9 * MM / 10;
 
-/// Draws a run. Both kinds of rows stand in one picture, in the order asked for, over one time axis.
+/// Draws a run, as wide as a page. Both kinds of rows stand in one picture, in the order asked for, over one time axis.
 ///
 /// # Errors
 /// [`GanttError`]
-pub fn gantt_svg(set: &ApplicationSet, outcome: &Outcome, rows: &[GanttRows]) -> Result<String, GanttError> {
+pub fn gantt(set: &ApplicationSet, outcome: &Outcome, rows: &[GanttRows]) -> Result<Drawing, GanttError> {
     let segments = outcome.segments.len();
     if segments == 0 {
         return Err(GanttError::Empty);
@@ -54,165 +63,164 @@ pub fn gantt_svg(set: &ApplicationSet, outcome: &Outcome, rows: &[GanttRows]) ->
     }
     let first = set.injections.iter().map(|injection| injection.arrival).min().unwrap_or_default();
     let last = outcome.segments.iter().map(|segment| segment.end).max().unwrap_or_default();
-    let canvas = Canvas { set, outcome, first, span_ns: (last.since(first).as_ns().max(1)) as f64 };
-    let mut body = String::new();
-    let mut y = 50.0;
-    for kind in rows {
-        y = match kind {
-            GanttRows::Application => canvas.by_application(&mut body, y),
-            GanttRows::Sm => canvas.by_sm(&mut body, y),
-        };
-        y += 18.0;
-    }
-    canvas.axis(&mut body, y);
-    let (width, height) = (LEFT + WIDTH + 40.0, y + 40.0);
+    let last = last.max(first + Duration::from_ns(1));
+    let mut canvas = Canvas { set, outcome, first, last, left: 0, sheet: Sheet::new() };
+    let names = (0..outcome.outcomes.len()).map(|index| Sheet::text_width(&canvas.row_name(index)));
+    let widest = names.max().unwrap_or(0).max(Sheet::text_width("SM 99")).max(Sheet::text_width("time [ms]"));
+    canvas.left = Sheet::MARGIN + widest.min(MOST_FOR_NAMES) + BESIDE_PLOT;
+
     let synthetic = if set.synthetic { " (SYNTHETIC profiles)" } else { "" };
-    Ok(format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-         height=\"{height}\" font-family=\"DejaVu Sans, sans-serif\" font-size=\"12\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
-         <text x=\"12\" y=\"24\" font-size=\"16\">{}{synthetic}: {} of {} requirements met under {}</text>\n{body}</svg>\n",
-        escaped(&set.name),
-        outcome.met,
-        outcome.applications,
-        outcome.scheduler,
-    ))
+    let title = format!(
+        "{}{synthetic}: {} of {} requirements met under {}",
+        set.name, outcome.met, outcome.applications, outcome.scheduler
+    );
+    let mut y = canvas.sheet.title(&title, PAGE_WIDTH);
+    for (number, kind) in rows.iter().enumerate() {
+        y += if number > 0 { GAP } else { 0 };
+        y = match kind {
+            GanttRows::Application => canvas.by_application(y),
+            GanttRows::Sm => canvas.by_sm(y),
+        };
+    }
+    let height = canvas.axis(y);
+    Ok(canvas.sheet.into_drawing(title, PAGE_WIDTH, height))
+}
+
+/// [`gantt`] as SVG.
+///
+/// # Errors
+/// [`GanttError`]
+pub fn gantt_svg(set: &ApplicationSet, outcome: &Outcome, rows: &[GanttRows]) -> Result<String, GanttError> {
+    gantt(set, outcome, rows).map(|drawing| drawing.to_svg())
 }
 
 struct Canvas<'a> {
     set: &'a ApplicationSet,
     outcome: &'a Outcome,
     first: Instant,
-    span_ns: f64,
+    last: Instant,
+    left: Length,
+    sheet: Sheet,
 }
 
 impl Canvas<'_> {
-    fn x(&self, at: Instant) -> f64 {
-        LEFT + WIDTH * (at.since(self.first).as_ns() as f64 / self.span_ns).min(1.0)
+    fn right() -> Length {
+        PAGE_WIDTH - RIGHT_MARGIN
     }
 
-    fn colour(&self, injection: u32) -> &'static str {
+    fn x(&self, at: Instant) -> Length {
+        let width = i128::from(Self::right() - self.left);
+        let since = i128::from(at.min(self.last).since(self.first).as_ns());
+        let span = i128::from(self.last.since(self.first).as_ns());
+        self.left + Length::try_from(since * width / span).unwrap_or(0)
+    }
+
+    fn fill(&self, injection: u32) -> Fill {
+        // Injections of one application share its look, unless every injection can have one of its own.
         let application = self.set.injections.get(injection as usize).map_or(0, |injection| injection.application);
-        // Injections of one application share its colour, unless every injection can have one of its own.
-        let index = if self.set.injections.len() <= COLOURS.len() { injection } else { application };
-        COLOURS[index as usize % COLOURS.len()]
+        series_fill(if self.set.injections.len() <= 8 { injection } else { application } as usize)
     }
 
     fn name(&self, injection: u32) -> String {
         let found = self.outcome.outcomes.get(injection as usize);
-        found.map_or_else(String::new, |outcome| format!("{} #{injection}", escaped(&outcome.name)))
+        found.map_or_else(String::new, |outcome| format!("{} #{injection}", outcome.name))
+    }
+
+    fn row_name(&self, index: usize) -> String {
+        let Some(outcome) = self.outcome.outcomes.get(index) else { return String::new() };
+        format!("{} ({})", self.name(outcome.injection), outcome.class)
     }
 
     /// One row for each injection, with its arrival and the instant at which it is due. Gives the y below.
-    fn by_application(&self, body: &mut String, mut y: f64) -> f64 {
+    fn by_application(&mut self, mut y: Length) -> Length {
         let mut own: BTreeMap<u32, Vec<Segment>> = BTreeMap::new();
         for segment in &self.outcome.segments {
             own.entry(segment.injection).or_default().push(*segment);
         }
-        let sms = f64::from(self.set.device.sms.max(1));
-        for outcome in &self.outcome.outcomes {
-            let label = format!("{} ({})", self.name(outcome.injection), outcome.class);
-            Self::row(body, y, &label);
+        let sms = Length::from(self.set.device.sms.max(1));
+        for (index, outcome) in self.outcome.outcomes.iter().enumerate() {
+            self.row(y, &self.row_name(index));
             let counts =
                 own.get(&outcome.injection).map_or_else(Vec::new, |_| self.outcome.sms_over_time(outcome.injection));
-            for pair in counts.windows(2) {
-                let (from, to, height) = (self.x(pair[0].at_ns), self.x(pair[1].at_ns), f64::from(pair[0].sms) / sms);
-                let height = (ROW - 4.0) * height;
-                if height > 0.0 {
-                    let note = format!(
-                        "{}: {} SMs from {} to {}",
-                        self.name(outcome.injection),
-                        pair[0].sms,
-                        pair[0].at_ns,
-                        pair[1].at_ns
-                    );
-                    bar(body, from, y + ROW - 2.0 - height, to - from, height, self.colour(outcome.injection), &note);
-                }
+            for pair in counts.windows(2).filter(|pair| pair[0].sms > 0) {
+                let (from, to) = (self.x(pair[0].at_ns), self.x(pair[1].at_ns));
+                let height = (ROW - MM / 2) * Length::from(pair[0].sms) / sms;
+                let note = format!(
+                    "{}: {} SMs from {} to {}",
+                    self.name(outcome.injection),
+                    pair[0].sms,
+                    pair[0].at_ns,
+                    pair[1].at_ns
+                );
+                let area = Rect::between(from, y + ROW - height, to, y + ROW);
+                self.bar(area, outcome.injection, note, &pair[0].sms.to_string());
             }
             let arrival = self.x(outcome.arrival_ns);
-            let _ = writeln!(body, "<path d=\"M{arrival:.2} {y:.2}v{ROW}\" stroke=\"#000\" stroke-width=\"1.5\"/>");
-            if outcome.due_ns.since(self.first).as_ns() as f64 <= self.span_ns {
-                let (due, colour) = (self.x(outcome.due_ns), if outcome.met { "#007a4d" } else { "#c00000" });
-                let _ = writeln!(
-                    body,
-                    "<path d=\"M{due:.2} {y:.2}v{ROW}\" stroke=\"{colour}\" stroke-width=\"2\" \
-                     stroke-dasharray=\"4 2\"><title>due {}: {}</title></path>",
-                    outcome.due_ns,
-                    if outcome.met { "met".to_owned() } else { format!("late by {}", outcome.late_ns) }
-                );
+            self.sheet.line((arrival, y), (arrival, y + ROW), ARRIVAL);
+            if outcome.due_ns <= self.last {
+                self.due(outcome.due_ns, y, outcome.met, outcome.late_ns);
             }
             y += ROW;
         }
         y
     }
 
+    /// When an application is due: a dotted line, with a cross if it was late.
+    fn due(&mut self, due: Instant, y: Length, met: bool, late: Duration) {
+        let x = self.x(due);
+        let note = if met { format!("due {due}: met") } else { format!("due {due}: late by {late}") };
+        self.sheet.explained(note, |sheet| {
+            let points = vec![Point { x, y }, Point { x, y: y + ROW }];
+            sheet.push(Shape::Path { points, stroke: if met { ARRIVAL } else { LATE }, dash: Dash::Dotted });
+            if !met {
+                let middle = y + ROW / 2;
+                sheet.line((x - CROSS, middle - CROSS), (x + CROSS, middle + CROSS), LATE);
+                sheet.line((x - CROSS, middle + CROSS), (x + CROSS, middle - CROSS), LATE);
+            }
+        });
+    }
+
     /// One row for each SM. Gives the y below.
-    fn by_sm(&self, body: &mut String, top: f64) -> f64 {
+    fn by_sm(&mut self, top: Length) -> Length {
         let sms = self.set.device.sms;
         for sm in 0..sms {
-            Self::row(body, top + ROW * f64::from(sm), &format!("SM {sm}"));
+            self.row(top + ROW * Length::from(sm), &format!("SM {sm}"));
         }
         for segment in &self.outcome.segments {
             let (from, to) = (self.x(segment.start), self.x(segment.end));
-            let y = top + ROW * f64::from(segment.sm) + 2.0;
-            let note = format!(
-                "{} on SM {} from {} to {}",
-                self.name(segment.injection),
-                segment.sm,
-                segment.start,
-                segment.end
-            );
-            bar(body, from, y, to - from, ROW - 4.0, self.colour(segment.injection), &note);
-            if to - from > 70.0 {
-                let name = self.name(segment.injection);
-                let _ = writeln!(body, "<text x=\"{:.2}\" y=\"{:.2}\">{name}</text>", from + 4.0, y + 15.0);
+            let y = top + ROW * Length::from(segment.sm);
+            let name = self.name(segment.injection);
+            let note = format!("{name} on SM {} from {} to {}", segment.sm, segment.start, segment.end);
+            self.bar(Rect::between(from, y + MM / 4, to, y + ROW), segment.injection, note, &name);
+        }
+        top + ROW * Length::from(sms)
+    }
+
+    fn row(&mut self, y: Length, name: &str) {
+        self.sheet.line((self.left, y + ROW), (Self::right(), y + ROW), Sheet::GRID);
+        let name = Sheet::fitted(name, self.left - BESIDE_PLOT - Sheet::MARGIN);
+        self.sheet.text(name, self.left - BESIDE_PLOT, y + ROW / 2, Anchor::End);
+    }
+
+    fn bar(&mut self, area: Rect, injection: u32, note: String, label: &str) {
+        let fill = self.fill(injection);
+        self.sheet.explained(note, |sheet| {
+            if area.width < LEAST_OUTLINED {
+                let area = Rect { width: area.width.max(Sheet::GRID.width), ..area };
+                sheet.area(area, Some(fill.without_hatch()), None);
+            } else {
+                sheet.area(area, Some(fill), Some(Sheet::OUTLINE));
+                sheet.label(label, &area, fill);
             }
-        }
-        top + ROW * f64::from(sms)
+        });
     }
 
-    fn row(body: &mut String, y: f64, label: &str) {
-        let _ = writeln!(
-            body,
-            "<path d=\"M{LEFT} {:.2}h{WIDTH}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{:.2}\" \
-             text-anchor=\"end\">{label}</text>",
-            y + ROW,
-            LEFT - 8.0,
-            y + 17.0
-        );
+    /// The axis of time below the rows; gives where it ends.
+    fn axis(&mut self, y: Length) -> Length {
+        let (from, to) = (self.first.as_ns(), self.last.as_ns());
+        let ticks = time_ticks(from, to, Sheet::ticks_on(Self::right() - self.left));
+        let at: Vec<(Length, String)> =
+            ticks.at.into_iter().map(|(ns, text)| (self.x(Instant::from_ns(ns)), text)).collect();
+        self.sheet.axis((self.left, Self::right()), y, at, &format!("time [{}]", ticks.unit))
     }
-
-    /// Ticks at ten round instants or fewer.
-    fn axis(&self, body: &mut String, y: f64) {
-        let mut step = 1_u64;
-        while self.span_ns / step as f64 > 10.0 {
-            // 1, 2, 5, 10, 20, 50, …
-            step = if step.to_string().starts_with('2') { step / 2 * 5 } else { step * 2 };
-        }
-        let _ = writeln!(body, "<path d=\"M{LEFT} {y:.2}h{WIDTH}\" stroke=\"#000\"/>");
-        let mut offset = 0;
-        while offset as f64 <= self.span_ns {
-            let at = self.first + Duration::from_ns(offset);
-            let x = self.x(at);
-            let _ = writeln!(
-                body,
-                "<path d=\"M{x:.2} {y:.2}v6\" stroke=\"#000\"/><text x=\"{x:.2}\" y=\"{:.2}\" \
-                 text-anchor=\"middle\">{at}</text>",
-                y + 20.0
-            );
-            offset = offset.saturating_add(step);
-        }
-    }
-}
-
-fn bar(body: &mut String, x: f64, y: f64, width: f64, height: f64, colour: &str, note: &str) {
-    let _ = writeln!(
-        body,
-        "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"{colour}\" \
-         stroke=\"#333\" stroke-width=\"0.4\"><title>{note}</title></rect>"
-    );
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use gpusched::tasks::{
     Curve, CurvePoint, Generator, Periods, ReservationPeriod, ReservationTest, Utilizations, acceptance_plot, figure_6,
@@ -12,8 +12,7 @@ use gpusched::tasks::{
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::super::output::write_whole;
-use super::super::{Answer, output};
+use super::super::{Answer, output, picture};
 
 /// Draw random task sets and count how many each test accepts, against the utilization of each SM's own tasks.
 ///
@@ -71,7 +70,7 @@ pub(crate) struct CurveCommand {
     /// Append the rows to this file, and skip the points that it has already
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the curves as a figure [.svg]; for figure 8 one file per curve, numbered
+    /// Write the curves as a figure [.svg, .png, .tex or .pdf]; for figure 8 one file per curve, numbered
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
 }
@@ -89,9 +88,7 @@ enum Division {
 
 impl CurveCommand {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        if let Some(path) = &self.figure {
-            super::check_figure(path)?;
-        }
+        picture::check(self.figure.as_deref())?;
         let mut curves = match self.figure_number {
             Some(6) => vec![figure_6(self.samples, self.seed)],
             Some(7) => vec![figure_7(self.samples, self.seed)],
@@ -125,8 +122,7 @@ impl CurveCommand {
                 let path = if curves.len() > 1 { numbered(path, number + 1) } else { path.clone() };
                 let gang = f64::from(curve.generator.gang_permille) / 1000.0;
                 let title = format!("Acceptance ratio, gang utilization {gang}, {} sets a point", curve.samples);
-                let svg = acceptance_plot(&title, &points).map_err(|error| anyhow!("cannot draw: {error}"))?;
-                write_whole(&path, |out| out.write_all(svg.as_bytes()))?;
+                picture::write(&path, &acceptance_plot(&title, &points)?)?;
             }
         }
         progress.finish_and_clear();
@@ -177,7 +173,8 @@ fn period(text: &str) -> anyhow::Result<u64> {
 /// `curve.svg` becomes `curve-1.svg`.
 fn numbered(path: &Path, number: usize) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!("{stem}-{number}.svg"))
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}-{number}.{extension}"))
 }
 
 /// Time left on a terminal, and nothing elsewhere.

@@ -10,8 +10,8 @@ use gpusched::hosts::real_time::{Policy, RunOptions, Strategy, run_tasks};
 use gpusched::report::task_gantt::gantt;
 use gpusched::report::task_run::TaskRunReport;
 
-use super::super::output::{Format, write_whole};
-use super::super::{Answer, output};
+use super::super::output::Format;
+use super::super::{Answer, output, picture};
 
 /// Run a task set on the simulated GPU and report response times, misses and preemptions.
 ///
@@ -40,7 +40,7 @@ pub(crate) struct Run {
     /// What to print; CSV lists every job
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Write what ran on each SM, with releases, deadlines and misses [.svg]
+    /// Write what ran on each SM, with releases, deadlines and misses [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     /// Exit status 1 if a job misses its deadline
@@ -50,6 +50,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        picture::check(self.figure.as_deref())?;
         let (set, device) = super::read_set(&self.file, &self.device)?;
         let strategy = Strategy::from_name(&self.strategy).unwrap_or(Strategy::SingleStream);
         let policy = Policy::from_name(&self.policy).unwrap_or(Policy::Edf);
@@ -57,12 +58,11 @@ impl Run {
         let options = RunOptions { strategy, policy, horizon: self.horizon, seed: self.seed, device };
         let run = run_tasks(&set, &options)?;
         if let Some(path) = &self.figure {
-            super::check_figure(path)?;
             let shaded = set.reservations.filter(|_| strategy == Strategy::Gang);
             let end = run.horizon.min(run.trace.end().as_ns().max(1));
-            let svg = gantt(&set, &run, shaded, end, threads_per_sm)
+            let figure = gantt(&set, &run, shaded, end, threads_per_sm)
                 .map_err(|drawn| anyhow!("--figure: {drawn} jobs and launches are too many to draw; use --horizon"))?;
-            write_whole(path, |out| out.write_all(svg.as_bytes()))?;
+            picture::write(path, &figure)?;
         }
         let report = TaskRunReport { set: &set, run: &run, strategy: strategy.name(), policy: policy.name() };
         let mut out = output::stdout();

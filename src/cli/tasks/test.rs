@@ -11,8 +11,8 @@ use gpusched::tasks::{
     Allocation, Analysis, Partition, ReservationTest, Reservations, demand_plot, hyperperiod, smallest_budgets,
 };
 
-use super::super::output::{Format, note, write_whole};
-use super::super::{Answer, output};
+use super::super::output::{Format, note};
+use super::super::{Answer, output, picture};
 
 /// Apply the schedulability tests to a task set.
 #[derive(Debug, Args)]
@@ -41,13 +41,14 @@ pub(crate) struct Test {
     /// Draw demand against supply of one partition, sm0, sm1, … or all, into the file given by --figure
     #[arg(long, value_name = "PARTITION", default_value = "sm0", requires = "figure")]
     figure_of: String,
-    /// Write a demand/supply plot [.svg]
+    /// Write a demand/supply plot [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
 }
 
 impl Test {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        picture::check(self.figure.as_deref())?;
         let (mut set, _) = super::read_set(&self.file, &self.device)?;
         if let Some(period) = self.reservation_period {
             set.reservations = Some(Reservations::proportional(&set, checked_period(period)?));
@@ -63,7 +64,6 @@ impl Test {
             None => None,
         };
         if let Some(path) = &self.figure {
-            super::check_figure(path)?;
             let both = set.reservations.ok_or_else(|| anyhow!("--figure: the set has no reservation"))?;
             let partition = Partition::of(&set, &both)
                 .find(|part| partition_name(part) == self.figure_of)
@@ -71,9 +71,8 @@ impl Test {
             let timings = set.timings_of(partition.allocation);
             let cycle = hyperperiod(timings.iter().map(|task| task.period).chain([both.single.period]));
             let title = format!("Demand and supply, {}", self.figure_of);
-            let svg = demand_plot(&title, &timings, partition.reservation, cycle.unwrap_or(u64::MAX))
-                .map_err(|error| anyhow!("cannot draw: {error}"))?;
-            write_whole(path, |out| out.write_all(svg.as_bytes()))?;
+            let figure = demand_plot(&title, &timings, partition.reservation, cycle.unwrap_or(u64::MAX))?;
+            picture::write(path, &figure)?;
         }
         let budgets = found.as_ref().map(|(period, budgets)| (*period, &budgets[..]));
         let report = TaskReport { set: &set, analysis: &analysis, budgets };

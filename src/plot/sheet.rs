@@ -1,0 +1,141 @@
+//! A drawing in the making: shapes in the theme's look, for diagrams that need no layout of their own.
+
+use super::drawing::{Anchor, Drawing, Shape, Stroke, Text};
+use super::font;
+use super::geometry::{Length, MM, Point, Rect};
+use super::theme::{Colour, Fill, Theme};
+
+/// From one tick of an axis to the next, at least.
+const TICK_DISTANCE: Length = 11 * MM;
+const TICK: Length = 6 * MM / 10;
+
+/// A sheet of paper.
+#[derive(Debug)]
+pub(crate) struct Sheet {
+    shapes: Vec<Shape>,
+}
+
+impl Sheet {
+    /// An empty one.
+    pub(crate) const fn new() -> Self {
+        Self { shapes: Vec::new() }
+    }
+
+    /// Frames of areas.
+    pub(crate) const FRAME: Stroke = Stroke { colour: Colour::FRAME, width: Theme::PAPER.thin_line };
+    /// Grids.
+    pub(crate) const GRID: Stroke = Stroke { colour: Colour::GRID, width: Theme::PAPER.thin_line };
+    /// Axes.
+    pub(crate) const AXIS: Stroke = Stroke { colour: Colour::BLACK, width: Theme::PAPER.line };
+    /// Outlines of boxes.
+    pub(crate) const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: Theme::PAPER.thin_line };
+    /// Around every picture.
+    pub(crate) const MARGIN: Length = MM / 2;
+
+    /// Any shape.
+    pub(crate) fn push(&mut self, shape: Shape) {
+        self.shapes.push(shape);
+    }
+
+    /// The shapes that `draw` draws, with an explanation.
+    pub(crate) fn explained(&mut self, tooltip: String, draw: impl FnOnce(&mut Self)) {
+        let mut inner = Self::new();
+        draw(&mut inner);
+        self.push(Shape::Explained { tooltip, shapes: inner.shapes });
+    }
+
+    /// A straight line.
+    pub(crate) fn line(&mut self, from: (Length, Length), to: (Length, Length), stroke: Stroke) {
+        let point = |(x, y)| Point { x, y };
+        self.push(Shape::Line { from: point(from), to: point(to), stroke });
+    }
+
+    /// A rectangle.
+    pub(crate) fn area(&mut self, area: Rect, fill: Option<Fill>, stroke: Option<Stroke>) {
+        self.push(Shape::Box { area, fill, stroke });
+    }
+
+    /// Text of the theme's size for names, its middle at `middle` from the top.
+    pub(crate) fn text(&mut self, text: impl Into<String>, x: Length, middle: Length, anchor: Anchor) {
+        self.write(text.into(), (x, middle), anchor, Theme::PAPER.text_size, false);
+    }
+
+    /// Text of the theme's size for labels, its middle at `middle` from the top.
+    pub(crate) fn small(&mut self, text: impl Into<String>, x: Length, middle: Length, anchor: Anchor) {
+        self.write(text.into(), (x, middle), anchor, Theme::PAPER.small_size, false);
+    }
+
+    /// A title at the top, as much of it as fits `width`; gives where it ends.
+    pub(crate) fn title(&mut self, text: &str, width: Length) -> Length {
+        let size = Theme::PAPER.title_size;
+        let text = font::truncated(text, size, true, width - 2 * Self::MARGIN);
+        self.write(text, (Self::MARGIN, Self::MARGIN + size / 2), Anchor::Start, size, true);
+        Self::MARGIN + size + MM
+    }
+
+    /// Text in the middle of `room` on a plate of the fill's background, if it fits with some space around it.
+    pub(crate) fn label(&mut self, text: &str, room: &Rect, fill: Fill) {
+        let size = Theme::PAPER.small_size;
+        let (width, height) = (Self::small_width(text) + size / 4, size + size / 5);
+        if width > room.width || height > room.height {
+            return;
+        }
+        let middle = room.centre();
+        if fill.ink != fill.background {
+            let plate = Rect { x: middle.x - width / 2, y: middle.y - height / 2, width, height };
+            self.area(plate, Some(Fill::plain(fill.background)), None);
+        }
+        self.small(text, middle.x, middle.y, Anchor::Middle);
+    }
+
+    fn write(&mut self, text: String, (x, middle): (Length, Length), anchor: Anchor, size: Length, bold: bool) {
+        let at = Point { x, y: middle + Theme::baseline(size) };
+        self.push(Shape::Text(Text { text, at, anchor, size, colour: Colour::BLACK, bold, upwards: false }));
+    }
+
+    /// How wide [`Self::text`] is.
+    pub(crate) fn text_width(text: &str) -> Length {
+        font::width(text, Theme::PAPER.text_size, false)
+    }
+
+    /// How wide [`Self::small`] is.
+    pub(crate) fn small_width(text: &str) -> Length {
+        font::width(text, Theme::PAPER.small_size, false)
+    }
+
+    /// As much of `text`, written as a name, as fits `room`.
+    pub(crate) fn fitted(text: &str, room: Length) -> String {
+        font::truncated(text, Theme::PAPER.text_size, false, room)
+    }
+
+    /// How many ticks an axis of this width has room for.
+    pub(crate) fn ticks_on(width: Length) -> u64 {
+        u64::try_from(width / TICK_DISTANCE).unwrap_or(2).max(2)
+    }
+
+    /// An axis from `left` to `right` with its ticks and its title at the left; gives where it ends.
+    pub(crate) fn axis(
+        &mut self,
+        (left, right): (Length, Length),
+        y: Length,
+        ticks: impl IntoIterator<Item = (Length, String)>,
+        title: &str,
+    ) -> Length {
+        self.line((left, y), (right, y), Self::AXIS);
+        let size = Theme::PAPER.small_size;
+        let middle = y + TICK + MM / 5 + size / 2;
+        let mut title_right = left - MM;
+        for (x, text) in ticks {
+            self.line((x, y), (x, y + TICK), Self::AXIS);
+            title_right = title_right.min(x - Self::small_width(&text) / 2 - MM);
+            self.small(text, x, middle, Anchor::Middle);
+        }
+        self.text(title, title_right, middle, Anchor::End);
+        middle + Theme::PAPER.text_size / 2 + Self::MARGIN
+    }
+
+    /// The whole picture.
+    pub(crate) fn into_drawing(self, title: String, width: Length, height: Length) -> Drawing {
+        Drawing { width, height, title, shapes: self.shapes }
+    }
+}

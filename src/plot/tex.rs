@@ -1,0 +1,212 @@
+//! Drawings as TikZ: a fragment for `\input` that needs `\usepackage{tikz}` and `\usetikzlibrary{patterns}`, both part
+//! of pgf.
+//!
+//! Text is set in the document's own sans-serif font, so that a figure looks like the paper around it, at the size that
+//! the drawing states. Places are those computed for `DejaVu Sans`, which is wider than the usual fonts of papers, so
+//! what fits there fits here.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::drawing::{Anchor, Dash, Drawing, Shape, Stroke, Text};
+use super::geometry::{Length, MM, Point, Rect};
+use super::theme::{Colour, Fill, Hatch};
+
+impl Drawing {
+    /// The picture as TikZ, the same bytes each time.
+    ///
+    /// Explanations (tooltips) are left out. TeX holds a whole picture in memory: pictures of more than some ten
+    /// thousand shapes are better included as PDF.
+    #[must_use]
+    pub fn to_tex(&self) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let _ = document(self, &mut out);
+        out
+    }
+}
+
+fn document(drawing: &Drawing, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "% \\usepackage{{tikz}} \\usetikzlibrary{{patterns}}")?;
+    writeln!(out, "% {} x {} mm: {}", mm(drawing.width), mm(drawing.height), one_line(&drawing.title))?;
+    writeln!(out, "\\begin{{tikzpicture}}[x=1mm,y=-1mm,inner sep=0pt,outer sep=0pt]")?;
+    let colours: BTreeSet<Colour> = drawing.flat().flat_map(colours).collect();
+    for colour in colours {
+        let Colour(red, green, blue) = colour;
+        writeln!(out, "\\definecolor{{{}}}{{RGB}}{{{red},{green},{blue}}}", name(colour))?;
+    }
+    let paper = Rect { x: 0, y: 0, width: drawing.width, height: drawing.height };
+    writeln!(out, "\\useasboundingbox {};", rectangle(&paper))?;
+    for shape in drawing.flat() {
+        write_shape(shape, out)?;
+    }
+    writeln!(out, "\\end{{tikzpicture}}%")
+}
+
+fn write_shape(shape: &Shape, out: &mut String) -> std::fmt::Result {
+    match shape {
+        Shape::Box { area, fill, stroke } => painted(&rectangle(area), *fill, *stroke, out),
+        Shape::Polygon { corners, fill, stroke } => {
+            painted(&format!("{}--cycle", joined(corners)), Some(*fill), *stroke, out)
+        }
+        Shape::Line { from, to, stroke } => writeln!(out, "\\draw[{}]{};", look(*stroke), joined(&[*from, *to])),
+        Shape::Path { points, stroke, dash } => {
+            writeln!(out, "\\draw[{},line join=round{}]{};", look(*stroke), dashes(*dash), joined(points))
+        }
+        Shape::Text(text) => node(text, out),
+        // A flat list holds what is in it instead.
+        Shape::Explained { .. } => Ok(()),
+    }
+}
+
+/// The background, and over it the hatch, and over that the edge.
+fn painted(outline: &str, fill: Option<Fill>, stroke: Option<Stroke>, out: &mut String) -> std::fmt::Result {
+    if let Some(fill) = fill {
+        writeln!(out, "\\fill[{}]{outline};", name(fill.background))?;
+        if let Some(pattern) = pattern(fill.hatch) {
+            writeln!(out, "\\fill[pattern={pattern},pattern color={}]{outline};", name(fill.ink))?;
+        }
+    }
+    if let Some(stroke) = stroke {
+        writeln!(out, "\\draw[{}]{outline};", look(stroke))?;
+    }
+    Ok(())
+}
+
+/// The pattern of pgf's library, whose lines of 0.4 points about 1 mm apart are the theme's.
+const fn pattern(hatch: Hatch) -> Option<&'static str> {
+    Some(match hatch {
+        Hatch::Plain => return None,
+        Hatch::Rising => "north east lines",
+        Hatch::Falling => "north west lines",
+        Hatch::Dots => "dots",
+        Hatch::Horizontal => "horizontal lines",
+        Hatch::Crossed => "crosshatch",
+        Hatch::Vertical => "vertical lines",
+        Hatch::Grid => "grid",
+    })
+}
+
+fn node(text: &Text, out: &mut String) -> std::fmt::Result {
+    let anchor = match text.anchor {
+        Anchor::Start => "base west",
+        Anchor::Middle => "base",
+        Anchor::End => "base east",
+    };
+    let turn = if text.upwards { ",rotate=90" } else { "" };
+    let (size, leading) = (mm(text.size), mm(text.size * 6 / 5));
+    let bold = if text.bold { "\\bfseries" } else { "" };
+    writeln!(
+        out,
+        "\\node[anchor={anchor}{turn},text={}] at {} {{\\fontsize{{{size}mm}}{{{leading}mm}}\\sffamily{bold}\\selectfont {}}};",
+        name(text.colour),
+        place(text.at),
+        escaped(&text.text)
+    )
+}
+
+/// Everything that a shape is painted with.
+fn colours(shape: &Shape) -> Vec<Colour> {
+    let fill = |fill: Option<Fill>| fill.map_or_else(Vec::new, |fill| vec![fill.background, fill.ink]);
+    let edge = |stroke: Option<Stroke>| stroke.map(|stroke| stroke.colour);
+    match shape {
+        Shape::Box { fill: inside, stroke, .. } => fill(*inside).into_iter().chain(edge(*stroke)).collect(),
+        Shape::Polygon { fill: inside, stroke, .. } => fill(Some(*inside)).into_iter().chain(edge(*stroke)).collect(),
+        Shape::Line { stroke, .. } | Shape::Path { stroke, .. } => vec![stroke.colour],
+        Shape::Text(text) => vec![text.colour],
+        Shape::Explained { .. } => Vec::new(),
+    }
+}
+
+fn look(stroke: Stroke) -> String {
+    format!("{},line width={}mm", name(stroke.colour), mm(stroke.width))
+}
+
+fn dashes(dash: Dash) -> String {
+    let lengths = dash.lengths().iter().enumerate();
+    let parts =
+        lengths.map(|(index, length)| format!("{} {}mm", if index % 2 == 0 { "on" } else { "off" }, mm(*length)));
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { String::new() } else { format!(",dash pattern={}", parts.join(" ")) }
+}
+
+fn rectangle(area: &Rect) -> String {
+    format!("{}rectangle{}", place(Point { x: area.x, y: area.y }), place(Point { x: area.right(), y: area.bottom() }))
+}
+
+fn joined(points: &[Point]) -> String {
+    let places: Vec<String> = points.iter().map(|at| place(*at)).collect();
+    places.join("--")
+}
+
+fn place(at: Point) -> String {
+    format!("({},{})", mm(at.x), mm(at.y))
+}
+
+/// An exact decimal.
+fn mm(length: Length) -> String {
+    let (sign, length) = (if length < 0 { "-" } else { "" }, length.abs());
+    format!("{sign}{}.{:02}", length / MM, length % MM)
+}
+
+fn name(Colour(red, green, blue): Colour) -> String {
+    format!("gpusched{red:02x}{green:02x}{blue:02x}")
+}
+
+/// A comment must not end before its line does.
+fn one_line(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+}
+
+/// `text` with what TeX gives a meaning replaced. The signs that figures use themselves are set in math; other
+/// characters are left to the document's input encoding, UTF-8.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' => out.push_str("\\textbackslash{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '<' => out.push_str("\\textless{}"),
+            '>' => out.push_str("\\textgreater{}"),
+            '|' => out.push_str("\\textbar{}"),
+            '"' => out.push_str("\\char`\\\"{}"),
+            '{' | '}' | '$' | '&' | '#' | '_' | '%' => {
+                out.push('\\');
+                out.push(character);
+            }
+            // Neither dashes nor ligatures nor quotation marks.
+            '-' | '`' | '\'' | ',' | '?' | '!' => {
+                out.push('{');
+                out.push(character);
+                out.push('}');
+            }
+            '−' => out.push_str("$-$"),
+            '×' => out.push_str("$\\times$"),
+            '→' => out.push_str("$\\rightarrow$"),
+            '…' => out.push_str("\\dots{}"),
+            'µ' | 'μ' => out.push_str("$\\mu$"),
+            '≥' => out.push_str("$\\geq$"),
+            '·' => out.push_str("$\\cdot$"),
+            _ if character.is_control() => out.push(' '),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_be_commands() {
+        assert_eq!(escaped("\\input{x_1}%$&#"), "\\textbackslash{}input\\{x\\_1\\}\\%\\$\\&\\#");
+        assert_eq!(escaped("2 × 3 −1\n--"), "2 $\\times$ 3 $-$1 {-}{-}");
+    }
+
+    #[test]
+    fn places_are_exact_millimetres() {
+        assert_eq!(place(Point { x: 8_890, y: -5 }), "(88.90,-0.05)");
+    }
+}
