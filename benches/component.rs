@@ -11,6 +11,8 @@ use gpusched::analysis::validation::{Family, Judge, Sample, Verdict};
 use gpusched::analysis::{MergedKernel, finish_times, printed};
 use gpusched::device::Device;
 use gpusched::hosts::simulate;
+use gpusched::plot::{Timeline, TimelineOptions};
+use gpusched::report::Summary;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{OperationId, Placement};
 
@@ -34,6 +36,25 @@ fn expand_one_million_blocks(bencher: Bencher<'_, '_>) {
     bencher
         .counter(ItemsCount::new(1_000_000_u32))
         .bench(|| run.trace.blocks(OperationId(0)).map(|block| block.start.as_ns()).max());
+}
+
+/// The figure of 100,000 blocks as SVG, from a finished run. `one_by_one` has a box for each block, `merged` one shape for
+/// each SM and kernel, `panels` is merged with queues and occupancy. Targets: one by one under 1 s, merged under 200 ms.
+#[divan::bench(args = ["one_by_one", "merged", "panels"], sample_count = 10)]
+fn draw_one_hundred_thousand_blocks(bencher: Bencher<'_, '_>, form: &str) {
+    let scenario = workloads::mixed(12_500, 8, 8);
+    let Ok(run) = simulate(&scenario) else { return };
+    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    let panels = form == "panels";
+    let most_boxes = if form == "one_by_one" { u64::MAX } else { TimelineOptions::default().most_boxes };
+    // As wide as it takes for every block to be wide enough for a box of its own.
+    let width = if form == "one_by_one" { 200_000 } else { TimelineOptions::default().width };
+    let options =
+        TimelineOptions { most_boxes, width, queues: panels, occupancy: panels, ..TimelineOptions::default() };
+    bencher.counter(ItemsCount::new(100_000_u32)).bench(|| {
+        let timeline = Timeline::new(black_box(&summary), &options)?;
+        Ok::<_, gpusched::plot::PlotError>(timeline.draw(&summary, &options).to_svg().len())
+    });
 }
 
 /// Three sizes: cost grows with events times log(queue).
@@ -72,7 +93,7 @@ fn analyse_fast(bencher: Bencher<'_, '_>, kernels: usize) {
     bencher.counter(ItemsCount::new(kernels)).bench(|| finish_times(EIGHT, black_box(&set)));
 }
 
-/// Random scenarios of ten kernels, drawn, analysed and simulated on one core. Items are scenarios.
+/// Random scenarios of ten kernels, analysed and simulated on one core; drawing them at random is not counted. Items are scenarios.
 #[divan::bench(args = Family::ALL.map(Family::name))]
 fn validate_ten_kernels(bencher: Bencher<'_, '_>, family: &str) {
     let (Ok(Some(device)), Some(family)) = (Device::builtin("tx2"), Family::from_name(family)) else { return };

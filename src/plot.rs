@@ -32,6 +32,6 @@ pub use options::{COLUMN_WIDTH, HeightBy, PAGE_WIDTH, TimelineOptions};
 pub(crate) use sheet::Sheet;
 pub use ticks::{Ticks, round_ticks, time_ticks};
 pub use timeline::{
-    Arrow, Band, Blocks, CopyBox, Label, LabelStyle, Lane, LegendEntry, LegendMark, Piece, Profile, StreamRow,
-    ThinLine, Timeline,
+    Arrow, Band, Blocks, CopyBox, Label, LabelStyle, Lane, LegendEntry, LegendMark, Occupancy, OccupancyCurve, Piece,
+    Profile, QueueEntry, QueueRow, StreamRow, ThinLine, Timeline,
 };

@@ -29,6 +29,12 @@ pub(crate) struct FigureOptions {
     /// Width of the figure: one or two columns of an IEEE paper (88.9 mm, 181 mm), or millimetres
     #[arg(long, value_name = "column|page|MM", default_value = "column", value_parser = parse_width, requires = "figure")]
     width: Length,
+    /// Show EE queues and CE queues over time, and which rule holds their heads
+    #[arg(long, requires = "figure")]
+    queues: bool,
+    /// Show how much of all threads, shared memory and registers is in use over time
+    #[arg(long, requires = "figure")]
+    occupancy: bool,
     /// SMs to draw, for example 0-3,8
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_range, requires = "figure")]
     sms: Vec<RangeInclusive<u32>>,
@@ -111,6 +117,8 @@ impl FigureOptions {
             from: self.from,
             to: self.to,
             only: (!self.only.is_empty()).then(|| self.only.clone()),
+            queues: self.queues,
+            occupancy: self.occupancy,
             title: !self.no_title,
             ..TimelineOptions::default()
         };

@@ -23,11 +23,14 @@ pub struct FinishMark {
 
 const MARK: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
 const ROW: Length = 3 * MM + MM / 2;
+/// Differences shorter than this on paper are not seen; they are only counted.
+const LEAST_VISIBLE: Length = MM / 4;
 /// Rows of differences, beyond which they are counted.
 const MOST_ROWS: usize = 12;
 
 /// Draws `upper` above `lower`, both from the beginning to the later end, and below them one row for each mark whose
-/// instants differ: a line from one finish to the other, with how much later (+) or earlier (−) the lower one is.
+/// instants differ by what is seen at the printed size: a line from one finish to the other, with how much later (+) or earlier (−) the lower one is. Smaller
+/// differences are counted in one line with the largest of them.
 ///
 /// # Errors
 /// As [`Timeline::new`].
@@ -51,7 +54,10 @@ pub fn comparison(
     drawing.height = offset + below.height;
 
     let place = |instant: Instant| bottom.place_of(instant);
-    let differing: Vec<&FinishMark> = marks.iter().filter(|mark| mark.upper != mark.lower).collect();
+    let (differing, unseen): (Vec<&FinishMark>, Vec<&FinishMark>) = marks
+        .iter()
+        .filter(|mark| mark.upper != mark.lower)
+        .partition(|mark| (place(mark.upper) - place(mark.lower)).abs() >= LEAST_VISIBLE);
     for mark in &differing {
         for (instant, plot, shift) in [(mark.upper, &top.plot, 0), (mark.lower, &bottom.plot, offset)] {
             let (x, from, to) = (place(instant), plot.y + shift, plot.bottom() + shift);
@@ -80,12 +86,18 @@ pub fn comparison(
         y += ROW;
     }
     let rest = differing.len().saturating_sub(MOST_ROWS);
-    let summary = match (differing.len(), rest) {
-        (0, _) => Some("all finish times are equal".to_owned()),
-        (_, 0) => None,
-        _ => Some(format!("and {rest} more that differ")),
-    };
-    if let Some(text) = summary {
+    let most = unseen.iter().map(|mark| mark.upper.max(mark.lower).since(mark.upper.min(mark.lower))).max();
+    let mut notes = Vec::new();
+    if rest > 0 {
+        notes.push(format!("and {rest} more that differ"));
+    }
+    match (most, differing.is_empty()) {
+        (Some(most), true) => notes.push(format!("{} finish times differ, by at most {most}", unseen.len())),
+        (Some(most), false) => notes.push(format!("{} more differ, by at most {most}", unseen.len())),
+        (None, true) => notes.push("all finish times are equal".to_owned()),
+        (None, false) => {}
+    }
+    for text in notes {
         write(text, bottom.plot.x, y, Anchor::Start);
         y += ROW;
     }

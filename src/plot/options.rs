@@ -75,6 +75,10 @@ pub struct TimelineOptions {
     pub to: Option<Duration>,
     /// Titles of the kernels to show in colour, the others being pale and without labels; `None`: all.
     pub only: Option<Vec<String>>,
+    /// Whether EE queues and CE queues are shown over time.
+    pub queues: bool,
+    /// Whether the share of resources in use is shown over time.
+    pub occupancy: bool,
     /// Whether the scenario's name stands above the figure.
     pub title: bool,
     /// Where the plot begins from the left, at least; so that two timelines can share an axis.
@@ -92,6 +96,8 @@ impl Default for TimelineOptions {
             from: None,
             to: None,
             only: None,
+            queues: false,
+            occupancy: false,
             title: true,
             least_left: 0,
             most_boxes: 20_000,

@@ -1,7 +1,7 @@
 //! Timelines of blocks on SMs: the layout, as plain data.
 //!
-//! From top to bottom: title, legend, one band for each SM, one lane for each copy engine in use, one row with launch
-//! arrows for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as high as the
+//! From top to bottom: title, legend, one band for each SM, one lane for each copy engine in use, the panels of occupancy
+//! and of queues if asked for, one row with launch arrows for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as high as the
 //! share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS 2017.
 
 mod arrows;
@@ -12,18 +12,23 @@ mod draw;
 mod items;
 mod layout;
 mod legend;
+mod occupancy;
 mod pack;
 mod pieces;
 mod profile;
+mod queues;
 mod scale;
 mod thin;
 mod tooltip;
 
 use std::ops::Range;
 
+use super::drawing::Dash;
 use super::geometry::{Length, Point, Rect};
+use super::options::HeightBy;
 use super::theme::Fill;
 use super::ticks::Ticks;
+use crate::gpu::Rule;
 use crate::time::Instant;
 use crate::workload::{KernelId, OperationId, StreamId};
 
@@ -52,6 +57,10 @@ pub struct Timeline {
     pub bands: Vec<Band>,
     /// The copy engines in use.
     pub lanes: Vec<Lane>,
+    /// How much of the GPU is in use, if asked for.
+    pub occupancy: Option<Occupancy>,
+    /// The queues in which something waits, if asked for: EE queues, highest priority first, then CE queues.
+    pub queues: Vec<QueueRow>,
     /// The streams in use.
     pub rows: Vec<StreamRow>,
 }
@@ -182,6 +191,70 @@ pub struct CopyBox {
     pub count: u64,
     /// Sum of their sizes \[bytes\].
     pub bytes: u64,
+    /// How it is filled.
+    pub fill: Fill,
+    /// On paper.
+    pub area: Rect,
+    /// What is written on it.
+    pub label: Option<Label>,
+}
+
+/// How much of all SMs' resources is in use over time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occupancy {
+    /// The whole window, from nothing to everything in use.
+    pub area: Rect,
+    /// Name of the panel.
+    pub label: Label,
+    /// What its edges stand for.
+    pub marks: Vec<Label>,
+    /// The resources of which something is in use.
+    pub curves: Vec<OccupancyCurve>,
+}
+
+/// The share of one resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OccupancyCurve {
+    /// The resource.
+    pub resource: HeightBy,
+    /// How the line is interrupted.
+    pub dash: Dash,
+    /// The line, from left to right.
+    pub points: Vec<Point>,
+    /// The line that stands for it in the key.
+    pub key: [Point; 2],
+    /// Its name in the key.
+    pub label: Label,
+}
+
+/// One queue over time, its head uppermost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueRow {
+    /// Its name.
+    pub name: String,
+    /// Its name beside its head's place.
+    pub label: Label,
+    /// How long it gets, if that is more than is shown.
+    pub more: Option<Label>,
+    /// The whole window, and the places that are shown.
+    pub area: Rect,
+    /// What is in it.
+    pub entries: Vec<QueueEntry>,
+}
+
+/// An operation at one place of a queue, held by one rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueEntry {
+    /// The (first) operation.
+    pub operation: OperationId,
+    /// How many operations, if they are too short to tell apart.
+    pub count: u64,
+    /// Its place, from 0, the head.
+    pub position: usize,
+    /// When.
+    pub time: Range<Instant>,
+    /// The rule that holds the head.
+    pub rule: Option<Rule>,
     /// How it is filled.
     pub fill: Fill,
     /// On paper.

@@ -141,6 +141,62 @@ fn a_window_shows_what_is_in_it() {
 }
 
 #[test]
+fn rtss_2017_fig_3_queues_show_why_k5_waits() {
+    let options = TimelineOptions { queues: true, occupancy: true, ..TimelineOptions::default() };
+    with_timeline(&fig_3(), &options, |timeline, summary| {
+        let names: Vec<&str> = timeline.queues.iter().map(|queue| &*queue.name).collect();
+        assert_eq!(names, ["EE queue", "CE queue"]);
+        let title = |id| summary.trace.kernel_of(id).map(|kernel| kernel.title.to_string());
+        let tenth = |instant: Instant| instant.as_ns() / 100_000_000;
+        let told: Vec<_> = timeline.queues[0]
+            .entries
+            .iter()
+            .map(|entry| {
+                let rule = entry.rule.map(|rule| rule.name());
+                (title(entry.operation), entry.position, tenth(entry.time.start), tenth(entry.time.end), rule)
+            })
+            .collect();
+        // By hand: two blocks of K1 wait for threads until its first four complete. Then K4 is dispatched whole and
+        // holds all shared memory, of which K5's blocks need 32 KiB each.
+        let expected = [
+            ("K1", 0, 0, 10, Some("R2")),
+            ("K4", 1, 2, 10, None),
+            ("K5", 2, 4, 10, None),
+            ("K5", 0, 10, 20, Some("R3")),
+        ];
+        let expected = expected.map(|(title, place, from, to, rule)| (Some(title.to_owned()), place, from, to, rule));
+        assert_eq!(told, expected);
+        let k5 = timeline.queues[0].entries[3].label.as_ref().map(|label| &*label.text);
+        assert_eq!(k5, Some("K5: R3"));
+        let words = |start: &str| timeline.captions.iter().any(|label| label.text.starts_with(start));
+        assert!(words("R3: no SM with enough threads") && words("below the head of a queue: X1"));
+        assert!(timeline.legend.iter().any(|entry| entry.full == "K5 (2 × 256, 32 KiB)"));
+
+        let panel = timeline.occupancy.as_ref().expect("it was asked for");
+        let [threads, shared] = panel.curves.as_slice() else { panic!("no kernel states registers") };
+        // Four blocks of 768 of 2 x 2048 threads, and nothing of the shared memory.
+        let height = panel.area.height;
+        assert_eq!(threads.points[0].y, panel.area.bottom() - height * 3 / 4);
+        assert_eq!(shared.points[0].y, panel.area.bottom());
+        let full: Vec<_> = shared.points.iter().filter(|point| point.y == panel.area.y).map(|point| point.x).collect();
+        let second = |number: u64| timeline.place_of(Instant::from_ns(number * 1_000_000_000));
+        assert_eq!(full, [second(1), second(2)]);
+    });
+}
+
+#[test]
+fn rtss_2017_fig_6_queues_show_that_a2_holds_k1() {
+    let options = TimelineOptions { queues: true, ..TimelineOptions::default() };
+    with_timeline(&crate::published::figure("rtss2017/figure-6"), &options, |timeline, _| {
+        let names: Vec<&str> = timeline.queues.iter().map(|queue| &*queue.name).collect();
+        assert_eq!(names, ["EE prio. −1", "EE prio. 0"]);
+        let longest = timeline.queues[1].entries.iter().max_by_key(|entry| entry.area.width).expect("K1");
+        assert_eq!(longest.label.as_ref().map(|label| &*label.text), Some("K1 waits for higher priority (A2)"));
+        assert_eq!((longest.time.start.as_ns(), longest.time.end.as_ns()), (200_000_000, 4_000_000_000));
+    });
+}
+
+#[test]
 fn svg_is_well_formed_and_the_same_each_time() {
     let options = TimelineOptions::default();
     let svg = || with_timeline(&fig_3(), &options, |timeline, summary| timeline.draw(summary, &options).to_svg());
@@ -272,6 +328,26 @@ fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
     assert!(!texts.iter().any(|text| text.starts_with("K1 +") || text.starts_with("K1 −")), "K1 does not differ");
     let ticks = texts.iter().filter(|text| **text == "0.5").count();
     assert_eq!(ticks, 2, "both timelines have the same axis");
+}
+
+#[test]
+fn a_comparison_counts_differences_that_are_too_short_to_see() {
+    use gpusched::plot::{FinishMark, Shape, comparison};
+
+    let scenario = fig_3();
+    let run = simulate(&scenario).expect("it runs");
+    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    // 4.1 s are some 70 mm wide: 1 ms is less than 0.02 mm, 100 ms are more than 1 mm.
+    let mark = |name: &str, later_ms: u64| FinishMark {
+        name: name.to_owned(),
+        upper: Instant::from_ns(1_000_000_000),
+        lower: Instant::from_ns(1_000_000_000 + later_ms * 1_000_000),
+    };
+    let marks = [mark("K1", 1), mark("K2", 100), mark("K3", 0), mark("K4", 2)];
+    let drawing = comparison(&summary, &summary, &marks, &TimelineOptions::default()).expect("it can be drawn");
+    let has = |words: &str| drawing.flat().any(|shape| matches!(shape, Shape::Text(text) if text.text == words));
+    assert!(has("K2 +100 ms") && has("2 more differ, by at most 2 ms"));
+    assert!(!has("K1 +1 ms"));
 }
 
 #[test]

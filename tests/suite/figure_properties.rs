@@ -6,7 +6,7 @@ use gpusched::device::{BlockDemand, BlockShape, Device};
 use gpusched::gpu::Block;
 use gpusched::hosts::simulate;
 use gpusched::plot::{HeightBy, Label, Rect, Timeline, TimelineOptions};
-use gpusched::report::Summary;
+use gpusched::report::{State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockTime, Kernel, OperationId, Placement, StreamId, StreamSpec};
@@ -115,6 +115,14 @@ fn all_labels(timeline: &Timeline) -> Vec<Label> {
         labels.push(lane.label.clone());
         labels.extend(lane.copies.iter().filter_map(|copy| copy.label.clone()));
     }
+    if let Some(panel) = &timeline.occupancy {
+        labels.extend(panel.marks.iter().chain([&panel.label]).cloned());
+        labels.extend(panel.curves.iter().map(|curve| curve.label.clone()));
+    }
+    for queue in &timeline.queues {
+        labels.extend(queue.more.iter().chain([&queue.label]).cloned());
+        labels.extend(queue.entries.iter().filter_map(|entry| entry.label.clone()));
+    }
     for row in &timeline.rows {
         labels.push(row.label.clone());
         labels.extend(row.arrows.iter().filter_map(|arrow| arrow.label.clone()));
@@ -192,6 +200,40 @@ fn check_profiles(timeline: &Timeline, summary: &Summary<'_>, height_by: HeightB
     Ok(())
 }
 
+/// What the panel shows at a time is what the state at that time tells, which has another way to find it.
+fn check_queues(timeline: &Timeline, summary: &Summary<'_>) -> Result<(), TestCaseError> {
+    for queue in &timeline.queues {
+        let areas: Vec<Rect> = queue.entries.iter().map(|entry| entry.area).collect();
+        prop_assert!(disjoint(&areas), "{queue:?}");
+        prop_assert!(areas.iter().all(|area| queue.area.contains(area)));
+    }
+    let span = timeline.window.end.since(timeline.window.start).as_ns();
+    for at in (0..7).map(|part| timeline.window.start + Duration::from_ns(span / 7 * part)) {
+        let state = State::at(summary, at);
+        for (priority, expected) in &state.ee_queues {
+            let signed = if *priority < 0 { format!("−{}", priority.unsigned_abs()) } else { priority.to_string() };
+            let is_it = |name: &str| name == format!("EE prio. {signed}") || name == "EE queue" && *priority == 0;
+            let Some(queue) = timeline.queues.iter().find(|queue| is_it(&queue.name)) else {
+                prop_assert!(expected.is_empty(), "{expected:?} are shown nowhere");
+                continue;
+            };
+            if queue.entries.iter().any(|entry| entry.count > 1) {
+                continue;
+            }
+            let mut shown: Vec<_> =
+                queue.entries.iter().filter(|entry| entry.time.start <= at && at < entry.time.end).collect();
+            shown.sort_by_key(|entry| entry.position);
+            let title = |id| summary.trace.kernel_of(id).map_or_else(String::new, |kernel| kernel.title.to_string());
+            let names: Vec<String> = shown.iter().map(|entry| title(entry.operation)).collect();
+            prop_assert_eq!(&names[..], &expected[..expected.len().min(5)], "at {}", at);
+            let rule = shown.first().and_then(|head| head.rule.map(|rule| (head.operation.0, rule.name())));
+            let told = rule.and_then(|(id, _)| state.waiting.iter().find(|waiting| waiting.id == id));
+            prop_assert_eq!(rule.map(|(_, name)| name), told.map(|waiting| waiting.rule), "at {}", at);
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
@@ -206,13 +248,25 @@ proptest! {
         let scenario = scenario(&launches, placement, device);
         let run = simulate(&scenario).expect("it runs");
         let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
-        let options = TimelineOptions { height_by: by, most_boxes, ..TimelineOptions::default() };
+        let options = TimelineOptions {
+            height_by: by,
+            most_boxes,
+            queues: true,
+            occupancy: true,
+            ..TimelineOptions::default()
+        };
         let timeline = Timeline::new(&summary, &options).expect("it can be drawn");
         let merged = timeline.bands.iter().any(|band| !band.profiles.is_empty());
         if merged {
             check_profiles(&timeline, &summary, by)?;
         } else {
             check_boxes(&timeline, &summary, by)?;
+        }
+        check_queues(&timeline, &summary)?;
+        for point in timeline.occupancy.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points) {
+            let area = timeline.occupancy.as_ref().map_or(timeline.plot, |panel| panel.area);
+            let place = Rect { x: point.x, y: point.y, width: 0, height: 0 };
+            prop_assert!(area.contains(&place));
         }
         let labels = all_labels(&timeline);
         let paper = Rect { x: 0, y: 0, width: timeline.width, height: timeline.height };

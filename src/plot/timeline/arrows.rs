@@ -73,14 +73,17 @@ pub(super) fn name(context: &Context<'_>, group: &Group) -> (String, String) {
 }
 
 /// With a real minus sign.
-fn signed(number: i32) -> String {
+pub(super) fn signed(number: i32) -> String {
     if number < 0 { format!("−{}", number.unsigned_abs()) } else { number.to_string() }
 }
 
 /// The name of a stream as it fits beside its row: only the name itself is shortened, first by a remark in
-/// brackets at its end.
+/// brackets at its end, unless the word before the priority is too long for anything of the name.
 pub(super) fn fitted_name((name, suffix): &(String, String), room: Length) -> String {
     let size = Theme::PAPER.text_size;
+    let full = font::width(&format!("{}{suffix}", short(name)), size, false) <= room;
+    let suffix = if full { suffix.clone() } else { suffix.replace("prio. ", "") };
+    let suffix = suffix.as_str();
     let rest = room - font::width(suffix, size, false);
     let name = if font::width(name, size, false) <= rest { name } else { short(name) };
     format!("{}{suffix}", font::truncated(name, size, false, rest))

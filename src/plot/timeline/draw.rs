@@ -2,11 +2,11 @@
 
 use super::context::{Context, PALE, fill_of};
 use super::tooltip::Tooltips;
-use super::{Arrow, Band, Label, LabelStyle, Lane, LegendEntry, StreamRow, Timeline};
+use super::{Arrow, Band, Label, LabelStyle, Lane, LegendEntry, Occupancy, QueueRow, StreamRow, Timeline};
 use crate::plot::drawing::{Anchor, Drawing, Shape, Stroke, Text};
 use crate::plot::geometry::{Length, MM, Point, Rect};
 use crate::plot::options::TimelineOptions;
-use crate::plot::theme::{Colour, Fill, Theme};
+use crate::plot::theme::{Colour, Fill, Theme, line_colour};
 use crate::report::Summary;
 
 const THEME: Theme = Theme::PAPER;
@@ -41,6 +41,12 @@ impl Timeline {
         }
         for lane in &self.lanes {
             pen.lane(lane);
+        }
+        if let Some(occupancy) = &self.occupancy {
+            pen.occupancy(occupancy);
+        }
+        for queue in &self.queues {
+            pen.queue(queue);
         }
         for row in &self.rows {
             pen.row(row);
@@ -167,6 +173,40 @@ impl Pen<'_> {
             self.shapes.push(Shape::Explained { tooltip, shapes });
         }
         self.label(&lane.label);
+    }
+
+    fn occupancy(&mut self, panel: &Occupancy) {
+        self.shapes.push(Shape::Box { area: panel.area, fill: None, stroke: Some(FRAME) });
+        for (curve, colour) in panel.curves.iter().zip([Colour::BLACK, line_colour(0), line_colour(1)]) {
+            let stroke = Stroke { colour, width: THEME.arrow_line };
+            for points in [curve.points.clone(), curve.key.to_vec()] {
+                self.shapes.push(Shape::Path { points, stroke, dash: curve.dash });
+            }
+            self.label(&curve.label);
+        }
+        for label in panel.marks.iter().chain([&panel.label]) {
+            self.label(label);
+        }
+    }
+
+    /// Heads have strong outlines, what waits behind them has faint ones.
+    fn queue(&mut self, queue: &QueueRow) {
+        let bottom = queue.area.bottom();
+        self.line((queue.area.x, bottom), (queue.area.right(), bottom), GRID);
+        let (heads, others): (Vec<_>, Vec<_>) = queue.entries.iter().partition(|entry| entry.position == 0);
+        for entry in others.into_iter().chain(heads) {
+            let outline = if entry.position == 0 { AXIS } else { PALE_OUTLINE };
+            let stroke = (entry.area.width >= LEAST_OUTLINED).then_some(outline);
+            let fill = if stroke.is_some() { entry.fill } else { entry.fill.without_hatch() };
+            let mut shapes = vec![Shape::Box { area: visible(entry.area), fill: Some(fill), stroke }];
+            if let Some(label) = &entry.label {
+                Self::plated(label, fill, &mut shapes);
+            }
+            self.shapes.push(Shape::Explained { tooltip: self.tooltips.queued(&queue.name, entry), shapes });
+        }
+        for label in queue.more.iter().chain([&queue.label]) {
+            self.label(label);
+        }
     }
 
     fn row(&mut self, row: &StreamRow) {

@@ -1,8 +1,9 @@
 //! The whole layout, from top to bottom.
 
 use super::context::{BESIDE_PLOT, Context, ending_at, starting_at};
+use super::queues::Queues;
 use super::scale::TimeScale;
-use super::{Label, LabelStyle, Timeline, arrows, bands, copies, legend};
+use super::{Label, LabelStyle, Timeline, arrows, bands, copies, legend, occupancy, queues};
 use crate::plot::error::PlotError;
 use crate::plot::font;
 use crate::plot::geometry::{Length, MM, Rect};
@@ -12,11 +13,11 @@ use crate::plot::ticks::time_ticks;
 use crate::report::Summary;
 use crate::time::{Duration, Instant};
 
-const MARGIN: Length = MM / 2;
+pub(super) const MARGIN: Length = MM / 2;
 /// Right of the plot, where half of the last tick's label reaches.
 const RIGHT_MARGIN: Length = 3 * MM;
 /// Names take at most this share of the width \[percent\].
-const MOST_FOR_NAMES: Length = 24;
+const MOST_FOR_NAMES: Length = 26;
 /// From one tick to the next, at least.
 const TICK_DISTANCE: Length = 11 * MM;
 const TICK: Length = 6 * MM / 10;
@@ -33,7 +34,9 @@ impl Timeline {
         let mut context = context(summary, options)?;
         let streams = arrows::groups(&context);
         let names: Vec<(String, String)> = streams.iter().map(|group| arrows::name(&context, group)).collect();
-        let room = names_width(&context, &names).max(options.least_left - MARGIN - BESIDE_PLOT);
+        let queues = options.queues.then(|| Queues::new(&context));
+        let queue_names = queues.as_ref().map_or_else(Vec::new, |queues| queues.names(&context));
+        let room = names_width(&context, &names, &queue_names).max(options.least_left - MARGIN - BESIDE_PLOT);
         context.scale.left = MARGIN + room + BESIDE_PLOT;
         context.scale.width = options.width - RIGHT_MARGIN - context.scale.left;
 
@@ -47,6 +50,14 @@ impl Timeline {
         let (bands, bottom) = bands::bands(&context, top);
         captions.extend(height_title(&context, top, bottom));
         let (lanes, bottom) = copies::lanes(&context, bottom);
+        let (occupancy, bottom) = match options.occupancy.then(|| occupancy::occupancy(&context, bottom)) {
+            Some((panel, bottom)) => (Some(panel), bottom),
+            None => (None, bottom),
+        };
+        let (queues, bottom) = match queues {
+            Some(queues) => queues.rows(&context, bottom),
+            None => (Vec::new(), bottom),
+        };
         let mut rows = Vec::new();
         let mut row_top = bottom + MM / 2;
         for (group, name) in streams.iter().zip(&names) {
@@ -79,9 +90,11 @@ impl Timeline {
             axis_title = starting_at(axis_title.text, plot.x, middle, size, LabelStyle::Normal);
         }
         captions.push(axis_title);
+        let (key, bottom) = queues::key(&context, &queues, middle + size / 2);
+        captions.extend(key);
         Ok(Self {
             width: options.width,
-            height: middle + size / 2 + MARGIN,
+            height: bottom + MARGIN,
             name: summary.scenario.name.clone(),
             captions,
             legend,
@@ -91,6 +104,8 @@ impl Timeline {
             tick_places,
             bands,
             lanes,
+            occupancy,
+            queues,
             rows,
         })
     }
@@ -130,12 +145,15 @@ fn context<'a>(summary: &Summary<'a>, options: &'a TimelineOptions) -> Result<Co
 }
 
 /// What the names beside the plot take.
-fn names_width(context: &Context<'_>, streams: &[(String, String)]) -> Length {
+fn names_width(context: &Context<'_>, streams: &[(String, String)], queues: &[String]) -> Length {
     let size = Theme::PAPER.text_size;
     let sms = context.options.shown_sms(&context.summary.scenario.device);
     let names = streams.iter().map(|(name, suffix)| format!("{name}{suffix}"));
     let widths = names.chain(["time [ms]00".to_owned()]).map(|name| font::width(&name, size, false));
     let names = widths.max().unwrap_or(0).min(context.options.width * MOST_FOR_NAMES / 100);
+    // Short, so they are never cut.
+    let panels = queues.iter().map(|name| font::width(name, size, false)).max().unwrap_or(0);
+    let names = names.max(panels);
     let beside_bands = beside_bands(context);
     let height_title = if bands::have_marks(sms.len()) { HEIGHT_TITLE_GAP + Theme::PAPER.small_size } else { 0 };
     names.max(beside_bands + height_title)

@@ -59,7 +59,11 @@ fn entries(context: &Context<'_>) -> Vec<(Option<(Fill, bool)>, String)> {
             HeightBy::Registers => context.units(kernel).to_string(),
         };
         let mark = (fill_of(context, Some(*id)), context.units(kernel) == 0);
-        entries.push((Some(mark), format!("{} ({} × {amount})", kernel.title, kernel.blocks)));
+        let shared = match kernel.shape.shared_memory_bytes {
+            held if held > 0 && shows_shared_memory(context) => format!(", {}", copies::bytes(u64::from(held))),
+            _ => String::new(),
+        };
+        entries.push((Some(mark), format!("{} ({} × {amount}{shared})", kernel.title, kernel.blocks)));
     }
     if chosen.len() > MOST_KERNELS {
         entries.push((None, format!("and {} more kernels", chosen.len() - MOST_KERNELS)));
@@ -72,9 +76,18 @@ fn entries(context: &Context<'_>) -> Vec<(Option<(Fill, bool)>, String)> {
         entries.push((Some((copies::fill_of(direction), false)), text));
     }
     if !chosen.is_empty() {
-        entries.push((None, format!("(blocks × {})", context.options.height_by.name())));
+        let seen = chosen.iter().filter_map(|id| context.kernel(*id));
+        let shared = shows_shared_memory(context) && seen.map(|kernel| kernel.shape.shared_memory_bytes).any(|b| b > 0);
+        let shared = if shared { ", shared memory" } else { "" };
+        entries.push((None, format!("(blocks × {}{shared})", context.options.height_by.name())));
     }
     entries
+}
+
+/// Whether a panel is about more than the resource that the height of blocks stands for.
+fn shows_shared_memory(context: &Context<'_>) -> bool {
+    let options = context.options;
+    (options.queues || options.occupancy) && options.height_by != HeightBy::SharedMemory
 }
 
 /// Kernels of which something is in the window, in their order.

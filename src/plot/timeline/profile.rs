@@ -15,15 +15,15 @@ use crate::workload::{KernelId, OperationKind};
 /// Kernels with a shape of their own; all others share one.
 const MOST_KERNELS: u32 = 64;
 /// The finest step on paper.
-const LEAST_STEP: Length = 20;
+pub(super) const LEAST_STEP: Length = 20;
 /// The fewest steps into which the time is divided, however many SMs there are.
 const FEWEST_STEPS: u64 = 50;
 
 /// A run of blocks of one kernel, or of those that share a shape.
-struct Amount {
-    group: u32,
-    units: u64,
-    run: RepeatedRun,
+pub(super) struct Amount {
+    pub(super) group: u32,
+    pub(super) units: u64,
+    pub(super) run: RepeatedRun,
 }
 
 /// The shapes of all SMs for which `bands` has a place.
@@ -49,14 +49,23 @@ pub(super) fn profiles(context: &Context<'_>, bands: &BTreeMap<u32, Rect>) -> BT
 }
 
 /// A division of the window into equal steps.
-struct Steps<'s> {
+pub(super) struct Steps<'s> {
     scale: &'s TimeScale,
     count: usize,
 }
 
 impl<'s> Steps<'s> {
-    fn new(scale: &'s TimeScale, most: u64) -> Self {
+    pub(super) fn new(scale: &'s TimeScale, most: u64) -> Self {
         Self { scale, count: usize::try_from(most.min(scale.span_ns())).unwrap_or(1).max(1) }
+    }
+
+    pub(super) const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How long a step is \[ns\], at least 1.
+    pub(super) fn length(&self, step: usize) -> u128 {
+        (self.edge(step + 1) - self.edge(step)).max(1)
     }
 
     /// The beginning of a step, or the end of the last one \[ns from the beginning of the window\].
@@ -65,7 +74,7 @@ impl<'s> Steps<'s> {
     }
 
     /// Where that is on paper.
-    fn x(&self, step: usize) -> Length {
+    pub(super) fn x(&self, step: usize) -> Length {
         let width = u128::from(self.scale.width.unsigned_abs());
         let offset = width * step as u128 / self.count as u128;
         self.scale.left + Length::try_from(offset).unwrap_or_default()
@@ -80,7 +89,7 @@ impl<'s> Steps<'s> {
 }
 
 /// Sums of units times time, by step.
-struct Sums {
+pub(super) struct Sums {
     count: u64,
     /// What reaches over part of a step \[units x ns\].
     partial: Vec<u128>,
@@ -90,11 +99,11 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(steps: usize) -> Self {
+    pub(super) fn new(steps: usize) -> Self {
         Self { count: 0, partial: vec![0; steps], begins: vec![0; steps + 1], ends: vec![0; steps + 1] }
     }
 
-    fn add(&mut self, amount: &Amount, steps: &Steps<'_>) {
+    pub(super) fn add(&mut self, amount: &Amount, steps: &Steps<'_>) {
         let window = &steps.scale.window;
         let ns = |instant| u128::from(window.end.min(instant).since(window.start).as_ns());
         let (start, end) = (ns(amount.run.first.start), ns(amount.run.end()));
@@ -114,8 +123,12 @@ impl Sums {
         self.ends[last] += amount.units;
     }
 
+    pub(super) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Units x ns of each step.
-    fn totals(&self, steps: &Steps<'_>) -> Vec<u128> {
+    pub(super) fn totals(&self, steps: &Steps<'_>) -> Vec<u128> {
         let mut units: u64 = 0;
         (0..steps.count)
             .map(|step| {
@@ -142,7 +155,7 @@ fn of_one_sm(context: &Context<'_>, amounts: &[Amount], band: &Rect, steps: &Ste
         let height = u128::from(band.height.unsigned_abs());
         let above: Vec<Length> = (0..steps.count)
             .map(|step| {
-                let whole = capacity * (steps.edge(step + 1) - steps.edge(step)).max(1);
+                let whole = capacity * steps.length(step);
                 let high = (stacked[step] * height * 2 + whole) / (whole * 2);
                 band.bottom() - Length::try_from(high).unwrap_or(band.height).min(band.height)
             })

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Blocks, CopyBox, Profile, StreamRow, ThinLine};
+use super::{Blocks, CopyBox, Profile, QueueEntry, StreamRow, ThinLine};
 use crate::gpu::{OperationRecord, Rule};
 use crate::report::Summary;
 use crate::time::{Duration, Instant};
@@ -70,6 +70,17 @@ impl<'a> Tooltips<'a> {
             );
         }
         format!("copy of {} bytes\n{}\n{}", copy.bytes, span(&(start..end)), self.launch(copy.operation))
+    }
+
+    pub(super) fn queued(&self, queue: &str, entry: &QueueEntry) -> String {
+        let what = match self.summary.trace.kernel_of(entry.operation) {
+            _ if entry.count > 1 => format!("{} operations", entry.count),
+            Some(kernel) => kernel.title.to_string(),
+            None => "copy".to_owned(),
+        };
+        let place = if entry.position == 0 { "head".to_owned() } else { format!("number {}", entry.position + 1) };
+        let held = entry.rule.map_or_else(String::new, |rule| format!(", held by {rule}"));
+        format!("{what}, {place} of {queue}{held}\n{}", span(&entry.time))
     }
 
     pub(super) fn arrow(&self, row: &StreamRow, arrow: &super::Arrow) -> String {
