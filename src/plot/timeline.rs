@@ -21,6 +21,8 @@ mod tooltip;
 
 use std::ops::Range;
 
+pub(crate) use pack::packed;
+
 use super::geometry::{Length, Point, Rect};
 use super::theme::Fill;
 use super::ticks::Ticks;
