@@ -1,7 +1,7 @@
 // Draws what is visible.
 
 /** Boxes that are narrower or lower than this have neither hatch nor outline [pixels]. */
-const SMALL = 4;
+const SMALL = 6;
 const FADED = 0.13;
 const FONT = "12px system-ui, sans-serif";
 const SMALL_FONT = "11px system-ui, sans-serif";
@@ -62,7 +62,9 @@ class Painter {
     context.fillText(this.shortened(row.label, left - 12), left - 6, middle);
     context.save();
     context.beginPath();
-    context.rect(left, row.top, width, row.height);
+    // A launch at the very beginning has its arrow on the edge.
+    const beside = row.kind === "stream" ? 5 : 0;
+    context.rect(left - beside, row.top, width + beside, row.height);
     context.clip();
     if (row.kind !== "stream") {
       context.fillStyle = app.colours.band;
@@ -107,8 +109,8 @@ class Painter {
       if ((isFaded[id] === 1) !== faded) return;
       const x = Math.max(view.left - 4, view.x(instants, blocks.start[position]));
       const width = Math.min(right + 4, view.x(instants, blocks.end[position])) - x;
-      const kernel = what[id];
-      const warps = run.kernels[kernel].demand?.[0] ?? 0;
+      const kernel = run.kernels[what[id]];
+      const warps = kernel.demand?.[0] ?? 0;
       if (width < 1) {
         const line = Math.max(0, Math.floor((run.device.warps - blocks.low[position] - warps) * unit));
         if (drawnAt[line] === Math.floor(x)) return;
@@ -118,26 +120,21 @@ class Painter {
       for (const [low, high] of parts) {
         const area = [x, bottom - high * unit, Math.max(1, width), Math.max(1, (high - low) * unit)];
         if (area[2] >= SMALL && area[3] >= SMALL) {
-          this.box(area, kernel, () => this.blockLabels(run, blocks, position, id));
-        } else if (small.has(kernel)) small.get(kernel).push(area);
-        else small.set(kernel, [area]);
+          this.box(area, kernel.title, () => [`${kernel.title}:${blocks.index[position]}`, kernel.title]);
+        } else if (small.has(kernel.title)) small.get(kernel.title).push(area);
+        else small.set(kernel.title, [area]);
       }
     });
-    for (const [kernel, areas] of small) {
-      this.context.fillStyle = fills.small(kernel, theme);
+    for (const [title, areas] of small) {
+      this.context.fillStyle = fills.small(title, theme);
       for (const area of areas) this.context.fillRect(...area);
     }
   }
 
-  blockLabels(run, blocks, position, id) {
-    const { title } = run.kernelOf(id);
-    return [`${title}:${blocks.index[position]}`, title];
-  }
-
   /** A box with a hatch, an outline, and what fits of its labels. */
-  box([x, y, width, height], kernel, labels) {
+  box([x, y, width, height], title, labels) {
     const { context, app } = this;
-    context.fillStyle = app.fills.large(context, kernel, app.theme, this.scale);
+    context.fillStyle = app.fills.large(context, title, app.theme, this.scale);
     context.fillRect(x, y, width, height);
     context.strokeStyle = app.colours.outline;
     context.lineWidth = 0.75;
@@ -148,7 +145,7 @@ class Painter {
     const text = labels().find((label) => this.widthOf(label) + 8 <= right - left);
     if (text === undefined) return;
     const middle = [(left + right) / 2, y + height / 2];
-    context.fillStyle = app.fills.fill(kernel, app.theme).background;
+    context.fillStyle = app.fills.fill(title, app.theme).background;
     context.fillRect(middle[0] - this.widthOf(text) / 2 - 2, middle[1] - 7, this.widthOf(text) + 4, 14);
     context.fillStyle = app.colours.label;
     context.textAlign = "center";
@@ -167,7 +164,7 @@ class Painter {
     const { app, context } = this;
     const { run } = row;
     const { view } = app;
-    const { first_start: firstStart, what } = run.operations;
+    const { first_start: firstStart } = run.operations;
     const isFaded = app.highlight.faded(run);
     const right = view.left + view.width;
     let drawnTo = -1;
@@ -189,8 +186,8 @@ class Painter {
       const [top, height] = row.kind === "stream" ? [row.top + 10, row.height - 12] : [row.top + 2, row.height - 4];
       const area = [x, top, Math.max(1, end - x), height];
       if (run.kernelOf(id)) {
-        if (area[2] >= SMALL) this.box(area, what[id], () => [run.title(id)]);
-        else this.plain(area, app.fills.small(what[id], app.theme));
+        if (area[2] >= SMALL) this.box(area, run.title(id), () => [run.title(id)]);
+        else this.plain(area, app.fills.small(run.title(id), app.theme));
       } else this.plain(area, app.colours.copy[run.copyOf(id)?.direction] ?? app.colours.frame);
     }
     context.globalAlpha = 1;
@@ -257,7 +254,7 @@ class Painter {
     context.textBaseline = "middle";
     context.fillStyle = app.colours.ink;
     context.textAlign = "right";
-    context.fillText(`time [${this.ticks.unit}]`, view.left - 6, AXIS_HEIGHT / 2);
+    context.fillText(`time [${this.ticks.unit}]`, view.left - 12, AXIS_HEIGHT / 2);
     for (const [at, text] of this.ticks.at) {
       const x = Math.round(view.xOf(at));
       context.fillRect(x, AXIS_HEIGHT - 5, 1, 5);

@@ -33,25 +33,37 @@ function hatchTile(fill, scale) {
   return tile;
 }
 
-/** How kernels are filled, by number. */
+/** How kernels are filled, by title: as figures fill the first kernel of that title that was launched. */
 class Fills {
-  constructor(palette) {
+  constructor(palette, runs) {
     this.palette = palette;
     this.patterns = new Map();
+    this.numbers = new Map();
+    for (const run of runs) {
+      for (let id = 0; id < run.operationCount; id += 1) {
+        const title = run.kernelOf(id)?.title;
+        if (title !== undefined && !this.numbers.has(title)) this.numbers.set(title, run.operations.what[id]);
+      }
+    }
   }
 
-  fill(kernel, theme) {
-    return this.palette[theme][kernel % this.palette[theme].length];
+  /** The titles of all kernels that were launched. */
+  titles() {
+    return [...this.numbers.keys()];
+  }
+
+  fill(title, theme) {
+    return this.palette[theme][this.numbers.get(title) % this.palette[theme].length];
   }
 
   /** For areas that are too small for a hatch. */
-  small(kernel, theme) {
-    return this.fill(kernel, theme).small;
+  small(title, theme) {
+    return this.fill(title, theme).small;
   }
 
   /** What a canvas fills an area with. */
-  large(context, kernel, theme, scale) {
-    const fill = this.fill(kernel, theme);
+  large(context, title, theme, scale) {
+    const fill = this.fill(title, theme);
     if (fill.hatch === "plain") return fill.background;
     const key = `${fill.background} ${fill.hatch} ${fill.ink} ${scale}`;
     if (!this.patterns.has(key)) {
@@ -63,11 +75,11 @@ class Fills {
   }
 
   /** An image of the fill for lists, as the source of an `img`. */
-  swatch(kernel, theme) {
+  swatch(title, theme) {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [36, 24];
     const context = canvas.getContext("2d");
-    context.fillStyle = this.large(context, kernel, theme, 2);
+    context.fillStyle = this.large(context, title, theme, 2);
     context.scale(2, 2);
     context.fillRect(0, 0, 18, 12);
     return canvas.toDataURL();

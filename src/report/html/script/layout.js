@@ -6,7 +6,7 @@ const LANE_HEIGHT = 20;
 const STREAM_HEIGHT = 22;
 const GAP = 4;
 const LEAST_BAND = 12;
-const MOST_BAND = 150;
+const MOST_BAND = 240;
 
 /** The operations that each copy engine served, in order of time, by engine. */
 function copiesByEngine(run) {
@@ -57,7 +57,7 @@ class Layout {
   resize(room) {
     const bands = this.rows.filter((row) => row.kind === "sm");
     const others = this.rows.reduce((sum, row) => sum + (row.kind === "sm" ? 0 : row.height), 0);
-    const share = (room - others - this.rows.length * GAP) / Math.max(1, bands.length);
+    const share = (room - others - (this.rows.length + 1) * GAP) / Math.max(1, bands.length);
     const least = Math.max(LEAST_BAND, Math.min(64, 480 / Math.max(1, bands.length)));
     const height = Math.floor(Math.min(MOST_BAND, Math.max(least, share)));
     for (const band of bands) band.height = height;

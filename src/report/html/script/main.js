@@ -50,7 +50,7 @@ class App {
   constructor(data) {
     this.runs = data.runs;
     this.finishes = data.finishes;
-    this.fills = new Fills(data.palette);
+    this.fills = new Fills(data.palette, data.runs);
     this.highlight = new Highlight();
     this.layout = new Layout(this.runs);
     this.view = new View(this.lastEnd());

@@ -35,11 +35,11 @@ function showState(app) {
   place.replaceChildren(...sections);
 }
 
-/** A button that highlights, with a mark if it stands for a kernel. */
-function highlightButton(app, kind, name, kernel) {
+/** A button that highlights; that of a kernel shows how it is filled. */
+function highlightButton(app, kind, name) {
   const pressed = app.highlight.has(kind, name);
   const button = element("button", "", { type: "button", "aria-pressed": String(pressed), "data-name": name });
-  if (kernel !== undefined) button.append(element("img", "", { src: app.fills.swatch(kernel, app.theme), alt: "" }));
+  if (kind === "kernel") button.append(element("img", "", { src: app.fills.swatch(name, app.theme), alt: "" }));
   button.append(element("span", name));
   button.addEventListener("click", () => app.toggleHighlight(kind, name));
   return button;
@@ -47,18 +47,13 @@ function highlightButton(app, kind, name, kernel) {
 
 /** What kernels and streams there are; each can be highlighted. */
 function showLegend(app) {
-  const kernels = new Map();
-  const streams = new Set();
-  for (const run of app.runs) {
-    run.kernels.forEach((kernel, number) => kernels.has(kernel.title) || kernels.set(kernel.title, number));
-    for (const row of app.layout.rows) if (row.kind === "stream") streams.add(row.label);
-  }
-  const fill = (id, names, button, what) => {
-    const place = document.getElementById(id);
-    place.replaceChildren(...names.slice(0, MOST_ENTRIES).map(button), ...rest(names.length - MOST_ENTRIES, what));
+  const streams = new Set(app.layout.rows.filter((row) => row.kind === "stream").map((row) => row.label));
+  const fill = (id, kind, names) => {
+    const buttons = names.slice(0, MOST_ENTRIES).map((name) => highlightButton(app, kind, name));
+    document.getElementById(id).replaceChildren(...buttons, ...rest(names.length - MOST_ENTRIES, "that the search finds"));
   };
-  fill("kernels", [...kernels], ([name, number]) => highlightButton(app, "kernel", name, number), "kernels: use the search");
-  fill("streams", [...streams], (name) => highlightButton(app, "stream", name), "streams: use the search");
+  fill("kernels", "kernel", app.fills.titles());
+  fill("streams", "stream", [...streams]);
 }
 
 /** Finish times that differ between the runs; a click shows where. */

@@ -75,9 +75,9 @@ class View {
     this.moveTo(this.start, this.shift + share * this.span);
   }
 
-  /** Shows a time with as much around it as it takes itself, at least a twentieth of what is seen. */
+  /** Shows a time with as much before and after it as it takes itself; an instant with some time around it. */
   show(from, to) {
-    const length = Math.max(Number(to - from), this.span / 20);
+    const length = to > from ? Number(to - from) : this.span / 20;
     this.span = Math.min(Number(this.end), Math.max(LEAST_SPAN, length * 3));
     this.moveTo(from, (Number(to - from) - this.span) / 2);
   }
