@@ -1,6 +1,7 @@
 //! A hundred thousand blocks, and a million.
 
 use std::fs;
+use std::sync::Arc;
 
 use gpusched::device::{BlockShape, Device};
 use gpusched::hosts::simulate;
@@ -11,43 +12,54 @@ use gpusched::workload::{BlockTime, Kernel, StreamSpec};
 use super::driver::Browser;
 use super::{SIZES, directory, is_quiet, number, page_of, written};
 
-/// Forty streams, each with 25 kernels of 100 blocks that take different times, on 80 SMs.
-fn scenario() -> Scenario {
+/// On 80 SMs, `streams` streams, each with `launches` kernels of `blocks` blocks that take different times.
+fn scenario(streams: u32, launches: usize, blocks: u32) -> Scenario {
     let device = Device::builtin("titan-v").expect("it is sound").expect("it is built in");
     let options = ReadOptions::default();
     let mut builder = ScenarioBuilder::new("100 000 blocks".to_owned(), device, &options);
-    for index in 0..40_u32 {
+    for index in 0..streams {
         let stream = builder.add_stream(StreamSpec::new(format!("S{index}"))).expect("there is room");
         let shape = BlockShape { threads: 64 << (index % 5), registers_per_thread: 0, shared_memory_bytes: 0 };
-        let time = Duration::from_ns(200_000 + 7_001 * u64::from(index));
-        let varying = BlockTime { best: Duration::from_ns(time.as_ns() / 2), worst: time };
-        let kernel = Kernel {
-            name: format!("K{index}").into(),
-            title: format!("K{index}").into(),
-            blocks: 100,
-            shape,
-            duration: varying,
-            sm_mask: None,
-        };
+        let worst = Duration::from_ns(200_000 + 7_001 * u64::from(index));
+        let duration = BlockTime { best: Duration::from_ns(worst.as_ns() / 2), worst };
+        let name: Arc<str> = format!("K{index}").into();
+        let kernel =
+            Kernel { name: Arc::clone(&name), title: Arc::clone(&name), blocks, shape, duration, sm_mask: None };
         let kernel = builder.add_kernel(kernel).expect("it fits");
         builder.add_thread(HostThread {
-            label: format!("S{index}").into(),
+            label: name,
             release: Duration::from_ns(u64::from(index) * 10_000),
             iterations: Some(1),
             time_limit: None,
             period: None,
             deadline: None,
             barrier: None,
-            steps: vec![Step::Launch(kernel, stream); 25],
+            steps: vec![Step::Launch(kernel, stream); launches],
         });
     }
     builder.build()
 }
 
+/// How long a frame takes on average at ten zooms \[ms\], if asked for with the state at the cursor.
+fn frame(browser: &Browser, state: bool) -> f64 {
+    let script = format!(
+        "const {{app}} = gpusched; app.view.fit(); const from = performance.now();
+         for (let step = 0; step < 10; step += 1) {{
+           app.painter.draw(); app.view.zoom(0.7, 300);
+           if ({state}) gpusched.stateText(app.view.start);
+         }}
+         const copy = new OffscreenCanvas(1, 1).getContext('2d', {{willReadFrequently: true}});
+         copy.drawImage(app.canvas, 0, 0);
+         copy.getImageData(0, 0, 1, 1);
+         const time = (performance.now() - from) / 10; app.view.fit(); app.invalidate(); return time;"
+    );
+    number(browser, &script)
+}
+
 #[test]
 #[ignore = "needs chromium and chromedriver"]
 fn a_hundred_thousand_blocks_are_small_and_soon_painted_and_move_smoothly() {
-    let scenario = scenario();
+    let scenario = scenario(40, 25, 100);
     let run = simulate(&scenario).expect("it runs");
     let page = page_of("many-blocks", &scenario, &run);
     let bytes = fs::metadata(&page).expect("it is there").len();
@@ -61,24 +73,7 @@ fn a_hundred_thousand_blocks_are_small_and_soon_painted_and_move_smoothly() {
         let paint = number(&browser, "return performance.getEntriesByName('first-contentful-paint')[0].startTime");
         let drawn = number(&browser, "return performance.getEntriesByName('drawn')[0].startTime");
         assert!(paint < 2_000.0, "first paint after {paint} ms");
-        // Each frame anew, with the state at the cursor, at ten zooms.
-        let frame = |state: bool| {
-            number(
-                &browser,
-                &format!(
-                    "const {{app}} = gpusched; app.view.fit(); const from = performance.now();
-                     for (let step = 0; step < 10; step += 1) {{
-                       app.painter.draw(); app.view.zoom(0.7, 300);
-                       if ({state}) gpusched.stateText(app.view.start);
-                     }}
-                     const copy = new OffscreenCanvas(1, 1).getContext('2d', {{willReadFrequently: true}});
-                     copy.drawImage(app.canvas, 0, 0);
-                     copy.getImageData(0, 0, 1, 1);
-                     const time = (performance.now() - from) / 10; app.view.fit(); app.invalidate(); return time;"
-                ),
-            )
-        };
-        let (plain, with_state) = (frame(false), frame(true));
+        let (plain, with_state) = (frame(&browser, false), frame(&browser, true));
         told += &format!(
             "\n{size:?}: first paint {paint:.0} ms, figure {drawn:.0} ms, frame {plain:.1} ms, {with_state:.1} ms"
         );
@@ -104,5 +99,23 @@ fn a_million_blocks_are_shown_if_forced() {
     browser.open(&page);
     assert_eq!(number(&browser, "return gpusched.app.runs[0].sms.reduce((sum, sm) => sum + sm.count, 0)"), 1_000_001.0);
     browser.screenshot(&directory().join("million.png"));
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn a_hundred_thousand_launches_take_no_more_time_than_as_many_blocks() {
+    let scenario = scenario(10, 10_000, 1);
+    let run = simulate(&scenario).expect("it runs");
+    let browser = Browser::start();
+    browser.look(SIZES[0], false);
+    browser.open(&page_of("many-launches", &scenario, &run));
+    let (plain, with_state) = (frame(&browser, false), frame(&browser, true));
+    let from = "const from = performance.now(); gpusched.app.search('k7'); return performance.now() - from";
+    let search = number(&browser, from);
+    let told = format!("frame {plain:.1} ms, with state {with_state:.1} ms, search {search:.1} ms");
+    fs::write(directory().join("many-launches.txt"), &told).expect("the build directory can be written");
+    assert!(plain.max(with_state).max(search) < 1_000.0, "{told}");
+    browser.screenshot(&directory().join("many-launches.png"));
     is_quiet(&browser);
 }

@@ -22,7 +22,7 @@ class Painter {
     context.setTransform(this.scale, 0, 0, this.scale, 0, 0);
     context.fillStyle = app.colours.page;
     context.fillRect(0, 0, app.size.width, app.size.height);
-    this.ticks = timeTicks(view.start, view.stop(), Math.max(2, Math.floor(view.width / 80)));
+    this.ticks = this.ticksInView();
 
     context.save();
     context.beginPath();
@@ -37,6 +37,16 @@ class Painter {
     context.restore();
     this.axis();
     this.cursor();
+  }
+
+  /** Ticks so far apart that their labels have room. */
+  ticksInView() {
+    const { view } = this.app;
+    this.context.font = SMALL_FONT;
+    const most = (room) => Math.max(2, Math.floor(view.width / room));
+    const ticks = timeTicks(view.start, view.stop(), most(70));
+    const widest = Math.max(0, ...ticks.at.map(([, text]) => this.context.measureText(text).width));
+    return widest < 60 ? ticks : timeTicks(view.start, view.stop(), most(widest + 20));
   }
 
   gridLines(top, bottom) {
@@ -167,6 +177,8 @@ class Painter {
     const { first_start: firstStart } = run.operations;
     const isFaded = app.highlight.faded(run);
     const right = view.left + view.width;
+    // The outline of what reaches beyond the edge is outside; a stream's row is not clipped there.
+    const beside = row.kind === "stream" ? 0 : 4;
     let drawnTo = -1;
     let arrowAt = -1;
     for (const id of row.ids) {
@@ -179,7 +191,7 @@ class Painter {
         }
       }
       if (firstStart[id] === NONE) continue;
-      const x = Math.max(view.left - 4, view.x(run.instants, firstStart[id]));
+      const x = Math.max(view.left - beside, view.x(run.instants, firstStart[id]));
       const end = Math.min(right + 4, view.x(run.instants, run.endOf(id)));
       if (x > right || end < view.left || Math.max(end, x + 1) <= drawnTo) continue;
       drawnTo = Math.floor(Math.max(end, x + 1));
@@ -254,13 +266,14 @@ class Painter {
     context.textBaseline = "middle";
     context.fillStyle = app.colours.ink;
     context.textAlign = "right";
-    context.fillText(`time [${this.ticks.unit}]`, view.left - 12, AXIS_HEIGHT / 2);
+    const unit = view.left < 90 ? `[${this.ticks.unit}]` : `time [${this.ticks.unit}]`;
+    context.fillText(unit, view.left - 12, AXIS_HEIGHT / 2);
     for (const [at, text] of this.ticks.at) {
       const x = Math.round(view.xOf(at));
       context.fillRect(x, AXIS_HEIGHT - 5, 1, 5);
       const half = this.context.measureText(text).width / 2;
       context.textAlign = "center";
-      context.fillText(text, Math.min(x, app.size.width - half - 1), AXIS_HEIGHT / 2);
+      context.fillText(text, Math.max(view.left + half - 8, Math.min(x, app.size.width - half - 1)), AXIS_HEIGHT / 2);
     }
   }
 

@@ -3,6 +3,7 @@
 /** Lines beyond which a list is no longer something to read. */
 const MOST_LINES = 400;
 const MOST_ENTRIES = 200;
+const MOST_CHARACTERS = 2000;
 
 /** An element with text and attributes. */
 function element(name, text = "", attributes = {}) {
@@ -14,6 +15,11 @@ function element(name, text = "", attributes = {}) {
 
 function rest(count, what) {
   return count > 0 ? [element("p", `and ${count} more ${what}`, { class: "quiet" })] : [];
+}
+
+/** A line, or the beginning of a very long one. */
+function lineOf(text) {
+  return element("p", text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)} …` : text);
 }
 
 /** The state at the cursor, of each run. */
@@ -28,7 +34,7 @@ function showState(app) {
     const section = element("section", "", { class: "run" });
     if (app.runs.length > 1) section.append(element("h3", run.name));
     const lines = [`state at ${formatTime(ns)}`, ...stateLines(run, stateAt(run, ns))];
-    section.append(...lines.slice(0, MOST_LINES).map((line) => element("p", line)));
+    section.append(...lines.slice(0, MOST_LINES).map(lineOf));
     section.append(...rest(lines.length - MOST_LINES, "lines"));
     return section;
   });
