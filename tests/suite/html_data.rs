@@ -6,6 +6,8 @@ use std::process::{Command, Output};
 
 use gpusched::gpu::Block;
 use gpusched::hosts::{Run, simulate};
+use gpusched::plot::FinishMark;
+use gpusched::plot::theme::series_fill;
 use gpusched::report::{HtmlRun, HtmlTimeline, Summary};
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
@@ -161,8 +163,7 @@ fn the_colours_are_those_of_figures() {
     let data = data(&page(&scenario, &run));
     let light = data["palette"]["light"].as_array().expect("a list");
     for (index, fill) in light.iter().enumerate() {
-        let gpusched::plot::theme::Colour(red, green, blue) = gpusched::plot::theme::series_fill(index).background;
-        assert_eq!(fill["background"], format!("#{red:02x}{green:02x}{blue:02x}"));
+        assert_eq!(fill["background"], series_fill(index).background.hex());
     }
     assert_eq!((light.len(), data["palette"]["dark"].as_array().map(Vec::len)), (64, Some(64)));
 }
@@ -173,7 +174,7 @@ fn a_comparison_holds_both_runs_and_their_finish_times() {
     let run = simulate(&scenario).expect("it runs");
     let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
     let (upper, lower) = (Instant::from_ns(1), Instant::from_ns(u64::MAX));
-    let marks = [gpusched::plot::FinishMark { name: "K1".to_owned(), upper, lower }];
+    let marks = [FinishMark { name: "K1".to_owned(), upper, lower }];
     let one = |name, blocks_only| HtmlRun { name, summary, blocks_only };
     let timeline = HtmlTimeline::comparison(one("measured", true), one("simulated", false), &marks);
     assert_eq!(timeline.blocks(), 36);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::plot::theme::{Colour, Fill, Hatch, series_colour, series_fill};
+use crate::plot::theme::{Fill, Hatch, series_colour, series_fill};
 
 /// Fills by number of the kernel; after the last they repeat.
 #[derive(Debug, Serialize)]
@@ -50,14 +50,10 @@ impl From<Fill> for PageFill {
             Hatch::Grid => "grid",
         };
         Self {
-            background: hex(fill.background),
+            background: fill.background.hex(),
             hatch,
-            ink: hex(fill.ink),
-            small: hex(fill.without_hatch().background),
+            ink: fill.ink.hex(),
+            small: fill.without_hatch().background.hex(),
         }
     }
-}
-
-fn hex(Colour(red, green, blue): Colour) -> String {
-    format!("#{red:02x}{green:02x}{blue:02x}")
 }

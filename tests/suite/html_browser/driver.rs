@@ -28,7 +28,7 @@ impl Browser {
             .expect("chromedriver is installed (Debian: chromium, chromium-driver)");
         let mut output = BufReader::new(driver.stdout.take().expect("it is piped"));
         let port = port(&mut output);
-        let config = ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(120)));
+        let config = ureq::Agent::config_builder().timeout_global(Some(Duration::from_mins(2)));
         let agent: ureq::Agent = config.http_status_as_error(false).build().into();
         let mut browser = Self { driver, _output: output, agent, session: format!("http://127.0.0.1:{port}") };
         // No sandbox: it cannot be set up for root or inside most containers.
