@@ -12,6 +12,7 @@ mod devices;
 mod evr;
 mod figure_options;
 mod figures;
+mod html_options;
 mod input;
 mod jobs;
 mod log_input;

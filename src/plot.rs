@@ -31,6 +31,7 @@ pub use geometry::{Length, MM, Point, Rect};
 pub use options::{COLUMN_WIDTH, HeightBy, PAGE_WIDTH, TimelineOptions};
 pub(crate) use sheet::Sheet;
 pub use ticks::{Ticks, round_ticks, time_ticks};
+pub(crate) use timeline::packed;
 pub use timeline::{
     Arrow, Band, Blocks, CopyBox, Label, LabelStyle, Lane, LegendEntry, LegendMark, Occupancy, OccupancyCurve, Piece,
     Profile, QueueEntry, QueueRow, StreamRow, ThinLine, Timeline,

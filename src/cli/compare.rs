@@ -6,10 +6,11 @@ use clap::Args;
 use gpusched::analysis::{ComparedKernel, Comparison, analyse, compare, merged_scenario};
 use gpusched::hosts::simulate;
 use gpusched::plot::FinishMark;
-use gpusched::report::{Summary, comparison_csv, comparison_table};
+use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, comparison_table};
 use gpusched::scenario::Scenario;
 
 use super::figure_options::{Figure, FigureOptions};
+use super::html_options::{HtmlFile, HtmlOptions};
 use super::output::{Format, note};
 use super::run_options::RunOptions;
 use super::{Answer, output};
@@ -23,6 +24,8 @@ pub(crate) struct Compare {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     #[command(flatten)]
+    html: HtmlOptions,
+    #[command(flatten)]
     figure: FigureOptions,
     /// Exit status 1 if any finish time differs
     #[arg(long)]
@@ -33,9 +36,10 @@ impl Compare {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let scenario = self.run.read(false)?;
         let figure = self.figure.figure(&scenario)?;
+        let html = self.html.file()?;
         let comparison = compare(&scenario)?;
-        if let Some(figure) = figure {
-            draw(&scenario, &comparison, &figure)?;
+        if figure.is_some() || html.is_some() {
+            draw(&scenario, &comparison, figure.as_ref(), html.as_ref())?;
         }
         for text in &comparison.notes {
             note(text);
@@ -55,7 +59,12 @@ impl Compare {
 }
 
 /// Draws the simulation above the analysis, which is the same work on one merged SM.
-fn draw(scenario: &Scenario, comparison: &Comparison<'_>, figure: &Figure<'_>) -> anyhow::Result<()> {
+fn draw(
+    scenario: &Scenario,
+    comparison: &Comparison<'_>,
+    figure: Option<&Figure<'_>>,
+    html: Option<&HtmlFile<'_>>,
+) -> anyhow::Result<()> {
     let simulated = simulate(scenario)?;
     let merged = merged_scenario(scenario, &analyse(scenario)?);
     let analysed = simulate(&merged)?;
@@ -70,5 +79,12 @@ fn draw(scenario: &Scenario, comparison: &Comparison<'_>, figure: &Figure<'_>) -
         .collect();
     let upper = Summary { scenario, trace: &simulated.trace, ended: simulated.ended };
     let lower = Summary { scenario: &merged, trace: &analysed.trace, ended: analysed.ended };
-    figure.write_comparison(&upper, &lower, &marks)
+    if let Some(figure) = figure {
+        figure.write_comparison(&upper, &lower, &marks)?;
+    }
+    if let Some(html) = html {
+        let run = |name, summary| HtmlRun { name, summary, blocks_only: false };
+        html.write(&HtmlTimeline::comparison(run("simulated", upper), run("analysed", lower), &marks), false)?;
+    }
+    Ok(())
 }

@@ -6,13 +6,14 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::gpu::Ended;
 use gpusched::plot::FinishMark;
-use gpusched::replay::{Replay, ReplayReport, replay, replay_csv, replay_table};
-use gpusched::report::Summary;
+use gpusched::replay::{KernelComparison, Replay, ReplayReport, replay, replay_csv, replay_table};
+use gpusched::report::{HtmlRun, HtmlTimeline, Summary};
 use gpusched::scenario::ReadOptions;
-use gpusched::time::Instant;
+use gpusched::time::{Duration, Instant};
 use gpusched::workload::OperationId;
 
 use super::figure_options::{Figure, FigureOptions};
+use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
 use super::output::{Format, note};
 use super::{Answer, output};
@@ -26,11 +27,14 @@ pub(crate) struct ReplayLog {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     #[command(flatten)]
+    html: HtmlOptions,
+    #[command(flatten)]
     figure: FigureOptions,
 }
 
 impl ReplayLog {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let html = self.html.file()?;
         let mut input = self.logs.read()?;
         if input.runs.len() > 1 {
             let names: Vec<String> = input.runs.iter().map(|run| format!("{:?}", run.run.scenario_name)).collect();
@@ -50,6 +54,9 @@ impl ReplayLog {
         if let Some(figure) = self.figure.figure(&result.scenario)? {
             draw(&result, &figure)?;
         }
+        if let Some(html) = html {
+            write_html(&result, &html)?;
+        }
         let mut out = output::stdout();
         match self.format {
             Format::Json => {
@@ -67,21 +74,39 @@ impl ReplayLog {
 /// Draws what was measured above what was simulated.
 fn draw(result: &Replay, figure: &Figure<'_>) -> anyhow::Result<()> {
     let (measured, simulated) = result.traces()?;
-    let ns = |ns: i64| Instant::from_ns(u64::try_from(ns).unwrap_or(0));
-    let marks: Vec<FinishMark> = result
-        .kernels
-        .iter()
-        .filter_map(|kernel| {
-            let lower = ns(kernel.simulated_finish_ns?);
-            let launched = result.trace.kernel_of(OperationId(kernel.id));
-            let name = launched.map_or_else(|| kernel.name.to_string(), |launched| launched.title.to_string());
-            Some(FinishMark { name, upper: ns(kernel.measured_finish_ns), lower })
-        })
-        .collect();
+    let marks = marks(result, |ns| Instant::from_ns(u64::try_from(ns).unwrap_or(0)));
     let mut upper = result.scenario.clone();
     upper.name = format!("measured: {}", result.scenario.name);
     let mut lower = result.scenario.clone();
     "simulated".clone_into(&mut lower.name);
     let summary = |scenario, trace| Summary { scenario, trace, ended: Ended::Done };
     figure.write_comparison(&summary(&upper, &measured), &summary(&lower, &simulated), &marks)
+}
+
+/// Writes what was measured above what was simulated, on the clock of the simulation.
+fn write_html(result: &Replay, html: &HtmlFile<'_>) -> anyhow::Result<()> {
+    let measured = result.measured_trace()?;
+    let launch = result.first_launch();
+    let shifted = |ns: i64| launch + Duration::from_ns(u64::try_from(ns).unwrap_or(0));
+    let marks = marks(result, shifted);
+    let run = |name, trace, blocks_only| {
+        let summary = Summary { scenario: &result.scenario, trace, ended: Ended::Done };
+        HtmlRun { name, summary, blocks_only }
+    };
+    let (upper, lower) = (run("measured", &measured, true), run("simulated", &result.trace, false));
+    html.write(&HtmlTimeline::comparison(upper, lower, &marks), false)
+}
+
+/// The finish of each kernel on both sides; `instant` tells when something was, counted from the first launch.
+fn marks(result: &Replay, instant: impl Fn(i64) -> Instant) -> Vec<FinishMark> {
+    let mark = |kernel: &KernelComparison| {
+        let launched = result.trace.kernel_of(OperationId(kernel.id));
+        let name = launched.map_or_else(|| kernel.name.to_string(), |launched| launched.title.to_string());
+        Some(FinishMark {
+            name,
+            upper: instant(kernel.measured_finish_ns),
+            lower: instant(kernel.simulated_finish_ns?),
+        })
+    };
+    result.kernels.iter().filter_map(mark).collect()
 }

@@ -8,13 +8,14 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{
-    SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table, rule_table, runnable_times,
-    runnable_times_csv, runnable_times_json, state_text,
+    HtmlTimeline, SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table, rule_table,
+    runnable_times, runnable_times_csv, runnable_times_json, state_text,
 };
 use gpusched::scenario::{Difference, NotComparable, Scenario};
 use gpusched::time::{Duration, Instant};
 
 use super::figure_options::FigureOptions;
+use super::html_options::HtmlOptions;
 use super::output::{Format, note, write_whole};
 use super::run_options::RunOptions;
 use super::{Answer, output};
@@ -51,9 +52,11 @@ pub(crate) struct Simulate {
     /// Compare with the result that the scenario file expects; exit status 1 if it differs
     #[arg(long)]
     check: bool,
-    /// Write every single block of more than 10 million, and replace log files that exist
+    /// Write every single block of more than 10 million (--html: 1 million), and replace log files that exist
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    html: HtmlOptions,
     #[command(flatten)]
     figure: FigureOptions,
 }
@@ -72,6 +75,7 @@ impl Simulate {
             bail!("--state-at {at} is after the horizon, up to which the run goes");
         }
         let figure = self.figure.figure(&scenario)?;
+        let html = self.html.file()?;
         if let Some(path) = &self.runnable_times {
             table_format(path)?;
         }
@@ -83,6 +87,9 @@ impl Simulate {
         }
         if let Some(figure) = figure {
             figure.write(&summary)?;
+        }
+        if let Some(html) = html {
+            html.write(&HtmlTimeline::new(summary), self.force)?;
         }
         if let Some(path) = &self.runnable_times {
             write_runnable_times(path, &summary)?;

@@ -73,7 +73,7 @@ impl Writer {
             Hatch::Plain => {}
             Hatch::Dots => {
                 let radius = Theme::PAPER.hatch_line * 6 / 5;
-                write!(self.out, "<circle cx=\"{middle}\" cy=\"{middle}\" r=\"{radius}\" fill=\"{}\"/>", hex(ink))?;
+                write!(self.out, "<circle cx=\"{middle}\" cy=\"{middle}\" r=\"{radius}\" fill=\"{}\"/>", ink.hex())?;
             }
             _ => {
                 let across = format!("M0 {middle}H{tile}");
@@ -83,7 +83,7 @@ impl Writer {
                     Hatch::Vertical | Hatch::Rising | Hatch::Falling => down,
                     _ => across,
                 };
-                let (line, ink) = (Theme::PAPER.hatch_line, hex(ink));
+                let (line, ink) = (Theme::PAPER.hatch_line, ink.hex());
                 write!(self.out, "<path d=\"{lines}\" stroke=\"{ink}\" stroke-width=\"{line}\"/>")?;
             }
         }
@@ -132,7 +132,7 @@ impl Writer {
     /// The background, and over it the hatch, each with the same outline.
     fn painted(&mut self, outline: &str, fill: Option<Fill>, stroke: Option<Stroke>) -> std::fmt::Result {
         let Some(fill) = fill else { return write!(self.out, "<{outline} fill=\"none\"{}/>", strokes(stroke)) };
-        let background = hex(fill.background);
+        let background = fill.background.hex();
         match self.patterns.get(&(fill.hatch, fill.ink)) {
             None => write!(self.out, "<{outline} fill=\"{background}\"{}/>", strokes(stroke)),
             Some(number) => write!(
@@ -156,7 +156,7 @@ impl Writer {
             self.out,
             "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"{}\"{anchor}{weight}{turn}>{}</text>",
             text.size,
-            hex(text.colour),
+            text.colour.hex(),
             escaped(&text.text)
         )
     }
@@ -177,12 +177,8 @@ fn coordinates(points: &[Point]) -> String {
 
 fn strokes(stroke: Option<Stroke>) -> String {
     stroke.map_or_else(String::new, |stroke| {
-        format!(" stroke=\"{}\" stroke-width=\"{}\"", hex(stroke.colour), stroke.width)
+        format!(" stroke=\"{}\" stroke-width=\"{}\"", stroke.colour.hex(), stroke.width)
     })
-}
-
-fn hex(Colour(red, green, blue): Colour) -> String {
-    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 /// An exact decimal.

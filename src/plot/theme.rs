@@ -22,6 +22,13 @@ impl Colour {
     /// Grid lines.
     pub const GRID: Self = Self(0xdd, 0xdd, 0xdd);
 
+    /// As SVG and CSS write it: `#rrggbb`.
+    #[must_use]
+    pub fn hex(self) -> String {
+        let Self(red, green, blue) = self;
+        format!("#{red:02x}{green:02x}{blue:02x}")
+    }
+
     /// This colour mixed with white: `percent` of it is left.
     #[must_use]
     pub fn tint(self, percent: u16) -> Self {

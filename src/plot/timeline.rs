@@ -23,6 +23,8 @@ mod tooltip;
 
 use std::ops::Range;
 
+pub(crate) use pack::packed;
+
 use super::drawing::Dash;
 use super::geometry::{Length, Point, Rect};
 use super::options::HeightBy;

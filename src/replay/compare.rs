@@ -13,7 +13,7 @@ use crate::gpu::{ObservedBlock, OperationRecord, RunError, Trace};
 use crate::hosts::simulate;
 use crate::logs::{LogRun, Pairing};
 use crate::scenario::{ReadOptions, Scenario};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::workload::{OperationId, StreamId};
 
 /// A measurement and its simulation, side by side. Times count from the first kernel launch on both sides (measured:
@@ -108,25 +108,41 @@ impl Replay {
     /// # Errors
     /// [`RunError::TraceFull`] for more than 2^32 blocks.
     pub fn traces(&self) -> Result<(Trace, Trace), RunError> {
-        let launches = self.kernels.iter().filter_map(|kernel| self.trace.operations().get(kernel.id as usize));
-        let zero = launches.map(OperationRecord::launched).min().unwrap_or_default();
-        let instant = |ns: i64| Instant::from_ns(u64::try_from(ns).unwrap_or(0));
-        let of = |spans: &[BlockSpan]| {
-            let blocks: Vec<ObservedBlock> = spans
-                .iter()
-                .filter_map(|span| {
-                    Some(ObservedBlock {
-                        operation: OperationId(self.kernels.get(span.kernel)?.id),
-                        index: u32::try_from(span.block).ok()?,
-                        sm: u16::try_from(span.sm).ok().filter(|sm| u32::from(*sm) < self.scenario.device.sms)?,
-                        start: instant(span.start_ns),
-                        end: instant(span.end_ns),
-                    })
-                })
-                .collect();
-            self.trace.with_observed_blocks(zero, &blocks)
-        };
+        let zero = self.first_launch();
+        let of = |spans| self.trace.with_observed_blocks(zero, &self.observed(spans, Instant::ZERO));
         Ok((of(&self.timelines.measured)?, of(&self.timelines.simulated)?))
+    }
+
+    /// What was measured, on the clock of [`Replay::trace`]: as if the first kernel had been launched when it was in
+    /// the simulation.
+    ///
+    /// # Errors
+    /// As [`Replay::traces`].
+    pub fn measured_trace(&self) -> Result<Trace, RunError> {
+        let blocks = self.observed(&self.timelines.measured, self.first_launch());
+        self.trace.with_observed_blocks(Instant::ZERO, &blocks)
+    }
+
+    /// When the first of the compared kernels was launched in the simulation.
+    #[must_use]
+    pub fn first_launch(&self) -> Instant {
+        let launches = self.kernels.iter().filter_map(|kernel| self.trace.operations().get(kernel.id as usize));
+        launches.map(OperationRecord::launched).min().unwrap_or_default()
+    }
+
+    /// Blocks on a clock on which the first kernel was launched at `launch`.
+    fn observed(&self, spans: &[BlockSpan], launch: Instant) -> Vec<ObservedBlock> {
+        let instant = |ns: i64| launch + Duration::from_ns(u64::try_from(ns).unwrap_or(0));
+        let blocks = spans.iter().filter_map(|span| {
+            Some(ObservedBlock {
+                operation: OperationId(self.kernels.get(span.kernel)?.id),
+                index: u32::try_from(span.block).ok()?,
+                sm: u16::try_from(span.sm).ok().filter(|sm| u32::from(*sm) < self.scenario.device.sms)?,
+                start: instant(span.start_ns),
+                end: instant(span.end_ns),
+            })
+        });
+        blocks.collect()
     }
 }
 

@@ -152,7 +152,7 @@ fn rtss_2017_fig_3_queues_show_why_k5_waits() {
             .entries
             .iter()
             .map(|entry| {
-                let rule = entry.rule.map(|rule| rule.name());
+                let rule = entry.rule.map(gpusched::gpu::Rule::name);
                 (title(entry.operation), entry.position, tenth(entry.time.start), tenth(entry.time.end), rule)
             })
             .collect();

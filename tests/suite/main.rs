@@ -18,6 +18,8 @@ mod figure_command;
 mod figure_properties;
 mod figures;
 mod generate;
+mod html_browser;
+mod html_data;
 mod measured_logs;
 mod native;
 mod placement;

@@ -11,7 +11,7 @@ use std::ops::Range;
 use crate::time::Instant;
 
 /// A block, or blocks that are one box: what it takes, and when.
-pub(super) type Need = (u32, Range<Instant>);
+pub(crate) type Need = (u32, Range<Instant>);
 
 /// Blocks that overlap in time, directly or by way of others, above which no other order is tried.
 const MOST_REORDERED: usize = 400;
@@ -22,7 +22,7 @@ const MOST_ORDERS: usize = 60;
 /// could not be kept whole. What takes no time is at the bottom: it takes nothing from the others.
 ///
 /// Less than needed in all only where more is needed at one time than there is, which cannot be on an SM.
-pub(super) fn packed(capacity: u32, needs: &[Need]) -> Vec<Vec<Range<u32>>> {
+pub(crate) fn packed(capacity: u32, needs: &[Need]) -> Vec<Vec<Range<u32>>> {
     let mut places = Vec::with_capacity(needs.len());
     let mut first = 0;
     while first < needs.len() {

@@ -1,0 +1,67 @@
+//! A run, or two runs above one another, as one HTML file to look at in a browser.
+//!
+//! The file holds everything it needs and loads nothing: data as JSON, a style sheet, and scripts, which draw what is
+//! visible on a canvas and compute the state at the cursor by the rules of [`State`](super::State).
+//!
+//! Times are exact at any size although JavaScript's numbers are only up to 2^53: the data holds each instant once, in
+//! ascending order as 64 bits, and everything else refers to its number in that list, of which there are at most 2^32.
+
+mod blocks;
+mod data;
+mod escape;
+mod instants;
+mod page;
+mod palette;
+
+use std::io::{self, Write};
+
+use super::summary::Summary;
+use crate::plot::FinishMark;
+
+/// What an HTML file shows.
+#[derive(Debug, Clone)]
+pub struct HtmlTimeline<'a> {
+    runs: Vec<HtmlRun<'a>>,
+    marks: &'a [FinishMark],
+}
+
+/// One run in an HTML file.
+#[derive(Debug, Clone, Copy)]
+pub struct HtmlRun<'a> {
+    /// What it is called where there are two, such as `simulated`.
+    pub name: &'a str,
+    /// The run.
+    pub summary: Summary<'a>,
+    /// Whether only its blocks are known, not its queues and waits: a measured run.
+    pub blocks_only: bool,
+}
+
+impl<'a> HtmlTimeline<'a> {
+    /// One run.
+    #[must_use]
+    pub fn new(summary: Summary<'a>) -> Self {
+        Self { runs: vec![HtmlRun { name: "simulated", summary, blocks_only: false }], marks: &[] }
+    }
+
+    /// Two runs on one axis of time, with the finish times of both.
+    #[must_use]
+    pub fn comparison(upper: HtmlRun<'a>, lower: HtmlRun<'a>, marks: &'a [FinishMark]) -> Self {
+        Self { runs: vec![upper, lower], marks }
+    }
+
+    /// Blocks that the file holds one by one, of all its runs.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        let launches = self.runs.iter().flat_map(|run| run.summary.launches());
+        launches.map(|(_, _, kernel)| u64::from(kernel.blocks)).sum()
+    }
+
+    /// Writes the file, the same bytes each time. Memory grows with the number of [blocks](Self::blocks).
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write(&self, out: impl Write) -> io::Result<()> {
+        let title = self.runs.first().map_or("", |run| &run.summary.scenario.name);
+        page::write(title, &data::PageData::new(&self.runs, self.marks), out)
+    }
+}

@@ -1,0 +1,268 @@
+//! What the page knows, as the JSON that is embedded in it. The scripts read it in `script/data.js`.
+
+use serde::Serialize;
+
+use super::HtmlRun;
+use super::blocks::{self, SmBlocks};
+use super::instants::{Exact, Instants};
+use super::palette::Palette;
+use crate::device::{BlockDemand, Device, SmMask};
+use crate::gpu::{OperationRecord, Wait};
+use crate::plot::FinishMark;
+use crate::report::Summary;
+use crate::report::summary::stream_index;
+use crate::time::Instant;
+use crate::workload::{Copy, Kernel, OperationId, OperationKind, StreamId, StreamSpec};
+
+/// Everything.
+#[derive(Debug, Serialize)]
+pub(super) struct PageData<'a> {
+    runs: Vec<RunData<'a>>,
+    palette: Palette,
+    finishes: Vec<Finish<'a>>,
+}
+
+/// When the same kernel finished in both runs.
+#[derive(Debug, Serialize)]
+struct Finish<'a> {
+    name: &'a str,
+    upper_ns: Exact,
+    lower_ns: Exact,
+}
+
+#[derive(Debug, Serialize)]
+struct RunData<'a> {
+    name: &'a str,
+    scenario: &'a str,
+    placement: &'static str,
+    blocks_only: bool,
+    notes: Vec<String>,
+    device: DeviceData<'a>,
+    threads: Vec<&'a str>,
+    streams: Vec<StreamData<'a>>,
+    kernels: Vec<KernelData<'a>>,
+    copies: Vec<CopyData>,
+    instants: Instants,
+    /// Number of the instant at which the run ended.
+    end: i64,
+    operations: Operations,
+    waits: Waits,
+    sms: Vec<SmBlocks>,
+}
+
+#[derive(Debug, Serialize)]
+struct DeviceData<'a> {
+    name: &'a str,
+    warp_size: u32,
+    warps: u32,
+    blocks: u32,
+    shared_memory: u32,
+    registers: u32,
+    /// Highest first.
+    priorities: Vec<i32>,
+    copy_engines: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct StreamData<'a> {
+    name: &'a str,
+    number: i64,
+    priority: i32,
+    blocking: bool,
+    /// The SMs that its kernels may use; `None`: all.
+    allowed: Option<Vec<u32>>,
+}
+
+#[derive(Debug, Serialize)]
+struct KernelData<'a> {
+    title: &'a str,
+    name: &'a str,
+    blocks: u32,
+    threads: u32,
+    /// Warps, shared memory \[bytes\] and registers that one block takes.
+    demand: Option<(u32, u32, u32)>,
+    /// The SMs that it may use; `None`: its stream's.
+    allowed: Option<Vec<u32>>,
+}
+
+#[derive(Debug, Serialize)]
+struct CopyData {
+    direction: &'static str,
+    bytes: Exact,
+    engine: u32,
+}
+
+/// Columns, one entry for each operation. Instants are numbers, -1 if not reached.
+#[derive(Debug, Default, Serialize)]
+struct Operations {
+    /// 0: kernel, 1: copy, 2: memset.
+    kind: Vec<u8>,
+    /// Number of its kernel or copy.
+    what: Vec<u32>,
+    stream: Vec<u32>,
+    thread: Vec<u32>,
+    iteration: Vec<u32>,
+    launched: Vec<i64>,
+    queued: Vec<i64>,
+    queue_order: Vec<u32>,
+    first_start: Vec<i64>,
+    last_start: Vec<i64>,
+    finish: Vec<i64>,
+}
+
+/// Columns, one entry for each wait, by operation and time.
+#[derive(Debug, Default, Serialize)]
+struct Waits {
+    operation: Vec<u32>,
+    rule: Vec<&'static str>,
+    from: Vec<i64>,
+    to: Vec<i64>,
+}
+
+impl<'a> PageData<'a> {
+    pub(super) fn new(runs: &[HtmlRun<'a>], marks: &'a [FinishMark]) -> Self {
+        let finish = |mark: &'a FinishMark| Finish {
+            name: &mark.name,
+            upper_ns: Exact(mark.upper.as_ns()),
+            lower_ns: Exact(mark.lower.as_ns()),
+        };
+        Self {
+            runs: runs.iter().map(RunData::new).collect(),
+            palette: Palette::new(),
+            finishes: marks.iter().map(finish).collect(),
+        }
+    }
+}
+
+impl<'a> RunData<'a> {
+    fn new(run: &HtmlRun<'a>) -> Self {
+        let Summary { scenario, trace, .. } = run.summary;
+        let device = &scenario.device;
+        let waits = if run.blocks_only { Vec::new() } else { waits(&run.summary) };
+        let by_sm = blocks::by_sm(&run.summary);
+
+        let mut known = vec![Instant::ZERO, trace.end()];
+        known.extend(trace.operations().iter().flat_map(instants_of));
+        known.extend(waits.iter().flat_map(|(_, wait)| [wait.from, wait.to]));
+        known.extend(by_sm.iter().flatten().flat_map(|block| [block.time.start, block.time.end]));
+        let instants = Instants::new(known);
+
+        Self {
+            name: run.name,
+            scenario: &scenario.name,
+            placement: scenario.placement.name(),
+            blocks_only: run.blocks_only,
+            notes: run.summary.notes(),
+            device: DeviceData::new(device),
+            threads: scenario.threads.iter().map(|thread| &*thread.label).collect(),
+            streams: (0..).zip(trace.streams()).map(|(id, stream)| StreamData::new(id, stream, device)).collect(),
+            kernels: trace.kernels().iter().map(|kernel| KernelData::new(kernel, device)).collect(),
+            copies: trace.copies().iter().map(|copy| CopyData::new(copy, device)).collect(),
+            end: instants.number(trace.end()),
+            operations: Operations::new(trace.operations(), &instants),
+            waits: Waits::new(&waits, &instants),
+            sms: by_sm.iter().map(|blocks| SmBlocks::new(blocks, device.warps_per_sm(), &instants)).collect(),
+            instants,
+        }
+    }
+}
+
+fn instants_of(record: &OperationRecord) -> impl Iterator<Item = Instant> + use<> {
+    let later = [record.queued(), record.first_start(), record.last_start(), record.finish()];
+    std::iter::once(record.launched()).chain(later.into_iter().flatten())
+}
+
+fn waits(summary: &Summary<'_>) -> Vec<(OperationId, Wait)> {
+    let ids = (0..).map(OperationId).take(summary.trace.operations().len());
+    ids.flat_map(|id| summary.trace.waits(id).into_iter().map(move |wait| (id, wait))).collect()
+}
+
+fn allowed(mask: Option<SmMask>, device: &Device) -> Option<Vec<u32>> {
+    mask.map(|mask| (0..device.sms).filter(|&sm| mask.enables_sm(sm, device)).collect())
+}
+
+impl<'a> DeviceData<'a> {
+    fn new(device: &'a Device) -> Self {
+        Self {
+            name: &device.name,
+            warp_size: device.warp_size,
+            warps: device.warps_per_sm(),
+            blocks: device.per_sm.blocks,
+            shared_memory: device.per_sm.shared_memory_bytes,
+            registers: device.per_sm.registers,
+            priorities: device.priorities().collect(),
+            copy_engines: device.copy.engines,
+        }
+    }
+}
+
+impl<'a> StreamData<'a> {
+    fn new(id: u32, stream: &'a StreamSpec, device: &Device) -> Self {
+        Self {
+            name: &stream.name,
+            number: stream_index(StreamId(id)),
+            priority: stream.priority,
+            blocking: stream.blocking,
+            allowed: allowed(stream.sm_mask, device),
+        }
+    }
+}
+
+impl<'a> KernelData<'a> {
+    fn new(kernel: &'a Kernel, device: &Device) -> Self {
+        let demand = BlockDemand::new(&kernel.shape, device).ok();
+        Self {
+            title: &kernel.title,
+            name: &kernel.name,
+            blocks: kernel.blocks,
+            threads: kernel.shape.threads,
+            demand: demand.map(|demand| (demand.warps, demand.shared_memory_bytes, demand.registers)),
+            allowed: allowed(kernel.sm_mask, device),
+        }
+    }
+}
+
+impl CopyData {
+    fn new(copy: &Copy, device: &Device) -> Self {
+        let (direction, engine) = (copy.direction.name(), device.copy.engine_for(copy.direction));
+        Self { direction, bytes: Exact(copy.bytes), engine }
+    }
+}
+
+impl Operations {
+    fn new(records: &[OperationRecord], instants: &Instants) -> Self {
+        let mut columns = Self::default();
+        for record in records {
+            let (kind, what) = match record.kind {
+                OperationKind::Kernel(kernel) => (0, kernel.0),
+                OperationKind::Copy(copy) => (1, copy.0),
+                OperationKind::Memset => (2, 0),
+            };
+            columns.kind.push(kind);
+            columns.what.push(what);
+            columns.stream.push(record.stream.0);
+            columns.thread.push(record.origin.thread);
+            columns.iteration.push(record.origin.iteration);
+            columns.launched.push(instants.number(record.launched()));
+            columns.queued.push(instants.number_or_never(record.queued()));
+            columns.queue_order.push(record.queue_order());
+            columns.first_start.push(instants.number_or_never(record.first_start()));
+            columns.last_start.push(instants.number_or_never(record.last_start()));
+            columns.finish.push(instants.number_or_never(record.finish()));
+        }
+        columns
+    }
+}
+
+impl Waits {
+    fn new(waits: &[(OperationId, Wait)], instants: &Instants) -> Self {
+        let mut columns = Self::default();
+        for (id, wait) in waits {
+            columns.operation.push(id.0);
+            columns.rule.push(wait.rule.name());
+            columns.from.push(instants.number(wait.from));
+            columns.to.push(instants.number(wait.to));
+        }
+        columns
+    }
+}

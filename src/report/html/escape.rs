@@ -1,0 +1,45 @@
+//! Text from scenarios inside HTML.
+
+use std::io::{self, Write};
+
+use serde_json::ser::{CompactFormatter, Formatter};
+
+/// Writes JSON that may stand inside a `<script>` element: no `<`, so that no text ends the element or opens a
+/// comment in it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InsideScript;
+
+impl Formatter for InsideScript {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((before, after)) = rest.split_once('<') {
+            CompactFormatter.write_string_fragment(writer, before)?;
+            writer.write_all(b"\\u003c")?;
+            rest = after;
+        }
+        CompactFormatter.write_string_fragment(writer, rest)
+    }
+}
+
+/// Text as the content of an element.
+pub(super) fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+
+    use super::*;
+
+    #[test]
+    fn no_text_ends_a_script_and_it_reads_back_the_same() {
+        let text = "a</script><!--\"\\\n&";
+        let mut out = Vec::new();
+        text.serialize(&mut serde_json::Serializer::with_formatter(&mut out, InsideScript)).expect("it can be written");
+        let written = String::from_utf8(out).expect("UTF-8");
+        assert!(!written.contains('<'), "{written}");
+        assert_eq!(serde_json::from_str::<String>(&written).expect("JSON"), text);
+        assert_eq!(html("<b>&</b>"), "&lt;b&gt;&amp;&lt;/b&gt;");
+    }
+}

@@ -1,0 +1,43 @@
+//! The file around the data.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::data::PageData;
+use super::escape::{self, InsideScript};
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("style.css");
+
+/// One module, in the order in which its parts need one another.
+const SCRIPTS: [&str; 11] = [
+    include_str!("script/time.js"),
+    include_str!("script/data.js"),
+    include_str!("script/state.js"),
+    include_str!("script/text.js"),
+    include_str!("script/view.js"),
+    include_str!("script/layout.js"),
+    include_str!("script/fills.js"),
+    include_str!("script/draw.js"),
+    include_str!("script/find.js"),
+    include_str!("script/panel.js"),
+    include_str!("script/main.js"),
+];
+
+pub(super) fn write(title: &str, data: &PageData<'_>, mut out: impl Write) -> io::Result<()> {
+    let mut rest = PAGE;
+    // The template names them in this order.
+    for place in ["{{title}}", "{{style}}", "{{title}}", "{{data}}", "{{script}}"] {
+        let Some((before, after)) = rest.split_once(place) else { continue };
+        out.write_all(before.as_bytes())?;
+        match place {
+            "{{title}}" => out.write_all(escape::html(title).as_bytes())?,
+            "{{style}}" => out.write_all(STYLE.as_bytes())?,
+            "{{data}}" => data.serialize(&mut serde_json::Serializer::with_formatter(&mut out, InsideScript))?,
+            _ => SCRIPTS.iter().try_for_each(|script| out.write_all(script.as_bytes()))?,
+        }
+        rest = after;
+    }
+    out.write_all(rest.as_bytes())
+}

@@ -1,0 +1,59 @@
+//! The colours and hatches of figures, for a light and a dark page.
+
+use serde::Serialize;
+
+use crate::plot::theme::{Fill, Hatch, series_colour, series_fill};
+
+/// Fills by number of the kernel; after the last they repeat.
+#[derive(Debug, Serialize)]
+pub(super) struct Palette {
+    light: Vec<PageFill>,
+    dark: Vec<PageFill>,
+}
+
+/// How an area is filled.
+#[derive(Debug, Serialize)]
+struct PageFill {
+    background: String,
+    hatch: &'static str,
+    ink: String,
+    /// One colour for areas that are too small for a hatch.
+    small: String,
+}
+
+/// From this number on they repeat, see [`series_fill`].
+const FILLS: usize = 64;
+
+impl Palette {
+    pub(super) fn new() -> Self {
+        let dark = |index| {
+            let Fill { hatch, .. } = series_fill(index);
+            Fill { background: series_colour(index).shade(45), hatch, ink: series_colour(index).shade(85) }
+        };
+        Self {
+            light: (0..FILLS).map(|index| PageFill::from(series_fill(index))).collect(),
+            dark: (0..FILLS).map(|index| PageFill::from(dark(index))).collect(),
+        }
+    }
+}
+
+impl From<Fill> for PageFill {
+    fn from(fill: Fill) -> Self {
+        let hatch = match fill.hatch {
+            Hatch::Plain => "plain",
+            Hatch::Rising => "rising",
+            Hatch::Falling => "falling",
+            Hatch::Dots => "dots",
+            Hatch::Horizontal => "horizontal",
+            Hatch::Crossed => "crossed",
+            Hatch::Vertical => "vertical",
+            Hatch::Grid => "grid",
+        };
+        Self {
+            background: fill.background.hex(),
+            hatch,
+            ink: fill.ink.hex(),
+            small: fill.without_hatch().background.hex(),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+// The embedded data, in a form that can be searched.
+
+const NONE = -1;
+const KERNEL = 0;
+const COPY = 1;
+/** Blocks that are skipped together where all of them have ended. */
+const CHUNK = 256;
+const HIGH = 4294967296;
+
+/** All instants of a run in ascending order, as 64 bits; everything else refers to them by number. */
+class Instants {
+  constructor(steps) {
+    this.count = steps.length;
+    this.high = new Uint32Array(steps.length);
+    this.low = new Uint32Array(steps.length);
+    let sum = 0;
+    let number = 0;
+    for (; number < steps.length; number += 1) {
+      if (typeof steps[number] !== "number" || sum + steps[number] > Number.MAX_SAFE_INTEGER) break;
+      sum += steps[number];
+      this.high[number] = Math.floor(sum / HIGH);
+      this.low[number] = sum % HIGH;
+    }
+    let exact = BigInt(sum);
+    for (; number < steps.length; number += 1) {
+      exact += BigInt(steps[number]);
+      this.high[number] = Number(exact >> 32n);
+      this.low[number] = Number(exact & 0xffffffffn);
+    }
+  }
+
+  ns(number) {
+    return (BigInt(this.high[number]) << 32n) | BigInt(this.low[number]);
+  }
+
+  /** Nanoseconds from `base` to an instant, as a number, which is exact up to 2^53. */
+  since(base, number) {
+    return (this.high[number] - base.high) * HIGH + (this.low[number] - base.low);
+  }
+
+  /** The number of the last instant that is not after `ns`, or NONE. */
+  lastAt(ns) {
+    let [from, to] = [0, this.count];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (this.ns(middle) <= ns) from = middle + 1;
+      else to = middle;
+    }
+    return from - 1;
+  }
+}
+
+/** The blocks of one SM in the order of their starts. */
+class SmBlocks {
+  constructor(columns) {
+    this.count = columns.operation.length;
+    this.operation = Uint32Array.from(columns.operation);
+    this.index = Uint32Array.from(columns.index);
+    this.low = Uint32Array.from(columns.low);
+    this.split = new Map(columns.split);
+    this.start = new Uint32Array(this.count);
+    this.end = new Uint32Array(this.count);
+    this.chunkEnd = new Uint32Array(Math.ceil(this.count / CHUNK));
+    let last = 0;
+    for (let position = 0; position < this.count; position += 1) {
+      last += columns.start[position];
+      const end = last + columns.length[position];
+      const chunk = Math.floor(position / CHUNK);
+      this.start[position] = last;
+      this.end[position] = end;
+      this.chunkEnd[chunk] = Math.max(this.chunkEnd[chunk], end);
+    }
+  }
+
+  /** Calls `visit` with the position of each block that starts at or before instant `to` and ends at or after `from`. */
+  between(from, to, visit) {
+    for (let chunk = 0; chunk < this.chunkEnd.length; chunk += 1) {
+      const first = chunk * CHUNK;
+      if (this.start[first] > to) return;
+      if (this.chunkEnd[chunk] < from) continue;
+      const end = Math.min(first + CHUNK, this.count);
+      for (let position = first; position < end && this.start[position] <= to; position += 1) {
+        if (this.end[position] >= from) visit(position);
+      }
+    }
+  }
+}
+
+/** One run. */
+class Run {
+  constructor(data) {
+    Object.assign(this, data);
+    this.instants = new Instants(data.instants);
+    this.sms = data.sms.map((columns) => new SmBlocks(columns));
+    this.operationCount = data.operations.kind.length;
+    this.firstWait = new Uint32Array(this.operationCount + 1);
+    for (const operation of data.waits.operation) this.firstWait[operation + 1] += 1;
+    for (let id = 0; id < this.operationCount; id += 1) this.firstWait[id + 1] += this.firstWait[id];
+  }
+
+  kernelOf(id) {
+    return this.operations.kind[id] === KERNEL ? this.kernels[this.operations.what[id]] : null;
+  }
+
+  copyOf(id) {
+    return this.operations.kind[id] === COPY ? this.copies[this.operations.what[id]] : null;
+  }
+
+  streamOf(id) {
+    return this.streams[this.operations.stream[id]];
+  }
+
+  /** What reports call an operation. */
+  title(id) {
+    const kernel = this.kernelOf(id);
+    if (kernel) return kernel.title;
+    const copy = this.copyOf(id);
+    return copy ? `copy ${id} (${copy.direction})` : `memset ${id}`;
+  }
+
+  /** Its waits in order of time: rule, and the numbers of the instants from and to which it held. */
+  waitsOf(id) {
+    const waits = [];
+    for (let wait = this.firstWait[id]; wait < this.firstWait[id + 1]; wait += 1) {
+      waits.push({ rule: this.waits.rule[wait], from: this.waits.from[wait], to: this.waits.to[wait] });
+    }
+    return waits;
+  }
+
+  /** When an operation left the GPU, or else the end of the run. */
+  endOf(id) {
+    return this.operations.finish[id] === NONE ? this.end : this.operations.finish[id];
+  }
+
+  endNs() {
+    return this.instants.ns(this.end);
+  }
+}
+
+function readData() {
+  const element = document.getElementById("data");
+  const data = JSON.parse(element.textContent);
+  element.remove();
+  return { ...data, runs: data.runs.map((run) => new Run(run)) };
+}

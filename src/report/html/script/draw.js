@@ -1,0 +1,289 @@
+// Draws what is visible.
+
+/** Boxes that are narrower or lower than this have neither hatch nor outline [pixels]. */
+const SMALL = 6;
+const FADED = 0.13;
+const FONT = "12px system-ui, sans-serif";
+const SMALL_FONT = "11px system-ui, sans-serif";
+/** Finish times that differ are marked in the figure up to this number of them. */
+const MOST_MARKS = 100;
+
+class Painter {
+  constructor(app) {
+    this.app = app;
+    this.context = app.canvas.getContext("2d");
+    this.widths = new Map();
+  }
+
+  draw() {
+    const { app, context } = this;
+    const { view, layout, canvas } = app;
+    this.scale = canvas.width / app.size.width;
+    context.setTransform(this.scale, 0, 0, this.scale, 0, 0);
+    context.fillStyle = app.colours.page;
+    context.fillRect(0, 0, app.size.width, app.size.height);
+    this.ticks = this.ticksInView();
+
+    context.save();
+    context.beginPath();
+    context.rect(0, AXIS_HEIGHT, app.size.width, app.size.height - AXIS_HEIGHT);
+    context.clip();
+    context.translate(0, AXIS_HEIGHT - app.scroll());
+    const bottom = Math.min(layout.height, app.scroll() + app.size.height);
+    this.gridLines(app.scroll(), bottom);
+    for (const row of layout.between(app.scroll(), app.scroll() + app.size.height)) this.row(row);
+    this.marks();
+    this.hovered();
+    context.restore();
+    this.axis();
+    this.cursor();
+  }
+
+  /** Ticks so far apart that their labels have room. */
+  ticksInView() {
+    const { view } = this.app;
+    this.context.font = SMALL_FONT;
+    const most = (room) => Math.max(2, Math.floor(view.width / room));
+    const ticks = timeTicks(view.start, view.stop(), most(70));
+    const widest = Math.max(0, ...ticks.at.map(([, text]) => this.context.measureText(text).width));
+    return widest < 60 ? ticks : timeTicks(view.start, view.stop(), most(widest + 20));
+  }
+
+  gridLines(top, bottom) {
+    const { app, context } = this;
+    context.fillStyle = app.colours.grid;
+    for (const [at] of this.ticks.at) context.fillRect(Math.round(app.view.xOf(at)), top, 1, bottom - top);
+  }
+
+  row(row) {
+    const { app, context } = this;
+    const { left, width } = app.view;
+    const middle = row.top + row.height / 2;
+    context.textBaseline = "middle";
+    context.fillStyle = app.colours.ink;
+    if (row.kind === "title") {
+      context.font = `bold ${FONT}`;
+      context.textAlign = "left";
+      context.fillText(row.label, 6, middle);
+      return;
+    }
+    context.font = FONT;
+    context.textAlign = "right";
+    context.fillText(this.shortened(row.label, left - 12), left - 6, middle);
+    context.save();
+    context.beginPath();
+    // A launch at the very beginning has its arrow on the edge.
+    const beside = row.kind === "stream" ? 5 : 0;
+    context.rect(left - beside, row.top, width + beside, row.height);
+    context.clip();
+    if (row.kind !== "stream") {
+      context.fillStyle = app.colours.band;
+      context.fillRect(left, row.top, width, row.height);
+    }
+    const passes = app.highlight.active ? [true, false] : [false];
+    for (const faded of passes) {
+      context.globalAlpha = faded ? FADED : 1;
+      if (row.kind === "sm") this.blocks(row, faded);
+      else this.operations(row, faded);
+    }
+    context.restore();
+    context.strokeStyle = app.colours.frame;
+    context.lineWidth = 1;
+    if (row.kind !== "stream") context.strokeRect(left + 0.5, row.top + 0.5, width - 1, row.height - 1);
+  }
+
+  /** The text, or as much of it as fits. */
+  shortened(text, room) {
+    if (this.context.measureText(text).width <= room) return text;
+    let length = text.length - 1;
+    while (length > 1 && this.context.measureText(`${text.slice(0, length)}…`).width > room) length -= 1;
+    return `${text.slice(0, length)}…`;
+  }
+
+  /** Blocks of one SM, those that are faded or those that are not. Of several on one pixel one is drawn. */
+  blocks(row, faded) {
+    const { app } = this;
+    const { run, blocks } = row;
+    const { view, fills, theme } = app;
+    const { instants } = run;
+    const { what } = run.operations;
+    const isFaded = app.highlight.faded(run);
+    const [from, to] = view.range(instants);
+    const unit = row.height / run.device.warps;
+    const bottom = row.top + row.height;
+    const right = view.left + view.width;
+    const drawnAt = new Int32Array(Math.ceil(row.height) + 1).fill(-1);
+    const small = new Map();
+    blocks.between(from, to, (position) => {
+      const id = blocks.operation[position];
+      if ((isFaded[id] === 1) !== faded) return;
+      const x = Math.max(view.left - 4, view.x(instants, blocks.start[position]));
+      const width = Math.min(right + 4, view.x(instants, blocks.end[position])) - x;
+      const kernel = run.kernels[what[id]];
+      const warps = kernel.demand?.[0] ?? 0;
+      if (width < 1) {
+        const line = Math.max(0, Math.floor((run.device.warps - blocks.low[position] - warps) * unit));
+        if (drawnAt[line] === Math.floor(x)) return;
+        drawnAt[line] = Math.floor(x);
+      }
+      const parts = blocks.split.get(position) ?? [[blocks.low[position], blocks.low[position] + warps]];
+      for (const [low, high] of parts) {
+        const area = [x, bottom - high * unit, Math.max(1, width), Math.max(1, (high - low) * unit)];
+        if (area[2] >= SMALL && area[3] >= SMALL) {
+          this.box(area, kernel.title, () => [`${kernel.title}:${blocks.index[position]}`, kernel.title]);
+        } else if (small.has(kernel.title)) small.get(kernel.title).push(area);
+        else small.set(kernel.title, [area]);
+      }
+    });
+    for (const [title, areas] of small) {
+      this.context.fillStyle = fills.small(title, theme);
+      for (const area of areas) this.context.fillRect(...area);
+    }
+  }
+
+  /** A box with a hatch, an outline, and what fits of its labels. */
+  box([x, y, width, height], title, labels) {
+    const { context, app } = this;
+    context.fillStyle = app.fills.large(context, title, app.theme, this.scale);
+    context.fillRect(x, y, width, height);
+    context.strokeStyle = app.colours.outline;
+    context.lineWidth = 0.75;
+    context.strokeRect(x + 0.375, y + 0.375, width - 0.75, height - 0.75);
+    const [left, right] = [Math.max(x, app.view.left), Math.min(x + width, app.view.left + app.view.width)];
+    if (right - left < 14 || height < 12) return;
+    context.font = SMALL_FONT;
+    const text = labels().find((label) => this.widthOf(label) + 8 <= right - left);
+    if (text === undefined) return;
+    const middle = [(left + right) / 2, y + height / 2];
+    context.fillStyle = app.fills.fill(title, app.theme).background;
+    context.fillRect(middle[0] - this.widthOf(text) / 2 - 2, middle[1] - 7, this.widthOf(text) + 4, 14);
+    context.fillStyle = app.colours.label;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillText(text, middle[0], middle[1] + 0.5);
+  }
+
+  widthOf(text) {
+    if (this.widths.size > 10000) this.widths.clear();
+    if (!this.widths.has(text)) this.widths.set(text, this.context.measureText(text).width);
+    return this.widths.get(text);
+  }
+
+  /** Copies of one engine, or what ran of one stream and when it was launched. */
+  operations(row, faded) {
+    const { app, context } = this;
+    const { run } = row;
+    const { view } = app;
+    const { first_start: firstStart } = run.operations;
+    const isFaded = app.highlight.faded(run);
+    const right = view.left + view.width;
+    // The outline of what reaches beyond the edge is outside; a stream's row is not clipped there.
+    const beside = row.kind === "stream" ? 0 : 4;
+    let drawnTo = -1;
+    let arrowAt = -1;
+    for (const id of row.ids) {
+      if ((isFaded[id] === 1) !== faded) continue;
+      if (row.kind === "stream") {
+        const at = view.x(run.instants, run.operations.launched[id]);
+        if (at >= view.left - 6 && at <= right + 6 && Math.floor(at) !== arrowAt) {
+          arrowAt = Math.floor(at);
+          this.arrow(arrowAt, row.top);
+        }
+      }
+      if (firstStart[id] === NONE) continue;
+      const x = Math.max(view.left - beside, view.x(run.instants, firstStart[id]));
+      const end = Math.min(right + 4, view.x(run.instants, run.endOf(id)));
+      if (x > right || end < view.left || Math.max(end, x + 1) <= drawnTo) continue;
+      drawnTo = Math.floor(Math.max(end, x + 1));
+      const [top, height] = row.kind === "stream" ? [row.top + 10, row.height - 12] : [row.top + 2, row.height - 4];
+      const area = [x, top, Math.max(1, end - x), height];
+      if (run.kernelOf(id)) {
+        if (area[2] >= SMALL) this.box(area, run.title(id), () => [run.title(id)]);
+        else this.plain(area, app.fills.small(run.title(id), app.theme));
+      } else this.plain(area, app.colours.copy[run.copyOf(id)?.direction] ?? app.colours.frame);
+    }
+    context.globalAlpha = 1;
+  }
+
+  plain(area, colour) {
+    this.context.fillStyle = colour;
+    this.context.fillRect(...area);
+  }
+
+  /** A launch. */
+  arrow(x, top) {
+    const { context, app } = this;
+    context.fillStyle = app.colours.ink;
+    context.beginPath();
+    context.moveTo(x - 4, top + 1);
+    context.lineTo(x + 4, top + 1);
+    context.lineTo(x, top + 9);
+    context.fill();
+  }
+
+  /** When the same kernel finished in both runs, where that differs. */
+  marks() {
+    const { app, context } = this;
+    const differing = app.differences();
+    if (differing.length > MOST_MARKS) return;
+    context.fillStyle = app.colours.accent;
+    app.runs.forEach((run, index) => {
+      const rows = app.layout.rows.filter((row) => row.run === run && row.kind === "sm");
+      const [top, last] = [rows[0], rows[rows.length - 1]];
+      for (const finish of differing) {
+        const x = app.view.xOf(BigInt(index === 0 ? finish.upper_ns : finish.lower_ns));
+        if (x >= app.view.left) context.fillRect(x - 1, top.top, 2, last.top + last.height - top.top);
+      }
+    });
+  }
+
+  /** An outline around the block under the pointer. */
+  hovered() {
+    const { app, context } = this;
+    if (app.hover?.kind !== "block") return;
+    const { row, position } = app.hover;
+    const { run, blocks } = row;
+    const unit = row.height / run.device.warps;
+    const warps = run.kernelOf(blocks.operation[position]).demand?.[0] ?? 0;
+    const parts = blocks.split.get(position) ?? [[blocks.low[position], blocks.low[position] + warps]];
+    const x = Math.max(app.view.left, app.view.x(run.instants, blocks.start[position]));
+    const end = Math.min(app.view.left + app.view.width, app.view.x(run.instants, blocks.end[position]));
+    context.strokeStyle = app.colours.accent;
+    context.lineWidth = 2;
+    for (const [low, high] of parts) {
+      context.strokeRect(x, row.top + row.height - high * unit, Math.max(2, end - x), Math.max(2, (high - low) * unit));
+    }
+  }
+
+  axis() {
+    const { app, context } = this;
+    const { view } = app;
+    context.fillStyle = app.colours.page;
+    context.fillRect(0, 0, app.size.width, AXIS_HEIGHT);
+    context.fillStyle = app.colours.frame;
+    context.fillRect(view.left, AXIS_HEIGHT - 1, view.width, 1);
+    context.font = SMALL_FONT;
+    context.textBaseline = "middle";
+    context.fillStyle = app.colours.ink;
+    context.textAlign = "right";
+    const unit = view.left < 90 ? `[${this.ticks.unit}]` : `time [${this.ticks.unit}]`;
+    context.fillText(unit, view.left - 12, AXIS_HEIGHT / 2);
+    for (const [at, text] of this.ticks.at) {
+      const x = Math.round(view.xOf(at));
+      context.fillRect(x, AXIS_HEIGHT - 5, 1, 5);
+      const half = this.context.measureText(text).width / 2;
+      context.textAlign = "center";
+      context.fillText(text, Math.max(view.left + half - 8, Math.min(x, app.size.width - half - 1)), AXIS_HEIGHT / 2);
+    }
+  }
+
+  cursor() {
+    const { app, context } = this;
+    const { view } = app;
+    if (app.cursor.ns === null) return;
+    const x = view.xOf(app.cursor.ns);
+    if (x < view.left - 1 || x > view.left + view.width + 1) return;
+    context.fillStyle = app.cursor.pinned ? app.colours.accent : app.colours.ink;
+    context.fillRect(Math.round(x) - (app.cursor.pinned ? 1 : 0), 0, app.cursor.pinned ? 2 : 1, app.size.height);
+  }
+}

@@ -1,0 +1,87 @@
+// Colours and hatches, as canvas patterns.
+
+/** Side of a hatch's tile [pixels]. */
+const TILE = 8;
+const TURN = { rising: 45, falling: -45, crossed: 45 };
+
+/** One tile of a hatch over its background, with its strokes in the middle, so that tiles show no seams. */
+function hatchTile(fill, scale) {
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = Math.round(TILE * scale);
+  const context = tile.getContext("2d");
+  context.scale(tile.width / TILE, tile.height / TILE);
+  context.fillStyle = fill.background;
+  context.fillRect(0, 0, TILE, TILE);
+  context.strokeStyle = context.fillStyle = fill.ink;
+  context.lineWidth = 1;
+  const middle = TILE / 2;
+  context.beginPath();
+  if (fill.hatch === "dots") {
+    context.arc(middle, middle, 1.2, 0, 2 * Math.PI);
+    context.fill();
+    return tile;
+  }
+  if (["horizontal", "crossed", "grid"].includes(fill.hatch)) {
+    context.moveTo(0, middle);
+    context.lineTo(TILE, middle);
+  }
+  if (["vertical", "rising", "falling", "crossed", "grid"].includes(fill.hatch)) {
+    context.moveTo(middle, 0);
+    context.lineTo(middle, TILE);
+  }
+  context.stroke();
+  return tile;
+}
+
+/** How kernels are filled, by title: as figures fill the first kernel of that title that was launched. */
+class Fills {
+  constructor(palette, runs) {
+    this.palette = palette;
+    this.patterns = new Map();
+    this.numbers = new Map();
+    for (const run of runs) {
+      for (let id = 0; id < run.operationCount; id += 1) {
+        const title = run.kernelOf(id)?.title;
+        if (title !== undefined && !this.numbers.has(title)) this.numbers.set(title, run.operations.what[id]);
+      }
+    }
+  }
+
+  /** The titles of all kernels that were launched. */
+  titles() {
+    return [...this.numbers.keys()];
+  }
+
+  fill(title, theme) {
+    return this.palette[theme][this.numbers.get(title) % this.palette[theme].length];
+  }
+
+  /** For areas that are too small for a hatch. */
+  small(title, theme) {
+    return this.fill(title, theme).small;
+  }
+
+  /** What a canvas fills an area with. */
+  large(context, title, theme, scale) {
+    const fill = this.fill(title, theme);
+    if (fill.hatch === "plain") return fill.background;
+    const key = `${fill.background} ${fill.hatch} ${fill.ink} ${scale}`;
+    if (!this.patterns.has(key)) {
+      const pattern = context.createPattern(hatchTile(fill, scale), "repeat");
+      pattern.setTransform(new DOMMatrix().rotate(TURN[fill.hatch] ?? 0).scale(1 / scale));
+      this.patterns.set(key, pattern);
+    }
+    return this.patterns.get(key);
+  }
+
+  /** An image of the fill for lists, as the source of an `img`. */
+  swatch(title, theme) {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [36, 24];
+    const context = canvas.getContext("2d");
+    context.fillStyle = this.large(context, title, theme, 2);
+    context.scale(2, 2);
+    context.fillRect(0, 0, 18, 12);
+    return canvas.toDataURL();
+  }
+}

@@ -1,0 +1,146 @@
+//! The state at the cursor is that of `--state-at`.
+
+use gpusched::hosts::{Run, simulate};
+use gpusched::report::{State, Summary, state_text};
+use gpusched::scenario::Scenario;
+use gpusched::time::{Duration, Instant};
+use gpusched::workload::OperationId;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+use super::driver::Browser;
+use super::{SIZES, is_quiet, lines, page_of, place};
+use crate::generate::{self, Limits};
+use crate::published;
+
+/// At most `most` of all instants at which something happens, and the nanoseconds before and after each.
+fn instants(run: &Run, most: usize) -> Vec<u64> {
+    let trace = &run.trace;
+    let mut instants = vec![0, trace.end().as_ns()];
+    for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
+        let known =
+            [Some(record.launched()), record.queued(), record.first_start(), record.last_start(), record.finish()];
+        instants.extend(known.into_iter().flatten().map(Instant::as_ns));
+        instants.extend(trace.waits(id).iter().flat_map(|wait| [wait.from.as_ns(), wait.to.as_ns()]));
+        instants.extend(trace.blocks(id).flat_map(|block| [block.start.as_ns(), block.end.as_ns()]));
+    }
+    instants.sort_unstable();
+    instants.dedup();
+    let each = instants.len().div_ceil(most);
+    let around = |at: u64| [at.saturating_sub(1), at, at.saturating_add(1)];
+    let mut instants: Vec<u64> = instants.into_iter().step_by(each).flat_map(around).collect();
+    instants.retain(|at| *at <= trace.end().as_ns());
+    instants.dedup();
+    instants
+}
+
+/// Compares the page's state with the library's at some instants; says at how many.
+fn agrees(browser: &Browser, name: &str, scenario: &Scenario, most: usize) -> usize {
+    let run = simulate(scenario).expect("it runs");
+    let summary = Summary { scenario, trace: &run.trace, ended: run.ended };
+    browser.open(&page_of(name, scenario, &run));
+    let instants = instants(&run, most);
+    let asked: Vec<String> = instants.iter().map(u64::to_string).collect();
+    let script = format!(
+        "return {}.map((ns) => ({{...gpusched.state(ns), at_ns: ns, text: gpusched.stateText(ns)}}))",
+        json!(asked)
+    );
+    let answers = browser.run(&script);
+    let answers = answers.as_array().expect("a list");
+    assert_eq!(answers.len(), instants.len());
+    for (at, answer) in instants.iter().zip(answers) {
+        let state = State::at(&summary, Instant::from_ns(*at));
+        let mut expected = serde_json::to_value(&state).expect("it can be written");
+        expected["at_ns"] = at.to_string().into();
+        expected["text"] = state_text(&state).lines().skip(1).map(|line| Value::from(line.trim_start())).collect();
+        assert_eq!(*answer, expected, "{name} at {at} ns");
+    }
+    is_quiet(browser);
+    instants.len()
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn the_state_of_every_published_scenario_is_that_of_state_at() {
+    let browser = Browser::start();
+    for file in published::files() {
+        let name = file.trim_end_matches(".json");
+        agrees(&browser, "state", &published::figure(name), 60);
+    }
+}
+
+/// `PROPTEST_CASES` random scenarios, or else 60.
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn the_state_of_random_scenarios_is_that_of_state_at() {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let browser = Browser::start();
+    let mut runner = TestRunner::deterministic();
+    let mut compared = 0;
+    for case in 0..cases {
+        let limits = if case % 2 == 0 { Limits::ALL } else { Limits { varying: true, ..Limits::ALL } };
+        let tree = generate::scenario(limits).new_tree(&mut runner).expect("there is one");
+        compared += agrees(&browser, &format!("random-{}", case % 4), &tree.current().0, 40);
+    }
+    assert!(compared > cases * 10, "{compared} instants");
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn times_that_javascript_numbers_cannot_hold_are_exact() {
+    let mut scenario = published::figure("rtss2017/figure-3");
+    let late = (1 << 62) + 1;
+    for thread in &mut scenario.threads {
+        thread.release += Duration::from_ns(late);
+    }
+    let browser = Browser::start();
+    browser.look(SIZES[1], false);
+    agrees(&browser, "late", &scenario, 60);
+    // Typed, shown, and zoomed in on: K5 begins 2 s after the others were released.
+    let at = late + 2_000_000_000;
+    browser.run(&format!(
+        "const field = document.getElementById('time'); field.value = '{at} ns'; field.dispatchEvent(new Event('input'));
+         gpusched.app.view.show({}n, {}n); gpusched.app.invalidate();",
+        at - 500_000_000,
+        at + 500_000_000
+    ));
+    browser.settle();
+    assert_eq!(lines(&browser, "#state .run p")[0], format!("state at {}", Duration::from_ns(at)));
+    let (x, y) = place(&browser, 0, 0, 20.0, at + 300_000_000);
+    browser.point(x, y, false);
+    let tip = lines(&browser, "#tip p");
+    assert_eq!(tip[0], "K5, block 0 of 2, SM 0");
+    let span = (Duration::from_ns(at), Duration::from_ns(at + 1_000_000_000));
+    assert_eq!(tip[1], format!("from {} to {} (1 s)", span.0, span.1));
+    browser.screenshot(&super::directory().join("late.png"));
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn a_click_or_a_typed_time_shows_what_state_at_prints() {
+    let scenario = published::figure("rtss2017/figure-3");
+    let run = simulate(&scenario).expect("it runs");
+    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    let expected = |ns: u64| -> Vec<String> {
+        let text = state_text(&State::at(&summary, Instant::from_ns(ns)));
+        text.lines().map(|line| line.trim_start().to_owned()).collect()
+    };
+    let browser = Browser::start();
+    browser.look(SIZES[0], false);
+    browser.open(&page_of("state", &scenario, &run));
+    browser.run("const field = document.getElementById('time'); field.focus(); field.select()");
+    browser.keys("1.7s");
+    assert_eq!(lines(&browser, "#state .run p"), expected(1_700_000_000));
+    // A click near an event means the event, here the end of K1's first blocks.
+    let (x, y) = place(&browser, 0, 0, 60.0, 1_000_000_000);
+    browser.point(x + 2.0, y, true);
+    assert_eq!(lines(&browser, "#state .run p"), expected(1_000_000_000));
+    browser.run("document.activeElement.blur()");
+    browser.keys(".");
+    assert_eq!(lines(&browser, "#state .run p"), expected(2_000_000_000));
+    browser.keys(",,,");
+    assert_eq!(lines(&browser, "#state .run p"), expected(200_000_000));
+    is_quiet(&browser);
+}

@@ -1,0 +1,237 @@
+//! What `--html` writes: the data in it, and that the file needs nothing else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use gpusched::gpu::Block;
+use gpusched::hosts::{Run, simulate};
+use gpusched::plot::FinishMark;
+use gpusched::plot::theme::series_fill;
+use gpusched::report::{HtmlRun, HtmlTimeline, Summary};
+use gpusched::scenario::Scenario;
+use gpusched::time::Instant;
+use gpusched::workload::OperationId;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::generate::{self, Case, Limits};
+use crate::published;
+
+fn page(scenario: &Scenario, run: &Run) -> String {
+    let mut out = Vec::new();
+    let summary = Summary { scenario, trace: &run.trace, ended: run.ended };
+    HtmlTimeline::new(summary).write(&mut out).expect("memory holds it");
+    String::from_utf8(out).expect("UTF-8")
+}
+
+/// The data in a page.
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").expect("there is data");
+    let (data, _) = rest.split_once("</script>").expect("it ends");
+    serde_json::from_str(data).expect("JSON")
+}
+
+fn numbers(list: &Value) -> Vec<u64> {
+    list.as_array().expect("a list").iter().map(|number| number.as_u64().expect("a number")).collect()
+}
+
+/// The instants of a run, which are written as steps.
+fn instants(run: &Value) -> Vec<Instant> {
+    let mut sum = 0;
+    let steps = run["instants"].as_array().expect("a list").iter();
+    let exact = |step: &Value| step.as_u64().or_else(|| step.as_str()?.parse().ok()).expect("a number or text");
+    steps
+        .map(|step| {
+            sum += exact(step);
+            Instant::from_ns(sum)
+        })
+        .collect()
+}
+
+/// The blocks of a run by operation.
+fn blocks(run: &Value) -> Vec<(u64, Block)> {
+    let instants = instants(run);
+    let mut blocks = Vec::new();
+    for (sm, columns) in (0..).zip(run["sms"].as_array().expect("a list")) {
+        let column = |name: &str| numbers(&columns[name]);
+        let mut start = 0;
+        let (steps, lengths) = (column("start"), column("length"));
+        for (position, (operation, index)) in column("operation").into_iter().zip(column("index")).enumerate() {
+            start += usize::try_from(steps[position]).expect("it fits");
+            let end = start + usize::try_from(lengths[position]).expect("it fits");
+            let index = u32::try_from(index).expect("it fits");
+            blocks.push((operation, Block { index, sm, start: instants[start], end: instants[end] }));
+        }
+    }
+    blocks.sort_by_key(|(operation, block)| (*operation, block.index));
+    blocks
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_page_holds_the_blocks_the_instants_and_the_waits_of_the_run(
+        Case(scenario) in generate::scenario(Limits { varying: true, ..Limits::ALL }),
+    ) {
+        let run = simulate(&scenario)?;
+        let text = page(&scenario, &run);
+        prop_assert_eq!(&text, &page(&scenario, &run), "the same bytes");
+        let data = data(&text);
+        let written = &data["runs"][0];
+        let ids = || (0..).map(OperationId).zip(run.trace.operations());
+        let expected: Vec<(u64, Block)> =
+            ids().flat_map(|(id, _)| run.trace.blocks(id).map(move |block| (u64::from(id.0), block))).collect();
+        prop_assert_eq!(blocks(written), expected);
+
+        let instants = instants(written);
+        prop_assert!(instants.is_sorted_by(|one, next| one < next));
+        let at = |number: &Value| usize::try_from(number.as_i64().expect("a number")).ok().map(|number| instants[number]);
+        let operations = &written["operations"];
+        for (index, (_, record)) in ids().enumerate() {
+            let found = ["launched", "queued", "first_start", "last_start", "finish"].map(|name| at(&operations[name][index]));
+            let known =
+                [Some(record.launched()), record.queued(), record.first_start(), record.last_start(), record.finish()];
+            prop_assert_eq!(found, known);
+        }
+        let waits = &written["waits"];
+        let expected = ids().flat_map(|(id, _)| run.trace.waits(id).into_iter().map(move |wait| (id, wait)));
+        for (index, (id, wait)) in expected.enumerate() {
+            prop_assert_eq!(&waits["operation"][index], id.0);
+            prop_assert_eq!(&waits["rule"][index], wait.rule.name());
+            prop_assert_eq!((at(&waits["from"][index]), at(&waits["to"][index])), (Some(wait.from), Some(wait.to)));
+        }
+    }
+
+    #[test]
+    fn blocks_that_overlap_in_time_are_drawn_apart(Case(scenario) in generate::scenario(Limits::ALL)) {
+        let run = simulate(&scenario)?;
+        let data = data(&page(&scenario, &run));
+        let written = &data["runs"][0];
+        let warps = written["device"]["warps"].as_u64().expect("a number");
+        for columns in written["sms"].as_array().expect("a list") {
+            let column = |name: &str| numbers(&columns[name]);
+            let (mut start, mut drawn) = (0, Vec::new());
+            let split = columns["split"].as_array().expect("a list");
+            for (position, operation) in (0..).zip(column("operation")) {
+                start += column("start")[position];
+                let end = start + column("length")[position];
+                let kernel = &written["operations"]["what"][usize::try_from(operation).expect("it fits")];
+                let kernel = usize::try_from(kernel.as_u64().expect("a number")).expect("it fits");
+                let takes = written["kernels"][kernel]["demand"][0].as_u64().expect("it fits the device");
+                let low = column("low")[position];
+                let parts = split.iter().find(|entry| entry[0] == position);
+                let parts = parts.map_or_else(
+                    || vec![vec![low, low + takes]],
+                    |entry| entry[1].as_array().expect("a list").iter().map(numbers).collect(),
+                );
+                prop_assert_eq!(parts.iter().map(|part| part[1] - part[0]).sum::<u64>(), takes);
+                drawn.extend(parts.into_iter().map(|part| (start..end, part[0]..part[1])));
+            }
+            for (index, (time, part)) in drawn.iter().enumerate() {
+                prop_assert!(part.end <= warps);
+                for (other_time, other) in &drawn[..index] {
+                    let at_once = time.start.max(other_time.start) < time.end.min(other_time.end);
+                    prop_assert!(!at_once || part.start.max(other.start) >= part.end.min(other.end));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_loads_nothing_and_holds_no_text_that_ends_its_scripts() {
+    let mut scenario = published::figure("rtss2017/figure-3");
+    scenario.name = "</title></script><script>alert(1)</script>".to_owned();
+    let run = simulate(&scenario).expect("it runs");
+    let page = page(&scenario, &run);
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script").count(), 2);
+    assert!(page.contains("default-src 'none'"));
+    for loads in ["http:", "https:", "src=\"", "@import", "fetch(", "XMLHttpRequest", "import("] {
+        assert!(!page.contains(loads), "{loads}");
+    }
+    assert!(!page.contains("{{"), "every place of the template is filled");
+    assert_eq!(data(&page)["runs"][0]["scenario"], *scenario.name);
+}
+
+#[test]
+fn the_colours_are_those_of_figures() {
+    let scenario = published::figure("rtss2017/figure-3");
+    let run = simulate(&scenario).expect("it runs");
+    let data = data(&page(&scenario, &run));
+    let light = data["palette"]["light"].as_array().expect("a list");
+    for (index, fill) in light.iter().enumerate() {
+        assert_eq!(fill["background"], series_fill(index).background.hex());
+    }
+    assert_eq!((light.len(), data["palette"]["dark"].as_array().map(Vec::len)), (64, Some(64)));
+}
+
+#[test]
+fn a_comparison_holds_both_runs_and_their_finish_times() {
+    let scenario = published::figure("rtss2017/figure-3");
+    let run = simulate(&scenario).expect("it runs");
+    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    let (upper, lower) = (Instant::from_ns(1), Instant::from_ns(u64::MAX));
+    let marks = [FinishMark { name: "K1".to_owned(), upper, lower }];
+    let one = |name, blocks_only| HtmlRun { name, summary, blocks_only };
+    let timeline = HtmlTimeline::comparison(one("measured", true), one("simulated", false), &marks);
+    assert_eq!(timeline.blocks(), 36);
+    let mut out = Vec::new();
+    timeline.write(&mut out).expect("memory holds it");
+    let data = data(&String::from_utf8(out).expect("UTF-8"));
+    assert_eq!(data["finishes"], serde_json::json!([{"name": "K1", "upper_ns": 1, "lower_ns": u64::MAX.to_string()}]));
+    assert_eq!((&data["runs"][0]["blocks_only"], &data["runs"][1]["blocks_only"]), (&true.into(), &false.into()));
+    assert_eq!(data["runs"][0]["waits"]["operation"], serde_json::json!([]), "of a measured run none are known");
+}
+
+/// A directory of its own for each test.
+fn directory(test: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("the target directory can be written");
+    directory
+}
+
+fn gpusched(directory: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gpusched")).current_dir(directory).args(arguments).output().expect("it starts")
+}
+
+#[test]
+fn a_page_that_cannot_be_is_refused_before_anything_is_printed() {
+    let directory = directory("html-refused");
+    let scenario = published::root().join("rtss2017/figure-3.json");
+    let scenario = scenario.to_str().expect("a plain path");
+    let logs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/logs/two-streams");
+    fs::create_dir(directory.join("folder.html")).expect("it can be made");
+    for command in [["simulate", scenario], ["compare", scenario], ["replay-log", logs]] {
+        for (file, with) in [
+            ("a.svg", "ends in .html"),
+            ("html", "ends in .html"),
+            ("missing/a.html", "missing/a.html"),
+            ("folder.html", "it is a directory"),
+        ] {
+            let output = gpusched(&directory, &[&command[..], &["--html", file]].concat());
+            let message = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{message}");
+            assert!(message.contains(with), "{message}");
+            assert!(output.stdout.is_empty());
+        }
+    }
+    assert_eq!(fs::read_dir(&directory).expect("it is there").count(), 1, "nothing is half-written");
+}
+
+#[test]
+fn more_than_a_million_blocks_are_not_written_unless_forced() {
+    let directory = directory("html-many");
+    let scenario = r#"{"name": "many", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": [
+        {"filename": "timer_spin.so", "label": "K", "thread_count": 32, "block_count": 1000001, "data_size": 0,
+         "additional_info": 1000}]}"#;
+    fs::write(directory.join("many.json"), scenario).expect("it can be written");
+    let output = gpusched(&directory, &["simulate", "many.json", "--html", "a.html"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("1000001") && message.contains("--force"), "{message}");
+    assert!(output.stdout.is_empty() && !directory.join("a.html").exists());
+}
