@@ -13,6 +13,7 @@ mod gallery;
 mod ospert2017;
 mod paper;
 mod rtss2017;
+mod thesis2019_cost;
 mod timeline;
 
 pub use catalogue::catalogue;
