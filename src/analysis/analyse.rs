@@ -15,7 +15,7 @@ use crate::gpu::{GpuOptions, RunError, SubmitError};
 use crate::hosts::{ProgramHost, Target};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
-use crate::workload::{OperationId, OperationKind};
+use crate::workload::{KernelId, OperationId, OperationKind};
 
 /// The analysis of a scenario.
 #[derive(Debug, Clone, Serialize)]
@@ -129,7 +129,8 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
         let job = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
         let due = job.zip(deadline).map(|(job, deadline)| job + deadline);
         let period = thread.and_then(|thread| thread.period.or(thread.deadline));
-        let (block_time, blocks, threads) = (kernel.duration.worst, kernel.blocks, kernel.shape.threads);
+        let (block_time, blocks, threads) =
+            (costs.kernels[id.0 as usize].block_time, kernel.blocks, kernel.shape.threads);
         let task = period.map(|period| Task { period, block_time, blocks, threads });
         index_of[number as usize] = kernels.len();
         kernels.push(AnalysedKernel {
@@ -208,11 +209,11 @@ fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged)
     let masked = used.iter().any(|&(kernel, stream)| assumptions::allowed_sms(scenario, kernel, stream) < device.sms);
     let slots = |demand: &BlockDemand| device.sms * demand.blocks_per_sm(device);
     let mut kernels = Vec::with_capacity(demands.len());
-    for (kernel, demand) in scenario.kernels.iter().zip(demands) {
+    for ((id, kernel), demand) in (0..).map(KernelId).zip(&scenario.kernels).zip(demands) {
         let pooled = if alike { [1, 0, 0, 0] } else { needs(demand) };
         kernels.push(PooledKernel {
             release: Instant::ZERO,
-            block_time: kernel.duration.worst,
+            block_time: scenario.longest_block_time(id).unwrap_or(kernel.duration.worst),
             blocks: kernel.blocks,
             needs: pooled,
             g_max: slots(demand),

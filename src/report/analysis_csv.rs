@@ -2,14 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::csv::field;
+use super::csv::{field, optional};
 use crate::analysis::validation::CampaignReport;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
 use crate::time::{Duration, Instant};
-
-fn optional(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
 
 fn instant(value: Option<Instant>) -> String {
     optional(value.map(Instant::as_ns))

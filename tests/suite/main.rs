@@ -4,6 +4,8 @@
 
 mod amalthea;
 mod analysis;
+mod analysis_commands;
+mod analysis_inputs;
 mod any_scenario;
 mod audit_oracle;
 mod bad_input;
