@@ -13,7 +13,7 @@ use super::task::Task;
 use crate::device::{BlockDemand, Device};
 use crate::gpu::{GpuOptions, RunError, SubmitError};
 use crate::hosts::{ProgramHost, Target};
-use crate::scenario::Scenario;
+use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::{KernelId, OperationId, OperationKind};
 
@@ -50,20 +50,9 @@ pub struct Analysis<'a> {
 /// One analysed kernel launch; times in ns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AnalysedKernel<'a> {
-    /// Number of the operation, in launch order.
-    pub id: u32,
-    /// Index of the host thread (the examiner's benchmark).
-    pub benchmark: u32,
-    /// The host thread's label.
-    pub label: &'a str,
-    /// Name of the function.
-    pub name: &'a str,
-    /// What tables and figures call it.
-    pub title: &'a str,
-    /// Index of the stream among those of the scenario, -1 for the NULL stream.
-    pub stream: i64,
-    /// Iteration or job of the host thread, from 0.
-    pub iteration: u32,
+    /// Which launch it is.
+    #[serde(flatten)]
+    pub launch: KernelLaunch<'a>,
     /// Threads of one block.
     pub threads: u32,
     /// g: blocks of the grid.
@@ -134,13 +123,7 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
         let task = period.map(|period| Task { period, block_time, blocks, threads });
         index_of[number as usize] = kernels.len();
         kernels.push(AnalysedKernel {
-            id: number,
-            benchmark: record.origin.thread,
-            label: thread.map_or("", |thread| &thread.label),
-            name: &kernel.name,
-            title: &kernel.title,
-            stream: i64::from(record.stream.0) - 1,
-            iteration: record.origin.iteration,
+            launch: KernelLaunch::new(scenario, number, kernel, record.stream, record.origin),
             threads: kernel.shape.threads,
             blocks: kernel.blocks,
             g_max: costs.kernels[id.0 as usize].g_max,
@@ -299,7 +282,7 @@ fn as_merged(record: &Analysed, costs: &Costs) -> Option<MergedKernel> {
 
 /// Eq. 3.4 over the kernels of the first iteration of every thread.
 fn total(kernels: &[AnalysedKernel<'_>]) -> Option<f64> {
-    let first = || kernels.iter().filter(|kernel| kernel.iteration == 0);
+    let first = || kernels.iter().filter(|kernel| kernel.launch.iteration == 0);
     first().next()?;
     first().map(|kernel| kernel.utilization_threads).sum()
 }

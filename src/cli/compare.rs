@@ -74,7 +74,7 @@ fn draw(
         .iter()
         .filter_map(|kernel| {
             let (upper, lower) = finishes(kernel)?;
-            Some(FinishMark { name: kernel.title.to_owned(), upper, lower })
+            Some(FinishMark { name: kernel.launch.title.to_owned(), upper, lower })
         })
         .collect();
     let upper = Summary { scenario, trace: &simulated.trace, ended: simulated.ended };

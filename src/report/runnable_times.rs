@@ -48,9 +48,9 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysed: &BTreeMap<&str, Insta
     let mut by_thread: BTreeMap<u32, RunnableTimes<'a>> = BTreeMap::new();
     for (kernel, (_, _, stated)) in summary.kernels().zip(summary.launches()) {
         by_thread.insert(
-            kernel.benchmark,
+            kernel.launch.benchmark,
             RunnableTimes {
-                runnable: kernel.label,
+                runnable: kernel.launch.label,
                 grid_size: kernel.blocks,
                 block_size: kernel.threads,
                 block_best_ns: stated.duration.best,
@@ -62,7 +62,7 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysed: &BTreeMap<&str, Insta
                 kernel_finish_ns: kernel.finish_ns,
                 finish_ns: kernel.finish_ns,
                 response_ns: kernel.response_ns,
-                analysed_kernel_finish_ns: analysed.get(kernel.name).copied(),
+                analysed_kernel_finish_ns: analysed.get(kernel.launch.name).copied(),
             },
         );
     }
