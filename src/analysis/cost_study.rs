@@ -18,7 +18,7 @@ use super::printed;
 use super::task::TimeOverflow;
 use crate::time::{Duration, Instant};
 
-pub use chart::{ChartError, chart, points_csv};
+pub use chart::{Against, chart, points_csv};
 
 /// A figure of the thesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -77,11 +77,11 @@ pub fn settings(figure: Figure) -> Vec<(NonZeroU32, u32, usize)> {
     let counts = || [10_u32, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000].into_iter();
     match figure {
         Figure::Kernels => counts().map(|kernels| (g_max(8), 20, kernels as usize)).collect(),
-        Figure::GMax => [8, 16, 32, 64, 128]
+        Figure::GMax => [8, 32, 128]
             .into_iter()
             .flat_map(|blocks| counts().map(move |kernels| (g_max(blocks), kernels / 5, kernels as usize)))
             .collect(),
-        Figure::LargestGrid => [20, 50, 100, 200]
+        Figure::LargestGrid => [20, 60, 200]
             .into_iter()
             .flat_map(|largest| counts().map(move |kernels| (g_max(8), largest, kernels as usize)))
             .collect(),

@@ -17,7 +17,8 @@ use super::output::{Format, note};
 use super::{Answer, jobs, output, picture, run_options};
 
 /// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
-/// often they agree, and shrink a counterexample where they do not. Ctrl-C ends with what is done so far.
+/// often they agree, and shrink a counterexample where they do not. Ctrl-C ends with what is done so far and exit
+/// status 0.
 #[derive(Debug, Args)]
 pub(crate) struct MergedSm {
     /// Scenarios of each family

@@ -47,7 +47,10 @@ impl Paper {
                 "N. Otterness, M. Yang, T. Amert, J. H. Anderson, F. D. Smith: Inferring the Scheduling Policies of an \
                  Embedded CUDA GPU, OSPERT 2017"
             }
-            Self::Thesis2019 => "Paredes Zevallos: GPU response time analysis, Master's thesis, 2019",
+            Self::Thesis2019 => {
+                "D. L. Paredes Zevallos: AMALTHEA-based GPU Response Time Analysis for NVIDIA's Jetson TX2, master's \
+                 thesis, FH Dortmund, 2019"
+            }
             Self::Rtns2020 => {
                 "H. Zahaf, G. Lipari: Design and Analysis of Programming Platform for Accelerated GPU-Like \
                  Architectures, RTNS 2020"
