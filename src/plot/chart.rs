@@ -224,7 +224,11 @@ fn failed(error: String) -> PlotError {
 fn number(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude > 0.0 && !(1e-3..1e7).contains(&magnitude) {
-        return format!("{value:e}").replace('-', "−");
+        // Powers of ten are products of tenths, so their last digits are errors too.
+        let text = format!("{value:.6e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = digits.trim_end_matches('0').trim_end_matches('.');
+        return format!("{digits}e{exponent}").replace('-', "−");
     }
     // Ticks are multiples of round steps; what is behind the sixth decimal is the error of adding them up.
     let text = format!("{value:.6}");
@@ -268,7 +272,7 @@ mod tests {
 
     #[test]
     fn numbers_have_the_digits_that_they_need() {
-        let texts = [0.0, 0.1 + 0.2, 2_000.0, -0.5, 1e-5, 1e9].map(number);
-        assert_eq!(texts, ["0", "0.3", "2000", "−0.5", "1e−5", "1e9"]);
+        let texts = [0.0, 0.1 + 0.2, 2_000.0, -0.5, 9.999_999_999_999_999e-5, 2.5e9].map(number);
+        assert_eq!(texts, ["0", "0.3", "2000", "−0.5", "1e−4", "2.5e9"]);
     }
 }

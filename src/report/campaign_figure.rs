@@ -19,8 +19,9 @@ const PESSIMISTIC: Fill =
 const OPTIMISTIC: Fill = Fill { background: theme::MARK, hatch: Hatch::Crossed, ink: Colour(0x60, 0x2a, 0x00) };
 
 /// The left panel has the shares of samples on which the analysis is exact, pessimistic and optimistic (unsafe), the
-/// right one the largest relative error, and that on the unsafe side. An unsafe error is less than 100 % of the response,
-/// a pessimistic one may be more: its bar is cut and its value stands beside it. As wide as a page.
+/// right one the largest relative error on the unsafe side, and behind it the largest of all if that is pessimistic. An
+/// unsafe error is less than 100 % of the response, a pessimistic one may be more: its bar is cut and its value stands
+/// beside it. As wide as a page.
 #[must_use]
 pub fn campaign_figure(report: &CampaignReport) -> Drawing {
     let widest = report.families.iter().map(|family| Sheet::text_width(family.family)).max().unwrap_or(0);
@@ -63,7 +64,9 @@ fn family_row(sheet: &mut Sheet, family: &FamilyReport, (shares, errors): (&Rect
         sum += count;
         bar(sheet, Rect::between(left, upper, scaled(shares, sum as f64 / samples), lower), fill);
     }
-    bar(sheet, Rect::between(errors.x, upper, scaled(errors, family.max_error), lower), PESSIMISTIC);
+    if family.max_error > family.max_optimistic_error {
+        bar(sheet, Rect::between(errors.x, upper, scaled(errors, family.max_error), lower), PESSIMISTIC);
+    }
     if family.max_error > 1.0 {
         let value = format!("{:.0} %", 100.0 * family.max_error);
         sheet.text(value, errors.right() + MM / 2, top + ROW / 2, Anchor::Start);
