@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_printed_algorithm_takes_about_one_turn_for_every_wave_and_kernel() {
+    fn the_printed_algorithm_takes_a_turn_or_more_for_every_wave_and_less_than_two_for_every_block() {
         let points = measure(Figure::Kernels, 1, |run| {
             run();
             0.0
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(points.len(), 9);
         for point in points {
             let waves = usize::try_from(point.blocks).unwrap() / 8;
-            assert!(point.printed_steps >= waves && point.printed_steps <= point.kernels + 8 * waves, "{point:?}");
+            assert!(point.printed_steps >= waves && point.printed_steps < 16 * (waves + 1), "{point:?}");
         }
     }
 }
