@@ -22,6 +22,7 @@ mod html_browser;
 mod html_data;
 mod measured_logs;
 mod native;
+mod perfetto;
 mod placement;
 mod published;
 mod recount;
