@@ -2,9 +2,9 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that fails is meant to panic")]
 
+mod all_keys;
 mod amalthea;
 mod analysis;
-mod any_scenario;
 mod audit_oracle;
 mod bad_input;
 mod channels;
