@@ -27,7 +27,7 @@ pub(crate) struct ReplayLog {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Write both runs as one trace for the Perfetto UI (ui.perfetto.dev) and chrome://tracing
+    /// Write both runs as one trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
     #[command(flatten)]

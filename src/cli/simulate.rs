@@ -37,7 +37,7 @@ pub(crate) struct Simulate {
     /// Write the times of each runnable (host thread), copies included, for a tool chain: .csv or .json
     #[arg(long, value_name = "FILE")]
     runnable_times: Option<PathBuf>,
-    /// Write a trace for the Perfetto UI (ui.perfetto.dev) and chrome://tracing
+    /// Write the run as a trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
     /// Write logs also where a log name leads out of DIR

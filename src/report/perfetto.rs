@@ -1,4 +1,4 @@
-//! Traces for the Perfetto UI and chrome://tracing, in the Trace Event Format (JSON object form), after the
+//! Traces for the Perfetto UI and `chrome://tracing`, in the Trace Event Format (JSON object form), after the
 //! "Trace Event Format" document of the Chromium project (N. Duca, D. Sinclair).
 //!
 //! | process | its tracks |

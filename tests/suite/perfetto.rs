@@ -1,4 +1,4 @@
-//! Traces for Perfetto and chrome://tracing: what they show, and that they keep to the rules of the format.
+//! Traces for Perfetto and `chrome://tracing`: what they show, and that they keep to the rules of the format.
 
 mod validator;
 
@@ -105,7 +105,7 @@ fn the_validator_refuses_what_breaks_the_format() {
         ("\"ph\":\"b\"", "\"ph\":\"n\"", "unknown phase"),
         ("\"ph\":\"f\"", "\"ph\":\"s\"", "bp does not belong there"),
         ("\"name\":\"SM 1\"", "\"name\":\"\"", "no name"),
-        ("3026843.546,\"dur\"", "3026843.5461,\"durs\"", "no dur"),
+        ("\"ts\":3026843.546,", "\"ts\":3026843.5461,", "ts is not what it should be"),
         ("\"displayTimeUnit\":\"ns\"", "\"displayTimeUnit\":\"us\"", "displayTimeUnit"),
     ];
     for (from, to, words) in broken {

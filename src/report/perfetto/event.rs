@@ -184,6 +184,7 @@ mod tests {
     use super::Microseconds;
 
     #[test]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as a reader does it")]
     fn every_nanosecond_survives_readers_that_cut_off_and_readers_that_round() {
         let near = |around: u64| (around.saturating_sub(2_000)..around + 2_000).step_by(1);
         for ns in near(0).chain(near(1_000_000_000)).chain(near(86_400_000_000_000)) {

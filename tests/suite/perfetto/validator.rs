@@ -70,8 +70,7 @@ pub(crate) fn validate(text: &str) -> Result<Shown, String> {
 fn keys(event: &Value, phase: &str) -> Result<(), String> {
     let required: &[&str] = match phase {
         "X" => &["name", "cat", "pid", "tid", "ts", "dur"],
-        "b" | "e" => &["name", "cat", "pid", "tid", "ts", "id"],
-        "s" => &["name", "cat", "pid", "tid", "ts", "id"],
+        "b" | "e" | "s" => &["name", "cat", "pid", "tid", "ts", "id"],
         "f" => &["name", "cat", "pid", "tid", "ts", "id", "bp"],
         "C" => &["name", "pid", "ts", "args"],
         "M" => &["name", "pid", "args"],
@@ -102,14 +101,21 @@ fn keys(event: &Value, phase: &str) -> Result<(), String> {
     }
 }
 
-/// Whether readers that cut off and readers that round see the same whole nanosecond.
+/// Whether a time is a whole nanosecond, the same one for readers that cut off and for readers that round.
 fn is_time(value: &Value) -> bool {
-    value.as_f64().is_some_and(|us| us >= 0.0 && (us * 1e3).trunc() as u64 == (us * 1e3).round() as u64)
+    let Some(ns) = value.as_f64().map(|us| us * 1e3) else { return false };
+    let whole = ns.round();
+    ns >= 0.0 && nanoseconds(value) == cut_off(whole) && (ns - whole).abs() <= 1e-9 + whole * f64::EPSILON
 }
 
 /// As Perfetto does it.
 fn nanoseconds(value: &Value) -> u64 {
-    value.as_u64().map_or_else(|| (value.as_f64().expect("checked") * 1e3).trunc() as u64, |us| us * 1_000)
+    value.as_u64().map_or_else(|| cut_off(value.as_f64().unwrap_or(0.0) * 1e3), |us| us * 1_000)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as Perfetto does it")]
+fn cut_off(ns: f64) -> u64 {
+    ns as u64
 }
 
 /// A number of a process or lane.
@@ -177,7 +183,7 @@ impl Validator {
                 self.shown.arrows.push((from, to));
                 if self.ended.insert(text(event, "id")) { Ok(()) } else { Err("ends twice".to_owned()) }
             }
-            _ => self.counter(at, event, process),
+            _ => self.counter(at, event, &process),
         }
     }
 
@@ -224,14 +230,14 @@ impl Validator {
         last.cloned().ok_or_else(|| "an arrow without a slice".to_owned())
     }
 
-    fn counter(&mut self, at: u64, event: &Value, process: String) -> Result<(), String> {
+    fn counter(&mut self, at: u64, event: &Value, process: &str) -> Result<(), String> {
         let args = event["args"].as_object().ok_or("no values")?;
         if args.is_empty() {
             return Err("a counter without a value".to_owned());
         }
         for (key, value) in args {
             let value = value.as_u64().ok_or("a value that is no number")?;
-            let values = self.shown.counters.entry((process.clone(), format!("{} {key}", text(event, "name"))));
+            let values = self.shown.counters.entry((process.to_owned(), format!("{} {key}", text(event, "name"))));
             let values = values.or_default();
             if values.last().is_some_and(|&(before, _)| before == at) {
                 return Err("two values at once".to_owned());
