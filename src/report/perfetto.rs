@@ -18,6 +18,7 @@
 
 mod blocks;
 mod event;
+mod number;
 mod occupancy;
 mod operations;
 mod queues;
