@@ -26,9 +26,9 @@ const TWO_STREAMS: &str =
     r#"{"name": "S", "operations": [{"kernel": "A"}]}, {"name": "T", "operations": [{"kernel": "B"}]}"#;
 
 /// The scenario is analysed all the same, and what it departs in is said, once.
-fn departs(scenario: &Scenario, departure: &Departure) {
+fn departs(scenario: &Scenario, departure: Departure) {
     let analysis: Analysis<'_> = analyse(scenario).expect("it is analysed");
-    assert_eq!(analysis.departures, [*departure]);
+    assert_eq!(analysis.departures, [departure]);
     assert!(!analysis.exact);
     let said = format!("not exact: {departure}");
     assert_eq!(analysis.notes.iter().filter(|note| **note == said).count(), 1, "{:?}", analysis.notes);
@@ -46,9 +46,9 @@ fn equal_blocks_in_streams_of_their_own_need_no_note() {
 
 #[test]
 fn blocks_that_differ_in_threads_shared_memory_or_registers_are_said() {
-    departs(&scenario(ALIKE, r#""threads": 256"#, TWO_STREAMS), &Departure::UnequalThreads);
+    departs(&scenario(ALIKE, r#""threads": 256"#, TWO_STREAMS), Departure::UnequalThreads);
     for b in [r#""threads": 512, "shared_memory_bytes": 4096"#, r#""threads": 512, "registers_per_thread": 32"#] {
-        departs(&scenario(ALIKE, b, TWO_STREAMS), &Departure::UnequalResources);
+        departs(&scenario(ALIKE, b, TWO_STREAMS), Departure::UnequalResources);
     }
 }
 
@@ -61,21 +61,21 @@ fn blocks_that_take_the_same_warps_are_alike_whatever_their_threads() {
 #[test]
 fn streams_of_different_priorities_are_said() {
     let streams = TWO_STREAMS.replace(r#""name": "T","#, r#""name": "T", "priority": -1,"#);
-    departs(&scenario(ALIKE, ALIKE, &streams), &Departure::Priorities);
+    departs(&scenario(ALIKE, ALIKE, &streams), Departure::Priorities);
 }
 
 #[test]
 fn masks_of_kernels_and_of_streams_are_said() {
-    departs(&scenario(ALIKE, r#""threads": 512, "sm_mask": "0x1""#, TWO_STREAMS), &Departure::SmMask);
+    departs(&scenario(ALIKE, r#""threads": 512, "sm_mask": "0x1""#, TWO_STREAMS), Departure::SmMask);
     let streams = TWO_STREAMS.replace(r#""name": "T","#, r#""name": "T", "sm_mask": "0x2","#);
-    departs(&scenario(ALIKE, ALIKE, &streams), &Departure::SmMask);
+    departs(&scenario(ALIKE, ALIKE, &streams), Departure::SmMask);
 }
 
 #[test]
 fn the_null_stream_is_said() {
     departs(
         &scenario(ALIKE, ALIKE, &TWO_STREAMS.replace(r#""name": "T""#, r#""name": "NULL""#)),
-        &Departure::NullStream,
+        Departure::NullStream,
     );
 }
 
@@ -83,21 +83,21 @@ fn the_null_stream_is_said() {
 fn copies_and_memsets_are_said() {
     for first in [r#"{"copy": "host-to-device", "bytes": 10000}, "#, r#"{"memset": 64}, "#] {
         let streams = TWO_STREAMS.replace(r#"{"kernel": "B"}"#, &format!(r#"{first}{{"kernel": "B"}}"#));
-        departs(&scenario(ALIKE, ALIKE, &streams), &Departure::Copies);
+        departs(&scenario(ALIKE, ALIKE, &streams), Departure::Copies);
     }
 }
 
 #[test]
 fn several_kernels_in_one_stream_are_said() {
     let streams = r#"{"name": "S", "operations": [{"kernel": "A"}, {"kernel": "B"}]}"#;
-    departs(&scenario(ALIKE, ALIKE, streams), &Departure::Chains);
+    departs(&scenario(ALIKE, ALIKE, streams), Departure::Chains);
 }
 
 #[test]
 fn more_streams_than_channels_are_said_and_have_no_safe_finish() {
     let mut scenario = scenario(ALIKE, ALIKE, TWO_STREAMS);
     scenario.device.channels = Some(1);
-    departs(&scenario, &Departure::Channels);
+    departs(&scenario, Departure::Channels);
     let analysis = analyse(&scenario).expect("it is analysed");
     assert!(analysis.kernels.iter().all(|kernel| kernel.safe_finish_ns.is_none()));
     assert!(analysis.notes.iter().any(|note| note.contains("safe_finish_ns is not given")), "{:?}", analysis.notes);
@@ -107,7 +107,7 @@ fn more_streams_than_channels_are_said_and_have_no_safe_finish() {
 fn block_times_that_vary_are_said_and_analysed_with_the_longest() {
     let mut scenario = scenario(ALIKE, ALIKE, TWO_STREAMS);
     scenario.kernels[0].duration.best = Duration::from_ns(MS);
-    departs(&scenario, &Departure::Variation);
+    departs(&scenario, Departure::Variation);
     assert_eq!(finishes(&analyse(&scenario).expect("it is analysed")), [4, 5]);
 }
 
@@ -124,7 +124,7 @@ fn ms(times: &[u64]) -> Arc<[Duration]> {
 fn times_of_single_blocks_are_analysed_with_the_longest_of_them_and_said() {
     let mut scenario = scenario(ALIKE, ALIKE, TWO_STREAMS);
     scenario.block_times.insert(KernelId(0), ms(&[4, 9, 4]));
-    departs(&scenario, &Departure::Variation);
+    departs(&scenario, Departure::Variation);
     let analysis = analyse(&scenario).expect("it is analysed");
     assert_eq!(finishes(&analysis), [9, 5]);
     // Eight blocks fit at once, so all start at 0; the longest of A's ends at 9.
@@ -141,7 +141,7 @@ fn times_of_single_blocks_are_analysed_with_the_longest_of_them_and_said() {
 fn blocks_past_the_end_of_the_list_of_times_take_what_the_kernel_states() {
     let mut scenario = scenario(ALIKE, ALIKE, TWO_STREAMS);
     scenario.block_times.insert(KernelId(0), ms(&[1]));
-    departs(&scenario, &Departure::Variation);
+    departs(&scenario, Departure::Variation);
     assert_eq!(scenario.longest_block_time(KernelId(0)), Some(Duration::from_ns(4 * MS)));
     // Three for three blocks; a fourth is nobody's.
     scenario.block_times.insert(KernelId(0), ms(&[3, 3, 3, 7]));
