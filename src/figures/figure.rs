@@ -82,7 +82,7 @@ impl Figure {
     pub fn commands(&self) -> Vec<String> {
         let mut commands = vec![format!("gpusched figures --only {}", self.name)];
         if let Make::Timeline(published) = self.make {
-            commands.push(format!("gpusched simulate {} --figure F.svg", published.path));
+            commands.push(format!("gpusched simulate {} --figure F.svg --queues --occupancy", published.path));
         }
         commands
     }

@@ -33,7 +33,8 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Box
     let scenario = Scenario::from_json(published.path, published.json, &ReadOptions::default())?;
     let run = simulate(&scenario)?;
     let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
-    let options = TimelineOptions::default();
+    // The papers' point is why a kernel waits.
+    let options = TimelineOptions { queues: true, occupancy: true, ..TimelineOptions::default() };
     let svg = Timeline::new(&summary, &options)?.draw(&summary, &options).to_svg();
     let mut csv = Vec::new();
     kernel_csv(&summary, true, &mut csv)?;

@@ -14,8 +14,8 @@ use crate::workload::{KernelId, OperationKind};
 /// A kernel with less than this share of all that ran has no room for its name anywhere \[parts of 100\].
 const LEAST_SHARE: u128 = 1;
 
-/// The names of the kernels that rule for long enough: that take more than half of what is in use on the SMs shown.
-/// Only one can at a time, so that names, all at one height, never meet.
+/// The names of the kernels that rule for long enough: that take more than half of what is in use on the SMs shown. Only
+/// one can at a time, so that names never meet. Each stands in the middle of the SMs that its kernel runs on.
 pub(super) fn across(context: &Context<'_>, places: &BTreeMap<u32, Rect>) -> Vec<Across> {
     let size = Theme::PAPER.small_size;
     let (Some(first), Some(last)) =
@@ -55,7 +55,9 @@ pub(super) fn across(context: &Context<'_>, places: &BTreeMap<u32, Rect>) -> Vec
         }
         let rules: Vec<bool> = own.totals(&steps).iter().zip(&all).map(|(own, all)| own * 2 > *all).collect();
         let (from, to) = longest(&rules);
-        let room = Rect::between(steps.x(from), first.y, steps.x(to), last.bottom());
+        let middle = middle_of(&amounts, places).unwrap_or(first.y);
+        let top = (middle - size).clamp(first.y, last.bottom() - 2 * size);
+        let room = Rect { x: steps.x(from), y: top, width: steps.x(to) - steps.x(from), height: 2 * size };
         let count = amounts.iter().map(|amount| amount.run.blocks()).sum();
         let name = context.short_name(kernel);
         if let Some(label) = label(&[format!("{name} ×{count}"), name.to_owned()], &room, size) {
@@ -63,6 +65,15 @@ pub(super) fn across(context: &Context<'_>, places: &BTreeMap<u32, Rect>) -> Vec
         }
     }
     found
+}
+
+/// The middle of the band that is the middle one of those on which something runs.
+fn middle_of(amounts: &[Amount], places: &BTreeMap<u32, Rect>) -> Option<Length> {
+    let bands = amounts.iter().filter_map(|amount| places.get(&u32::from(amount.run.first.sm)));
+    let mut middles: Vec<Length> = bands.map(|area| area.centre().y).collect();
+    middles.sort_unstable();
+    middles.dedup();
+    middles.get(middles.len() / 2).copied()
 }
 
 /// The first text that fits, in the middle.
