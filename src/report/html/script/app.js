@@ -2,6 +2,9 @@
 
 const ZOOM_STEP = 1.4;
 const PAN_STEP = 0.15;
+/** How much higher SMs are made at once, and at most in all. */
+const STRETCH_STEP = 2;
+const MOST_STRETCH = 32;
 /** A click this near to an instant at which something happened means that instant [pixels]. */
 const SNAP = 4;
 
@@ -56,6 +59,7 @@ class App {
     this.hover = null;
     this.found = [];
     this.match = -1;
+    this.stretch = 1;
     this.canvas = document.getElementById("figure");
     this.scroller = document.getElementById("scroller");
     this.size = { width: 1, height: 1 };
@@ -112,11 +116,19 @@ class App {
     [this.canvas.width, this.canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
     this.canvas.style.width = `${width}px`;
     this.canvas.style.height = `${height}px`;
-    this.layout.resize(height - AXIS_HEIGHT);
+    this.layout.resize(height - AXIS_HEIGHT, this.stretch);
     document.getElementById("room").style.height = `${Math.max(0, this.layout.height + AXIS_HEIGHT - height)}px`;
     const left = Math.min(110, Math.max(64, width * 0.12));
     this.view.resize(left, width - left - 10);
     this.invalidate();
+  }
+
+  /** Makes SMs higher or lower; what is in the middle of the window stays there. */
+  stretchBy(factor) {
+    const middle = (this.scroll() + this.size.height / 2) / this.layout.height;
+    this.stretch = Math.min(MOST_STRETCH, Math.max(1, this.stretch * factor));
+    this.resize();
+    this.scroller.scrollTop = middle * this.layout.height - this.size.height / 2;
   }
 
   setCursor(ns, pinned) {
@@ -218,6 +230,8 @@ class App {
       "zoom-in": () => this.view.zoom(1 / ZOOM_STEP, middle),
       "zoom-out": () => this.view.zoom(ZOOM_STEP, middle),
       fit: () => this.view.fit(),
+      higher: () => this.stretchBy(STRETCH_STEP),
+      lower: () => this.stretchBy(1 / STRETCH_STEP),
       left: () => this.view.pan(-PAN_STEP),
       right: () => this.view.pan(PAN_STEP),
       next: () => this.step(1),

@@ -5,6 +5,8 @@ const CLICK = 4;
 
 const KEYS = {
   "+": "zoom-in", "=": "zoom-in", ArrowUp: "zoom-in", "-": "zoom-out", ArrowDown: "zoom-out", 0: "fit", Home: "fit",
+  "]": "higher",
+  "[": "lower",
   ArrowLeft: "left", ArrowRight: "right", ".": "next", n: "next", ",": "previous", p: "previous", t: "theme",
   "?": "help", "/": "find", Escape: "clear",
 };
