@@ -171,7 +171,7 @@ fn the_wheel_and_keys_zoom_and_move() {
 
 #[test]
 #[ignore = "needs chromium and chromedriver"]
-fn dragging_a_finger_or_the_mouse_moves_the_time() {
+fn a_finger_or_the_mouse_moves_the_time_and_points() {
     let browser = Browser::start();
     browser.look(SIZES[2], false);
     browser.open(&figure_3());
@@ -185,6 +185,12 @@ fn dragging_a_finger_or_the_mouse_moves_the_time() {
         assert!((start() - from - 50.0 / width * span).abs() < span / 100.0, "{kind}: {before} to {}", start());
     }
     assert_eq!(browser.run("return gpusched.app.cursor.pinned"), false, "that was no click");
+    // A tap is one, and what is said of the block stays when the finger is gone.
+    browser.keys("0");
+    let at = place(&browser, 0, 0, 8.0, 25 * S / 10);
+    browser.drag("touch", at, at);
+    assert_eq!(lines(&browser, "#tip p")[0], "K2, block 0 of 2, SM 0");
+    assert_eq!(browser.run("return gpusched.app.cursor.pinned"), true);
     is_quiet(&browser);
 }
 
@@ -266,5 +272,23 @@ fn two_runs_share_an_axis_and_list_the_finish_times_that_differ() {
     browser.screenshot(&directory().join("compared-figure-8.png"));
     assert!(lines(&browser, "#tip p")[0].starts_with("K1, block 0 of 1, SM 0"));
     assert_eq!(lines(&browser, "#state h3"), ["simulated", "analysed"]);
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn of_a_measured_run_blocks_are_told_and_nothing_else() {
+    let logs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/logs/two-streams");
+    let browser = Browser::start();
+    browser.look(SIZES[0], false);
+    browser.open(&written("replayed", &["replay-log", logs]));
+    let (x, y) = place(&browser, 0, 0, 8.0, S / 2);
+    browser.point(x, y, true);
+    let expected =
+        ["One, block 0 of 4, SM 0", "from 2 us to 1.000012 s (1.00001 s)", "measured: launch and waits are not known"];
+    assert_eq!(lines(&browser, "#tip p"), expected);
+    let measured = lines(&browser, "#state .run:first-child p");
+    assert_eq!(measured.len(), 3, "an instant and two SMs: {measured:?}");
+    assert!(measured[1].starts_with("SM 0: 2 x One; free: 0 threads"), "{measured:?}");
     is_quiet(&browser);
 }

@@ -85,6 +85,16 @@ fn a_hundred_thousand_blocks_are_small_and_soon_painted_and_move_smoothly() {
         browser.screenshot(&directory().join(format!("many-blocks-{}x{}-{theme}.png", size.0, size.1)));
         is_quiet(&browser);
     }
+    browser.look(SIZES[0], false);
+    let height = || number(&browser, "return gpusched.app.layout.rows[0].height");
+    let before = height();
+    browser.run("gpusched.app.view.zoom(0.02, 500)");
+    browser.keys("]]]");
+    assert!((height() / before - 8.0).abs() < 0.01, "{} from {before}", height());
+    browser.screenshot(&directory().join("many-blocks-near.png"));
+    browser.keys("[[[[");
+    assert!((height() / before - 1.0).abs() < 0.01);
+    is_quiet(&browser);
     fs::write(directory().join("many-blocks.txt"), told.join("\n")).expect("the build directory can be written");
 }
 

@@ -1,5 +1,6 @@
 //! The state at the cursor is that of `--state-at`.
 
+use gpusched::analysis::{analyse, merged_scenario};
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{State, Summary, state_text};
 use gpusched::scenario::Scenario;
@@ -10,7 +11,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use super::driver::Browser;
-use super::{SIZES, is_quiet, lines, page_of, place};
+use super::{SIZES, is_quiet, lines, page_of, place, written};
 use crate::generate::{self, Limits};
 use crate::published;
 
@@ -35,15 +36,21 @@ fn instants(run: &Run, most: usize) -> Vec<u64> {
     instants
 }
 
-/// Compares the page's state with the library's at some instants; says at how many.
+/// Compares the page of a run with the library at some instants; says at how many.
 fn agrees(browser: &Browser, name: &str, scenario: &Scenario, most: usize) -> usize {
     let run = simulate(scenario).expect("it runs");
-    let summary = Summary { scenario, trace: &run.trace, ended: run.ended };
     browser.open(&page_of(name, scenario, &run));
-    let instants = instants(&run, most);
+    run_agrees(browser, name, (scenario, &run), 0, most)
+}
+
+/// Compares run number `index` of an open page.
+fn run_agrees(browser: &Browser, name: &str, of: (&Scenario, &Run), index: usize, most: usize) -> usize {
+    let (scenario, run) = of;
+    let summary = Summary { scenario, trace: &run.trace, ended: run.ended };
+    let instants = instants(run, most);
     let asked: Vec<String> = instants.iter().map(u64::to_string).collect();
     let script = format!(
-        "return {}.map((ns) => ({{...gpusched.state(ns), at_ns: ns, text: gpusched.stateText(ns)}}))",
+        "return {}.map((ns) => ({{...gpusched.state(ns, {index}), at_ns: ns, text: gpusched.stateText(ns, {index})}}))",
         json!(asked)
     );
     let answers = browser.run(&script);
@@ -67,6 +74,22 @@ fn the_state_of_every_published_scenario_is_that_of_state_at() {
     for file in published::files() {
         let name = file.trim_end_matches(".json");
         agrees(&browser, "state", &published::figure(name), 60);
+    }
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn each_run_of_a_comparison_has_its_own_state() {
+    let browser = Browser::start();
+    for name in ["rtss2017/figure-8", "thesis2019/section-4-3-figure-4-7"] {
+        let scenario = published::figure(name);
+        let simulated = simulate(&scenario).expect("it runs");
+        let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it runs"));
+        let analysed = simulate(&merged).expect("it runs");
+        let path = published::root().join(format!("{name}.json"));
+        browser.open(&written("compared-states", &["compare", path.to_str().expect("a plain path")]));
+        assert!(run_agrees(&browser, name, (&scenario, &simulated), 0, 60) > 10);
+        assert!(run_agrees(&browser, name, (&merged, &analysed), 1, 60) > 10);
     }
 }
 

@@ -150,13 +150,13 @@ class Painter {
     context.lineWidth = 0.75;
     context.strokeRect(x + 0.375, y + 0.375, width - 0.75, height - 0.75);
     const [left, right] = [Math.max(x, app.view.left), Math.min(x + width, app.view.left + app.view.width)];
-    if (right - left < 14 || height < 12) return;
+    if (right - left < 14 || height < 13) return;
     context.font = SMALL_FONT;
     const text = labels().find((label) => this.widthOf(label) + 8 <= right - left);
     if (text === undefined) return;
     const middle = [(left + right) / 2, y + height / 2];
     context.fillStyle = app.fills.fill(title, app.theme).background;
-    context.fillRect(middle[0] - this.widthOf(text) / 2 - 2, middle[1] - 7, this.widthOf(text) + 4, 14);
+    context.fillRect(middle[0] - this.widthOf(text) / 2 - 2, middle[1] - 6, this.widthOf(text) + 4, 12);
     context.fillStyle = app.colours.label;
     context.textAlign = "center";
     context.textBaseline = "middle";

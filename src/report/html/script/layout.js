@@ -53,13 +53,13 @@ class Layout {
     this.height = 0;
   }
 
-  /** Gives the bands of SMs what the other rows leave of `room`. */
-  resize(room) {
+  /** Gives the bands of SMs what the other rows leave of `room`, made `stretch` times as high. */
+  resize(room, stretch) {
     const bands = this.rows.filter((row) => row.kind === "sm");
     const others = this.rows.reduce((sum, row) => sum + (row.kind === "sm" ? 0 : row.height), 0);
     const share = (room - others - (this.rows.length + 1) * GAP) / Math.max(1, bands.length);
     const least = Math.max(LEAST_BAND, Math.min(64, 480 / Math.max(1, bands.length)));
-    const height = Math.floor(Math.min(MOST_BAND, Math.max(least, share)));
+    const height = Math.floor(Math.min(MOST_BAND, Math.max(least, share) * stretch));
     for (const band of bands) band.height = height;
     let top = GAP;
     for (const row of this.rows) {

@@ -1,0 +1,248 @@
+// What is shown: runs, view, cursor, highlights, what was found, and when it is drawn again.
+
+const ZOOM_STEP = 1.4;
+const PAN_STEP = 0.15;
+/** How much higher SMs are made at once, and at most in all. */
+const STRETCH_STEP = 2;
+const MOST_STRETCH = 32;
+/** A click this near to an instant at which something happened means that instant [pixels]. */
+const SNAP = 4;
+
+/** Which kernels and streams stand out; everything else is pale. */
+class Highlight {
+  constructor() {
+    this.names = { kernel: new Set(), stream: new Set() };
+    this.byRun = new Map();
+  }
+
+  get active() {
+    return this.names.kernel.size + this.names.stream.size > 0;
+  }
+
+  has(kind, name) {
+    return this.names[kind].has(name);
+  }
+
+  toggle(kind, name) {
+    if (!this.names[kind].delete(name)) this.names[kind].add(name);
+    this.byRun.clear();
+  }
+
+  clear() {
+    this.names = { kernel: new Set(), stream: new Set() };
+    this.byRun.clear();
+  }
+
+  /** For each operation of a run 1 if it is pale. */
+  faded(run) {
+    if (!this.byRun.has(run)) {
+      const faded = new Uint8Array(run.operationCount);
+      for (let id = 0; this.active && id < run.operationCount; id += 1) {
+        const chosen = this.has("kernel", run.title(id)) || this.has("stream", run.streamOf(id).name);
+        faded[id] = chosen ? 0 : 1;
+      }
+      this.byRun.set(run, faded);
+    }
+    return this.byRun.get(run);
+  }
+}
+
+class App {
+  constructor(data) {
+    this.runs = data.runs;
+    this.finishes = data.finishes;
+    this.fills = new Fills(data.palette, data.runs);
+    this.highlight = new Highlight();
+    this.layout = new Layout(this.runs);
+    this.view = new View(this.lastEnd());
+    this.cursor = { ns: null, pinned: false };
+    this.hover = null;
+    this.found = [];
+    this.match = -1;
+    this.stretch = 1;
+    this.canvas = document.getElementById("figure");
+    this.scroller = document.getElementById("scroller");
+    this.size = { width: 1, height: 1 };
+    this.painter = new Painter(this);
+    this.waiting = { frame: false, state: false };
+    this.readTheme();
+  }
+
+  lastEnd() {
+    // Blocks may reach beyond the end of a run that was cut off.
+    const ends = this.runs.map((run) => run.endNs());
+    return ends.reduce((last, end) => (end > last ? end : last), 0n);
+  }
+
+  differences() {
+    return this.finishes.filter((finish) => finish.upper_ns !== finish.lower_ns);
+  }
+
+  scroll() {
+    return this.scroller.scrollTop;
+  }
+
+  readTheme() {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    this.theme = dark ? "dark" : "light";
+    const probe = document.getElementById("figure");
+    const colour = (name) => {
+      probe.style.color = `var(--${name})`;
+      return getComputedStyle(probe).color;
+    };
+    const names = ["page", "ink", "band", "frame", "grid", "outline", "label", "accent"];
+    this.colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
+    this.colours.copy = { "host-to-device": colour("copy-in"), "device-to-host": colour("copy-out"), "device-to-device": colour("copy-within") };
+  }
+
+  /** Draws at the next frame; with `state`, also tells the state at the cursor anew. */
+  invalidate(state = false) {
+    this.waiting.state ||= state;
+    if (this.waiting.frame) return;
+    this.waiting.frame = true;
+    requestAnimationFrame(() => {
+      this.waiting.frame = false;
+      this.painter.draw();
+      if (this.waiting.state) showState(this);
+      this.waiting.state = false;
+    });
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.scroller;
+    const scale = window.devicePixelRatio || 1;
+    this.size = { width, height };
+    [this.canvas.width, this.canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
+    this.canvas.style.width = `${width}px`;
+    this.canvas.style.height = `${height}px`;
+    this.layout.resize(height - AXIS_HEIGHT, this.stretch);
+    document.getElementById("room").style.height = `${Math.max(0, this.layout.height + AXIS_HEIGHT - height)}px`;
+    const left = Math.min(110, Math.max(64, width * 0.12));
+    this.view.resize(left, width - left - 10);
+    this.invalidate();
+  }
+
+  /** Makes SMs higher or lower; what is in the middle of the window stays there. */
+  stretchBy(factor) {
+    const middle = (this.scroll() + this.size.height / 2) / this.layout.height;
+    this.stretch = Math.min(MOST_STRETCH, Math.max(1, this.stretch * factor));
+    this.resize();
+    this.scroller.scrollTop = middle * this.layout.height - this.size.height / 2;
+  }
+
+  setCursor(ns, pinned) {
+    this.cursor = { ns, pinned };
+    const field = document.getElementById("time");
+    if (document.activeElement !== field) field.value = ns === null ? "" : formatTime(ns);
+    this.invalidate(true);
+  }
+
+  /** Moves the cursor to the next or the previous instant at which something happened. */
+  step(direction) {
+    const from = this.cursor.ns ?? this.view.start;
+    const candidates = this.runs.map(({ instants }) => {
+      const last = instants.lastAt(direction > 0 ? from : from - 1n);
+      const number = direction > 0 ? last + 1 : last;
+      return number >= 0 && number < instants.count ? instants.ns(number) : null;
+    });
+    const known = candidates.filter((ns) => ns !== null && ns <= this.view.end);
+    if (known.length === 0) return;
+    const next = known.reduce((best, ns) => ((direction > 0 ? ns < best : ns > best) ? ns : best));
+    if (next < this.view.start || next > this.view.stop()) this.view.moveTo(next, -this.view.span / 2);
+    this.setCursor(next, true);
+  }
+
+  /** The time at a place, or the nearest instant at which something happened if that is as good as there. */
+  snapped(x) {
+    const at = this.view.timeAt(x);
+    let best = at;
+    let least = SNAP;
+    for (const { instants } of this.runs) {
+      const last = instants.lastAt(at);
+      for (const number of [last, last + 1]) {
+        if (number < 0 || number >= instants.count) continue;
+        const away = Math.abs(this.view.x(instants, number) - x);
+        if (away <= least) [best, least] = [instants.ns(number), away];
+      }
+    }
+    return best;
+  }
+
+  toggleHighlight(kind, name) {
+    this.highlight.toggle(kind, name);
+    showLegend(this);
+    this.invalidate();
+  }
+
+  show(from, to) {
+    this.view.show(from, to);
+    this.setCursor(to, true);
+  }
+
+  search(text) {
+    this.found = search(this.runs, text);
+    this.match = -1;
+    showFound(this, this.found);
+  }
+
+  /** Shows a found operation from its launch to its end. */
+  showMatch(index) {
+    if (this.found.length === 0) return;
+    this.match = (index + this.found.length) % this.found.length;
+    const { run, id } = this.found[this.match];
+    const { launched, first_start: firstStart } = run.operations;
+    const start = run.instants.ns(firstStart[id] === NONE ? launched[id] : firstStart[id]);
+    this.highlight.clear();
+    this.highlight.toggle("kernel", run.title(id));
+    showLegend(this);
+    this.view.show(start, run.instants.ns(run.endOf(id)));
+    this.setCursor(start, true);
+  }
+
+  clear() {
+    this.highlight.clear();
+    showLegend(this);
+    this.setCursor(null, false);
+  }
+
+  forgetHover() {
+    this.hover = null;
+    showTip(this, 0, 0);
+    this.invalidate();
+  }
+
+  toggleTheme() {
+    document.documentElement.dataset.theme = this.theme === "dark" ? "light" : "dark";
+    this.themeChanged();
+  }
+
+  themeChanged() {
+    this.readTheme();
+    showLegend(this);
+    this.invalidate();
+  }
+
+  /** What a key or a button of that name does. */
+  act(name) {
+    const middle = this.view.left + this.view.width / 2;
+    const actions = {
+      "zoom-in": () => this.view.zoom(1 / ZOOM_STEP, middle),
+      "zoom-out": () => this.view.zoom(ZOOM_STEP, middle),
+      fit: () => this.view.fit(),
+      higher: () => this.stretchBy(STRETCH_STEP),
+      lower: () => this.stretchBy(1 / STRETCH_STEP),
+      left: () => this.view.pan(-PAN_STEP),
+      right: () => this.view.pan(PAN_STEP),
+      next: () => this.step(1),
+      previous: () => this.step(-1),
+      theme: () => this.toggleTheme(),
+      help: () => document.getElementById("help").showModal(),
+      find: () => document.getElementById("search").focus(),
+      clear: () => this.clear(),
+    };
+    actions[name]();
+    // It is no longer where it was.
+    this.forgetHover();
+  }
+}
