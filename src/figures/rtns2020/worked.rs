@@ -34,7 +34,7 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
     let options = RunOptions { strategy: Strategy::Gang, policy: Policy::Edf, horizon: None, seed: 0, device };
     let run = run_tasks(&set, &options)?;
     let end = run.horizon.max(run.trace.end().as_ns());
-    let svg = gantt(&set, &run, set.reservations, end, threads_per_sm)
+    let picture = gantt(&set, &run, set.reservations, end, threads_per_sm)
         .map_err(|drawn| format!("{drawn} jobs and launches are too many to draw"))?;
     let report = TaskRunReport { set: &set, run: &run, strategy: "gang", policy: "edf" };
     let late: Vec<String> = run
@@ -54,7 +54,7 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
         .collect();
     Ok(Made {
         files: vec![
-            File { name: format!("{name}.svg"), text: svg },
+            File { name: format!("{name}.svg"), text: picture.to_svg() },
             File { name: format!("{name}.csv"), text: report.csv() },
         ],
         finding: format!(
@@ -137,14 +137,14 @@ pub(super) fn figure_5(name: &'static str) -> Result<Made, Failure> {
         let title = format!("Theorem 3 (sbf): {words}");
         files.push(File {
             name: format!("{name}-{half}-sbf.svg"),
-            text: demand_plot(&title, tasks, *reservation, END)?,
+            text: demand_plot(&title, tasks, *reservation, END)?.to_svg(),
         });
         // Theorem 4 compares the demand of the converted tasks with t, the supply of a processor of one's own.
         let converted: Result<Vec<Timing>, Verdict> =
             tasks.iter().map(|task| chunks::converted(task, *reservation)).collect();
         let converted = converted.map_err(|_| "both sets have a chunk in each job, and few of them")?;
         let title = format!("Theorem 4 (chunks): {words}");
-        let text = demand_plot(&title, &converted, Reservation::new(0, 1, 1), END)?;
+        let text = demand_plot(&title, &converted, Reservation::new(0, 1, 1), END)?.to_svg();
         files.push(File { name: format!("{name}-{half}-chunks.svg"), text });
         write!(finding, "| {words} |")?;
         for test in [ReservationTest::Sbf, ReservationTest::Chunks, ReservationTest::Exact] {
