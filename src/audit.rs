@@ -5,7 +5,8 @@
 //! simulated GPU beyond the input types, so that each can be tested by the other.
 //!
 //! Everything is brought into one form first, an [`Observation`]: [`Observation::of_logs`] for measured logs,
-//! [`Observation::of_trace`] for simulated runs. [`audit`] then checks:
+//! [`Observation::of_trace`] for simulated scenarios, [`Observation::of_run`] for runs of other hosts. [`audit`] then
+//! checks:
 //!
 //! | rule | where |
 //! | --- | --- |

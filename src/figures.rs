@@ -12,6 +12,7 @@ mod figure;
 mod gallery;
 mod ospert2017;
 mod paper;
+mod rtns2020;
 mod rtss2017;
 mod thesis2019_cost;
 mod timeline;

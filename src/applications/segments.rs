@@ -42,14 +42,15 @@ pub fn segments(trace: &Trace) -> Vec<Segment> {
     let mut open: Vec<Option<Segment>> = vec![None; trace.sms() as usize];
     let mut done = Vec::new();
     for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
-        for run in trace.block_runs(id) {
-            let Some(open) = open.get_mut(usize::from(run.sm)) else { continue };
-            let injection = record.origin.thread;
+        let injection = record.origin.thread;
+        for run in trace.repeated_runs(id) {
+            let (sm, start, end) = (run.first.sm, run.first.start, run.end());
+            let Some(open) = open.get_mut(usize::from(sm)) else { continue };
             match open {
-                Some(last) if last.injection == injection && last.start <= run.start && run.start <= last.end => {
-                    last.end = last.end.max(run.end);
+                Some(last) if last.injection == injection && last.start <= start && start <= last.end => {
+                    last.end = last.end.max(end);
                 }
-                _ => done.extend(open.replace(Segment { injection, sm: run.sm, start: run.start, end: run.end })),
+                _ => done.extend(open.replace(Segment { injection, sm, start, end })),
             }
         }
     }

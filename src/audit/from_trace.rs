@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::observation::{
     Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, Source,
 };
+use crate::device::Device;
 use crate::gpu::{Ended, OperationRecord, Trace};
 use crate::logs::{BlockList, ObservedBlock};
 use crate::scenario::Scenario;
@@ -19,6 +20,12 @@ impl Observation {
     /// A simulated run of `scenario`. Every block is expanded.
     #[must_use]
     pub fn of_trace(scenario: &Scenario, trace: &Trace, ended: Ended) -> Self {
+        Self::of_run(&scenario.name, &scenario.device, trace, ended)
+    }
+
+    /// A simulated run on `device`, with whatever host in front of it. Every block is expanded.
+    #[must_use]
+    pub fn of_run(title: &str, device: &Device, trace: &Trace, ended: Ended) -> Self {
         let horizon_ns = (ended == Ended::Horizon).then(|| ns(trace.end()));
         let streams = trace.streams().iter().enumerate().map(|(index, stream)| ObservedStream {
             name: Arc::clone(&stream.name),
@@ -27,29 +34,29 @@ impl Observation {
         });
         let operations = (0..).map(OperationId).zip(trace.operations());
         Self {
-            title: scenario.name.as_str().into(),
-            device: scenario.device.clone(),
+            title: title.into(),
+            device: device.clone(),
             source: Source::Simulated { placement: trace.placement(), horizon_ns },
             streams: streams.collect(),
-            operations: operations.map(|(id, record)| operation(scenario, trace, id, record)).collect(),
+            operations: operations.map(|(id, record)| operation(device, trace, id, record)).collect(),
             incomplete: None,
         }
     }
 }
 
-fn operation(scenario: &Scenario, trace: &Trace, id: OperationId, record: &OperationRecord) -> ObservedOperation {
+fn operation(device: &Device, trace: &Trace, id: OperationId, record: &OperationRecord) -> ObservedOperation {
     let launched = ns(record.launched());
     let (name, work): (Arc<str>, _) = match record.kind {
         OperationKind::Memset => ("memset".into(), ObservedWork::Memset),
         OperationKind::Copy(copy) => {
             let copy = trace.copies().get(copy.0 as usize);
-            let stated = copy
-                .and_then(|copy| copy.duration.or_else(|| scenario.device.copy.duration(copy.direction, copy.bytes)));
+            let stated =
+                copy.and_then(|copy| copy.duration.or_else(|| device.copy.duration(copy.direction, copy.bytes)));
             let duration_ns = stated.and_then(|duration| i64::try_from(duration.as_ns()).ok());
             let start = record.first_start().map(ns);
             // A copy that still ran at the horizon ends when it must.
             let end = record.finish().map(ns).or(start.zip(duration_ns).map(|(start, took)| start + took));
-            let engine = copy.map_or(0, |copy| scenario.device.copy.engine_for(copy.direction));
+            let engine = copy.map_or(0, |copy| device.copy.engine_for(copy.direction));
             let name = copy.map_or("copy".into(), |copy| format!("copy of {} bytes", copy.bytes).into());
             (name, ObservedWork::Copy(ObservedCopy { engine, duration_ns, times_ns: start.zip(end).map(Into::into) }))
         }

@@ -1,12 +1,12 @@
 //! All figures.
 
 use super::figure::Figure;
-use super::{date2014, ospert2017, rtss2017, thesis2019_cost};
+use super::{date2014, ospert2017, rtns2020, rtss2017, thesis2019_cost};
 
 /// Every figure and table that is computed, in the order of the gallery.
 #[must_use]
 pub fn catalogue() -> Vec<Figure> {
-    [rtss2017::FIGURES, ospert2017::FIGURES, thesis2019_cost::FIGURES, date2014::FIGURES].concat()
+    [rtss2017::FIGURES, ospert2017::FIGURES, thesis2019_cost::FIGURES, rtns2020::FIGURES, date2014::FIGURES].concat()
 }
 
 #[cfg(test)]

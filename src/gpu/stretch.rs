@@ -6,6 +6,8 @@
 //! with the number of cycles, and the events that were in the calendar move by that many times C. At least one block
 //! is left for the ordinary steps, so that the end of the kernel is never inside a stretch.
 
+use std::ops::Range;
+
 use super::calendar::{Event, Phase};
 use super::engine::Gpu;
 use super::operation::OperationRecord;
@@ -94,24 +96,22 @@ impl Gpu {
     /// What one period looks like. Most policies repeat after one cycle; the round-robin pointer may take several
     /// turns until it stands where it stood. `None` if it does not within as many turns as there are SMs.
     fn one_period(&self, operation: u32, running: &[Running]) -> Option<Period> {
-        let mut waves = Vec::new();
+        let mut period = Period { parts: Vec::new(), waves: Vec::with_capacity(running.len()), turns: 0 };
         let mut cursor = self.cursor;
         for turns in 1..=u32::try_from(self.sms.len()).unwrap_or(u32::MAX) {
             for &(index, _, _) in running {
                 let wave = &self.trace.waves[index as usize];
                 let range = wave.parts.0 as usize..(wave.parts.0 + wave.parts.1) as usize;
-                let mut parts: Vec<Part> = self.trace.parts[range]
-                    .iter()
-                    .filter(|part| part.blocks > 0)
-                    .map(|part| Part { room: part.blocks, blocks: 0, ..*part })
-                    .collect();
+                let used = self.trace.parts[range].iter().filter(|part| part.blocks > 0);
+                let first = period.parts.len();
+                period.parts.extend(used.map(|part| Part { room: part.blocks, blocks: 0, ..*part }));
                 let mut start = Start { cursor, seed: self.options.seed, operation, first_block: 0 };
-                distribute(self.options.placement, &mut parts, wave.blocks, &mut start);
-                waves.push((parts, cursor));
+                distribute(self.options.placement, &mut period.parts[first..], wave.blocks, &mut start);
+                period.waves.push((first..period.parts.len(), cursor));
                 cursor = start.cursor;
             }
             if cursor == self.cursor || self.options.placement != Placement::RoundRobin {
-                return Some(Period { waves, turns });
+                return Some(Period { turns, ..period });
             }
         }
         None
@@ -139,6 +139,7 @@ impl Gpu {
         let mut first_block = grid - record.unassigned;
         let mut first_wave = None;
         for (position, (parts, cursor)) in cycle.waves.iter().enumerate() {
+            let parts = &cycle.parts[parts.clone()];
             let turn = position / running.len();
             let (_, end, _) = running[position % running.len()];
             let turn_start = duration.checked_mul(turn as u64).and_then(|shift| end.checked_add(shift));
@@ -174,8 +175,11 @@ impl Gpu {
     }
 }
 
-/// The waves of one period, each with the round-robin pointer before it, and the cycles in it.
+/// What one period looks like.
 struct Period {
-    waves: Vec<(Vec<Part>, u32)>,
+    parts: Vec<Part>,
+    /// The waves: which of the parts, and the round-robin pointer before it.
+    waves: Vec<(Range<usize>, u32)>,
+    /// Cycles.
     turns: u32,
 }

@@ -115,6 +115,13 @@ impl Trace {
         }
     }
 
+    /// Makes room for `launches` kernel launches of one wave each.
+    pub(super) fn reserve(&mut self, launches: usize) {
+        self.operations.reserve(launches);
+        self.waves.reserve(launches);
+        self.parts.reserve(launches.saturating_mul(self.sms as usize));
+    }
+
     /// Forgets what happened.
     pub(super) fn clear(&mut self) {
         self.end = Instant::ZERO;

@@ -94,7 +94,8 @@ impl Gang {
         let phase = (gpu.now().as_ns() + period - offset) % period;
         if phase + work.block_time > budget {
             let next = gpu.now().as_ns() + period - phase;
-            gpu.wake_at(Instant::from_ns(next), (self.work.len() + index) as u64);
+            // Token 0 belongs to the activations.
+            gpu.wake_at(Instant::from_ns(next), 1 + index as u64);
             return Ok(());
         }
         if let Some(last) = partition.last.filter(|&last| last != job) {
@@ -132,10 +133,7 @@ impl Host for Gang {
         }
     }
 
-    fn on_wake(&mut self, token: u64) {
-        // Other tokens than those of tasks only make time stop at the beginning of a budget.
-        self.activations.on_wake(token);
-    }
+    fn on_wake(&mut self, _token: u64) {}
 
     fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
         while let Some((job, key)) = self.activations.next_released(gpu) {

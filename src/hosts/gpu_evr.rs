@@ -27,11 +27,26 @@ pub use rules::{EvrRules, FullGpu, Keep, Late, Leftover, Remaining, RuleError, U
 pub use running::{Progress, RunningApp};
 pub use sm_set::SmSet;
 
-use crate::applications::ApplicationSet;
+use std::cmp::Reverse;
+
+use crate::applications::{ApplicationSet, Profile};
 use crate::gpu::{Gpu, GpuEvent, GpuOptions, Host, Simulation, SubmitError, Trace};
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 
 use super::scheduler::{ScheduleError, Scheduler};
+
+/// Launches for which room is made beforehand, at most: some 200 MB.
+const MAX_EXPECTED: usize = 1_000_000;
+
+/// Launches if no application ever had more than one SM.
+fn most_launches(set: &ApplicationSet) -> usize {
+    let of = |profile: &Profile| {
+        let rounds = |k| u64::from(profile.blocks(k).div_ceil(profile.blocks_per_sm(k).max(1)));
+        (0..profile.kernels()).map(|k| rounds(k) * u64::from(profile.launches(k))).fold(0, u64::saturating_add)
+    };
+    let profiles = set.injections.iter().filter_map(|injection| set.of(injection));
+    usize::try_from(profiles.map(|(_, profile)| of(profile)).fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
+}
 
 /// What the framework knew and did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,7 +66,10 @@ pub struct GpuEvr<'a> {
     workload_manager: WorkloadManager<'a>,
     gpu_manager: GpuManager<'a>,
     mapping: Mapping<'a>,
-    arrived: Vec<u32>,
+    /// Injections that have not arrived yet, by arrival, the next one last.
+    to_come: Vec<u32>,
+    /// When it will be woken.
+    wake: Option<Instant>,
     /// Something has happened since it last acted.
     woken: bool,
     log: EvrLog,
@@ -61,12 +79,15 @@ impl<'a> GpuEvr<'a> {
     /// A framework that will run the injections of `set`.
     #[must_use]
     pub fn new(set: &'a ApplicationSet, rules: EvrRules) -> Self {
+        let mut to_come: Vec<u32> = (0..).zip(&set.injections).map(|(number, _)| number).collect();
+        to_come.sort_by_key(|&number| Reverse((set.injections[number as usize].arrival, number)));
         Self {
             set,
             workload_manager: WorkloadManager::new(rules),
             gpu_manager: GpuManager::new(set.device.sms, rules),
             mapping: Mapping::new(set),
-            arrived: Vec::new(),
+            to_come,
+            wake: None,
             woken: false,
             log: EvrLog::default(),
         }
@@ -83,26 +104,39 @@ impl<'a> GpuEvr<'a> {
         Ok((trace, host.log))
     }
 
+    /// When the next injection arrives.
+    fn next_arrival(&self) -> Option<Instant> {
+        self.to_come.last().and_then(|&number| self.set.injections.get(number as usize)).map(|next| next.arrival)
+    }
+
     /// Takes in what has arrived.
-    fn enqueue_arrivals(&mut self, gpu: &mut Gpu) {
-        for number in std::mem::take(&mut self.arrived) {
+    fn enqueue_arrivals(&mut self, now: Instant) {
+        while self.next_arrival().is_some_and(|arrival| arrival <= now)
+            && let Some(number) = self.to_come.pop()
+        {
             let Some(injection) = self.set.injections.get(number as usize) else { continue };
             let Some((application, profile)) = self.set.of(injection) else { continue };
             let app = RunningApp::new(number, application.class, injection.due(), profile);
-            self.log.expected.push(self.gpu_manager.expected_response(&app, gpu.now()));
-            if let Some(margin) = self.workload_manager.enqueue(app) {
-                // Any token that is no injection's: it only has to wake the framework.
-                gpu.wake_at(margin, u64::from(u32::MAX) + u64::from(number));
-            }
+            self.log.expected.push(self.gpu_manager.expected_response(&app, now));
+            self.workload_manager.enqueue(app);
+        }
+    }
+
+    /// Asks to be woken when the next application arrives or becomes urgent. One wake-up that moves, instead of one
+    /// for each of them, keeps the GPU's calendar short.
+    fn wake_for_the_next(&mut self, gpu: &mut Gpu) {
+        let next = self.next_arrival().into_iter().chain(self.workload_manager.next_margin()).min();
+        if let Some(at) = next.filter(|_| next != self.wake) {
+            gpu.wake_at(at, 0);
+            self.wake = next;
         }
     }
 }
 
 impl Host for GpuEvr<'_> {
     fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
-        for (token, injection) in (0..).zip(&self.set.injections) {
-            gpu.wake_at(injection.arrival, token);
-        }
+        gpu.reserve(most_launches(self.set).min(MAX_EXPECTED));
+        self.wake_for_the_next(gpu);
         self.mapping.start(gpu)
     }
 
@@ -113,23 +147,23 @@ impl Host for GpuEvr<'_> {
         }
     }
 
-    fn on_wake(&mut self, token: u64) {
+    fn on_wake(&mut self, _token: u64) {
         self.woken = true;
-        let number = u32::try_from(token).ok().filter(|&number| (number as usize) < self.set.injections.len());
-        self.arrived.extend(number);
+        self.wake = None;
     }
 
     fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
         if !std::mem::take(&mut self.woken) {
             return Ok(());
         }
-        self.enqueue_arrivals(gpu);
+        self.enqueue_arrivals(gpu.now());
         // Algorithms 1 and 2 are endless loops side by side; here they take turns until neither has anything to do.
         self.log.promoted.extend(self.workload_manager.check_and_update_app_info(gpu.now()));
         while self.workload_manager.submit_next(gpu.now(), &mut self.gpu_manager) {
             self.log.reallocations += u64::from(self.gpu_manager.reallocate(gpu.now()));
         }
         self.log.reallocations += u64::from(self.gpu_manager.reallocate(gpu.now()));
+        self.wake_for_the_next(gpu);
         self.gpu_manager.lend();
         self.mapping.hand_over(&mut self.gpu_manager);
         self.mapping.launch(gpu, &mut self.gpu_manager)

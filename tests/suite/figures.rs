@@ -68,6 +68,39 @@ fn one_figure_is_made_alone_and_says_what_was_found() {
 }
 
 #[test]
+fn worked_examples_of_rtns_2020_come_out_as_the_paper_says() {
+    let make = |name: &str| {
+        let figure = *catalogue().iter().find(|figure| figure.name == name).expect("it is in the catalogue");
+        let made = figure.make().expect("it can be made");
+        for file in &made.files {
+            assert!(file.text == committed(&file.name), "{} is not as committed", file.name);
+        }
+        made
+    };
+    // Fig. 2: "The last instance of task tau1 misses its deadline", and no other.
+    let finding = make("rtns2020-figure-2").finding;
+    assert!(
+        finding.contains("1 of 21 jobs") && finding.contains("job 6 of tau1, released at 50, deadline 60"),
+        "{finding}"
+    );
+    // Example 3: v1 lasts 8, v4 and v5 are 2 and 4 of the fourth job. Example 4: v4 and v7 have been eliminated.
+    let made = make("rtns2020-figures-3-4");
+    let rows: Vec<&str> = made.files[0].text.lines().skip(1).collect();
+    assert_eq!(rows.len(), 8);
+    assert_eq!([rows[0], rows[3], rows[4]], ["v1,1,0,8,8,true", "v4,4,30,32,2,false", "v5,4,36,40,4,true"]);
+    assert!(made.finding.contains("eliminated are v4 and v7"), "{}", made.finding);
+    // Theorem 5, each set failing one test and passing the other.
+    let answers = make("rtns2020-figure-5").finding;
+    let answer = |row: usize| -> Vec<bool> {
+        let cells = answers.lines().nth(row).expect("two rows").split('|').skip(2).take(3);
+        cells.map(|cell| cell.trim() == "yes").collect()
+    };
+    assert_eq!([answer(2), answer(3)], [[false, true, true], [true, false, true]]);
+    // Fig. 10: nothing to preempt at 64 blocks.
+    assert!(make("rtns2020-figure-10").finding.starts_with("Longer by 0 ms at 64, 1 ms at 128"));
+}
+
+#[test]
 fn an_unknown_figure_is_refused_with_the_names_there_are() {
     let output = gpusched(&["figures", "--only", "rtss2017-figure-9"]);
     assert_eq!(output.status.code(), Some(2));

@@ -20,6 +20,7 @@ mod figure_command;
 mod figure_properties;
 mod figures;
 mod generate;
+mod host_audit;
 mod html_browser;
 mod html_data;
 mod measured_logs;

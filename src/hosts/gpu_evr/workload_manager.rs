@@ -27,14 +27,18 @@ impl<'a> WorkloadManager<'a> {
         Self { rules, queues: Default::default(), urgent_queue: VecDeque::new(), margins: BTreeSet::new() }
     }
 
-    /// An application arrives and is pushed into the queue of its class. Gives the instant at which it becomes urgent,
-    /// if it can.
-    pub fn enqueue(&mut self, app: RunningApp<'a>) -> Option<Instant> {
-        let can_be_urgent = app.class != Class::High && self.rules.urgent != UrgentQueue::Off;
-        let margin = can_be_urgent.then(|| margin(app.due, app.profile));
-        self.margins.extend(margin.map(|margin| (margin, app.number)));
+    /// An application arrives and is pushed into the queue of its class.
+    pub fn enqueue(&mut self, app: RunningApp<'a>) {
+        if app.class != Class::High && self.rules.urgent != UrgentQueue::Off {
+            self.margins.insert((margin(app.due, app.profile), app.number));
+        }
         self.queues[app.class as usize].push_back(app);
-        margin
+    }
+
+    /// The next instant at which an application that waits becomes urgent.
+    #[must_use]
+    pub fn next_margin(&self) -> Option<Instant> {
+        self.margins.first().map(|&(margin, _)| margin)
     }
 
     /// `NumWaitingApp()`

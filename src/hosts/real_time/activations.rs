@@ -1,6 +1,7 @@
 //! Who releases jobs, and the record of every job.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -51,9 +52,10 @@ pub struct Activations {
     tasks: Vec<Task>,
     policy: Policy,
     horizon: u64,
-    next: Vec<u64>,
+    /// The next release of each task that has one before the horizon, and the task: the earliest comes out first, and
+    /// of equal ones the first task.
+    next: BinaryHeap<Reverse<(u64, u32)>>,
     delays: Vec<ChaCha8Rng>,
-    woken: VecDeque<u32>,
     released: Vec<u32>,
     jobs: Vec<Job>,
     /// The job that each operation of the GPU belongs to.
@@ -61,9 +63,9 @@ pub struct Activations {
 }
 
 impl Activations {
-    /// For the releases before `horizon`.
+    /// For the releases before `horizon`, about `expected` jobs.
     #[must_use]
-    pub fn new(tasks: &[Task], policy: Policy, horizon: u64, seed: u64) -> Self {
+    pub fn new(tasks: &[Task], policy: Policy, horizon: u64, seed: u64, expected: usize) -> Self {
         let delays = (0..tasks.len() as u64)
             .map(|task| {
                 let mut numbers = ChaCha8Rng::seed_from_u64(seed);
@@ -75,15 +77,14 @@ impl Activations {
             tasks: tasks.to_vec(),
             policy,
             horizon,
-            next: tasks.iter().map(|task| task.offset).collect(),
+            next: BinaryHeap::with_capacity(tasks.len()),
             delays,
-            woken: VecDeque::new(),
             released: vec![0; tasks.len()],
-            jobs: Vec::new(),
-            launches: Vec::new(),
+            jobs: Vec::with_capacity(expected),
+            launches: Vec::with_capacity(expected),
         };
-        for task in 0..tasks.len() {
-            activations.next[task] = activations.next[task].saturating_add(activations.delay(task));
+        for (number, task) in (0..).zip(tasks) {
+            activations.enter(number, task.offset);
         }
         activations
     }
@@ -94,37 +95,38 @@ impl Activations {
         &self.tasks
     }
 
-    /// Asks to be woken for the first job of every task. Tokens are the tasks' numbers.
+    /// Asks to be woken for the first job, with token 0; hosts that ask for more have to take others.
+    ///
+    /// There is one wake-up for all tasks, moved from release to release: the GPU's calendar stays short.
     pub fn start(&self, gpu: &mut Gpu) {
-        for (token, &at) in (0..).zip(&self.next) {
-            if at < self.horizon {
-                gpu.wake_at(Instant::from_ns(at), token);
-            }
+        if let Some(&Reverse((at, _))) = self.next.peek() {
+            gpu.wake_at(Instant::from_ns(at), 0);
         }
     }
 
-    /// A job of task `token` is released at the present instant; other tokens are not for us.
-    pub fn on_wake(&mut self, token: u64) {
-        self.woken.extend(u32::try_from(token).ok().filter(|&task| (task as usize) < self.tasks.len()));
-    }
-
-    /// The next job released at the present instant that was not asked for yet, with its priority.
+    /// The next job released up to the present instant that was not asked for yet, with its priority.
     pub fn next_released(&mut self, gpu: &mut Gpu) -> Option<(JobId, Key)> {
-        let task = self.woken.pop_front()?;
+        let &Reverse((release, task)) = self.next.peek().filter(|next| next.0.0 <= gpu.now().as_ns())?;
+        self.next.pop();
         let index = task as usize;
         let timing = self.tasks[index].timing;
-        let release = self.next[index];
         let deadline = release.saturating_add(timing.deadline);
         let job = Job { task, number: self.released[index], release, deadline, finish: None, preemptions: 0 };
         self.released[index] += 1;
-        self.next[index] = release.saturating_add(timing.period).saturating_add(self.delay(index));
-        if self.next[index] < self.horizon {
-            gpu.wake_at(Instant::from_ns(self.next[index]), u64::from(task));
-        }
+        self.enter(task, release.saturating_add(timing.period));
+        self.start(gpu);
         let key = self.policy.key(&self.tasks[index], &job);
         let id = JobId::try_from(self.jobs.len()).unwrap_or(JobId::MAX);
         self.jobs.push(job);
         Some((id, key))
+    }
+
+    /// Enters the next release of a task: at `earliest`, or later if it is sporadic.
+    fn enter(&mut self, task: u32, earliest: u64) {
+        let release = earliest.saturating_add(self.delay(task as usize));
+        if release < self.horizon {
+            self.next.push(Reverse((release, task)));
+        }
     }
 
     fn delay(&mut self, task: usize) -> u64 {

@@ -13,6 +13,9 @@ use crate::tasks::{TaskSet, hyperperiod};
 /// Jobs that a run may release at most, so that a long hyperperiod cannot fill the memory.
 const MAX_JOBS: u128 = 20_000_000;
 
+/// Jobs for which room is made beforehand, at most: some 200 MB.
+const MAX_EXPECTED: usize = 1_000_000;
+
 /// How jobs get to the GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Strategy {
@@ -135,8 +138,10 @@ pub fn run_tasks(set: &TaskSet, options: &RunOptions) -> Result<TaskRun, TaskRun
     if jobs > MAX_JOBS {
         return Err(TaskRunError::TooManyJobs { jobs, horizon });
     }
-    let activations = Activations::new(&set.tasks, options.policy, horizon, options.seed);
+    let expected = usize::try_from(jobs).map_or(MAX_EXPECTED, |jobs| jobs.min(MAX_EXPECTED));
+    let activations = Activations::new(&set.tasks, options.policy, horizon, options.seed, expected);
     let mut gpu = Gpu::new(&set.device(&options.device), GpuOptions::default());
+    gpu.reserve(expected);
     let (trace, activations) = match options.strategy {
         Strategy::SingleStream => {
             let host = SingleStream::new(activations, &mut gpu)?;

@@ -1,0 +1,81 @@
+//! Figs. 9 and 10 of RTNS 2020: runs on the simulated TX2.
+
+use std::fmt::Write;
+
+use super::super::figure::{File, Made};
+use super::Failure;
+use crate::device::Device;
+use crate::hosts::real_time::{
+    Figure9, figure_9 as response_times, figure_9_plot, figure_10 as preempted, figure_10_plot,
+};
+
+const JOBS: u32 = 1_000;
+/// Jobs in the picture, so that each can be seen.
+const DRAWN: usize = 150;
+const SEED: u64 = 0;
+const BLOCKS: [u32; 8] = [64, 128, 192, 256, 320, 384, 448, 512];
+
+fn tx2() -> Result<Device, Failure> {
+    Ok(Device::builtin("tx2")?.ok_or("the TX2 is not built in")?)
+}
+
+/// Mean, 99th percentile and largest \[ms\].
+fn summary(responses: &[u64]) -> String {
+    let mut sorted = responses.to_vec();
+    sorted.sort_unstable();
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let mean = sorted.iter().sum::<u64>() as f64 / 1e6 / sorted.len().max(1) as f64;
+    let rank = (sorted.len() * 99).div_ceil(100).saturating_sub(1);
+    let at = |index: usize| ms(sorted.get(index).copied().unwrap_or_default());
+    format!("mean {mean:.2}, 99th percentile {:.2}, largest {:.2} ms", at(rank), at(sorted.len().saturating_sub(1)))
+}
+
+pub(super) fn figure_9(name: &'static str) -> Result<Made, Failure> {
+    let found = response_times(&tx2()?, JOBS, SEED)?;
+    let mut csv = "job,with_platform_ns,without_platform_ns\n".to_owned();
+    for (job, (with, without)) in found.with_platform.iter().zip(&found.without_platform).enumerate() {
+        writeln!(csv, "{job},{with},{without}")?;
+    }
+    let first = |responses: &[u64]| responses.iter().copied().take(DRAWN).collect();
+    let drawn =
+        Figure9 { with_platform: first(&found.with_platform), without_platform: first(&found.without_platform) };
+    Ok(Made {
+        files: vec![
+            File { name: format!("{name}.svg"), text: figure_9_plot(&drawn)?.to_svg() },
+            File { name: format!("{name}.csv"), text: csv },
+        ],
+        finding: format!(
+            "Over {} jobs, in two streams with fixed priorities: {}; with a stream per task and no scheduler: {}. Kernels \
+             are whole waves of 64 blocks as in the paper; their times and periods are ours, the paper gives none. The \
+             picture shows the first {DRAWN} jobs.",
+            found.with_platform.len(),
+            summary(&found.with_platform),
+            summary(&found.without_platform)
+        ),
+    })
+}
+
+pub(super) fn figure_10(name: &'static str) -> Result<Made, Failure> {
+    let points = preempted(&tx2()?, &BLOCKS)?;
+    let mut csv = "low_priority_blocks,alone_ns,with_high_priority_ns\n".to_owned();
+    for point in &points {
+        writeln!(csv, "{},{},{}", point.low_blocks, point.alone_ns, point.with_high_priority_ns)?;
+    }
+    let longer: Vec<String> = points
+        .iter()
+        .map(|point| {
+            let by = point.with_high_priority_ns.saturating_sub(point.alone_ns) as f64 / 1e6;
+            format!("{by} ms at {}", point.low_blocks)
+        })
+        .collect();
+    Ok(Made {
+        files: vec![
+            File { name: format!("{name}.svg"), text: figure_10_plot(&points)?.to_svg() },
+            File { name: format!("{name}.csv"), text: csv },
+        ],
+        finding: format!(
+            "Longer by {} blocks, where the high-priority task takes 1 ms alone (our block time, the paper gives none).",
+            longer.join(", ")
+        ),
+    })
+}

@@ -1,0 +1,166 @@
+//! The worked examples of RTNS 2020: Table 1 with Figs. 2 to 4, and the counterexamples of Theorem 5.
+
+use std::fmt::Write;
+
+use super::super::figure::{File, Made};
+use super::Failure;
+use crate::device::Device;
+use crate::hosts::real_time::{Policy, RunOptions, Strategy, run_tasks};
+use crate::report::task_gantt::gantt;
+use crate::report::task_run::TaskRunReport;
+use crate::tasks::{
+    Allocation, Reservation, ReservationTest, Reservations, Task, TaskSet, Timing, Verdict, chunks, demand_plot,
+    hyperperiod,
+};
+
+const TAU_1: Timing = Timing::new(3, 10, 10);
+
+/// Table 1 with the reservations of Example 2.
+fn table_1() -> TaskSet {
+    let task = |name, timing, allocation| Task::new(name, timing, 0, allocation);
+    let tasks = vec![
+        task("tau1", TAU_1, Allocation::Sm(0)),
+        task("tau2", Timing::new(5, 15, 15), Allocation::Sm(0)),
+        task("tau3", Timing::new(4, 12, 12), Allocation::All),
+        task("tau4", Timing::new(1, 10, 10), Allocation::Sm(1)),
+    ];
+    TaskSet { sms: 2, tasks, reservations: Some(Reservations::split(12, 8)), priority_levels: 2 }
+}
+
+pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
+    let set = table_1();
+    let device = Device::builtin("tx2")?.ok_or("the TX2 is not built in")?;
+    let threads_per_sm = device.per_sm.threads;
+    let options = RunOptions { strategy: Strategy::Gang, policy: Policy::Edf, horizon: None, seed: 0, device };
+    let run = run_tasks(&set, &options)?;
+    let end = run.horizon.max(run.trace.end().as_ns());
+    let picture = gantt(&set, &run, set.reservations, end, threads_per_sm)
+        .map_err(|drawn| format!("{drawn} jobs and launches are too many to draw"))?;
+    let report = TaskRunReport { set: &set, run: &run, strategy: "gang", policy: "edf" };
+    let late: Vec<String> = run
+        .jobs
+        .iter()
+        .filter(|job| job.is_late())
+        .map(|job| {
+            let finish = job.finish.map_or_else(|| "never".to_owned(), |finish| format!("at {finish}"));
+            let task = &set.tasks[job.task as usize].name;
+            format!(
+                "job {} of {task}, released at {}, deadline {}, done {finish}",
+                job.number + 1,
+                job.release,
+                job.deadline
+            )
+        })
+        .collect();
+    Ok(Made {
+        files: vec![
+            File { name: format!("{name}.svg"), text: picture.to_svg() },
+            File { name: format!("{name}.csv"), text: report.csv() },
+        ],
+        finding: format!(
+            "On the simulated GPU, {} of {} jobs released in [0, {}) miss their deadlines: {}.",
+            late.len(),
+            run.jobs.len(),
+            run.horizon,
+            late.join("; ")
+        ),
+    })
+}
+
+pub(super) fn figures_3_and_4(name: &'static str) -> Result<Made, Failure> {
+    let reservation = Reservations::split(12, 8).single;
+    let end = hyperperiod([TAU_1.period, reservation.period]).ok_or("the hyperperiod is short")?;
+    let mut csv = "chunk,job,start,end,length,kept\n".to_owned();
+    let (mut number, mut eliminated) = (0, Vec::new());
+    for (job, release) in (1_u64..).zip((0..end).step_by(10)) {
+        let parts: Vec<(u64, u64)> = reservation.served(release, release + TAU_1.deadline).collect();
+        // Definition 1: the longest; the earliest of equal ones.
+        let kept = parts.iter().map(|(start, end)| end - start).max();
+        let kept = parts.iter().position(|(start, end)| Some(end - start) == kept);
+        for (index, (start, end)) in parts.into_iter().enumerate() {
+            number += 1;
+            let is_kept = kept == Some(index);
+            writeln!(csv, "v{number},{job},{start},{end},{},{is_kept}", end - start)?;
+            if !is_kept {
+                eliminated.push(format!("v{number}"));
+            }
+        }
+    }
+    let converted =
+        chunks::converted(&TAU_1, reservation).map_err(|_| "tau1 has a chunk in each job, and few of them")?;
+    Ok(Made {
+        files: vec![File { name: format!("{name}.csv"), text: csv }],
+        finding: format!(
+            "{number} chunks; eliminated are {}. By Definition 2, tau1 becomes (C, D', T') = ({}, {}, {}).",
+            eliminated.join(" and "),
+            converted.wcet,
+            converted.deadline,
+            converted.period
+        ),
+    })
+}
+
+/// Until where demand is drawn: the right set's hyperperiod, with the reservation's period.
+const END: u64 = 60;
+
+/// One set of Theorem 5: which half of Fig. 5, tasks, reservation.
+struct Counterexample {
+    half: &'static str,
+    tasks: [Timing; 2],
+    reservation: Reservation,
+}
+
+const COUNTEREXAMPLES: [Counterexample; 2] = [
+    Counterexample {
+        half: "left",
+        tasks: [Timing::new(4, 10, 5), Timing::new(6, 40, 40)],
+        reservation: Reservation::new(0, 16, 20),
+    },
+    Counterexample { half: "right", tasks: [TAU_1, Timing::new(4, 15, 15)], reservation: Reservation::new(0, 8, 12) },
+];
+
+impl Counterexample {
+    fn words(&self) -> String {
+        let task = |task: &Timing| format!("({}, {}, {})", task.wcet, task.deadline, task.period);
+        let Reservation { offset, budget, period } = self.reservation;
+        format!("{}, {} in R({offset}, {budget}, {period})", task(&self.tasks[0]), task(&self.tasks[1]))
+    }
+}
+
+pub(super) fn figure_5(name: &'static str) -> Result<Made, Failure> {
+    let mut files = Vec::new();
+    let mut csv = "set,test,accepted,reason\n".to_owned();
+    let mut finding = "| set | sbf (Theorem 3) | chunks (Theorem 4) | exact |\n| --- | --- | --- | --- |\n".to_owned();
+    for example in &COUNTEREXAMPLES {
+        let Counterexample { half, tasks, reservation } = example;
+        let words = example.words();
+        let title = format!("Theorem 3 (sbf): {words}");
+        files.push(File {
+            name: format!("{name}-{half}-sbf.svg"),
+            text: demand_plot(&title, tasks, *reservation, END)?.to_svg(),
+        });
+        // Theorem 4 compares the demand of the converted tasks with t, the supply of a processor of one's own.
+        let converted: Result<Vec<Timing>, Verdict> =
+            tasks.iter().map(|task| chunks::converted(task, *reservation)).collect();
+        let converted = converted.map_err(|_| "both sets have a chunk in each job, and few of them")?;
+        let title = format!("Theorem 4 (chunks): {words}");
+        let text = demand_plot(&title, &converted, Reservation::new(0, 1, 1), END)?.to_svg();
+        files.push(File { name: format!("{name}-{half}-chunks.svg"), text });
+        write!(finding, "| {words} |")?;
+        for test in [ReservationTest::Sbf, ReservationTest::Chunks, ReservationTest::Exact] {
+            let verdict = test.apply(tasks, *reservation);
+            let reason = match &verdict {
+                Verdict::No(reason) => reason.text(|task| format!("tau{}", task + 1)),
+                Verdict::Yes => String::new(),
+                Verdict::Unknown(note) => note.clone(),
+            };
+            writeln!(csv, "\"{words}\",{},{},\"{reason}\"", test.name(), verdict.is_yes())?;
+            let answer = if verdict.is_yes() { "yes".to_owned() } else { format!("no: {reason}") };
+            write!(finding, " {answer} |")?;
+        }
+        writeln!(finding)?;
+    }
+    finding += "\nSo the theorem holds, with its first set the other way round than printed.\n";
+    files.push(File { name: format!("{name}.csv"), text: csv });
+    Ok(Made { files, finding })
+}
