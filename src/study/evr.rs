@@ -133,7 +133,9 @@ pub(super) fn checked(grid: &Grid<'_>, points: &[EvrParameters]) -> Result<Vec<E
 
 fn checked_point(node: Node<'_>, point: &EvrParameters, known: &mut Vec<KnownSet>) -> Result<EvrPoint, Problem> {
     let Some(applications) = &point.applications else {
-        return Err(node.problem("the key \"applications\" is missing"));
+        return Err(node
+            .problem("no applications are stated")
+            .with_help("add \"applications\": a built-in set or a file"));
     };
     let same_device = |other: &Option<Arc<Device>>| match (other, &point.device) {
         (Some(one), Some(other)) => Arc::ptr_eq(one, other),

@@ -1,9 +1,10 @@
 //! `gpusched study merge`
 
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::study::{Shard, file_name, is_claimed, merge, shard_files};
 
@@ -39,6 +40,9 @@ impl Merge {
         }
         if self.out.is_none() && whole.exists() && !self.force {
             bail!("{} exists already: --force overwrites it, --out writes elsewhere", whole.display());
+        }
+        if self.out.is_none() {
+            fs::create_dir_all(&results).with_context(|| format!("cannot make {}", results.display()))?;
         }
         let out = self.out.as_ref().unwrap_or(&whole);
         // What merging says is more than what writing a file can say.
