@@ -1,38 +1,28 @@
-//! Curves of a study with their confidence intervals, drawn with plotters.
+//! What a study found, drawn with its confidence intervals.
 
-use plotters::coord::Shift;
-use plotters::prelude::*;
+mod places;
 
 use super::error::StudyError;
 use super::file::Study;
+use super::grid::AxisValue;
 use super::summary::{PointSummary, Summary};
 use super::table::{measure, names};
 use super::tally::Measure;
+use crate::plot::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, PlotError, Series};
 
 /// What to draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlotOptions {
-    /// The key of the grid to the right; if not stated, the last one of numbers, or else the last one.
+    /// The key of the grid that values are drawn over; if not stated, the last one of numbers, or else the last one.
     pub x: Option<String>,
-    /// The quantities upwards; if none is stated, all shares, or else the first mean.
+    /// The quantities; if none is stated, all shares but that of task sets that could be drawn, or else the first mean.
     pub y: Vec<String>,
 }
 
-/// Size of a figure \[pixels\]; plotters rounds to whole ones.
-const SIZE: (u32, u32) = (960, 600);
+/// More curves than these need a whole page's width.
+const CURVES_OF_A_COLUMN: usize = 4;
 
-/// Colours that colour-blind readers can tell apart (Okabe and Ito).
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(0, 0, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(230, 159, 0),
-];
-
-/// A value over one place on the axis.
+/// A value over one place, with its interval.
 #[derive(Debug, Clone, Copy)]
 struct Dot {
     x: f64,
@@ -41,58 +31,73 @@ struct Dot {
     high: f64,
 }
 
+/// One quantity of points that differ in nothing but their place.
 struct Curve {
     name: String,
     dots: Vec<Dot>,
 }
 
-/// What is drawn to the right.
+/// What values are drawn over.
 struct Across<'a> {
     /// Which of the study's axes; `None` if it has none.
     axis: Option<usize>,
     key: &'a str,
-    /// Names of places if they are no numbers.
+    /// Names of places if they are no numbers; places are then counted from 0.
     names: Vec<&'a str>,
 }
 
-/// One curve for each quantity and each combination of the other keys of the grid; bars are 95 % confidence intervals.
+/// One curve for each quantity and each combination of the other keys of the grid, bars are 95 % confidence intervals;
+/// over names instead of numbers, a row of dots for each name.
 ///
 /// # Errors
 /// [`StudyError::Draw`] if a key or quantity is unknown, or shares and means were asked for together.
-pub fn plot(study: &Study, summary: &Summary, options: &PlotOptions) -> Result<String, StudyError> {
+pub fn plot(study: &Study, summary: &Summary, options: &PlotOptions) -> Result<Drawing, StudyError> {
     let across = across(study, options.x.as_deref())?;
     let (quantities, is_share) = quantities(summary, &options.y)?;
     let curves = curves(study, summary, &across, &quantities, is_share);
     let sampled = summary.points.iter().map(|point| point.samples).max().unwrap_or(0);
-    let title = format!("{}: {sampled} samples a point, 95 % confidence intervals", study.name);
-    let upwards = match (&quantities[..], is_share) {
-        ([one], true) => format!("{one} [%]"),
-        ([one], false) => (*one).to_owned(),
-        (_, true) => "share of samples [%]".to_owned(),
-        (_, false) => "mean".to_owned(),
+    let title = format!("{}: {sampled} samples a point, 95 % confidence", study.name);
+    let unit = if is_share { " [%]" } else { "" };
+    let counted = match &quantities[..] {
+        [one] => format!("{one}{unit}"),
+        _ if is_share => "share of samples [%]".to_owned(),
+        _ => "mean".to_owned(),
     };
-    let mut svg = String::new();
-    {
-        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-        let drawn = draw(&area, &title, &upwards, &across, &curves, is_share);
-        drawn.and_then(|()| area.present()).map_err(|error| StudyError::Draw(error.to_string()))?;
+    let dots = || curves.iter().flat_map(|curve| &curve.dots);
+    let highest = if is_share { 100.0 } else { dots().map(|dot| dot.high).fold(1e-9, f64::max) };
+    if !across.names.is_empty() {
+        return Ok(places::draw(&title, &counted, highest, &across.names, &curves));
     }
-    Ok(svg)
+    let (first, last) =
+        dots().fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), dot| (first.min(dot.x), last.max(dot.x)));
+    let range = if first < last { first..last } else { dots().next().map_or(0.0..1.0, |dot| dot.x - 1.0..dot.x + 1.0) };
+    let series = curves.iter().map(|curve| Series {
+        name: curve.name.clone(),
+        points: curve.dots.iter().map(|dot| (dot.x, dot.value)).collect(),
+        bars: curve.dots.iter().map(|dot| (dot.low, dot.high)).collect(),
+    });
+    let x = Axis { title: across.key.to_owned(), range };
+    let y = Axis { title: counted, range: 0.0..highest * 1.02 };
+    let width = if curves.len() > CURVES_OF_A_COLUMN { PAGE_WIDTH } else { COLUMN_WIDTH };
+    let chart = Chart { width, ..Chart::new(title, x, y, series.collect()).with_points() };
+    chart.draw().map_err(|error: PlotError| StudyError::Draw(error.to_string()))
 }
 
 fn across<'a>(study: &'a Study, wanted: Option<&str>) -> Result<Across<'a>, StudyError> {
     let axes = &study.axes;
-    let is_numbers = |index: &usize| axes[*index].values.iter().all(|value| value.number.is_some());
-    let is_curve = |index: &usize| is_numbers(index) && axes[*index].values.len() > 1;
+    let is_numbers = |index: usize| axes[index].values.iter().all(|value| value.number.is_some());
     let axis = match wanted {
         Some(key) => Some(axes.iter().position(|axis| axis.key == key).ok_or_else(|| {
             let keys: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
             StudyError::Draw(format!("the grid has no key {key:?}; it has {}", keys.join(", ")))
         })?),
-        None => (0..axes.len()).rev().find(is_curve).or_else(|| axes.len().checked_sub(1)),
+        None => (0..axes.len())
+            .rev()
+            .find(|&index| is_numbers(index) && axes[index].values.len() > 1)
+            .or_else(|| axes.len().checked_sub(1)),
     };
     let names = match axis {
-        Some(index) if is_numbers(&index) => Vec::new(),
+        Some(index) if is_numbers(index) => Vec::new(),
         Some(index) => axes[index].values.iter().map(|value| value.text.as_str()).collect(),
         None => vec![study.command.name()],
     };
@@ -108,7 +113,7 @@ fn quantities<'a>(summary: &Summary, wanted: &'a [String]) -> Result<(Vec<&'a st
         return Err(StudyError::Draw(format!("there is no quantity {unknown:?}; there are {}", all.join(", "))));
     }
     if wanted.is_empty() {
-        let shares: Vec<&'static str> = all.iter().copied().filter(|name| is_share(name)).collect();
+        let shares: Vec<&str> = all.iter().copied().filter(|name| is_share(name) && *name != "drawn").collect();
         return Ok(if shares.is_empty() { (all.into_iter().take(1).collect(), false) } else { (shares, true) });
     }
     let shares = wanted.iter().filter(|name| is_share(name)).count();
@@ -150,92 +155,12 @@ fn dot(point: &PointSummary, quantity: &str, x: f64, factor: f64) -> Option<Dot>
     Some(Dot { x, value: factor * value, low: factor * low, high: factor * high })
 }
 
-fn curve_name(
-    study: &Study,
-    across: &Across<'_>,
-    coordinates: &[&super::grid::AxisValue],
-    quantity: Option<&&str>,
-) -> String {
-    let others = study
-        .axes
-        .iter()
-        .zip(coordinates)
-        .enumerate()
-        .filter(|(index, (axis, _))| Some(*index) != across.axis && axis.values.len() > 1);
-    let parts = quantity.map(|quantity| (*quantity).to_owned());
-    let others = others.map(|(_, (axis, value))| match value.number {
-        Some(_) => format!("{} {}", axis.key, value.text),
-        None => value.text.clone(),
+/// The quantity, if there are several, and the values of all keys that are not drawn over.
+fn curve_name(study: &Study, across: &Across<'_>, coordinates: &[&AxisValue], quantity: Option<&&str>) -> String {
+    let is_other = |index: usize| Some(index) != across.axis && study.axes[index].values.len() > 1;
+    let others = (0..study.axes.len()).filter(|&index| is_other(index)).map(|index| match coordinates[index] {
+        AxisValue { number: Some(_), text } => format!("{} {text}", study.axes[index].key),
+        AxisValue { number: None, text } => text.clone(),
     });
-    parts.into_iter().chain(others).collect::<Vec<_>>().join(", ")
-}
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Outcome<'a> = Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>>;
-
-fn draw<'a>(
-    area: &Area<'a>,
-    title: &str,
-    upwards: &str,
-    across: &Across<'_>,
-    curves: &[Curve],
-    is_share: bool,
-) -> Outcome<'a> {
-    let dots = || curves.iter().flat_map(|curve| &curve.dots);
-    let is_named = !across.names.is_empty();
-    let (mut least, mut most) =
-        dots().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), dot| (least.min(dot.x), most.max(dot.x)));
-    if is_named {
-        (least, most) = (-0.5, across.names.len() as f64 - 0.5);
-    } else if least >= most || !least.is_finite() {
-        (least, most) = if least.is_finite() { (least - 1.0, least + 1.0) } else { (0.0, 1.0) };
-    }
-    let lowest = dots().map(|dot| dot.low).fold(0.0, f64::min);
-    let highest = if is_share { 102.0 } else { 1.05 * dots().map(|dot| dot.high).fold(1e-9, f64::max) };
-    area.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(area)
-        .caption(title, ("sans-serif", 18))
-        .margin(14)
-        .x_label_area_size(if is_named { 64 } else { 46 })
-        .y_label_area_size(64)
-        .right_y_label_area_size(0)
-        .build_cartesian_2d(least..most, lowest..highest)?;
-    let place = |x: &f64| {
-        let nearest = x.round();
-        let index = across.names.iter().enumerate().find(|(index, _)| (*index as f64 - nearest).abs() < 0.25);
-        index.filter(|_| (x - nearest).abs() < 1e-6).map_or_else(String::new, |(_, name)| (*name).to_owned())
-    };
-    let mut mesh = chart.configure_mesh();
-    mesh.x_desc(across.key).y_desc(upwards).light_line_style(TRANSPARENT);
-    if is_named {
-        // Lines stand between the names, which are long: each is written below its place.
-        mesh.x_labels(2 * across.names.len() + 1).x_label_formatter(&place).disable_x_mesh();
-    }
-    mesh.draw()?;
-    for (number, (curve, colour)) in curves.iter().zip(COLOURS.into_iter().cycle()).enumerate() {
-        // Intervals of several quantities at one name would hide each other.
-        let aside = if is_named { 0.08 * (number as f64 - (curves.len() as f64 - 1.0) / 2.0) } else { 0.0 };
-        let at = |dot: &Dot| dot.x + aside;
-        if !is_named {
-            chart.draw_series(LineSeries::new(
-                curve.dots.iter().map(|dot| (dot.x, dot.value)),
-                colour.stroke_width(2),
-            ))?;
-        }
-        chart.draw_series(
-            curve
-                .dots
-                .iter()
-                .map(|dot| ErrorBar::new_vertical(at(dot), dot.low, dot.value, dot.high, colour.stroke_width(1), 7)),
-        )?;
-        let drawn =
-            chart.draw_series(curve.dots.iter().map(|dot| Circle::new((at(dot), dot.value), 3, colour.filled())))?;
-        if !curve.name.is_empty() {
-            drawn
-                .label(&curve.name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
-        }
-    }
-    chart.configure_series_labels().background_style(WHITE.mix(0.8)).border_style(BLACK.mix(0.3)).draw()?;
-    Ok(())
+    quantity.map(|quantity| (*quantity).to_owned()).into_iter().chain(others).collect::<Vec<_>>().join(", ")
 }

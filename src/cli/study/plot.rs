@@ -9,8 +9,8 @@ use gpusched::study::{
     PlotOptions, Shard, Summary, file_name, plot, shard_files, summary_csv, summary_json, summary_table,
 };
 
-use super::super::output::{Format, note, write_whole};
-use super::super::{Answer, output};
+use super::super::output::{Format, note};
+use super::super::{Answer, output, picture};
 use super::Files;
 
 /// Sum the rows of a study up, with 95 % confidence intervals, and draw them.
@@ -18,10 +18,10 @@ use super::Files;
 pub(super) struct Plot {
     #[command(flatten)]
     files: Files,
-    /// Write the curves as a figure [.svg]
-    #[arg(long, value_name = "F.svg")]
+    /// Draw them into this file [.svg, .png, .pdf, .tex]
+    #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
-    /// The key of the grid to the right [default: the last one of numbers, or else the last one]
+    /// The key of the grid to draw over [default: the last one of numbers, or else the last one]
     #[arg(long, value_name = "KEY")]
     x: Option<String>,
     /// A quantity to draw; may be repeated [default: all shares, or else the first mean]
@@ -35,9 +35,7 @@ pub(super) struct Plot {
 impl Plot {
     pub(super) fn run(&self) -> anyhow::Result<Answer> {
         let (study, results) = (self.files.study()?, self.files.results()?);
-        if self.figure.as_ref().is_some_and(|path| path.extension().is_none_or(|extension| extension != "svg")) {
-            bail!("figures of studies are written as .svg");
-        }
+        picture::check(self.figure.as_deref())?;
         let path = results.join(file_name(Shard::WHOLE));
         if !path.exists() {
             let advice = if shard_files(&results)?.is_empty() { "study run" } else { "study merge" };
@@ -48,8 +46,8 @@ impl Plot {
             note(&format!("{} of {} rows: the study is not complete", summary.rows, summary.expected));
         }
         if let Some(figure) = &self.figure {
-            let svg = plot(&study, &summary, &PlotOptions { x: self.x.clone(), y: self.y.clone() })?;
-            write_whole(figure, |out| out.write_all(svg.as_bytes()))?;
+            let drawing = plot(&study, &summary, &PlotOptions { x: self.x.clone(), y: self.y.clone() })?;
+            picture::write(figure, &drawing)?;
         }
         let mut out = output::stdout();
         match self.format {
