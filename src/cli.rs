@@ -24,6 +24,7 @@ mod replay_log;
 mod run_options;
 mod schema;
 mod simulate;
+mod study;
 mod tasks;
 mod warps;
 
@@ -66,6 +67,8 @@ enum Command {
     Evr(Box<evr::Evr>),
     /// Make every figure and table of the papers that can be computed, with its data
     Figures(figures::Figures),
+    /// Repeat a command over millions of random samples, on one machine or many
+    Study(Box<study::StudyArguments>),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -98,6 +101,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Warps(command) => command.run(),
         Command::Evr(command) => command.run(),
         Command::Figures(command) => command.run(),
+        Command::Study(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

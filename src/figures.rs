@@ -1,7 +1,7 @@
 //! The figures and tables of the papers, computed here.
 //!
 //! [`catalogue()`] lists every published figure and table that can be computed so far; each [`Figure`] makes its
-//! pictures, the data behind them and a sentence on what was found, to stand beside what was published; [`gallery`]
+//! pictures, the data behind them and a sentence on what was found, to stand beside what was published; [`gallery()`]
 //! is the page that shows them all. Pictures are SVG and data CSV, the same bytes on every run, except for those that
 //! [state times of this machine](Kind::Timed).
 

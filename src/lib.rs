@@ -43,6 +43,7 @@ pub mod replay;
 pub mod report;
 pub mod scenario;
 pub mod schema;
+pub mod study;
 pub mod tasks;
 pub mod time;
 pub mod warps;

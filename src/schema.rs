@@ -3,7 +3,7 @@
 //! The readers themselves give better errors; a test holds schemas and readers together.
 
 /// Names of the schemas.
-pub const NAMES: [&str; 4] = ["scenario", "device", "tasks", "applications"];
+pub const NAMES: [&str; 5] = ["scenario", "device", "tasks", "applications", "study"];
 
 /// The JSON Schema of an input file, or `None` if there is none of that name (see [`NAMES`]).
 #[must_use]
@@ -12,6 +12,7 @@ pub fn json_schema(name: &str) -> Option<&'static str> {
         "scenario" => include_str!("schema/scenario.json"),
         "applications" => include_str!("schema/applications.json"),
         "device" => include_str!("schema/device.json"),
+        "study" => include_str!("schema/study.json"),
         "tasks" => include_str!("schema/tasks.json"),
         _ => return None,
     })

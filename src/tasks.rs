@@ -45,6 +45,7 @@ mod verdict;
 
 pub use analysis::{Analysis, Partition, ReservationTest};
 pub use budget::{SmallestBudget, smallest_budgets};
+pub(crate) use curve::count as count_accepted;
 pub use curve::{Curve, CurvePoint, figure_6, figure_7, figure_8};
 pub use generate::{Generator, Periods, ReservationPeriod, Utilizations};
 pub use hyperperiod::hyperperiod;

@@ -8,8 +8,10 @@ mod family;
 mod judge;
 mod sample;
 mod shrink;
+mod tally;
 
 pub use campaign::{Campaign, CampaignReport, ErrorBin, FamilyReport};
 pub use family::Family;
 pub use judge::{Judge, Verdict};
 pub use sample::{Sample, SampleKernel, SampleStream};
+pub use tally::{FamilyTally, Sampler};

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::applications::figures::{GanttRows, Point, SweepOptions, gantt, points_csv, sweep};
+use gpusched::applications::figures::{GanttRows, SweepOptions, gantt, points_csv};
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, run_applications};
 use gpusched::report::application_table;
+use gpusched::study::sample_applications;
 use gpusched::time::Duration;
 
 use super::output::{Format, note};
@@ -142,17 +143,7 @@ impl Evr {
 
     fn sample(&self, set: &ApplicationSet, injections: Injections, options: &SweepOptions) -> anyhow::Result<Answer> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0)).build()?;
-        let outcomes = pool.install(|| sweep(set, injections, options))?;
-        let (count, periods) = match injections {
-            Injections::PerPeriod { count, periods, .. } => (count, periods),
-            Injections::Random { count, .. } => (count, 1),
-        };
-        let points: Vec<Point> = outcomes
-            .iter()
-            .map(|(scheduler, outcomes)| {
-                Point::of(scheduler.name().to_owned(), set.synthetic, count, periods, outcomes)
-            })
-            .collect();
+        let points = pool.install(|| sample_applications(set, injections, options))?;
         let text = match self.format {
             Format::Table => application_table::point_table(set, &points),
             Format::Json => application_table::point_json(set, self.seed, &points)? + "\n",

@@ -57,15 +57,15 @@ pub struct Series {
     pub name: String,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
-    /// For each point, how far a bar reaches to either side of it; empty: no bars.
-    pub deviations: Vec<f64>,
+    /// For each point, from where to where a bar through it reaches; empty: no bars.
+    pub bars: Vec<(f64, f64)>,
 }
 
 impl Series {
-    /// A series without deviations.
+    /// A series without bars.
     #[must_use]
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, deviations: Vec::new() }
+        Self { name: name.into(), points, bars: Vec::new() }
     }
 }
 
@@ -244,7 +244,7 @@ mod tests {
         let axis = |title: &str, range| Axis { title: title.to_owned(), range };
         let series = vec![
             Series::new("one", vec![(0.0, 0.0), (5.0, 1.0), (10.0, 0.5)]),
-            Series { deviations: vec![0.1, 0.2], ..Series::new("other", vec![(0.0, 0.3), (10.0, 0.8)]) },
+            Series { bars: vec![(0.2, 0.4), (0.6, 1.0)], ..Series::new("other", vec![(0.0, 0.3), (10.0, 0.8)]) },
         ];
         Chart::new("Curves", axis("jobs", 0.0..10.0), axis("time [s]", 0.0..1.0), series).with_points()
     }

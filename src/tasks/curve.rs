@@ -1,8 +1,7 @@
 //! Acceptance ratios: how many of many random task sets each test accepts (RTNS 2020, Figs. 6 to 8).
 
 use std::fmt::Write;
-
-use rayon::prelude::*;
+use std::ops::Range;
 
 use super::analysis::{Partition, ReservationTest};
 use super::generate::{Generator, Periods, ReservationPeriod, Utilizations};
@@ -92,31 +91,11 @@ impl Curve {
         (first..=1000_u32.saturating_sub(gang_permille)).step_by(step.max(1) as usize).collect()
     }
 
-    /// Computes one point, in parallel on rayon's current threads. `done` is called after each sample, from any of
-    /// them. The result depends on the curve only.
-    #[must_use]
-    pub fn point(&self, single_permille: u32, done: impl Fn() + Sync) -> CurvePoint {
-        let generator = Generator { single_permille, ..self.generator.clone() };
-        let zero = || vec![0_u64; self.tests.len() + 2];
-        let counts = (0..self.samples)
-            .into_par_iter()
-            .map(|sample| {
-                let index = u64::from(single_permille) << 40 | sample;
-                let mut counts = zero();
-                if let Some(set) = generator.sample(self.seed, index) {
-                    counts[0] = 1;
-                    counts[1] = u64::from(necessary::test(&set) == Some(true));
-                    for (count, &test) in counts[2..].iter_mut().zip(&self.tests) {
-                        *count = u64::from(accepts(test, &set));
-                    }
-                }
-                done();
-                counts
-            })
-            .reduce(zero, |one, other| one.iter().zip(&other).map(|(one, other)| one + other).collect());
+    /// The point whose task sets were counted so, see [`count`].
+    pub(crate) fn counted(&self, single_permille: u32, counts: &[u64]) -> CurvePoint {
         CurvePoint {
             single_permille,
-            gang_permille: generator.gang_permille,
+            gang_permille: self.generator.gang_permille,
             samples: counts[0],
             necessary: counts[1],
             accepted: self.tests.iter().copied().zip(counts[2..].iter().copied()).collect(),
@@ -178,6 +157,21 @@ impl CurvePoint {
         let (_, count) = self.accepted.iter().find(|(other, _)| *other == test)?;
         (self.samples > 0).then(|| *count as f64 / self.samples as f64)
     }
+}
+
+/// Of the task sets of some samples: how many were drawn, satisfy the necessary condition, and pass each test.
+pub(crate) fn count(generator: &Generator, tests: &[ReservationTest], seed: u64, samples: Range<u64>) -> Vec<u64> {
+    let mut counts = vec![0; tests.len() + 2];
+    for sample in samples {
+        let index = u64::from(generator.single_permille) << 40 | sample;
+        let Some(set) = generator.sample(seed, index) else { continue };
+        counts[0] += 1;
+        counts[1] += u64::from(necessary::test(&set) == Some(true));
+        for (count, &test) in counts[2..].iter_mut().zip(tests) {
+            *count += u64::from(accepts(test, &set));
+        }
+    }
+    counts
 }
 
 /// Thousandths as a decimal.

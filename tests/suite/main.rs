@@ -34,6 +34,7 @@ mod rtss_2017;
 mod rules;
 mod schema;
 mod state;
+mod study;
 mod tasks;
 mod warps;
 mod warps_command;

@@ -15,6 +15,7 @@ use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::json::JsonError;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::schema::{NAMES, json_schema};
+use gpusched::study::Study;
 use gpusched::tasks::TaskSet;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -39,6 +40,19 @@ fn read_scenario(text: &str) -> Result<(), JsonError> {
     Scenario::from_json("mutant.json", text, &ReadOptions { block_durations, ..ReadOptions::default() }).map(drop)
 }
 
+fn read_study(text: &str) -> Result<(), JsonError> {
+    let no_file = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    Study::from_json("mutant.json", text, &no_file).map(drop)
+}
+
+fn studies() -> Vec<std::path::PathBuf> {
+    let folder = published::root().with_file_name("studies");
+    let entries = std::fs::read_dir(folder).expect("studies are shipped").map(|entry| entry.expect("readable").path());
+    let found: Vec<_> = entries.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect();
+    assert!(!found.is_empty());
+    found
+}
+
 #[test]
 fn every_shipped_scenario_and_every_built_in_device_is_valid() {
     let (scenario, device) = (validator("scenario"), validator("device"));
@@ -60,7 +74,13 @@ fn every_shipped_scenario_and_every_built_in_device_is_valid() {
         let value = serde_json::from_str(text).expect("it is JSON");
         assert_eq!(errors(&validator("applications"), &value), Vec::<String>::new(), "{name}");
     }
-    assert_eq!(NAMES.len(), 4, "a schema that is added needs tests here");
+    for file in studies() {
+        let text = std::fs::read_to_string(&file).expect("the file is there");
+        let value = serde_json::from_str(&text).expect("it is JSON");
+        assert_eq!(errors(&validator("study"), &value), Vec::<String>::new(), "{}", file.display());
+        read_study(&text).expect("it is sound");
+    }
+    assert_eq!(NAMES.len(), 5, "a schema that is added needs tests here");
 }
 
 /// What stands in for every value in turn.
@@ -185,6 +205,29 @@ const APPLICATIONS: [&str; 2] = [
 fn application_reader_and_schema_agree_on_mutated_application_files() {
     for text in APPLICATIONS {
         agree("applications", text, |text| ApplicationSet::from_json("mutant.json", text, None).map(drop));
+    }
+}
+
+/// Study files with every key there is.
+const STUDIES: [&str; 3] = [
+    r#"{"format": "gpusched-study/1", "name": "all keys", "command": "merged-sm", "seed": 1, "samples": 20,
+        "samples_per_row": 7, "comment": 1, "parameters": {"device": "tx2", "comment": 2},
+        "grid": {"family": ["chains", "unequal"], "placement": ["random", "most-room"], "comment": 3}}"#,
+    r#"{"format": "gpusched-study/1", "name": "all keys", "command": "tasks curve", "samples": 20, "samples_per_row": 7,
+        "parameters": {"tasks_per_sm": 1, "gang_tasks": 2, "sms": 2, "periods": [10, 20], "periods_are": "log-uniform",
+            "utilizations": "uunifast", "deadlines_from_percent": 75, "reservation_period": "shortest",
+            "tests": ["sbf", "exact"]},
+        "grid": {"seed": [1, 2], "utilization_permille": [200, 300], "gang_utilization_permille": [100]}}"#,
+    r#"{"format": "gpusched-study/1", "name": "all keys", "command": "evr", "seed": 1, "samples": 20,
+        "samples_per_row": 1, "parameters": {"applications": "rodinia-like-k20m", "device": "k20m", "gap": "1 ms",
+            "period": "1 s", "periods": 2, "rules": {"full-gpu": "wait", "urgent": "due", "comment": 1}},
+        "grid": {"scheduler": ["gpu-evr", "timegraph"], "per_period": [1, 2]}}"#,
+];
+
+#[test]
+fn study_reader_and_schema_agree_on_mutated_studies() {
+    for text in STUDIES {
+        agree("study", text, read_study);
     }
 }
 

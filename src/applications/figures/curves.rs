@@ -77,8 +77,9 @@ impl Curves<'_> {
             let mut own: Vec<&Point> = self.points.iter().filter(|point| point.scheduler == name).collect();
             own.sort_by_key(|point| point.applications);
             let points = own.iter().map(|point| (f64::from(point.applications), value(point).mean)).collect();
-            let deviations = own.iter().map(|point| value(point).deviation).collect();
-            Series { deviations, ..Series::new(name, points) }
+            let bar = |Statistic { mean, deviation, .. }: Statistic| (mean - deviation, mean + deviation);
+            let bars = own.iter().map(|point| bar(value(point))).collect();
+            Series { bars, ..Series::new(name, points) }
         });
         let x = Axis { title: self.x_title.to_owned(), range: 0.0..last * 1.03 };
         let y = Axis { title: self.quantity.title().to_owned(), range: 0.0..highest * 1.05 };

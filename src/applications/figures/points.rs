@@ -24,18 +24,56 @@ impl Statistic {
     /// Of these samples; all 0 if there are none.
     #[must_use]
     pub fn of(samples: &[f64]) -> Self {
-        if samples.is_empty() {
-            return Self { mean: 0.0, deviation: 0.0, least: 0.0, most: 0.0 };
+        let mut moments = Moments::default();
+        for sample in samples {
+            moments.add(*sample);
         }
-        let count = samples.len() as f64;
-        let mean = samples.iter().sum::<f64>() / count;
-        let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
-        Self {
-            mean,
-            deviation: if samples.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 },
-            least: samples.iter().copied().fold(f64::INFINITY, f64::min),
-            most: samples.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        moments.statistic()
+    }
+}
+
+/// Mean and spread of samples that come one by one (B. P. Welford, "Note on a method for calculating corrected sums of
+/// squares and products", Technometrics 4, 1962): exact enough for any number of them, and nothing is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moments {
+    count: u64,
+    mean: f64,
+    squares: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Default for Moments {
+    fn default() -> Self {
+        Self { count: 0, mean: 0.0, squares: 0.0, least: f64::INFINITY, most: f64::NEG_INFINITY }
+    }
+}
+
+impl Moments {
+    /// Adds a sample.
+    pub fn add(&mut self, sample: f64) {
+        self.count += 1;
+        let before = sample - self.mean;
+        self.mean += before / self.count as f64;
+        self.squares += before * (sample - self.mean);
+        self.least = self.least.min(sample);
+        self.most = self.most.max(sample);
+    }
+
+    /// How many were added.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Of what was added; all 0 if nothing was.
+    #[must_use]
+    pub fn statistic(&self) -> Statistic {
+        if self.count == 0 {
+            return Statistic { mean: 0.0, deviation: 0.0, least: 0.0, most: 0.0 };
         }
+        let deviation = if self.count > 1 { (self.squares / (self.count - 1) as f64).sqrt() } else { 0.0 };
+        Statistic { mean: self.mean, deviation, least: self.least, most: self.most }
     }
 }
 
@@ -68,21 +106,69 @@ impl Point {
     /// The point of these outcomes; met and violations are divided by `periods`.
     #[must_use]
     pub fn of(scheduler: String, synthetic: bool, applications: u32, periods: u32, outcomes: &[Outcome]) -> Self {
+        let mut tally = PointTally::default();
+        for outcome in outcomes {
+            tally.add(PointTally::quantities(outcome), periods);
+        }
+        tally.point(scheduler, synthetic, applications)
+    }
+}
+
+/// Sums up samples of a point that come one by one.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PointTally {
+    moments: [Moments; 6],
+}
+
+impl PointTally {
+    /// The names of [`PointTally::quantities`].
+    pub const NAMES: [&'static str; 6] =
+        ["met", "violation_ns", "utilization", "mean_power_w", "application_power_w", "energy_per_application_j"];
+
+    /// What is summed up of an outcome, of all periods together.
+    #[must_use]
+    pub fn quantities(outcome: &Outcome) -> [f64; 6] {
+        [
+            outcome.met as f64,
+            outcome.total_violation_ns.as_ns() as f64,
+            outcome.utilization,
+            outcome.mean_power_w,
+            outcome.mean_application_power_w,
+            outcome.energy_per_application_j,
+        ]
+    }
+
+    /// Adds the quantities of an outcome; met and violations are divided by `periods`.
+    pub fn add(&mut self, quantities: [f64; 6], periods: u32) {
         let periods = f64::from(periods.max(1));
-        let over =
-            |quantity: &dyn Fn(&Outcome) -> f64| Statistic::of(&outcomes.iter().map(quantity).collect::<Vec<f64>>());
-        let seconds = |ns: u64| ns as f64 / NS_PER_SECOND as f64;
-        Self {
+        let [met, violation_ns, utilization, mean_power, application_power, energy] = quantities;
+        let values = [
+            met / periods,
+            violation_ns / NS_PER_SECOND as f64 / periods,
+            utilization,
+            mean_power,
+            application_power,
+            energy,
+        ];
+        self.moments.iter_mut().zip(values).for_each(|(moments, value)| moments.add(value));
+    }
+
+    /// The point.
+    #[must_use]
+    pub fn point(&self, scheduler: String, synthetic: bool, applications: u32) -> Point {
+        let [met, violation_s, utilization, mean_power_w, application_power_w, energy_per_application_j] =
+            self.moments.map(|moments| moments.statistic());
+        Point {
             scheduler,
             synthetic,
             applications,
-            samples: u32::try_from(outcomes.len()).unwrap_or(u32::MAX),
-            met: over(&|outcome| outcome.met as f64 / periods),
-            violation_s: over(&|outcome| seconds(outcome.total_violation_ns.as_ns()) / periods),
-            utilization: over(&|outcome| outcome.utilization),
-            mean_power_w: over(&|outcome| outcome.mean_power_w),
-            application_power_w: over(&|outcome| outcome.mean_application_power_w),
-            energy_per_application_j: over(&|outcome| outcome.energy_per_application_j),
+            samples: u32::try_from(self.moments[0].count()).unwrap_or(u32::MAX),
+            met,
+            violation_s,
+            utilization,
+            mean_power_w,
+            application_power_w,
+            energy_per_application_j,
         }
     }
 }

@@ -112,7 +112,10 @@ impl CurveCommand {
                     progress.inc(curve.samples);
                 }
                 let is_new = known.is_none();
-                let point = known.unwrap_or_else(|| threads.install(|| curve.point(point, || progress.inc(1))));
+                let point = match known {
+                    Some(point) => point,
+                    None => threads.install(|| curve.point(point, |samples| progress.inc(samples)))?,
+                };
                 if is_new {
                     rows.add(&point)?;
                 }

@@ -37,7 +37,8 @@ fn curves(name: &str, curves: &[Curve]) -> Result<Made, Failure> {
         for curve in curves {
             let mut curve = curve.clone();
             curve.generator.reservation = reservation;
-            let points: Vec<CurvePoint> = curve.points.iter().map(|&point| curve.point(point, || ())).collect();
+            let points: Vec<CurvePoint> =
+                curve.points.iter().map(|&point| curve.point(point, |_| ())).collect::<Result<_, _>>()?;
             let gang = f64::from(curve.generator.gang_permille) / 1000.0;
             let title = format!("Gang utilization {gang}, {words}, {SETS} sets a point");
             let of_gang = if curves.len() > 1 { format!("-gang-{gang}") } else { String::new() };

@@ -1,4 +1,4 @@
-//! One series: a line, points whose forms differ in grey, bars of deviation.
+//! One series: a line, points whose forms differ in grey, bars through them.
 
 use plotters::element::{Drawable, PointCollection};
 use plotters_backend::BackendCoord;
@@ -74,7 +74,7 @@ impl Look {
 
 /// A series as plotters' element.
 pub(super) struct Curve {
-    /// With deviations, every point is followed by the ends of its bar.
+    /// With bars, every point is followed by the ends of its bar.
     points: Vec<(f64, f64)>,
     has_bars: bool,
     has_points: bool,
@@ -84,12 +84,12 @@ pub(super) struct Curve {
 impl Curve {
     /// Everything outside `least..` upwards is cut.
     pub(super) fn new(series: &Series, index: usize, has_points: bool, least: f64) -> Self {
-        let has_bars = !series.deviations.is_empty();
-        let deviations = series.deviations.iter().copied().chain(std::iter::repeat(0.0));
-        let with_bars = |(&(x, y), deviation): (&(f64, f64), f64)| {
-            [(x, y), (x, (y - deviation).max(least)), (x, y + deviation)].into_iter().take(if has_bars { 3 } else { 1 })
+        let has_bars = !series.bars.is_empty();
+        let with_bars = |(index, &(x, y)): (usize, &(f64, f64))| {
+            let (low, high) = series.bars.get(index).copied().unwrap_or((y, y));
+            [(x, y), (x, low.max(least)), (x, high)].into_iter().take(if has_bars { 3 } else { 1 })
         };
-        let points = series.points.iter().zip(deviations).flat_map(with_bars).collect();
+        let points = series.points.iter().enumerate().flat_map(with_bars).collect();
         Self { points, has_bars, has_points, look: Look::of(index) }
     }
 }

@@ -1,0 +1,82 @@
+//! `gpusched study status`
+
+use std::io::Write;
+
+use clap::Args;
+use gpusched::study::{ShardStatus, status};
+use serde_json::{Value, json};
+
+use super::super::output::Format;
+use super::super::{Answer, output};
+use super::Files;
+
+/// Say how far the shards of a study are: missing, running, stopped or complete.
+#[derive(Debug, Args)]
+pub(super) struct Status {
+    #[command(flatten)]
+    files: Files,
+    /// Exit with status 1 unless all rows are there
+    #[arg(long)]
+    check: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+impl Status {
+    pub(super) fn run(&self) -> anyhow::Result<Answer> {
+        let study = self.files.study()?;
+        let shards = status(&study, &self.files.results()?)?;
+        // Complete is a whole file, or all shards of one division.
+        let counts = shards.iter().map(|one| one.shard.count());
+        let is_complete = counts
+            .into_iter()
+            .any(|count| shards.iter().filter(|one| one.shard.count() == count).all(ShardStatus::is_complete));
+        let mut out = output::stdout();
+        match self.format {
+            Format::Json => writeln!(
+                out,
+                "{}",
+                json!({
+                    "study": study.name, "digest": study.digest, "rows": study.layout.rows(),
+                    "samples": study.layout.points * study.layout.samples, "complete": is_complete,
+                    "shards": shards.iter().map(shard_json).collect::<Vec<_>>(),
+                })
+            )?,
+            Format::Csv => {
+                writeln!(out, "shard,state,rows,rows_expected,file")?;
+                for one in &shards {
+                    writeln!(
+                        out,
+                        "{},{},{},{},{}",
+                        one.shard,
+                        one.state(),
+                        one.rows,
+                        one.expected,
+                        one.path.display()
+                    )?;
+                }
+            }
+            Format::Table => {
+                for one in &shards {
+                    let percent = 100.0 * one.rows as f64 / one.expected.max(1) as f64;
+                    let percent = if one.is_complete() { 100.0 } else { percent };
+                    let (shard, state, rows, expected) = (one.shard.to_string(), one.state(), one.rows, one.expected);
+                    writeln!(out, "shard {shard:>9}  {state:<8}  {rows:>9} of {expected} rows  {percent:5.1} %")?;
+                }
+                let (points, samples, rows) = (study.layout.points, study.layout.samples, study.layout.rows());
+                let state = if is_complete { "complete" } else { "not complete" };
+                writeln!(out, "{}: {points} points of {samples} samples, {rows} rows: {state}", study.name)?;
+            }
+        }
+        out.flush()?;
+        Ok(if self.check && !is_complete { Answer::No } else { Answer::Done })
+    }
+}
+
+fn shard_json(one: &ShardStatus) -> Value {
+    json!({
+        "shard": one.shard.index(), "shards": one.shard.count(), "state": one.state(), "rows": one.rows,
+        "rows_expected": one.expected, "file": one.path.display().to_string(),
+    })
+}

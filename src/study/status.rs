@@ -1,0 +1,93 @@
+//! How far a study is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::StudyError;
+use super::file::Study;
+use super::layout::Shard;
+use super::result_file::{CHUNK, file_name, is_claimed};
+use super::rows::Rows;
+
+/// How far one shard is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShardStatus {
+    /// Where its rows are, or would be.
+    pub path: PathBuf,
+    /// Which.
+    pub shard: Shard,
+    /// Sound rows.
+    pub rows: u64,
+    /// Rows that it will have.
+    pub expected: u64,
+    /// Whether it was started.
+    pub started: bool,
+    /// Whether a process is at it now.
+    pub running: bool,
+}
+
+impl ShardStatus {
+    /// Whether all rows are there.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.started && self.rows == self.expected
+    }
+
+    /// In one word.
+    #[must_use]
+    pub fn state(&self) -> &'static str {
+        match (self.is_complete(), self.running, self.started) {
+            (true, ..) => "complete",
+            (_, true, _) => "running",
+            (_, _, true) => "stopped",
+            _ => "missing",
+        }
+    }
+}
+
+/// The files of shards in a directory, without the whole study's, with the shard that their names state, in order.
+///
+/// # Errors
+/// [`StudyError::Read`]
+pub fn shard_files(directory: &Path) -> Result<Vec<(Shard, PathBuf)>, StudyError> {
+    let cannot = |source| StudyError::Read { path: directory.to_owned(), source };
+    if !directory.exists() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).map_err(cannot)? {
+        let path = entry.map_err(cannot)?.path();
+        let shard = path.file_name().and_then(|name| name.to_str()).and_then(|name| {
+            let (index, count) = name.strip_prefix("rows-")?.strip_suffix(".csv")?.split_once("-of-")?;
+            Shard::new(index.parse().ok()?, count.parse().ok()?)
+        });
+        found.extend(shard.filter(|shard| *shard != Shard::WHOLE).map(|shard| (shard, path)));
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// How far the rows in a directory are: the whole study's file, if there is one, and every shard of each division that
+/// was begun.
+///
+/// # Errors
+/// [`StudyError`] if files cannot be read or belong to something else.
+pub fn status(study: &Study, directory: &Path) -> Result<Vec<ShardStatus>, StudyError> {
+    let files = shard_files(directory)?;
+    let mut counts: Vec<u64> = files.iter().map(|(shard, _)| shard.count()).collect();
+    counts.dedup();
+    let shards = counts.into_iter().flat_map(|count| (0..count).filter_map(move |index| Shard::new(index, count)));
+    let whole = (files.is_empty() || directory.join(file_name(Shard::WHOLE)).exists()).then_some(Shard::WHOLE);
+    whole.into_iter().chain(shards).map(|shard| one(study, directory, shard)).collect()
+}
+
+fn one(study: &Study, directory: &Path, shard: Shard) -> Result<ShardStatus, StudyError> {
+    let path = directory.join(file_name(shard));
+    let (started, running) = (path.exists(), is_claimed(&path));
+    let mut rows = 0;
+    if started && let Some(mut found) = Rows::open(study, &path, CHUNK)? {
+        found.skip_all()?;
+        rows = found.given();
+    }
+    Ok(ShardStatus { path, shard, rows, expected: shard.rows(study.layout.rows()), started, running })
+}
