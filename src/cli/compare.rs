@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use gpusched::analysis::{ComparedKernel, Comparison, analyse, compare, merged_scenario};
+use gpusched::analysis::{Comparison, analyse, compare, merged_scenario};
 use gpusched::hosts::simulate;
 use gpusched::plot::FinishMark;
 use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, comparison_table};
@@ -77,17 +77,9 @@ fn draw(
     let simulated = simulate(scenario)?;
     let merged = merged_scenario(scenario, &analyse(scenario)?);
     let analysed = simulate(&merged)?;
-    let finishes = |kernel: &ComparedKernel<'_>| kernel.simulated_finish_ns.zip(kernel.analysed_finish_ns);
-    let marks: Vec<FinishMark> = comparison
-        .kernels
-        .iter()
-        .filter_map(|kernel| {
-            let (upper, lower) = finishes(kernel)?;
-            Some(FinishMark { name: kernel.title.to_owned(), upper, lower })
-        })
-        .collect();
     let upper = Summary { scenario, trace: &simulated.trace, ended: simulated.ended };
     let lower = Summary { scenario: &merged, trace: &analysed.trace, ended: analysed.ended };
+    let marks = FinishMark::of_comparison(comparison);
     if let Some(figure) = figure {
         figure.write_comparison(&upper, &lower, &marks)?;
     }

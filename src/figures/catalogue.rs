@@ -1,12 +1,20 @@
 //! All figures.
 
 use super::figure::Figure;
-use super::{date2014, ospert2017, rtss2017};
+use super::{cister2012, date2014, ospert2017, rtss2017, thesis2019, waters2019};
 
 /// Every figure and table that is computed, in the order of the gallery.
 #[must_use]
 pub fn catalogue() -> Vec<Figure> {
-    [rtss2017::FIGURES, ospert2017::FIGURES, date2014::FIGURES].concat()
+    [
+        rtss2017::FIGURES,
+        ospert2017::FIGURES,
+        thesis2019::FIGURES,
+        waters2019::FIGURES,
+        date2014::FIGURES,
+        cister2012::FIGURES,
+    ]
+    .concat()
 }
 
 #[cfg(test)]
