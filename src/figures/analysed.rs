@@ -6,10 +6,10 @@ use std::num::NonZeroU32;
 use super::figure::{File, Made};
 use super::timeline::{Published, against_expected};
 use crate::analysis::printed::{self, Step};
-use crate::analysis::{Analysis, analyse, compare, merged_scenario};
+use crate::analysis::{Analysis, Comparison, analyse, compare, merged_scenario};
 use crate::hosts::simulate;
 use crate::plot::{FinishMark, Timeline, TimelineOptions, comparison};
-use crate::report::{Summary, comparison_csv, runnable_times, runnable_times_csv};
+use crate::report::{RunnableTimes, Summary, comparison_csv, runnable_times, runnable_times_csv};
 use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::time::{Duration, Instant};
@@ -51,34 +51,61 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Fai
         File { name: format!("{name}.svg"), text: drawing.to_svg() },
         File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
     ];
-    if is_model(published) {
-        let mut csv = Vec::new();
-        runnable_times_csv(&runnable_times(&upper, Some(&analysis)), &mut csv)?;
-        files.push(File { name: format!("{name}-runnables.csv"), text: String::from_utf8(csv)? });
-    }
-    let kernels = compared.kernels.len();
-    let promise = if compared.exact { "exact here" } else { "not known to be exact here" };
-    let agreement = if compared.equal && kernels == 1 {
-        format!("The kernel is analysed to finish when it does in the simulation; the analysis is {promise}.")
-    } else if compared.equal {
-        format!(
-            "All {kernels} kernels are analysed to finish when they do in the simulation; the analysis is {promise}."
-        )
-    } else {
-        format!(
-            "Of {kernels} kernels, {} are analysed to finish too early and {} too late; the analysis is {promise}.",
-            compared.optimistic, compared.pessimistic
-        )
-    };
-    let mut finding = agreement;
+    let mut finding = agreement(&compared);
     if scenario.expected.is_some() {
         let _ = write!(finding, " Simulated: {}", against_expected(&scenario, &run.trace)?);
+    }
+    if is_model(published) {
+        let times = runnable_times(&upper, Some(&analysis));
+        let mut csv = Vec::new();
+        runnable_times_csv(&times, &mut csv)?;
+        files.push(File { name: format!("{name}-runnables.csv"), text: String::from_utf8(csv)? });
+        let _ = write!(finding, "\n\n{}", runnables_markdown(&times));
     }
     if let Some(steps) = steps(&analysis)? {
         let _ = write!(finding, "\n\n{}", steps_markdown(&analysis, &steps));
         files.push(File { name: format!("{name}-steps.csv"), text: steps_csv(&analysis, &steps) });
     }
     Ok(Made { files, finding })
+}
+
+/// Whether simulation and analysis agree, as a sentence.
+fn agreement(compared: &Comparison<'_>) -> String {
+    let promise = if compared.exact { "exact here" } else { "not known to be exact here" };
+    match (compared.equal, compared.kernels.len()) {
+        (true, 1) => {
+            format!("The kernel is analysed to finish when it does in the simulation; the analysis is {promise}.")
+        }
+        (true, kernels) => format!(
+            "All {kernels} kernels are analysed to finish when they do in the simulation; the analysis is {promise}."
+        ),
+        (false, kernels) => format!(
+            "Of {kernels} kernels, {} are analysed to finish too early and {} too late; the analysis is {promise}.",
+            compared.optimistic, compared.pessimistic
+        ),
+    }
+}
+
+/// Response times by runnable as a table of Markdown.
+fn runnables_markdown(times: &[RunnableTimes<'_>]) -> String {
+    let mut text = "| runnable | blocks | longest block | response, copies included: simulated | analysed | \
+                    kernel finishes at the latest if blocks run shorter |\n\
+                    | --- | ---: | ---: | ---: | ---: | ---: |\n"
+        .to_owned();
+    let shown = |time: Option<Duration>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
+    for one in times {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} |",
+            one.runnable,
+            one.grid_size,
+            one.block_worst_ns,
+            shown(one.response_ns),
+            shown(one.analysed_response_ns),
+            shown(one.safe_kernel_finish_ns.map(|at| at.since(Instant::ZERO))),
+        );
+    }
+    text
 }
 
 /// Every turn of the printed algorithm, if it can be applied.
