@@ -1,6 +1,7 @@
 //! Response times without running, and how far to trust them.
 //!
-//! The thesis "GPU response time analysis" (2019, chapter 3) merges the SMs of a GPU into one and computes, kernel by
+//! Paredes Zevallos' thesis ("AMALTHEA-based GPU Response Time Analysis for NVIDIA's Jetson TX2", FH Dortmund, 2019,
+//! chapter 3) merges the SMs of a GPU into one and computes, kernel by
 //! kernel, when the last block of each must have ended. What is here:
 //!
 //! | what | where |

@@ -16,6 +16,7 @@ mod ospert2017;
 mod paper;
 mod rtss2017;
 mod thesis2019;
+mod thesis2019_cost;
 mod timeline;
 mod waters2019;
 

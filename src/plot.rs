@@ -33,6 +33,6 @@ pub(crate) use sheet::Sheet;
 pub use ticks::{Ticks, round_ticks, time_ticks};
 pub(crate) use timeline::packed;
 pub use timeline::{
-    Arrow, Band, Blocks, CopyBox, Label, LabelStyle, Lane, LegendEntry, LegendMark, Occupancy, OccupancyCurve, Piece,
-    Profile, QueueEntry, QueueRow, StreamRow, ThinLine, Timeline,
+    Across, Arrow, Band, Blocks, CopyBox, Label, LabelStyle, Lane, LegendEntry, LegendMark, Occupancy, OccupancyCurve,
+    Piece, Profile, QueueEntry, QueueRow, StreamRow, ThinLine, Timeline,
 };

@@ -13,9 +13,9 @@ use super::task::Task;
 use crate::device::{BlockDemand, Device};
 use crate::gpu::{GpuOptions, RunError, SubmitError};
 use crate::hosts::{ProgramHost, Target};
-use crate::scenario::Scenario;
+use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
-use crate::workload::{OperationId, OperationKind};
+use crate::workload::{KernelId, OperationId, OperationKind};
 
 /// The analysis of a scenario.
 #[derive(Debug, Clone, Serialize)]
@@ -53,20 +53,9 @@ pub struct Analysis<'a> {
 /// One analysed kernel launch; times in ns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AnalysedKernel<'a> {
-    /// Number of the operation, in launch order.
-    pub id: u32,
-    /// Index of the host thread (the examiner's benchmark).
-    pub benchmark: u32,
-    /// The host thread's label.
-    pub label: &'a str,
-    /// Name of the function.
-    pub name: &'a str,
-    /// What tables and figures call it.
-    pub title: &'a str,
-    /// Index of the stream among those of the scenario, -1 for the NULL stream.
-    pub stream: i64,
-    /// Iteration or job of the host thread, from 0.
-    pub iteration: u32,
+    /// Which launch it is.
+    #[serde(flatten)]
+    pub launch: KernelLaunch<'a>,
     /// Threads of one block.
     pub threads: u32,
     /// g: blocks of the grid.
@@ -143,17 +132,12 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
         let job = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
         let due = job.zip(deadline).map(|(job, deadline)| job + deadline);
         let period = thread.and_then(|thread| thread.period.or(thread.deadline));
-        let (block_time, blocks, threads) = (kernel.duration.worst, kernel.blocks, kernel.shape.threads);
+        let (block_time, blocks, threads) =
+            (costs.kernels[id.0 as usize].block_time, kernel.blocks, kernel.shape.threads);
         let task = period.map(|period| Task { period, block_time, blocks, threads });
         index_of[number as usize] = kernels.len();
         kernels.push(AnalysedKernel {
-            id: number,
-            benchmark: record.origin.thread,
-            label: thread.map_or("", |thread| &thread.label),
-            name: &kernel.name,
-            title: &kernel.title,
-            stream: i64::from(record.stream.0) - 1,
-            iteration: record.origin.iteration,
+            launch: KernelLaunch::new(scenario, number, kernel, record.stream, record.origin),
             threads: kernel.shape.threads,
             blocks: kernel.blocks,
             g_max: costs.kernels[id.0 as usize].g_max,
@@ -231,11 +215,11 @@ fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged)
     let masked = used.iter().any(|&(kernel, stream)| assumptions::allowed_sms(scenario, kernel, stream) < device.sms);
     let slots = |demand: &BlockDemand| device.sms * demand.blocks_per_sm(device);
     let mut kernels = Vec::with_capacity(demands.len());
-    for (kernel, demand) in scenario.kernels.iter().zip(demands) {
+    for ((id, kernel), demand) in (0..).map(KernelId).zip(&scenario.kernels).zip(demands) {
         let pooled = if alike { [1, 0, 0, 0] } else { needs(demand) };
         kernels.push(PooledKernel {
             release: Instant::ZERO,
-            block_time: kernel.duration.worst,
+            block_time: scenario.longest_block_time(id).unwrap_or(kernel.duration.worst),
             blocks: kernel.blocks,
             needs: pooled,
             g_max: slots(demand),
@@ -321,7 +305,7 @@ fn as_merged(record: &Analysed, costs: &Costs) -> Option<MergedKernel> {
 
 /// Eq. 3.4 over the kernels of the first iteration of every thread.
 fn total(kernels: &[AnalysedKernel<'_>]) -> Option<f64> {
-    let first = || kernels.iter().filter(|kernel| kernel.iteration == 0);
+    let first = || kernels.iter().filter(|kernel| kernel.launch.iteration == 0);
     first().next()?;
     first().map(|kernel| kernel.utilization_threads).sum()
 }

@@ -100,10 +100,7 @@ pub(super) fn departures(scenario: &Scenario, demands: &[BlockDemand], chained: 
         Departure::SmMask,
         used.iter().any(|&(kernel, stream)| allowed_sms(scenario, kernel, stream) < scenario.device.sms),
     );
-    let varies = |launch: &(KernelId, StreamId)| {
-        scenario.kernels.get(launch.0.0 as usize).is_some_and(|kernel| kernel.duration.varies())
-    };
-    note(Departure::Variation, used.iter().any(varies));
+    note(Departure::Variation, used.iter().any(|(kernel, _)| scenario.block_times_vary(*kernel)));
     let mut streams = BTreeSet::new();
     for step in scenario.threads.iter().flat_map(|thread| &thread.steps) {
         match *step {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::analyse::{Analysis, analyse};
 use crate::gpu::RunError;
 use crate::hosts::simulate;
-use crate::scenario::Scenario;
+use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::Instant;
 use crate::workload::OperationKind;
 
@@ -37,20 +37,9 @@ pub struct Comparison<'a> {
 /// One kernel launch, simulated and analysed; times in ns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedKernel<'a> {
-    /// Number of the operation in the analysis.
-    pub id: u32,
-    /// Index of the host thread (the examiner's benchmark).
-    pub benchmark: u32,
-    /// The host thread's label.
-    pub label: &'a str,
-    /// Name of the function.
-    pub name: &'a str,
-    /// What tables and figures call it.
-    pub title: &'a str,
-    /// Index of the stream among those of the scenario, -1 for the NULL stream.
-    pub stream: i64,
-    /// Iteration or job of the host thread, from 0.
-    pub iteration: u32,
+    /// Which launch it is, by the operation's number in the analysis.
+    #[serde(flatten)]
+    pub launch: KernelLaunch<'a>,
     /// When it finished; `None`: not before the horizon.
     pub simulated_finish_ns: Option<Instant>,
     /// When it is analysed to finish; `None`: not before the horizon.
@@ -85,19 +74,13 @@ fn side_by_side<'a>(
     let mut next: BTreeMap<u32, usize> = BTreeMap::new();
     let mut kernels = Vec::with_capacity(analysis.kernels.len());
     for kernel in &analysis.kernels {
-        let position = next.entry(kernel.benchmark).or_default();
-        let simulated = launches.get(&kernel.benchmark).and_then(|finishes| finishes.get(*position)).copied();
+        let position = next.entry(kernel.launch.benchmark).or_default();
+        let simulated = launches.get(&kernel.launch.benchmark).and_then(|finishes| finishes.get(*position)).copied();
         *position += 1;
         let (simulated, analysed) = (simulated.flatten(), kernel.finish_ns);
         let ns = |instant: Instant| i128::from(instant.as_ns());
         kernels.push(ComparedKernel {
-            id: kernel.id,
-            benchmark: kernel.benchmark,
-            label: kernel.label,
-            name: kernel.name,
-            title: kernel.title,
-            stream: kernel.stream,
-            iteration: kernel.iteration,
+            launch: kernel.launch,
             simulated_finish_ns: simulated,
             analysed_finish_ns: analysed,
             difference_ns: analysed.zip(simulated).map(|(analysed, simulated)| ns(analysed) - ns(simulated)),

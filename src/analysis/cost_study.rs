@@ -1,8 +1,10 @@
-//! The thesis' cost study (section 3.7, Figs. 3.11 to 3.13): time against kernels and blocks, for Algorithm 2 as
+//! The thesis' cost study (chapter 3, Figs. 3.11 to 3.13): time against kernels and blocks, for Algorithm 2 as
 //! printed and for ours.
 //!
 //! Wall-clock times differ from machine to machine and from run to run; what is the same everywhere is the work, so
 //! every point counts the turns of the printed algorithm's loop too.
+
+mod chart;
 
 use std::hint::black_box;
 use std::num::NonZeroU32;
@@ -15,6 +17,8 @@ use super::merged_sm::{MergedKernel, finish_times};
 use super::printed;
 use super::task::TimeOverflow;
 use crate::time::{Duration, Instant};
+
+pub use chart::{Against, chart, points_csv};
 
 /// A figure of the thesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -44,7 +48,7 @@ pub struct Point {
     pub kernels: usize,
     /// Blocks of all kernels.
     pub blocks: u64,
-    /// Turns of the printed algorithm's loop.
+    /// Turns of the printed algorithm's loop; the same on every machine.
     pub printed_steps: usize,
     /// Seconds that the printed algorithm took.
     pub printed_s: f64,
@@ -52,31 +56,32 @@ pub struct Point {
     pub fast_s: f64,
 }
 
-/// A task set of the study: grids of 2 to `largest_grid` blocks of 1 to 20 ns, uniform, all released together (the
-/// generator in the thesis' appendix).
+/// A task set of the study: grids of 2 to `largest_grid` blocks of 10 to 20 ns, uniform, all released together. The
+/// generator in the thesis' appendix has the same with ticks for ns and a largest grid of 20.
 #[must_use]
 pub fn task_set(kernels: usize, largest_grid: u32, seed: u64) -> Vec<MergedKernel> {
     let mut numbers = ChaCha8Rng::seed_from_u64(seed);
     let mut kernel = || MergedKernel {
         release: Instant::ZERO,
-        block_time: Duration::from_ns(numbers.random_range(1..=20)),
+        block_time: Duration::from_ns(numbers.random_range(10..=20)),
         blocks: numbers.random_range(2..=largest_grid.max(2)),
     };
     (0..kernels).map(|_| kernel()).collect()
 }
 
-/// What each point of a figure runs: (`g_max`, largest grid, kernels).
+/// What each point of a figure runs: (`g_max`, largest grid, kernels). The thesis does not say which numbers its figures
+/// have; ours are spread evenly on a logarithmic axis.
 #[must_use]
 pub fn settings(figure: Figure) -> Vec<(NonZeroU32, u32, usize)> {
     let g_max = |blocks: u32| NonZeroU32::new(blocks).unwrap_or(NonZeroU32::MIN);
-    let counts = || (1..=10_u32).map(|step| 100 * step);
+    let counts = || [10_u32, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000].into_iter();
     match figure {
         Figure::Kernels => counts().map(|kernels| (g_max(8), 20, kernels as usize)).collect(),
-        Figure::GMax => [8, 16, 32, 64, 128]
+        Figure::GMax => [8, 32, 128]
             .into_iter()
             .flat_map(|blocks| counts().map(move |kernels| (g_max(blocks), kernels / 5, kernels as usize)))
             .collect(),
-        Figure::LargestGrid => [20, 50, 100, 200]
+        Figure::LargestGrid => [20, 60, 200]
             .into_iter()
             .flat_map(|largest| counts().map(move |kernels| (g_max(8), largest, kernels as usize)))
             .collect(),
@@ -120,16 +125,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_printed_algorithm_takes_about_one_turn_for_every_wave_and_kernel() {
+    fn the_printed_algorithm_takes_a_turn_or_more_for_every_wave_and_less_than_two_for_every_block() {
         let points = measure(Figure::Kernels, 1, |run| {
             run();
             0.0
         })
         .unwrap();
-        assert_eq!(points.len(), 10);
+        assert_eq!(points.len(), 9);
         for point in points {
             let waves = usize::try_from(point.blocks).unwrap() / 8;
-            assert!(point.printed_steps >= waves && point.printed_steps <= point.kernels + 8 * waves, "{point:?}");
+            assert!(point.printed_steps >= waves && point.printed_steps < 16 * (waves + 1), "{point:?}");
         }
     }
 }

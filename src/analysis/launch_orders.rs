@@ -13,7 +13,7 @@ use thiserror::Error;
 use super::analyse::analyse;
 use crate::gpu::RunError;
 use crate::hosts::simulate;
-use crate::scenario::{HostThread, Scenario};
+use crate::scenario::{HostThread, KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
 
@@ -56,20 +56,9 @@ pub struct LaunchOrders<'a> {
 /// One kernel launch over all orders; times in ns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OrderedKernel<'a> {
-    /// Place in this list.
-    pub id: u32,
-    /// Index of the host thread (the examiner's benchmark).
-    pub benchmark: u32,
-    /// The host thread's label.
-    pub label: &'a str,
-    /// Name of the function.
-    pub name: &'a str,
-    /// What tables and figures call it.
-    pub title: &'a str,
-    /// Index of the stream among those of the scenario, -1 for the NULL stream.
-    pub stream: i64,
-    /// Iteration or job of the host thread, from 0.
-    pub iteration: u32,
+    /// Which launch it is, by its place in this list.
+    #[serde(flatten)]
+    pub launch: KernelLaunch<'a>,
     /// The earliest finish in any order; `None` if no order has it finish.
     pub best_finish_ns: Option<Instant>,
     /// The latest finish in any order; `None` if some order does not have it finish.
@@ -144,20 +133,14 @@ pub fn launch_orders(scenario: &Scenario, samples: u64, seed: u64) -> Result<Lau
     let mut position: BTreeMap<u32, u32> = BTreeMap::new();
     let mut kernels = Vec::new();
     let mut declared: Vec<_> = analysis.kernels.iter().collect();
-    declared.sort_by_key(|kernel| kernel.benchmark);
+    declared.sort_by_key(|kernel| kernel.launch.benchmark);
     for (id, kernel) in (0..).zip(declared) {
-        let nth = position.entry(kernel.benchmark).or_default();
-        let found = extremes.get(&(kernel.benchmark, *nth));
+        let nth = position.entry(kernel.launch.benchmark).or_default();
+        let found = extremes.get(&(kernel.launch.benchmark, *nth));
         *nth += 1;
         let Some(&((best, best_number), (worst, worst_number))) = found else { continue };
         kernels.push(OrderedKernel {
-            id,
-            benchmark: kernel.benchmark,
-            label: kernel.label,
-            name: kernel.name,
-            title: kernel.title,
-            stream: kernel.stream,
-            iteration: kernel.iteration,
+            launch: KernelLaunch { id, ..kernel.launch },
             best_finish_ns: known(best),
             worst_finish_ns: known(worst),
             best_order: labels(best_number),
@@ -245,7 +228,7 @@ fn finishes(
         Method::Analysis => analyse(permuted)?
             .kernels
             .iter()
-            .map(|kernel| (launch(kernel.benchmark), kernel.finish_ns.unwrap_or(Instant::MAX)))
+            .map(|kernel| (launch(kernel.launch.benchmark), kernel.finish_ns.unwrap_or(Instant::MAX)))
             .collect(),
         Method::Simulation => simulate(permuted)?
             .trace

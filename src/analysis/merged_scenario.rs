@@ -3,6 +3,7 @@
 use super::analyse::Analysis;
 use crate::device::{PerSmLimits, SmOrder};
 use crate::scenario::Scenario;
+use crate::workload::{BlockTime, KernelId};
 
 /// The same host threads, streams and kernels on a GPU whose one SM has what all SMs of the device have together, and
 /// no more blocks at once than the analysis allows (`g_max`), with one priority and no SM masks: what the analysis
@@ -30,9 +31,10 @@ pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Scenario
         stream.priority = 0;
         stream.sm_mask = None;
     }
-    for kernel in &mut merged.kernels {
+    for (id, kernel) in (0..).map(KernelId).zip(&mut merged.kernels) {
         kernel.sm_mask = None;
-        kernel.duration.best = kernel.duration.worst;
+        kernel.duration = BlockTime::fixed(scenario.longest_block_time(id).unwrap_or(kernel.duration.worst));
     }
+    merged.block_times.clear();
     merged
 }

@@ -11,13 +11,14 @@ use gpusched::analysis::validation::{Campaign, CampaignReport, Family};
 use gpusched::device::Device;
 use gpusched::report::{campaign_csv, campaign_figure, campaign_table};
 use gpusched::workload::Placement;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::output::{Format, note};
 use super::{Answer, jobs, output, picture, run_options};
 
 /// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
-/// often they agree, and shrink a counterexample where they do not. Ctrl-C ends with what is done so far.
+/// often they agree, and shrink a counterexample where they do not. Ctrl-C ends with what is done so far and exit
+/// status 0.
 #[derive(Debug, Args)]
 pub(crate) struct MergedSm {
     /// Scenarios of each family
@@ -98,7 +99,11 @@ fn progress_bar(samples: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let template = "{bar:30} {human_pos}/{human_len} scenarios, {per_sec}, {eta} left";
+    let template = "{bar:30} {human_pos}/{human_len} scenarios, {rate}, {eta} left";
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(samples).with_style(style)
+    let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        // Nothing is lost if it cannot be shown.
+        let _ = write!(out, "{:.0}/s", state.per_sec());
+    };
+    ProgressBar::new(samples).with_style(style.with_key("rate", rate))
 }

@@ -1,13 +1,14 @@
 //! `gpusched replay-log`
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
 use gpusched::gpu::Ended;
 use gpusched::plot::FinishMark;
 use gpusched::replay::{KernelComparison, Replay, ReplayReport, replay, replay_csv, replay_table};
-use gpusched::report::{HtmlRun, HtmlTimeline, Summary};
+use gpusched::report::{HtmlRun, HtmlTimeline, PerfettoRun, Summary, perfetto_trace};
 use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::OperationId;
@@ -15,7 +16,7 @@ use gpusched::workload::OperationId;
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
-use super::output::{Format, note};
+use super::output::{Format, note, write_whole};
 use super::{Answer, output};
 
 /// Simulate a measured run again, and set measured against simulated.
@@ -26,6 +27,9 @@ pub(crate) struct ReplayLog {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// Write both runs as one trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
     #[command(flatten)]
     html: HtmlOptions,
     #[command(flatten)]
@@ -56,6 +60,9 @@ impl ReplayLog {
         }
         if let Some(html) = html {
             write_html(&result, &html)?;
+        }
+        if let Some(path) = &self.perfetto {
+            write_perfetto(&result, path)?;
         }
         let mut out = output::stdout();
         match self.format {
@@ -109,4 +116,15 @@ fn marks(result: &Replay, instant: impl Fn(i64) -> Instant) -> Vec<FinishMark> {
         })
     };
     result.kernels.iter().filter_map(mark).collect()
+}
+
+/// Writes what was measured and what was simulated into one trace, on the clock of the simulation.
+fn write_perfetto(result: &Replay, path: &Path) -> anyhow::Result<()> {
+    let measured = result.measured_trace()?;
+    let run = |label, trace, blocks_only| {
+        let summary = Summary { scenario: &result.scenario, trace, ended: Ended::Done };
+        PerfettoRun { summary, label, blocks_only }
+    };
+    let runs = [run("measured", &measured, true), run("simulated", &result.trace, false)];
+    write_whole(path, |out| perfetto_trace(&runs, out))
 }

@@ -7,7 +7,8 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{
-    HtmlTimeline, SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table, rule_table, state_text,
+    HtmlTimeline, PerfettoRun, SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table,
+    perfetto_trace, rule_table, state_text,
 };
 use gpusched::scenario::{Difference, NotComparable, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -35,6 +36,9 @@ pub(crate) struct Simulate {
     logs: Option<PathBuf>,
     #[command(flatten)]
     runnable_times: RunnableTimesOption,
+    /// Write the run as a trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
     /// Write logs also where a log name leads out of DIR
     #[arg(long, requires = "logs")]
     allow_log_paths: bool,
@@ -90,6 +94,10 @@ impl Simulate {
         if let Some(table) = runnable_times {
             table.write(&summary, None)?;
         }
+        if let Some(path) = &self.perfetto {
+            let run = PerfettoRun { summary, label: "", blocks_only: false };
+            write_whole(path, |out| perfetto_trace(&[run], out))?;
+        }
         for text in summary.notes() {
             note(&text);
         }
@@ -100,10 +108,10 @@ impl Simulate {
     }
 
     fn refuse_too_many_blocks(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
-        let listed = self.blocks || self.logs.is_some();
+        let listed = self.blocks || self.logs.is_some() || self.perfetto.is_some();
         let blocks: u64 = summary.launches().map(|(_, _, kernel)| u64::from(kernel.blocks)).sum();
         if listed && blocks > MANY_BLOCKS && !self.force {
-            bail!("--blocks and --logs would write each of {blocks} blocks; --force does it");
+            bail!("--blocks, --logs and --perfetto would write each of {blocks} blocks; --force does it");
         }
         Ok(())
     }

@@ -126,7 +126,7 @@ pub(super) fn merged_svg(scenario: &Scenario, title: String, to: Duration) -> Re
 
 fn title<'a>(analysis: &'a Analysis<'_>, step: &Step) -> &'a str {
     let index = analysis.merged_order.get(step.kernel).copied().unwrap_or(usize::MAX);
-    analysis.kernels.get(index).map_or("", |kernel| kernel.title)
+    analysis.kernels.get(index).map_or("", |kernel| kernel.launch.title)
 }
 
 /// Steps as a table of Markdown.

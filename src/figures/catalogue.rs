@@ -1,7 +1,7 @@
 //! All figures.
 
 use super::figure::Figure;
-use super::{cister2012, date2014, ospert2017, rtss2017, thesis2019, waters2019};
+use super::{cister2012, date2014, ospert2017, rtss2017, thesis2019, thesis2019_cost, waters2019};
 
 /// Every figure and table that is computed, in the order of the gallery.
 #[must_use]
@@ -9,7 +9,9 @@ pub fn catalogue() -> Vec<Figure> {
     [
         rtss2017::FIGURES,
         ospert2017::FIGURES,
-        thesis2019::FIGURES,
+        thesis2019::CHAPTER_3,
+        thesis2019_cost::FIGURES,
+        thesis2019::CHAPTER_4,
         waters2019::FIGURES,
         date2014::FIGURES,
         cister2012::FIGURES,

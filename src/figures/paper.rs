@@ -58,7 +58,7 @@ impl Paper {
                  Embedded CUDA GPU, OSPERT 2017"
             }
             Self::Thesis2019 => {
-                "D. L. Paredes Zevallos: AMALTHEA-based GPU Response Time Analysis for NVidia's Jetson TX2, master's \
+                "D. L. Paredes Zevallos: AMALTHEA-based GPU Response Time Analysis for NVIDIA's Jetson TX2, master's \
                  thesis, FH Dortmund, 2019"
             }
             Self::Waters2019 => {

@@ -26,7 +26,8 @@ const SCENARIO_3: Published = published!("thesis2019/section-4-2-scenario-3.json
 const FIGURE_4_7: Published = published!("thesis2019/section-4-3-figure-4-7.json");
 const FIGURE_4_9: Published = published!("thesis2019/section-4-3-figure-4-9.json");
 
-pub(super) const FIGURES: &[Figure] = &[
+/// Up to Fig. 3.10.
+pub(super) const CHAPTER_3: &[Figure] = &[
     figure(
         "thesis2019-figure-3-3-a",
         "Fig. 3.2 (a) and 3.3 (a)",
@@ -70,6 +71,10 @@ pub(super) const FIGURES: &[Figure] = &[
         "No algorithm is needed: K, t_a and g_f follow from three equations.",
         Make::Own(equal_times::make),
     ),
+];
+
+/// And the appendix.
+pub(super) const CHAPTER_4: &[Figure] = &[
     figure(
         "thesis2019-figure-4-1",
         "Fig. 4.1 and 4.2",

@@ -12,12 +12,13 @@ use super::operation::{NEVER, OperationRecord};
 use super::simulation::GpuEvent;
 use super::sm::Sm;
 use super::stream_queue::StreamQueue;
+use super::stretch::Running;
 use super::trace::Trace;
 use super::wave::Part;
 use crate::device::{BlockDemand, CopyEngines, DemandError, Device, SmMask};
 use crate::time::{Duration, Instant};
 use crate::workload::{
-    Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec,
+    BlockTime, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec,
 };
 
 /// How to simulate.
@@ -145,6 +146,7 @@ pub struct Gpu {
     pub(super) scratch_streams: Vec<StreamId>,
     pub(super) scratch_held: Vec<StreamId>,
     pub(super) scratch_parts: Vec<Part>,
+    pub(super) scratch_running: Vec<Running>,
 }
 
 impl Gpu {
@@ -178,6 +180,7 @@ impl Gpu {
             scratch_streams: Vec::new(),
             scratch_held: Vec::new(),
             scratch_parts: Vec::new(),
+            scratch_running: Vec::new(),
         };
         let lowest = gpu.ee_queues.len() - 1;
         let sms = gpu.sms_left_by(None);
@@ -189,18 +192,24 @@ impl Gpu {
     /// Back to an idle GPU at t = 0. Streams stay; kernels, copies and the trace are forgotten, and their memory is
     /// used again. For campaigns of many short runs, in which making a GPU would cost more than running it.
     pub fn reset(&mut self) {
+        self.rewind();
+        self.copy_durations.clear();
+        self.demands.clear();
+        self.block_times.clear();
+        self.kernel_sms.clear();
+        self.trace.forget_work();
+    }
+
+    /// As [`Gpu::reset`], but kernels and copies stay too.
+    pub fn rewind(&mut self) {
         self.now = Instant::ZERO;
         self.calendar.clear();
         self.sequence = 0;
         self.streams.iter_mut().for_each(StreamQueue::clear);
         self.ee_queues.iter_mut().for_each(EeQueue::clear);
         self.copy_engines.iter_mut().for_each(CopyEngine::clear);
-        self.copy_durations.clear();
         let empty = Sm::new(&self.device);
         self.sms.fill(empty);
-        self.demands.clear();
-        self.block_times.clear();
-        self.kernel_sms.clear();
         self.free_channels = self.device.channels;
         self.channel_queue.clear();
         self.cursor = 0;
@@ -213,6 +222,7 @@ impl Gpu {
         self.scratch_streams.clear();
         self.scratch_held.clear();
         self.scratch_parts.clear();
+        self.scratch_running.clear();
     }
 
     /// The record of the run.
@@ -272,6 +282,13 @@ impl Gpu {
         self.kernel_sms.push(kernel.sm_mask.map(|mask| self.sms_left_by(Some(mask))));
         self.trace.kernels.push(kernel);
         Ok(id)
+    }
+
+    /// Changes how long blocks of a kernel run, if best is not above worst. An unknown kernel is passed over.
+    pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) {
+        if let Some(known) = self.trace.kernels.get_mut(kernel.0 as usize).filter(|_| time.best <= time.worst) {
+            known.duration = time;
+        }
     }
 
     /// Gives each block of a kernel a time of its own, such as one that was measured; blocks past the end of the list

@@ -45,7 +45,10 @@ impl Trace {
             record.finish = NEVER;
         }
         let mut end = Instant::ZERO;
-        for block in observed {
+        // Those who read a trace count on the order of assignment.
+        let mut in_order: Vec<&ObservedBlock> = observed.iter().collect();
+        in_order.sort_by_key(|block| (block.start, block.operation, block.index));
+        for block in in_order {
             let Some(record) = trace.operations.get_mut(block.operation.0 as usize) else { continue };
             record.first_start = record.first_start.min(block.start);
             let later = |known: Instant, seen: Instant| if known == NEVER { seen } else { known.max(seen) };

@@ -8,6 +8,7 @@
 
 use super::calendar::{Event, Phase};
 use super::engine::Gpu;
+use super::operation::OperationRecord;
 use super::placement::{Start, distribute};
 use super::simulation::RunError;
 use super::wave::{Part, Stretch, Wave};
@@ -15,7 +16,7 @@ use crate::time::{Duration, Instant};
 use crate::workload::{OperationId, OperationKind, Placement};
 
 /// A wave of the head kernel that is running: its index, its end, and its place in the order of assignment.
-type Running = (u32, Instant, u64);
+pub(super) type Running = (u32, Instant, u64);
 
 impl Gpu {
     /// Skips as many whole cycles of `operation`, a blocked head, as happen before anything else.
@@ -32,17 +33,31 @@ impl Gpu {
         }
         // Looking at the whole calendar once per cycle costs no more than the cycle itself.
         self.skip_attempt = (operation, record.unassigned - record.running);
-        let (mut running, others) = self.split_calendar(operation);
+        let mut running = std::mem::take(&mut self.scratch_running);
+        let skipped = self.skip_cycles_of(operation, record, time.worst, &mut running);
+        self.scratch_running = running;
+        skipped
+    }
+
+    /// As [`Gpu::skip_cycles`], where it is worth trying; `running` is room for the running waves.
+    fn skip_cycles_of(
+        &mut self,
+        operation: u32,
+        record: OperationRecord,
+        block_time: Duration,
+        running: &mut Vec<Running>,
+    ) -> Result<(), RunError> {
+        let others = self.split_calendar(operation, running);
         running.sort_unstable_by_key(|&(_, end, sequence)| (end, sequence));
         let ends_differ = running.windows(2).all(|pair| pair[0].1 < pair[1].1);
         let Some(&(_, last_end, _)) = running.last() else { return Ok(()) };
         if !ends_differ || last_end >= others {
             return Ok(());
         }
-        let Some(cycle) = self.one_period(operation, &running) else { return Ok(()) };
+        let Some(cycle) = self.one_period(operation, running) else { return Ok(()) };
         // A period is made of `turns` cycles of duration C each; see `one_period`.
         let turns = u64::from(cycle.turns);
-        let Some(period) = time.worst.checked_mul(turns) else { return Ok(()) };
+        let Some(period) = block_time.checked_mul(turns) else { return Ok(()) };
         let blocks = u64::from(record.running) * turns;
         let by_blocks = u64::from(record.unassigned - 1) / blocks;
         let by_time = match period.as_ns() {
@@ -57,12 +72,13 @@ impl Gpu {
         if periods == 0 {
             return Ok(());
         }
-        self.record_stretch(operation, &running, &cycle, period, periods)
+        self.record_stretch(operation, running, &cycle, period, periods)
     }
 
-    /// The running waves of `operation`, and the instant of the first event that is something else.
-    fn split_calendar(&self, operation: u32) -> (Vec<Running>, Instant) {
-        let mut running = Vec::new();
+    /// Puts the running waves of `operation` into `running`; gives the instant of the first event that is something
+    /// else.
+    fn split_calendar(&self, operation: u32, running: &mut Vec<Running>) -> Instant {
+        running.clear();
         let mut others = self.options.horizon.saturating_add(Duration::from_ns(1));
         for (event, at, sequence) in self.calendar.iter() {
             match event {
@@ -72,7 +88,7 @@ impl Gpu {
                 _ => others = others.min(at),
             }
         }
-        (running, others)
+        others
     }
 
     /// What one period looks like. Most policies repeat after one cycle; the round-robin pointer may take several

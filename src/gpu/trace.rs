@@ -115,11 +115,9 @@ impl Trace {
         }
     }
 
-    /// Forgets everything but the streams.
+    /// Forgets what happened.
     pub(super) fn clear(&mut self) {
         self.end = Instant::ZERO;
-        self.kernels.clear();
-        self.copies.clear();
         self.operations.clear();
         self.waves.clear();
         self.parts.clear();
@@ -127,6 +125,12 @@ impl Trace {
         self.waits.clear();
         self.first_wave.clear();
         self.waves_by_operation.clear();
+    }
+
+    /// Forgets kernels and copies.
+    pub(super) fn forget_work(&mut self) {
+        self.kernels.clear();
+        self.copies.clear();
     }
 
     /// SMs of the device.
@@ -431,20 +435,25 @@ impl Trace {
         self.end = end;
         self.waits.sort_by_key(|(operation, _)| *operation);
 
-        let mut first_wave = vec![0_u32; self.operations.len() + 1];
+        // Where each operation's waves end, then, filled from the end, where they begin.
+        let operations = self.operations.len();
+        self.first_wave.clear();
+        self.first_wave.resize(operations + 1, 0);
         for wave in &self.waves {
-            first_wave[wave.operation as usize + 1] += 1;
+            self.first_wave[wave.operation as usize] += 1;
         }
-        for index in 1..first_wave.len() {
-            first_wave[index] += first_wave[index - 1];
+        let mut end = 0;
+        for first in &mut self.first_wave {
+            end += *first;
+            *first = end;
         }
-        let mut next = first_wave.clone();
-        self.waves_by_operation = vec![0; self.waves.len()];
-        for (index, wave) in (0..).zip(&self.waves) {
-            let slot = &mut next[wave.operation as usize];
-            self.waves_by_operation[*slot as usize] = index;
-            *slot += 1;
+        self.waves_by_operation.clear();
+        self.waves_by_operation.resize(self.waves.len(), 0);
+        // Waves are counted with 32 bits.
+        for (index, wave) in self.waves.iter().enumerate().rev() {
+            let first = &mut self.first_wave[wave.operation as usize];
+            *first -= 1;
+            self.waves_by_operation[*first as usize] = u32::try_from(index).unwrap_or(u32::MAX);
         }
-        self.first_wave = first_wave;
     }
 }

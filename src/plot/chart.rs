@@ -78,6 +78,8 @@ pub struct Chart {
     pub x: Axis,
     /// Upwards.
     pub y: Axis,
+    /// Whether the axis to the right is logarithmic; its range is above 0 then.
+    pub logarithmic_x: bool,
     /// Whether the axis upwards is logarithmic; its range is above 0 then.
     pub logarithmic: bool,
     /// How series are drawn.
@@ -92,7 +94,16 @@ impl Chart {
     /// A chart of lines as wide as one column, both axes linear.
     #[must_use]
     pub fn new(title: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Self {
-        Self { title: title.into(), x, y, logarithmic: false, look: SeriesLook::Line, series, width: COLUMN_WIDTH }
+        Self {
+            title: title.into(),
+            x,
+            y,
+            logarithmic_x: false,
+            logarithmic: false,
+            look: SeriesLook::Line,
+            series,
+            width: COLUMN_WIDTH,
+        }
     }
 
     /// The same chart with its points marked.
@@ -106,9 +117,9 @@ impl Chart {
     /// # Errors
     /// [`PlotError::Backend`] if plotters cannot draw it, for example because a range is empty or not finite.
     pub fn draw(&self) -> Result<Drawing, PlotError> {
-        for range in [&self.x.range, &self.y.range] {
+        for (range, logarithmic) in [(&self.x.range, self.logarithmic_x), (&self.y.range, self.logarithmic)] {
             let sound = range.start.is_finite() && range.end.is_finite() && range.start < range.end;
-            if !sound || self.logarithmic && self.y.range.start <= 0.0 {
+            if !sound || logarithmic && range.start <= 0.0 {
                 return Err(failed(format!("the axis from {} to {} cannot be drawn", range.start, range.end)));
             }
         }
@@ -117,12 +128,14 @@ impl Chart {
         let top = self.legend(&mut sheet, top) + MM;
         let height = top + self.width * PLOT_HEIGHT / 100;
         let mut shapes = Vec::new();
-        let drawn = if self.logarithmic {
-            let y: LogCoord<f64> = self.y.range.clone().log_scale().into();
-            self.plot(y, (top, height), &mut shapes)
-        } else {
-            let y: RangedCoordf64 = self.y.range.clone().into();
-            self.plot(y, (top, height), &mut shapes)
+        let linear = |axis: &Axis| -> RangedCoordf64 { axis.range.clone().into() };
+        let logarithmic = |axis: &Axis| -> LogCoord<f64> { axis.range.clone().log_scale().into() };
+        let (x, y, place) = (&self.x, &self.y, (top, height));
+        let drawn = match (self.logarithmic_x, self.logarithmic) {
+            (false, false) => self.plot(linear(x), linear(y), place, &mut shapes),
+            (false, true) => self.plot(linear(x), logarithmic(y), place, &mut shapes),
+            (true, false) => self.plot(logarithmic(x), linear(y), place, &mut shapes),
+            (true, true) => self.plot(logarithmic(x), logarithmic(y), place, &mut shapes),
         };
         drawn.map_err(|error| failed(error.to_string()))?;
         for shape in shapes {
@@ -153,13 +166,15 @@ impl Chart {
     }
 
     /// Axes, grid and curves.
-    fn plot<Y>(
+    fn plot<X, Y>(
         &self,
+        x: X,
         y: Y,
         (top, height): (Length, Length),
         shapes: &mut Vec<super::drawing::Shape>,
     ) -> Result<(), DrawingAreaErrorKind<std::convert::Infallible>>
     where
+        X: Ranged<ValueType = f64> + ValueFormatter<f64>,
         Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
         let pixels = |length: Length| u32::try_from(length).unwrap_or(u32::MAX);
@@ -176,7 +191,7 @@ impl Chart {
         let mut chart = ChartBuilder::on(&area)
             .x_label_area_size(pixels(below))
             .y_label_area_size(pixels(beside))
-            .build_cartesian_2d(self.x.range.clone(), y)?;
+            .build_cartesian_2d(x, y)?;
         let line = |colour: Colour, width: Length| rgb(colour).stroke_width(pixels(width));
         chart
             .configure_mesh()
@@ -209,7 +224,11 @@ fn failed(error: String) -> PlotError {
 fn number(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude > 0.0 && !(1e-3..1e7).contains(&magnitude) {
-        return format!("{value:e}").replace('-', "−");
+        // Powers of ten are products of tenths, so their last digits are errors too.
+        let text = format!("{value:.6e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = digits.trim_end_matches('0').trim_end_matches('.');
+        return format!("{digits}e{exponent}").replace('-', "−");
     }
     // Ticks are multiples of round steps; what is behind the sixth decimal is the error of adding them up.
     let text = format!("{value:.6}");
@@ -246,13 +265,14 @@ mod tests {
         for range in [1.0..1.0, 0.0..f64::NAN, 0.0..f64::INFINITY] {
             assert!(matches!(drawn(range), Err(PlotError::Backend { .. })));
         }
-        let from_zero = Chart { logarithmic: true, ..chart() };
-        assert!(from_zero.draw().is_err());
+        for (logarithmic_x, logarithmic) in [(false, true), (true, false)] {
+            assert!(Chart { logarithmic_x, logarithmic, ..chart() }.draw().is_err());
+        }
     }
 
     #[test]
     fn numbers_have_the_digits_that_they_need() {
-        let texts = [0.0, 0.1 + 0.2, 2_000.0, -0.5, 1e-5, 1e9].map(number);
-        assert_eq!(texts, ["0", "0.3", "2000", "−0.5", "1e−5", "1e9"]);
+        let texts = [0.0, 0.1 + 0.2, 2_000.0, -0.5, 9.999_999_999_999_999e-5, 2.5e9].map(number);
+        assert_eq!(texts, ["0", "0.3", "2000", "−0.5", "1e−4", "2.5e9"]);
     }
 }

@@ -4,6 +4,7 @@
 //! and of queues if asked for, one row with launch arrows for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as high as the
 //! share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS 2017.
 
+mod across;
 mod arrows;
 mod bands;
 mod context;
@@ -57,6 +58,8 @@ pub struct Timeline {
     pub tick_places: Vec<Length>,
     /// The SMs.
     pub bands: Vec<Band>,
+    /// Names across bands that are too low for labels of their own.
+    pub across: Vec<Across>,
     /// The copy engines in use.
     pub lanes: Vec<Lane>,
     /// How much of the GPU is in use, if asked for.
@@ -169,6 +172,17 @@ pub struct Profile {
     pub outlines: Vec<Vec<Point>>,
     /// What is written on it.
     pub label: Option<Label>,
+}
+
+/// The name of a kernel across several SMs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Across {
+    /// The kernel.
+    pub kernel: KernelId,
+    /// How many blocks, on the SMs shown and in the window at least in part.
+    pub count: u64,
+    /// What is written.
+    pub label: Label,
 }
 
 /// One copy engine.

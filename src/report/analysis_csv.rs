@@ -2,14 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::csv::field;
+use super::csv::{field, optional};
 use crate::analysis::validation::CampaignReport;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
 use crate::time::{Duration, Instant};
-
-fn optional(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
 
 fn instant(value: Option<Instant>) -> String {
     optional(value.map(Instant::as_ns))
@@ -29,12 +25,12 @@ pub fn analysis_csv(analysis: &Analysis<'_>, mut out: impl Write) -> io::Result<
         writeln!(
             out,
             "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-            kernel.id,
-            field(kernel.title),
-            kernel.benchmark,
-            field(kernel.label),
-            kernel.stream,
-            kernel.iteration,
+            kernel.launch.id,
+            field(kernel.launch.title),
+            kernel.launch.benchmark,
+            field(kernel.launch.label),
+            kernel.launch.stream,
+            kernel.launch.iteration,
             kernel.threads,
             kernel.blocks,
             kernel.g_max,
@@ -64,12 +60,12 @@ pub fn comparison_csv(comparison: &Comparison<'_>, mut out: impl Write) -> io::R
         writeln!(
             out,
             "{},{},{},{},{},{},{},{},{},{}",
-            kernel.id,
-            field(kernel.title),
-            kernel.benchmark,
-            field(kernel.label),
-            kernel.stream,
-            kernel.iteration,
+            kernel.launch.id,
+            field(kernel.launch.title),
+            kernel.launch.benchmark,
+            field(kernel.launch.label),
+            kernel.launch.stream,
+            kernel.launch.iteration,
             instant(kernel.simulated_finish_ns),
             instant(kernel.analysed_finish_ns),
             optional(kernel.difference_ns),
@@ -89,12 +85,12 @@ pub fn orders_csv(orders: &LaunchOrders<'_>, mut out: impl Write) -> io::Result<
         writeln!(
             out,
             "{},{},{},{},{},{},{},{},{},{}",
-            kernel.id,
-            field(kernel.title),
-            kernel.benchmark,
-            field(kernel.label),
-            kernel.stream,
-            kernel.iteration,
+            kernel.launch.id,
+            field(kernel.launch.title),
+            kernel.launch.benchmark,
+            field(kernel.launch.label),
+            kernel.launch.stream,
+            kernel.launch.iteration,
             instant(kernel.best_finish_ns),
             instant(kernel.worst_finish_ns),
             field(&kernel.best_order.join(" ")),

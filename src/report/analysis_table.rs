@@ -31,8 +31,8 @@ pub fn analysis_table(analysis: &Analysis<'_>) -> String {
     let mut table = plain_table(&header, 1..10);
     for kernel in &analysis.kernels {
         table.add_row(vec![
-            kernel.title.to_owned(),
-            kernel.iteration.to_string(),
+            kernel.launch.title.to_owned(),
+            kernel.launch.iteration.to_string(),
             kernel.blocks.to_string(),
             kernel.threads.to_string(),
             kernel.launched_ns.to_string(),
@@ -69,7 +69,7 @@ pub fn analysis_table(analysis: &Analysis<'_>) -> String {
 pub fn steps_text(analysis: &Analysis<'_>, steps: &[Step]) -> String {
     let title = |kernel: usize| {
         let index = analysis.merged_order.get(kernel).copied().unwrap_or(usize::MAX);
-        analysis.kernels.get(index).map_or("", |kernel| kernel.title)
+        analysis.kernels.get(index).map_or("", |kernel| kernel.launch.title)
     };
     let mut text = String::new();
     for step in steps {
@@ -105,8 +105,8 @@ pub fn comparison_table(comparison: &Comparison<'_>) -> String {
             }
         };
         table.add_row(vec![
-            kernel.title.to_owned(),
-            kernel.iteration.to_string(),
+            kernel.launch.title.to_owned(),
+            kernel.launch.iteration.to_string(),
             shown(kernel.simulated_finish_ns),
             shown(kernel.analysed_finish_ns),
             difference,
@@ -125,8 +125,8 @@ pub fn orders_table(orders: &LaunchOrders<'_>) -> String {
     let mut table = plain_table(&header, 1..4);
     for kernel in &orders.kernels {
         table.add_row(vec![
-            kernel.title.to_owned(),
-            kernel.iteration.to_string(),
+            kernel.launch.title.to_owned(),
+            kernel.launch.iteration.to_string(),
             shown(kernel.best_finish_ns),
             shown(kernel.worst_finish_ns),
             kernel.best_order.join(" "),

@@ -10,8 +10,8 @@ const TICK: Length = MM / 2;
 const BESIDE_PLOT: Length = 13 * MM / 10;
 /// Between the panels.
 const GAP: Length = 10 * MM;
-/// Right of the second panel, where half of the last tick's label reaches.
-const RIGHT_MARGIN: Length = 5 * MM;
+/// Right of the second panel, for the errors that do not fit it.
+const RIGHT_MARGIN: Length = 13 * MM;
 
 const EQUAL: Fill = Fill::plain(Colour(0x56, 0xb4, 0xe9));
 const PESSIMISTIC: Fill =
@@ -19,7 +19,9 @@ const PESSIMISTIC: Fill =
 const OPTIMISTIC: Fill = Fill { background: theme::MARK, hatch: Hatch::Crossed, ink: Colour(0x60, 0x2a, 0x00) };
 
 /// The left panel has the shares of samples on which the analysis is exact, pessimistic and optimistic (unsafe), the
-/// right one the largest relative error, and that on the unsafe side. As wide as a page.
+/// right one the largest relative error on the unsafe side, and behind it the largest of all if that is pessimistic. An
+/// unsafe error is less than 100 % of the response, a pessimistic one may be more: its bar is cut and its value stands
+/// beside it. As wide as a page.
 #[must_use]
 pub fn campaign_figure(report: &CampaignReport) -> Drawing {
     let widest = report.families.iter().map(|family| Sheet::text_width(family.family)).max().unwrap_or(0);
@@ -45,15 +47,14 @@ pub fn campaign_figure(report: &CampaignReport) -> Drawing {
     sheet.text("share of samples", shares.x, middle, Anchor::Start);
     sheet.text("largest relative error of a response time", errors.x, middle, Anchor::Start);
 
-    let most = report.families.iter().map(|family| family.max_error).fold(0.0, f64::max).max(0.01);
     for (row, family) in (0..).zip(&report.families) {
-        family_row(&mut sheet, family, most, (&shares, &errors), top + ROW * row);
+        family_row(&mut sheet, family, (&shares, &errors), top + ROW * row);
     }
-    let end = axis(&mut sheet, &shares, 100.0).max(axis(&mut sheet, &errors, 100.0 * most));
+    let end = axis(&mut sheet, &shares).max(axis(&mut sheet, &errors));
     sheet.into_drawing(title, PAGE_WIDTH, end)
 }
 
-fn family_row(sheet: &mut Sheet, family: &FamilyReport, most: f64, (shares, errors): (&Rect, &Rect), top: Length) {
+fn family_row(sheet: &mut Sheet, family: &FamilyReport, (shares, errors): (&Rect, &Rect), top: Length) {
     sheet.text(family.family, shares.x - BESIDE_PLOT, top + ROW / 2, Anchor::End);
     let samples = family.samples.max(1) as f64;
     let (upper, lower) = (top + MM / 2, top + ROW - MM / 2);
@@ -63,8 +64,14 @@ fn family_row(sheet: &mut Sheet, family: &FamilyReport, most: f64, (shares, erro
         sum += count;
         bar(sheet, Rect::between(left, upper, scaled(shares, sum as f64 / samples), lower), fill);
     }
-    bar(sheet, Rect::between(errors.x, upper, scaled(errors, family.max_error / most), lower), PESSIMISTIC);
-    let unsafe_side = scaled(errors, family.max_optimistic_error / most);
+    if family.max_error > family.max_optimistic_error {
+        bar(sheet, Rect::between(errors.x, upper, scaled(errors, family.max_error), lower), PESSIMISTIC);
+    }
+    if family.max_error > 1.0 {
+        let value = format!("{:.0} %", 100.0 * family.max_error);
+        sheet.text(value, errors.right() + MM / 2, top + ROW / 2, Anchor::Start);
+    }
+    let unsafe_side = scaled(errors, family.max_optimistic_error);
     bar(sheet, Rect::between(errors.x, upper + MM, unsafe_side, lower - MM), OPTIMISTIC);
 }
 
@@ -74,12 +81,12 @@ fn bar(sheet: &mut Sheet, area: Rect, fill: Fill) {
     }
 }
 
-/// Percent below a panel, from 0 to `most`; gives where the labels end.
-fn axis(sheet: &mut Sheet, panel: &Rect, most: f64) -> Length {
+/// Percent below a panel; gives where the labels end.
+fn axis(sheet: &mut Sheet, panel: &Rect) -> Length {
     let y = panel.bottom();
     let quarters = (0..=4_i32).map(|quarter| {
         let share = f64::from(quarter) / 4.0;
-        (scaled(panel, share), format!("{:.*} %", usize::from(most < 10.0), most * share))
+        (scaled(panel, share), format!("{} %", 25 * quarter))
     });
     let ticks: Vec<(Length, String)> = quarters.collect();
     sheet.axis((panel.x, panel.right()), y + TICK, ticks, "")

@@ -24,8 +24,14 @@ pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, mut out: impl Write) -> i
     if blocks {
         writeln!(out, "id,kernel,benchmark,iteration,block,sm,start_ns,end_ns")?;
         for kernel in summary.kernels() {
-            let head = format!("{},{},{},{}", kernel.id, field(kernel.title), kernel.benchmark, kernel.iteration);
-            for block in summary.trace.blocks(OperationId(kernel.id)) {
+            let head = format!(
+                "{},{},{},{}",
+                kernel.launch.id,
+                field(kernel.launch.title),
+                kernel.launch.benchmark,
+                kernel.launch.iteration
+            );
+            for block in summary.trace.blocks(OperationId(kernel.launch.id)) {
                 writeln!(out, "{head},{},{},{},{}", block.index, block.sm, block.start.as_ns(), block.end.as_ns())?;
             }
         }
@@ -37,16 +43,16 @@ pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, mut out: impl Write) -> i
          response_ns,longest_wait_rule,longest_wait_ns,deadline_ns,schedulable"
     )?;
     for kernel in summary.kernels() {
-        let longest = summary.longest_wait(OperationId(kernel.id));
+        let longest = summary.longest_wait(OperationId(kernel.launch.id));
         writeln!(
             out,
             "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-            kernel.id,
-            field(kernel.title),
-            kernel.benchmark,
-            field(kernel.label),
-            kernel.stream,
-            kernel.iteration,
+            kernel.launch.id,
+            field(kernel.launch.title),
+            kernel.launch.benchmark,
+            field(kernel.launch.label),
+            kernel.launch.stream,
+            kernel.launch.iteration,
             kernel.threads,
             kernel.blocks,
             kernel.launched_ns.as_ns(),

@@ -80,11 +80,11 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>
     let mut by_thread: BTreeMap<u32, RunnableTimes<'a>> = BTreeMap::new();
     let mut spans = BTreeMap::new();
     for (kernel, (_, _, stated)) in summary.kernels().zip(summary.launches()) {
-        join(&mut spans, kernel.benchmark, kernel.launched_ns, kernel.finish_ns);
+        join(&mut spans, kernel.launch.benchmark, kernel.launched_ns, kernel.finish_ns);
         by_thread.insert(
-            kernel.benchmark,
+            kernel.launch.benchmark,
             RunnableTimes {
-                runnable: kernel.label,
+                runnable: kernel.launch.label,
                 grid_size: kernel.blocks,
                 block_size: kernel.threads,
                 block_best_ns: stated.duration.best,
@@ -125,8 +125,8 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>
 fn add_analysed(by_thread: &mut BTreeMap<u32, RunnableTimes<'_>>, analysis: &Analysis<'_>) {
     let mut spans = BTreeMap::new();
     for kernel in &analysis.kernels {
-        join(&mut spans, kernel.benchmark, kernel.launched_ns, kernel.finish_ns);
-        let Some(times) = by_thread.get_mut(&kernel.benchmark) else { continue };
+        join(&mut spans, kernel.launch.benchmark, kernel.launched_ns, kernel.finish_ns);
+        let Some(times) = by_thread.get_mut(&kernel.launch.benchmark) else { continue };
         times.analysed_kernel_finish_ns = kernel.finish_ns;
         times.safe_kernel_finish_ns = kernel.safe_finish_ns;
     }

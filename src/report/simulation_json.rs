@@ -48,7 +48,11 @@ impl Serialize for SimulationReport<'_> {
         map.serialize_entry(
             "kernels",
             &Streamed(|| {
-                self.summary.kernels().map(|kernel| KernelEntry { report: self, id: OperationId(kernel.id), kernel })
+                self.summary.kernels().map(|kernel| KernelEntry {
+                    report: self,
+                    id: OperationId(kernel.launch.id),
+                    kernel,
+                })
             }),
         )?;
         map.serialize_entry(

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::gpu::{Ended, OperationRecord, Rule, Trace};
-use crate::scenario::Scenario;
+use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::{Kernel, OperationId, OperationKind, StreamId};
 
@@ -21,20 +21,9 @@ pub struct Summary<'a> {
 /// One kernel launch in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KernelSummary<'a> {
-    /// Number of the operation, in launch order.
-    pub id: u32,
-    /// Index of the host thread (the examiner's benchmark).
-    pub benchmark: u32,
-    /// The host thread's label.
-    pub label: &'a str,
-    /// Name of the function.
-    pub name: &'a str,
-    /// What tables and figures call it.
-    pub title: &'a str,
-    /// Index of the stream among those of the scenario, -1 for the NULL stream.
-    pub stream: i64,
-    /// Iteration or job of the host thread, from 0.
-    pub iteration: u32,
+    /// Which launch it is.
+    #[serde(flatten)]
+    pub launch: KernelLaunch<'a>,
     /// Threads of one block.
     pub threads: u32,
     /// Blocks of the grid.
@@ -88,13 +77,7 @@ impl<'a> Summary<'a> {
         let release = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
         let due = release.zip(deadline).map(|(release, deadline)| release + deadline);
         KernelSummary {
-            id: id.0,
-            benchmark: record.origin.thread,
-            label: thread.map_or("", |thread| &thread.label),
-            name: &kernel.name,
-            title: &kernel.title,
-            stream: stream_index(record.stream),
-            iteration: record.origin.iteration,
+            launch: KernelLaunch::new(self.scenario, id.0, kernel, record.stream, record.origin),
             threads: kernel.shape.threads,
             blocks: kernel.blocks,
             launched_ns: record.launched(),

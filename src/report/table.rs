@@ -86,14 +86,14 @@ fn stream_name(summary: &Summary<'_>, stream: crate::workload::StreamId) -> Stri
 }
 
 fn kernel_row(summary: &Summary<'_>, kernel: &KernelSummary<'_>) -> Vec<String> {
-    let id = OperationId(kernel.id);
+    let id = OperationId(kernel.launch.id);
     let stream = summary.trace.operations().get(id.0 as usize).map(|record| record.stream);
     let waited = kernel.first_start_ns.map(|start| start.since(kernel.launched_ns));
     let longest = summary.longest_wait(id).filter(|(_, time)| *time > Duration::ZERO);
     vec![
-        kernel.title.to_owned(),
+        kernel.launch.title.to_owned(),
         stream.map_or_else(dash, |stream| stream_name(summary, stream)),
-        kernel.iteration.to_string(),
+        kernel.launch.iteration.to_string(),
         kernel.blocks.to_string(),
         kernel.threads.to_string(),
         kernel.launched_ns.to_string(),

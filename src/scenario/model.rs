@@ -40,6 +40,34 @@ pub struct Scenario {
     pub examiner: Option<ExaminerLogs>,
 }
 
+impl Scenario {
+    /// How long the longest block of a kernel runs at worst; `None` for an unknown kernel.
+    #[must_use]
+    pub fn longest_block_time(&self, kernel: KernelId) -> Option<Duration> {
+        let stated = self.kernels.get(kernel.0 as usize)?;
+        let own = self.own_block_times(kernel);
+        let all_have_their_own = own.len() >= stated.blocks as usize;
+        own.iter().copied().chain((!all_have_their_own).then_some(stated.duration.worst)).max()
+    }
+
+    /// Whether the blocks of a kernel may run for different times.
+    #[must_use]
+    pub fn block_times_vary(&self, kernel: KernelId) -> bool {
+        let own = self.own_block_times(kernel);
+        let Some(stated) = self.kernels.get(kernel.0 as usize) else { return false };
+        let all_have_their_own = own.len() >= stated.blocks as usize;
+        !all_have_their_own && (stated.duration.varies() || own.iter().any(|time| *time != stated.duration.worst))
+            || own.windows(2).any(|pair| pair[0] != pair[1])
+    }
+
+    /// Times of single blocks; those past the end of the list take what the kernel states.
+    fn own_block_times(&self, kernel: KernelId) -> &[Duration] {
+        let blocks = self.kernels.get(kernel.0 as usize).map_or(0, |kernel| kernel.blocks as usize);
+        let own = self.block_times.get(&kernel).map_or(&[][..], |times| times);
+        &own[..own.len().min(blocks)]
+    }
+}
+
 /// Threads that wait for one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BarrierId(pub u32);

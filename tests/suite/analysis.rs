@@ -86,6 +86,21 @@ fn g_max_is_what_the_real_gpu_holds_not_what_eq_3_6_says() {
 }
 
 #[test]
+fn eq_3_6_rounded_down_is_right_for_412_sizes_of_a_block() {
+    let device = tx2();
+    let on_the_gpu = |threads: u32| {
+        let shape = gpusched::device::BlockShape { threads, ..Default::default() };
+        2 * gpusched::device::BlockDemand::new(&shape, &device).expect("it fits the TX2").blocks_per_sm(&device)
+    };
+    assert!((1..=1_024).all(|threads| 4_096 / threads >= on_the_gpu(threads)));
+    let right: Vec<u32> = (1..=1_024).filter(|threads| 4_096 / threads == on_the_gpu(*threads)).collect();
+    assert_eq!(right.len(), 412);
+    // Where the quotient is a whole number, as the thesis has it.
+    let whole: Vec<u32> = right.into_iter().filter(|threads| 4_096 % threads == 0).collect();
+    assert_eq!(whole, [64, 128, 256, 512, 1_024]);
+}
+
+#[test]
 fn witness_a_unequal_blocks() {
     let mut witness = sample(&[&[(3, 1024, 6)], &[(4, 512, 5)], &[(3, 1024, 2)]]);
     assert_eq!(simulated_ms(&scenario(&witness, Placement::MostRoom))[2], 8);
@@ -135,27 +150,39 @@ fn witness_c_a_copy_first() {
     assert_eq!(end_of_kb(&copy_first(4)), Some(Instant::from_ns(15 * MS)));
     let scenario = copy_first(6);
     let analysis = analyse(&scenario).expect("it runs");
-    let kb = analysis.kernels.iter().find(|kernel| kernel.benchmark == 1).expect("it is there");
+    let kb = analysis.kernels.iter().find(|kernel| kernel.launch.benchmark == 1).expect("it is there");
     assert!(kb.safe_finish_ns >= Some(Instant::from_ns(15 * MS)));
+}
+
+/// Witness D; block times of B1 in s.
+fn launch_after_waiting(b1: u64) -> Scenario {
+    json(&format!(
+        r#"{{"name": "D", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": [
+            {{"filename": "multikernel.so", "label": "A", "thread_count": 0, "block_count": 0, "data_size": 0,
+             "additional_info": [
+                {{"kernel_label": "B1", "block_count": 1, "thread_count": 32, "duration": {b1}000000000}},
+                {{"kernel_label": "B2", "block_count": 1, "thread_count": 32, "duration": 100000000000, "delay": 1}}]}},
+            {{"filename": "timer_spin_default_stream.so", "label": "N", "thread_count": 32, "block_count": 1,
+             "data_size": 0, "additional_info": 1000000000, "release_time": 6.5}}]}}"#
+    ))
 }
 
 #[test]
 fn witness_d_launch_times_that_depend_on_completions_have_no_safe_finish() {
-    let scenario = json(
-        r#"{"name": "D", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": [
-            {"filename": "multikernel.so", "label": "A", "thread_count": 0, "block_count": 0, "data_size": 0,
-             "additional_info": [
-                {"kernel_label": "B1", "block_count": 1, "thread_count": 32, "duration": 6000000000},
-                {"kernel_label": "B2", "block_count": 1, "thread_count": 32, "duration": 100000000000, "delay": 1}]},
-            {"filename": "timer_spin_default_stream.so", "label": "N", "thread_count": 32, "block_count": 1,
-             "data_size": 0, "additional_info": 1000000000, "release_time": 6.5}]}"#,
-    );
+    let end_of_n = |scenario: &Scenario| {
+        let run = simulate(scenario).expect("it runs");
+        let of_n = run.trace.operations().iter().find(|record| record.origin.thread == 1);
+        of_n.and_then(gpusched::gpu::OperationRecord::finish)
+    };
+    let scenario = launch_after_waiting(6);
+    assert_eq!(end_of_n(&scenario), Some(Instant::from_ns(7_500_000_000)));
+    assert_eq!(end_of_n(&launch_after_waiting(5)), Some(Instant::from_ns(107_000_000_000)));
     let analysis = analyse(&scenario).expect("it runs");
     assert!(analysis.kernels.iter().all(|kernel| kernel.safe_finish_ns.is_none()));
     assert!(analysis.notes.iter().any(|note| note.contains("safe_finish_ns is not given")), "{:?}", analysis.notes);
     // The analysis itself goes through, with the rules of the NULL stream.
     let finish = |label: &str| {
-        let kernel = analysis.kernels.iter().find(|kernel| kernel.label == label).expect("it is there");
+        let kernel = analysis.kernels.iter().find(|kernel| kernel.launch.label == label).expect("it is there");
         kernel.finish_ns.expect("it finishes").as_ns()
     };
     assert_eq!(finish("N"), 7_500_000_000);
@@ -303,7 +330,7 @@ fn safe_ratios(sample: &Sample, seed: u64) -> Result<Vec<f64>, TestCaseError> {
             prop_assert_eq!(run.trace.operations().len(), analysis.kernels.len());
             for ((record, kernel), worst) in run.trace.operations().iter().zip(&analysis.kernels).zip(&mut worst) {
                 let safe = kernel.safe_finish_ns;
-                let title = kernel.title;
+                let title = kernel.launch.title;
                 prop_assert!(record.finish() <= safe && safe.is_some(), "{title}: {:?} {safe:?}", record.finish());
                 *worst = record.finish().map_or(*worst, |finish| finish.max(*worst));
             }

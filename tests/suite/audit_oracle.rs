@@ -3,9 +3,9 @@
 //!
 //! The long campaign: `GPUSCHED_ORACLE_SAMPLES=1000000 cargo test --release --test suite audit_oracle -- --ignored`
 
-mod generate;
 mod mutate;
 mod plain;
+mod sample;
 
 use gpusched::audit::{Audit, AuditRule, Observation, Tolerances, audit};
 use gpusched::hosts::simulate;
@@ -37,7 +37,7 @@ struct Tally {
 fn campaign(samples: std::ops::Range<u64>) -> Tally {
     let mut tally = Tally::default();
     for sample in samples {
-        let scenario = generate::scenario(sample);
+        let scenario = sample::scenario(sample);
         let observation = observe(&scenario);
         let clean = judge(&observation);
         assert!(clean.findings.is_empty(), "sample {sample}: {:#?}\n{scenario:#?}", clean.findings);
@@ -80,7 +80,7 @@ fn long_campaign() {
 fn every_rule_is_broken_by_some_mutant() {
     let mut rules: Vec<AuditRule> = Vec::new();
     for sample in 0..300 {
-        let observation = observe(&generate::scenario(sample));
+        let observation = observe(&sample::scenario(sample));
         for kind in 0..mutate::KINDS {
             let mutant = mutate::mutant(&observation, sample, kind);
             let found = mutant.map(|(mutant, _)| judge(&mutant).findings).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 mod application_format;
 mod examiner_format;
+mod mutated;
 mod native_format;
 
 use gpusched::json::JsonError;

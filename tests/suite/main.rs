@@ -2,9 +2,11 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that fails is meant to panic")]
 
+mod all_keys;
 mod amalthea;
 mod analysis;
-mod any_scenario;
+mod analysis_commands;
+mod analysis_inputs;
 mod audit_oracle;
 mod bad_input;
 mod channels;
@@ -22,6 +24,7 @@ mod html_browser;
 mod html_data;
 mod measured_logs;
 mod native;
+mod perfetto;
 mod placement;
 mod published;
 mod recount;

@@ -143,7 +143,11 @@ impl Sums {
             self.most_optimistic_ppm = self.most_optimistic_ppm.max(-ppm);
             self.most_ns = self.most_ns.max(ns.abs());
         }
-        let candidate = (std::cmp::Reverse(verdict), sample.size(), index);
+        let direction = std::cmp::Reverse(verdict);
+        if self.kept.len() == KEPT && self.kept.last().is_some_and(|last| direction > last.0) {
+            return;
+        }
+        let candidate = (direction, sample.size(), index);
         if self.kept.len() < KEPT || self.kept.last().is_some_and(|last| candidate < *last) {
             let place = self.kept.partition_point(|kept| *kept < candidate);
             self.kept.insert(place, candidate);

@@ -9,8 +9,8 @@ use crate::device::{BlockDemand, Device};
 /// A named distribution of scenarios.
 ///
 /// Unless a family says otherwise, a scenario has ten kernels, each in a stream of its own, released at t = 0; a grid
-/// has 1 to 20 blocks and a block runs for 1 to 20 ms, uniformly (the ranges of the thesis' own generator), and all
-/// blocks have the same number of threads, a power of two from 64 to 1024. What a device does not allow in one block
+/// has 1 to 20 blocks and a block runs for 1 to 20 ms, uniformly (a little wider than the thesis' own generator, which
+/// draws 2 to 20 blocks and 10 to 20 ticks), and all blocks have the same number of threads, a power of two from 64 to 1024. What a device does not allow in one block
 /// is cut to what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
@@ -18,7 +18,7 @@ pub enum Family {
     EqualPowerOfTwo,
     /// All blocks have the same number of threads, uniform from 1 to 1024.
     EqualAny,
-    /// As `equal-any`, analysed with `g_max` = `floor(b_max` / b) as printed (Eq. 3.6).
+    /// As `equal-any`, analysed with `g_max` = `b_max / b` as printed (Eq. 3.6), rounded down.
     EqualAnyPrinted,
     /// Every kernel has its own number of threads, a multiple of 32 up to 1024, uniform.
     Unequal,

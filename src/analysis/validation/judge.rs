@@ -38,44 +38,53 @@ pub struct Judge {
     ready: BinaryHeap<Reverse<(Instant, bool, usize)>>,
     demands: Vec<BlockDemand>,
     name: Arc<str>,
+    /// Release and stream on the GPU, by stream of the sample.
+    released: Vec<(Instant, StreamId)>,
+    launches: Launches,
     /// Analysed finish by kernel; the stated run's for shrunk durations.
     analysed: Vec<Instant>,
     simulated: Vec<Instant>,
 }
 
 /// Everything that a stream of a sample has is launched at its release.
-struct Launches<'a> {
-    /// (release, stream on the GPU), by stream of the sample.
-    streams: &'a [(Instant, StreamId)],
-    sample: &'a Sample,
-    woken: Vec<usize>,
-    /// Kernels in launch order.
-    launched: Vec<usize>,
+#[derive(Debug, Default)]
+struct Launches {
+    /// What is launched, in that order: release, stream of the sample, kernel, stream on the GPU.
+    launches: Vec<(Instant, u8, u32, StreamId)>,
+    /// How many of them are.
+    launched: usize,
 }
 
-impl Host for Launches<'_> {
+impl Host for Launches {
     fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
-        for (token, (release, _)) in (0..).zip(self.streams) {
-            gpu.wake_at(*release, token);
-        }
+        self.launched = 0;
+        self.wake_for_next(gpu);
         Ok(())
     }
 
     fn on_event(&mut self, _event: GpuEvent, _gpu: &Gpu) {}
 
-    fn on_wake(&mut self, token: u64) {
-        self.woken.extend(usize::try_from(token));
-    }
+    fn on_wake(&mut self, _token: u64) {}
 
     fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
-        for stream in self.woken.drain(..) {
-            for kernel in self.sample.kernels_of(stream) {
-                let id = KernelId(u32::try_from(kernel).map_err(|_| SubmitError::TooMany)?);
-                gpu.submit(self.streams[stream].1, OperationKind::Kernel(id), Origin::default())?;
-                self.launched.push(kernel);
-            }
+        let due = self.launches[self.launched..].iter().take_while(|(release, ..)| *release <= gpu.now()).count();
+        for &(_, _, kernel, stream) in &self.launches[self.launched..self.launched + due] {
+            gpu.submit(stream, OperationKind::Kernel(KernelId(kernel)), Origin::default())?;
+        }
+        self.launched += due;
+        if due > 0 {
+            self.wake_for_next(gpu);
         }
         Ok(())
+    }
+}
+
+impl Launches {
+    /// One wake-up at a time: those of one instant would cost more than the launches.
+    fn wake_for_next(&self, gpu: &mut Gpu) {
+        if let Some((release, ..)) = self.launches.get(self.launched) {
+            gpu.wake_at(*release, 0);
+        }
     }
 }
 
@@ -92,6 +101,8 @@ impl Judge {
             ready: BinaryHeap::new(),
             demands: Vec::new(),
             name: "".into(),
+            released: Vec::new(),
+            launches: Launches::default(),
             analysed: Vec::new(),
             simulated: Vec::new(),
         }
@@ -102,17 +113,23 @@ impl Judge {
     /// # Errors
     /// [`RunError`] if the sample does not fit the device.
     pub fn judge(&mut self, family: Family, sample: &Sample) -> Result<Verdict, RunError> {
-        self.demands.clear();
-        for kernel in &sample.kernels {
-            self.demands.push(BlockDemand::new(&kernel.shape(), &self.device).map_err(SubmitError::from)?);
-        }
         if family == Family::ShrunkDurations {
-            self.simulate(sample, false)?;
+            self.submit(sample)?;
+            self.simulate(sample)?;
             std::mem::swap(&mut self.analysed, &mut self.simulated);
-            self.simulate(sample, true)?;
+            self.gpu.rewind();
+            for (kernel, index) in (0..).map(KernelId).zip(0..sample.kernels.len()) {
+                self.gpu.set_block_time(kernel, block_time(sample, index, true));
+            }
+            self.simulate(sample)?;
         } else {
+            self.demands.clear();
+            for kernel in &sample.kernels {
+                self.demands.push(BlockDemand::new(&kernel.shape(), &self.device).map_err(SubmitError::from)?);
+            }
             self.analyse(family, sample)?;
-            self.simulate(sample, false)?;
+            self.submit(sample)?;
+            self.simulate(sample)?;
         }
         let pairs = || self.analysed.iter().zip(&self.simulated);
         Ok(if pairs().any(|(analysed, simulated)| analysed < simulated) {
@@ -133,8 +150,13 @@ impl Judge {
             let released = Instant::from_ns(u64::from(release) * NS_PER_MS);
             let (late, early) = (analysed.since(*simulated), simulated.since(*analysed));
             let ppm = |error: Duration| {
-                let response = u128::from(simulated.since(released).as_ns().max(1));
-                i64::try_from((u128::from(error.as_ns()) * 1_000_000).div_ceil(response)).unwrap_or(i64::MAX)
+                let response = simulated.since(released).as_ns().max(1);
+                // Dividing 128 bits takes long, and 64 nearly always do.
+                match error.as_ns().checked_mul(1_000_000) {
+                    Some(millionths) => i64::try_from(millionths.div_ceil(response)),
+                    None => i64::try_from((u128::from(error.as_ns()) * 1_000_000).div_ceil(u128::from(response))),
+                }
+                .unwrap_or(i64::MAX)
             };
             let ns = |error: Duration| i64::try_from(error.as_ns()).unwrap_or(i64::MAX);
             (ppm(late) - ppm(early), ns(late) - ns(early))
@@ -199,7 +221,7 @@ impl Judge {
             let finish = finish.map_err(overflow)?;
             self.analysed[kernel] = finish;
             entered += 1;
-            let next = sample.kernels_of(usize::from(drawn.stream)).find(|&next| next > kernel);
+            let next = (kernel + 1..sample.kernels.len()).find(|&next| sample.kernels[next].stream == drawn.stream);
             if let Some(next) = next {
                 self.ready.push(Reverse((finish, false, (entered << 8) | next)));
             }
@@ -207,10 +229,11 @@ impl Judge {
         Ok(())
     }
 
-    fn simulate(&mut self, sample: &Sample, shrunk: bool) -> Result<(), RunError> {
+    /// Makes the streams and kernels of a sample known to the GPU.
+    fn submit(&mut self, sample: &Sample) -> Result<(), RunError> {
         self.gpu.reset();
+        self.released.clear();
         let mut used = [0_usize; 64];
-        let mut streams = Vec::with_capacity(sample.streams.len());
         for stream in &sample.streams {
             let level = self.streams.iter().position(|(priority, _)| *priority == stream.priority);
             // A device has at most 64 priorities; an unknown one is refused by the GPU.
@@ -228,26 +251,36 @@ impl Judge {
                 id
             };
             used[level] += 1;
-            streams.push((Instant::from_ns(u64::from(stream.release_ms) * NS_PER_MS), id));
+            self.released.push((Instant::from_ns(u64::from(stream.release_ms) * NS_PER_MS), id));
         }
+        self.launches.launches.clear();
         for (index, kernel) in sample.kernels.iter().enumerate() {
-            let duration = Duration::from_ns(u64::from(sample.ms(index, shrunk)) * NS_PER_MS);
-            self.gpu.add_kernel(Kernel {
+            let (release, stream) = *self.released.get(usize::from(kernel.stream)).ok_or(SubmitError::Unknown)?;
+            let id = self.gpu.add_kernel(Kernel {
                 name: Arc::clone(&self.name),
                 title: Arc::clone(&self.name),
                 blocks: kernel.blocks,
                 shape: kernel.shape(),
-                duration: BlockTime::fixed(duration),
+                duration: block_time(sample, index, false),
                 sm_mask: None,
             })?;
+            self.launches.launches.push((release, kernel.stream, id.0, stream));
         }
-        let mut host = Launches { streams: &streams, sample, woken: Vec::new(), launched: Vec::new() };
-        self.gpu.run(&mut host)?;
+        self.launches.launches.sort_unstable();
+        Ok(())
+    }
+
+    fn simulate(&mut self, sample: &Sample) -> Result<(), RunError> {
+        self.gpu.run(&mut self.launches)?;
         self.simulated.clear();
         self.simulated.resize(sample.kernels.len(), Instant::MAX);
-        for (kernel, record) in host.launched.iter().zip(self.gpu.trace().operations()) {
-            self.simulated[*kernel] = record.finish().unwrap_or(Instant::MAX);
+        for ((_, _, kernel, _), record) in self.launches.launches.iter().zip(self.gpu.trace().operations()) {
+            self.simulated[*kernel as usize] = record.finish().unwrap_or(Instant::MAX);
         }
         Ok(())
     }
+}
+
+fn block_time(sample: &Sample, kernel: usize, shrunk: bool) -> BlockTime {
+    BlockTime::fixed(Duration::from_ns(u64::from(sample.ms(kernel, shrunk)) * NS_PER_MS))
 }

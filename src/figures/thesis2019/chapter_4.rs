@@ -125,11 +125,11 @@ fn add(
     let (compared, run) = (compare(&scenario)?, simulate(&scenario)?);
     let expected = scenario.expected.as_ref().ok_or("shipped scenarios have their result with them")?;
     for kernel in &compared.kernels {
-        let measured = expected.kernels.iter().find(|measured| measured.name == kernel.title);
+        let measured = expected.kernels.iter().find(|measured| measured.name == kernel.launch.title);
         let start = measured.and_then(|measured| measured.first_start);
         let finish = measured.and_then(|measured| measured.finish);
-        let id = OperationId(kernel.id);
-        let begun = run.trace.operations().get(kernel.id as usize).and_then(OperationRecord::first_start);
+        let id = OperationId(kernel.launch.id);
+        let begun = run.trace.operations().get(kernel.launch.id as usize).and_then(OperationRecord::first_start);
         let near = |one: Option<Instant>, other: Option<Instant>| {
             one.zip(other).is_some_and(|(one, other)| one.since(other).max(other.since(one)) <= expected.tolerance)
         };
@@ -140,15 +140,16 @@ fn add(
         tally.same_finishes += usize::from(same);
 
         let simulated = blocks_per_sm(&run.trace, id);
-        let placed = experiment.placed.iter().find(|(title, _)| *title == kernel.title).map(|(_, placed)| placed);
+        let placed =
+            experiment.placed.iter().find(|(title, _)| *title == kernel.launch.title).map(|(_, placed)| placed);
         if placed.is_none() {
-            tally.not_recorded.push(format!("{} of {}", kernel.title, experiment.place));
+            tally.not_recorded.push(format!("{} of {}", kernel.launch.title, experiment.place));
         }
         if let Some(placed) = placed {
             tally.placements += 1;
             // Blocks that a picture hides may have been anywhere.
             if placed.iter().zip(&simulated).any(|(seen, simulated)| seen > simulated) {
-                tally.elsewhere.push(format!("{} of {}", kernel.title, experiment.place));
+                tally.elsewhere.push(format!("{} of {}", kernel.launch.title, experiment.place));
                 tally.unexplained += usize::from(!starts_as_both_sms_free(&run.trace, id));
             }
         }
@@ -160,7 +161,7 @@ fn add(
             table,
             "| {} | {} | {} | {} | {} | {} | {} | {place} | {} |",
             experiment.place,
-            kernel.title,
+            kernel.launch.title,
             shown(start),
             shown(begun),
             shown(finish),
@@ -173,7 +174,7 @@ fn add(
             csv,
             "\"{}\",{},{},{},{},{},{},{},{}",
             experiment.place,
-            kernel.title,
+            kernel.launch.title,
             ns(start),
             ns(begun),
             ns(finish),

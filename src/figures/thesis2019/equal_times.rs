@@ -47,9 +47,9 @@ pub(super) fn make(name: &'static str) -> Result<Made, Box<dyn std::error::Error
         ];
         agree &= columns[0] == columns[1] && columns[1] == columns[2];
         let cells: Vec<String> = columns.iter().map(|&half| shown(half)).collect();
-        let _ = writeln!(table, "| {} | {blocks} | {} |", kernel.title, cells.join(" | "));
+        let _ = writeln!(table, "| {} | {blocks} | {} |", kernel.launch.title, cells.join(" | "));
         let cells: Vec<String> = columns.iter().map(|&half| (half as f64 / 2.0).to_string()).collect();
-        let _ = writeln!(csv, "{},{blocks},{}", kernel.title, cells.join(","));
+        let _ = writeln!(csv, "{},{blocks},{}", kernel.launch.title, cells.join(","));
     }
     let verdict = if agree { "agree on all kernels" } else { "differ" };
     let finding = format!(

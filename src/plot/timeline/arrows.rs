@@ -81,6 +81,10 @@ pub(super) fn signed(number: i32) -> String {
 /// brackets at its end, unless the word before the priority is too long for anything of the name.
 pub(super) fn fitted_name((name, suffix): &(String, String), room: Length) -> String {
     let size = Theme::PAPER.text_size;
+    let whole = format!("{name}{suffix}");
+    if font::width(&whole, size, false) <= room {
+        return whole;
+    }
     let full = font::width(&format!("{}{suffix}", short(name)), size, false) <= room;
     let suffix = if full { suffix.clone() } else { suffix.replace("prio. ", "") };
     let suffix = suffix.as_str();

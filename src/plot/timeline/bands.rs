@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::context::{BESIDE_PLOT, Context, ending_at};
 use super::items;
-use super::{Band, LabelStyle, pieces, profile, thin};
+use super::{Across, Band, LabelStyle, across, pieces, profile, thin};
 use crate::plot::geometry::{Length, MM, Rect};
 use crate::plot::options::HeightBy;
 use crate::plot::theme::Theme;
@@ -25,8 +25,8 @@ fn heights(count: usize) -> (Length, Length) {
     (height, if height < 3 * MM { 0 } else { (height / 10).min(MM) })
 }
 
-/// The bands below `top`, and where they end.
-pub(super) fn bands(context: &Context<'_>, top: Length) -> (Vec<Band>, Length) {
+/// The bands below `top`, names across them, and where they end.
+pub(super) fn bands(context: &Context<'_>, top: Length) -> (Vec<Band>, Vec<Across>, Length) {
     let sms = context.options.shown_sms(&context.summary.scenario.device);
     let (height, gap) = heights(sms.len());
     let all_sms = context.summary.trace.sms() as usize;
@@ -67,7 +67,7 @@ pub(super) fn bands(context: &Context<'_>, top: Length) -> (Vec<Band>, Length) {
             profiles: profiles.remove(&sm).unwrap_or_default(),
         }
     });
-    (bands.collect(), bottom)
+    (bands.collect(), across::across(context, &places), bottom)
 }
 
 fn places_in_order<'p>(sms: &'p [u32], places: &'p BTreeMap<u32, Rect>) -> impl Iterator<Item = (u32, Rect)> + 'p {

@@ -39,6 +39,11 @@ impl Timeline {
         for band in &self.bands {
             pen.band(band);
         }
+        for name in &self.across {
+            let plate = Fill::plain(fill_of(&pen.context, Some(name.kernel)).background);
+            pen.shapes.push(Shape::Box { area: name.label.area, fill: Some(plate), stroke: None });
+            pen.label(&name.label);
+        }
         for lane in &self.lanes {
             pen.lane(lane);
         }
@@ -138,7 +143,8 @@ impl Pen<'_> {
             for piece in &blocks.pieces {
                 let small = piece.area.width < LEAST_OUTLINED || piece.area.height < LEAST_HATCHED;
                 let fill = if small { fill.without_hatch() } else { fill };
-                let stroke = (!small).then_some(outline);
+                // In low bands outlines would be most of what is seen.
+                let stroke = (!small && band.area.height >= LEAST_FRAMED).then_some(outline);
                 shapes.push(Shape::Box { area: visible(piece.area), fill: Some(fill), stroke });
                 if let Some(label) = &piece.label {
                     Self::plated(label, fill, &mut shapes);

@@ -47,7 +47,7 @@ impl Timeline {
         }
         let (legend, bottom) = legend::legend(&context, MARGIN, options.width - MARGIN, bottom);
         let top = bottom + MM;
-        let (bands, bottom) = bands::bands(&context, top);
+        let (bands, across, bottom) = bands::bands(&context, top);
         captions.extend(height_title(&context, top, bottom));
         let (lanes, bottom) = copies::lanes(&context, bottom);
         let (occupancy, bottom) = match options.occupancy.then(|| occupancy::occupancy(&context, bottom)) {
@@ -103,6 +103,7 @@ impl Timeline {
             ticks,
             tick_places,
             bands,
+            across,
             lanes,
             occupancy,
             queues,

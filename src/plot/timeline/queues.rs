@@ -18,6 +18,8 @@ const LANE: Length = 2 * MM + MM * 7 / 10;
 const GAP: Length = MM;
 /// Places that are shown, from the head on.
 const MOST_LANES: usize = 5;
+/// A place that nobody holds for at least so long on paper is not shown.
+const LEAST_SEEN: Length = MM / 4;
 /// Narrower entries of one place are joined with their neighbours.
 const LEAST_WIDTH: Length = 4 * MM / 10;
 
@@ -89,17 +91,20 @@ impl Queues {
         let mut bottom = top;
         let mut rows = Vec::new();
         for (name, (queue, places, depth)) in names.into_iter().zip(self.queues) {
-            let lanes = Length::try_from(depth.min(MOST_LANES)).unwrap_or(1);
+            // Places that are taken too shortly to be seen would be empty rows.
+            let is_seen = |place: &&Place| context.scale.length(place.time.end.since(place.time.start)) >= LEAST_SEEN;
+            let shown = places.iter().filter(is_seen).map(|place| place.position + 1).max().unwrap_or(1);
+            let lanes = Length::try_from(shown).unwrap_or(1);
             let area =
                 Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height: lanes * LANE };
             bottom = area.bottom();
             let right = area.x - BESIDE_PLOT;
             let label = ending_at(name.clone(), right, area.y + LANE / 2, Theme::PAPER.text_size, LabelStyle::Normal);
-            let more = (depth > MOST_LANES).then(|| {
+            let more = (depth > shown && shown > 1).then(|| {
                 let text = format!("up to {depth}");
                 ending_at(text, right, area.bottom() - LANE / 2, Theme::PAPER.small_size, LabelStyle::Quiet)
             });
-            let entries = entries(context, queue, &places, &area);
+            let entries = entries(context, queue, places.iter().filter(|place| place.position < shown), &area);
             rows.push(QueueRow { name, label, more, area, entries });
         }
         (rows, bottom)
@@ -158,10 +163,15 @@ fn places(mut stays: Vec<Stay>) -> (Vec<Place>, usize) {
 }
 
 /// Boxes for the places, those of the head divided by the rules that hold it.
-fn entries(context: &Context<'_>, queue: Queue, places: &[Place], area: &Rect) -> Vec<QueueEntry> {
+fn entries<'p>(
+    context: &Context<'_>,
+    queue: Queue,
+    places: impl Iterator<Item = &'p Place>,
+    area: &Rect,
+) -> Vec<QueueEntry> {
     let mut entries: Vec<QueueEntry> = Vec::new();
     let mut last_of_lane = [None; MOST_LANES];
-    for place in places.iter().filter(|place| context.scale.shows(place.time.start, place.time.end)) {
+    for place in places.filter(|place| context.scale.shows(place.time.start, place.time.end)) {
         for (time, rule) in divided(context, place) {
             let (left, right) =
                 (context.scale.x(time.start.max(context.scale.window.start)), context.scale.x(time.end));

@@ -1,4 +1,6 @@
-//! Small random scenarios that use everything: many coincide in time, as whole milliseconds do.
+//! Small random scenarios by number, for campaigns in which any sample can be run again alone: many events coincide, as
+//! whole milliseconds do. Only what the plain reading of the rules knows; `crate::generate` makes scenarios with all
+//! the rest, and shrinks them.
 
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
@@ -6,6 +8,8 @@ use gpusched::time::Duration;
 use gpusched::workload::{BlockTime, Copy, Kernel, StreamId, StreamSpec};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+use crate::generate::builtin;
 
 /// A scenario that depends on `sample` only. What it may use depends on the bits of `sample`.
 pub(crate) fn scenario(sample: u64) -> Scenario {
@@ -71,7 +75,7 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
 /// A TX2, or something like it with more SMs, another order and two copy engines.
 fn device(random: &mut impl Rng) -> Device {
     let name = if random.random_bool(0.6) { "tx2" } else { "titan-v" };
-    let mut device = Device::builtin(name).expect("the file is sound").expect("it is built in");
+    let mut device = builtin(name);
     if name == "titan-v" {
         device.sms = random.random_range(1..6);
         device.copy.engines = 2;

@@ -1,0 +1,20 @@
+//! Any bytes as a measured log: what is sound is kept, what is not is told, and what is kept can be audited.
+
+#![no_main]
+
+use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::logs::{read_log, recognize_device, sort_into_runs};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let reading = read_log("log.json", bytes.to_vec());
+    for dropped in &reading.dropped {
+        assert!(!dropped.to_string().is_empty());
+    }
+    let Some(log) = reading.log else { return };
+    for run in sort_into_runs(vec![log]) {
+        if let Some(recognized) = recognize_device(&run.logs) {
+            audit(&Observation::of_logs(&run, &recognized.device), &Tolerances::default());
+        }
+    }
+});

@@ -1,0 +1,134 @@
+//! The blocks, SM by SM.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::PerfettoRun;
+use super::event::{Events, Lane, Span};
+use super::occupancy::Occupancy;
+use super::operations::has_arrow;
+use super::tracks::Tracks;
+use crate::device::BlockDemand;
+use crate::gpu::{Block, Trace};
+use crate::report::summary::Summary;
+use crate::time::Instant;
+use crate::workload::OperationId;
+
+/// What is told of a block when one clicks on it.
+#[derive(Serialize)]
+struct BlockArgs {
+    id: OperationId,
+    block: u32,
+    thread_slots: u64,
+}
+
+/// The lanes of one SM, by number, and from when on each is free.
+#[derive(Default)]
+struct Lanes(Vec<(Lane, Instant)>);
+
+/// Writes all blocks in order of their starts, each to the first lane of its SM that is free.
+pub(super) fn write<W: Write>(
+    run: &PerfettoRun<'_>,
+    tracks: &Tracks<'_>,
+    next_lane: &mut u32,
+    events: &mut Events<W>,
+) -> io::Result<()> {
+    let summary = &run.summary;
+    let mut sms: BTreeMap<u16, (Lanes, Occupancy)> = BTreeMap::new();
+    for (id, block, is_first) in InOrder::new(summary) {
+        let Some(kernel) = summary.trace.kernel_of(id) else { continue };
+        let device = &summary.scenario.device;
+        let warps = BlockDemand::new(&kernel.shape, device).map_or(0, |demand| demand.warps);
+        let thread_slots = u64::from(warps) * u64::from(device.warp_size);
+        let span = Span { from: block.start, to: block.end.min(summary.trace.end()) };
+        let process = tracks.sm(block.sm);
+        let (lanes, occupancy) = sms.entry(block.sm).or_default();
+        let lane = lanes.take(span, process, next_lane, events)?;
+        let args = BlockArgs { id, block: block.index, thread_slots };
+        events.slice(lane, "block", &kernel.title, span, args)?;
+        if is_first && has_arrow(summary, id) {
+            events.arrow_to(lane, tracks.id(id.0), span.from)?;
+        }
+        occupancy.add(span, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
+    }
+    for (sm, (_, occupancy)) in sms {
+        let process = tracks.sm(sm);
+        occupancy.finish(|at, taken| thread_slots_taken(events, process, at, taken))?;
+    }
+    Ok(())
+}
+
+fn thread_slots_taken<W: Write>(events: &mut Events<W>, process: u32, at: Instant, taken: u64) -> io::Result<()> {
+    events.counter(process, "thread slots", at, "taken", taken)
+}
+
+impl Lanes {
+    /// A lane that is free for `span`; a new one if there is none.
+    fn take<W: Write>(
+        &mut self,
+        span: Span,
+        process: u32,
+        next_lane: &mut u32,
+        events: &mut Events<W>,
+    ) -> io::Result<Lane> {
+        if let Some((lane, free_at)) = self.0.iter_mut().find(|(_, free_at)| *free_at <= span.from) {
+            *free_at = span.to;
+            return Ok(*lane);
+        }
+        let lane = Lane { process, number: *next_lane };
+        *next_lane = next_lane.saturating_add(1);
+        events.name_lane(lane, format_args!("lane {}", self.0.len()))?;
+        self.0.push((lane, span.to));
+        Ok(lane)
+    }
+}
+
+/// The blocks of all kernels in order of their starts, with whether each is its kernel's first. Holds one block for
+/// each kernel that is being dispatched.
+struct InOrder<'a> {
+    trace: &'a Trace,
+    /// What has not begun, the last to begin first.
+    waiting: Vec<(Instant, OperationId)>,
+    /// By next start.
+    begun: BTreeMap<(Instant, OperationId), Begun<'a>>,
+}
+
+struct Begun<'a> {
+    next: Block,
+    is_first: bool,
+    others: Box<dyn Iterator<Item = Block> + 'a>,
+}
+
+impl<'a> InOrder<'a> {
+    fn new(summary: &Summary<'a>) -> Self {
+        let mut waiting: Vec<_> =
+            summary.launches().filter_map(|(id, record, _)| Some((record.first_start()?, id))).collect();
+        waiting.sort_unstable_by(|a, b| b.cmp(a));
+        Self { trace: summary.trace, waiting, begun: BTreeMap::new() }
+    }
+
+    fn continue_with(&mut self, id: OperationId, is_first: bool, mut blocks: Box<dyn Iterator<Item = Block> + 'a>) {
+        if let Some(next) = blocks.next() {
+            self.begun.insert((next.start, id), Begun { next, is_first, others: blocks });
+        }
+    }
+}
+
+impl Iterator for InOrder<'_> {
+    type Item = (OperationId, Block, bool);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while let Some(&(start, id)) = self.waiting.last() {
+            if self.begun.first_key_value().is_some_and(|(&first, _)| first <= (start, id)) {
+                break;
+            }
+            self.waiting.pop();
+            self.continue_with(id, true, Box::new(self.trace.blocks(id)));
+        }
+        let ((_, id), Begun { next, is_first, others }) = self.begun.pop_first()?;
+        self.continue_with(id, false, others);
+        Some((id, next, is_first))
+    }
+}

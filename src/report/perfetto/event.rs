@@ -1,0 +1,156 @@
+//! The events of the format.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::number::{Id, Microseconds};
+use crate::time::Instant;
+
+/// The list of events, written one by one.
+pub(super) struct Events<W> {
+    out: W,
+    any: bool,
+}
+
+/// A lane: process and thread in the format's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lane {
+    pub(super) process: u32,
+    pub(super) number: u32,
+}
+
+/// A span of time, cut off at the end of the run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) from: Instant,
+    pub(super) to: Instant,
+}
+
+#[derive(Serialize)]
+struct Event<'a, A> {
+    ph: char,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cat: Option<&'a str>,
+    pid: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ts: Option<Microseconds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<Microseconds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Id>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bp: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<A>,
+}
+
+impl<'a, A> Event<'a, A> {
+    fn new(ph: char, name: &'a str, pid: u32) -> Self {
+        Self { ph, name, cat: None, pid, tid: None, ts: None, dur: None, id: None, bp: None, args: None }
+    }
+
+    fn at(self, at: Instant) -> Self {
+        Self { ts: Some(Microseconds(at.as_ns())), ..self }
+    }
+}
+
+impl<W: Write> Events<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out, any: false }
+    }
+
+    fn write<A: Serialize>(&mut self, event: &Event<'_, A>) -> io::Result<()> {
+        self.out.write_all(if self.any { b",\n" } else { b"\n" })?;
+        self.any = true;
+        Ok(serde_json::to_writer(&mut self.out, event)?)
+    }
+
+    /// Names a process and gives it its place from top to bottom.
+    pub(super) fn name_process(&mut self, process: u32, name: impl Display) -> io::Result<()> {
+        let args = Some(json!({"name": name.to_string()}));
+        self.write(&Event { args, ..Event::new('M', "process_name", process) })?;
+        let args = Some(json!({"sort_index": process}));
+        self.write(&Event { args, ..Event::new('M', "process_sort_index", process) })
+    }
+
+    /// Names a lane and gives it its place in its process.
+    pub(super) fn name_lane(&mut self, lane: Lane, name: impl Display) -> io::Result<()> {
+        let tid = Some(lane.number);
+        let args = Some(json!({"name": name.to_string()}));
+        self.write(&Event { tid, args, ..Event::new('M', "thread_name", lane.process) })?;
+        let args = Some(json!({"sort_index": lane.number}));
+        self.write(&Event { tid, args, ..Event::new('M', "thread_sort_index", lane.process) })
+    }
+
+    /// A slice of a lane.
+    pub(super) fn slice(
+        &mut self,
+        lane: Lane,
+        category: &str,
+        name: &str,
+        span: Span,
+        args: impl Serialize,
+    ) -> io::Result<()> {
+        let dur = Some(Microseconds(span.to.since(span.from).as_ns()));
+        let event = Event {
+            cat: Some(category),
+            tid: Some(lane.number),
+            dur,
+            args: Some(args),
+            ..Event::new('X', name, lane.process)
+        };
+        self.write(&event.at(span.from))
+    }
+
+    /// A slice that may overlap others of its process.
+    pub(super) fn asynchronous(
+        &mut self,
+        process: u32,
+        category: &str,
+        name: &str,
+        id: (u32, u32),
+        span: Span,
+    ) -> io::Result<()> {
+        for (phase, at) in [('b', span.from), ('e', span.to)] {
+            let id = Some(Id(id.0, id.1));
+            let args = Some(json!({}));
+            // Some readers ask every event for a thread; the process' own number is its main thread.
+            let event = Event { cat: Some(category), tid: Some(process), id, args, ..Event::new(phase, name, process) };
+            self.write(&event.at(at))?;
+        }
+        Ok(())
+    }
+
+    /// One end of an arrow: `s` where it starts, `f` where it ends.
+    fn arrow(&mut self, phase: char, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
+        let name = "launch to first block";
+        let (cat, id) = (Some("launch"), Some(Id(id.0, id.1)));
+        // The ends of arrows bind to the slice around them, not to the next one.
+        let bp = (phase == 'f').then_some("e");
+        let event: Event<'_, Value> =
+            Event { cat, tid: Some(lane.number), id, bp, ..Event::new(phase, name, lane.process) };
+        self.write(&event.at(at))
+    }
+
+    /// The start of an arrow, from the slice of `lane` that was written last.
+    pub(super) fn arrow_from(&mut self, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
+        self.arrow('s', lane, id, at)
+    }
+
+    /// The end of an arrow, to the slice of `lane` that was written last.
+    pub(super) fn arrow_to(&mut self, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
+        self.arrow('f', lane, id, at)
+    }
+
+    /// The value of a counter from `at` on.
+    pub(super) fn counter(&mut self, process: u32, name: &str, at: Instant, unit: &str, value: u64) -> io::Result<()> {
+        let args = Some(json!({unit: value}));
+        self.write(&Event { args, ..Event::new('C', name, process) }.at(at))
+    }
+}

@@ -1,0 +1,94 @@
+//! What the host submitted, the heads of the streams, and the copies.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::PerfettoRun;
+use super::event::{Events, Span};
+use super::tracks::Tracks;
+use crate::report::state::title;
+use crate::report::summary::Summary;
+use crate::time::Instant;
+use crate::workload::OperationId;
+
+pub(super) fn write<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    submissions(run, tracks, events)?;
+    if !run.blocks_only {
+        stream_heads(&run.summary, tracks, events)?;
+        copies(&run.summary, tracks, events)?;
+    }
+    Ok(())
+}
+
+/// What each host thread submits at each instant is one slice: slices without length at one instant would pile up.
+fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let summary = &run.summary;
+    let mut submitted: BTreeMap<(u32, Instant), Vec<OperationId>> = BTreeMap::new();
+    for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
+        submitted.entry((record.origin.thread, record.launched())).or_default().push(id);
+    }
+    for ((thread, at), ids) in submitted {
+        let titles: Vec<String> = ids.iter().map(|&id| title(summary, id)).collect();
+        let name = match titles.as_slice() {
+            [only] => format!("submit {only}"),
+            [first, others @ ..] => format!("submit {first} and {} more", others.len()),
+            [] => continue,
+        };
+        let lane = tracks.thread(thread);
+        let args = json!({"operations": titles, "ids": ids});
+        events.slice(lane, "host", &name, Span { from: at, to: at }, args)?;
+        for id in ids {
+            if has_arrow(summary, id) {
+                events.arrow_from(lane, tracks.id(id.0), at)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether an arrow leads from the launch of a kernel to its first block: it has one, and it did not start before the
+/// launch, as it may seem where a measured run's clocks differ.
+pub(super) fn has_arrow(summary: &Summary<'_>, id: OperationId) -> bool {
+    let record = summary.trace.operations().get(id.0 as usize).filter(|_| summary.trace.kernel_of(id).is_some());
+    record.is_some_and(|record| record.first_start().is_some_and(|start| start >= record.launched()))
+}
+
+/// What is at the head of each stream queue.
+fn stream_heads<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
+        let Some(from) = record.reached_head() else { continue };
+        let to = record.finish().unwrap_or(summary.trace.end());
+        let waits: Map<String, Value> = summary
+            .waits_by_rule(id, Instant::MAX)
+            .into_iter()
+            .map(|(rule, time)| (rule.name().to_owned(), time.as_ns().into()))
+            .collect();
+        let args = json!({
+            "id": id,
+            "iteration": record.origin.iteration,
+            "launched_ns": record.launched(),
+            "finish_ns": record.finish(),
+            "response_ns": record.response(),
+            "waits_ns": waits,
+        });
+        events.slice(tracks.stream(record.stream), "stream", &title(summary, id), Span { from, to }, args)?;
+    }
+    Ok(())
+}
+
+/// What the copy engines serve.
+fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let mut copies: Vec<_> = summary.copies().collect();
+    // Copies without length come before those that begin when they end.
+    copies.sort_by_key(|(_, record, _)| (record.first_start(), record.queue_order()));
+    for (id, record, copy) in copies {
+        let Some(from) = record.first_start() else { continue };
+        let to = record.finish().unwrap_or(summary.trace.end());
+        let engine = summary.scenario.device.copy.engine_for(copy.direction);
+        let args = json!({"id": id, "bytes": copy.bytes, "direction": copy.direction.name()});
+        events.slice(tracks.engine(engine), "copy", &title(summary, id), Span { from, to }, args)?;
+    }
+    Ok(())
+}

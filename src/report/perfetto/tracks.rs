@@ -1,0 +1,104 @@
+//! Which process and lane everything is on.
+
+use std::io::{self, Write};
+
+use super::PerfettoRun;
+use super::event::{Events, Lane};
+use crate::gpu::Trace;
+use crate::workload::StreamId;
+
+/// The processes of one run, and those of their lanes that are known from the start.
+pub(super) struct Tracks<'a> {
+    run: &'a PerfettoRun<'a>,
+    first_process: u32,
+    first_thread: u32,
+    first_stream: u32,
+    first_engine: u32,
+    engines: u32,
+}
+
+const HOST: u32 = 0;
+const STREAMS: u32 = 1;
+const QUEUES: u32 = 2;
+const COPY_ENGINES: u32 = 3;
+const FIRST_SM: u32 = 4;
+
+impl<'a> Tracks<'a> {
+    /// How many processes a run takes.
+    pub(super) fn processes(trace: &Trace) -> u32 {
+        FIRST_SM + trace.sms()
+    }
+
+    /// Numbers the processes from `first_process` and lanes from `next_lane`.
+    pub(super) fn new(run: &'a PerfettoRun<'a>, first_process: u32, next_lane: &mut u32) -> Self {
+        let mut take = |count: usize| {
+            let first = *next_lane;
+            *next_lane = first.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            first
+        };
+        let engines = run.summary.scenario.device.copy.engines;
+        Self {
+            run,
+            first_process,
+            first_thread: take(run.summary.scenario.threads.len()),
+            first_stream: take(run.summary.trace.streams().len()),
+            first_engine: take(engines as usize),
+            engines,
+        }
+    }
+
+    /// The lane of a host thread.
+    pub(super) fn thread(&self, thread: u32) -> Lane {
+        Lane { process: self.first_process + HOST, number: self.first_thread + thread }
+    }
+
+    /// The lane of a stream.
+    pub(super) fn stream(&self, stream: StreamId) -> Lane {
+        Lane { process: self.first_process + STREAMS, number: self.first_stream + stream.0 }
+    }
+
+    /// The lane of a copy engine.
+    pub(super) fn engine(&self, engine: u32) -> Lane {
+        Lane { process: self.first_process + COPY_ENGINES, number: self.first_engine + engine }
+    }
+
+    /// The process of the EE and CE queues.
+    pub(super) fn queues(&self) -> u32 {
+        self.first_process + QUEUES
+    }
+
+    /// The process of an SM.
+    pub(super) fn sm(&self, sm: u16) -> u32 {
+        self.first_process + FIRST_SM + u32::from(sm)
+    }
+
+    /// An identifier of an operation that no other run of the file has.
+    pub(super) fn id(&self, operation: u32) -> (u32, u32) {
+        (self.first_process, operation)
+    }
+
+    /// Names processes and lanes.
+    pub(super) fn write_names<W: Write>(&self, events: &mut Events<W>) -> io::Result<()> {
+        let summary = &self.run.summary;
+        let label = if self.run.label.is_empty() { String::new() } else { format!("{}: ", self.run.label) };
+        events.name_process(self.first_process + HOST, format_args!("{label}host"))?;
+        for (number, thread) in (0..).zip(&summary.scenario.threads) {
+            events.name_lane(self.thread(number), &thread.label)?;
+        }
+        if !self.run.blocks_only {
+            events.name_process(self.first_process + STREAMS, format_args!("{label}streams"))?;
+            for (number, stream) in (0..).zip(summary.trace.streams()) {
+                events.name_lane(self.stream(StreamId(number)), &stream.name)?;
+            }
+            events.name_process(self.queues(), format_args!("{label}queues"))?;
+            events.name_process(self.first_process + COPY_ENGINES, format_args!("{label}copy engines"))?;
+            for engine in 0..self.engines {
+                events.name_lane(self.engine(engine), format_args!("copy engine {engine}"))?;
+            }
+        }
+        for sm in 0..summary.trace.sms() {
+            events.name_process(self.first_process + FIRST_SM + sm, format_args!("{label}SM {sm}"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! Scenario files in which every key stands that there is, for tests that change them.
+
+/// A native scenario with every key there is.
+pub(crate) const NATIVE: &str = r#"{
+    "format": "gpusched-scenario/1", "name": "all keys", "source": "made up", "comment": 1, "placement": "most-room",
+    "seed": 1, "horizon": "9 s",
+    "kernels": {
+        "K1": {"blocks": 6, "threads": [16, 16, 2], "duration": "1 s", "shared_memory_bytes": 1024,
+               "registers_per_thread": 16, "sm_mask": "0x2"},
+        "K2": {"blocks": [3], "threads": 32, "duration": {"best": "0.5 s", "worst": "1e3 ms"}}},
+    "streams": [
+        {"name": "S1", "priority": -1, "blocking": true, "sm_mask": "~0x1", "release": "1 ms", "period": "2 s",
+         "jobs": 2, "deadline": "1 s", "operations": [
+            {"kernel": "K1"}, {"copy": "host-to-device", "bytes": 8, "duration": "1 us"},
+            {"copy": "device-to-device", "duration": "1 us"}, {"memset": 9}]},
+        {"name": "S2"}, {"name": "NULL", "operations": [{"kernel": "K2"}]}],
+    "hosts": [
+        {"name": "H1", "release": "5 ns", "iterations": 2, "time_limit": "4 s", "period": "1 s", "deadline": "1 s",
+         "barrier": "B", "steps": [
+            {"launch": "K2", "stream": "S2"}, {"copy": "device-to-host", "bytes": 7, "stream": "NULL"},
+            {"memset": 3, "stream": "S2"}, {"synchronize": "S2"}, {"synchronize": "device"}, {"synchronize": "last"},
+            {"sleep": "0 s"}, {"barrier": "C"}, {"repeat": 2, "steps": [{"launch": "K2", "stream": "S2"}]}]},
+        {"name": "H2", "barrier": "B", "steps": [{"barrier": "C"}]}],
+    "expected": {"source": "nobody", "tolerance": "1 ms", "kernels": [
+        {"name": "K1", "iteration": 0, "first_start": "1 ms", "finish": "2 s", "blocks_per_sm": [0, 6]}]}
+}"#;
+
+/// An examiner scenario with every key and every kind of benchmark there is.
+pub(crate) const EXAMINER: &str = r#"{
+    "name": "all keys", "max_iterations": 2, "max_time": 9, "cuda_device": 0, "use_processes": false, "pin_cpus": true,
+    "do_warmup": true, "sync_every_iteration": false, "base_result_directory": "./results", "comment": "c",
+    "benchmarks": [
+        {"filename": "./bin/timer_spin.so", "thread_count": [32, 2], "block_count": 4, "data_size": 0,
+         "log_name": "a.json", "label": "A", "additional_info": "1000000", "max_iterations": 1, "max_time": 0.5,
+         "release_time": 0.25, "cpu_core": 1, "stream_priority": -1, "mps_thread_percentage": 100, "sm_mask": "0x1"},
+        {"filename": "timer_spin_default_stream.so", "thread_count": 1, "block_count": 1, "data_size": 0},
+        {"filename": "sharedmem_timer_spin.so", "thread_count": 1, "block_count": 1, "data_size": 0,
+         "additional_info": {"duration": 1000, "shared_memory_size": 1024}},
+        {"filename": "counter_spin.so", "thread_count": 1, "block_count": 1, "data_size": 0, "additional_info": 1000},
+        {"filename": "multikernel.so", "thread_count": 0, "block_count": 0, "data_size": 0, "additional_info": [
+            {"kernel_label": "K", "duration": 1000, "block_count": 1, "thread_count": [1], "shared_memory_size": 1,
+             "delay": 0.1, "copy_in_count": 1, "copy_out_count": 1, "sm_mask": "0x2"}]},
+        {"filename": "stream_action.so", "thread_count": 1, "block_count": 1, "data_size": 0, "additional_info": {
+            "use_null_stream": true, "actions": [
+            {"type": "kernel", "label": "L", "delay": 0.1, "parameters": {"type": "timer_spin", "duration": 1000,
+             "block_count": 1, "thread_count": 1, "shared_memory_size": 1, "sm_mask": "x"}},
+            {"type": "kernel", "parameters": {"type": "counter_spin", "duration": 1000}},
+            {"type": "malloc", "parameters": {"host": true, "size": 1}}, {"type": "free"},
+            {"type": "memset", "parameters": {"async": true, "size": 1}},
+            {"type": "memcpy", "parameters": {"async": false, "size": 1, "direction": "deviceToHost"}},
+            {"type": "synchronize", "parameters": {"device": true}}]}},
+        {"filename": "task_host.so", "thread_count": 0, "block_count": 0, "data_size": 0, "additional_info": {
+            "name": "nested", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "sync_every_iteration": true,
+            "benchmarks": [{"filename": "timer_spin.so", "thread_count": 1, "block_count": 1, "data_size": 0}]}},
+        {"filename": "cpu_inorder_walk.so", "thread_count": 0, "block_count": 0, "data_size": 0},
+        {"filename": "mandelbrot.so", "thread_count": 64, "block_count": 4, "data_size": 0}]
+}"#;

@@ -1,0 +1,172 @@
+//! `analyze`, `compare`, `orders` and `merged-sm` as their user meets them: exit status, CSV, Ctrl-C.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SECTION_3_5: &str = "scenarios/thesis2019/section-3-5.json";
+
+fn gpusched(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpusched"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output().expect("the command runs")
+}
+
+/// Header and other lines of what a command prints.
+fn csv(arguments: &[&str]) -> (String, Vec<String>) {
+    let output = gpusched(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("it is text");
+    assert!(text.ends_with('\n') && !text.contains('\r'));
+    let mut lines = text.lines().map(str::to_owned);
+    (lines.next().expect("there is a header"), lines.collect())
+}
+
+/// Nine blocks of 512 threads and 5 ms: eight at 0, one at 5 ms, so it finishes at 10 ms.
+fn ten_milliseconds(test: &str, stream: &str) -> String {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    fs::create_dir_all(&directory).expect("the build directory can be written");
+    let path = directory.join("scenario.json");
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "ten ms",
+            "kernels": {{"K": {{"blocks": 9, "threads": 512, "duration": "5 ms"}}}},
+            "streams": [{{"name": "S", {stream} "operations": [{{"kernel": "K"}}]}}]}}"#
+    );
+    fs::write(&path, text).expect("it can be written");
+    path.display().to_string()
+}
+
+#[test]
+fn check_of_analyze_is_exit_status_1_if_a_deadline_is_missed_or_not_known_to_be_met() {
+    for (test, stream, arguments, status) in [
+        ("check_met", r#""deadline": "10 ms","#, &["--check"][..], 0),
+        ("check_missed", r#""deadline": "9999999 ns","#, &["--check"], 1),
+        ("check_not_asked", r#""deadline": "9 ms","#, &[], 0),
+        ("check_period", r#""period": "9 ms", "jobs": 1,"#, &["--check"], 1),
+        ("check_none", "", &["--check"], 0),
+        ("check_unknown", r#""deadline": "20 ms","#, &["--check", "--horizon", "7 ms"], 1),
+    ] {
+        let file = ten_milliseconds(test, stream);
+        let output = gpusched(&[&["analyze", &file, "--format", "json"], arguments].concat());
+        assert_eq!(output.status.code(), Some(status), "{test}: {}", String::from_utf8_lossy(&output.stderr));
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("the answer is given anyway");
+        let kernel = &document["kernels"][0];
+        let schedulable = match test {
+            "check_none" | "check_unknown" => serde_json::Value::Null,
+            "check_met" => true.into(),
+            _ => false.into(),
+        };
+        assert_eq!(kernel["schedulable"], schedulable, "{test}");
+    }
+}
+
+#[test]
+fn check_of_compare_is_exit_status_1_if_a_finish_differs() {
+    assert_eq!(gpusched(&["compare", SECTION_3_5, "--check"]).status.code(), Some(0));
+    // 6 blocks of 512 threads leave 512 free on each SM: merged, one of 1024 fits.
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("check_of_compare.json");
+    let text = r#"{"format": "gpusched-scenario/1", "name": "differs",
+        "kernels": {"K": {"blocks": 6, "threads": 512, "duration": "5 ms"},
+                    "L": {"blocks": 1, "threads": 1024, "duration": "2 ms"}},
+        "streams": [{"name": "S", "operations": [{"kernel": "K"}]}, {"name": "T", "operations": [{"kernel": "L"}]}]}"#;
+    fs::write(&path, text).expect("it can be written");
+    let file = path.display().to_string();
+    assert_eq!(gpusched(&["compare", &file, "--check"]).status.code(), Some(1));
+    let (_, rows) = csv(&["compare", &file, "--format", "csv"]);
+    // Merged: 0 + 2 ms. Simulated: L waits for K's blocks, 5 + 2 ms.
+    assert!(rows[1].starts_with("1,L,1,T,1,0,7000000,2000000,-5000000,"), "{rows:?}");
+}
+
+#[test]
+fn analyze_as_csv_has_one_line_a_kernel_in_nanoseconds() {
+    let (header, rows) = csv(&["analyze", SECTION_3_5, "--format", "csv"]);
+    assert_eq!(
+        header,
+        "id,kernel,benchmark,label,stream,iteration,threads,blocks,g_max,launched_ns,released_ns,finish_ns,response_ns,\
+         safe_finish_ns,deadline_ns,schedulable,safely_schedulable"
+    );
+    // The thesis, section 3.5: f = 4, 10, 12, 11 s; each stream has one kernel, T = 15 s.
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[1], "1,K2,1,S2,1,0,512,7,8,0,0,10000000000,10000000000,10000000000,15000000000,true,true");
+}
+
+#[test]
+fn compare_as_csv_has_one_line_a_kernel_in_nanoseconds() {
+    let (header, rows) = csv(&["compare", SECTION_3_5, "--format", "csv"]);
+    assert_eq!(
+        header,
+        "id,kernel,benchmark,label,stream,iteration,simulated_finish_ns,analysed_finish_ns,difference_ns,safe_finish_ns"
+    );
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[3], "3,K4,3,S4,3,0,11000000000,11000000000,0,11000000000");
+}
+
+#[test]
+fn orders_as_csv_have_one_line_a_kernel_in_nanoseconds() {
+    let (header, rows) = csv(&["orders", SECTION_3_5, "--format", "csv"]);
+    assert_eq!(
+        header,
+        "id,kernel,benchmark,label,stream,iteration,best_finish_ns,worst_finish_ns,best_order,worst_order"
+    );
+    assert_eq!(rows.len(), 4);
+    // K1 first: at 4. After K2 (6 at 0 s, then 2 blocks of K3, one of them at 6 s) its blocks start at 6: at 10.
+    assert_eq!(rows[0], "0,K1,0,S1,0,0,4000000000,10000000000,S1 S2 S3 S4,S2 S3 S1 S4");
+}
+
+const CAMPAIGN_HEADER: &str = "family,samples,equal,optimistic,pessimistic,max_error,max_optimistic_error,max_error_ns";
+
+#[test]
+fn merged_sm_as_csv_has_one_line_a_family_and_errors_relative_to_the_response() {
+    let arguments = ["merged-sm", "--samples", "40", "--family", "equal-any", "--family", "chains", "--format", "csv"];
+    let (header, rows) = csv(&arguments);
+    assert_eq!(header, CAMPAIGN_HEADER);
+    // By the theorem of docs/analysis.md, section 2, and its proof for chains.
+    assert_eq!(rows, ["equal-any,40,40,0,0,0,0,0", "chains,40,40,0,0,0,0,0"]);
+}
+
+/// Waits until a process catches SIGINT: before that the signal would end it.
+#[cfg(target_os = "linux")]
+fn wait_until_it_catches_sigint(process: u32) {
+    let catches = || {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?.trim().to_owned();
+        Some(u64::from_str_radix(&caught, 16).ok()? & 0b10 != 0)
+    };
+    for _ in 0..6_000 {
+        if catches() == Some(true) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("SIGINT is not caught within a minute");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn ctrl_c_ends_merged_sm_with_what_is_done_so_far_and_exit_status_0() {
+    use std::process::Stdio;
+
+    let all = (1_u64 << 40).to_string();
+    let child = Command::new(env!("CARGO_BIN_EXE_gpusched"))
+        .args(["merged-sm", "--samples", &all, "--family", "chains", "--family", "releases", "--format", "csv"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    wait_until_it_catches_sigint(child.id());
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "note: stopped: what follows is what was done until then\n");
+    let text = String::from_utf8(output.stdout).expect("it is text");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (3, CAMPAIGN_HEADER));
+    for (line, family) in lines[1..].iter().zip(["chains", "releases"]) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let samples: u64 = fields[1].parse().expect("a number");
+        assert_eq!((fields.len(), fields[0]), (8, family));
+        assert!(samples < 1 << 40);
+        // Both families always agree.
+        assert_eq!(fields[1], fields[2]);
+    }
+}
