@@ -36,7 +36,7 @@ mod safe_bound;
 mod task;
 pub mod validation;
 
-pub use analyse::{AnalysedKernel, Analysis, analyse};
+pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse};
 pub use assumptions::{Departure, LaunchDependence};
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders};

@@ -22,6 +22,7 @@ mod output;
 mod picture;
 mod replay_log;
 mod run_options;
+mod runnable_times_option;
 mod schema;
 mod simulate;
 mod study;

@@ -5,7 +5,9 @@
 //! is the page that shows them all. Pictures are SVG and data CSV, the same bytes on every run, except for those that
 //! [state times of this machine](Kind::Timed).
 
+mod analysed;
 mod catalogue;
+mod cister2012;
 mod date2014;
 mod error;
 mod figure;
@@ -14,8 +16,10 @@ mod ospert2017;
 mod paper;
 mod rtns2020;
 mod rtss2017;
+mod thesis2019;
 mod thesis2019_cost;
 mod timeline;
+mod waters2019;
 
 pub use catalogue::catalogue;
 pub use error::FigureError;

@@ -37,6 +37,9 @@ pub struct Analysis<'a> {
     pub thread_slots: u32,
     /// Kernel launches, in launch order.
     pub kernels: Vec<AnalysedKernel<'a>>,
+    /// Copies, in launch order.
+    #[serde(skip)]
+    pub copies: Vec<AnalysedCopy>,
     /// What the user should know.
     pub notes: Vec<String>,
     /// Input of Algorithm 2, in the order of the EE queue; empty if the blocks are not all alike.
@@ -77,6 +80,17 @@ pub struct AnalysedKernel<'a> {
     pub safely_schedulable: Option<bool>,
     /// u, threads kept busy on average (Eq. 3.3).
     pub utilization_threads: Option<f64>,
+}
+
+/// One copy in the analysis, where it takes as long as in a simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnalysedCopy {
+    /// Index of the host thread.
+    pub benchmark: u32,
+    /// The host's call.
+    pub launched: Instant,
+    /// When it ends if kernels finish as analysed; `None` if the horizon comes first.
+    pub finish: Option<Instant>,
 }
 
 /// Analyses a scenario.
@@ -138,6 +152,14 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
             utilization_threads: task.and_then(|task| task.utilization()),
         });
     }
+    let copies = walked.operations.iter().filter_map(|record| match record.kind {
+        OperationKind::Copy(_) => Some(AnalysedCopy {
+            benchmark: record.origin.thread,
+            launched: record.launched,
+            finish: record.finish.filter(|finish| *finish <= walked.horizon),
+        }),
+        _ => None,
+    });
     let alike = matches!(merged, Merged::Slots(_));
     let in_order = || walked.ee_order.iter().filter(|_| alike);
     let notes = notes(scenario, &departures, dependence.as_ref(), &kernels, &walked);
@@ -151,6 +173,7 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
         thread_slots: scenario.device.sms * scenario.device.warps_per_sm() * scenario.device.warp_size,
         merged: in_order().filter_map(|&number| as_merged(&walked.operations[number as usize], &costs)).collect(),
         merged_order: in_order().map(|&number| index_of[number as usize]).collect(),
+        copies: copies.collect(),
         kernels,
         notes,
     })

@@ -6,10 +6,12 @@ use std::num::NonZeroU32;
 use anyhow::bail;
 use clap::Args;
 use gpusched::analysis::{Analysis, analyse, printed};
-use gpusched::report::{analysis_csv, analysis_table, steps_text};
+use gpusched::hosts::simulate;
+use gpusched::report::{Summary, analysis_csv, analysis_table, steps_text};
 
 use super::output::{Format, note};
 use super::run_options::RunOptions;
+use super::runnable_times_option::RunnableTimesOption;
 use super::{Answer, output};
 
 /// Steps of the printed algorithm above which they are not shown.
@@ -27,6 +29,8 @@ pub(crate) struct Analyze {
     /// Show h, `t_a` and `g_f` after every step of the thesis' Algorithm 2 (equal blocks only)
     #[arg(long)]
     steps: bool,
+    #[command(flatten)]
+    runnable_times: RunnableTimesOption,
     /// Exit status 1 if a kernel with a deadline is not schedulable, or a deadline is not known to be met
     #[arg(long)]
     check: bool,
@@ -37,9 +41,15 @@ impl Analyze {
         if self.steps && self.format == Format::Csv {
             bail!("--steps is shown as text and in JSON only: leave out --format csv");
         }
+        let runnable_times = self.runnable_times.table()?;
         let scenario = self.run.read(false)?;
         let analysis = analyse(&scenario)?;
         let steps = if self.steps { Some(steps(&analysis)?) } else { None };
+        if let Some(table) = runnable_times {
+            let run = simulate(&scenario)?;
+            let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+            table.write(&summary, Some(&analysis))?;
+        }
         for text in &analysis.notes {
             note(text);
         }

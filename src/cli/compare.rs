@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use gpusched::analysis::{ComparedKernel, Comparison, analyse, compare, merged_scenario};
+use gpusched::analysis::{Comparison, analyse, compare, merged_scenario};
 use gpusched::hosts::simulate;
 use gpusched::plot::FinishMark;
 use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, comparison_table};
@@ -13,6 +13,7 @@ use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::output::{Format, note};
 use super::run_options::RunOptions;
+use super::runnable_times_option::RunnableTimesOption;
 use super::{Answer, output};
 
 /// Simulated beside analysed finish times: where the analysis is optimistic (unsafe), where pessimistic.
@@ -26,6 +27,8 @@ pub(crate) struct Compare {
     #[command(flatten)]
     html: HtmlOptions,
     #[command(flatten)]
+    runnable_times: RunnableTimesOption,
+    #[command(flatten)]
     figure: FigureOptions,
     /// Exit status 1 if any finish time differs
     #[arg(long)]
@@ -34,12 +37,18 @@ pub(crate) struct Compare {
 
 impl Compare {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let runnable_times = self.runnable_times.table()?;
         let scenario = self.run.read(false)?;
         let figure = self.figure.figure(&scenario)?;
         let html = self.html.file()?;
         let comparison = compare(&scenario)?;
         if figure.is_some() || html.is_some() {
             draw(&scenario, &comparison, figure.as_ref(), html.as_ref())?;
+        }
+        if let Some(table) = runnable_times {
+            let run = simulate(&scenario)?;
+            let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+            table.write(&summary, Some(&analyse(&scenario)?))?;
         }
         for text in &comparison.notes {
             note(text);
@@ -68,17 +77,9 @@ fn draw(
     let simulated = simulate(scenario)?;
     let merged = merged_scenario(scenario, &analyse(scenario)?);
     let analysed = simulate(&merged)?;
-    let finishes = |kernel: &ComparedKernel<'_>| kernel.simulated_finish_ns.zip(kernel.analysed_finish_ns);
-    let marks: Vec<FinishMark> = comparison
-        .kernels
-        .iter()
-        .filter_map(|kernel| {
-            let (upper, lower) = finishes(kernel)?;
-            Some(FinishMark { name: kernel.launch.title.to_owned(), upper, lower })
-        })
-        .collect();
     let upper = Summary { scenario, trace: &simulated.trace, ended: simulated.ended };
     let lower = Summary { scenario: &merged, trace: &analysed.trace, ended: analysed.ended };
+    let marks = FinishMark::of_comparison(comparison);
     if let Some(figure) = figure {
         figure.write_comparison(&upper, &lower, &marks)?;
     }

@@ -1,6 +1,5 @@
 //! `gpusched simulate`
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use clap::Args;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{
     HtmlTimeline, PerfettoRun, SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table,
-    perfetto_trace, rule_table, runnable_times, runnable_times_csv, runnable_times_json, state_text,
+    perfetto_trace, rule_table, state_text,
 };
 use gpusched::scenario::{Difference, NotComparable, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -18,6 +17,7 @@ use super::figure_options::FigureOptions;
 use super::html_options::HtmlOptions;
 use super::output::{Format, note, write_whole};
 use super::run_options::RunOptions;
+use super::runnable_times_option::RunnableTimesOption;
 use super::{Answer, output};
 
 /// Blocks above which listing each of them must be asked for twice.
@@ -34,9 +34,8 @@ pub(crate) struct Simulate {
     /// Write one log per benchmark into DIR, as `cuda_scheduling_examiner` does
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
-    /// Write the times of each runnable (host thread), copies included, for a tool chain: .csv or .json
-    #[arg(long, value_name = "FILE")]
-    runnable_times: Option<PathBuf>,
+    #[command(flatten)]
+    runnable_times: RunnableTimesOption,
     /// Write the run as a trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
@@ -79,9 +78,7 @@ impl Simulate {
         }
         let figure = self.figure.figure(&scenario)?;
         let html = self.html.file()?;
-        if let Some(path) = &self.runnable_times {
-            table_format(path)?;
-        }
+        let runnable_times = self.runnable_times.table()?;
         let run = simulate(&scenario)?;
         let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
         self.refuse_too_many_blocks(&summary)?;
@@ -94,8 +91,8 @@ impl Simulate {
         if let Some(html) = html {
             html.write(&HtmlTimeline::new(summary), self.force)?;
         }
-        if let Some(path) = &self.runnable_times {
-            write_runnable_times(path, &summary)?;
+        if let Some(table) = runnable_times {
+            table.write(&summary, None)?;
         }
         if let Some(path) = &self.perfetto {
             let run = PerfettoRun { summary, label: "", blocks_only: false };
@@ -159,20 +156,6 @@ impl Simulate {
         out.flush()?;
         Ok(())
     }
-}
-
-/// Whether the file that a table goes to is to be JSON rather than CSV.
-fn table_format(path: &Path) -> anyhow::Result<bool> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("csv") => Ok(false),
-        Some("json") => Ok(true),
-        _ => bail!("--runnable-times: expected a file that ends in .csv or .json, found {}", path.display()),
-    }
-}
-
-fn write_runnable_times(path: &Path, summary: &Summary<'_>) -> anyhow::Result<()> {
-    let (json, times) = (table_format(path)?, runnable_times(summary, &BTreeMap::new()));
-    write_whole(path, |out| if json { runnable_times_json(&times, out) } else { runnable_times_csv(&times, out) })
 }
 
 fn differences(scenario: &Scenario, run: &Run) -> Result<Vec<Difference>, NotComparable> {

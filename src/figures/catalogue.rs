@@ -1,12 +1,23 @@
 //! All figures.
 
 use super::figure::Figure;
-use super::{date2014, ospert2017, rtns2020, rtss2017, thesis2019_cost};
+use super::{cister2012, date2014, ospert2017, rtns2020, rtss2017, thesis2019, thesis2019_cost, waters2019};
 
 /// Every figure and table that is computed, in the order of the gallery.
 #[must_use]
 pub fn catalogue() -> Vec<Figure> {
-    [rtss2017::FIGURES, ospert2017::FIGURES, thesis2019_cost::FIGURES, rtns2020::FIGURES, date2014::FIGURES].concat()
+    [
+        rtss2017::FIGURES,
+        ospert2017::FIGURES,
+        thesis2019::CHAPTER_3,
+        thesis2019_cost::FIGURES,
+        thesis2019::CHAPTER_4,
+        waters2019::FIGURES,
+        rtns2020::FIGURES,
+        date2014::FIGURES,
+        cister2012::FIGURES,
+    ]
+    .concat()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! One figure or table of a paper.
 
+use super::analysed;
 use super::error::FigureError;
 use super::paper::Paper;
 use super::timeline::{self, Published};
@@ -41,6 +42,8 @@ pub enum Kind {
 pub(super) enum Make {
     /// By simulating a shipped scenario and drawing its block timeline.
     Timeline(Published),
+    /// By simulating and analysing a shipped scenario or AMALTHEA model, and drawing one timeline above the other.
+    Analysed(Published),
     /// By a function of its own, given the figure's name; samples run on the current rayon thread pool.
     Own(fn(&'static str) -> Result<Made, Box<dyn std::error::Error + Send + Sync>>),
 }
@@ -72,6 +75,7 @@ impl Figure {
     pub fn make(&self) -> Result<Made, FigureError> {
         let made = match self.make {
             Make::Timeline(published) => timeline::make(self.name, published),
+            Make::Analysed(published) => analysed::make(self.name, published),
             Make::Own(make) => make(self.name),
         };
         made.map_err(|source| FigureError { figure: self.name, source })
@@ -81,8 +85,12 @@ impl Figure {
     #[must_use]
     pub fn commands(&self) -> Vec<String> {
         let mut commands = vec![format!("gpusched figures --only {}", self.name)];
-        if let Make::Timeline(published) = self.make {
-            commands.push(format!("gpusched simulate {} --figure F.svg --queues --occupancy", published.path));
+        match self.make {
+            Make::Timeline(published) => {
+                commands.push(format!("gpusched simulate {} --figure F.svg --queues --occupancy", published.path));
+            }
+            Make::Analysed(published) => commands.push(format!("gpusched compare {} --figure F.svg", published.path)),
+            Make::Own(_) => {}
         }
         commands
     }

@@ -9,6 +9,8 @@ pub enum Paper {
     Ospert2017,
     /// Response times on a merged SM.
     Thesis2019,
+    /// The model of the TX2 that the thesis was made for.
+    Waters2019,
     /// Makespan of warps.
     Cister2012,
     /// Real-time tasks on the GPU.
@@ -19,8 +21,15 @@ pub enum Paper {
 
 impl Paper {
     /// All of them, in the order of the gallery.
-    pub const ALL: [Self; 6] =
-        [Self::Rtss2017, Self::Ospert2017, Self::Thesis2019, Self::Rtns2020, Self::Date2014, Self::Cister2012];
+    pub const ALL: [Self; 7] = [
+        Self::Rtss2017,
+        Self::Ospert2017,
+        Self::Thesis2019,
+        Self::Waters2019,
+        Self::Rtns2020,
+        Self::Date2014,
+        Self::Cister2012,
+    ];
 
     /// Venue and year, for headings.
     #[must_use]
@@ -29,6 +38,7 @@ impl Paper {
             Self::Rtss2017 => "RTSS 2017",
             Self::Ospert2017 => "OSPERT 2017",
             Self::Thesis2019 => "Thesis, 2019",
+            Self::Waters2019 => "WATERS 2019",
             Self::Rtns2020 => "RTNS 2020",
             Self::Date2014 => "DATE 2014",
             Self::Cister2012 => "CISTER 2012",
@@ -50,6 +60,10 @@ impl Paper {
             Self::Thesis2019 => {
                 "D. L. Paredes Zevallos: AMALTHEA-based GPU Response Time Analysis for NVIDIA's Jetson TX2, master's \
                  thesis, FH Dortmund, 2019"
+            }
+            Self::Waters2019 => {
+                "A. Hamann, D. Dasari, F. Wurst, I. Sañudo, N. Capodieci, P. Burgio, M. Bertogna: WATERS Industrial \
+                 Challenge 2019"
             }
             Self::Rtns2020 => {
                 "H. Zahaf, G. Lipari: Design and Analysis of Programming Platform for Accelerated GPU-Like \

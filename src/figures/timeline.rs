@@ -1,28 +1,27 @@
 //! Figures that are the block timeline of a shipped scenario.
 
-use std::fmt::Write;
-
 use super::figure::{File, Made};
+use crate::gpu::Trace;
 use crate::hosts::simulate;
 use crate::plot::{Timeline, TimelineOptions};
 use crate::report::{Summary, kernel_csv};
-use crate::scenario::{ReadOptions, Scenario};
+use crate::scenario::{NotComparable, ReadOptions, Scenario};
 
-/// A scenario that this project ships.
+/// A scenario or a model that this project ships.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Published {
     /// Its path in the project.
     pub path: &'static str,
     /// Its text.
-    pub json: &'static str,
+    pub text: &'static str,
 }
 
-/// A shipped scenario, by its path in `scenarios/`.
+/// A shipped scenario or model, by its path in `scenarios/`.
 macro_rules! published {
     ($path:literal) => {
         $crate::figures::timeline::Published {
             path: concat!("scenarios/", $path),
-            json: include_str!(concat!("../../scenarios/", $path)),
+            text: include_str!(concat!("../../scenarios/", $path)),
         }
     };
 }
@@ -30,7 +29,7 @@ pub(super) use published;
 
 /// Simulates the scenario, draws it, and says whether it came out as the paper says.
 pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Box<dyn std::error::Error + Send + Sync>> {
-    let scenario = Scenario::from_json(published.path, published.json, &ReadOptions::default())?;
+    let scenario = Scenario::from_json(published.path, published.text, &ReadOptions::default())?;
     let run = simulate(&scenario)?;
     let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
     // The papers' point is why a kernel waits.
@@ -42,19 +41,19 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Box
         File { name: format!("{name}.svg"), text: svg },
         File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
     ];
-    let mut finding = String::new();
-    if let Some(expected) = &scenario.expected {
-        let differences = expected.differences(&run.trace)?;
-        let known = expected.kernels.len();
-        if differences.is_empty() {
-            write!(finding, "All {known} kernels as expected, within {}. {}", expected.tolerance, expected.source)?;
-        } else {
-            write!(finding, "{} of {known} kernels differ:", differences.len())?;
-            for difference in &differences {
-                write!(finding, " {}: {};", difference.kernel, difference.what)?;
-            }
-            write!(finding, " expected: {}", expected.source)?;
-        }
+    Ok(Made { files, finding: against_expected(&scenario, &run.trace)? })
+}
+
+/// Whether a run came out as its scenario expects; nothing if it expects nothing.
+pub(super) fn against_expected(scenario: &Scenario, trace: &Trace) -> Result<String, NotComparable> {
+    let Some(expected) = &scenario.expected else { return Ok(String::new()) };
+    let differences = expected.differences(trace)?;
+    let known = expected.kernels.len();
+    if differences.is_empty() {
+        let all = if known == 1 { "The one kernel".to_owned() } else { format!("All {known} kernels") };
+        return Ok(format!("{all} as expected, within {}. {}", expected.tolerance, expected.source));
     }
-    Ok(Made { files, finding })
+    let differing: Vec<String> =
+        differences.iter().map(|difference| format!(" {}: {};", difference.kernel, difference.what)).collect();
+    Ok(format!("{} of {known} kernels differ:{} expected: {}", differences.len(), differing.concat(), expected.source))
 }

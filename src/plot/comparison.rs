@@ -7,6 +7,7 @@ use super::geometry::{Length, MM, Point};
 use super::options::TimelineOptions;
 use super::theme::{self, Colour, Theme};
 use super::timeline::Timeline;
+use crate::analysis::{ComparedKernel, Comparison};
 use crate::report::Summary;
 use crate::time::{Duration, Instant};
 
@@ -19,6 +20,18 @@ pub struct FinishMark {
     pub upper: Instant,
     /// When, in the lower timeline.
     pub lower: Instant,
+}
+
+impl FinishMark {
+    /// The finishes that a simulation and an analysis both have.
+    #[must_use]
+    pub fn of_comparison(comparison: &Comparison<'_>) -> Vec<Self> {
+        let mark = |kernel: &ComparedKernel<'_>| {
+            let (upper, lower) = kernel.simulated_finish_ns.zip(kernel.analysed_finish_ns)?;
+            Some(Self { name: kernel.launch.title.to_owned(), upper, lower })
+        };
+        comparison.kernels.iter().filter_map(mark).collect()
+    }
 }
 
 const MARK: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };

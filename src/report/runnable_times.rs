@@ -1,4 +1,5 @@
-//! The times of a run keyed by runnable (host thread), for a tool chain that goes on with its own model.
+//! The times of a run keyed by runnable (host thread), simulated and analysed, for a tool chain that goes on with its
+//! own model.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,10 +8,11 @@ use serde::Serialize;
 
 use super::csv::{field, optional};
 use super::summary::Summary;
+use crate::analysis::Analysis;
 use crate::device::CopyDirection;
 use crate::time::{Duration, Instant};
 
-/// The times of one runnable, from t = 0; `None` where one was not reached.
+/// The times of one runnable, from t = 0; `None` where one was not reached, or not analysed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunnableTimes<'a> {
     /// Its name.
@@ -37,16 +39,48 @@ pub struct RunnableTimes<'a> {
     pub finish_ns: Option<Instant>,
     /// From launch to the end of its last operation.
     pub response_ns: Option<Duration>,
-    /// When the response time analysis has its kernel finish; `None` without an analysis.
+    /// When the response-time analysis has its kernel finish.
     pub analysed_kernel_finish_ns: Option<Instant>,
+    /// When the analysis has its last operation end, copies included.
+    pub analysed_finish_ns: Option<Instant>,
+    /// From launch to the end of its last operation in the analysis.
+    pub analysed_response_ns: Option<Duration>,
+    /// By when its kernel has finished even if blocks run shorter than stated.
+    pub safe_kernel_finish_ns: Option<Instant>,
 }
 
-/// The times of all host threads that launch a kernel, in declaration order; `analysed` has what a response time
-/// analysis found, by kernel name. Of a thread that launches several kernels, the last counts.
+/// When the operations of one host thread begin and end.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    launched: Instant,
+    finish: Option<Instant>,
+}
+
+impl Span {
+    fn join(&mut self, other: Self) {
+        self.launched = self.launched.min(other.launched);
+        self.finish = self.finish.zip(other.finish).map(|(one, other)| one.max(other));
+    }
+
+    fn response(&self) -> Option<Duration> {
+        self.finish.map(|finish| finish.since(self.launched))
+    }
+}
+
+fn join(spans: &mut BTreeMap<u32, Span>, thread: u32, launched: Instant, finish: Option<Instant>) {
+    let span = Span { launched, finish };
+    spans.entry(thread).and_modify(|all| all.join(span)).or_insert(span);
+}
+
+/// The times of all host threads that launch a kernel, in declaration order, beside what the analysis of the same
+/// scenario has, if there is one. Of a thread that launches several kernels, the last counts; from launch to end, all
+/// of its operations do.
 #[must_use]
-pub fn runnable_times<'a>(summary: &Summary<'a>, analysed: &BTreeMap<&str, Instant>) -> Vec<RunnableTimes<'a>> {
+pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>) -> Vec<RunnableTimes<'a>> {
     let mut by_thread: BTreeMap<u32, RunnableTimes<'a>> = BTreeMap::new();
+    let mut spans = BTreeMap::new();
     for (kernel, (_, _, stated)) in summary.kernels().zip(summary.launches()) {
+        join(&mut spans, kernel.launch.benchmark, kernel.launched_ns, kernel.finish_ns);
         by_thread.insert(
             kernel.launch.benchmark,
             RunnableTimes {
@@ -62,7 +96,10 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysed: &BTreeMap<&str, Insta
                 kernel_finish_ns: kernel.finish_ns,
                 finish_ns: kernel.finish_ns,
                 response_ns: kernel.response_ns,
-                analysed_kernel_finish_ns: analysed.get(kernel.launch.name).copied(),
+                analysed_kernel_finish_ns: None,
+                analysed_finish_ns: None,
+                analysed_response_ns: None,
+                safe_kernel_finish_ns: None,
             },
         );
     }
@@ -72,14 +109,37 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysed: &BTreeMap<&str, Insta
             CopyDirection::DeviceToHost => times.device_to_host_bytes += copy.bytes,
             _ => times.host_to_device_bytes += copy.bytes,
         }
-        times.finish_ns = times.finish_ns.zip(record.finish()).map(|(one, other)| one.max(other));
-        times.launched_ns = times.launched_ns.min(record.launched());
-        times.response_ns = times.finish_ns.map(|finish| finish.since(times.launched_ns));
+        join(&mut spans, record.origin.thread, record.launched(), record.finish());
+    }
+    for (thread, times) in &mut by_thread {
+        let Some(span) = spans.get(thread) else { continue };
+        times.launched_ns = span.launched;
+        (times.finish_ns, times.response_ns) = (span.finish, span.response());
+    }
+    if let Some(analysis) = analysis {
+        add_analysed(&mut by_thread, analysis);
     }
     by_thread.into_values().collect()
 }
 
-/// One line for each runnable; empty where a time was not reached.
+fn add_analysed(by_thread: &mut BTreeMap<u32, RunnableTimes<'_>>, analysis: &Analysis<'_>) {
+    let mut spans = BTreeMap::new();
+    for kernel in &analysis.kernels {
+        join(&mut spans, kernel.launch.benchmark, kernel.launched_ns, kernel.finish_ns);
+        let Some(times) = by_thread.get_mut(&kernel.launch.benchmark) else { continue };
+        times.analysed_kernel_finish_ns = kernel.finish_ns;
+        times.safe_kernel_finish_ns = kernel.safe_finish_ns;
+    }
+    for copy in &analysis.copies {
+        join(&mut spans, copy.benchmark, copy.launched, copy.finish);
+    }
+    for (thread, times) in by_thread {
+        let Some(span) = spans.get(thread) else { continue };
+        (times.analysed_finish_ns, times.analysed_response_ns) = (span.finish, span.response());
+    }
+}
+
+/// One line for each runnable; empty where a time was not reached, or not analysed.
 ///
 /// # Errors
 /// Whatever `out` refuses.
@@ -87,12 +147,15 @@ pub fn runnable_times_csv(times: &[RunnableTimes<'_>], mut out: impl Write) -> i
     writeln!(
         out,
         "runnable,grid_size,block_size,block_best_ns,block_worst_ns,host_to_device_bytes,device_to_host_bytes,\
-         launched_ns,kernel_start_ns,kernel_finish_ns,finish_ns,response_ns,analysed_kernel_finish_ns"
+         launched_ns,kernel_start_ns,kernel_finish_ns,finish_ns,response_ns,analysed_kernel_finish_ns,\
+         analysed_finish_ns,analysed_response_ns,safe_kernel_finish_ns"
     )?;
+    let instant = |at: Option<Instant>| optional(at.map(Instant::as_ns));
+    let duration = |time: Option<Duration>| optional(time.map(Duration::as_ns));
     for one in times {
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             field(one.runnable),
             one.grid_size,
             one.block_size,
@@ -101,11 +164,14 @@ pub fn runnable_times_csv(times: &[RunnableTimes<'_>], mut out: impl Write) -> i
             one.host_to_device_bytes,
             one.device_to_host_bytes,
             one.launched_ns.as_ns(),
-            optional(one.kernel_start_ns.map(Instant::as_ns)),
-            optional(one.kernel_finish_ns.map(Instant::as_ns)),
-            optional(one.finish_ns.map(Instant::as_ns)),
-            optional(one.response_ns.map(Duration::as_ns)),
-            optional(one.analysed_kernel_finish_ns.map(Instant::as_ns)),
+            instant(one.kernel_start_ns),
+            instant(one.kernel_finish_ns),
+            instant(one.finish_ns),
+            duration(one.response_ns),
+            instant(one.analysed_kernel_finish_ns),
+            instant(one.analysed_finish_ns),
+            duration(one.analysed_response_ns),
+            instant(one.safe_kernel_finish_ns),
         )?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use gpusched::time::Instant;
 use gpusched::workload::Placement;
 
 /// Every file, by its path below `scenarios/` without `.json`; each has a test of its own below.
-const FIGURES: [&str; 17] = [
+const FIGURES: [&str; 22] = [
     "ospert2017/figure-4",
     "ospert2017/figure-5",
     "ospert2017/figure-6",
@@ -21,6 +21,11 @@ const FIGURES: [&str; 17] = [
     "rtss2017/figure-6",
     "rtss2017/figure-7",
     "rtss2017/figure-8",
+    "thesis2019/figure-3-10",
+    "thesis2019/figure-3-3-a",
+    "thesis2019/figure-3-3-b",
+    "thesis2019/figure-3-4",
+    "thesis2019/figure-3-5",
     "thesis2019/section-3-5",
     "thesis2019/section-4-2-scenario-1",
     "thesis2019/section-4-2-scenario-2",
@@ -111,6 +116,11 @@ figures! {
     rtss_2017_figure_6: "rtss2017/figure-6",
     rtss_2017_figure_7: "rtss2017/figure-7",
     rtss_2017_figure_8: "rtss2017/figure-8",
+    thesis_2019_figure_3_10: "thesis2019/figure-3-10",
+    thesis_2019_figure_3_3_a: "thesis2019/figure-3-3-a",
+    thesis_2019_figure_3_3_b: "thesis2019/figure-3-3-b",
+    thesis_2019_figure_3_4: "thesis2019/figure-3-4",
+    thesis_2019_figure_3_5: "thesis2019/figure-3-5",
     thesis_2019_section_3_5: "thesis2019/section-3-5",
     thesis_2019_section_4_2_scenario_1: "thesis2019/section-4-2-scenario-1",
     thesis_2019_section_4_2_scenario_2: "thesis2019/section-4-2-scenario-2",
@@ -140,8 +150,8 @@ fn kernels_of_equal_blocks_finish_at_the_same_times_wherever_their_blocks_go() {
             }
         }
     }
-    // All six of the thesis, OSPERT's figures 4 and 5, and RTSS' figures 6 and 7.
-    assert_eq!(tried, 10);
+    // All eleven of the thesis, OSPERT's figures 4 and 5, and RTSS' figures 6 and 7.
+    assert_eq!(tried, 15);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Models on the command line.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use super::super::published;
@@ -70,7 +71,7 @@ fn wrong_models_and_options_end_with_exit_status_2() {
     let model = one_runnable("");
     let json = r#"{"name": "x", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": [
         {"filename": "timer_spin.so", "thread_count": 32, "block_count": 1, "data_size": 0}]}"#;
-    let cases: [(&[&str], &str, &str); 8] = [
+    let cases: [(&[&str], &str, &str); 10] = [
         (&["amalthea", "-"], "<a>", "standard input:1:4: this is not valid XML"),
         (&["amalthea", "no/such.amxmi"], "", "cannot open"),
         (&["simulate", "-"], &model, "GridSize"),
@@ -79,6 +80,8 @@ fn wrong_models_and_options_end_with_exit_status_2() {
         (&["simulate", "-", "--ticks", "most"], &model, "upper"),
         (&["simulate", "-", "--runnables", "R"], json, "--runnables is for AMALTHEA models"),
         (&["simulate", "-", "--runnable-times", "times.txt"], json, ".csv or .json"),
+        (&["analyze", "-", "--runnable-times", "times"], json, ".csv or .json"),
+        (&["compare", "-", "--runnable-times", "times.CSV"], json, ".csv or .json"),
     ];
     for (arguments, input, words) in cases {
         let output = gpusched(arguments, input);
@@ -89,20 +92,27 @@ fn wrong_models_and_options_end_with_exit_status_2() {
 }
 
 #[test]
-fn runnable_times_are_written_to_a_file() {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("runnable-times.json");
-    let _ = std::fs::remove_file(&path);
-    let output =
-        gpusched(&["simulate", &shipped("thesis-appendix"), "--runnable-times", &path.display().to_string()], "");
-    assert_eq!(output.status.code(), Some(0));
-    let document: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(&path).expect("it was written")).expect("one document");
-    assert_eq!(document["runnables"][4]["kernel_finish_ns"], 73_000_000);
+fn runnable_times_are_written_to_a_file_with_the_analysed_ones_where_there_is_an_analysis() {
+    let null = serde_json::Value::Null;
+    for (command, analysed) in [("simulate", null), ("analyze", 73_000_000.into()), ("compare", 73_000_000.into())] {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("runnable-times-{command}.json"));
+        let _ = std::fs::remove_file(&path);
+        let output =
+            gpusched(&[command, &shipped("thesis-appendix"), "--runnable-times", &path.display().to_string()], "");
+        assert_eq!(output.status.code(), Some(0));
+        let document: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(&path).expect("it was written")).expect("one document");
+        let last = &document["runnables"][4];
+        // By hand, as in `the_appendix_example_finishes_as_algorithm_2_has_it`.
+        assert_eq!((&last["runnable"], &last["kernel_finish_ns"]), (&"R5".into(), &73_000_000.into()));
+        assert_eq!((command, &last["analysed_kernel_finish_ns"]), (command, &analysed));
+        assert_eq!((command, &last["analysed_response_ns"]), (command, &analysed));
+    }
 }
 
 #[test]
 fn a_model_is_drawn() {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("tx2-like-waters2019.svg");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tx2-like-waters2019.svg");
     let _ = std::fs::remove_file(&path);
     let arguments = ["simulate", &shipped("tx2-like-waters2019"), "--figure", &path.display().to_string()];
     assert_eq!(gpusched(&arguments, "").status.code(), Some(0));

@@ -1,10 +1,10 @@
 //! The models in `scenarios/amalthea/`.
 
-use std::collections::BTreeMap;
-
+use gpusched::analysis::analyse;
 use gpusched::hosts::simulate;
-use gpusched::report::{Summary, runnable_times, runnable_times_csv, runnable_times_json};
+use gpusched::report::{RunnableTimes, Summary, runnable_times, runnable_times_csv, runnable_times_json};
 use gpusched::scenario::amalthea::{CostUnit, TickBound};
+use gpusched::time::{Duration, Instant};
 
 use super::super::published;
 use super::*;
@@ -149,8 +149,7 @@ fn times_are_exported_by_runnable_with_their_copies() {
     let scenario = scenario_with(&text, &AmaltheaOptions::default()).expect("sound");
     let run = simulate(&scenario).expect("it runs");
     let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
-    let analysed = BTreeMap::from([("SFM", gpusched::time::Instant::from_ns(5))]);
-    let times = runnable_times(&summary, &analysed);
+    let times = runnable_times(&summary, None);
     let mut csv = Vec::new();
     runnable_times_csv(&times, &mut csv).expect("it can be written");
     let csv = String::from_utf8(csv).expect("text");
@@ -158,9 +157,9 @@ fn times_are_exported_by_runnable_with_their_copies() {
     assert_eq!(lines.len(), 5);
     assert_eq!(
         lines[1],
-        "Localization,16,512,148800000,148800000,8000000,1000000,0,800000,298400000,298500000,298500000,"
+        "Localization,16,512,148800000,148800000,8000000,1000000,0,800000,298400000,298500000,298500000,,,,"
     );
-    assert_eq!(lines[4], "SFM,4,512,9480000,9480000,4000000,2000000,0,470400000,489360000,489560000,489560000,5");
+    assert_eq!(lines[4], "SFM,4,512,9480000,9480000,4000000,2000000,0,470400000,489360000,489560000,489560000,,,,");
     assert!(lines.iter().all(|line| line.split(',').count() == lines[0].split(',').count()));
     let mut json = Vec::new();
     runnable_times_json(&times, &mut json).expect("it can be written");
@@ -168,4 +167,26 @@ fn times_are_exported_by_runnable_with_their_copies() {
     assert_eq!(document["runnables"][3]["runnable"], "SFM");
     assert_eq!(document["runnables"][3]["finish_ns"], 489_560_000);
     assert_eq!(document["runnables"][0]["analysed_kernel_finish_ns"], serde_json::Value::Null);
+}
+
+#[test]
+fn analysed_times_are_exported_beside_the_simulated_ones_with_the_copies() {
+    let text = text("tx2-like-waters2019");
+    let scenario = scenario_with(&text, &AmaltheaOptions::default()).expect("sound");
+    let (run, analysis) = (simulate(&scenario).expect("it runs"), analyse(&scenario).expect("it can be analysed"));
+    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    let times = runnable_times(&summary, Some(&analysis));
+    // By hand as above: the kernel's end, and 10 GB/s for 1, 1, 1 and 2 MB after it.
+    let ms = |times: [u64; 4]| times.map(|hundredths| Some(hundredths * 10_000));
+    let column = |of: fn(&RunnableTimes<'_>) -> Option<Instant>| {
+        times.iter().map(|one| of(one).map(Instant::as_ns)).collect::<Vec<_>>()
+    };
+    assert_eq!(column(|one| one.analysed_kernel_finish_ns), ms([29_840, 57_680, 50_320, 48_936]));
+    assert_eq!(column(|one| one.analysed_finish_ns), ms([29_850, 57_690, 50_330, 48_956]));
+    assert!(
+        times
+            .iter()
+            .all(|one| one.analysed_response_ns.map(Duration::as_ns) == one.analysed_finish_ns.map(Instant::as_ns))
+    );
+    assert!(times.iter().all(|one| one.safe_kernel_finish_ns >= one.kernel_finish_ns));
 }

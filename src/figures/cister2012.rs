@@ -1,0 +1,222 @@
+//! Figures of Berezovskyi, Bletsas and Andersson, 2012: the makespan of warps on one SM.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::figure::{Figure, File, Kind, Made, Make};
+use super::paper::Paper;
+use crate::warps::{
+    Issue, KernelString, Objective, Schedule, Search, SearchLimits, SolvingTime, Unit, bound, convergence,
+    convergence_svg, estimate, pessimistic, schedule_svg, solving_times, solving_times_svg, verify,
+    write_solving_times_csv,
+};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+const fn figure(
+    name: &'static str,
+    part: &'static str,
+    subject: &'static str,
+    published: &'static str,
+    kind: Kind,
+    make: fn(&'static str) -> Result<Made, Failure>,
+) -> Figure {
+    Figure { name, paper: Paper::Cister2012, part, subject, published, kind, make: Make::Own(make) }
+}
+
+pub(super) const FIGURES: &[Figure] = &[
+    figure(
+        "cister2012-figure-2",
+        "Fig. 2",
+        "four warps of LLC",
+        "A possible work-conserving schedule takes 9 cycles; in the first five the CUDA cores have nothing to do.",
+        Kind::Computed,
+        report_schedule,
+    ),
+    figure(
+        "cister2012-equation-42",
+        "Eq. 42 and 43",
+        "the estimate called safe is not",
+        "The makespan of W warps can safely be approximated by the smallest ceil(W / y) T(y).",
+        Kind::Computed,
+        counterexample,
+    ),
+    figure(
+        "cister2012-figure-5",
+        "Fig. 5",
+        "time to the exact worst case of LLCLL against W",
+        "The integer program with the short constraints is generally solved sooner than with the long ones.",
+        Kind::Timed {
+            files: &["cister2012-figure-5.svg", "cister2012-figure-5.csv"],
+            finding: "Exact search over histograms takes well under a second for 60 warps: its time grows with the \
+                      number of histograms, C(W + 5, 5), where the integer program has a variable for every warp, \
+                      instruction and cycle. The two forms of the program are timed (with HiGHS) only in builds with \
+                      the cargo feature `ilp`; the files here are of a build without it, and show the search alone.",
+        },
+        |name| times(name, "LLCLL", "1", 60),
+    ),
+    figure(
+        "cister2012-figure-6",
+        "Fig. 6",
+        "the estimate for 600 warps of LLCLL against x",
+        "The estimate converges fast; a dashed line has the pessimistic value.",
+        Kind::Computed,
+        |name| converging(name, "LLCLL", "1", 600, 30),
+    ),
+    figure(
+        "cister2012-figure-7",
+        "Fig. 7",
+        "the estimate for 420 warps of LCLCL, half a load/store unit, against x",
+        "The estimate converges fast, so small x give accurate estimates.",
+        Kind::Computed,
+        |name| converging(name, "LCLCL", "1/2", 420, 16),
+    ),
+    figure(
+        "cister2012-figure-7-times",
+        "Fig. 7",
+        "time to the exact worst case of x warps of LCLCL, half a load/store unit",
+        "Computation time increases very rapidly with x.",
+        Kind::Timed {
+            files: &["cister2012-figure-7-times.svg", "cister2012-figure-7-times.csv"],
+            finding: "By exact search it grows with the number of histograms, C(x + 8, 8): steeply, but 25 warps take \
+                      about a second. The integer program is timed as in Fig. 5.",
+        },
+        |name| times(name, "LCLCL", "1/2", 25),
+    ),
+];
+
+fn string(text: &str, sigma_l: &str) -> Result<KernelString, Failure> {
+    Ok(KernelString::parse(text, &[Unit { sigma: sigma_l.parse()?, ..Unit::new('L') }, Unit::new('C')])?)
+}
+
+/// The report's schedule: the cycles, from 1, in which its warps do L, L and C.
+const FIGURE_2: [[usize; 3]; 4] = [[1, 5, 6], [2, 6, 7], [3, 7, 8], [4, 8, 9]];
+
+fn report_schedule(name: &'static str) -> Result<Made, Failure> {
+    let string = string("LLC", "1")?;
+    let mut schedule = Schedule { warps: 4, cycles: vec![Vec::new(); 9] };
+    for (warp, times) in (0..).zip(FIGURE_2) {
+        for (step, time) in times.into_iter().enumerate() {
+            schedule.cycles[time - 1].push(Issue { warp, step });
+        }
+    }
+    let makespan = verify(&string, &schedule)?;
+    let idle = schedule.cycles.iter().take_while(|cycle| cycle.iter().all(|issue| letter(&string, issue.step) != 'C'));
+    let finding = format!(
+        "The report's schedule is work-conserving and takes {makespan} cycles; in the first {} the CUDA cores are idle. \
+         {}",
+        idle.count(),
+        known(&string, schedule.warps)?,
+    );
+    Ok(drawn(name, &string, &schedule, finding))
+}
+
+/// The smallest case in which the estimate is below the worst case.
+fn counterexample(name: &'static str) -> Result<Made, Failure> {
+    let (string, warps) = (string("LCL", "1")?, 4);
+    let search = Search::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT)?;
+    let worst = search.schedule(warps).ok_or("the search has come this far")?;
+    let makespan = verify(&string, &worst)?;
+    let estimate = estimate(warps, &search.makespans()[..=2]).ok_or("there are warps")?.cycles;
+    let below = if estimate < makespan { "below it, so it is no bound" } else { "not below it" };
+    let finding = format!(
+        "The schedule drawn, of 4 warps of LCL, is work-conserving and takes {makespan} cycles; the estimate from two \
+         warps, {estimate}, is {below}. {} No shorter string and no fewer warps do this \
+         ([docs/warps.md](../docs/warps.md), section 3).",
+        known(&string, warps)?,
+    );
+    Ok(drawn(name, &string, &worst, finding))
+}
+
+/// All that is known of the makespan.
+fn known(string: &KernelString, warps: u32) -> Result<String, Failure> {
+    let last = |objective| -> Result<u64, Failure> {
+        let search = Search::run(string, warps, objective, &SearchLimits::DEFAULT)?;
+        Ok(search.makespans().last().copied().unwrap_or_default())
+    };
+    Ok(format!(
+        "By exact search the worst case is {} cycles and the best {}; the proven bound is {}, the pessimistic value {}.",
+        last(Objective::WorstCase)?,
+        last(Objective::BestCase)?,
+        bound(string, warps).cycles,
+        pessimistic(string, warps),
+    ))
+}
+
+fn drawn(name: &str, string: &KernelString, schedule: &Schedule, finding: String) -> Made {
+    let files = vec![
+        File { name: format!("{name}.svg"), text: schedule_svg(string, schedule) },
+        File { name: format!("{name}.csv"), text: schedule_csv(string, schedule) },
+    ];
+    Made { files, finding }
+}
+
+fn letter(string: &KernelString, step: usize) -> char {
+    string.steps().get(step).map_or(' ', |step| string.units()[step.unit].letter)
+}
+
+/// One line for each instruction; cycles and warps count from 1, as in the figure.
+fn schedule_csv(string: &KernelString, schedule: &Schedule) -> String {
+    let mut csv = "cycle,warp,unit\n".to_owned();
+    for (cycle, issues) in (1..).zip(&schedule.cycles) {
+        for issue in issues {
+            let _ = writeln!(csv, "{cycle},{},{}", issue.warp + 1, letter(string, issue.step));
+        }
+    }
+    csv
+}
+
+fn converging(name: &str, text: &str, sigma_l: &str, warps: u32, up_to: u32) -> Result<Made, Failure> {
+    let string = string(text, sigma_l)?;
+    let found = convergence(&string, warps, up_to, &SearchLimits::DEFAULT)?;
+    let mut csv = Vec::new();
+    found.write_csv(&mut csv)?;
+    let (first, last) = found.points.first().zip(found.points.last()).ok_or("there are points")?;
+    let bound = found.bound.cycles;
+    let known = match found.at_least {
+        Some(cycles) if cycles == bound => format!("The exact worst case is {bound} cycles"),
+        Some(cycles) => format!("The worst case is between {cycles} and {bound} cycles"),
+        None => format!("The worst case is at most {bound} cycles"),
+    };
+    let finding = format!(
+        "{known} (the report could not know it), the pessimistic value {}. The estimate falls from {} for x = 1 to {} for \
+         x = {}, {:.1} % above the proven bound; it is no bound itself ([docs/warps.md](../docs/warps.md), section 3).",
+        found.pessimistic,
+        first.estimate,
+        last.estimate,
+        last.x,
+        100.0 * (last.estimate as f64 / bound as f64 - 1.0),
+    );
+    let files = vec![
+        File { name: format!("{name}.svg"), text: convergence_svg(&found)? },
+        File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
+    ];
+    Ok(Made { files, finding })
+}
+
+/// A way to the worst case and its time.
+type Way = (&'static str, fn(&SolvingTime) -> Option<Duration>);
+
+fn times(name: &str, text: &str, sigma_l: &str, up_to: u32) -> Result<Made, Failure> {
+    let limits = SearchLimits { time: Some(Duration::from_secs(20)), ..SearchLimits::DEFAULT };
+    let times = solving_times(&string(text, sigma_l)?, up_to, &limits);
+    let mut csv = Vec::new();
+    write_solving_times_csv(&times, &mut csv)?;
+    let mut finding = String::new();
+    let ways: [Way; 3] = [
+        ("exact search", |time| time.search),
+        ("the integer program with short constraints", |time| time.ilp_short),
+        ("the integer program with long constraints", |time| time.ilp_long),
+    ];
+    for (way, of) in ways {
+        let longest = times.iter().filter_map(|time| Some((time.warps, of(time)?))).next_back();
+        if let Some((warps, time)) = longest {
+            let _ = write!(finding, "{warps} warps take {way} {:.3} s. ", time.as_secs_f64());
+        }
+    }
+    let files = vec![
+        File { name: format!("{name}.svg"), text: solving_times_svg(&times)? },
+        File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
+    ];
+    Ok(Made { files, finding })
+}

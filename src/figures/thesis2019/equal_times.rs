@@ -1,0 +1,64 @@
+//! Fig. 3.10 and its equations.
+
+use std::fmt::Write;
+use std::num::NonZeroU32;
+
+use super::super::analysed::{merged_svg, read};
+use super::super::figure::{File, Made};
+use super::super::timeline::against_expected;
+use super::FIGURE_3_10;
+use crate::analysis::equal_times::{HalfNs, finish_times, printed_with_cases, printed_without_cases};
+use crate::analysis::{analyse, compare};
+use crate::hosts::simulate;
+use crate::time::Instant;
+
+/// Half nanoseconds as seconds.
+fn shown(half_ns: HalfNs) -> String {
+    format!("{} s", half_ns as f64 / 2e9)
+}
+
+pub(super) fn make(name: &'static str) -> Result<Made, Box<dyn std::error::Error + Send + Sync>> {
+    let scenario = read(FIGURE_3_10)?;
+    let (analysis, compared, run) = (analyse(&scenario)?, compare(&scenario)?, simulate(&scenario)?);
+    let g_max = analysis.g_max.and_then(NonZeroU32::new).ok_or("the blocks of this example are all alike")?;
+    let grids: Vec<u32> = analysis.merged.iter().map(|kernel| kernel.blocks).collect();
+    let block_time = analysis.merged.first().ok_or("there are kernels")?.block_time;
+    let right: Vec<HalfNs> =
+        finish_times(g_max, block_time, &grids)?.into_iter().map(|finish| 2 * HalfNs::from(finish.as_ns())).collect();
+    let with_cases = printed_with_cases(g_max, block_time, &grids);
+    let without_cases = printed_without_cases(g_max, block_time, &grids);
+
+    let mut csv = "kernel,blocks,simulated_ns,algorithm_2_ns,equations_corrected_ns,equations_3_8_to_3_10_ns,\
+                   equations_3_12_to_3_15_ns\n"
+        .to_owned();
+    let mut table =
+        "| kernel | blocks | simulated | Algorithm 2 | equations, corrected | Eq. 3.8 to 3.10 as printed | \
+                     Eq. 3.12 to 3.15 as printed |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+            .to_owned();
+    let mut agree = true;
+    for (index, (kernel, blocks)) in compared.kernels.iter().zip(&grids).enumerate() {
+        let ns = |finish: Option<Instant>| finish.map(|finish| 2 * HalfNs::from(finish.as_ns())).unwrap_or_default();
+        let columns = [
+            ns(kernel.simulated_finish_ns),
+            ns(kernel.analysed_finish_ns),
+            right[index],
+            with_cases[index],
+            without_cases[index],
+        ];
+        agree &= columns[0] == columns[1] && columns[1] == columns[2];
+        let cells: Vec<String> = columns.iter().map(|&half| shown(half)).collect();
+        let _ = writeln!(table, "| {} | {blocks} | {} |", kernel.launch.title, cells.join(" | "));
+        let cells: Vec<String> = columns.iter().map(|&half| (half as f64 / 2.0).to_string()).collect();
+        let _ = writeln!(csv, "{},{blocks},{}", kernel.launch.title, cells.join(","));
+    }
+    let verdict = if agree { "agree on all kernels" } else { "differ" };
+    let finding = format!(
+        "The simulation, Algorithm 2 and the corrected equations {verdict}. As printed, K counts one wave too many when \
+         g_i - g_f is a multiple of g_max (K4), and alpha is 1/2 when g_i = g_f (K3), so half of the GPU is held to be \
+         free. Simulated: {}\n\n{table}",
+        against_expected(&scenario, &run.trace)?
+    );
+    let svg = merged_svg(&scenario, scenario.name.clone(), run.trace.end().since(Instant::ZERO))?;
+    let files = vec![File { name: format!("{name}.svg"), text: svg }, File { name: format!("{name}.csv"), text: csv }];
+    Ok(Made { files, finding })
+}
