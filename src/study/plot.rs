@@ -8,7 +8,7 @@ use super::grid::AxisValue;
 use super::summary::{PointSummary, Summary};
 use super::table::{measure, names};
 use super::tally::Measure;
-use crate::plot::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, PlotError, Series};
+use crate::plot::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, Series};
 
 /// What to draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub fn plot(study: &Study, summary: &Summary, options: &PlotOptions) -> Result<D
     let y = Axis { title: counted, range: 0.0..highest * 1.02 };
     let width = if curves.len() > CURVES_OF_A_COLUMN { PAGE_WIDTH } else { COLUMN_WIDTH };
     let chart = Chart { width, ..Chart::new(title, x, y, series.collect()).with_points() };
-    chart.draw().map_err(|error: PlotError| StudyError::Draw(error.to_string()))
+    chart.draw().map_err(|error| StudyError::Draw(error.to_string()))
 }
 
 fn across<'a>(study: &'a Study, wanted: Option<&str>) -> Result<Across<'a>, StudyError> {

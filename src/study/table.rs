@@ -43,18 +43,19 @@ pub fn summary_table(study: &Study, summary: &Summary) -> String {
     format!("{table}\n")
 }
 
-/// A measure for people.
+/// A measure for people, with the digits that its interval leaves sense to.
 fn shown(measure: Measure) -> String {
     let (factor, unit) = match measure {
         Measure::Share { .. } => (100.0, " %"),
         Measure::Mean { .. } | Measure::Largest(_) => (1.0, ""),
     };
-    let Some(value) = measure.value() else { return "-".to_owned() };
-    let value = format!("{:.3}{unit}", factor * value);
-    match measure.interval() {
-        Some((low, high)) => format!("{value} [{:.3}, {:.3}]", factor * low, factor * high),
-        None => value,
-    }
+    let Some(value) = measure.value().map(|value| factor * value) else { return "-".to_owned() };
+    let Some((low, high)) = measure.interval().map(|(low, high)| (factor * low, factor * high)) else {
+        return format!("{value:.3}{unit}");
+    };
+    let decimals = (0..6).find(|&decimals| (high - low) * 10_f64.powi(decimals) >= 10.0).unwrap_or(6);
+    let decimals = usize::try_from(decimals).unwrap_or(0);
+    format!("{value:.decimals$}{unit} [{low:.decimals$}, {high:.decimals$}]")
 }
 
 /// One line a point: the grid's values, samples, and for each quantity its value and 95 % confidence interval; empty
@@ -129,5 +130,21 @@ fn measure_json(measure: Measure) -> Value {
             "deviation": statistic.deviation, "least": statistic.least, "most": statistic.most,
         }),
         Measure::Largest(_) => json!({"largest": value}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_the_digits_that_their_intervals_leave_sense_to() {
+        let share = |count, of| shown(Measure::Share { count, of });
+        assert_eq!(share(0, 1_000_000), "0.00000 % [0.00000, 0.00038]");
+        assert_eq!(share(1_000_000, 1_000_000), "100.00000 % [99.99962, 100.00000]");
+        // Newcombe 1998, Table I: 0.2553 to 0.3662.
+        assert_eq!(share(81, 263), "30.8 % [25.5, 36.6]");
+        assert_eq!(share(0, 0), "-");
+        assert_eq!(shown(Measure::Largest(0.5)), "0.500");
     }
 }
