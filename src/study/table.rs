@@ -53,7 +53,7 @@ fn shown(measure: Measure) -> String {
     let Some((low, high)) = measure.interval().map(|(low, high)| (factor * low, factor * high)) else {
         return format!("{value:.3}{unit}");
     };
-    let decimals = (0..6).find(|&decimals| (high - low) * 10_f64.powi(decimals) >= 10.0).unwrap_or(6);
+    let decimals = (1..6).find(|&decimals| (high - low) * 10_f64.powi(decimals) >= 10.0).unwrap_or(6);
     let decimals = usize::try_from(decimals).unwrap_or(0);
     format!("{value:.decimals$}{unit} [{low:.decimals$}, {high:.decimals$}]")
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use clap::Args;
 use gpusched::study::{ResultFile, Shard, Study, file_name, shard_files};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::super::output::note;
 use super::super::{Answer, jobs};
@@ -119,9 +119,13 @@ impl Progress {
         let all = study.layout.samples_of(shard, shard.rows(study.layout.rows()));
         let done = study.layout.samples_of(shard, rows);
         let bar = std::io::stderr().is_terminal().then(|| {
-            let template = "{bar:30} {human_pos}/{human_len} samples, {per_sec}, {eta} left";
+            let template = "{bar:30} {human_pos}/{human_len} samples, {rate}, {eta} left";
             let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-            let bar = ProgressBar::new(all).with_style(style).with_position(done);
+            let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                // Nothing is lost if it cannot be shown.
+                let _ = write!(out, "{:.0}/s", state.per_sec());
+            };
+            let bar = ProgressBar::new(all).with_style(style.with_key("rate", rate)).with_position(done);
             bar.reset_eta();
             bar
         });
