@@ -27,7 +27,7 @@ pub(crate) struct CurveCommand {
     #[arg(long, value_name = "PERMILLE", default_value_t = 200, conflicts_with = "figure_number")]
     gang_utilization: u32,
     /// Tasks on each SM
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "figure_number")]
     tasks_per_sm: usize,
     /// Tasks that take all SMs
     #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "figure_number")]

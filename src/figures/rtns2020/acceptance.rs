@@ -30,8 +30,8 @@ fn curves(name: &str, curves: &[Curve]) -> Result<Made, Failure> {
     let (mut pictures, mut tables, mut finding) = (Vec::new(), Vec::new(), String::new());
     let mut all_points = Vec::new();
     for (reservation, suffix, words) in [
-        (ReservationPeriod::Drawn, "", "period of the reservation drawn"),
-        (ReservationPeriod::Shortest, "-shortest-reservation", "shortest period for the reservation"),
+        (ReservationPeriod::Drawn, "", "reservation period drawn"),
+        (ReservationPeriod::Shortest, "-shortest-reservation", "shortest reservation period"),
     ] {
         let mut csv = String::new();
         for curve in curves {
@@ -40,7 +40,7 @@ fn curves(name: &str, curves: &[Curve]) -> Result<Made, Failure> {
             let points: Vec<CurvePoint> =
                 curve.points.iter().map(|&point| curve.point(point, |_| ())).collect::<Result<_, _>>()?;
             let gang = f64::from(curve.generator.gang_permille) / 1000.0;
-            let title = format!("Gang utilization {gang}, {words}, {SETS} sets a point");
+            let title = format!("Gang utilization {gang}, {words}");
             let of_gang = if curves.len() > 1 { format!("-gang-{gang}") } else { String::new() };
             let text = acceptance_plot(&title, &points)?.to_svg();
             pictures.push(File { name: format!("{name}{of_gang}{suffix}.svg"), text });
