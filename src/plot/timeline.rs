@@ -26,7 +26,7 @@ use std::ops::Range;
 
 pub(crate) use pack::packed;
 
-use super::drawing::Dash;
+use super::drawing::{Anchor, Dash};
 use super::geometry::{Length, Point, Rect};
 use super::options::HeightBy;
 use super::theme::Fill;
@@ -75,8 +75,10 @@ pub struct Timeline {
 pub struct Label {
     /// The text.
     pub text: String,
-    /// What it covers.
+    /// What it covers, in the embedded font; a viewer with another font keeps the end that the anchor names.
     pub area: Rect,
+    /// Which end of it stays where it is in any font.
+    pub anchor: Anchor,
     /// Font size.
     pub size: Length,
     /// How it looks.

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::scale::TimeScale;
 use super::{Label, LabelStyle};
 use crate::device::BlockDemand;
+use crate::plot::drawing::Anchor;
 use crate::plot::font;
 use crate::plot::geometry::{Length, MM, Rect};
 use crate::plot::options::TimelineOptions;
@@ -97,18 +98,20 @@ pub(super) fn centred(texts: &[String], room: &Rect, size: Length) -> Option<Lab
         let height = size + above * 2;
         let (x, y) = (room.x + (room.width - width) / 2, room.y + (room.height - height) / 2);
         let area = Rect { x, y, width, height };
-        fits.then(|| Label { text: text.clone(), area, size, style: LabelStyle::Normal })
+        fits.then(|| Label { text: text.clone(), area, anchor: Anchor::Middle, size, style: LabelStyle::Normal })
     })
 }
 
 /// A text that ends at `right`, in the middle between `top` and `bottom`.
 pub(super) fn ending_at(text: String, right: Length, middle: Length, size: Length, style: LabelStyle) -> Label {
     let width = font::width(&text, size, style == LabelStyle::Bold);
-    Label { area: Rect { x: right - width, y: middle - size / 2, width, height: size }, text, size, style }
+    let area = Rect { x: right - width, y: middle - size / 2, width, height: size };
+    Label { text, area, anchor: Anchor::End, size, style }
 }
 
 /// A text that begins at `left`.
 pub(super) fn starting_at(text: String, left: Length, middle: Length, size: Length, style: LabelStyle) -> Label {
     let width = font::width(&text, size, style == LabelStyle::Bold);
-    Label { area: Rect { x: left, y: middle - size / 2, width, height: size }, text, size, style }
+    let area = Rect { x: left, y: middle - size / 2, width, height: size };
+    Label { text, area, anchor: Anchor::Start, size, style }
 }

@@ -258,9 +258,16 @@ fn arrow_shapes(arrow: &Arrow, row: &Rect) -> Vec<Shape> {
 fn text(label: &Label) -> Shape {
     let middle = label.area.centre();
     let drop = Theme::baseline(label.size);
-    let (at, upwards) = match label.style {
-        LabelStyle::QuietUpwards => (Point { x: middle.x + drop, y: middle.y }, true),
-        _ => (Point { x: middle.x, y: middle.y + drop }, false),
+    let upwards = label.style == LabelStyle::QuietUpwards;
+    let at = if upwards {
+        Point { x: middle.x + drop, y: middle.y }
+    } else {
+        let x = match label.anchor {
+            Anchor::Start => label.area.x,
+            Anchor::Middle => middle.x,
+            Anchor::End => label.area.x + label.area.width,
+        };
+        Point { x, y: middle.y + drop }
     };
     let colour = match label.style {
         LabelStyle::Normal | LabelStyle::Bold => Colour::BLACK,
@@ -269,7 +276,7 @@ fn text(label: &Label) -> Shape {
     Shape::Text(Text {
         text: label.text.clone(),
         at,
-        anchor: Anchor::Middle,
+        anchor: label.anchor,
         size: label.size,
         colour,
         bold: label.style == LabelStyle::Bold,

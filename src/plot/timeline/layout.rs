@@ -4,6 +4,7 @@ use super::context::{BESIDE_PLOT, Context, ending_at, starting_at};
 use super::queues::Queues;
 use super::scale::TimeScale;
 use super::{Label, LabelStyle, Timeline, arrows, bands, copies, legend, occupancy, queues};
+use crate::plot::drawing::Anchor;
 use crate::plot::error::PlotError;
 use crate::plot::font;
 use crate::plot::geometry::{Length, MM, Rect};
@@ -191,5 +192,5 @@ fn height_title(context: &Context<'_>, top: Length, bottom: Length) -> Option<La
     let fits = bands::have_marks(sms) && length <= bottom - top;
     let x = context.scale.left - BESIDE_PLOT - beside_bands(context) - HEIGHT_TITLE_GAP - size;
     let area = Rect { x, y: (top + bottom - length) / 2, width: size, height: length };
-    fits.then_some(Label { text, area, size, style: LabelStyle::QuietUpwards })
+    fits.then_some(Label { text, area, anchor: Anchor::Middle, size, style: LabelStyle::QuietUpwards })
 }
