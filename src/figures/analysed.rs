@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::num::NonZeroU32;
 
-use super::figure::{File, Made};
+use super::figure::{Failure, File, Made};
 use super::timeline::{Published, against_expected};
 use crate::analysis::printed::{self, Step};
 use crate::analysis::{Analysis, Comparison, analyse, compare, merged_scenario};
@@ -13,8 +13,6 @@ use crate::report::{RunnableTimes, Summary, comparison_csv, runnable_times, runn
 use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::time::{Duration, Instant};
-
-type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Steps of Algorithm 2 up to which they are shown.
 const MOST_STEPS: usize = 1_000;

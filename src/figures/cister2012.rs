@@ -3,15 +3,13 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::figure::{Figure, File, Kind, Made, Make};
+use super::figure::{Failure, Figure, File, Kind, Made, Make};
 use super::paper::Paper;
 use crate::warps::{
     Issue, KernelString, Objective, Schedule, Search, SearchLimits, SolvingTime, Unit, bound, convergence,
     convergence_svg, estimate, pessimistic, schedule_svg, solving_times, solving_times_svg, verify,
     write_solving_times_csv,
 };
-
-type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const fn figure(
     name: &'static str,

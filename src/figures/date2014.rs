@@ -1,6 +1,6 @@
 //! Figures of Lee and Al Faruque, DATE 2014: GPU-EvR.
 
-use super::figure::{Figure, File, Kind, Made, Make};
+use super::figure::{Failure, Figure, File, Made, Make};
 use super::paper::Paper;
 use crate::applications::figures::{
     Curves, GanttRows, Point, Quantity, SweepOptions, gantt_svg, per_period, points_csv, random_injection, ratios,
@@ -11,42 +11,30 @@ use crate::hosts::{Scheduler, run_applications};
 use crate::report::application_table::outcome_csv;
 use crate::time::Duration;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-const fn figure(
-    name: &'static str,
-    part: &'static str,
-    subject: &'static str,
-    published: &'static str,
-    make: fn(&'static str) -> Result<Made, Failure>,
-) -> Figure {
-    Figure { name, paper: Paper::Date2014, part, subject, published, kind: Kind::Computed, make: Make::Own(make) }
-}
-
 pub(super) const FIGURES: &[Figure] = &[
-    figure(
+    Paper::Date2014.computed(
         "gpu-evr2014-figure-1",
         "Fig. 1",
         "SMs change hands at block boundaries",
         "Application A gets three SMs; B arrives later and gets one, then two more at A's block boundary; then A takes \
          all.",
-        figure_1,
+        Make::Own(figure_1),
     ),
-    figure(
+    Paper::Date2014.computed(
         "gpu-evr2014-figures-3-4-5",
         "Fig. 3 to 5",
         "random injection: requirements met, violation, utilization, power",
         "GPU-EvR meets more timing requirements than TimeGraph and Global EDF, violates the others by less, and needs up \
          to 20 % less power.",
-        figures_3_to_5,
+        Make::Own(figures_3_to_5),
     ),
-    figure(
+    Paper::Date2014.computed(
         "gpu-evr2014-figure-6",
         "Fig. 6",
         "requirements met against applications injected per period",
         "Up to 6.4 times as many met as under the baselines; nearly all up to three applications per period, a fall \
          from seven on.",
-        figure_6,
+        Make::Own(figure_6),
     ),
 ];
 

@@ -37,6 +37,9 @@ pub enum Kind {
     },
 }
 
+/// Whatever goes wrong while a figure is made.
+pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
 /// How a figure is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Make {
@@ -45,7 +48,7 @@ pub(super) enum Make {
     /// By simulating and analysing a shipped scenario or AMALTHEA model, and drawing one timeline above the other.
     Analysed(Published),
     /// By a function of its own, given the figure's name; samples run on the current rayon thread pool.
-    Own(fn(&'static str) -> Result<Made, Box<dyn std::error::Error + Send + Sync>>),
+    Own(fn(&'static str) -> Result<Made, Failure>),
 }
 
 /// A file of a figure.
@@ -64,6 +67,20 @@ pub struct Made {
     pub files: Vec<File>,
     /// What was found, to be read beside [`Figure::published`]: a few sentences, or a table of Markdown.
     pub finding: String,
+}
+
+impl Paper {
+    /// A figure of this paper whose bytes are the same on every run.
+    pub(super) const fn computed(
+        self,
+        name: &'static str,
+        part: &'static str,
+        subject: &'static str,
+        published: &'static str,
+        make: Make,
+    ) -> Figure {
+        Figure { name, paper: self, part, subject, published, kind: Kind::Computed, make }
+    }
 }
 
 impl Figure {

@@ -6,80 +6,68 @@ mod acceptance;
 mod measurements;
 mod worked;
 
-use super::figure::{Figure, Kind, Made, Make};
+use super::figure::{Figure, Make};
 use super::paper::Paper;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-const fn figure(
-    name: &'static str,
-    part: &'static str,
-    subject: &'static str,
-    published: &'static str,
-    make: fn(&'static str) -> Result<Made, Failure>,
-) -> Figure {
-    Figure { name, paper: Paper::Rtns2020, part, subject, published, kind: Kind::Computed, make: Make::Own(make) }
-}
-
 pub(super) const FIGURES: &[Figure] = &[
-    figure(
+    Paper::Rtns2020.computed(
         "rtns2020-figure-2",
         "Table 1, Fig. 2",
         "EDF in time-triggered reservations",
         "Four tasks in R_L(0, 8, 12) and R_B(8, 4, 12): the last instance of tau1 misses its deadline.",
-        worked::figure_2,
+        Make::Own(worked::figure_2),
     ),
-    figure(
+    Paper::Rtns2020.computed(
         "rtns2020-figures-3-4",
         "Fig. 3 and 4",
         "tau1 of Table 1 as chunks",
         "tau1 has eight chunks; its first lasts 8, the fourth job has two, of 2 and 4; keeping the longest of each job \
          eliminates v4 and v7.",
-        worked::figures_3_and_4,
+        Make::Own(worked::figures_3_and_4),
     ),
-    figure(
+    Paper::Rtns2020.computed(
         "rtns2020-figure-5",
         "Theorem 5, Fig. 5",
         "two sets which show that neither test contains the other",
         "(C, D, T) = (4, 5, 10), (6, 40, 40) in R(0, 16, 20) passes Theorem 3 and fails Theorem 4; so does \
          (3, 10, 10), (4, 15, 15) in R(0, 8, 12).",
-        worked::figure_5,
+        Make::Own(worked::figure_5),
     ),
-    figure(
+    Paper::Rtns2020.computed(
         "rtns2020-figure-6",
         "Fig. 6",
         "acceptance ratio, gang utilization 0.2",
         "All tests accept most sets at low load; as the load grows, the chunks of Theorem 4 (OUR) outperform SBF.",
-        acceptance::figure_6,
+        Make::Own(acceptance::figure_6),
     ),
-    figure(
+    Paper::Rtns2020.computed(
         "rtns2020-figure-7",
         "Fig. 7",
         "acceptance ratio, gang utilization 0.5",
         "OUR is more pessimistic than in Fig. 6 and still outperforms the tests based on SBF; SBF* fails drastically.",
-        acceptance::figure_7,
+        Make::Own(acceptance::figure_7),
     ),
-    figure(
+    Paper::Rtns2020.computed(
         "rtns2020-figure-8",
         "Fig. 8",
         "acceptance ratio, harmonic periods",
         "OUR is very efficient compared to the tests based on SBF.",
-        acceptance::figure_8,
+        Make::Own(acceptance::figure_8),
     ),
-    figure(
+    Paper::Rtns2020.computed(
         "rtns2020-figure-9",
         "Fig. 9",
         "response times with and without the platform",
         "Response times of the most urgent of three tasks are more predictable with the platform; with a stream per task \
          they vary and can be very large.",
-        measurements::figure_9,
+        Make::Own(measurements::figure_9),
     ),
-    figure(
+    Paper::Rtns2020.computed(
         "rtns2020-figure-10",
         "Fig. 10",
         "execution time of a preempted task",
         "At 64 blocks the low-priority task is not preempted; with more blocks it takes longer by the execution time of \
          the high-priority task, on average.",
-        measurements::figure_10,
+        Make::Own(measurements::figure_10),
     ),
 ];

@@ -4,19 +4,9 @@ mod chapter_4;
 mod equal_times;
 mod example;
 
-use super::figure::{Figure, Kind, Make};
+use super::figure::{Figure, Make};
 use super::paper::Paper;
 use super::timeline::{Published, published};
-
-const fn figure(
-    name: &'static str,
-    part: &'static str,
-    subject: &'static str,
-    published: &'static str,
-    make: Make,
-) -> Figure {
-    Figure { name, paper: Paper::Thesis2019, part, subject, published, kind: Kind::Computed, make }
-}
 
 const SECTION_3_5: Published = published!("thesis2019/section-3-5.json");
 const FIGURE_3_10: Published = published!("thesis2019/figure-3-10.json");
@@ -28,14 +18,14 @@ const FIGURE_4_9: Published = published!("thesis2019/section-4-3-figure-4-9.json
 
 /// Up to Fig. 3.10.
 pub(super) const CHAPTER_3: &[Figure] = &[
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-figure-3-3-a",
         "Fig. 3.2 (a) and 3.3 (a)",
         "a kernel released before anything is free",
         "At t_1 fewer than g_max blocks are free. For every r_4 up to t_1, t_a = t_1, because K3 has left the queue.",
         Make::Analysed(published!("thesis2019/figure-3-3-a.json")),
     ),
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-figure-3-3-b",
         "Fig. 3.3 (b)",
         "a kernel released when there is room",
@@ -43,28 +33,28 @@ pub(super) const CHAPTER_3: &[Figure] = &[
          (Algorithm 2 as printed has no releases: [docs/errata.md](../docs/errata.md), 4.)",
         Make::Analysed(published!("thesis2019/figure-3-3-b.json")),
     ),
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-figure-3-4",
         "Fig. 3.2 (b) and 3.4",
         "a kernel on an empty GPU",
         "g_f = g_max = 8: all six blocks of K3 start at t_a, f_3 = C_3 + t_a, and g_f = 2 is left.",
         Make::Analysed(published!("thesis2019/figure-3-4.json")),
     ),
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-figure-3-5",
         "Fig. 3.5",
         "a kernel behind two others",
         "Five blocks of K3 start when K1 ends, the last one when K2 ends: t_a = f_2, f_3 = f_2 + C_3, and g_f = 2.",
         Make::Analysed(published!("thesis2019/figure-3-5.json")),
     ),
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-figures-3-6-to-3-9",
         "Fig. 3.6 to 3.9",
         "the worked example, kernel by kernel",
         "f = {4, 10, 12, 11}, with h, t_a and g_f printed for every step of the first three kernels.",
         Make::Own(example::make),
     ),
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-figure-3-10",
         "Fig. 3.10, Eq. 3.8 to 3.15",
         "kernels of one thread execution time",
@@ -75,49 +65,49 @@ pub(super) const CHAPTER_3: &[Figure] = &[
 
 /// And the appendix.
 pub(super) const CHAPTER_4: &[Figure] = &[
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-figure-4-1",
         "Fig. 4.1 and 4.2",
         "scenario 1: K2, K3, K4, K1",
         "Measured on a TX2: f = {6, 12, 11, 10}, and the same by APP4MC.",
         Make::Analysed(SCENARIO_1),
     ),
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-figure-4-3",
         "Fig. 4.3 and 4.4",
         "scenario 2: K2, K4, K1, K3",
         "Measured on a TX2: f = {6, 11, 10, 12}, and the same by APP4MC. The measured picture lacks a block of K4.",
         Make::Analysed(SCENARIO_2),
     ),
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-figure-4-5",
         "Fig. 4.5 and 4.6",
         "scenario 3: K2, K1, K3, K4",
         "Measured on a TX2: f = {6, 8, 12, 11}, and the same by APP4MC. In the measured picture two blocks overlap.",
         Make::Analysed(SCENARIO_3),
     ),
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-figure-4-7",
         "Fig. 4.7 and 4.8",
         "five kernels, one very long",
         "The same completion time for each kernel on the TX2 and by APP4MC.",
         Make::Analysed(FIGURE_4_7),
     ),
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-figure-4-9",
         "Fig. 4.9 and 4.10",
         "five kernels, one of which fills the GPU first",
         "As expected, the same completion time for each kernel on the TX2 and by APP4MC.",
         Make::Analysed(FIGURE_4_9),
     ),
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-chapter-4",
         "Ch. 4",
         "all experiments: measured, simulated, analysed",
         "The experiments show the accuracy of the algorithm; which SM a block is on differs, because the analysis has one.",
         Make::Own(chapter_4::make),
     ),
-    figure(
+    Paper::Thesis2019.computed(
         "thesis2019-appendix",
         "Appendix 1",
         "an AMALTHEA model of five runnables, analysed",

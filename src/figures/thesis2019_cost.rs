@@ -4,15 +4,13 @@ use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::figure::{Figure, File, Kind, Made, Make};
+use super::figure::{Failure, Figure, File, Kind, Made, Make};
 use super::paper::Paper;
 use crate::analysis::cost_study::{self, Against, Point, chart, measure, points_csv};
 use crate::analysis::validation::{Campaign, CampaignReport, Family};
 use crate::device::Device;
 use crate::report::{campaign_csv, campaign_figure};
 use crate::workload::Placement;
-
-type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 pub(super) const FIGURES: &[Figure] = &[
     Figure {

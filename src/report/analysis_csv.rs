@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::csv::{field, optional};
+use super::csv::{field, launch_fields, optional};
 use crate::analysis::validation::CampaignReport;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
 use crate::time::{Duration, Instant};
@@ -24,13 +24,8 @@ pub fn analysis_csv(analysis: &Analysis<'_>, mut out: impl Write) -> io::Result<
     for kernel in &analysis.kernels {
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-            kernel.launch.id,
-            field(kernel.launch.title),
-            kernel.launch.benchmark,
-            field(kernel.launch.label),
-            kernel.launch.stream,
-            kernel.launch.iteration,
+            "{},{},{},{},{},{},{},{},{},{},{},{}",
+            launch_fields(&kernel.launch),
             kernel.threads,
             kernel.blocks,
             kernel.g_max,
@@ -59,13 +54,8 @@ pub fn comparison_csv(comparison: &Comparison<'_>, mut out: impl Write) -> io::R
     for kernel in &comparison.kernels {
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{}",
-            kernel.launch.id,
-            field(kernel.launch.title),
-            kernel.launch.benchmark,
-            field(kernel.launch.label),
-            kernel.launch.stream,
-            kernel.launch.iteration,
+            "{},{},{},{},{}",
+            launch_fields(&kernel.launch),
             instant(kernel.simulated_finish_ns),
             instant(kernel.analysed_finish_ns),
             optional(kernel.difference_ns),
@@ -84,13 +74,8 @@ pub fn orders_csv(orders: &LaunchOrders<'_>, mut out: impl Write) -> io::Result<
     for kernel in &orders.kernels {
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{}",
-            kernel.launch.id,
-            field(kernel.launch.title),
-            kernel.launch.benchmark,
-            field(kernel.launch.label),
-            kernel.launch.stream,
-            kernel.launch.iteration,
+            "{},{},{},{},{}",
+            launch_fields(&kernel.launch),
             instant(kernel.best_finish_ns),
             instant(kernel.worst_finish_ns),
             field(&kernel.best_order.join(" ")),

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::summary::Summary;
+use crate::scenario::KernelLaunch;
 use crate::workload::OperationId;
 
 /// A field as RFC 4180 wants it.
@@ -13,6 +14,12 @@ pub(crate) fn field(text: &str) -> String {
 /// A field that may be empty.
 pub(crate) fn optional(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// The fields by which every table knows a launch: id, kernel, benchmark, label, stream, iteration.
+pub(crate) fn launch_fields(launch: &KernelLaunch<'_>) -> String {
+    let KernelLaunch { id, benchmark, stream, iteration, .. } = launch;
+    format!("{id},{},{benchmark},{},{stream},{iteration}", field(launch.title), field(launch.label))
 }
 
 /// The kernel launches of a run, or with `blocks` each block of them, one line each; times in ns, empty where an
@@ -46,13 +53,8 @@ pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, mut out: impl Write) -> i
         let longest = summary.longest_wait(OperationId(kernel.launch.id));
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-            kernel.launch.id,
-            field(kernel.launch.title),
-            kernel.launch.benchmark,
-            field(kernel.launch.label),
-            kernel.launch.stream,
-            kernel.launch.iteration,
+            "{},{},{},{},{},{},{},{},{},{},{},{}",
+            launch_fields(&kernel.launch),
             kernel.threads,
             kernel.blocks,
             kernel.launched_ns.as_ns(),

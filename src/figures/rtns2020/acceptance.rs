@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::figure::{File, Made};
-use super::Failure;
+use super::super::figure::{Failure, File, Made};
 use crate::tasks::{
     Curve, CurvePoint, ReservationPeriod, ReservationTest, acceptance_plot, figure_6 as curve_6, figure_7 as curve_7,
     figure_8 as curves_8,

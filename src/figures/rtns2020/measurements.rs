@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::figure::{File, Made};
-use super::Failure;
+use super::super::figure::{Failure, File, Made};
 use crate::device::Device;
 use crate::hosts::real_time::{
     Figure9, figure_9 as response_times, figure_9_plot, figure_10 as preempted, figure_10_plot,

@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::figure::{File, Made};
-use super::Failure;
+use super::super::figure::{Failure, File, Made};
 use crate::device::Device;
 use crate::hosts::real_time::{Policy, RunOptions, Strategy, run_tasks};
 use crate::report::task_gantt::gantt;
