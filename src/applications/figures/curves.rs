@@ -66,7 +66,7 @@ impl Curves<'_> {
         let last = self.points.iter().map(|point| f64::from(point.applications)).fold(1.0, f64::max);
         let highest = self.points.iter().map(|point| value(point).mean + value(point).deviation).fold(1e-3, f64::max);
         let synthetic = self.points.iter().any(|point| point.synthetic);
-        let title = format!("{}{}", self.title, if synthetic { " (SYNTHETIC profiles)" } else { "" });
+        let title = format!("{}{}", self.title, if synthetic { " (SYNTHETIC)" } else { "" });
         let mut names: Vec<&str> = Vec::new();
         for point in self.points {
             if !names.contains(&point.scheduler.as_str()) {

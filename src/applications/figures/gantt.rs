@@ -69,7 +69,7 @@ pub fn gantt(set: &ApplicationSet, outcome: &Outcome, rows: &[GanttRows]) -> Res
     let widest = names.max().unwrap_or(0).max(Sheet::text_width("SM 99")).max(Sheet::text_width("time [ms]"));
     canvas.left = Sheet::MARGIN + widest.min(MOST_FOR_NAMES) + BESIDE_PLOT;
 
-    let synthetic = if set.synthetic { " (SYNTHETIC profiles)" } else { "" };
+    let synthetic = if set.synthetic { " (SYNTHETIC)" } else { "" };
     let title = format!(
         "{}{synthetic}: {} of {} requirements met under {}",
         set.name, outcome.met, outcome.applications, outcome.scheduler
