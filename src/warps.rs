@@ -46,13 +46,13 @@ pub use bound::{Bound, BoundKind, best_case_bound, bound, change_weight, changes
 pub use construct::{Constructed, construct};
 pub use curves::{Convergence, ConvergencePoint, SolvingTime, convergence, solving_times, write_solving_times_csv};
 pub use estimate::{Estimate, estimate};
-pub use figure::{schedule_figure, schedule_svg, schedule_text};
+pub use figure::{schedule_figure, schedule_text};
 #[cfg(feature = "ilp")]
 pub use highs::{IlpError, IlpSolution, solve_ilp};
 pub use ilp::{Ilp, IlpTooLarge, Relation, Row, WorkConserving};
 pub use kernel_string::{KernelString, KernelStringError, MAX_STEPS, Step, Unit, UnitKind};
 pub use pessimistic::pessimistic;
-pub use plot::{convergence_chart, convergence_svg, solving_times_chart, solving_times_svg};
+pub use plot::{convergence_chart, solving_times_chart};
 pub use schedule::{Issue, Schedule};
 pub use search::{Objective, Search, SearchLimits, SearchSize, TooLarge};
 pub use sigma::{Sigma, SigmaError};

@@ -12,7 +12,7 @@ mod sweep;
 mod variation;
 
 pub use curves::{Curves, Quantity};
-pub use gantt::{GanttError, GanttRows, gantt, gantt_svg};
+pub use gantt::{GanttError, GanttRows, gantt};
 pub use points::{Moments, Point, PointTally, Ratio, Statistic, points_csv, ratios};
 pub use sweep::{FigureError, SweepOptions, per_period, random_injection, sweep};
 pub use variation::{Variation, load};

@@ -14,6 +14,7 @@ use gpusched::report::application_table;
 use gpusched::study::sample_applications;
 use gpusched::time::Duration;
 
+use super::jobs::Jobs;
 use super::output::{Format, note};
 use super::{Answer, input, output, picture, run_options};
 
@@ -50,9 +51,8 @@ pub(crate) struct Evr {
     /// Draw the injections this often and give means and standard deviations
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     samples: u32,
-    /// Threads for --samples [default: as many as there are processors]
-    #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Decide differently where the paper leaves it open, for example full-gpu=wait (see docs/gpu-evr.md)
     #[arg(long, value_name = "RULE=VALUE")]
     rule: Vec<String>,
@@ -142,8 +142,7 @@ impl Evr {
     }
 
     fn sample(&self, set: &ApplicationSet, injections: Injections, options: &SweepOptions) -> anyhow::Result<Answer> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0)).build()?;
-        let points = pool.install(|| sample_applications(set, injections, options))?;
+        let points = self.jobs.pool()?.install(|| sample_applications(set, injections, options))?;
         let text = match self.format {
             Format::Table => application_table::point_table(set, &points),
             Format::Json => application_table::point_json(set, self.seed, &points)? + "\n",

@@ -7,7 +7,7 @@ use super::figure::{Failure, Figure, File, Kind, Made, Make};
 use super::paper::Paper;
 use crate::warps::{
     Issue, KernelString, Objective, Schedule, Search, SearchLimits, SolvingTime, Unit, bound, convergence,
-    convergence_svg, estimate, pessimistic, schedule_svg, solving_times, solving_times_svg, verify,
+    convergence_chart, estimate, pessimistic, schedule_figure, solving_times, solving_times_chart, verify,
     write_solving_times_csv,
 };
 
@@ -145,7 +145,7 @@ fn known(string: &KernelString, warps: u32) -> Result<String, Failure> {
 
 fn drawn(name: &str, string: &KernelString, schedule: &Schedule, finding: String) -> Made {
     let files = vec![
-        File { name: format!("{name}.svg"), text: schedule_svg(string, schedule) },
+        File { name: format!("{name}.svg"), text: schedule_figure(string, schedule).to_svg() },
         File { name: format!("{name}.csv"), text: schedule_csv(string, schedule) },
     ];
     Made { files, finding }
@@ -188,7 +188,7 @@ fn converging(name: &str, text: &str, sigma_l: &str, warps: u32, up_to: u32) -> 
         100.0 * (last.estimate as f64 / bound as f64 - 1.0),
     );
     let files = vec![
-        File { name: format!("{name}.svg"), text: convergence_svg(&found)? },
+        File { name: format!("{name}.svg"), text: convergence_chart(&found)?.to_svg() },
         File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
     ];
     Ok(Made { files, finding })
@@ -215,7 +215,7 @@ fn times(name: &str, text: &str, sigma_l: &str, up_to: u32) -> Result<Made, Fail
         }
     }
     let files = vec![
-        File { name: format!("{name}.svg"), text: solving_times_svg(&times)? },
+        File { name: format!("{name}.svg"), text: solving_times_chart(&times)?.to_svg() },
         File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
     ];
     Ok(Made { files, finding })

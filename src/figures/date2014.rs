@@ -3,7 +3,7 @@
 use super::figure::{Failure, Figure, File, Made, Make};
 use super::paper::Paper;
 use crate::applications::figures::{
-    Curves, GanttRows, Point, Quantity, SweepOptions, gantt_svg, per_period, points_csv, random_injection, ratios,
+    Curves, GanttRows, Point, Quantity, SweepOptions, gantt, per_period, points_csv, random_injection, ratios,
 };
 use crate::applications::{ApplicationSet, Outcome};
 use crate::hosts::gpu_evr::EvrRules;
@@ -48,7 +48,7 @@ fn figure_1(name: &'static str) -> Result<Made, Failure> {
     let trace = run_applications(&set, Scheduler::GpuEvr, EvrRules::default())?;
     let outcomes = [Outcome::new(&set, Scheduler::GpuEvr.name(), &trace)];
     let [outcome] = &outcomes;
-    let svg = gantt_svg(&set, outcome, &[GanttRows::Application, GanttRows::Sm])?;
+    let svg = gantt(&set, outcome, &[GanttRows::Application, GanttRows::Sm])?.to_svg();
     let shares: Vec<String> = (0..)
         .zip(&outcome.outcomes)
         .map(|(injection, application)| {
@@ -67,7 +67,7 @@ fn figure_1(name: &'static str) -> Result<Made, Failure> {
 }
 
 fn curves(name: &str, title: &str, x_title: &str, quantity: Quantity, points: &[Point]) -> Result<File, Failure> {
-    Ok(File { name: format!("{name}.svg"), text: Curves { title, x_title, quantity, points }.svg()? })
+    Ok(File { name: format!("{name}.svg"), text: Curves { title, x_title, quantity, points }.draw()?.to_svg() })
 }
 
 /// The largest of the ratios of GPU-EvR to a baseline.

@@ -2,8 +2,7 @@
 
 use thiserror::Error;
 
-/// Why a figure could not be made: what it is made of is compiled in, so this means a defect of ours, or a run that
-/// was stopped.
+/// Why a figure could not be made: what it is made of is compiled in, so this means a defect of ours.
 #[derive(Debug, Error)]
 #[error("{figure}: {source}")]
 pub struct FigureError {

@@ -44,16 +44,7 @@ fn scenario(threads: Vec<HostThread>) -> Scenario {
 }
 
 fn thread(release: u64, steps: &[Step]) -> HostThread {
-    HostThread {
-        label: "T".into(),
-        release: ns(release),
-        iterations: Some(1),
-        time_limit: None,
-        period: None,
-        deadline: None,
-        barrier: None,
-        steps: steps.to_vec(),
-    }
+    HostThread::once("T", ns(release), steps.to_vec())
 }
 
 const fn launch(kernel: u32) -> Step {

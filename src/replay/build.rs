@@ -93,16 +93,7 @@ pub fn scenario_of_logs(
             now = now.max(at);
             steps.extend([Step::Sleep(Duration::from_ns(wait)), Step::Launch(id, stream)]);
         }
-        builder.add_thread(HostThread {
-            label: log.title(),
-            release: Duration::ZERO,
-            iterations: Some(1),
-            time_limit: None,
-            period: None,
-            deadline: None,
-            barrier: None,
-            steps,
-        });
+        builder.add_thread(HostThread::once(log.title(), Duration::ZERO, steps));
     }
     Ok(builder.build())
 }

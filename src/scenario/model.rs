@@ -96,6 +96,23 @@ pub struct HostThread {
     pub steps: Vec<Step>,
 }
 
+impl HostThread {
+    /// A thread that takes its steps once, `release` after t = 0.
+    #[must_use]
+    pub fn once(label: impl Into<Arc<str>>, release: Duration, steps: Vec<Step>) -> Self {
+        Self {
+            label: label.into(),
+            release,
+            iterations: Some(1),
+            time_limit: None,
+            period: None,
+            deadline: None,
+            barrier: None,
+            steps,
+        }
+    }
+}
+
 /// One step of a host thread. Host code takes no time; a thread waits only where a step says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {

@@ -65,11 +65,6 @@ pub fn figure_8(samples: u64, seed: u64) -> [Curve; 2] {
 }
 
 fn paper_curve(gang_permille: u32, periods: Periods, samples: u64, seed: u64) -> Curve {
-    let mut tests = vec![ReservationTest::Sbf, ReservationTest::SbfLinear, ReservationTest::Chunks];
-    if matches!(periods, Periods::Harmonic(_)) {
-        tests.push(ReservationTest::Harmonic);
-    }
-    tests.push(ReservationTest::Exact);
     let generator = Generator {
         sms: 2,
         tasks_per_sm: TASKS_PER_SM,
@@ -81,10 +76,19 @@ fn paper_curve(gang_permille: u32, periods: Periods, samples: u64, seed: u64) ->
         reservation: ReservationPeriod::Drawn,
         deadline_percent: 75,
     };
-    Curve { generator, points: Curve::steps(gang_permille, 200, 100), samples, seed, tests }
+    Curve::new(generator, samples, seed)
 }
 
 impl Curve {
+    /// The curve of all tests that apply to the generator's sets, with a point every 0.1 from 0.2 on.
+    #[must_use]
+    pub fn new(generator: Generator, samples: u64, seed: u64) -> Self {
+        let mut tests = vec![ReservationTest::Sbf, ReservationTest::SbfLinear, ReservationTest::Chunks];
+        tests.extend(matches!(generator.periods, Periods::Harmonic(_)).then_some(ReservationTest::Harmonic));
+        tests.push(ReservationTest::Exact);
+        Self { points: Self::steps(generator.gang_permille, 200, 100), generator, samples, seed, tests }
+    }
+
     /// Points from `first` up by `step` as long as the necessary condition `U_1` + `U_B` <= 1 can hold.
     #[must_use]
     pub fn steps(gang_permille: u32, first: u32, step: u32) -> Vec<u32> {
@@ -141,13 +145,7 @@ impl CurvePoint {
         }
         let permille = |text: &str| curve.points.iter().copied().find(|&point| decimal(point) == text);
         let counts: Vec<u64> = fields[2..].iter().map(|field| field.parse().ok()).collect::<Option<_>>()?;
-        let point = Self {
-            single_permille: permille(fields[1])?,
-            gang_permille: curve.generator.gang_permille,
-            samples: counts[0],
-            necessary: counts[1],
-            accepted: curve.tests.iter().copied().zip(counts[2..].iter().copied()).collect(),
-        };
+        let point = curve.counted(permille(fields[1])?, &counts);
         (point.csv_line() == line).then_some(point)
     }
 

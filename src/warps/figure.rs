@@ -92,12 +92,6 @@ pub fn schedule_figure(string: &KernelString, schedule: &Schedule) -> Drawing {
     sheet.into_drawing(title, right + Sheet::MARGIN, bottom + Sheet::MARGIN)
 }
 
-/// [`schedule_figure`] as SVG.
-#[must_use]
-pub fn schedule_svg(string: &KernelString, schedule: &Schedule) -> String {
-    schedule_figure(string, schedule).to_svg()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{Issue, Unit};
@@ -132,7 +126,7 @@ Warp 4            L       L C
     #[test]
     fn report_figure_2_as_svg_has_a_cell_for_each_instruction() {
         let (string, schedule) = report_figure_2();
-        let svg = schedule_svg(&string, &schedule);
+        let svg = schedule_figure(&string, &schedule).to_svg();
         assert_eq!(svg.matches(": L</title>").count(), 8);
         assert_eq!(svg.matches(": C</title>").count(), 4);
         assert!(svg.contains("<title>warp 3, cycle 8: C</title>"));

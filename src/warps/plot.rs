@@ -60,19 +60,3 @@ pub fn solving_times_chart(times: &[SolvingTime]) -> Result<Drawing, PlotError> 
     let y = Axis { title: "solving time [s]".to_owned(), range: low / 2.0..high * 2.0 };
     Chart { logarithmic: true, ..Chart::new("", x, y, series).with_points() }.draw()
 }
-
-/// [`convergence_chart`] as SVG.
-///
-/// # Errors
-/// As [`Chart::draw`].
-pub fn convergence_svg(convergence: &Convergence) -> Result<String, PlotError> {
-    convergence_chart(convergence).map(|drawing| drawing.to_svg())
-}
-
-/// [`solving_times_chart`] as SVG.
-///
-/// # Errors
-/// As [`Chart::draw`].
-pub fn solving_times_svg(times: &[SolvingTime]) -> Result<String, PlotError> {
-    solving_times_chart(times).map(|drawing| drawing.to_svg())
-}

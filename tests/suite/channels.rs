@@ -42,16 +42,7 @@ fn run(channels: u32, launches: &[Launch]) -> Trace {
             Launch::Kernel(at, stream) => (at, Step::Launch(kernel, stream)),
             Launch::Memset(at, stream) => (at, Step::Memset(stream)),
         };
-        builder.add_thread(HostThread {
-            label: "thread".into(),
-            release: Duration::from_ns(release),
-            iterations: Some(1),
-            time_limit: None,
-            period: None,
-            deadline: None,
-            barrier: None,
-            steps: vec![step],
-        });
+        builder.add_thread(HostThread::once("thread", Duration::from_ns(release), vec![step]));
     }
     simulate(&builder.build()).expect("it runs").trace
 }

@@ -28,7 +28,7 @@ fn curves_have_a_point_for_every_scheduler_and_number_and_say_synthetic() {
     }
     assert_eq!(ratios(&points, "gpu-evr").len(), 6);
     let curves = Curves { title: "Figure 3", x_title: "applications", quantity: Quantity::Met, points: &points };
-    let svg = curves.svg().expect("it can be drawn");
+    let svg = curves.draw().expect("it can be drawn").to_svg();
     assert!(svg.contains("SYNTHETIC") && svg.contains("global-edf"));
 
     let points = per_period(&thirteen(), &[1], Duration::from_ns(1_000_000_000), 2, &options).expect("it runs");

@@ -239,16 +239,7 @@ fn one_kernel(blocks: u32, threads: u32, ns: u64) -> Scenario {
         sm_mask: None,
     };
     let kernel = builder.add_kernel(kernel).expect("it fits");
-    builder.add_thread(HostThread {
-        label: "thread".into(),
-        release: Duration::ZERO,
-        iterations: Some(1),
-        time_limit: None,
-        period: None,
-        deadline: None,
-        barrier: None,
-        steps: vec![Step::Launch(kernel, stream)],
-    });
+    builder.add_thread(HostThread::once("thread", Duration::ZERO, vec![Step::Launch(kernel, stream)]));
     builder.build()
 }
 

@@ -27,16 +27,7 @@ fn run(device: Device, placement: Placement, grids: &[Grid]) -> Trace {
             sm_mask: mask.map(|mask| SmMask::parse(mask).expect("a mask")),
         };
         let kernel = builder.add_kernel(kernel).expect("it fits");
-        builder.add_thread(HostThread {
-            label: "thread".into(),
-            release: Duration::ZERO,
-            iterations: Some(1),
-            time_limit: None,
-            period: None,
-            deadline: None,
-            barrier: None,
-            steps: vec![Step::Launch(kernel, stream)],
-        });
+        builder.add_thread(HostThread::once("thread", Duration::ZERO, vec![Step::Launch(kernel, stream)]));
     }
     simulate(&builder.build()).expect("it runs").trace
 }

@@ -1,7 +1,7 @@
 //! The data behind the report's Figs. 5, 6 and 7, and the figures.
 
 use gpusched::warps::{
-    KernelString, SearchLimits, Unit, convergence, convergence_svg, solving_times, solving_times_svg,
+    KernelString, SearchLimits, Unit, convergence, convergence_chart, solving_times, solving_times_chart,
     write_solving_times_csv,
 };
 
@@ -18,10 +18,10 @@ fn report_figure_6_the_estimate_for_600_llcll_warps_converges_towards_the_exact_
     assert_eq!(estimates, [3000, 2700, 2600, 2550]);
     assert_eq!((figure.pessimistic, figure.bound.cycles, figure.at_least), (3000, 2401, Some(2401)));
     assert!(figure.points.is_sorted_by(|a, b| a.estimate >= b.estimate));
-    let svg = convergence_svg(&figure).expect("drawn");
+    let svg = convergence_chart(&figure).expect("drawn").to_svg();
     assert!(roxmltree::Document::parse(&svg).is_ok());
     assert!(svg.contains("exact worst case") && svg.contains("pessimistic"));
-    assert_eq!(svg, convergence_svg(&figure).expect("drawn"), "the same bytes again");
+    assert_eq!(svg, convergence_chart(&figure).expect("drawn").to_svg(), "the same bytes again");
 }
 
 #[test]
@@ -45,6 +45,6 @@ fn report_figure_5_solving_times_are_measured_for_each_way() {
     let mut csv = Vec::new();
     write_solving_times_csv(&times, &mut csv).expect("memory");
     assert!(csv.starts_with(b"warps,search_s,ilp_short_s,ilp_long_s\n1,"));
-    let svg = solving_times_svg(&times).expect("drawn");
+    let svg = solving_times_chart(&times).expect("drawn").to_svg();
     assert!(svg.contains("exact search"));
 }

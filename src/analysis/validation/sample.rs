@@ -105,16 +105,11 @@ impl Sample {
                 };
                 steps.push(Step::Launch(builder.add_kernel(kernel)?, id));
             }
-            builder.add_thread(HostThread {
-                label: label.as_str().into(),
-                release: Duration::from_ns(u64::from(stream.release_ms) * NS_PER_MS),
-                iterations: Some(1),
-                time_limit: None,
-                period: None,
-                deadline: None,
-                barrier: None,
+            builder.add_thread(HostThread::once(
+                label.as_str(),
+                Duration::from_ns(u64::from(stream.release_ms) * NS_PER_MS),
                 steps,
-            });
+            ));
         }
         Ok(builder.build())
     }

@@ -85,12 +85,4 @@ impl Curves<'_> {
         let y = Axis { title: self.quantity.title().to_owned(), range: 0.0..highest * 1.05 };
         Chart::new(title, x, y, series.collect()).with_points().draw()
     }
-
-    /// The picture as SVG.
-    ///
-    /// # Errors
-    /// As [`Chart::draw`].
-    pub fn svg(&self) -> Result<String, PlotError> {
-        self.draw().map(|drawing| drawing.to_svg())
-    }
 }

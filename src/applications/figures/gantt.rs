@@ -86,14 +86,6 @@ pub fn gantt(set: &ApplicationSet, outcome: &Outcome, rows: &[GanttRows]) -> Res
     Ok(canvas.sheet.into_drawing(title, PAGE_WIDTH, height))
 }
 
-/// [`gantt`] as SVG.
-///
-/// # Errors
-/// [`GanttError`]
-pub fn gantt_svg(set: &ApplicationSet, outcome: &Outcome, rows: &[GanttRows]) -> Result<String, GanttError> {
-    gantt(set, outcome, rows).map(|drawing| drawing.to_svg())
-}
-
 struct Canvas<'a> {
     set: &'a ApplicationSet,
     outcome: &'a Outcome,

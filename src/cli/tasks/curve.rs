@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use gpusched::tasks::{
-    Curve, CurvePoint, Generator, Periods, ReservationPeriod, ReservationTest, Utilizations, acceptance_plot, figure_6,
-    figure_7, figure_8,
+    Curve, CurvePoint, Generator, Periods, ReservationPeriod, Utilizations, acceptance_plot, figure_6, figure_7,
+    figure_8,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::super::jobs::Jobs;
 use super::super::{Answer, output, picture};
 
 /// Draw random task sets and count how many each test accepts, against the utilization of each SM's own tasks.
@@ -33,7 +34,8 @@ pub(crate) struct CurveCommand {
     #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "figure_number")]
     gang_tasks: usize,
     /// SMs
-    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "figure_number")]
+    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "figure_number",
+          value_parser = clap::value_parser!(u32).range(1..=128))]
     sms: u32,
     /// Periods of tasks and reservation: a list, or `LEAST..MOST` for log-uniform ones
     #[arg(
@@ -64,9 +66,8 @@ pub(crate) struct CurveCommand {
     /// Seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Threads [default: as many as there are processors]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    jobs: usize,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Append the rows to this file, and skip the points that it has already
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -101,7 +102,7 @@ impl CurveCommand {
             }
             curve.points = Curve::steps(curve.generator.gang_permille, 200, self.step);
         }
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build().context("cannot start threads")?;
+        let threads = self.jobs.pool()?;
         let mut rows = Rows::open(self.out.as_deref(), &curves)?;
         let progress = progress(curves.iter().map(|curve| curve.points.len() as u64 * curve.samples).sum());
         for (number, curve) in curves.iter().enumerate() {
@@ -141,14 +142,11 @@ impl CurveCommand {
                 if is_harmonic { Periods::Harmonic(list) } else { Periods::List(list) }
             }
         };
-        let mut tests = vec![ReservationTest::Sbf, ReservationTest::SbfLinear, ReservationTest::Chunks];
-        tests.extend(self.harmonic.then_some(ReservationTest::Harmonic));
-        tests.push(ReservationTest::Exact);
         if self.gang_utilization > 1000 {
             bail!("--gang-utilization is from 0 to 1000 thousandths");
         }
         let generator = Generator {
-            sms: self.sms.clamp(1, 128),
+            sms: self.sms,
             tasks_per_sm: self.tasks_per_sm,
             gang_tasks: self.gang_tasks,
             single_permille: 0,
@@ -162,7 +160,7 @@ impl CurveCommand {
             reservation: ReservationPeriod::Drawn,
             deadline_percent: self.deadlines_from,
         };
-        Ok(Curve { generator, points: Vec::new(), samples: self.samples, seed: self.seed, tests })
+        Ok(Curve::new(generator, self.samples, self.seed))
     }
 }
 

@@ -112,16 +112,7 @@ impl AmaltheaModel<'_> {
         let id = builder.add_kernel(kernel).map_err(refused)?;
         steps.push(Step::Launch(id, stream));
         self.copies(&around.after, stream, &mut steps, builder)?;
-        builder.add_thread(HostThread {
-            label,
-            release: Duration::ZERO,
-            iterations: Some(1),
-            time_limit: None,
-            period: None,
-            deadline: None,
-            barrier: None,
-            steps,
-        });
+        builder.add_thread(HostThread::once(label, Duration::ZERO, steps));
         Ok(())
     }
 
