@@ -44,7 +44,7 @@ fn expand_one_million_blocks(bencher: Bencher<'_, '_>) {
 fn draw_one_hundred_thousand_blocks(bencher: Bencher<'_, '_>, form: &str) {
     let scenario = workloads::mixed(12_500, 8, 8);
     let Ok(run) = simulate(&scenario) else { return };
-    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    let summary = Summary::of(&scenario, &run);
     let panels = form == "panels";
     let most_boxes = if form == "one_by_one" { u64::MAX } else { TimelineOptions::default().most_boxes };
     // As wide as it takes for every block to be wide enough for a box of its own.

@@ -3,6 +3,7 @@
 mod gang;
 pub mod global_edf;
 pub mod gpu_evr;
+mod jobs;
 mod multi_stream;
 mod one_at_a_time;
 pub mod plain_streams;
@@ -17,6 +18,7 @@ pub mod timegraph;
 mod whole_application;
 
 pub use gang::Gang;
+pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub use multi_stream::MultiStream;
 pub use program::{IterationSpan, ProgramHost, Run, simulate, simulate_with};
 pub use scheduler::{ScheduleError, Scheduler, run_applications};

@@ -22,7 +22,7 @@
 //! }"#;
 //! let scenario = Scenario::from_json("example.json", text, &ReadOptions::default())?;
 //! let run = simulate(&scenario)?;
-//! let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+//! let summary = Summary::of(&scenario, &run);
 //! // 1024 threads are free when the large block is launched, but 512 on each SM.
 //! let starts: Vec<_> = summary.kernels().map(|kernel| kernel.first_start_ns.unwrap().as_ns()).collect();
 //! assert_eq!(starts, [0, 1_000_000_000]);

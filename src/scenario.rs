@@ -13,6 +13,7 @@ mod model;
 mod native;
 mod options;
 mod read;
+mod timing;
 
 pub use build::ScenarioBuilder;
 pub use endless::Endless;

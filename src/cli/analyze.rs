@@ -47,7 +47,7 @@ impl Analyze {
         let steps = if self.steps { Some(steps(&analysis)?) } else { None };
         if let Some(table) = runnable_times {
             let run = simulate(&scenario)?;
-            let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+            let summary = Summary::of(&scenario, &run);
             table.write(&summary, Some(&analysis))?;
         }
         for text in &analysis.notes {

@@ -47,7 +47,7 @@ impl Compare {
         }
         if let Some(table) = runnable_times {
             let run = simulate(&scenario)?;
-            let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+            let summary = Summary::of(&scenario, &run);
             table.write(&summary, Some(&analyse(&scenario)?))?;
         }
         for text in &comparison.notes {
@@ -77,8 +77,8 @@ fn draw(
     let simulated = simulate(scenario)?;
     let merged = merged_scenario(scenario, &analyse(scenario)?);
     let analysed = simulate(&merged)?;
-    let upper = Summary { scenario, trace: &simulated.trace, ended: simulated.ended };
-    let lower = Summary { scenario: &merged, trace: &analysed.trace, ended: analysed.ended };
+    let upper = Summary::of(scenario, &simulated);
+    let lower = Summary::of(&merged, &analysed);
     let marks = FinishMark::of_comparison(comparison);
     if let Some(figure) = figure {
         figure.write_comparison(&upper, &lower, &marks)?;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::gpu::Ended;
 use gpusched::plot::FinishMark;
 use gpusched::replay::{KernelComparison, Replay, ReplayReport, replay, replay_csv, replay_table};
 use gpusched::report::{HtmlRun, HtmlTimeline, PerfettoRun, Summary, perfetto_trace};
@@ -86,7 +85,7 @@ fn draw(result: &Replay, figure: &Figure<'_>) -> anyhow::Result<()> {
     upper.name = format!("measured: {}", result.scenario.name);
     let mut lower = result.scenario.clone();
     "simulated".clone_into(&mut lower.name);
-    let summary = |scenario, trace| Summary { scenario, trace, ended: Ended::Done };
+    let summary = |scenario, trace| Summary::of_trace(scenario, trace);
     figure.write_comparison(&summary(&upper, &measured), &summary(&lower, &simulated), &marks)
 }
 
@@ -97,7 +96,7 @@ fn write_html(result: &Replay, html: &HtmlFile<'_>) -> anyhow::Result<()> {
     let shifted = |ns: i64| launch + Duration::from_ns(u64::try_from(ns).unwrap_or(0));
     let marks = marks(result, shifted);
     let run = |name, trace, blocks_only| {
-        let summary = Summary { scenario: &result.scenario, trace, ended: Ended::Done };
+        let summary = Summary::of_trace(&result.scenario, trace);
         HtmlRun { name, summary, blocks_only }
     };
     let (upper, lower) = (run("measured", &measured, true), run("simulated", &result.trace, false));
@@ -122,7 +121,7 @@ fn marks(result: &Replay, instant: impl Fn(i64) -> Instant) -> Vec<FinishMark> {
 fn write_perfetto(result: &Replay, path: &Path) -> anyhow::Result<()> {
     let measured = result.measured_trace()?;
     let run = |label, trace, blocks_only| {
-        let summary = Summary { scenario: &result.scenario, trace, ended: Ended::Done };
+        let summary = Summary::of_trace(&result.scenario, trace);
         PerfettoRun { summary, label, blocks_only }
     };
     let runs = [run("measured", &measured, true), run("simulated", &result.trace, false)];

@@ -34,6 +34,14 @@ pub(crate) struct RunOptions {
     /// Replay benchmarks that ask for processes or MPS clients of their own as threads of one process
     #[arg(long)]
     as_threads: bool,
+    /// Release STREAM (a stream with operations, a host, or a benchmark's label) once every TIME; what has a single job
+    /// repeats until the horizon. May be repeated
+    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_timing)]
+    period: Vec<(String, Duration)>,
+    /// By when each job of STREAM, with all its kernels and copies, should have finished, counted from its release. May
+    /// be repeated
+    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_timing)]
+    deadline: Vec<(String, Duration)>,
     /// End the run at this time, for example 10s
     #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
     horizon: Option<Duration>,
@@ -50,6 +58,26 @@ pub(crate) struct RunOptions {
 fn parse_block_duration(text: &str) -> Result<(String, Duration), String> {
     let (label, time) = text.rsplit_once('=').ok_or("expected LABEL=TIME, for example mandelbrot=2ms")?;
     Ok((label.to_owned(), Duration::parse(time).map_err(|error| error.to_string())?))
+}
+
+fn parse_timing(text: &str) -> Result<(String, Duration), String> {
+    let (stream, time) = text.rsplit_once('=').ok_or("expected STREAM=TIME, for example camera=40ms")?;
+    match Duration::parse(time) {
+        Ok(Duration::ZERO) => Err("expected a time above zero".to_owned()),
+        Ok(time) => Ok((stream.to_owned(), time)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The names and times of an option that may be repeated, each name once.
+fn by_name(option: &str, given: &[(String, Duration)]) -> anyhow::Result<BTreeMap<String, Duration>> {
+    let mut times = BTreeMap::new();
+    for (name, time) in given {
+        if times.insert(name.clone(), *time).is_some() {
+            bail!("{option} is given twice for {name:?}");
+        }
+    }
+    Ok(times)
 }
 
 fn parse_range(text: &str) -> Result<(u32, u32), String> {
@@ -77,19 +105,15 @@ pub(crate) fn device(name: &str) -> anyhow::Result<Device> {
 impl RunOptions {
     /// Reads the scenario; `logs_inside` refuses log names outside the result directory.
     pub(crate) fn read(&self, logs_inside: bool) -> anyhow::Result<Scenario> {
-        let mut block_durations = BTreeMap::new();
-        for (label, time) in &self.block_duration {
-            if block_durations.insert(label.clone(), *time).is_some() {
-                bail!("--block-duration is given twice for {label:?}");
-            }
-        }
         let options = ReadOptions {
             device: self.device.as_deref().map(device).transpose()?,
             placement: self.placement.as_deref().and_then(Placement::from_name),
             seed: self.seed,
             horizon: self.horizon,
             vary_percent: self.vary,
-            block_durations,
+            block_durations: by_name("--block-duration", &self.block_duration)?,
+            periods: by_name("--period", &self.period)?,
+            deadlines: by_name("--deadline", &self.deadline)?,
             as_threads: self.as_threads,
             logs_inside,
         };

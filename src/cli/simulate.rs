@@ -51,7 +51,8 @@ pub(crate) struct Simulate {
     /// List every block (JSON and CSV)
     #[arg(long)]
     blocks: bool,
-    /// Compare with the result that the scenario file expects; exit status 1 if it differs
+    /// Compare with the result that the scenario file expects, and look at all deadlines; exit status 1 if a result
+    /// differs or a job misses its deadline
     #[arg(long)]
     check: bool,
     /// Write every single block of more than 10 million (--html: 1 million), and replace log files that exist
@@ -66,8 +67,12 @@ pub(crate) struct Simulate {
 impl Simulate {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let scenario = self.run.read(self.logs.is_some() && !self.allow_log_paths)?;
-        if self.check && scenario.expected.is_none() {
-            bail!("--check: the scenario file has no \"expected\" result to compare with");
+        if self.check && scenario.expected.is_none() && scenario.threads.iter().all(|thread| thread.deadline.is_none())
+        {
+            bail!(
+                "--check: the scenario has neither an \"expected\" result to compare with nor a deadline; --deadline \
+                 STREAM=TIME gives one"
+            );
         }
         if self.blocks && self.format == Format::Table {
             bail!("--blocks lists blocks in JSON and CSV only: add --format json or --format csv");
@@ -80,7 +85,7 @@ impl Simulate {
         let html = self.html.file()?;
         let runnable_times = self.runnable_times.table()?;
         let run = simulate(&scenario)?;
-        let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+        let summary = Summary::of(&scenario, &run);
         self.refuse_too_many_blocks(&summary)?;
         if let Some(directory) = &self.logs {
             self.write_logs(directory, &summary, &run)?;
@@ -104,7 +109,9 @@ impl Simulate {
         // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
         let differences = self.check.then(|| differences(&scenario, &run)).transpose()?;
         self.print(&summary)?;
-        Ok(differences.map_or(Answer::Done, |differences| check(&scenario, &differences)))
+        let Some(differences) = differences else { return Ok(Answer::Done) };
+        let as_expected = check(&scenario, &differences);
+        Ok(if summary.jobs().misses() > 0 { Answer::No } else { as_expected })
     }
 
     fn refuse_too_many_blocks(&self, summary: &Summary<'_>) -> anyhow::Result<()> {

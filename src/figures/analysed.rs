@@ -39,8 +39,8 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Fai
     let (analysis, compared, run) = (analyse(&scenario)?, compare(&scenario)?, simulate(&scenario)?);
     let merged = merged_scenario(&scenario, &analysis);
     let analysed = simulate(&merged)?;
-    let upper = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
-    let lower = Summary { scenario: &merged, trace: &analysed.trace, ended: analysed.ended };
+    let upper = Summary::of(&scenario, &run);
+    let lower = Summary::of(&merged, &analysed);
     let marks = FinishMark::of_comparison(&compared);
     let drawing = comparison(&upper, &lower, &marks, &TimelineOptions::default())?;
     let mut csv = Vec::new();
@@ -117,7 +117,7 @@ pub(super) fn merged_svg(scenario: &Scenario, title: String, to: Duration) -> Re
     let mut merged = merged_scenario(scenario, &analyse(scenario)?);
     merged.name = title;
     let run = simulate(&merged)?;
-    let summary = Summary { scenario: &merged, trace: &run.trace, ended: run.ended };
+    let summary = Summary::of(&merged, &run);
     let options = TimelineOptions { to: Some(to), ..TimelineOptions::default() };
     Ok(Timeline::new(&summary, &options)?.draw(&summary, &options).to_svg())
 }

@@ -31,7 +31,7 @@ pub(super) use published;
 pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Box<dyn std::error::Error + Send + Sync>> {
     let scenario = Scenario::from_json(published.path, published.text, &ReadOptions::default())?;
     let run = simulate(&scenario)?;
-    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    let summary = Summary::of(&scenario, &run);
     // The papers' point is why a kernel waits.
     let options = TimelineOptions { queues: true, occupancy: true, ..TimelineOptions::default() };
     let svg = Timeline::new(&summary, &options)?.draw(&summary, &options).to_svg();

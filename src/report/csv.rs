@@ -47,13 +47,13 @@ pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, mut out: impl Write) -> i
     writeln!(
         out,
         "id,kernel,benchmark,label,stream,iteration,threads,blocks,launched_ns,queued_ns,first_start_ns,finish_ns,\
-         response_ns,longest_wait_rule,longest_wait_ns,deadline_ns,schedulable"
+         response_ns,longest_wait_rule,longest_wait_ns,deadline_ns,schedulable,job_response_ns,job_met"
     )?;
     for kernel in summary.kernels() {
         let longest = summary.longest_wait(OperationId(kernel.launch.id));
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             launch_fields(&kernel.launch),
             kernel.threads,
             kernel.blocks,
@@ -66,6 +66,8 @@ pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, mut out: impl Write) -> i
             optional(longest.map(|(_, time)| time.as_ns())),
             optional(kernel.deadline_ns.map(super::super::time::Duration::as_ns)),
             optional(kernel.schedulable),
+            optional(kernel.job_response_ns.map(super::super::time::Duration::as_ns)),
+            optional(kernel.job_met),
         )?;
     }
     Ok(())

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
+use super::responses::responses;
 use super::rule_log::rule_log;
 use super::state::State;
 use super::summary::{KernelSummary, Summary, stream_index};
@@ -72,6 +73,7 @@ impl Serialize for SimulationReport<'_> {
                 })
             }),
         )?;
+        map.serialize_entry("responses", &responses(self.summary.scenario, &self.summary.jobs()))?;
         map.serialize_entry("sms", &self.summary.utilization())?;
         map.serialize_entry("states", &Streamed(|| self.states.iter().map(|&at| State::at(&self.summary, at))))?;
         if self.rules {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::gpu::{Ended, OperationRecord, Rule, Trace};
+use crate::hosts::{DeadlineOutcome, IterationSpan, Job, Jobs, Run};
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::{Kernel, OperationId, OperationKind, StreamId};
@@ -16,6 +17,8 @@ pub struct Summary<'a> {
     pub trace: &'a Trace,
     /// How it ended.
     pub ended: Ended,
+    /// The iterations that the host threads began, if that is known.
+    pub iterations: &'a [IterationSpan],
 }
 
 /// One kernel launch in numbers.
@@ -40,17 +43,39 @@ pub struct KernelSummary<'a> {
     pub finish_ns: Option<Instant>,
     /// Finish minus launch.
     pub response_ns: Option<Duration>,
-    /// Deadline of the job, counted from its release.
+    /// Deadline of its job, counted from the job's release.
     pub deadline_ns: Option<Duration>,
-    /// Whether it finished by then; null without a deadline, or if it had not finished when the run ended.
+    /// Whether the kernel finished by then; null without a deadline, or if it had not finished when the run ended.
     pub schedulable: Option<bool>,
+    /// Response time of its job: all kernels, copies and memsets of that release or iteration, from the release on.
+    pub job_response_ns: Option<Duration>,
+    /// Whether its job met the deadline; null without one, or if the run ended before job and deadline.
+    pub job_met: Option<bool>,
 }
 
 impl<'a> Summary<'a> {
+    /// Of a simulated run.
+    #[must_use]
+    pub fn of(scenario: &'a Scenario, run: &'a Run) -> Self {
+        Self { scenario, trace: &run.trace, ended: run.ended, iterations: &run.iterations }
+    }
+
+    /// Of something that was recorded elsewhere, of whose host nothing is known.
+    #[must_use]
+    pub fn of_trace(scenario: &'a Scenario, trace: &'a Trace) -> Self {
+        Self { scenario, trace, ended: Ended::Done, iterations: &[] }
+    }
+
+    /// The jobs of the run; none if nothing is known of the host.
+    #[must_use]
+    pub fn jobs(&self) -> Jobs {
+        Jobs::of(self.scenario, self.trace, self.ended, self.iterations)
+    }
+
     /// The kernel launches, in launch order.
     pub fn kernels(&self) -> impl Iterator<Item = KernelSummary<'a>> + use<'a> {
-        let copied = *self;
-        self.launches().map(move |(id, record, kernel)| copied.kernel(id, record, kernel))
+        let (copied, jobs) = (*self, self.jobs());
+        self.launches().map(move |(id, record, kernel)| copied.kernel(&jobs, id, record, kernel))
     }
 
     /// Kernel launches with their records, in launch order.
@@ -71,11 +96,16 @@ impl<'a> Summary<'a> {
         })
     }
 
-    fn kernel(&self, id: OperationId, record: &'a OperationRecord, kernel: &'a Kernel) -> KernelSummary<'a> {
-        let thread = self.scenario.threads.get(record.origin.thread as usize);
-        let deadline = thread.and_then(|thread| thread.deadline);
-        let release = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
-        let due = release.zip(deadline).map(|(release, deadline)| release + deadline);
+    fn kernel(
+        &self,
+        jobs: &Jobs,
+        id: OperationId,
+        record: &'a OperationRecord,
+        kernel: &'a Kernel,
+    ) -> KernelSummary<'a> {
+        let job = jobs.get(record.origin.thread, record.origin.iteration);
+        let due = job.and_then(Job::due);
+        let outcome = job.and_then(|job| job.outcome(jobs.end));
         KernelSummary {
             launch: KernelLaunch::new(self.scenario, id.0, kernel, record.stream, record.origin),
             threads: kernel.shape.threads,
@@ -86,8 +116,10 @@ impl<'a> Summary<'a> {
             last_start_ns: record.last_start(),
             finish_ns: record.finish(),
             response_ns: record.response(),
-            deadline_ns: deadline,
+            deadline_ns: job.and_then(|job| job.deadline),
             schedulable: due.zip(record.finish()).map(|(due, finish)| finish <= due),
+            job_response_ns: job.and_then(Job::response),
+            job_met: outcome.and_then(DeadlineOutcome::is_met),
         }
     }
 
@@ -128,7 +160,7 @@ impl<'a> Summary<'a> {
         super::state::utilization(self)
     }
 
-    /// What the user should know: the reader's notes, and what had not finished at the horizon.
+    /// What the user should know: the reader's notes, what had not finished at the horizon, and missed deadlines.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.scenario.notes.clone();
@@ -140,6 +172,7 @@ impl<'a> Summary<'a> {
                 self.trace.operations().len()
             ));
         }
+        notes.extend(super::responses::responses(self.scenario, &self.jobs()).iter().filter_map(|row| row.note()));
         notes
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
+use super::responses::{Responses, responses};
 use super::rule_log::rule_log;
 use super::state::State;
 use super::summary::{KernelSummary, Summary};
@@ -65,6 +66,36 @@ pub fn kernel_table(summary: &Summary<'_>) -> String {
         let _ = write!(text, "\n{}\n", table.trim_fmt());
         add_rest(&mut text, summary.copies().skip(MAX_ROWS).count(), "copies");
     }
+    let jobs = summary.jobs();
+    let rows = responses(summary.scenario, &jobs);
+    if rows.iter().any(Responses::is_worth_showing) {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n{}", responses_table(&rows));
+    }
+    text
+}
+
+/// Response times of jobs by stream or host.
+fn responses_table(rows: &[Responses<'_>]) -> String {
+    let header = ["jobs of", "jobs", "unfinished", "min", "mean", "95 %", "99 %", "max response", "deadline", "misses"];
+    let mut table = plain_table(&header, 1..10);
+    let time = |time: Option<Duration>| time.map_or_else(dash, |time| time.to_string());
+    for row in rows.iter().take(MAX_ROWS) {
+        table.add_row(vec![
+            row.stream.to_owned(),
+            row.jobs.to_string(),
+            row.unfinished.to_string(),
+            time(row.min_ns),
+            time(row.mean_ns),
+            time(row.p95_ns),
+            time(row.p99_ns),
+            time(row.max_ns),
+            time(row.deadline_ns),
+            row.misses.map_or_else(dash, |misses| misses.to_string()),
+        ]);
+    }
+    let mut text = table.trim_fmt() + "\n";
+    add_rest(&mut text, rows.len().saturating_sub(MAX_ROWS), "streams and hosts");
     text
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::csv::field;
+use super::responses::nearest_rank;
 use super::table::plain_table;
 use crate::gpu::OperationRecord;
 use crate::hosts::real_time::{Job, TaskRun};
@@ -60,8 +61,7 @@ impl TaskStatistics {
     /// The smallest response time that at least `percent` of the jobs do not exceed.
     #[must_use]
     pub fn percentile(&self, percent: usize) -> Option<u64> {
-        let rank = (self.responses.len() * percent.min(100)).div_ceil(100).max(1);
-        self.responses.get(rank - 1).copied()
+        nearest_rank(&self.responses, percent)
     }
 
     /// The mean response time.

@@ -5,10 +5,14 @@ use std::sync::Arc;
 
 use super::model::{BarrierId, HostThread, Scenario};
 use super::options::{BlockDurations, ReadOptions};
+use super::timing::Timing;
 use crate::device::Device;
 use crate::gpu::{Gpu, GpuOptions, SubmitError};
 use crate::time::Duration;
 use crate::workload::{Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec};
+
+/// Names that a message lists at most.
+const MOST_NAMES: usize = 12;
 
 /// A scenario in the making. Whatever is added is checked by an idle GPU, so that everything the run would refuse is
 /// refused here, where its place in the input is known.
@@ -16,6 +20,7 @@ use crate::workload::{Copy, CopyId, Kernel, KernelId, Placement, StreamId, Strea
 pub struct ScenarioBuilder<'a> {
     options: &'a ReadOptions,
     durations: BlockDurations<'a>,
+    timing: Timing<'a>,
     gpu: Gpu,
     scenario: Scenario,
     barriers: u32,
@@ -43,7 +48,7 @@ impl<'a> ScenarioBuilder<'a> {
             examiner: None,
         };
         let durations = BlockDurations::new(&options.block_durations);
-        Self { options, durations, gpu, scenario, barriers: 0 }
+        Self { options, durations, timing: Timing::new(options), gpu, scenario, barriers: 0 }
     }
 
     /// The device that it will run on.
@@ -118,8 +123,21 @@ impl<'a> ScenarioBuilder<'a> {
         self.durations.unused()
     }
 
-    /// Adds a host thread.
-    pub fn add_thread(&mut self, thread: HostThread) {
+    /// What is wrong with the periods and deadlines that the user has given: one names no stream or host.
+    #[must_use]
+    pub fn unused_timing(&self) -> Option<String> {
+        let (option, name) = self.timing.unused()?;
+        let known: Vec<&str> = self.scenario.threads.iter().map(|thread| &*thread.label).take(MOST_NAMES).collect();
+        let more = if self.scenario.threads.len() > MOST_NAMES { ", …" } else { "" };
+        Some(format!(
+            "{option}: no stream with operations and no host is called {name:?}; there are {}{more}",
+            known.join(", ")
+        ))
+    }
+
+    /// Adds a host thread, with the user's period and deadline for it.
+    pub fn add_thread(&mut self, mut thread: HostThread) {
+        self.timing.apply(&mut thread);
         self.scenario.threads.push(thread);
     }
 

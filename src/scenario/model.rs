@@ -88,7 +88,8 @@ pub struct HostThread {
     pub time_limit: Option<Duration>,
     /// From one iteration's release to the next.
     pub period: Option<Duration>,
-    /// By when an iteration's operations should have finished, counted from that iteration's release.
+    /// By when an iteration's operations, copies included, should have finished, counted from its release; without a
+    /// period from its beginning, after its barrier.
     pub deadline: Option<Duration>,
     /// Where it waits before every iteration.
     pub barrier: Option<BarrierId>,
@@ -149,6 +150,12 @@ impl HostThread {
         let first = Instant::ZERO + self.release;
         let Some(period) = self.period else { return first };
         period.checked_mul(iteration).map_or(Instant::MAX, |passed| first + passed)
+    }
+
+    /// Whether an iteration submits anything to the GPU.
+    #[must_use]
+    pub fn submits(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Launch(..) | Step::Copy(..) | Step::Memset(_)))
     }
 
     /// The barriers that this thread takes part in.

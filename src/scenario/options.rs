@@ -21,6 +21,11 @@ pub struct ReadOptions {
     pub vary_percent: Option<(u32, u32)>,
     /// Block times for kernels whose file gives none, by label, kernel name or file name.
     pub block_durations: BTreeMap<String, Duration>,
+    /// From one release to the next of a stream with operations or a host, by its name; such with a single job repeat
+    /// without limit.
+    pub periods: BTreeMap<String, Duration>,
+    /// Deadlines, counted from the release, by name of the stream or host.
+    pub deadlines: BTreeMap<String, Duration>,
     /// Replay benchmarks that ask for processes of their own as threads of one.
     pub as_threads: bool,
     /// Refuse log names outside the result directory.

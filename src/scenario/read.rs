@@ -44,6 +44,9 @@ pub(super) fn finish<'a>(
             .problem(format!("{name:?} was given a block duration, and no kernel of that name lacks one"))
             .with_help("--block-duration takes a benchmark's label, its file name without .so, or a kernel's name"));
     }
+    if let Some(unused) = builder.unused_timing() {
+        return Err(root.problem(unused));
+    }
     let scenario = builder.build();
     for (index, thread) in scenario.threads.iter().enumerate() {
         endless::check(&scenario, thread)

@@ -249,7 +249,7 @@ proptest! {
     ) {
         let scenario = scenario(&launches, placement, device);
         let run = simulate(&scenario).expect("it runs");
-        let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+        let summary = Summary::of(&scenario, &run);
         let options = TimelineOptions {
             height_by: by,
             most_boxes,

@@ -20,7 +20,7 @@ use crate::published;
 
 fn page(scenario: &Scenario, run: &Run) -> String {
     let mut out = Vec::new();
-    let summary = Summary { scenario, trace: &run.trace, ended: run.ended };
+    let summary = Summary::of(scenario, &run);
     HtmlTimeline::new(summary).write(&mut out).expect("memory holds it");
     String::from_utf8(out).expect("UTF-8")
 }
@@ -172,7 +172,7 @@ fn the_colours_are_those_of_figures() {
 fn a_comparison_holds_both_runs_and_their_finish_times() {
     let scenario = published::figure("rtss2017/figure-3");
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    let summary = Summary::of(&scenario, &run);
     let (upper, lower) = (Instant::from_ns(1), Instant::from_ns(u64::MAX));
     let marks = [FinishMark { name: "K1".to_owned(), upper, lower }];
     let one = |name, blocks_only| HtmlRun { name, summary, blocks_only };

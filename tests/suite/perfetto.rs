@@ -21,7 +21,7 @@ use crate::generate::{Case, Limits, scenario};
 
 fn written(scenario: &Scenario) -> Option<String> {
     let run = simulate(scenario).ok()?;
-    let summary = Summary { scenario, trace: &run.trace, ended: run.ended };
+    let summary = Summary::of(scenario, &run);
     let mut out = Vec::new();
     perfetto_trace(&[PerfettoRun { summary, label: "", blocks_only: false }], &mut out).expect("memory takes it");
     Some(String::from_utf8(out).expect("JSON is UTF-8"))

@@ -15,7 +15,7 @@ const C5O: &str = "copy 8 (device-to-host)";
 fn state(at_ms: u64) -> State {
     let scenario = published::figure("rtss2017/figure-3");
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    let summary = Summary::of(&scenario, &run);
     State::at(&summary, Instant::from_ns(at_ms * 1_000_000))
 }
 
@@ -95,7 +95,7 @@ fn thesis_tables_2_2_to_2_4_column_d_the_copy_of_k5_is_on_the_engine_and_that_of
 fn the_rule_log_tells_rtss_2017_figure_3_at_two_and_three_seconds_in_order() {
     let scenario = published::figure("rtss2017/figure-3");
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    let summary = Summary::of(&scenario, &run);
     let at = |seconds: u64| {
         let firings = gpusched::report::rule_log(&summary).into_iter();
         let then = firings.filter(move |firing| firing.at_ns.as_ns() == seconds * 1_000_000_000);

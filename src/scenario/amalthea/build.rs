@@ -54,6 +54,9 @@ impl AmaltheaModel<'_> {
                 "{name:?} was given a block duration, and no launched runnable of that name lacks ticks"
             )));
         }
+        if let Some(unused) = builder.unused_timing() {
+            return Err(Problem::general(unused));
+        }
         Ok(builder.build())
     }
 

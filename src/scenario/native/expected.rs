@@ -32,6 +32,7 @@ pub(super) fn replaced(
         ("the device", options.device.as_ref().is_some_and(|device| device != own.device)),
         ("the block durations", given || varied),
         ("the seed", drawn && options.seed.is_some_and(|seed| seed != own.seed.unwrap_or(0))),
+        ("a period", !options.periods.is_empty()),
         ("the horizon", options.horizon.is_some() && options.horizon != own.horizon),
     ]
     .into_iter()

@@ -46,7 +46,7 @@ fn agrees(browser: &Browser, name: &str, scenario: &Scenario, most: usize) -> us
 /// Compares run number `index` of an open page.
 fn run_agrees(browser: &Browser, name: &str, of: (&Scenario, &Run), index: usize, most: usize) -> usize {
     let (scenario, run) = of;
-    let summary = Summary { scenario, trace: &run.trace, ended: run.ended };
+    let summary = Summary::of(scenario, &run);
     let instants = instants(run, most);
     let asked: Vec<String> = instants.iter().map(u64::to_string).collect();
     let script = format!(
@@ -145,7 +145,7 @@ fn times_that_javascript_numbers_cannot_hold_are_exact() {
 fn a_click_or_a_typed_time_shows_what_state_at_prints() {
     let scenario = published::figure("rtss2017/figure-3");
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
+    let summary = Summary::of(&scenario, &run);
     let expected = |ns: u64| -> Vec<String> {
         let text = state_text(&State::at(&summary, Instant::from_ns(ns)));
         text.lines().map(|line| line.trim_start().to_owned()).collect()
