@@ -9,6 +9,7 @@ mod csv;
 pub mod device_table;
 mod examiner_log;
 mod html;
+mod pack;
 mod perfetto;
 mod rule_log;
 mod runnable_times;
@@ -19,6 +20,7 @@ mod table;
 pub mod task_analysis;
 pub mod task_gantt;
 pub mod task_run;
+pub mod timeline;
 mod warps;
 
 pub use analysis_csv::{analysis_csv, campaign_csv, comparison_csv, orders_csv};

@@ -8,7 +8,7 @@ use super::grid::AxisValue;
 use super::summary::{PointSummary, Summary};
 use super::table::{measure, names};
 use super::tally::Measure;
-use crate::plot::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, Series};
+use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, Series};
 
 /// What to draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use super::demand::dbf;
 use super::reservation::Reservation;
 use super::supply::{LinearSupply, Supply, SupplyBound};
 use super::task_set::Timing;
-use crate::plot::{Axis, Chart, Drawing, PlotError, Series};
+use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 
 /// Points of a step curve beyond which a demand plot is cut.
 const MAX_INSTANTS: u64 = 20_000;
@@ -14,7 +14,7 @@ const MAX_INSTANTS: u64 = 20_000;
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn demand_plot(title: &str, tasks: &[Timing], reservation: Reservation, end: u64) -> Result<Drawing, PlotError> {
+pub fn demand_plot(title: &str, tasks: &[Timing], reservation: Reservation, end: u64) -> Result<Drawing, DrawError> {
     let end = end.clamp(1, MAX_INSTANTS);
     let (supply, linear) = (SupplyBound(reservation), LinearSupply(reservation));
     let mut demand = Vec::new();
@@ -47,7 +47,7 @@ pub fn demand_plot(title: &str, tasks: &[Timing], reservation: Reservation, end:
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn acceptance_plot(title: &str, points: &[CurvePoint]) -> Result<Drawing, PlotError> {
+pub fn acceptance_plot(title: &str, points: &[CurvePoint]) -> Result<Drawing, DrawError> {
     let tests: Vec<_> =
         points.first().map(|point| point.accepted.iter().map(|(test, _)| *test)).into_iter().flatten().collect();
     let x = |point: &CurvePoint| f64::from(point.single_permille) / 1000.0;

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::kernel_string::KernelString;
 use super::schedule::Schedule;
-use crate::plot::theme::series_fill;
-use crate::plot::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, round_ticks};
+use crate::draw::theme::series_fill;
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, round_ticks};
 
 /// Height of a cell, and its width where there is room.
 const CELL: Length = 4 * MM + MM / 2;

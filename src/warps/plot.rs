@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::curves::{Convergence, SolvingTime};
-use crate::plot::{Axis, Chart, Drawing, PlotError, Series};
+use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 
 /// Figs. 6 and 7: the estimate against x, with the pessimistic value, the proven bound and what a schedule takes.
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn convergence_chart(convergence: &Convergence) -> Result<Drawing, PlotError> {
+pub fn convergence_chart(convergence: &Convergence) -> Result<Drawing, DrawError> {
     let points = &convergence.points;
     let flat = |cycles: u64| points.iter().map(|point| (f64::from(point.x), cycles as f64)).collect();
     let of = |value: fn(&super::ConvergencePoint) -> u64| {
@@ -42,7 +42,7 @@ pub fn convergence_chart(convergence: &Convergence) -> Result<Drawing, PlotError
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn solving_times_chart(times: &[SolvingTime]) -> Result<Drawing, PlotError> {
+pub fn solving_times_chart(times: &[SolvingTime]) -> Result<Drawing, DrawError> {
     let of = |value: fn(&SolvingTime) -> Option<Duration>| {
         let seconds = |time: &SolvingTime| Some((f64::from(time.warps), value(time)?.as_secs_f64().max(1e-7)));
         times.iter().filter_map(seconds).collect()

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Figure, Point};
-use crate::plot::{Axis, Chart, Drawing, PlotError, Series};
+use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 
 /// What time is drawn against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Against {
 ///
 /// # Errors
 /// As [`Chart::draw`]: there have to be two points.
-pub fn chart(figure: Figure, against: Against, points: &[Point]) -> Result<Drawing, PlotError> {
+pub fn chart(figure: Figure, against: Against, points: &[Point]) -> Result<Drawing, DrawError> {
     let x = |point: &Point| match against {
         Against::Kernels => point.kernels as f64,
         Against::Blocks => point.blocks as f64,

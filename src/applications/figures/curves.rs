@@ -1,7 +1,7 @@
 //! Curves over the number of applications.
 
 use super::points::{Point, Statistic};
-use crate::plot::{Axis, Chart, Drawing, PlotError, Series};
+use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 
 /// What is drawn upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Curves<'_> {
     ///
     /// # Errors
     /// As [`Chart::draw`].
-    pub fn draw(&self) -> Result<Drawing, PlotError> {
+    pub fn draw(&self) -> Result<Drawing, DrawError> {
         let value = |point: &Point| self.quantity.of(point);
         let last = self.points.iter().map(|point| f64::from(point.applications)).fold(1.0, f64::max);
         let highest = self.points.iter().map(|point| value(point).mean + value(point).deviation).fold(1e-3, f64::max);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 use crate::applications::{ApplicationSet, Outcome, Segment};
-use crate::plot::theme::{self, Colour, Fill, series_fill};
-use crate::plot::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet, Stroke, time_ticks};
+use crate::draw::theme::{self, Colour, Fill, series_fill};
+use crate::draw::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet, Stroke, time_ticks};
 use crate::time::{Duration, Instant};
 
 /// What a row stands for.

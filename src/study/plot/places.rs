@@ -1,8 +1,8 @@
 //! Values of things that have names: a row for each name, and in it a dot with its interval for each quantity.
 
 use super::{Curve, Dot};
-use crate::plot::theme::{Fill, line_colour};
-use crate::plot::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, Stroke};
+use crate::draw::theme::{Fill, line_colour};
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, Stroke};
 
 /// Height of one quantity in a row.
 const LINE: Length = 22 * MM / 10;
