@@ -6,10 +6,10 @@ use std::num::NonZeroU32;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use gpusched::analysis::cost_study::task_set;
-use gpusched::analysis::validation::{Family, Judge, Sample, Verdict};
 use gpusched::analysis::{MergedKernel, finish_times, printed};
 use gpusched::device::Device;
+use gpusched::experiments::cost_study::task_set;
+use gpusched::experiments::validation::{Family, Judge, Sample, Verdict};
 use gpusched::hosts::simulate;
 use gpusched::report::Summary;
 use gpusched::report::timeline::{Timeline, TimelineOptions};

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use super::kernel_string::KernelString;
-use super::schedule::Schedule;
 use crate::draw::theme::series_fill;
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, round_ticks};
+use crate::warps::{KernelString, Schedule};
 
 /// Height of a cell, and its width where there is room.
 const CELL: Length = 4 * MM + MM / 2;
@@ -94,8 +93,8 @@ pub fn schedule_figure(string: &KernelString, schedule: &Schedule) -> Drawing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Issue, Unit};
     use super::*;
+    use crate::warps::{Issue, Unit};
 
     fn report_figure_2() -> (KernelString, Schedule) {
         // The report's Fig. 2: cycles of the three instructions of each warp, from 1.
@@ -112,7 +111,7 @@ mod tests {
     #[test]
     fn report_figure_2_as_a_table() {
         let (string, schedule) = report_figure_2();
-        assert_eq!(super::super::verify(&string, &schedule), Ok(9));
+        assert_eq!(crate::warps::verify(&string, &schedule), Ok(9));
         let expected = "\
 Clock cycle 1 2 3 4 5 6 7 8 9
 Warp 1      L       L C

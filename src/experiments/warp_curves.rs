@@ -3,12 +3,10 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use super::bound::{Bound, bound};
-use super::construct::construct;
-use super::estimate::estimate;
-use super::kernel_string::KernelString;
-use super::pessimistic::pessimistic;
-use super::search::{Objective, Search, SearchLimits, TooLarge};
+use crate::warps::{
+    Bound, KernelString, Objective, Search, SearchLimits, TooLarge, WorkConserving, bound, construct, estimate,
+    pessimistic,
+};
 
 /// What takes longer is computed once: other work on the machine disturbs it less.
 const REPEATED: Duration = Duration::from_millis(100);
@@ -113,8 +111,8 @@ pub fn solving_times(string: &KernelString, up_to: u32, limits: &SearchLimits) -
         let search = time(0, &|| {
             Search::run(string, warps, Objective::WorstCase, limits).is_ok_and(|search| search.reached() == warps)
         });
-        let ilp_short = time(1, &|| ilp_finishes(string, warps, super::WorkConserving::Short, limits));
-        let ilp_long = time(2, &|| ilp_finishes(string, warps, super::WorkConserving::Long, limits));
+        let ilp_short = time(1, &|| ilp_finishes(string, warps, WorkConserving::Short, limits));
+        let ilp_long = time(2, &|| ilp_finishes(string, warps, WorkConserving::Long, limits));
         times.push(SolvingTime { warps, search, ilp_short, ilp_long });
     }
     times
@@ -138,14 +136,16 @@ fn fastest(solve: &dyn Fn() -> bool) -> Option<Duration> {
 }
 
 #[cfg(feature = "ilp")]
-fn ilp_finishes(string: &KernelString, warps: u32, form: super::WorkConserving, limits: &SearchLimits) -> bool {
-    let Ok(program) = super::Ilp::new(string, warps, form, super::MAX_SOLVED_COEFFICIENTS) else { return false };
-    let solution = super::solve_ilp(string, &program, limits.time);
+fn ilp_finishes(string: &KernelString, warps: u32, form: WorkConserving, limits: &SearchLimits) -> bool {
+    let Ok(program) = crate::warps::Ilp::new(string, warps, form, crate::warps::MAX_SOLVED_COEFFICIENTS) else {
+        return false;
+    };
+    let solution = crate::warps::solve_ilp(string, &program, limits.time);
     matches!(solution, Ok(Some(solution)) if solution.optimal)
 }
 
 #[cfg(not(feature = "ilp"))]
-fn ilp_finishes(_: &KernelString, _: u32, _: super::WorkConserving, _: &SearchLimits) -> bool {
+fn ilp_finishes(_: &KernelString, _: u32, _: WorkConserving, _: &SearchLimits) -> bool {
     false
 }
 

@@ -5,9 +5,10 @@ use std::io;
 
 use serde::Serialize;
 
-use super::compare::{KernelComparison, Replay};
+use super::csv::field as csv_field;
+use super::table::plain_table;
+use crate::experiments::replay::{KernelComparison, Replay};
 use crate::logs::Dropped;
-use crate::report::{csv_field, plain_table};
 
 /// Everything about a replay, as one JSON document.
 #[derive(Debug, Clone, Serialize)]

@@ -1,6 +1,6 @@
 //! What the rows of a point add up to, with confidence intervals.
 
-use crate::applications::figures::Statistic;
+use crate::experiments::evr::Statistic;
 
 /// Sums up rows of one point, in their order.
 pub trait Tally {

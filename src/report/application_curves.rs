@@ -1,7 +1,7 @@
 //! Curves over the number of applications.
 
-use super::points::{Point, Statistic};
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
+use crate::experiments::evr::{Point, Statistic};
 
 /// What is drawn upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,10 +9,9 @@ use super::file::{StudyCommand, StudyExperiment};
 use super::grid::{self, Change, Files, Grid, Parameters};
 use super::layout::{Layout, Shard};
 use super::tally::{Measure, Tally};
+use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted};
 use crate::json::{Node, Problem};
-use crate::tasks::{
-    Curve, CurvePoint, Generator, Periods, ReservationPeriod, ReservationTest, Utilizations, count_accepted,
-};
+use crate::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, Utilizations};
 
 /// One point: a distribution of task sets, and the tests applied to them.
 #[derive(Debug, Clone)]

@@ -1,11 +1,9 @@
 //! Demand against supply, and acceptance curves, as charts.
 
-use super::curve::CurvePoint;
-use super::demand::dbf;
-use super::reservation::Reservation;
-use super::supply::{LinearSupply, Supply, SupplyBound};
-use super::task_set::Timing;
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
+use crate::experiments::acceptance::CurvePoint;
+use crate::tasks::demand::dbf;
+use crate::tasks::{LinearSupply, Reservation, Supply, SupplyBound, Timing};
 
 /// Points of a step curve beyond which a demand plot is cut.
 const MAX_INSTANTS: u64 = 20_000;

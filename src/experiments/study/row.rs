@@ -44,7 +44,7 @@ pub(super) fn values(line: &[u8], expected: Place) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::Layout;
+    use crate::experiments::study::Layout;
 
     #[test]
     fn a_line_is_read_back_and_no_shorter_or_changed_one_is_taken_for_it() {

@@ -1,7 +1,7 @@
 //! Figs. 9 and 10 of RTNS 2020 as charts.
 
-use super::measurements::{Figure9, Figure10Point};
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
+use crate::experiments::response_times::{Figure9, Figure10Point};
 
 const NS_PER_MS: f64 = 1e6;
 

@@ -2,13 +2,9 @@
 
 mod places;
 
-use super::error::StudyError;
-use super::file::Study;
-use super::grid::AxisValue;
-use super::summary::{PointSummary, Summary};
-use super::table::{measure, names};
-use super::tally::Measure;
+use super::study_table::{measure, names};
 use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, Series};
+use crate::experiments::study::{AxisValue, Measure, PointSummary, Study, StudyError, Summary};
 
 /// What to draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

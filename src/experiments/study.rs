@@ -18,14 +18,12 @@ mod header;
 mod layout;
 mod merge;
 mod merged_sm;
-mod plot;
 mod result_file;
 mod row;
 mod rows;
 mod slurm;
 mod status;
 mod summary;
-mod table;
 mod tally;
 mod tasks_curve;
 
@@ -36,12 +34,10 @@ pub use file::{Study, StudyCommand};
 pub use grid::{Axis, AxisValue};
 pub use layout::{Layout, Place, Shard};
 pub use merge::merge;
-pub use plot::{PlotOptions, plot};
 pub use result_file::{Disk, ResultFile, file_name, is_claimed};
 pub use slurm::{BatchScript, LEAST_SAMPLES};
 pub use status::{ShardStatus, shard_files, status};
 pub use summary::{PointSummary, Summary};
-pub use table::{summary_csv, summary_json, summary_table};
 pub use tally::{Measure, Tally};
 
 /// Point number `number` of an experiment.

@@ -1,8 +1,7 @@
 //! The measurements of RTNS 2020, section 7.2, as simulations on the TX2.
 
-use super::ready_queue::Policy;
-use super::run::{RunOptions, Strategy, TaskRunError, run_tasks};
 use crate::device::{BlockShape, Device};
+use crate::hosts::real_time::{Job, Policy, RunOptions, Strategy, TaskRunError, run_tasks};
 use crate::tasks::{Allocation, Task, TaskKernel, TaskSet, Timing};
 use crate::time::Instant;
 use crate::workload::OperationId;
@@ -68,7 +67,7 @@ pub fn figure_9(device: &Device, jobs: u32, seed: u64) -> Result<Figure9, TaskRu
     let horizon = u64::from(jobs) * 15_000_000;
     let responses = |strategy| {
         let run = run_tasks(&set, &options(device, strategy, horizon, seed))?;
-        let of_first = run.jobs.iter().filter(|job| job.task == 0).filter_map(super::Job::response);
+        let of_first = run.jobs.iter().filter(|job| job.task == 0).filter_map(Job::response);
         Ok::<_, TaskRunError>(of_first.take(jobs as usize).collect())
     };
     Ok(Figure9 {
@@ -104,4 +103,31 @@ pub fn figure_10(device: &Device, low_blocks: &[u32]) -> Result<Vec<Figure10Poin
         })
     };
     low_blocks.iter().map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tx2() -> Device {
+        Device::builtin("tx2").expect("sound").expect("built in")
+    }
+
+    #[test]
+    fn figure_10_a_preempted_low_priority_job_takes_longer_by_the_high_priority_one() {
+        let points = figure_10(&tx2(), &[64, 128, 192]).expect("it runs");
+        let values: Vec<_> = points.iter().map(|point| (point.alone_ns, point.with_high_priority_ns)).collect();
+        // 1 ms a wave. With 64 blocks there is nothing left to preempt.
+        assert_eq!(values, [(1_000_000, 1_000_000), (2_000_000, 3_000_000), (3_000_000, 4_000_000)]);
+    }
+
+    #[test]
+    fn figure_9_the_platform_makes_response_times_of_the_most_urgent_task_smaller() {
+        let figure = figure_9(&tx2(), 500, 1).expect("it runs");
+        assert_eq!((figure.with_platform.len(), figure.without_platform.len()), (500, 500));
+        let mean = |list: &[u64]| list.iter().sum::<u64>() / list.len() as u64;
+        assert!(2 * mean(&figure.with_platform) < mean(&figure.without_platform));
+        // Blocked once by a job of the other tasks' one block time each, and by the job in h-sq: at most 1 + 4 + 1 + 1 ms.
+        assert!(figure.with_platform.iter().max() < figure.without_platform.iter().max());
+    }
 }

@@ -5,14 +5,10 @@
 //! [`Variation`] changes how parallel the applications are and how much work they bring, to see on which of the two the
 //! result depends.
 
-mod curves;
-mod gantt;
 mod points;
 mod sweep;
 mod variation;
 
-pub use curves::{Curves, Quantity};
-pub use gantt::{GanttError, GanttRows, gantt};
 pub use points::{Moments, Point, PointTally, Ratio, Statistic, points_csv, ratios};
 pub use sweep::{FigureError, SweepOptions, per_period, random_injection, sweep};
 pub use variation::{Variation, load};

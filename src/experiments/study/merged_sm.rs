@@ -10,8 +10,8 @@ use super::file::{StudyCommand, StudyExperiment};
 use super::grid::{self, Change, Files, Parameters};
 use super::layout::{Layout, Shard};
 use super::tally::{Measure, Tally};
-use crate::analysis::validation::{Campaign, CampaignReport, Family, FamilyTally, Sample, Sampler, Verdict};
 use crate::device::Device;
+use crate::experiments::validation::{Campaign, CampaignReport, Family, FamilyTally, Sample, Sampler, Verdict};
 use crate::json::{Node, Problem};
 use crate::workload::Placement;
 

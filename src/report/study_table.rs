@@ -4,10 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::file::Study;
-use super::summary::{PointSummary, Summary};
-use super::tally::Measure;
-use crate::report::{csv_field, plain_table};
+use super::csv::field as csv_field;
+use super::table::plain_table;
+use crate::experiments::study::{Measure, PointSummary, Study, Summary};
 
 /// Names of all measures, in the order in which points have them.
 pub(super) fn names(summary: &Summary) -> Vec<&'static str> {

@@ -4,8 +4,6 @@
 //! Wall-clock times differ from machine to machine and from run to run; what is the same everywhere is the work, so
 //! every point counts the turns of the printed algorithm's loop too.
 
-mod chart;
-
 use std::hint::black_box;
 use std::num::NonZeroU32;
 
@@ -13,12 +11,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use super::merged_sm::{MergedKernel, finish_times};
-use super::printed;
-use super::task::TimeOverflow;
+use crate::analysis::{MergedKernel, TimeOverflow, finish_times, printed};
 use crate::time::{Duration, Instant};
-
-pub use chart::{Against, chart, points_csv};
 
 /// A figure of the thesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::curves::{Convergence, SolvingTime};
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
+use crate::experiments::warp_curves::{Convergence, ConvergencePoint, SolvingTime};
 
 /// Figs. 6 and 7: the estimate against x, with the pessimistic value, the proven bound and what a schedule takes.
 ///
@@ -12,7 +12,7 @@ use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 pub fn convergence_chart(convergence: &Convergence) -> Result<Drawing, DrawError> {
     let points = &convergence.points;
     let flat = |cycles: u64| points.iter().map(|point| (f64::from(point.x), cycles as f64)).collect();
-    let of = |value: fn(&super::ConvergencePoint) -> u64| {
+    let of = |value: fn(&ConvergencePoint) -> u64| {
         points.iter().map(|point| (f64::from(point.x), value(point) as f64)).collect()
     };
     let bound = convergence.bound.cycles;

@@ -8,9 +8,7 @@ mod build;
 mod compare;
 mod durations;
 mod measured;
-mod report;
 
 pub use build::{ReplayError, scenario_of_logs};
 pub use compare::{BlockSpan, KernelComparison, Replay, Timelines, replay};
 pub use measured::with_measured_times;
-pub use report::{ReplayReport, replay_csv, replay_table};

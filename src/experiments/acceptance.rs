@@ -3,10 +3,9 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::analysis::{Partition, ReservationTest};
-use super::generate::{Generator, Periods, ReservationPeriod, Utilizations};
-use super::necessary;
-use super::task_set::TaskSet;
+use crate::tasks::{
+    Generator, Partition, Periods, ReservationPeriod, ReservationTest, TaskSet, Utilizations, necessary,
+};
 
 /// Acceptance against the utilization of each SM's own tasks.
 #[derive(Debug, Clone, PartialEq)]
@@ -158,7 +157,12 @@ impl CurvePoint {
 }
 
 /// Of the task sets of some samples: how many were drawn, satisfy the necessary condition, and pass each test.
-pub(crate) fn count(generator: &Generator, tests: &[ReservationTest], seed: u64, samples: Range<u64>) -> Vec<u64> {
+pub(crate) fn count_accepted(
+    generator: &Generator,
+    tests: &[ReservationTest],
+    seed: u64,
+    samples: Range<u64>,
+) -> Vec<u64> {
     let mut counts = vec![0; tests.len() + 2];
     for sample in samples {
         let index = u64::from(generator.single_permille) << 40 | sample;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Figure, Point};
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
+use crate::experiments::cost_study::{Figure, Point};
 
 /// What time is drawn against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

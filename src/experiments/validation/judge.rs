@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use super::family::Family;
 use super::sample::{NS_PER_MS, Sample};
-use crate::analysis::analyse::{needs, pool};
-use crate::analysis::merged_resources::{MergedResources, PooledKernel};
-use crate::analysis::merged_sm::{MergedKernel, MergedSm};
+use crate::analysis::{MergedKernel, MergedResources, MergedSm, PooledKernel, needs, pool};
 use crate::device::{BlockDemand, Device};
 use crate::gpu::{Gpu, GpuEvent, GpuOptions, Host, RunError, SubmitError};
 use crate::time::{Duration, Instant};
