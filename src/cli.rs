@@ -21,6 +21,7 @@ mod orders;
 mod output;
 mod picture;
 mod replay_log;
+mod responses_file;
 mod run_options;
 mod runnable_times_option;
 mod schema;

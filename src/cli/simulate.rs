@@ -16,6 +16,7 @@ use gpusched::time::{Duration, Instant};
 use super::figure_options::FigureOptions;
 use super::html_options::HtmlOptions;
 use super::output::{Format, note, write_whole};
+use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
 use super::{Answer, output};
@@ -39,6 +40,10 @@ pub(crate) struct Simulate {
     /// Write the run as a trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
+    /// Write the distribution of response times of jobs, one curve for each stream or host: a picture, or with .csv the
+    /// table behind it
+    #[arg(long, value_name = "FILE")]
+    responses: Option<PathBuf>,
     /// Write logs also where a log name leads out of DIR
     #[arg(long, requires = "logs")]
     allow_log_paths: bool,
@@ -83,6 +88,7 @@ impl Simulate {
         }
         let figure = self.figure.figure(&scenario)?;
         let html = self.html.file()?;
+        let responses = self.responses.as_deref().map(ResponsesFile::new).transpose()?;
         let runnable_times = self.runnable_times.table()?;
         let run = simulate(&scenario)?;
         let summary = Summary::of(&scenario, &run);
@@ -98,6 +104,9 @@ impl Simulate {
         }
         if let Some(table) = runnable_times {
             table.write(&summary, None)?;
+        }
+        if let Some(file) = responses {
+            file.write(&summary)?;
         }
         if let Some(path) = &self.perfetto {
             let run = PerfettoRun { summary, label: "", blocks_only: false };

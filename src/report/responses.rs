@@ -1,7 +1,10 @@
 //! Response times of jobs, summed up by stream or host.
 
+use std::io::{self, Write};
+
 use serde::Serialize;
 
+use super::csv::{field, optional};
 use crate::hosts::{DeadlineOutcome, Jobs};
 use crate::scenario::Scenario;
 use crate::time::Duration;
@@ -110,6 +113,22 @@ impl Responses<'_> {
         self.p99_ns = nearest_rank(&self.sorted, 99);
         self.max_ns = self.sorted.last().copied();
     }
+}
+
+/// The response times as CSV; times in ns, empty where there is none.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn responses_csv(rows: &[Responses<'_>], mut out: impl Write) -> io::Result<()> {
+    writeln!(out, "stream,benchmark,jobs,unfinished,min_ns,mean_ns,p95_ns,p99_ns,max_ns,deadline_ns,misses")?;
+    for row in rows {
+        write!(out, "{},{},{},{}", field(row.stream), row.benchmark, row.jobs, row.unfinished)?;
+        for time in [row.min_ns, row.mean_ns, row.p95_ns, row.p99_ns, row.max_ns, row.deadline_ns] {
+            write!(out, ",{}", optional(time.map(Duration::as_ns)))?;
+        }
+        writeln!(out, ",{}", optional(row.misses))?;
+    }
+    Ok(())
 }
 
 /// The smallest of `sorted` values that at least `percent` of 100 of them do not exceed; `None` if there are none.

@@ -1,0 +1,35 @@
+//! `--responses FILE`
+
+use std::path::Path;
+
+use anyhow::Context;
+use gpusched::report::{Summary, response_chart, responses, responses_csv};
+
+use super::output::write_whole;
+use super::picture;
+
+/// Where response times go: a picture, or a table if the file is called .csv.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ResponsesFile<'a> {
+    path: &'a Path,
+    is_table: bool,
+}
+
+impl<'a> ResponsesFile<'a> {
+    /// Refuses a file whose extension tells no format, before anything is simulated.
+    pub(crate) fn new(path: &'a Path) -> anyhow::Result<Self> {
+        let is_table = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+        if !is_table {
+            picture::check(Some(path)).context("--responses takes a picture or a .csv table")?;
+        }
+        Ok(Self { path, is_table })
+    }
+
+    pub(crate) fn write(self, summary: &Summary<'_>) -> anyhow::Result<()> {
+        let rows = responses(summary.scenario, &summary.jobs());
+        if self.is_table {
+            return write_whole(self.path, |out| responses_csv(&rows, out));
+        }
+        picture::write(self.path, &response_chart(&summary.scenario.name, &rows)?)
+    }
+}
