@@ -8,6 +8,7 @@ mod analyze;
 mod audit;
 mod compare;
 mod completions;
+mod convert;
 mod devices;
 mod evr;
 mod figure_options;
@@ -59,6 +60,8 @@ enum Command {
     Audit(Box<audit::Audit>),
     /// Simulate a measured run again, and set measured against simulated
     ReplayLog(Box<replay_log::ReplayLog>),
+    /// Write any input as a scenario in gpusched's own format
+    Convert(Box<convert::Convert>),
     /// List what is read of an AMALTHEA model
     Amalthea(amalthea::Amalthea),
     /// Test real-time task sets, run them on the GPU, draw acceptance curves
@@ -98,6 +101,7 @@ pub(crate) fn main() -> ExitCode {
         Command::MergedSm(command) => command.run(),
         Command::Audit(command) => command.run(),
         Command::ReplayLog(command) => command.run(),
+        Command::Convert(command) => command.run(),
         Command::Amalthea(command) => command.run(),
         Command::Tasks(command) => command.run(),
         Command::Warps(command) => command.run(),

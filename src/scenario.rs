@@ -20,4 +20,5 @@ pub use endless::Endless;
 pub use expected::{Difference, Expected, ExpectedKernel, NotComparable};
 pub use launch::KernelLaunch;
 pub use model::{BarrierId, HostThread, Scenario, Step};
+pub use native::NotNative;
 pub use options::{BlockDurations, ReadOptions};

@@ -74,6 +74,19 @@ pub(crate) struct LogInput {
 }
 
 impl LogOptions {
+    /// One log or directory, with the other options as they are by default.
+    pub(crate) fn new(path: &Path, device: Option<String>, placement: Option<String>) -> Self {
+        Self {
+            logs: vec![path.to_path_buf()],
+            device,
+            scenario: None,
+            logs_alone: false,
+            placement,
+            tolerance_us: 500,
+            clock_tolerance_us: 10,
+        }
+    }
+
     pub(crate) fn tolerances(&self) -> Tolerances {
         Tolerances { across_clocks_ns: self.tolerance_us, one_clock_ns: self.clock_tolerance_us }
     }

@@ -7,6 +7,7 @@ use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::json::Document;
 use gpusched::scenario::amalthea::AmaltheaModel;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
@@ -14,6 +15,7 @@ use gpusched::workload::Placement;
 
 use super::amalthea_options::ModelOptions;
 use super::input;
+use super::log_input::LogOptions;
 
 /// How to read and run a scenario.
 #[derive(Debug, Args)]
@@ -103,6 +105,17 @@ pub(crate) fn device(name: &str) -> anyhow::Result<Device> {
 }
 
 impl RunOptions {
+    /// The options of logs, if the input is a directory or a log rather than a scenario.
+    pub(crate) fn logs(&self) -> Option<LogOptions> {
+        let is_log = || {
+            let text = std::fs::read_to_string(&self.scenario).ok()?;
+            let document = Document::parse("", &text).ok()?;
+            Some(document.root().object().is_ok_and(|object| object.has("times") && object.has("benchmark_name")))
+        };
+        (self.scenario.is_dir() || is_log() == Some(true))
+            .then(|| LogOptions::new(&self.scenario, self.device.clone(), self.placement.clone()))
+    }
+
     /// Reads the scenario; `logs_inside` refuses log names outside the result directory.
     pub(crate) fn read(&self, logs_inside: bool) -> anyhow::Result<Scenario> {
         let options = ReadOptions {

@@ -29,7 +29,7 @@ impl Device {
         entries
     }
 
-    fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         let order = match &self.sm_order {
             SmOrder::Explicit(ids) => json!(ids),
             SmOrder::Ascending => json!("ascending"),

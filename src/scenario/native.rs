@@ -10,5 +10,7 @@ mod hosts;
 mod kernels;
 mod operations;
 mod streams;
+mod write;
 
 pub(super) use file::read;
+pub use write::NotNative;

@@ -6,6 +6,7 @@ use super::file::{NamedKernel, Reading};
 use crate::device::BlockShape;
 use crate::json::{Node, Problem};
 use crate::scenario::fields::{self, Place, dimensions};
+use crate::time::Duration;
 use crate::workload::{BlockTime, Kernel};
 
 /// Reads the object whose keys are the kernels' names.
@@ -32,6 +33,7 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     let threads_node = entry.required("threads")?;
     let threads = dimensions(threads_node)?;
     let stated = entry.optional("duration")?.map(block_time).transpose()?;
+    let own_times = entry.optional("block_times")?.map(|node| block_times(node, blocks)).transpose()?;
     let shared_memory_bytes = number(entry.optional("shared_memory_bytes")?)?;
     let registers_per_thread = number(entry.optional("registers_per_thread")?)?;
     let mask_node = entry.optional("sm_mask")?;
@@ -57,6 +59,9 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     let place = Place { whole: node, threads: Some(threads_node), priority: None, sm_mask: mask_node };
     let added = reading.builder.add_kernel(kernel);
     let id = added.map_err(|error| place.of(&error).problem(format!("kernel {:?}: {error}", &*name)))?;
+    if let Some(times) = own_times {
+        reading.builder.set_block_times(id, times);
+    }
     Ok(NamedKernel { id, blocks, varies: duration.varies(), given })
 }
 
@@ -74,6 +79,15 @@ fn block_time(node: Node<'_>) -> Result<BlockTime, Problem> {
         );
     }
     Ok(time)
+}
+
+/// Times of single blocks, the first ones of the grid.
+fn block_times(node: Node<'_>, blocks: u32) -> Result<Arc<[Duration]>, Problem> {
+    let times: Vec<Duration> = node.filled_list()?.iter().map(Node::time).collect::<Result<_, _>>()?;
+    if times.len() > blocks as usize {
+        return Err(node.problem(format!("the kernel has {blocks} blocks, and these are {} times", times.len())));
+    }
+    Ok(times.into())
 }
 
 fn number(node: Option<Node<'_>>) -> Result<u32, Problem> {

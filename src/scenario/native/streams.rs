@@ -10,7 +10,7 @@ use crate::scenario::model::{HostThread, Step};
 use crate::workload::{StreamId, StreamSpec};
 
 /// Words that `synchronize` takes for something else than a stream.
-const RESERVED: [&str; 2] = ["device", "last"];
+pub(super) const RESERVED: [&str; 2] = ["device", "last"];
 
 /// Keys that describe when `operations` are launched, and mean nothing without them.
 const TIMING: [&str; 4] = ["release", "period", "jobs", "deadline"];

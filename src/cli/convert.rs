@@ -1,0 +1,63 @@
+//! `gpusched convert`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use gpusched::experiments::replay::replay;
+use gpusched::scenario::{ReadOptions, Scenario};
+
+use super::log_input::LogOptions;
+use super::output::{note, write_whole};
+use super::run_options::RunOptions;
+use super::{Answer, output};
+
+/// Write any input as a scenario in gpusched's own format, in which everything can be edited: an AMALTHEA model, a
+/// scenario of `cuda_scheduling_examiner`, or its logs.
+///
+/// The written scenario runs the same. Options that change the input are worked into it.
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    #[command(flatten)]
+    run: RunOptions,
+    /// Where to write the scenario; - is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    out: PathBuf,
+}
+
+impl Convert {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let scenario = match self.run.logs() {
+            Some(logs) => of_logs(&logs)?,
+            None => self.run.read(false)?,
+        };
+        let text = scenario.to_native_json()?;
+        scenario.notes.iter().for_each(|text| note(text));
+        if scenario.expected.is_some() {
+            note("the expected result is left out: it would not hold once the scenario is edited");
+        }
+        if self.out == Path::new("-") {
+            output::stdout().write_all(text.as_bytes())?;
+        } else {
+            write_whole(&self.out, |out| out.write_all(text.as_bytes()))?;
+        }
+        Ok(Answer::Done)
+    }
+}
+
+/// What a replay of logs simulates, measured block times included.
+fn of_logs(logs: &LogOptions) -> anyhow::Result<Scenario> {
+    let mut input = logs.read()?;
+    let Some(mut run) = input.runs.pop() else { bail!("no log holds a kernel") };
+    if !input.runs.is_empty() {
+        bail!("these are logs of {} runs; convert one at a time", input.runs.len() + 1);
+    }
+    let options = ReadOptions { placement: logs.placement(), ..ReadOptions::default() };
+    let known = run.scenario.as_ref().map(|(scenario, pairing)| (scenario, pairing));
+    let result = replay(&run.run, &run.device, known, &options, &logs.tolerances()).context("the logs")?;
+    run.notes.push("block times are those of the logs".to_owned());
+    let mut scenario = result.scenario;
+    scenario.notes.append(&mut run.notes);
+    Ok(scenario)
+}

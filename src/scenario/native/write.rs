@@ -1,0 +1,325 @@
+//! Writing scenarios in the native format, so that anything in them can be edited.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+use thiserror::Error;
+
+use super::file::{FORMAT, NULL_STREAM};
+use super::streams::RESERVED;
+use crate::device::Device;
+use crate::scenario::model::{HostThread, Scenario, Step};
+use crate::time::Duration;
+use crate::workload::{BlockTime, Kernel, KernelId, StreamId};
+
+/// What the native format cannot say.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NotNative {
+    /// A count above what the format takes.
+    #[error("{thread:?} has {count} {what}, and the scenario format counts to 4294967295")]
+    Count {
+        /// The thread's label.
+        thread: String,
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        count: u64,
+    },
+    /// Steps that name a kernel, copy, stream or step that does not exist.
+    #[error("{thread:?} uses a kernel, copy, stream or step that the scenario does not have")]
+    Unknown {
+        /// The thread's label.
+        thread: String,
+    },
+}
+
+/// The longest time that the format takes, which no run reaches.
+const LONGEST: &str = "9223372036854775807 ns";
+
+impl Scenario {
+    /// This scenario as a file in the native format, which runs the same: the same operations at the same times on the
+    /// same SMs. What only names it is kept where the format has a place for it: not its notes, not its expected
+    /// result (it would not hold for an edited file), not the sizes of memsets, not the names of logs. Names that occur
+    /// twice get a number.
+    ///
+    /// # Errors
+    /// [`NotNative`] for a scenario that did not come through a reader, or counts beyond 32 bits.
+    pub fn to_native_json(&self) -> Result<String, NotNative> {
+        let writer = Writer::new(self);
+        let mut file = Map::new();
+        file.insert("format".to_owned(), json!(FORMAT));
+        file.insert("name".to_owned(), json!(self.name));
+        file.insert("device".to_owned(), device(&self.device));
+        file.insert("placement".to_owned(), json!(self.placement.name()));
+        file.insert("seed".to_owned(), json!(self.seed));
+        if let Some(horizon) = self.horizon {
+            file.insert("horizon".to_owned(), time(horizon));
+        }
+        if !self.kernels.is_empty() {
+            file.insert("kernels".to_owned(), Value::Object(writer.kernels()));
+        }
+        let (streams, hosts) = writer.threads()?;
+        for (key, list) in [("streams", streams), ("hosts", hosts)] {
+            if !list.is_empty() {
+                file.insert(key.to_owned(), Value::Array(list));
+            }
+        }
+        Ok(format!("{:#}\n", Value::Object(file)))
+    }
+}
+
+/// A built-in device by its name, another one whole.
+fn device(device: &Device) -> Value {
+    match Device::builtin(&device.name) {
+        Ok(Some(builtin)) if builtin == *device => json!(device.name),
+        _ => device.to_value(),
+    }
+}
+
+fn time(duration: Duration) -> Value {
+    json!(duration.to_string())
+}
+
+struct Writer<'a> {
+    scenario: &'a Scenario,
+    kernels: Vec<String>,
+    streams: Vec<String>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(scenario: &'a Scenario) -> Self {
+        let titles = scenario.kernels.iter().map(|kernel| &*kernel.title);
+        let names = scenario.streams.iter().skip(1).map(|stream| &*stream.name);
+        let reserved: Vec<&str> = RESERVED.into_iter().chain([NULL_STREAM]).collect();
+        let mut streams = vec![NULL_STREAM.to_owned()];
+        streams.extend(distinct(names, "stream", &reserved));
+        Self { scenario, kernels: distinct(titles, "kernel", &[]), streams }
+    }
+
+    fn kernels(&self) -> Map<String, Value> {
+        let numbered = (0..).map(KernelId).zip(&self.scenario.kernels);
+        let entries = numbered.map(|(id, kernel)| (self.kernels[id.0 as usize].clone(), self.kernel(id, kernel)));
+        entries.collect()
+    }
+
+    fn kernel(&self, id: KernelId, kernel: &Kernel) -> Value {
+        let mut entry = Map::new();
+        entry.insert("blocks".to_owned(), json!(kernel.blocks));
+        entry.insert("threads".to_owned(), json!(kernel.shape.threads));
+        let BlockTime { best, worst } = kernel.duration;
+        let duration =
+            if best == worst { time(worst) } else { json!({"best": best.to_string(), "worst": worst.to_string()}) };
+        entry.insert("duration".to_owned(), duration);
+        if let Some(times) = self.scenario.block_times.get(&id) {
+            let times: Vec<Value> = times.iter().take(kernel.blocks as usize).map(|&own| time(own)).collect();
+            entry.insert("block_times".to_owned(), Value::Array(times));
+        }
+        let resources = [
+            ("shared_memory_bytes", kernel.shape.shared_memory_bytes),
+            ("registers_per_thread", kernel.shape.registers_per_thread),
+        ];
+        for (key, number) in resources.into_iter().filter(|(_, number)| *number > 0) {
+            entry.insert(key.to_owned(), json!(number));
+        }
+        if let Some(mask) = kernel.sm_mask {
+            entry.insert("sm_mask".to_owned(), json!(mask.to_string()));
+        }
+        Value::Object(entry)
+    }
+
+    /// The streams and the hosts. Threads act in the order streams, hosts; so only the first threads can be those of
+    /// streams, as long as their streams are in ascending order too.
+    fn threads(&self) -> Result<(Vec<Value>, Vec<Value>), NotNative> {
+        let mut of_streams: Vec<(StreamId, &HostThread)> = Vec::new();
+        for thread in &self.scenario.threads {
+            let last = of_streams.iter().map(|(stream, _)| *stream).filter(|stream| *stream != StreamId::NULL).max();
+            match self.stream_of(thread) {
+                Some(stream)
+                    if of_streams.iter().all(|(other, _)| *other != stream)
+                        && last.is_none_or(|last| stream == StreamId::NULL || stream > last) =>
+                {
+                    of_streams.push((stream, thread));
+                }
+                _ => break,
+            }
+        }
+        let mut streams = Vec::new();
+        let mut next = 1;
+        for &(stream, thread) in &of_streams {
+            if stream != StreamId::NULL {
+                streams.extend((next..stream.0).map(|plain| Value::Object(self.stream(StreamId(plain)))));
+                next = stream.0 + 1;
+            }
+            let mut entry = self.stream(stream);
+            timing(thread, "jobs", &mut entry)?;
+            let steps = thread.steps.iter().map(|step| self.step(thread, *step, "kernel"));
+            let operations: Vec<Value> = steps.collect::<Result<_, _>>()?;
+            entry.insert("operations".to_owned(), Value::Array(operations.into_iter().map(without_stream).collect()));
+            streams.push(Value::Object(entry));
+        }
+        let rest = u32::try_from(self.streams.len()).unwrap_or(u32::MAX);
+        streams.extend((next..rest).map(|plain| Value::Object(self.stream(StreamId(plain)))));
+
+        let taken: Vec<&str> = of_streams.iter().filter_map(|(stream, _)| self.stream_name(*stream)).collect();
+        let others = &self.scenario.threads[of_streams.len()..];
+        let names = distinct(others.iter().map(|thread| &*thread.label), "host", &taken);
+        let hosts = others.iter().zip(names).map(|(thread, name)| self.host(thread, name)).collect::<Result<_, _>>()?;
+        Ok((streams, hosts))
+    }
+
+    /// The stream whose own operations a thread launches, if it does nothing else.
+    fn stream_of(&self, thread: &HostThread) -> Option<StreamId> {
+        let stream = match *thread.steps.first()? {
+            Step::Launch(_, stream) | Step::Copy(_, stream) | Step::Memset(stream) => stream,
+            _ => return None,
+        };
+        let submits =
+            |step: &Step| matches!(*step, Step::Launch(_, to) | Step::Copy(_, to) | Step::Memset(to) if to == stream);
+        let limited = thread.period.is_some() || thread.iterations == Some(1);
+        let plain = thread.barrier.is_none() && thread.time_limit.is_none() && limited;
+        let named = self.stream_name(stream)? == &*thread.label;
+        (plain && named && thread.steps.iter().all(submits)).then_some(stream)
+    }
+
+    fn stream_name(&self, stream: StreamId) -> Option<&str> {
+        self.streams.get(stream.0 as usize).map(String::as_str)
+    }
+
+    fn stream(&self, id: StreamId) -> Map<String, Value> {
+        let mut entry = Map::new();
+        entry.insert("name".to_owned(), json!(self.stream_name(id).unwrap_or_default()));
+        if let Some(spec) = self.scenario.streams.get(id.0 as usize).filter(|_| id != StreamId::NULL) {
+            entry.insert("priority".to_owned(), json!(spec.priority));
+            entry.insert("blocking".to_owned(), json!(spec.blocking));
+            if let Some(mask) = spec.sm_mask {
+                entry.insert("sm_mask".to_owned(), json!(mask.to_string()));
+            }
+        }
+        entry
+    }
+
+    fn host(&self, thread: &HostThread, name: String) -> Result<Value, NotNative> {
+        let mut entry = Map::new();
+        entry.insert("name".to_owned(), json!(name));
+        timing(thread, "iterations", &mut entry)?;
+        match thread.time_limit {
+            Some(limit) => entry.insert("time_limit".to_owned(), time(limit)),
+            // Without any limit stated a host runs once.
+            None if thread.iterations.is_none() && thread.period.is_none() => {
+                entry.insert("time_limit".to_owned(), json!(LONGEST))
+            }
+            None => None,
+        };
+        if let Some(barrier) = thread.barrier {
+            entry.insert("barrier".to_owned(), json!(format!("barrier {}", barrier.0)));
+        }
+        // The steps read so far, each with the number of the first step that it stands for.
+        let mut steps: Vec<(usize, Value)> = Vec::new();
+        for (index, step) in thread.steps.iter().enumerate() {
+            let written = match *step {
+                Step::Repeat { from, times } => {
+                    let first = steps.partition_point(|(start, _)| *start < from);
+                    let body: Vec<(usize, Value)> = steps.split_off(first);
+                    let starts_here = body.first().is_some_and(|(start, _)| *start == from);
+                    if !starts_here {
+                        return Err(NotNative::Unknown { thread: thread.label.to_string() });
+                    }
+                    let body: Vec<Value> = body.into_iter().map(|(_, step)| step).collect();
+                    steps.push((from, json!({"repeat": count(thread, "repetitions", times)?, "steps": body})));
+                    continue;
+                }
+                step => self.step(thread, step, "launch")?,
+            };
+            steps.push((index, written));
+        }
+        // An iteration needs a step.
+        let steps: Vec<Value> = steps.into_iter().map(|(_, step)| step).collect();
+        let steps = if steps.is_empty() { vec![json!({"sleep": "0 s"})] } else { steps };
+        entry.insert("steps".to_owned(), Value::Array(steps));
+        Ok(Value::Object(entry))
+    }
+
+    /// One step; `launch` is the key of a kernel launch, which differs between streams and hosts.
+    fn step(&self, thread: &HostThread, step: Step, launch: &str) -> Result<Value, NotNative> {
+        let unknown = || NotNative::Unknown { thread: thread.label.to_string() };
+        let stream_name = |stream: StreamId| self.stream_name(stream).ok_or_else(unknown);
+        Ok(match step {
+            Step::Launch(kernel, stream) => {
+                let name = self.kernels.get(kernel.0 as usize).ok_or_else(unknown)?;
+                json!({launch: name, "stream": stream_name(stream)?})
+            }
+            Step::Copy(copy, stream) => {
+                let copy = self.scenario.copies.get(copy.0 as usize).ok_or_else(unknown)?;
+                let mut entry = Map::new();
+                entry.insert("copy".to_owned(), json!(copy.direction.name()));
+                entry.insert("bytes".to_owned(), json!(copy.bytes));
+                if let Some(duration) = copy.duration {
+                    entry.insert("duration".to_owned(), time(duration));
+                }
+                entry.insert("stream".to_owned(), json!(stream_name(stream)?));
+                Value::Object(entry)
+            }
+            Step::Memset(stream) => json!({"memset": 0, "stream": stream_name(stream)?}),
+            Step::AwaitLast => json!({"synchronize": "last"}),
+            Step::SynchronizeStream(stream) => json!({"synchronize": stream_name(stream)?}),
+            Step::SynchronizeDevice => json!({"synchronize": "device"}),
+            Step::Sleep(duration) => json!({"sleep": duration.to_string()}),
+            Step::Barrier(barrier) => json!({"barrier": format!("barrier {}", barrier.0)}),
+            Step::Repeat { .. } => return Err(unknown()),
+        })
+    }
+}
+
+/// Release, period, deadline and number of iterations, under the key that streams or hosts have for it.
+fn timing(thread: &HostThread, iterations: &str, entry: &mut Map<String, Value>) -> Result<(), NotNative> {
+    if thread.release > Duration::ZERO {
+        entry.insert("release".to_owned(), time(thread.release));
+    }
+    if let Some(period) = thread.period {
+        entry.insert("period".to_owned(), time(period));
+    }
+    // A stream without a period has one job, and no key to say so.
+    if let Some(number) = thread.iterations.filter(|_| iterations != "jobs" || thread.period.is_some()) {
+        entry.insert(iterations.to_owned(), json!(count(thread, "iterations", number)?));
+    }
+    if let Some(deadline) = thread.deadline {
+        entry.insert("deadline".to_owned(), time(deadline));
+    }
+    Ok(())
+}
+
+fn count(thread: &HostThread, what: &'static str, count: u64) -> Result<u32, NotNative> {
+    u32::try_from(count).map_err(|_| NotNative::Count { thread: thread.label.to_string(), what, count })
+}
+
+/// An operation of a stream goes to that stream without saying so.
+fn without_stream(mut operation: Value) -> Value {
+    if let Some(entry) = operation.as_object_mut() {
+        entry.shift_remove("stream");
+    }
+    operation
+}
+
+/// The names with a number behind those that occurred before, are empty or stand in `taken`.
+fn distinct<'n>(names: impl Iterator<Item = &'n str> + Clone, what: &'n str, taken: &[&str]) -> Vec<String> {
+    let own: HashSet<&str> = names.clone().collect();
+    let mut used: HashSet<String> = taken.iter().map(|name| (*name).to_owned()).collect();
+    // The number that each name gets next: a million equal names must not try a million numbers each.
+    let mut next: HashMap<&'n str, u32> = HashMap::new();
+    let mut unique = |name: &'n str| {
+        if !name.is_empty() && used.insert(name.to_owned()) {
+            return name.to_owned();
+        }
+        let base = if name.is_empty() { what } else { name };
+        let number = next.entry(base).or_insert(2);
+        loop {
+            let numbered = format!("{base} {number}");
+            *number += 1;
+            if !own.contains(numbered.as_str()) && used.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    };
+    names.map(&mut unique).collect()
+}
