@@ -10,7 +10,7 @@ use clap::builder::PossibleValuesParser;
 use gpusched::audit::Tolerances;
 use gpusched::device::Device;
 use gpusched::logs::{Dropped, Log, LogRun, Pairing, read_log, recognize_device, sort_into_runs};
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{HostThread, ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
@@ -198,13 +198,10 @@ impl LogOptions {
         let options = ReadOptions {
             device: Some(device.clone()),
             placement: self.placement(),
-            block_durations: unknown_durations(run),
             as_threads: true,
             ..ReadOptions::default()
         };
-        let read = Scenario::from_json(&file, &text, &options)
-            .map_err(anyhow::Error::from)
-            .and_then(|scenario| Ok((Pairing::new(run, &scenario)?, scenario)));
+        let read = with_measured_durations(&file, &text, &options, run);
         match read {
             Ok((pairing, scenario)) => {
                 notes.push(format!("streams, copies and host programs are those of {file}"));
@@ -226,19 +223,30 @@ struct LogPath {
     listed: bool,
 }
 
-/// Names of benchmarks whose files state how long their blocks run.
-const KNOWN_BENCHMARKS: [&str; 7] = [
-    "Timer Spin",
-    "Timer Spin (default stream)",
-    "Timer Spin (shared memory)",
-    "Counter Spin",
-    "Multi-kernel submission",
-    "Sequential action execution",
-    "Benchmark host",
-];
-
-/// Block times for benchmarks whose scenario gives none: any will do, as measured ones replace them.
-fn unknown_durations(run: &LogRun) -> BTreeMap<String, Duration> {
-    let unknown = run.logs.iter().filter(|log| !KNOWN_BENCHMARKS.contains(&&*log.benchmark_name));
-    unknown.map(|log| (log.title().to_string(), Duration::from_ns(1))).collect()
+/// Reads a scenario and pairs it with its logs. Block times that its file lacks are in the logs; a benchmark that has
+/// neither cannot be used.
+fn with_measured_durations(
+    file: &str,
+    text: &str,
+    options: &ReadOptions,
+    run: &LogRun,
+) -> anyhow::Result<(Pairing, Scenario)> {
+    if let Ok(scenario) = Scenario::from_json(file, text, options) {
+        return Ok((Pairing::new(run, &scenario)?, scenario));
+    }
+    // Any block time will do, as the measured ones replace it; and the logs say how many iterations there were.
+    let measured = ReadOptions {
+        other_block_duration: Some(Duration::from_ns(1)),
+        horizon: Some(Duration::from_ns(u64::MAX)),
+        ..options.clone()
+    };
+    let mut scenario = Scenario::from_json(file, text, &measured)?;
+    scenario.horizon = None;
+    let pairing = Pairing::new(run, &scenario)?;
+    let mut threads = scenario.threads.iter().zip(&pairing.log_of_thread);
+    let unknown = |thread: &HostThread| thread.submits() || thread.iterations.is_none();
+    if let Some((thread, _)) = threads.find(|(thread, log)| log.is_none() && unknown(thread)) {
+        bail!("{:?} has no log, and {file} does not say how long its blocks run or when it ends", &*thread.label);
+    }
+    Ok((pairing, scenario))
 }

@@ -127,6 +127,7 @@ impl RunOptions {
             block_durations: by_name("--block-duration", &self.block_duration)?,
             periods: by_name("--period", &self.period)?,
             deadlines: by_name("--deadline", &self.deadline)?,
+            other_block_duration: None,
             as_threads: self.as_threads,
             logs_inside,
         };

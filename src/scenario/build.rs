@@ -47,7 +47,7 @@ impl<'a> ScenarioBuilder<'a> {
             expected: None,
             examiner: None,
         };
-        let durations = BlockDurations::new(&options.block_durations);
+        let durations = BlockDurations::new(options);
         Self { options, durations, timing: Timing::new(options), gpu, scenario, barriers: 0 }
     }
 

@@ -21,6 +21,9 @@ pub struct ReadOptions {
     pub vary_percent: Option<(u32, u32)>,
     /// Block times for kernels whose file gives none, by label, kernel name or file name.
     pub block_durations: BTreeMap<String, Duration>,
+    /// Block time of every other kernel whose file gives none; `None`: such a kernel is an error. For readers that put
+    /// measured times in its place.
+    pub other_block_duration: Option<Duration>,
     /// From one release to the next of a stream with operations or a host, by its name; such with a single job repeat
     /// without limit.
     pub periods: BTreeMap<String, Duration>,
@@ -36,19 +39,21 @@ pub struct ReadOptions {
 #[derive(Debug)]
 pub struct BlockDurations<'a> {
     given: &'a BTreeMap<String, Duration>,
+    other: Option<Duration>,
     used: Vec<&'a str>,
 }
 
 impl<'a> BlockDurations<'a> {
     /// None of them is needed yet.
     #[must_use]
-    pub fn new(given: &'a BTreeMap<String, Duration>) -> Self {
-        Self { given, used: Vec::new() }
+    pub fn new(options: &'a ReadOptions) -> Self {
+        Self { given: &options.block_durations, other: options.other_block_duration, used: Vec::new() }
     }
 
     /// The block time of a kernel that goes by any of `names`.
     pub fn find(&mut self, names: &[&str]) -> Option<Duration> {
-        let (name, duration) = names.iter().find_map(|&name| self.given.get_key_value(name))?;
+        let found = names.iter().find_map(|&name| self.given.get_key_value(name));
+        let Some((name, duration)) = found else { return self.other };
         self.used.push(name);
         Some(*duration)
     }

@@ -23,6 +23,7 @@ mod generate;
 mod host_audit;
 mod html_browser;
 mod html_data;
+mod jobs;
 mod measured_logs;
 mod native;
 mod perfetto;

@@ -132,7 +132,10 @@ impl<'a> Writer<'a> {
     /// streams, as long as their streams are in ascending order too.
     fn threads(&self) -> Result<(Vec<Value>, Vec<Value>), NotNative> {
         let mut of_streams: Vec<(StreamId, &HostThread)> = Vec::new();
-        for thread in &self.scenario.threads {
+        // What never runs has no place in a file.
+        let threads: Vec<&HostThread> =
+            self.scenario.threads.iter().filter(|thread| thread.iterations != Some(0)).collect();
+        for &thread in &threads {
             let last = of_streams.iter().map(|(stream, _)| *stream).filter(|stream| *stream != StreamId::NULL).max();
             match self.stream_of(thread) {
                 Some(stream)
@@ -162,9 +165,14 @@ impl<'a> Writer<'a> {
         streams.extend((next..rest).map(|plain| Value::Object(self.stream(StreamId(plain)))));
 
         let taken: Vec<&str> = of_streams.iter().filter_map(|(stream, _)| self.stream_name(*stream)).collect();
-        let others = &self.scenario.threads[of_streams.len()..];
+        let others = &threads[of_streams.len()..];
         let names = distinct(others.iter().map(|thread| &*thread.label), "host", &taken);
-        let hosts = others.iter().zip(names).map(|(thread, name)| self.host(thread, name)).collect::<Result<_, _>>()?;
+        let mut hosts: Vec<Value> =
+            others.iter().zip(names).map(|(thread, name)| self.host(thread, name)).collect::<Result<_, _>>()?;
+        if threads.is_empty() {
+            // A file in which nobody acts is an error.
+            hosts.push(json!({"name": "nobody", "steps": [{"sleep": "0 s"}]}));
+        }
         Ok((streams, hosts))
     }
 
