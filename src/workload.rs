@@ -12,7 +12,8 @@ use crate::time::Duration;
 
 mod placement;
 
-pub use placement::Placement;
+pub use placement::{Part, Placement};
+pub(crate) use placement::{Sequence, Start, distribute};
 
 /// A stream of one GPU. Number 0 is the NULL stream, which always exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

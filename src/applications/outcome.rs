@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::model::{ApplicationSet, Class};
 use super::segments::{Segment, SmCount, busy_ns, segments, sm_counts};
-use crate::gpu::Trace;
 use crate::time::{Duration, Instant};
+use crate::trace::Trace;
 
 /// What came of one injected application.
 #[derive(Debug, Clone, PartialEq, Serialize)]

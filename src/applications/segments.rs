@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::gpu::Trace;
 use crate::time::{Duration, Instant};
+use crate::trace::Trace;
 use crate::workload::OperationId;
 
 /// A time during which blocks of one injection ran on one SM without a break.

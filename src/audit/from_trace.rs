@@ -6,10 +6,11 @@ use super::observation::{
     Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, Source,
 };
 use crate::device::Device;
-use crate::gpu::{Ended, OperationRecord, Trace};
+use crate::gpu::Ended;
 use crate::logs::{BlockList, ObservedBlock};
 use crate::scenario::Scenario;
 use crate::time::Instant;
+use crate::trace::{OperationRecord, Trace};
 use crate::workload::{OperationId, OperationKind};
 
 fn ns(instant: Instant) -> i64 {

@@ -2,15 +2,15 @@
 
 use super::calendar::{Event, Phase};
 use super::engine::Gpu;
-use super::operation::NEVER;
-use super::placement::{Sequence, Start, distribute};
 use super::random::block_duration;
-use super::rule::Rule;
 use super::simulation::RunError;
-use super::wave::{NO_STRETCH, Part, Wave};
 use crate::device::BlockDemand;
 use crate::time::Duration;
+use crate::trace::NEVER;
+use crate::trace::Rule;
+use crate::trace::{NO_STRETCH, Part, Wave};
 use crate::workload::{OperationId, OperationKind, Placement};
+use crate::workload::{Sequence, Start, distribute};
 
 impl Gpu {
     /// Assigns blocks of `operation`. `None`: it is fully dispatched; otherwise the rule that holds its next block.
@@ -27,7 +27,7 @@ impl Gpu {
                 total += room;
             }
         }
-        let unassigned = self.trace.operations[operation as usize].unassigned;
+        let unassigned = self.progress[operation as usize].unassigned;
         let blocks = unassigned.min(total);
         if blocks > 0 {
             self.place(operation, &demand, &mut parts, blocks)?;
@@ -41,7 +41,7 @@ impl Gpu {
         let OperationKind::Kernel(kernel_id) = self.trace.operations[operation as usize].kind else { return Ok(()) };
         let kernel = &self.trace.kernels[kernel_id.0 as usize];
         let (time, grid) = (kernel.duration, kernel.blocks);
-        let first_block = grid - self.trace.operations[operation as usize].unassigned;
+        let first_block = grid - self.progress[operation as usize].unassigned;
         let cursor = self.cursor;
         let mut start = Start { cursor, seed: self.options.seed, operation, first_block };
         let own_times = self.block_times[kernel_id.0 as usize].clone();
@@ -50,13 +50,13 @@ impl Gpu {
             sequence.choose(self.options.placement, parts, blocks, &mut start);
             self.cursor = start.cursor;
             for (block, &chosen) in (first_block..).zip(&sequence.order) {
-                let part = Part { blocks: 1, room: 1, ..parts[chosen] };
+                let part = Part { blocks: 1, room: 1, ..parts[chosen as usize] };
                 let own = own_times.as_ref().and_then(|times| times.get(block as usize)).copied();
                 let duration = own.unwrap_or_else(|| block_duration(self.options.seed, operation, block, time));
                 self.start_wave(operation, demand, block, &[part], cursor, duration)?;
             }
         } else {
-            distribute(self.options.placement, parts, blocks, &mut start);
+            distribute(self.options.placement, parts, blocks, &mut start, &mut Sequence::default());
             self.cursor = start.cursor;
             if self.options.placement == Placement::Random {
                 self.start_wave(operation, demand, first_block, parts, cursor, time.worst)?;
@@ -66,13 +66,15 @@ impl Gpu {
                 self.start_wave(operation, demand, first_block, &parts[..used], cursor, time.worst)?;
             }
         }
+        let progress = &mut self.progress[operation as usize];
+        progress.unassigned -= blocks;
+        progress.running += blocks;
+        let is_last = progress.unassigned == 0;
         let record = &mut self.trace.operations[operation as usize];
-        record.unassigned -= blocks;
-        record.running += blocks;
         if record.first_start == NEVER {
             record.first_start = self.now;
         }
-        if record.unassigned == 0 {
+        if is_last {
             record.last_start = self.now;
         }
         Ok(())

@@ -33,7 +33,7 @@ impl Gpu {
                 self.events.push(GpuEvent::BlocksCompleted { operation, sm: part.sm, blocks: part.blocks });
             }
         }
-        let record = &mut self.trace.operations[wave.operation as usize];
+        let record = &mut self.progress[wave.operation as usize];
         record.running -= wave.blocks;
         if record.running == 0 && record.unassigned == 0 {
             self.finish(wave.operation);

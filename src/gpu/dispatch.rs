@@ -2,8 +2,8 @@
 
 use super::calendar::{Event, Phase};
 use super::engine::Gpu;
-use super::rule::Rule;
 use super::simulation::{GpuEvent, RunError};
+use crate::trace::Rule;
 use crate::workload::{OperationId, OperationKind};
 
 impl Gpu {

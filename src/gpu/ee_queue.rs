@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::rule::Rule;
 use crate::time::Instant;
+use crate::trace::Rule;
 
 /// One EE queue. A1: there is one for each priority, and a kernel enters the one of its stream's priority.
 #[derive(Debug, Clone, Default)]

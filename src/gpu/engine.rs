@@ -8,15 +8,15 @@ use thiserror::Error;
 use super::calendar::{Calendar, Event, Phase};
 use super::copy_engine::CopyEngine;
 use super::ee_queue::EeQueue;
-use super::operation::{NEVER, OperationRecord};
 use super::simulation::GpuEvent;
 use super::sm::Sm;
 use super::stream_queue::StreamQueue;
 use super::stretch::Running;
-use super::trace::Trace;
-use super::wave::Part;
 use crate::device::{BlockDemand, CopyEngines, DemandError, Device, SmMask};
 use crate::time::{Duration, Instant};
+use crate::trace::Part;
+use crate::trace::Trace;
+use crate::trace::{NEVER, OperationRecord};
 use crate::workload::{
     BlockTime, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec,
 };
@@ -108,6 +108,13 @@ pub enum SubmitError {
     },
 }
 
+/// How far the blocks of a kernel launch have come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Progress {
+    pub(super) unassigned: u32,
+    pub(super) running: u32,
+}
+
 /// The simulated GPU. A [`Host`](super::Host) makes streams, kernels and copies known and submits operations;
 /// [`Simulation`](super::Simulation) lets time pass.
 #[derive(Debug, Clone)]
@@ -142,6 +149,8 @@ pub struct Gpu {
     pub(super) queue_entries: u32,
     pub(super) events: Vec<GpuEvent>,
     pub(super) trace: Trace,
+    /// Of each operation.
+    pub(super) progress: Vec<Progress>,
     pub(super) scratch_ready: Vec<u32>,
     pub(super) scratch_streams: Vec<StreamId>,
     pub(super) scratch_held: Vec<StreamId>,
@@ -176,6 +185,7 @@ impl Gpu {
             queue_entries: 0,
             events: Vec::new(),
             trace: Trace::new(device.sms, options.placement, options.seed),
+            progress: Vec::new(),
             scratch_ready: Vec::new(),
             scratch_streams: Vec::new(),
             scratch_held: Vec::new(),
@@ -224,6 +234,7 @@ impl Gpu {
         self.queue_entries = 0;
         self.events.clear();
         self.trace.clear();
+        self.progress.clear();
         self.scratch_ready.clear();
         self.scratch_streams.clear();
         self.scratch_held.clear();
@@ -344,10 +355,11 @@ impl Gpu {
             }
             _ => 0,
         };
-        let mut record = OperationRecord::new(kind, stream, origin, blocks, self.now);
+        let mut record = OperationRecord::new(kind, stream, origin, self.now);
         let is_head = queue.push(number);
         record.reached_head = if is_head { self.now } else { NEVER };
         self.trace.operations.push(record);
+        self.progress.push(Progress { unassigned: blocks, running: 0 });
         if is_head {
             let mut affected = std::mem::take(&mut self.scratch_streams);
             affected.push(stream);

@@ -137,7 +137,7 @@ impl Gpu {
             *free += 1;
             return None;
         };
-        self.trace.note_wait(operation, super::rule::Rule::Channel, since, self.now);
+        self.trace.note_wait(operation, crate::trace::Rule::Channel, since, self.now);
         let stream = self.trace.operations[operation as usize].stream;
         self.streams[stream.0 as usize].holds_channel = true;
         Some(operation)

@@ -1,6 +1,6 @@
 //! Random numbers that depend only on the seed and on what they are for, never on the order in which they are drawn.
 
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::time::Duration;
@@ -8,22 +8,6 @@ use crate::workload::BlockTime;
 
 /// Keeps the durations of blocks independent of their placement under one seed.
 const DURATIONS: u64 = 0x6475_7261_7469_6f6e;
-
-/// The numbers by which a wave of operation `operation` that starts with block `first_block` picks SMs.
-pub(super) struct PlacementNumbers(ChaCha8Rng);
-
-impl PlacementNumbers {
-    pub(super) fn new(seed: u64, operation: u32, first_block: u32) -> Self {
-        let mut numbers = ChaCha8Rng::seed_from_u64(seed);
-        numbers.set_stream(u64::from(operation) << 32 | u64::from(first_block));
-        Self(numbers)
-    }
-
-    /// Uniform in `0..bound`; 0 if `bound` is 0.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        if bound == 0 { 0 } else { self.0.random_range(0..bound) }
-    }
-}
 
 /// The duration of block `block` of operation `operation`, uniform in `[best, worst]` up to a bias below 2^-64 per
 /// value.

@@ -13,8 +13,8 @@ use thiserror::Error;
 
 use super::calendar::{Event, Phase};
 use super::engine::{Gpu, SubmitError};
-use super::trace::Trace;
 use crate::time::Instant;
+use crate::trace::{Rule, Trace, TraceFull};
 use crate::workload::OperationId;
 
 /// What the GPU tells its host.
@@ -100,9 +100,9 @@ pub enum RunError {
         /// Index of the thread.
         thread: u32,
     },
-    /// More waves than 32 bits count.
-    #[error("the run is too long to record: more than 2^32 waves of blocks")]
-    TraceFull,
+    /// The record has no room left.
+    #[error(transparent)]
+    TraceFull(#[from] TraceFull),
 }
 
 /// Rounds at one instant after which a run is given up.
@@ -183,6 +183,18 @@ impl Gpu {
                 return Ok(());
             }
         }
+    }
+
+    /// Ends the record: what still waits has waited until `end`.
+    fn close(&mut self, end: Instant) {
+        let open_heads: Vec<_> = self.ee_queues.iter_mut().filter_map(|queue| queue.blocked.take()).collect();
+        for (head, rule, since) in open_heads {
+            self.trace.note_wait(head, rule, since, end);
+        }
+        while let Some((operation, since)) = self.channel_queue.pop_front() {
+            self.trace.note_wait(operation, Rule::Channel, since, end);
+        }
+        self.trace.index(end);
     }
 
     /// Hands the GPU's events to the host. Says whether there were any.

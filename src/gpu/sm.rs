@@ -1,7 +1,7 @@
 //! The resources of one SM: rules R1, R2, R3, and registers.
 
-use super::rule::Rule;
 use crate::device::{BlockDemand, Device};
+use crate::trace::Rule;
 
 /// What is free on one SM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,13 +9,12 @@
 use std::ops::Range;
 
 use super::calendar::{Event, Phase};
-use super::engine::Gpu;
-use super::operation::OperationRecord;
-use super::placement::{Start, distribute};
+use super::engine::{Gpu, Progress};
 use super::simulation::RunError;
-use super::wave::{Part, Stretch, Wave};
 use crate::time::{Duration, Instant};
+use crate::trace::{Part, Stretch, TraceFull, Wave};
 use crate::workload::{OperationId, OperationKind, Placement};
+use crate::workload::{Sequence, Start, distribute};
 
 /// A wave of the head kernel that is running: its index, its end, and its place in the order of assignment.
 pub(super) type Running = (u32, Instant, u64);
@@ -23,8 +22,8 @@ pub(super) type Running = (u32, Instant, u64);
 impl Gpu {
     /// Skips as many whole cycles of `operation`, a blocked head, as happen before anything else.
     pub(super) fn skip_cycles(&mut self, operation: u32) -> Result<(), RunError> {
-        let record = self.trace.operations[operation as usize];
-        let OperationKind::Kernel(kernel) = record.kind else { return Ok(()) };
+        let record = self.progress[operation as usize];
+        let OperationKind::Kernel(kernel) = self.trace.operations[operation as usize].kind else { return Ok(()) };
         let time = self.trace.kernels[kernel.0 as usize].duration;
         let worth_trying = record.running > 0
             && record.unassigned / 2 > record.running
@@ -45,7 +44,7 @@ impl Gpu {
     fn skip_cycles_of(
         &mut self,
         operation: u32,
-        record: OperationRecord,
+        record: Progress,
         block_time: Duration,
         running: &mut Vec<Running>,
     ) -> Result<(), RunError> {
@@ -106,7 +105,13 @@ impl Gpu {
                 let first = period.parts.len();
                 period.parts.extend(used.map(|part| Part { room: part.blocks, blocks: 0, ..*part }));
                 let mut start = Start { cursor, seed: self.options.seed, operation, first_block: 0 };
-                distribute(self.options.placement, &mut period.parts[first..], wave.blocks, &mut start);
+                distribute(
+                    self.options.placement,
+                    &mut period.parts[first..],
+                    wave.blocks,
+                    &mut start,
+                    &mut Sequence::default(),
+                );
                 period.waves.push((first..period.parts.len(), cursor));
                 cursor = start.cursor;
             }
@@ -127,12 +132,12 @@ impl Gpu {
         periods: u64,
     ) -> Result<(), RunError> {
         let overflow = RunError::TimeOverflow { operation: OperationId(operation) };
-        let record = self.trace.operations[operation as usize];
-        let OperationKind::Kernel(kernel) = record.kind else { return Ok(()) };
+        let record = self.progress[operation as usize];
+        let OperationKind::Kernel(kernel) = self.trace.operations[operation as usize].kind else { return Ok(()) };
         let kernel = &self.trace.kernels[kernel.0 as usize];
         let (grid, duration) = (kernel.blocks, kernel.duration.worst);
         // Fewer than the blocks of one grid, which fit 32 bits.
-        let cycles = u32::try_from(periods).map_err(|_| RunError::TraceFull)?;
+        let cycles = u32::try_from(periods).map_err(|_| TraceFull)?;
         let blocks = record.running * cycle.turns;
         let stretch = self.trace.next_stretch()?;
         let skipped = period.checked_mul(periods - 1).ok_or(overflow)?;
@@ -167,10 +172,10 @@ impl Gpu {
         for &(index, _, _) in running {
             self.calendar.remove(Event::Wave(index));
         }
-        let waves = u32::try_from(cycle.waves.len()).map_err(|_| RunError::TraceFull)?;
-        let first_wave = first_wave.ok_or(RunError::TraceFull)?;
+        let waves = u32::try_from(cycle.waves.len()).map_err(|_| TraceFull)?;
+        let first_wave = first_wave.ok_or(TraceFull)?;
         self.trace.stretches.push(Stretch { first_wave, waves, cycles, period, blocks });
-        self.trace.operations[operation as usize].unassigned -= blocks * cycles;
+        self.progress[operation as usize].unassigned -= blocks * cycles;
         Ok(())
     }
 }

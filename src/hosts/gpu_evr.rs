@@ -30,8 +30,9 @@ pub use sm_set::SmSet;
 use std::cmp::Reverse;
 
 use crate::applications::{ApplicationSet, Profile};
-use crate::gpu::{Gpu, GpuEvent, GpuOptions, Host, Simulation, SubmitError, Trace};
+use crate::gpu::{Gpu, GpuEvent, GpuOptions, Host, Simulation, SubmitError};
 use crate::time::{Duration, Instant};
+use crate::trace::Trace;
 
 use super::scheduler::{ScheduleError, Scheduler};
 

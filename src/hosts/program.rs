@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use rustc_hash::FxHashMap;
 
 use super::target::Target;
-use crate::gpu::{Ended, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, SubmitError, Trace};
+use crate::gpu::{Ended, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, SubmitError};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
+use crate::trace::Trace;
 use crate::workload::{OperationId, OperationKind, Origin};
 
 /// Runs the threads of a scenario.

@@ -10,7 +10,8 @@ use super::plain_streams::plain_streams;
 use super::timegraph::timegraph;
 use crate::applications::ApplicationSet;
 use crate::device::Device;
-use crate::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Trace};
+use crate::gpu::{Gpu, GpuOptions, Host, RunError, Simulation};
+use crate::trace::Trace;
 
 /// A scheduler of applications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,10 +1,11 @@
 //! Host threads: who goes on when, and when they end.
 
 use crate::device::{BlockShape, Device};
-use crate::gpu::{Ended, OperationRecord, RunError, SubmitError};
+use crate::gpu::{Ended, RunError, SubmitError};
 use crate::hosts::{Run, simulate};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
+use crate::trace::OperationRecord;
 use crate::workload::{BlockTime, Kernel, KernelId, Placement, StreamId, StreamSpec};
 
 const GATE: BarrierId = BarrierId(0);

@@ -31,8 +31,8 @@ use super::geometry::{Length, Point, Rect};
 use super::options::HeightBy;
 use super::theme::Fill;
 use super::ticks::Ticks;
-use crate::gpu::Rule;
 use crate::time::Instant;
+use crate::trace::Rule;
 use crate::workload::{KernelId, OperationId, StreamId};
 
 /// What goes where in a timeline.

@@ -116,7 +116,7 @@ impl ExaminerLog<'_> {
             kernel.shape.threads,
             kernel.shape.shared_memory_bytes,
         )?;
-        let separator = |block: &crate::gpu::Block| if block.index == 0 { "" } else { "," };
+        let separator = |block: &crate::trace::Block| if block.index == 0 { "" } else { "," };
         for block in trace.blocks(id) {
             write!(out, "{}{},{}", separator(&block), seconds(block.start), seconds(block.end))?;
         }

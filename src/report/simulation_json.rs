@@ -7,8 +7,8 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use super::rule_log::rule_log;
 use super::state::State;
 use super::summary::{KernelSummary, Summary, stream_index};
-use crate::gpu::Block;
 use crate::time::Instant;
+use crate::trace::Block;
 use crate::workload::OperationId;
 
 /// A run as one JSON document; times are integers \[ns\].
@@ -128,7 +128,7 @@ struct Flat<'a, P: Serialize> {
 }
 
 /// Time spent waiting, by rule.
-struct Waits<'a>(&'a [(crate::gpu::Rule, crate::time::Duration)]);
+struct Waits<'a>(&'a [(crate::trace::Rule, crate::time::Duration)]);
 
 impl Serialize for Waits<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

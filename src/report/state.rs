@@ -7,8 +7,8 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::summary::{SmUtilization, Summary, stream_index};
 use crate::device::{BlockDemand, Device, Resource};
-use crate::gpu::{OperationRecord, Rule};
 use crate::time::Instant;
+use crate::trace::{OperationRecord, Rule};
 use crate::workload::{OperationId, OperationKind, StreamId};
 
 /// The GPU after all events of one instant.

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use crate::gpu::{Ended, OperationRecord, Rule, Trace};
+use crate::gpu::Ended;
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
+use crate::trace::{OperationRecord, Rule, Trace};
 use crate::workload::{Kernel, OperationId, OperationKind, StreamId};
 
 /// A scenario, what happened, and how it ended.

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::csv::field;
 use super::table::plain_table;
-use crate::gpu::OperationRecord;
 use crate::hosts::real_time::{Job, TaskRun};
 use crate::tasks::TaskSet;
+use crate::trace::OperationRecord;
 
 /// A run and its set.
 #[derive(Debug, Clone, Copy)]

@@ -144,7 +144,7 @@ fn witness_c_a_copy_first() {
             .operations()
             .iter()
             .find(|record| record.origin.thread == 1)
-            .and_then(gpusched::gpu::OperationRecord::finish)
+            .and_then(gpusched::trace::OperationRecord::finish)
     };
     assert_eq!(end_of_kb(&copy_first(6)), Some(Instant::from_ns(6 * MS)));
     assert_eq!(end_of_kb(&copy_first(4)), Some(Instant::from_ns(15 * MS)));
@@ -172,7 +172,7 @@ fn witness_d_launch_times_that_depend_on_completions_have_no_safe_finish() {
     let end_of_n = |scenario: &Scenario| {
         let run = simulate(scenario).expect("it runs");
         let of_n = run.trace.operations().iter().find(|record| record.origin.thread == 1);
-        of_n.and_then(gpusched::gpu::OperationRecord::finish)
+        of_n.and_then(gpusched::trace::OperationRecord::finish)
     };
     let scenario = launch_after_waiting(6);
     assert_eq!(end_of_n(&scenario), Some(Instant::from_ns(7_500_000_000)));

@@ -129,7 +129,8 @@ fn times_of_single_blocks_are_analysed_with_the_longest_of_them_and_said() {
     assert_eq!(finishes(&analysis), [9, 5]);
     // Eight blocks fit at once, so all start at 0; the longest of A's ends at 9.
     let run = simulate(&scenario).expect("it runs");
-    let simulated: Vec<_> = run.trace.operations().iter().filter_map(gpusched::gpu::OperationRecord::finish).collect();
+    let simulated: Vec<_> =
+        run.trace.operations().iter().filter_map(gpusched::trace::OperationRecord::finish).collect();
     assert_eq!(simulated, [Instant::from_ns(9 * MS), Instant::from_ns(5 * MS)]);
     assert!(analysis.kernels.iter().zip(&simulated).all(|(kernel, finish)| kernel.safe_finish_ns >= Some(*finish)));
     // So is the picture of the analysis.

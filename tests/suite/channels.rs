@@ -1,10 +1,10 @@
 //! Hardware channels that streams share (Bakita and Anderson, RTAS 2024).
 
 use gpusched::device::{BlockShape, Device};
-use gpusched::gpu::{OperationRecord, Rule, Trace};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::{OperationRecord, Rule, Trace};
 use gpusched::workload::{BlockTime, Kernel, OperationId, StreamId, StreamSpec};
 
 use crate::generate::builtin;

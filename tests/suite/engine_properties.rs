@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpusched::gpu::{Block, Ended, GpuOptions, OperationRecord, Part, Rule};
+use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::hosts::{Run, simulate, simulate_with};
 use gpusched::report::{State, Summary};
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::{Block, OperationRecord, Part, Rule};
 use gpusched::workload::{OperationId, OperationKind, Placement};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

@@ -5,9 +5,9 @@ mod invariants;
 
 use gpusched::applications::{ApplicationSet, Outcome, segments};
 use gpusched::device::Device;
-use gpusched::gpu::Trace;
 use gpusched::hosts::gpu_evr::{EvrRules, FullGpu, GpuEvr, Keep, Leftover, UrgentQueue};
 use gpusched::hosts::{ScheduleError, Scheduler, run_applications};
+use gpusched::trace::Trace;
 
 fn builtin(name: &str) -> ApplicationSet {
     let text = ApplicationSet::builtin_json(name).expect("it is built in");

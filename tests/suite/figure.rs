@@ -3,12 +3,12 @@
 use std::time::Instant as Clock;
 
 use gpusched::device::{BlockShape, Device};
-use gpusched::gpu::Trace;
 use gpusched::hosts::simulate;
 use gpusched::plot::{Band, Blocks, HeightBy, Timeline, TimelineOptions};
 use gpusched::report::Summary;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::Trace;
 use gpusched::workload::{BlockTime, Kernel, StreamSpec};
 
 /// RTSS 2017, fig. 3 and Table 1.
@@ -152,7 +152,7 @@ fn rtss_2017_fig_3_queues_show_why_k5_waits() {
             .entries
             .iter()
             .map(|entry| {
-                let rule = entry.rule.map(gpusched::gpu::Rule::name);
+                let rule = entry.rule.map(gpusched::trace::Rule::name);
                 (title(entry.operation), entry.position, tenth(entry.time.start), tenth(entry.time.end), rule)
             })
             .collect();
@@ -348,7 +348,7 @@ fn the_merged_scenario_finishes_as_analysed_where_blocks_are_equal() {
         let analysis = gpusched::analysis::analyse(&scenario).expect("it can be analysed");
         let merged = gpusched::analysis::merged_scenario(&scenario, &analysis);
         let run = simulate(&merged).expect("it runs");
-        let simulated: Vec<_> = run.trace.operations().iter().map(gpusched::gpu::OperationRecord::finish).collect();
+        let simulated: Vec<_> = run.trace.operations().iter().map(gpusched::trace::OperationRecord::finish).collect();
         let analysed: Vec<_> = analysis.kernels.iter().map(|kernel| kernel.finish_ns).collect();
         assert_eq!(simulated, analysed, "{name}");
     }

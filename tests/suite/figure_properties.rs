@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use gpusched::device::{BlockDemand, BlockShape, Device};
-use gpusched::gpu::Block;
 use gpusched::hosts::simulate;
 use gpusched::plot::{HeightBy, Label, Rect, Timeline, TimelineOptions};
 use gpusched::report::{State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::Block;
 use gpusched::workload::{BlockTime, Kernel, OperationId, Placement, StreamId, StreamSpec};
 use proptest::prelude::*;
 

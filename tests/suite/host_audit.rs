@@ -4,12 +4,13 @@
 use gpusched::applications::{ApplicationSet, Injections};
 use gpusched::audit::{Observation, Tolerances, audit};
 use gpusched::device::{BlockShape, Device};
-use gpusched::gpu::{Ended, Trace};
+use gpusched::gpu::Ended;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::real_time::{Policy, RunOptions, Strategy, run_tasks};
 use gpusched::hosts::{Scheduler, run_applications};
 use gpusched::tasks::{Allocation, Reservations, Task, TaskKernel, TaskSet, Timing};
 use gpusched::time::Duration;
+use gpusched::trace::Trace;
 use proptest::prelude::*;
 
 /// Checks a run; gives the number of blocks that were looked at.

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gpusched::gpu::Block;
 use gpusched::hosts::{Run, simulate};
 use gpusched::plot::FinishMark;
 use gpusched::plot::theme::series_fill;
 use gpusched::report::{HtmlRun, HtmlTimeline, Summary};
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
+use gpusched::trace::Block;
 use gpusched::workload::OperationId;
 use proptest::prelude::*;
 use serde_json::Value;

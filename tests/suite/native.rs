@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use gpusched::device::Device;
-use gpusched::gpu::Trace;
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::Trace;
 use gpusched::workload::{OperationId, Placement};
 
 const KERNELS: &str = r#""kernels": {
@@ -39,7 +39,7 @@ fn ms(number: u64) -> Duration {
 /// Launch and finish of each operation \[ms\].
 fn launches(trace: &Trace) -> Vec<(u64, u64)> {
     let in_ms = |instant: Instant| instant.as_ns() / 1_000_000;
-    let finish = |record: &gpusched::gpu::OperationRecord| in_ms(record.finish().expect("it finished"));
+    let finish = |record: &gpusched::trace::OperationRecord| in_ms(record.finish().expect("it finished"));
     trace.operations().iter().map(|record| (in_ms(record.launched()), finish(record))).collect()
 }
 

@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gpusched::gpu::{OperationRecord, Trace};
 use gpusched::hosts::simulate;
 use gpusched::report::{PerfettoRun, Summary, perfetto_trace};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
+use gpusched::trace::{OperationRecord, Trace};
 use gpusched::workload::{OperationId, OperationKind};
 use proptest::prelude::*;
 

@@ -1,10 +1,10 @@
 //! Which SM gets the next block, and kernels with as many blocks as a launch can have.
 
 use gpusched::device::{BlockShape, Device, SmMask};
-use gpusched::gpu::{Block, Trace};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::{Block, Trace};
 use gpusched::workload::{BlockTime, Kernel, OperationId, Placement, StreamSpec};
 
 use crate::generate::builtin;

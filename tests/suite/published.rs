@@ -141,7 +141,7 @@ fn kernels_of_equal_blocks_finish_at_the_same_times_wherever_their_blocks_go() {
         let finishes = |placement, seed| -> Vec<Option<Instant>> {
             let options = ReadOptions { placement: Some(placement), seed: Some(seed), ..ReadOptions::default() };
             let run = simulate(&read(name, &options)).expect("it runs");
-            run.trace.operations().iter().map(gpusched::gpu::OperationRecord::finish).collect()
+            run.trace.operations().iter().map(gpusched::trace::OperationRecord::finish).collect()
         };
         let most_room = finishes(Placement::MostRoom, 0);
         for placement in Placement::ALL {

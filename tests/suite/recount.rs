@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use gpusched::device::CopyDirection;
-use gpusched::gpu::{Block, OperationRecord, Trace};
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::{Block, OperationRecord, Trace};
 use gpusched::workload::{Kernel, OperationId, OperationKind};
 
 use crate::reference::{Free, Need};

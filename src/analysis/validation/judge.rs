@@ -177,7 +177,7 @@ impl Judge {
 
     /// Kernels by release, then declaration; a later kernel of a stream is released when the one before it finishes.
     fn analyse(&mut self, family: Family, sample: &Sample) -> Result<(), RunError> {
-        let overflow = |_| RunError::TraceFull;
+        let overflow = |_| RunError::TraceFull(crate::trace::TraceFull);
         self.analysed.clear();
         self.analysed.resize(sample.kernels.len(), Instant::ZERO);
         let alike = self.demands.windows(2).all(|pair| pair[0] == pair[1]);

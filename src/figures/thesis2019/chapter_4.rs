@@ -8,9 +8,9 @@ use super::super::figure::{File, Made};
 use super::super::timeline::Published;
 use super::{FIGURE_4_7, FIGURE_4_9, SCENARIO_1, SCENARIO_2, SCENARIO_3, SECTION_3_5};
 use crate::analysis::compare;
-use crate::gpu::{OperationRecord, Trace};
 use crate::hosts::simulate;
 use crate::time::Instant;
+use crate::trace::{OperationRecord, Trace};
 use crate::workload::OperationId;
 
 /// A kernel and its blocks on SM 0 and SM 1.

@@ -7,8 +7,9 @@ use super::activations::{Activations, Job, JobId};
 use super::grid::GridError;
 use super::ready_queue::Policy;
 use crate::device::{Device, SmOrder};
-use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, Trace};
+use crate::gpu::{Gpu, GpuOptions, RunError, Simulation};
 use crate::tasks::{TaskSet, hyperperiod};
+use crate::trace::Trace;
 
 /// Jobs that a run may release at most, so that a long hyperperiod cannot fill the memory.
 const MAX_JOBS: u128 = 20_000_000;

@@ -5,9 +5,9 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::context::Context;
-use crate::gpu::RepeatedRun;
 use crate::plot::geometry::{Length, MM};
 use crate::time::{Duration, Instant};
+use crate::trace::RepeatedRun;
 use crate::workload::{KernelId, OperationId, OperationKind};
 
 /// Boxes narrower than this are joined with those that follow without a pause.

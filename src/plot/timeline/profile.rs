@@ -6,10 +6,10 @@ use super::context::{Context, centred};
 use super::items;
 use super::scale::TimeScale;
 use super::{Label, Profile};
-use crate::gpu::RepeatedRun;
 use crate::plot::font;
 use crate::plot::geometry::{Length, Point, Rect};
 use crate::plot::theme::Theme;
+use crate::trace::RepeatedRun;
 use crate::workload::{KernelId, OperationKind};
 
 /// Kernels with a shape of their own; all others share one.

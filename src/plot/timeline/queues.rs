@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of, starting_at};
 use super::{Label, LabelStyle, QueueEntry, QueueRow, copies};
-use crate::gpu::{OperationRecord, Rule};
 use crate::plot::font;
 use crate::plot::geometry::{Length, MM, Rect};
 use crate::plot::theme::{Fill, Theme};
 use crate::time::Instant;
+use crate::trace::{OperationRecord, Rule};
 use crate::workload::{OperationId, OperationKind};
 
 /// Height of one place in a queue.

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{Blocks, CopyBox, Profile, QueueEntry, StreamRow, ThinLine};
-use crate::gpu::{OperationRecord, Rule};
 use crate::report::Summary;
 use crate::time::{Duration, Instant};
+use crate::trace::{OperationRecord, Rule};
 use crate::workload::{KernelId, OperationId};
 
 /// What is told of each operation, found once.

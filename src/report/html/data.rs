@@ -7,11 +7,11 @@ use super::blocks::{self, SmBlocks};
 use super::instants::{Exact, Instants};
 use super::palette::Palette;
 use crate::device::{BlockDemand, Device, SmMask};
-use crate::gpu::{OperationRecord, Wait};
 use crate::plot::FinishMark;
 use crate::report::Summary;
 use crate::report::summary::stream_index;
 use crate::time::Instant;
+use crate::trace::{OperationRecord, Wait};
 use crate::workload::{Copy, Kernel, OperationId, OperationKind, StreamId, StreamSpec};
 
 /// Everything.

@@ -11,9 +11,9 @@ use super::occupancy::Occupancy;
 use super::operations::has_arrow;
 use super::tracks::Tracks;
 use crate::device::BlockDemand;
-use crate::gpu::{Block, Trace};
 use crate::report::summary::Summary;
 use crate::time::Instant;
+use crate::trace::{Block, Trace};
 use crate::workload::OperationId;
 
 /// What is told of a block when one clicks on it.

@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use super::PerfettoRun;
 use super::event::{Events, Span};
 use super::tracks::Tracks;
-use crate::gpu::OperationRecord;
 use crate::report::state::title;
 use crate::report::summary::Summary;
 use crate::time::Instant;
+use crate::trace::OperationRecord;
 use crate::workload::{OperationId, OperationKind};
 
 /// A queue between the streams and what executes.

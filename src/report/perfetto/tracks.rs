@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::PerfettoRun;
 use super::event::{Events, Lane};
-use crate::gpu::Trace;
+use crate::trace::Trace;
 use crate::workload::StreamId;
 
 /// The processes of one run, and those of their lanes that are known from the start.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use gpusched::applications::{ApplicationSet, Injections, Outcome};
-use gpusched::gpu::Trace;
 use gpusched::hosts::Scheduler;
 use gpusched::hosts::gpu_evr::{EvrRules, GpuEvr};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::Trace;
 use gpusched::workload::{OperationId, OperationKind};
 use proptest::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use gpusched::gpu::Rule;
 use gpusched::scenario::Scenario;
+use gpusched::trace::Rule;
 use gpusched::workload::{OperationKind, StreamId};
 
 use super::outcome::ReferenceOperation;

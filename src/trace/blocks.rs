@@ -1,55 +1,11 @@
-//! What happened, compactly: it grows with events, not with blocks.
+//! The blocks of a kernel launch, expanded from its waves and stretches.
 
 use std::ops::Range;
 
-use super::engine::Gpu;
-use super::operation::{NEVER, OperationRecord};
-use super::placement::{Sequence, Start};
-use super::rule::Rule;
-use super::simulation::RunError;
-use super::wave::{Block, NO_STRETCH, Part, Stretch, Wave};
+use super::record::Trace;
+use super::wave::{Block, Stretch, Wave};
 use crate::time::{Duration, Instant};
-use crate::workload::{Copy, Kernel, OperationId, OperationKind, Placement, StreamId, StreamSpec};
-
-/// The record of one run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
-    sms: u32,
-    placement: Placement,
-    seed: u64,
-    end: Instant,
-    pub(super) streams: Vec<StreamSpec>,
-    pub(super) kernels: Vec<Kernel>,
-    pub(super) copies: Vec<Copy>,
-    pub(super) operations: Vec<OperationRecord>,
-    pub(super) waves: Vec<Wave>,
-    pub(super) parts: Vec<Part>,
-    pub(super) stretches: Vec<Stretch>,
-    /// Waits that cannot be told from the instants of an operation, sorted by operation once the run is over.
-    waits: Vec<(u32, Wait)>,
-    /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
-    first_wave: Vec<u32>,
-    waves_by_operation: Vec<u32>,
-}
-
-/// A time during which an operation waited, and the rule that held it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wait {
-    /// The rule.
-    pub rule: Rule,
-    /// From.
-    pub from: Instant,
-    /// Until; the end of the run for what still waited then.
-    pub to: Instant,
-}
-
-impl Wait {
-    /// How long.
-    #[must_use]
-    pub fn duration(&self) -> Duration {
-        self.to.since(self.from)
-    }
-}
+use crate::workload::{OperationId, Part, Sequence, Start};
 
 /// Blocks of one kernel that ran on one SM at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,150 +52,6 @@ impl RepeatedRun {
 }
 
 impl Trace {
-    pub(super) fn new(sms: u32, placement: Placement, seed: u64) -> Self {
-        Self {
-            sms,
-            placement,
-            seed,
-            end: Instant::ZERO,
-            streams: Vec::new(),
-            kernels: Vec::new(),
-            copies: Vec::new(),
-            operations: Vec::new(),
-            waves: Vec::new(),
-            parts: Vec::new(),
-            stretches: Vec::new(),
-            waits: Vec::new(),
-            first_wave: Vec::new(),
-            waves_by_operation: Vec::new(),
-        }
-    }
-
-    /// Makes room for `launches` kernel launches of one wave each.
-    pub(super) fn reserve(&mut self, launches: usize) {
-        self.operations.reserve(launches);
-        self.waves.reserve(launches);
-        self.parts.reserve(launches.saturating_mul(self.sms as usize));
-    }
-
-    /// Forgets what happened.
-    pub(super) fn clear(&mut self) {
-        self.end = Instant::ZERO;
-        self.operations.clear();
-        self.waves.clear();
-        self.parts.clear();
-        self.stretches.clear();
-        self.waits.clear();
-        self.first_wave.clear();
-        self.waves_by_operation.clear();
-    }
-
-    /// Forgets kernels and copies.
-    pub(super) fn forget_work(&mut self) {
-        self.kernels.clear();
-        self.copies.clear();
-    }
-
-    /// SMs of the device.
-    #[must_use]
-    pub fn sms(&self) -> u32 {
-        self.sms
-    }
-
-    /// The policy by which blocks were placed.
-    #[must_use]
-    pub fn placement(&self) -> Placement {
-        self.placement
-    }
-
-    /// The last instant at which something happened, or the horizon if the run ended there.
-    #[must_use]
-    pub fn end(&self) -> Instant {
-        self.end
-    }
-
-    /// All streams; number 0 is the NULL stream.
-    #[must_use]
-    pub fn streams(&self) -> &[StreamSpec] {
-        &self.streams
-    }
-
-    /// All kernels that were made known.
-    #[must_use]
-    pub fn kernels(&self) -> &[Kernel] {
-        &self.kernels
-    }
-
-    /// All copies that were made known.
-    #[must_use]
-    pub fn copies(&self) -> &[Copy] {
-        &self.copies
-    }
-
-    /// All operations, in launch order (G1).
-    #[must_use]
-    pub fn operations(&self) -> &[OperationRecord] {
-        &self.operations
-    }
-
-    /// Number of waves recorded, each one instant at which blocks of one kernel were assigned (stretches once).
-    #[must_use]
-    pub fn waves(&self) -> usize {
-        self.waves.len()
-    }
-
-    /// The kernel of a kernel launch; `None` for copies, memsets and unknown operations.
-    #[must_use]
-    pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
-        match self.operations.get(operation.0 as usize)?.kind {
-            OperationKind::Kernel(kernel) => self.kernels.get(kernel.0 as usize),
-            _ => None,
-        }
-    }
-
-    /// Why and for how long an operation waited until it was fully dispatched, in order of time.
-    ///
-    /// Together with the time in which its blocks were assigned without waiting, of length zero, this covers the
-    /// whole time from its launch to its full dispatch.
-    #[must_use]
-    pub fn waits(&self, operation: OperationId) -> Vec<Wait> {
-        let Some(record) = self.operations.get(operation.0 as usize) else { return Vec::new() };
-        let until = |instant: Instant| instant.min(self.end);
-        let first = self.waits.partition_point(|(other, _)| *other < operation.0);
-        let noted = self.waits[first..].iter().take_while(|(other, _)| *other == operation.0).map(|(_, wait)| *wait);
-        let (channel, head): (Vec<Wait>, Vec<Wait>) = noted.partition(|wait| wait.rule == Rule::Channel);
-
-        let is_copy = matches!(record.kind, OperationKind::Copy(_));
-        let queue_rule = if is_copy { Rule::C1 } else { Rule::G2 };
-        let null_rule = if record.stream == StreamId::NULL { Rule::N1 } else { Rule::N2 };
-        let passed_null = channel.first().map_or(record.queued, |wait| wait.from);
-        let mut waits = vec![
-            Wait { rule: queue_rule, from: record.launched, to: until(record.reached_head) },
-            Wait { rule: null_rule, from: until(record.reached_head), to: until(passed_null) },
-        ];
-        waits.extend(channel);
-        match record.kind {
-            OperationKind::Kernel(_) => {
-                waits.push(Wait { rule: Rule::X1, from: until(record.queued), to: until(record.reached_queue_head) });
-                waits.extend(head);
-            }
-            OperationKind::Copy(_) => {
-                waits.push(Wait { rule: Rule::C2, from: until(record.queued), to: until(record.first_start) });
-            }
-            OperationKind::Memset => {}
-        }
-        waits.retain(|wait| wait.from < wait.to);
-        // Another rule may have held it between two rounds of one instant.
-        waits.dedup_by(|next, wait| {
-            let continues = wait.rule == next.rule && wait.to == next.from;
-            if continues {
-                wait.to = next.to;
-            }
-            continues
-        });
-        waits
-    }
-
     /// The blocks of a kernel launch, grouped by SM and instant, in the order of assignment. A stretch of many cycles
     /// is expanded as the iterator advances.
     pub fn block_runs(&self, operation: OperationId) -> impl Iterator<Item = BlockRun> + '_ {
@@ -275,7 +87,7 @@ impl Trace {
                 next = 0;
             }
             let (wave, start, first_block) = current?;
-            let part = self.parts_of(wave).get(*sequence.order.get(next)?)?;
+            let part = self.parts_of(wave).get(usize::try_from(*sequence.order.get(next)?).ok()?)?;
             // Fewer than the blocks of one grid, which fit 32 bits.
             let index = first_block + u32::try_from(next).ok()?;
             next += 1;
@@ -395,72 +207,5 @@ impl Trace {
 
     fn parts_of(&self, wave: &Wave) -> &[Part] {
         &self.parts[wave.parts.0 as usize..(wave.parts.0 + wave.parts.1) as usize]
-    }
-
-    pub(super) fn add_parts(&mut self, parts: &[Part]) -> Result<(u32, u32), RunError> {
-        let first = u32::try_from(self.parts.len()).map_err(|_| RunError::TraceFull)?;
-        let count = u32::try_from(parts.len()).map_err(|_| RunError::TraceFull)?;
-        self.parts.extend_from_slice(parts);
-        first.checked_add(count).map(|_| (first, count)).ok_or(RunError::TraceFull)
-    }
-
-    pub(super) fn add_wave(&mut self, wave: Wave) -> Result<u32, RunError> {
-        let index = u32::try_from(self.waves.len()).map_err(|_| RunError::TraceFull)?;
-        self.waves.push(wave);
-        Ok(index)
-    }
-
-    pub(super) fn next_stretch(&self) -> Result<u32, RunError> {
-        u32::try_from(self.stretches.len()).ok().filter(|&next| next != NO_STRETCH).ok_or(RunError::TraceFull)
-    }
-
-    pub(super) fn note_wait(&mut self, operation: u32, rule: Rule, from: Instant, to: Instant) {
-        if from < to {
-            self.waits.push((operation, Wait { rule, from, to }));
-        }
-    }
-}
-
-impl Gpu {
-    /// Ends the record: what still waits has waited until `end`, and the indexes are built.
-    pub(super) fn close(&mut self, end: Instant) {
-        let open_heads: Vec<_> = self.ee_queues.iter_mut().filter_map(|queue| queue.blocked.take()).collect();
-        for (head, rule, since) in open_heads {
-            self.trace.note_wait(head, rule, since, end);
-        }
-        while let Some((operation, since)) = self.channel_queue.pop_front() {
-            self.trace.note_wait(operation, Rule::Channel, since, end);
-        }
-        self.trace.index(end);
-        debug_assert!(self.trace.operations.iter().all(|record| record.launched != NEVER));
-    }
-}
-
-impl Trace {
-    /// Ends the record at `end` and builds its indexes.
-    pub(super) fn index(&mut self, end: Instant) {
-        self.end = end;
-        self.waits.sort_by_key(|(operation, _)| *operation);
-
-        // Where each operation's waves end, then, filled from the end, where they begin.
-        let operations = self.operations.len();
-        self.first_wave.clear();
-        self.first_wave.resize(operations + 1, 0);
-        for wave in &self.waves {
-            self.first_wave[wave.operation as usize] += 1;
-        }
-        let mut end = 0;
-        for first in &mut self.first_wave {
-            end += *first;
-            *first = end;
-        }
-        self.waves_by_operation.clear();
-        self.waves_by_operation.resize(self.waves.len(), 0);
-        // Waves are counted with 32 bits.
-        for (index, wave) in self.waves.iter().enumerate().rev() {
-            let first = &mut self.first_wave[wave.operation as usize];
-            *first -= 1;
-            self.waves_by_operation[*first as usize] = u32::try_from(index).unwrap_or(u32::MAX);
-        }
     }
 }

@@ -1,67 +1,12 @@
-//! Which SM gets the next block: the placement policies.
+//! How many blocks of a wave each SM gets, without asking block by block.
 
-use super::random::PlacementNumbers;
-use super::wave::Part;
-use crate::workload::Placement;
-
-/// Where a wave's choices begin.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Start {
-    /// Round-robin: the SM after the last one used. Moves on with the wave.
-    pub(super) cursor: u32,
-    /// Random: seed, operation and first block.
-    pub(super) seed: u64,
-    pub(super) operation: u32,
-    pub(super) first_block: u32,
-}
-
-/// The order in which blocks choose SMs; keeps its buffers from one wave to the next.
-#[derive(Debug, Default)]
-pub(super) struct Sequence {
-    room: Vec<u16>,
-    /// The chosen SMs, block by block, as indices into the parts.
-    pub(super) order: Vec<usize>,
-}
-
-impl Sequence {
-    /// Lets `blocks` blocks choose SMs one by one, by the policy's definition; moves the cursor.
-    ///
-    /// `parts` are SMs with room, in order of preference for most-room and by number otherwise. There is room for
-    /// all the blocks. Costs O(blocks * parts). [`distribute`] gives the same counts faster, and the trace needs the
-    /// order only when somebody looks at single blocks.
-    pub(super) fn choose(&mut self, policy: Placement, parts: &[Part], blocks: u32, start: &mut Start) -> &[usize] {
-        self.order.clear();
-        self.room.clear();
-        self.room.extend(parts.iter().map(|part| part.room));
-        let mut numbers = (policy == Placement::Random)
-            .then(|| PlacementNumbers::new(start.seed, start.operation, start.first_block));
-        for _ in 0..blocks {
-            let room = &self.room;
-            let fitting = || (0..parts.len()).filter(|&part| room[part] > 0);
-            let chosen = match policy {
-                // `max_by_key` prefers the last of equals, so the most preferred has to come last.
-                Placement::MostRoom => fitting().rev().max_by_key(|&part| room[part]),
-                Placement::RoundRobin => {
-                    fitting().find(|&part| u32::from(parts[part].sm) >= start.cursor).or(fitting().next())
-                }
-                Placement::LowestId => fitting().next(),
-                Placement::Random => {
-                    numbers.as_mut().and_then(|numbers| fitting().nth(numbers.below(fitting().count())))
-                }
-            };
-            let Some(chosen) = chosen else { break };
-            self.room[chosen] -= 1;
-            if policy == Placement::RoundRobin {
-                start.cursor = u32::from(parts[chosen].sm) + 1;
-            }
-            self.order.push(chosen);
-        }
-        &self.order
-    }
-}
+use super::Placement;
+use super::choose::{Part, Sequence, Start};
 
 /// How many of `blocks` blocks each part gets, written into the parts; moves the cursor.
-pub(super) fn distribute(policy: Placement, parts: &mut [Part], blocks: u32, start: &mut Start) {
+///
+/// `order` is room to work in.
+pub(crate) fn distribute(policy: Placement, parts: &mut [Part], blocks: u32, start: &mut Start, order: &mut Sequence) {
     let total: u32 = parts.iter().map(|part| u32::from(part.room)).sum();
     match policy {
         _ if blocks >= total => {
@@ -81,8 +26,8 @@ pub(super) fn distribute(policy: Placement, parts: &mut [Part], blocks: u32, sta
             }
         }
         Placement::RoundRobin | Placement::Random => {
-            for &chosen in Sequence::default().choose(policy, parts, blocks, start) {
-                parts[chosen].blocks += 1;
+            for &chosen in order.choose(policy, parts, blocks, start) {
+                parts[chosen as usize].blocks += 1;
             }
         }
     }
@@ -92,19 +37,20 @@ pub(super) fn distribute(policy: Placement, parts: &mut [Part], blocks: u32, sta
 /// placed while its SM has room `l` is said to have level `l`, and blocks are placed by falling level. So there is a
 /// level above which every place is taken, and on it the SMs are served in order.
 fn level_out(parts: &mut [Part], blocks: u32) {
-    let at_or_above = |parts: &[Part], level: u16| -> u32 {
-        parts.iter().map(|part| u32::from((part.room + 1).saturating_sub(level))).sum()
+    let at_or_above = |parts: &[Part], level: u32| -> u32 {
+        parts.iter().map(|part| (u32::from(part.room) + 1).saturating_sub(level)).sum()
     };
     // The largest level with enough places at or above it; level 1 has, as there is room for all blocks.
     let (mut low, mut high) = (1, parts.iter().map(|part| part.room).max().unwrap_or(1));
     while low < high {
         let middle = low + (high - low).div_ceil(2);
-        if at_or_above(parts, middle) >= blocks { low = middle } else { high = middle - 1 }
+        if at_or_above(parts, u32::from(middle)) >= blocks { low = middle } else { high = middle - 1 }
     }
-    let mut left = blocks - at_or_above(parts, low + 1);
+    let mut left = blocks - at_or_above(parts, u32::from(low) + 1);
     for part in parts {
         part.blocks = part.room.saturating_sub(low);
         if left > 0 && part.room >= low {
+            // Level 1 is the lowest, so there are at most as many as there is room.
             part.blocks += 1;
             left -= 1;
         }
@@ -126,6 +72,14 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn the_largest_room_that_a_device_can_have_is_dealt_out() {
+        let mut parts = [0, 1].map(|sm| Part { sm, room: u16::MAX, blocks: 0 });
+        let mut start = Start { cursor: 0, seed: 0, operation: 0, first_block: 0 };
+        distribute(Placement::MostRoom, &mut parts, 100_001, &mut start, &mut Sequence::default());
+        assert_eq!(parts.map(|part| part.blocks), [50_001, 50_000]);
+    }
+
     proptest! {
         #[test]
         fn counts_in_one_step_equal_counts_block_by_block(
@@ -138,11 +92,11 @@ mod tests {
                 let start = Start { cursor, seed, operation: 3, first_block: 5 };
 
                 let (mut fast, mut fast_start) = (parts.clone(), start);
-                distribute(policy, &mut fast, blocks, &mut fast_start);
+                distribute(policy, &mut fast, blocks, &mut fast_start, &mut Sequence::default());
 
                 let (mut plain, mut plain_start) = (parts.clone(), start);
                 for &chosen in Sequence::default().choose(policy, &parts, blocks, &mut plain_start) {
-                    plain[chosen].blocks += 1;
+                    plain[chosen as usize].blocks += 1;
                 }
                 prop_assert_eq!(fast, plain, "{}", policy.name());
                 prop_assert_eq!(fast_start.cursor, plain_start.cursor, "{}", policy.name());

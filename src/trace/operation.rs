@@ -16,34 +16,30 @@ pub struct OperationRecord {
     pub stream: StreamId,
     /// Who submitted it.
     pub origin: Origin,
-    pub(super) unassigned: u32,
-    pub(super) running: u32,
     /// Counts entries into EE and CE queues.
-    pub(super) queue_order: u32,
-    pub(super) launched: Instant,
-    pub(super) reached_head: Instant,
-    pub(super) queued: Instant,
-    pub(super) reached_queue_head: Instant,
-    pub(super) first_start: Instant,
-    pub(super) last_start: Instant,
-    pub(super) finish: Instant,
+    pub(crate) queue_order: u32,
+    pub(crate) launched: Instant,
+    pub(crate) reached_head: Instant,
+    pub(crate) queued: Instant,
+    pub(crate) reached_queue_head: Instant,
+    pub(crate) first_start: Instant,
+    pub(crate) last_start: Instant,
+    pub(crate) finish: Instant,
 }
 
 /// Stands for "not reached" in the fields of a record.
-pub(super) const NEVER: Instant = Instant::MAX;
+pub(crate) const NEVER: Instant = Instant::MAX;
 
 fn reached(instant: Instant) -> Option<Instant> {
     (instant != NEVER).then_some(instant)
 }
 
 impl OperationRecord {
-    pub(super) fn new(kind: OperationKind, stream: StreamId, origin: Origin, blocks: u32, launched: Instant) -> Self {
+    pub(crate) fn new(kind: OperationKind, stream: StreamId, origin: Origin, launched: Instant) -> Self {
         Self {
             kind,
             stream,
             origin,
-            unassigned: blocks,
-            running: 0,
             queue_order: u32::MAX,
             launched,
             reached_head: NEVER,

@@ -1,11 +1,10 @@
 //! Blocks that were observed elsewhere, in the form of a trace, so that they can be drawn like one.
 
 use super::operation::NEVER;
-use super::simulation::RunError;
-use super::trace::Trace;
-use super::wave::{NO_STRETCH, Part, Wave};
+use super::record::{Trace, TraceFull};
+use super::wave::{NO_STRETCH, Wave};
 use crate::time::Instant;
-use crate::workload::OperationId;
+use crate::workload::{OperationId, Part};
 
 /// One observed block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +26,8 @@ impl Trace {
     /// trace. Of operations without observed blocks only the launch is known; waits are not known at all.
     ///
     /// # Errors
-    /// [`RunError::TraceFull`] for more than 2^32 blocks.
-    pub fn with_observed_blocks(&self, zero: Instant, observed: &[ObservedBlock]) -> Result<Self, RunError> {
+    /// [`TraceFull`] for more than 2^32 blocks.
+    pub fn with_observed_blocks(&self, zero: Instant, observed: &[ObservedBlock]) -> Result<Self, TraceFull> {
         let mut trace = Self::new(self.sms(), self.placement(), 0);
         trace.streams.clone_from(&self.streams);
         trace.kernels.clone_from(&self.kernels);

@@ -6,49 +6,38 @@ use crate::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wave {
     /// The kernel launch, by operation number.
-    pub(super) operation: u32,
+    pub(crate) operation: u32,
     /// Number of its first block (blocks are numbered in the order of assignment).
-    pub(super) first_block: u32,
+    pub(crate) first_block: u32,
     /// How many blocks.
-    pub(super) blocks: u32,
+    pub(crate) blocks: u32,
     /// Where its parts begin in the trace, and how many there are.
-    pub(super) parts: (u32, u32),
+    pub(crate) parts: (u32, u32),
     /// The round-robin pointer before the wave.
-    pub(super) cursor: u32,
+    pub(crate) cursor: u32,
     /// The stretch that it belongs to, or [`NO_STRETCH`].
-    pub(super) stretch: u32,
-    pub(super) start: Instant,
-    pub(super) duration: Duration,
+    pub(crate) stretch: u32,
+    pub(crate) start: Instant,
+    pub(crate) duration: Duration,
 }
 
 /// Marks a wave that happens once.
-pub(super) const NO_STRETCH: u32 = u32::MAX;
-
-/// The share of one SM in a wave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
-    /// The SM.
-    pub sm: u16,
-    /// How many blocks of this kernel it could have taken.
-    pub room: u16,
-    /// How many it got.
-    pub blocks: u16,
-}
+pub(crate) const NO_STRETCH: u32 = u32::MAX;
 
 /// Adjacent waves of one kernel that repeat as a whole: a kernel that fills the GPU repeats itself with the duration
 /// of its blocks for a period, and such a stretch is stored once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
     /// The first of its waves.
-    pub(super) first_wave: u32,
+    pub(crate) first_wave: u32,
     /// How many waves make up one cycle.
-    pub(super) waves: u32,
+    pub(crate) waves: u32,
     /// How often the cycle happens.
-    pub(super) cycles: u32,
+    pub(crate) cycles: u32,
     /// From one cycle to the next.
-    pub(super) period: Duration,
+    pub(crate) period: Duration,
     /// Blocks of one cycle.
-    pub(super) blocks: u32,
+    pub(crate) blocks: u32,
 }
 
 /// One block, as the trace's iterators expand it.
