@@ -26,7 +26,7 @@ mod compare;
 pub mod cost_study;
 pub mod equal_times;
 mod launch_orders;
-mod merged_gpu;
+mod merged_back;
 mod merged_resources;
 mod merged_scenario;
 mod merged_sm;

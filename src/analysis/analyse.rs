@@ -5,17 +5,17 @@ use std::num::NonZeroU32;
 use serde::Serialize;
 
 use super::assumptions::{self, Departure, LaunchDependence};
-use super::merged_gpu::{Analysed, Costs, Merged, MergedGpu};
+use super::merged_back::{Analysed, Costs, Merged, MergedBack, Walk};
 use super::merged_resources::{MergedResources, Pool, PooledKernel};
 use super::merged_sm::{MergedKernel, MergedSm};
 use super::safe_bound::SafeBounds;
 use super::task::Task;
 use crate::device::{BlockDemand, Device};
-use crate::gpu::{GpuOptions, RunError, SubmitError};
-use crate::hosts::{ProgramHost, Target};
+use crate::gpu::{Gpu, GpuOptions, SubmitError};
+use crate::hosts::{ProgramError, ProgramHost, make_known};
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
-use crate::workload::{KernelId, OperationId, OperationKind};
+use crate::workload::{KernelId, OperationKind};
 
 /// The analysis of a scenario.
 #[derive(Debug, Clone, Serialize)]
@@ -99,8 +99,8 @@ pub struct AnalysedCopy {
 /// what waits for it goes on when it is analysed to finish.
 ///
 /// # Errors
-/// [`RunError`], as the simulation of the same scenario has it.
-pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
+/// [`ProgramError`], as the simulation of the same scenario has it.
+pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
     let demands = demands(scenario)?;
     let (costs, merged) = merge(scenario, &demands)?;
     let walked = walk(scenario, &costs, merged.clone())?;
@@ -242,7 +242,7 @@ fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged)
         Ok((duration, device.copy.engine_for(copy.direction) as usize))
     });
     let copies = copies.collect::<Result<_, SubmitError>>()?;
-    Ok((Costs { kernels, copies, max_operations: GpuOptions::default().max_operations }, merged))
+    Ok((Costs { kernels, copies }, merged))
 }
 
 /// The resources of all SMs together.
@@ -264,37 +264,26 @@ struct Walked {
     horizon: Instant,
 }
 
-fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, RunError> {
+fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, ProgramError> {
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
-    let blocking = scenario.streams.iter().map(|stream| stream.blocking);
-    let mut gpu = MergedGpu::new(costs, merged, blocking, scenario.device.copy.engines);
-    let mut host = ProgramHost::new(&scenario.threads);
-    let overflow = |gpu: &MergedGpu<'_>| {
-        let last = u32::try_from(gpu.submitted().saturating_sub(1)).unwrap_or(u32::MAX);
-        RunError::TimeOverflow { operation: OperationId(last) }
-    };
-    host.begin(&mut gpu);
-    loop {
-        match gpu.next_instant(horizon) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(_) => return Err(overflow(&gpu)),
-        }
-        loop {
-            for operation in std::mem::take(&mut gpu.completed) {
-                host.completed(operation, &gpu);
-            }
-            while let Some(token) = gpu.next_wake() {
-                host.woken(token);
-            }
-            let submitted = gpu.submitted();
-            host.go_on(&mut gpu)?;
-            if gpu.completed.is_empty() && gpu.submitted() == submitted {
-                break;
-            }
+    // The analysis knows nothing of channels, and says so.
+    let device = Device { channels: None, ..scenario.device.clone() };
+    let back = MergedBack::new(costs, merged, device.copy.engines);
+    let options = GpuOptions { placement: scenario.placement, horizon, ..GpuOptions::default() };
+    let mut gpu = Gpu::with_back(back, Walk::default(), &device, options);
+    make_known(scenario, &mut gpu)?;
+    gpu.run(&mut ProgramHost::new(&scenario.threads))?;
+    let (back, Walk { mut operations }) = gpu.into_back_and_observer();
+    let mut ee_order = Vec::new();
+    for (operation, finish) in back.entered {
+        let Some(analysed) = operations.get_mut(operation.0 as usize) else { continue };
+        // Also of what the horizon cuts off.
+        analysed.finish = Some(finish);
+        if matches!(analysed.kind, OperationKind::Kernel(_)) {
+            ee_order.push(operation.0);
         }
     }
-    Ok(Walked { operations: gpu.operations, ee_order: gpu.ee_order, horizon })
+    Ok(Walked { operations, ee_order, horizon })
 }
 
 fn as_merged(record: &Analysed, costs: &Costs) -> Option<MergedKernel> {

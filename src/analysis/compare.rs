@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::analyse::{Analysis, analyse};
-use crate::gpu::RunError;
-use crate::hosts::simulate;
+use crate::hosts::{ProgramError, simulate};
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::Instant;
 use crate::workload::OperationKind;
@@ -53,8 +52,8 @@ pub struct ComparedKernel<'a> {
 /// Simulates and analyses a scenario. Kernels are matched by host thread and the order of its launches.
 ///
 /// # Errors
-/// [`RunError`] of either.
-pub fn compare(scenario: &Scenario) -> Result<Comparison<'_>, RunError> {
+/// [`ProgramError`] of either.
+pub fn compare(scenario: &Scenario) -> Result<Comparison<'_>, ProgramError> {
     let analysis = analyse(scenario)?;
     let run = simulate(scenario)?;
     let mut launches: BTreeMap<u32, Vec<Option<Instant>>> = BTreeMap::new();

@@ -15,7 +15,7 @@
 //!
 //! plus, if a copy is among k and what precedes it, the time of all copies once.
 
-use super::merged_gpu::{Analysed, Costs};
+use super::merged_back::{Analysed, Costs};
 use crate::device::BlockDemand;
 use crate::scenario::Scenario;
 use crate::time::Instant;

@@ -9,7 +9,7 @@ use clap::builder::PossibleValuesParser;
 use gpusched::applications::figures::{GanttRows, SweepOptions, gantt, points_csv};
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, run_applications};
+use gpusched::hosts::{Scheduler, run_applications, usage_of_applications};
 use gpusched::report::application_table;
 use gpusched::study::sample_applications;
 use gpusched::time::Duration;
@@ -101,8 +101,15 @@ impl Evr {
         }
         let mut outcomes = Vec::with_capacity(schedulers.len());
         for scheduler in schedulers {
-            let trace = run_applications(&set, scheduler, rules).with_context(|| format!("under {scheduler}"))?;
-            outcomes.push(Outcome::new(&set, scheduler.name(), &trace));
+            let context = || format!("under {scheduler}");
+            // Only the figure asks for more than sums, and only of the first.
+            outcomes.push(if self.figure.is_some() && outcomes.is_empty() {
+                let trace = run_applications(&set, scheduler, rules).with_context(context)?;
+                Outcome::new(&set, scheduler.name(), &trace)
+            } else {
+                let usage = usage_of_applications(&set, scheduler, rules).with_context(context)?;
+                Outcome::of_usage(&set, scheduler.name(), &usage)
+            });
         }
         self.draw(&set, &outcomes)?;
         let text = match self.format {

@@ -11,7 +11,7 @@
 //! kernel that waits for its own SM holds back those behind it for another (X1), and lower priorities (A2).
 
 use super::real_time::{Activations, Grid, GridError, JobId, Key, ReadyQueue};
-use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
+use crate::gpu::{GpuEvent, Host, RunError, Target};
 use crate::tasks::Allocation;
 use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
 
@@ -42,7 +42,7 @@ impl SmAsCore {
     ///
     /// # Errors
     /// A task that cannot be launched.
-    pub fn new(activations: Activations, gpu: &mut Gpu) -> Result<Self, GridError> {
+    pub fn new(activations: Activations, gpu: &mut impl Target) -> Result<Self, GridError> {
         let sms = gpu.device().sms as usize;
         let mut priorities: Vec<i32> = gpu.device().priorities().collect();
         priorities.reverse();
@@ -98,12 +98,14 @@ impl SmAsCore {
 }
 
 impl Host for SmAsCore {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         self.activations.start(gpu);
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
         match event {
             GpuEvent::Completed(operation) => {
                 let job = self.activations.job_of(operation.0);
@@ -117,13 +119,10 @@ impl Host for SmAsCore {
                     submitted.is_dispatched |= submitted.operation == operation;
                 }
             }
-            GpuEvent::BlocksCompleted { .. } => {}
         }
     }
 
-    fn on_wake(&mut self, _token: u64) {}
-
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         while let Some((job, key)) = self.activations.next_released(gpu) {
             let queue = self.queue_of(key.2);
             self.queues[queue].activate(job, key);

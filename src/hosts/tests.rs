@@ -1,8 +1,8 @@
 //! Host threads: who goes on when, and when they end.
 
 use crate::device::{BlockShape, Device};
-use crate::gpu::{Ended, RunError, SubmitError};
-use crate::hosts::{Run, simulate};
+use crate::gpu::{Ended, RunError};
+use crate::hosts::{ProgramError, Run, simulate};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
@@ -200,22 +200,22 @@ fn what_has_not_happened_at_the_horizon_has_no_instant() {
 fn sleeping_past_the_end_of_time_is_an_error() {
     let long = Step::Sleep(ns(1 << 63));
     let result = simulate(&scenario(vec![thread(1, &[long, long, launch(1)])]));
-    assert_eq!(result.err(), Some(RunError::EndOfTime));
+    assert_eq!(result.err(), Some(ProgramError::Run(RunError::EndOfTime)));
 }
 
 #[test]
 fn a_block_that_would_end_at_the_end_of_time_is_an_error() {
     let mut scenario = scenario(vec![thread(1, &[launch(0)])]);
     scenario.kernels[0].duration = BlockTime::fixed(ns(u64::MAX - 1));
-    assert_eq!(simulate(&scenario).err(), Some(RunError::EndOfTime));
+    assert_eq!(simulate(&scenario).err(), Some(ProgramError::Run(RunError::EndOfTime)));
 }
 
 #[test]
 fn a_thread_that_repeats_itself_at_one_instant_is_given_up() {
     let endless = Step::Repeat { from: 0, times: u64::MAX };
     let result = simulate(&scenario(vec![thread(3, &[Step::AwaitLast, endless])]));
-    let expected = SubmitError::HostStandsStill { at: Instant::from_ns(3), most: 10_000_000 };
-    assert_eq!(result.err(), Some(RunError::Submit(expected)));
+    let expected = ProgramError::HostStandsStill { at: Instant::from_ns(3), most: 10_000_000 };
+    assert_eq!(result.err(), Some(expected));
     let many = HostThread { iterations: Some(u64::MAX), ..thread(0, &[]) };
     assert!(simulate(&scenario(vec![many])).is_err());
 }

@@ -7,7 +7,8 @@ use thiserror::Error;
 use super::durations::block_times;
 use crate::audit::Tolerances;
 use crate::device::{BlockShape, Device};
-use crate::gpu::{RunError, SubmitError};
+use crate::gpu::SubmitError;
+use crate::hosts::ProgramError;
 use crate::logs::{Log, LogRun};
 use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
@@ -29,7 +30,7 @@ pub enum ReplayError {
     },
     /// The simulation cannot go on.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(#[from] ProgramError),
     /// There is nothing to replay.
     #[error("the logs hold no kernel")]
     Empty,

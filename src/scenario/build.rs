@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::model::{BarrierId, HostThread, Scenario};
 use super::options::{BlockDurations, ReadOptions};
 use crate::device::Device;
-use crate::gpu::{Gpu, GpuOptions, SubmitError};
+use crate::gpu::{Gpu, GpuOptions, SubmitError, Target};
 use crate::time::Duration;
 use crate::workload::{Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec};
 

@@ -17,14 +17,14 @@ pub struct OperationRecord {
     /// Who submitted it.
     pub origin: Origin,
     /// Counts entries into EE and CE queues.
-    pub(crate) queue_order: u32,
-    pub(crate) launched: Instant,
-    pub(crate) reached_head: Instant,
-    pub(crate) queued: Instant,
-    pub(crate) reached_queue_head: Instant,
-    pub(crate) first_start: Instant,
-    pub(crate) last_start: Instant,
-    pub(crate) finish: Instant,
+    pub(super) queue_order: u32,
+    pub(super) launched: Instant,
+    pub(super) reached_head: Instant,
+    pub(super) queued: Instant,
+    pub(super) reached_queue_head: Instant,
+    pub(super) first_start: Instant,
+    pub(super) last_start: Instant,
+    pub(super) finish: Instant,
 }
 
 /// Stands for "not reached" in the fields of a record.
@@ -35,7 +35,7 @@ fn reached(instant: Instant) -> Option<Instant> {
 }
 
 impl OperationRecord {
-    pub(crate) fn new(kind: OperationKind, stream: StreamId, origin: Origin, launched: Instant) -> Self {
+    pub(super) fn new(kind: OperationKind, stream: StreamId, origin: Origin, launched: Instant) -> Self {
         Self {
             kind,
             stream,

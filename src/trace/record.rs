@@ -3,9 +3,8 @@
 use thiserror::Error;
 
 use super::operation::OperationRecord;
-use super::rule::Rule;
 use super::waits::Wait;
-use super::wave::{NO_STRETCH, Stretch, Wave};
+use super::wave::{Stretch, Wave};
 use crate::time::Instant;
 use crate::workload::{Copy, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};
 
@@ -17,26 +16,26 @@ pub struct TraceFull;
 /// The record of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
-    sms: u32,
-    pub(crate) placement: Placement,
-    pub(crate) seed: u64,
-    pub(crate) end: Instant,
-    pub(crate) streams: Vec<StreamSpec>,
-    pub(crate) kernels: Vec<Kernel>,
-    pub(crate) copies: Vec<Copy>,
-    pub(crate) operations: Vec<OperationRecord>,
-    pub(crate) waves: Vec<Wave>,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) stretches: Vec<Stretch>,
+    pub(super) sms: u32,
+    pub(super) placement: Placement,
+    pub(super) seed: u64,
+    pub(super) end: Instant,
+    pub(super) streams: Vec<StreamSpec>,
+    pub(super) kernels: Vec<Kernel>,
+    pub(super) copies: Vec<Copy>,
+    pub(super) operations: Vec<OperationRecord>,
+    pub(super) waves: Vec<Wave>,
+    pub(super) parts: Vec<Part>,
+    pub(super) stretches: Vec<Stretch>,
     /// Waits that cannot be told from the instants of an operation, sorted by operation once the run is over.
-    pub(crate) waits: Vec<(u32, Wait)>,
+    pub(super) waits: Vec<(u32, Wait)>,
     /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
-    pub(crate) first_wave: Vec<u32>,
-    pub(crate) waves_by_operation: Vec<u32>,
+    pub(super) first_wave: Vec<u32>,
+    pub(super) waves_by_operation: Vec<u32>,
 }
 
 impl Trace {
-    pub(crate) fn new(sms: u32, placement: Placement, seed: u64) -> Self {
+    pub(super) fn new(sms: u32, placement: Placement, seed: u64) -> Self {
         Self {
             sms,
             placement,
@@ -53,31 +52,6 @@ impl Trace {
             first_wave: Vec::new(),
             waves_by_operation: Vec::new(),
         }
-    }
-
-    /// Makes room for `launches` kernel launches of one wave each.
-    pub(crate) fn reserve(&mut self, launches: usize) {
-        self.operations.reserve(launches);
-        self.waves.reserve(launches);
-        self.parts.reserve(launches.saturating_mul(self.sms as usize));
-    }
-
-    /// Forgets what happened.
-    pub(crate) fn clear(&mut self) {
-        self.end = Instant::ZERO;
-        self.operations.clear();
-        self.waves.clear();
-        self.parts.clear();
-        self.stretches.clear();
-        self.waits.clear();
-        self.first_wave.clear();
-        self.waves_by_operation.clear();
-    }
-
-    /// Forgets kernels and copies.
-    pub(crate) fn forget_work(&mut self) {
-        self.kernels.clear();
-        self.copies.clear();
     }
 
     /// SMs of the device.
@@ -137,33 +111,23 @@ impl Trace {
         }
     }
 
-    pub(crate) fn add_parts(&mut self, parts: &[Part]) -> Result<(u32, u32), TraceFull> {
+    pub(super) fn add_parts(&mut self, parts: &[Part]) -> Result<(u32, u32), TraceFull> {
         let first = u32::try_from(self.parts.len()).map_err(|_| TraceFull)?;
         let count = u32::try_from(parts.len()).map_err(|_| TraceFull)?;
         self.parts.extend_from_slice(parts);
         first.checked_add(count).map(|_| (first, count)).ok_or(TraceFull)
     }
 
-    pub(crate) fn add_wave(&mut self, wave: Wave) -> Result<u32, TraceFull> {
-        let index = u32::try_from(self.waves.len()).map_err(|_| TraceFull)?;
-        self.waves.push(wave);
-        Ok(index)
-    }
-
-    pub(crate) fn next_stretch(&self) -> Result<u32, TraceFull> {
-        u32::try_from(self.stretches.len()).ok().filter(|&next| next != NO_STRETCH).ok_or(TraceFull)
-    }
-
-    pub(crate) fn note_wait(&mut self, operation: u32, rule: Rule, from: Instant, to: Instant) {
-        if from < to {
-            self.waits.push((operation, Wait { rule, from, to }));
+    pub(super) fn add_wave(&mut self, wave: Wave) -> Result<(), TraceFull> {
+        if u32::try_from(self.waves.len()).is_err() {
+            return Err(TraceFull);
         }
+        self.waves.push(wave);
+        Ok(())
     }
-}
 
-impl Trace {
     /// Ends the record at `end` and builds its indexes.
-    pub(crate) fn index(&mut self, end: Instant) {
+    pub(super) fn index(&mut self, end: Instant) {
         self.end = end;
         self.waits.sort_by_key(|(operation, _)| *operation);
 
@@ -174,18 +138,19 @@ impl Trace {
         for wave in &self.waves {
             self.first_wave[wave.operation as usize] += 1;
         }
-        let mut end = 0;
+        let mut end = 0_u32;
         for first in &mut self.first_wave {
             end += *first;
             *first = end;
         }
         self.waves_by_operation.clear();
         self.waves_by_operation.resize(self.waves.len(), 0);
-        // Waves are counted with 32 bits.
-        for (index, wave) in self.waves.iter().enumerate().rev() {
+        let mut index = end;
+        for wave in self.waves.iter().rev() {
+            index -= 1;
             let first = &mut self.first_wave[wave.operation as usize];
             *first -= 1;
-            self.waves_by_operation[*first as usize] = u32::try_from(index).unwrap_or(u32::MAX);
+            self.waves_by_operation[*first as usize] = index;
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::weights::{Class, ONE};
 use crate::analysis::analyse::needs;
 use crate::analysis::assumptions::allowed_sms;
-use crate::analysis::merged_gpu::{Analysed, Costs};
+use crate::analysis::merged_back::{Analysed, Costs};
 use crate::device::BlockDemand;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};

@@ -11,9 +11,9 @@ use crate::analysis::analyse::{needs, pool};
 use crate::analysis::merged_resources::{MergedResources, PooledKernel};
 use crate::analysis::merged_sm::{MergedKernel, MergedSm};
 use crate::device::{BlockDemand, Device};
-use crate::gpu::{Gpu, GpuEvent, GpuOptions, Host, RunError, SubmitError};
+use crate::gpu::{Finishes, Gpu, GpuOptions, Host, RunError, SmBack, SubmitError, Target};
 use crate::time::{Duration, Instant};
-use crate::workload::{BlockTime, Kernel, KernelId, OperationKind, Origin, Placement, StreamId, StreamSpec};
+use crate::workload::{BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec};
 
 /// How the analysis of one sample compares with its simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +30,7 @@ pub enum Verdict {
 #[derive(Debug)]
 pub struct Judge {
     device: Device,
-    gpu: Gpu,
+    gpu: Gpu<SmBack, Finishes>,
     /// For each priority, a stream for every stream of a sample; grows as needed.
     streams: Vec<(i32, Vec<StreamId>)>,
     slots: MergedSm,
@@ -56,17 +56,15 @@ struct Launches {
 }
 
 impl Host for Launches {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         self.launched = 0;
         self.wake_for_next(gpu);
         Ok(())
     }
 
-    fn on_event(&mut self, _event: GpuEvent, _gpu: &Gpu) {}
-
-    fn on_wake(&mut self, _token: u64) {}
-
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         let due = self.launches[self.launched..].iter().take_while(|(release, ..)| *release <= gpu.now()).count();
         for &(_, _, kernel, stream) in &self.launches[self.launched..self.launched + due] {
             gpu.submit(stream, OperationKind::Kernel(KernelId(kernel)), Origin::default())?;
@@ -81,7 +79,7 @@ impl Host for Launches {
 
 impl Launches {
     /// One wake-up at a time: those of one instant would cost more than the launches.
-    fn wake_for_next(&self, gpu: &mut Gpu) {
+    fn wake_for_next(&self, gpu: &mut impl Target) {
         if let Some((release, ..)) = self.launches.get(self.launched) {
             gpu.wake_at(*release, 0);
         }
@@ -94,7 +92,11 @@ impl Judge {
     pub fn new(device: &Device, placement: Placement) -> Self {
         Self {
             device: device.clone(),
-            gpu: Gpu::new(device, GpuOptions { placement, ..GpuOptions::default() }),
+            gpu: Gpu::observed_by(
+                Finishes::default(),
+                device,
+                GpuOptions { placement, ..GpuOptions::default() },
+            ),
             streams: device.priorities().map(|priority| (priority, Vec::new())).collect(),
             slots: MergedSm::new(NonZeroU32::MIN),
             resources: MergedResources::new(pool(device)),
@@ -274,8 +276,8 @@ impl Judge {
         self.gpu.run(&mut self.launches)?;
         self.simulated.clear();
         self.simulated.resize(sample.kernels.len(), Instant::MAX);
-        for ((_, _, kernel, _), record) in self.launches.launches.iter().zip(self.gpu.trace().operations()) {
-            self.simulated[*kernel as usize] = record.finish().unwrap_or(Instant::MAX);
+        for (operation, (_, _, kernel, _)) in (0..).map(OperationId).zip(&self.launches.launches) {
+            self.simulated[*kernel as usize] = self.gpu.observer().finish(operation).unwrap_or(Instant::MAX);
         }
         Ok(())
     }

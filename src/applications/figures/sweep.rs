@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::points::Point;
 use crate::applications::{ApplicationSet, GenerateError, Injections, Outcome};
 use crate::hosts::gpu_evr::EvrRules;
-use crate::hosts::{ScheduleError, Scheduler, run_applications};
+use crate::hosts::{ScheduleError, Scheduler, usage_of_applications};
 use crate::time::Duration;
 
 /// What to run.
@@ -100,11 +100,8 @@ pub fn sweep(
             let mut own = set.clone();
             own.injections = injections.draw(set, options.seed, sample)?;
             let run = |&scheduler| {
-                let trace = run_applications(&own, scheduler, options.rules)?;
-                let mut outcome = Outcome::new(&own, scheduler.name(), &trace);
-                // Thousands of samples are kept at once, and nobody draws them.
-                outcome.segments = Vec::new();
-                Ok(outcome)
+                let usage = usage_of_applications(&own, scheduler, options.rules)?;
+                Ok(Outcome::of_usage(&own, scheduler.name(), &usage))
             };
             options.schedulers.iter().map(run).collect::<Result<Vec<_>, FigureError>>()
         })

@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::ready_queue::{Key, Policy};
-use crate::gpu::Gpu;
+use crate::gpu::Target;
 use crate::tasks::Task;
 use crate::time::Instant;
 
@@ -98,14 +98,14 @@ impl Activations {
     /// Asks to be woken for the first job, with token 0; hosts that ask for more have to take others.
     ///
     /// There is one wake-up for all tasks, moved from release to release: the GPU's calendar stays short.
-    pub fn start(&self, gpu: &mut Gpu) {
+    pub fn start(&self, gpu: &mut impl Target) {
         if let Some(&Reverse((at, _))) = self.next.peek() {
             gpu.wake_at(Instant::from_ns(at), 0);
         }
     }
 
     /// The next job released up to the present instant that was not asked for yet, with its priority.
-    pub fn next_released(&mut self, gpu: &mut Gpu) -> Option<(JobId, Key)> {
+    pub fn next_released(&mut self, gpu: &mut impl Target) -> Option<(JobId, Key)> {
         let &Reverse((release, task)) = self.next.peek().filter(|next| next.0.0 <= gpu.now().as_ns())?;
         self.next.pop();
         let index = task as usize;

@@ -7,7 +7,7 @@ use super::activations::{Activations, Job, JobId};
 use super::grid::GridError;
 use super::ready_queue::Policy;
 use crate::device::{Device, SmOrder};
-use crate::gpu::{Gpu, GpuOptions, RunError, Simulation};
+use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, Target};
 use crate::tasks::{TaskSet, hyperperiod};
 use crate::trace::Trace;
 

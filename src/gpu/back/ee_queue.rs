@@ -4,13 +4,15 @@ use std::collections::VecDeque;
 
 use crate::time::Instant;
 use crate::trace::Rule;
+use crate::workload::OperationId;
 
-/// One EE queue. A1: there is one for each priority, and a kernel enters the one of its stream's priority.
+/// One EE queue, of places in the list of kernels on the GPU. A1: there is one queue for each priority, and a kernel
+/// enters the one of its stream's priority.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EeQueue {
     queue: VecDeque<u32>,
     /// Why the head has unassigned blocks, and since when.
-    pub(super) blocked: Option<(u32, Rule, Instant)>,
+    pub(super) blocked: Option<(OperationId, Rule, Instant)>,
 }
 
 impl EeQueue {
@@ -21,8 +23,8 @@ impl EeQueue {
     }
 
     /// G2: enters at the end. Says whether it is the head now.
-    pub(super) fn push(&mut self, operation: u32) -> bool {
-        self.queue.push_back(operation);
+    pub(super) fn push(&mut self, kernel: u32) -> bool {
+        self.queue.push_back(kernel);
         self.queue.len() == 1
     }
 
