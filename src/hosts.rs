@@ -12,8 +12,8 @@ mod scheduler;
 mod single_stream;
 mod sm_as_core;
 mod stream_per_task;
-mod usage_sums;
 pub mod timegraph;
+mod usage_sums;
 mod whole_application;
 
 pub use gang::Gang;

@@ -2,7 +2,7 @@
 
 use super::figure::{File, Made};
 use crate::hosts::simulate;
-use crate::plot::{Timeline, TimelineOptions};
+use crate::report::timeline::{Timeline, TimelineOptions};
 use crate::report::{Summary, kernel_csv};
 use crate::scenario::{NotComparable, ReadOptions, Scenario};
 use crate::trace::Trace;

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-use crate::gpu::{
-    Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, RunError, Simulation, SubmitError, Target,
-};
+use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, RunError, Simulation, SubmitError, Target};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;

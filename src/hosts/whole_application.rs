@@ -97,7 +97,11 @@ impl<'a> Catalogue<'a> {
 
     /// Submits everything that injection `number` does, in a stream of its own: copy in, every launch of every kernel
     /// with all its blocks and all SMs, copy out. Gives the last operation.
-    pub(super) fn submit_whole(&mut self, gpu: &mut impl Target, number: u32) -> Result<Option<OperationId>, SubmitError> {
+    pub(super) fn submit_whole(
+        &mut self,
+        gpu: &mut impl Target,
+        number: u32,
+    ) -> Result<Option<OperationId>, SubmitError> {
         let injection = self.injection(number);
         let Some((_, profile)) = self.set.of(&injection) else { return Ok(None) };
         let stream = self.add_stream(gpu, number)?;

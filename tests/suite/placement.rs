@@ -99,39 +99,13 @@ fn the_most_block_slots_that_a_device_can_have_are_dealt_out() {
     let limits = r#""threads": 2048, "warps": 64, "blocks": 32"#;
     assert!(text.contains(limits));
     let text = text.replace(limits, r#""threads": 2097120, "warps": 65535, "blocks": 65535"#);
-    let device = Device::from_json("many-slots.json", &text).expect("sound");
-    let options = ReadOptions::default();
-    let mut builder = ScenarioBuilder::new("many".to_owned(), device, &options);
-    let stream = builder.add_stream(StreamSpec::new("S")).expect("sound");
-    let kernel = Kernel {
-        name: "K".into(),
-        title: "K".into(),
-        blocks: 200_000,
-        shape: BlockShape { threads: 1, ..BlockShape::default() },
-        duration: BlockTime::fixed(Duration::from_ns(10)),
-        sm_mask: None,
-    };
-    let kernel = builder.add_kernel(kernel).expect("it fits");
-    builder.add_thread(HostThread {
-        label: "one".into(),
-        release: Duration::ZERO,
-        iterations: Some(1),
-        time_limit: None,
-        period: None,
-        deadline: None,
-        barrier: None,
-        steps: vec![Step::Launch(kernel, stream)],
-    });
-    let mut scenario = builder.build();
     for placement in Placement::ALL {
-        scenario.placement = placement;
-        let run = simulate(&scenario).expect("it runs");
+        let device = Device::from_json("many-slots.json", &text).expect("sound");
         // 131,070 at once, then the other 68,930.
-        let runs: Vec<_> = run.trace.block_runs(OperationId(0)).map(|run| (run.sm, run.blocks)).collect();
-        assert_eq!(runs[..2].iter().map(|run| run.1).collect::<Vec<_>>(), [65_535, 65_535], "{}", placement.name());
-        assert_eq!(runs[2..].iter().map(|run| u32::from(run.1)).sum::<u32>(), 68_930, "{}", placement.name());
-        assert_eq!(run.trace.operations()[0].finish(), Some(Instant::from_ns(20)));
+        let trace = run(device, placement, &[(200_000, 1, None)]);
+        let runs: Vec<_> = trace.block_runs(OperationId(0)).map(|run| run.blocks).collect();
+        assert_eq!(runs[..2], [65_535, 65_535], "{}", placement.name());
+        assert_eq!(runs[2..].iter().map(|&blocks| u32::from(blocks)).sum::<u32>(), 68_930, "{}", placement.name());
+        assert_eq!(trace.operations()[0].finish(), Some(Instant::from_ns(2_000)));
     }
-    let analysis = analyse(&scenario).expect("it runs");
-    assert_eq!(analysis.kernels[0].finish_ns, Some(Instant::from_ns(20)));
 }

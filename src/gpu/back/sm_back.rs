@@ -160,7 +160,8 @@ impl Back for SmBack {
             OperationKind::Kernel(kernel) => {
                 let blocks = context.catalogue.kernels()[kernel.0 as usize].blocks;
                 let demand = context.catalogue.kernel_facts[kernel.0 as usize].demand;
-                let running = RunningKernel { operation, kernel, stream, demand, blocks, unassigned: blocks, running: 0 };
+                let running =
+                    RunningKernel { operation, kernel, stream, demand, blocks, unassigned: blocks, running: 0 };
                 let place = match self.free_kernels.pop() {
                     Some(place) => {
                         self.kernels[place as usize] = running;

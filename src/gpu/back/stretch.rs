@@ -32,11 +32,7 @@ pub(super) struct Period {
 
 impl SmBack {
     /// Skips as many whole cycles of the kernel at place `head`, a blocked head, as happen before anything else.
-    pub(super) fn skip_cycles<O: Observer>(
-        &mut self,
-        head: u32,
-        context: &mut Context<'_, O>,
-    ) -> Result<(), RunError> {
+    pub(super) fn skip_cycles<O: Observer>(&mut self, head: u32, context: &mut Context<'_, O>) -> Result<(), RunError> {
         let kernel = self.kernels[head as usize];
         let worth_trying = kernel.running > 0
             && kernel.unassigned / 2 > kernel.running

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gpusched::applications::{ApplicationSet, Injections, Outcome, Usage, segments};
-use gpusched::hosts::{Scheduler, usage_of_applications};
 use gpusched::hosts::gpu_evr::{EvrRules, GpuEvr};
+use gpusched::hosts::{Scheduler, usage_of_applications};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
 use gpusched::workload::{OperationId, OperationKind};
