@@ -23,8 +23,8 @@ pub enum Event {
 ///
 /// Completions are in a binary heap: they never move, except when whole cycles of a kernel are skipped, which looks at
 /// all of them anyway. Wake-ups are in a keyed queue (`priority-queue`), because a host may move one
-/// ([`Calendar::wake_at`] with a token that is already there). `benches/operation.rs` compares the two: a keyed queue for
-/// everything took 14 to 16 % of a run, the heap takes a third of that.
+/// ([`Calendar::wake_at`] with a token that is already there). A keyed queue for everything took 14 to 16 % of a run; with
+/// the same key the heap is 2.5 to 3.4 times as fast per operation (hold model, `benches/operation.rs`).
 ///
 /// Entering and taking out cost O(log n) for n events, `next` O(1).
 #[derive(Debug, Clone, Default)]

@@ -21,6 +21,8 @@ pub struct ProgramHost<'a> {
     threads: Vec<Thread<'a>>,
     /// Threads that can go on at the present instant, in no order.
     ready: Vec<usize>,
+    /// Room for those whose turn it is.
+    turn: Vec<usize>,
     /// For each operation that threads wait for, the last of them; each knows the one before it.
     waiting_for: FxHashMap<u32, usize>,
     /// Threads that wait for the device, with the number of operations submitted before each one's call, which
@@ -195,6 +197,7 @@ impl<'a> ProgramHost<'a> {
         Self {
             threads,
             ready: Vec::new(),
+            turn: Vec::new(),
             waiting_for: FxHashMap::default(),
             waiting_for_device: VecDeque::new(),
             barriers,
@@ -220,7 +223,7 @@ impl<'a> ProgramHost<'a> {
 
     /// Runs all threads that can go on, until each of them waits or has ended.
     fn go_on(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
-        let mut turn = Vec::new();
+        let mut turn = std::mem::take(&mut self.turn);
         while !self.ready.is_empty() {
             // A thread made ready meanwhile waits for the next turn, so that all go on in declaration order.
             std::mem::swap(&mut turn, &mut self.ready);
@@ -230,8 +233,7 @@ impl<'a> ProgramHost<'a> {
                 self.run(thread, gpu)?;
             }
         }
-        // Keeps the larger of the two lists for the next time.
-        self.ready = turn;
+        self.turn = turn;
         Ok(())
     }
 

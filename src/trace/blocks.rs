@@ -77,19 +77,26 @@ impl Trace {
         let mut turns = self.turns(operation, window);
         let mut sequence = Sequence::default();
         let mut current: Option<(&Wave, Instant, u32)> = None;
-        let mut next = 0;
+        let (mut next, mut blocks) = (0, 0);
         std::iter::from_fn(move || {
-            if next == sequence.order.len() {
+            if next == blocks {
                 let (wave, start, first_block) = turns.next()?;
-                let mut choice = Start { cursor: wave.cursor, seed: self.seed, operation: operation.0, first_block };
-                sequence.choose(self.placement, self.parts_of(wave), wave.blocks, &mut choice);
+                (next, blocks) = (0, wave.blocks);
                 current = Some((wave, start, first_block));
-                next = 0;
+                // With one SM there is nothing to choose.
+                let parts = self.parts_of(wave);
+                if parts.len() > 1 {
+                    let mut choice =
+                        Start { cursor: wave.cursor, seed: self.seed, operation: operation.0, first_block };
+                    sequence.choose(self.placement, parts, blocks, &mut choice);
+                }
             }
             let (wave, start, first_block) = current?;
-            let part = self.parts_of(wave).get(usize::try_from(*sequence.order.get(next)?).ok()?)?;
-            // Fewer than the blocks of one grid, which fit 32 bits.
-            let index = first_block + u32::try_from(next).ok()?;
+            let part = match self.parts_of(wave) {
+                [only] => only,
+                parts => parts.get(*sequence.order.get(next as usize)? as usize)?,
+            };
+            let index = first_block + next;
             next += 1;
             Some(Block { index, sm: part.sm, start, end: start + wave.duration })
         })

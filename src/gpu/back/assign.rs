@@ -1,7 +1,7 @@
 //! Assigning blocks of one kernel, one after another, until all are assigned or none fits: rules R1, R2, R3.
 
 use super::Context;
-use super::sm_back::{RunningKernel, RunningWave, SmBack};
+use super::sm_back::{RunningKernel, RunningWave, SmBack, next_place};
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
@@ -117,9 +117,9 @@ impl SmBack {
     /// Keeps a wave until it completes.
     fn keep_wave(&mut self, kernel: u32, blocks: u32, parts: &[Part]) -> u32 {
         let index = self.free_waves.pop().unwrap_or_else(|| {
+            let place = next_place(self.waves.len());
             self.waves.push(RunningWave::default());
-            // Fewer than there are block slots on all SMs, and blocks of no length, of which an instant has few.
-            u32::try_from(self.waves.len() - 1).unwrap_or(u32::MAX)
+            place
         });
         let wave = &mut self.waves[index as usize];
         wave.kernel = kernel;

@@ -152,6 +152,13 @@ impl SmBack {
     }
 }
 
+/// The place behind the last of so many kernels or waves. Of either there are at most as many as operations, or as
+/// block slots, or as blocks of no length that one instant assigns: all counted with 32 bits.
+pub(super) fn next_place(places: usize) -> u32 {
+    debug_assert!(u32::try_from(places).is_ok(), "more than 2^32 kernels or waves at once");
+    u32::try_from(places).unwrap_or(u32::MAX)
+}
+
 impl Back for SmBack {
     /// A1: a kernel enters the EE queue of its stream's priority.
     fn enter<O: Observer>(&mut self, ready: Ready, context: &mut Context<'_, O>) {
@@ -168,9 +175,9 @@ impl Back for SmBack {
                         place
                     }
                     None => {
+                        let place = next_place(self.kernels.len());
                         self.kernels.push(running);
-                        // Fewer than there are operations, which 32 bits count.
-                        u32::try_from(self.kernels.len() - 1).unwrap_or(u32::MAX)
+                        place
                     }
                 };
                 let level = context.catalogue.stream_facts[stream.0 as usize].level;

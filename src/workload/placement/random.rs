@@ -7,17 +7,18 @@ use rand_chacha::ChaCha8Rng;
 /// The generator is kept: seeding one costs more than the numbers of a wave.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PlacementNumbers {
-    seeded: Option<(u64, ChaCha8Rng)>,
+    /// Behind a pointer, as most policies never need it and whoever holds it is moved about.
+    seeded: Option<Box<(u64, ChaCha8Rng)>>,
 }
 
 impl PlacementNumbers {
     /// Turns to the numbers of the wave of operation `operation` that starts with block `first_block`.
     pub(super) fn begin(&mut self, seed: u64, operation: u32, first_block: u32) {
         let stream = u64::from(operation) << 32 | u64::from(first_block);
-        if self.seeded.as_ref().is_none_or(|(known, _)| *known != seed) {
-            self.seeded = Some((seed, ChaCha8Rng::seed_from_u64(seed)));
+        if self.seeded.as_ref().is_none_or(|seeded| seeded.0 != seed) {
+            self.seeded = Some(Box::new((seed, ChaCha8Rng::seed_from_u64(seed))));
         }
-        if let Some((_, numbers)) = &mut self.seeded {
+        if let Some((_, numbers)) = self.seeded.as_deref_mut() {
             numbers.set_word_pos(0);
             numbers.set_stream(stream);
         }
@@ -25,7 +26,7 @@ impl PlacementNumbers {
 
     /// Uniform in `0..bound`; 0 if `bound` is 0.
     pub(super) fn below(&mut self, bound: usize) -> usize {
-        match &mut self.seeded {
+        match self.seeded.as_deref_mut() {
             Some((_, numbers)) if bound > 0 => numbers.random_range(0..bound),
             _ => 0,
         }
