@@ -103,8 +103,13 @@ impl Evr {
         let mut outcomes = Vec::with_capacity(schedulers.len());
         for scheduler in schedulers {
             let context = || format!("under {scheduler}");
-            // Only the figure asks for more than sums, and only of the first.
-            outcomes.push(if self.figure.is_some() && outcomes.is_empty() {
+            // Who had which SM over time: JSON says it of every scheduler, the table and the figure of the first.
+            let asks_for_sms = match self.format {
+                Format::Json => true,
+                Format::Table => outcomes.is_empty(),
+                Format::Csv => self.figure.is_some() && outcomes.is_empty(),
+            };
+            outcomes.push(if asks_for_sms {
                 let trace = run_applications(&set, scheduler, rules).with_context(context)?;
                 Outcome::new(&set, scheduler.name(), &trace)
             } else {

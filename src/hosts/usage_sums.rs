@@ -66,13 +66,11 @@ impl UsageSums {
         self.usage.busy_ns += u128::from(end.since(start.max(sm.of_any)).as_ns());
         sm.of_any = sm.of_any.max(end);
         sm.of_each.retain(|&(known, until)| known == injection || until > start);
-        let own = match sm.of_each.iter().position(|&(known, _)| known == injection) {
-            Some(position) => position,
-            None => {
-                sm.of_each.push((injection, start));
-                sm.of_each.len() - 1
-            }
-        };
+        let known = sm.of_each.iter().position(|&(known, _)| known == injection);
+        let own = known.unwrap_or_else(|| {
+            sm.of_each.push((injection, start));
+            sm.of_each.len() - 1
+        });
         let until = &mut sm.of_each[own].1;
         let time = end.since(start.max(*until));
         *until = end.max(*until);

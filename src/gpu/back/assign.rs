@@ -25,7 +25,7 @@ impl SmBack {
         for &sm in sms {
             let room = self.sms[usize::from(sm)].room(&kernel.demand);
             if room > 0 {
-                debug_assert!(room <= u32::from(u16::MAX), "a device has at most 65,535 block slots on an SM");
+                debug_assert!(u16::try_from(room).is_ok(), "a device has at most 65,535 block slots on an SM");
                 let room = u16::try_from(room).unwrap_or(u16::MAX);
                 parts.push(Part { sm, room, blocks: 0 });
                 total += u32::from(room);

@@ -169,16 +169,12 @@ impl Back for SmBack {
                 let demand = context.catalogue.kernel_facts[kernel.0 as usize].demand;
                 let running =
                     RunningKernel { operation, kernel, stream, demand, blocks, unassigned: blocks, running: 0 };
-                let place = match self.free_kernels.pop() {
-                    Some(place) => {
-                        self.kernels[place as usize] = running;
-                        place
-                    }
-                    None => {
-                        let place = next_place(self.kernels.len());
-                        self.kernels.push(running);
-                        place
-                    }
+                let place = if let Some(place) = self.free_kernels.pop() {
+                    self.kernels[place as usize] = running;
+                    place
+                } else {
+                    self.kernels.push(running);
+                    next_place(self.kernels.len() - 1)
                 };
                 let level = context.catalogue.stream_facts[stream.0 as usize].level;
                 if self.ee_queues[level].push(place) {
@@ -204,8 +200,8 @@ impl Back for SmBack {
     /// A2: the EE queues in order of priority; X1: only their heads; until one of them cannot go on.
     fn dispatch<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<Option<OperationId>, RunError> {
         self.start_copies(context)?;
-        let heads = self.ee_queues.iter().map(EeQueue::head).enumerate();
-        let Some((level, head)) = heads.filter_map(|(level, head)| Some((level, head?))).next() else {
+        let mut heads = self.ee_queues.iter().map(EeQueue::head).enumerate();
+        let Some((level, head)) = heads.find_map(|(level, head)| Some((level, head?))) else {
             return Ok(None);
         };
         if !self.changed {

@@ -90,7 +90,7 @@ impl SmBack {
         }
         // Fewer than the blocks of one grid, which fit 32 bits.
         let cycles = u32::try_from(periods).map_err(|_| TraceFull)?;
-        self.tell_stretch(kernel, running, cycle, (block_time, length, cycles), context)?;
+        Self::tell_stretch(kernel, running, cycle, (block_time, length, cycles), context)?;
         self.move_behind(head, running, (length, cycles), context)?;
         self.kernels[head as usize].unassigned -= kernel.running * cycle.turns * cycles;
         Ok(())
@@ -140,7 +140,6 @@ impl SmBack {
 
     /// Tells the observer of `cycles` periods.
     fn tell_stretch<O: Observer>(
-        &self,
         kernel: RunningKernel,
         running: &[Running],
         cycle: &Period,
