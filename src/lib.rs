@@ -46,5 +46,6 @@ pub mod schema;
 pub mod study;
 pub mod tasks;
 pub mod time;
+pub mod trace;
 pub mod warps;
 pub mod workload;
