@@ -19,7 +19,7 @@ mod waits;
 use std::io::{self, Write};
 
 use super::summary::Summary;
-use crate::plot::FinishMark;
+use crate::report::timeline::FinishMark;
 
 /// What an HTML file shows.
 #[derive(Debug, Clone)]
