@@ -138,7 +138,7 @@ fn sm_state(summary: &Summary<'_>, sm: u32, SmSnapshot { residents, free }: &SmS
 }
 
 fn waiting_of(summary: &Summary<'_>, held: &Held) -> Waiting {
-    let mut why = held.cause.as_ref().map_or_else(String::new, |cause| cause.sentence(held.rule));
+    let mut why = held.cause.as_ref().map_or_else(String::new, |cause| cause.sentence(held.rule).into_owned());
     if let Some(other) = held.behind {
         why.push(' ');
         why.push_str(&title(summary, other));

@@ -1,5 +1,7 @@
 //! What an operation waits for under the rule that holds it.
 
+use std::borrow::Cow;
+
 use super::free::Shortage;
 use super::queue::Queue;
 use crate::gpu::Rule;
@@ -18,14 +20,14 @@ pub enum Cause {
 impl Cause {
     /// Says it, as far as it can be said without the name of the operation at the head of a queue, which follows it.
     #[must_use]
-    pub fn sentence(&self, rule: Rule) -> String {
+    pub fn sentence(&self, rule: Rule) -> Cow<'static, str> {
         match self {
-            Self::Behind(_) => behind(rule).to_owned(),
-            Self::Channel => "until a hardware channel is free".to_owned(),
+            Self::Behind(_) => behind(rule).into(),
+            Self::Channel => "until a hardware channel is free".into(),
             Self::Room(Shortage { sm, lacks }) => {
                 let list: Vec<String> = lacks.iter().map(|(what, by)| format!("{by} {}", what.name())).collect();
                 let list = list.join(" and ");
-                format!("no SM has room for its next block; SM {sm} comes nearest and lacks {list}")
+                format!("no SM has room for its next block; SM {sm} comes nearest and lacks {list}").into()
             }
         }
     }

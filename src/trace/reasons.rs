@@ -1,5 +1,7 @@
 //! Why each operation waits, over the whole run.
 
+use std::collections::BTreeSet;
+
 use super::cause::Cause;
 use super::present::Present;
 use super::queue::{Queue, Stay, stays};
@@ -67,7 +69,8 @@ impl<'a> Sweep<'a> {
             blocks: Vec::new(),
             changes: Vec::new(),
         };
-        let rules: Vec<Rule> = sweep.waits.iter().map(|(_, wait)| wait.rule).filter(|&rule| may_change(rule)).collect();
+        let rules: BTreeSet<Rule> =
+            sweep.waits.iter().map(|(_, wait)| wait.rule).filter(|&rule| may_change(rule)).collect();
         let matters = |queue| match queue {
             Queue::Stream(_) => rules.contains(&Rule::N1),
             Queue::Ee(_) => rules.contains(&Rule::A2),

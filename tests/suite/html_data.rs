@@ -171,7 +171,7 @@ proptest! {
                     Cause::Behind(queue) => contents.iter().position(|contents| contents.queue == queue),
                     _ => None,
                 };
-                let why = cause.sentence(reason.rule);
+                let why = cause.sentence(reason.rule).into_owned();
                 (reason.operation.0.into(), reason.rule.name().to_owned(), why, queue, reason.from, reason.to)
             })
             .collect();

@@ -1,5 +1,6 @@
 //! Why each operation waited, in columns.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
@@ -13,7 +14,7 @@ use crate::trace::{Cause, Queue, Reason};
 #[derive(Debug, PartialEq, Eq, Hash, Clone, Serialize)]
 struct Said {
     rule: &'static str,
-    why: String,
+    why: Cow<'static, str>,
 }
 
 /// Columns, one entry for each wait, by operation and time.
@@ -42,7 +43,7 @@ impl Waits {
         let mut known: FxHashMap<Said, usize> = FxHashMap::default();
         let (mut last, mut last_end) = (None, 0);
         for reason in reasons {
-            let why = reason.cause.as_ref().map_or_else(String::new, |cause| cause.sentence(reason.rule));
+            let why = reason.cause.as_ref().map_or_else(Cow::default, |cause| cause.sentence(reason.rule));
             let said = Said { rule: reason.rule.name(), why };
             let number = known.get(&said).copied().unwrap_or_else(|| {
                 columns.said.push(said.clone());
