@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::summary::{Summary, stream_index};
+use crate::gpu::OperationRecord;
 use crate::time::Instant;
 use crate::trace::{Held, SmSnapshot, Snapshot};
 use crate::workload::{OperationId, OperationKind, StreamId};
@@ -100,9 +101,8 @@ impl State {
         let name = |id: OperationId| title(summary, id);
         let names = |ids: &[OperationId]| -> Vec<String> { ids.iter().map(|&id| name(id)).collect() };
         let mut copies: Vec<OperationId> = ce_queues.iter().flatten().copied().collect();
-        copies.sort_unstable_by_key(|id| {
-            summary.trace.operations().get(id.0 as usize).map(|record| record.queue_order())
-        });
+        copies
+            .sort_unstable_by_key(|id| summary.trace.operations().get(id.0 as usize).map(OperationRecord::queue_order));
         let stream_name = |stream: StreamId| {
             let streams = summary.trace.streams();
             streams.get(stream.0 as usize).map_or_else(String::new, |stream| stream.name.to_string())
