@@ -113,7 +113,7 @@ fn copies_of_a_log_and_logs_of_other_runs_are_dropped() {
 fn devices_are_recognized_by_size_and_by_the_order_of_their_sms() {
     let with = |threads: &str, sms: &str| {
         let text = SOUND.replace("4096", threads).replace("\"block_smids\": [0,1]", &format!("\"block_smids\": {sms}"));
-        recognize_device(&[log(&text)]).expect("built-in devices can be read").device.name
+        recognize_device(&[log(&text)]).expect("built-in devices can be read").device.name.clone()
     };
     assert_eq!(with("4096", "[0,1]"), "tx2");
     assert_eq!(with("16384", "[7,6]"), "k5000");
@@ -122,7 +122,7 @@ fn devices_are_recognized_by_size_and_by_the_order_of_their_sms() {
     assert_eq!(with("61440", "[0,1]"), "unknown-30-sm");
     // Without the number, the smallest device that has all the SMs used.
     assert_eq!(with("0", "[0,79]"), "titan-v");
-    assert_eq!(recognize_device(&[]).map(|found| found.device.name), Some("tx2".to_owned()));
+    assert_eq!(recognize_device(&[]).map(|found| found.device.name.clone()), Some("tx2".to_owned()));
 }
 
 /// JSON of the shape of a log, with anything in it.

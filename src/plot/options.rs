@@ -31,7 +31,7 @@ pub enum HeightBy {
 impl HeightBy {
     /// What one block takes.
     #[must_use]
-    pub const fn of_block(self, demand: &BlockDemand, device: &Device) -> u32 {
+    pub fn of_block(self, demand: &BlockDemand, device: &Device) -> u32 {
         match self {
             Self::Threads => demand.warps * device.warp_size,
             Self::SharedMemory => demand.shared_memory_bytes,

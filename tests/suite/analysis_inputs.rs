@@ -96,7 +96,7 @@ fn several_kernels_in_one_stream_are_said() {
 #[test]
 fn more_streams_than_channels_are_said_and_have_no_safe_finish() {
     let mut scenario = scenario(ALIKE, ALIKE, TWO_STREAMS);
-    scenario.device.channels = Some(1);
+    scenario.device = scenario.device.with(|spec| spec.channels = Some(1)).expect("it is a GPU");
     departs(&scenario, Departure::Channels);
     let analysis = analyse(&scenario).expect("it is analysed");
     assert!(analysis.kernels.iter().all(|kernel| kernel.safe_finish_ns.is_none()));

@@ -1,7 +1,7 @@
 //! Random scenarios for property tests, with everything the rules know: small numbers, so that many things happen at the
 //! same instant. (The audit's campaign has its own, by number: `audit_oracle::sample`.)
 
-use gpusched::device::{BlockShape, CopyDirection, Device, SmMask, SmOrder};
+use gpusched::device::{BlockShape, CopyDirection, Device, DeviceSpec, SmMask, SmOrder};
 use gpusched::scenario::{BarrierId, HostThread, Scenario, Step};
 use gpusched::time::Duration;
 use gpusched::workload::{BlockTime, Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec};
@@ -25,7 +25,7 @@ fn own_device() -> impl Strategy<Value = Device> {
     let shared = (select(vec![1_u32, 100, 256]), select(vec![0_u32, 50]), 600_u32..5_000);
     let rest = (1_u32..=3, option::weighted(0.4, 1_u32..=3), 1_u32..=4, 0_u64..3, 0_usize..4, any::<bool>());
     (limits, shared, rest).prop_map(|(limits, shared, rest)| {
-        let mut device = builtin("tx2");
+        let mut device = DeviceSpec::clone(&builtin("tx2"));
         let (sms, sms_per_tpc, threads, warps, blocks) = limits;
         "own".clone_into(&mut device.name);
         (device.sms, device.sms_per_tpc) = (sms, sms_per_tpc.min(sms));
@@ -50,7 +50,7 @@ fn own_device() -> impl Strategy<Value = Device> {
             2 => SmOrder::EvenThenOdd,
             _ => SmOrder::Explicit((0..sms).rev().map(|sm| (sm + 1) % sms).collect()),
         };
-        device
+        Device::new(device).expect("it is a GPU")
     })
 }
 
@@ -59,7 +59,9 @@ fn device() -> impl Strategy<Value = Device> {
         2 => Just(builtin("tx2")),
         1 => Just(builtin("k5000")),
         1 => Just(builtin("titan-v")),
-        1 => (1_u32..=3).prop_map(|channels| Device { channels: Some(channels), ..builtin("tx2") }),
+        1 => (1_u32..=3).prop_map(|channels| {
+            builtin("tx2").with(|spec| spec.channels = Some(channels)).expect("it is a GPU")
+        }),
         5 => own_device(),
     ]
 }
