@@ -20,7 +20,7 @@ impl Observation {
     /// A simulated run of `scenario`. Every block is expanded.
     #[must_use]
     pub fn of_trace(scenario: &Scenario, trace: &Trace, ended: Ended) -> Self {
-        Self::of_run(&scenario.name, &scenario.device, trace, ended)
+        Self::of_run(&scenario.name, scenario.device(), trace, ended)
     }
 
     /// A simulated run on `device`, with whatever host in front of it. Every block is expanded.

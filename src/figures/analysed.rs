@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use super::figure::{Failure, File, Made};
 use super::timeline::{Published, against_expected};
 use crate::analysis::printed::{self, Step};
-use crate::analysis::{Analysis, Comparison, analyse, compare, merged_scenario};
+use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};
 use crate::hosts::simulate;
 use crate::plot::{FinishMark, Timeline, TimelineOptions, comparison};
 use crate::report::{RunnableTimes, Summary, comparison_csv, runnable_times, runnable_times_csv};
@@ -36,8 +36,9 @@ fn is_model(published: Published) -> bool {
 /// model, the times by runnable are written too.
 pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Failure> {
     let scenario = read(published)?;
-    let (analysis, compared, run) = (analyse(&scenario)?, compare(&scenario)?, simulate(&scenario)?);
-    let merged = merged_scenario(&scenario, &analysis);
+    let (analysis, run) = (analyse(&scenario)?, simulate(&scenario)?);
+    let compared = Comparison::new(&scenario, &analysis, &run.trace);
+    let merged = merged_scenario(&scenario, &analysis)?;
     let analysed = simulate(&merged)?;
     let upper = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
     let lower = Summary { scenario: &merged, trace: &analysed.trace, ended: analysed.ended };
@@ -114,7 +115,7 @@ pub(super) fn steps(analysis: &Analysis<'_>) -> Result<Option<Vec<Step>>, Failur
 
 /// The work of a scenario on one merged SM up to `to`, as SVG.
 pub(super) fn merged_svg(scenario: &Scenario, title: String, to: Duration) -> Result<String, Failure> {
-    let mut merged = merged_scenario(scenario, &analyse(scenario)?);
+    let mut merged = merged_scenario(scenario, &analyse(scenario)?)?;
     merged.name = title;
     let run = simulate(&merged)?;
     let summary = Summary { scenario: &merged, trace: &run.trace, ended: run.ended };

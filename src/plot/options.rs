@@ -118,14 +118,14 @@ impl TimelineOptions {
                 most_mm: MOST_WIDTH / MM,
             });
         }
-        let sms = scenario.device.sms;
+        let sms = scenario.device().sms;
         let last = self.sms.iter().flatten().map(|range| *range.end()).max();
         if let Some(sm) = last.filter(|&last| last >= sms) {
             return Err(PlotError::NoSuchSm { sm, sms });
         }
         for title in self.only.iter().flatten() {
-            if !scenario.kernels.iter().any(|kernel| *kernel.title == **title) {
-                let mut known: Vec<&str> = scenario.kernels.iter().map(|kernel| &*kernel.title).collect();
+            if !scenario.kernels().iter().any(|kernel| *kernel.title == **title) {
+                let mut known: Vec<&str> = scenario.kernels().iter().map(|kernel| &*kernel.title).collect();
                 known.dedup();
                 known.truncate(20);
                 return Err(PlotError::NoSuchKernel { title: title.clone(), known: known.join(", ") });

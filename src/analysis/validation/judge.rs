@@ -13,7 +13,9 @@ use crate::analysis::merged_sm::{MergedKernel, MergedSm};
 use crate::device::{BlockDemand, Device};
 use crate::gpu::{Gpu, GpuEvent, GpuOptions, Host, RunError, SubmitError};
 use crate::time::{Duration, Instant};
-use crate::workload::{BlockTime, Kernel, KernelId, OperationKind, Origin, Placement, StreamId, StreamSpec};
+use crate::workload::{
+    BlockTime, Kernel, KernelId, OperationKind, Origin, Placement, StreamId, StreamSpec, WorkloadError,
+};
 
 /// How the analysis of one sample compares with its simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -125,7 +127,11 @@ impl Judge {
         } else {
             self.demands.clear();
             for kernel in &sample.kernels {
-                self.demands.push(BlockDemand::new(&kernel.shape(), &self.device).map_err(SubmitError::from)?);
+                self.demands.push(
+                    BlockDemand::new(&kernel.shape(), &self.device)
+                        .map_err(WorkloadError::from)
+                        .map_err(SubmitError::from)?,
+                );
             }
             self.analyse(family, sample)?;
             self.submit(sample)?;
