@@ -10,7 +10,7 @@ use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::{MergedKernel, MergedSm};
 use super::pool::{needs, pool};
 use super::safe_bound::SafeBounds;
-use super::task::Task;
+use super::task::KernelTask;
 use crate::device::BlockDemand;
 use crate::gpu::{GpuOptions, RunError, SubmitError};
 use crate::hosts::{ProgramHost, Target};
@@ -135,7 +135,7 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
         let period = thread.and_then(|thread| thread.period.or(thread.deadline));
         let (block_time, blocks, threads) =
             (costs.kernels[id.0 as usize].block_time, kernel.blocks, kernel.shape.threads);
-        let task = period.map(|period| Task { period, block_time, blocks, threads });
+        let task = period.map(|period| KernelTask { period, block_time, blocks, threads });
         index_of[number as usize] = kernels.len();
         kernels.push(AnalysedKernel {
             launch: KernelLaunch::new(scenario, number, kernel, record.stream, record.origin),

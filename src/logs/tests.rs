@@ -27,7 +27,7 @@ fn a_sound_log_is_read_as_it_is_written() {
     assert_eq!((&*first.name, first.block_count, first.threads, first.iteration), ("K2", 2, 512, 0));
     assert_eq!((first.launch_start_ns, first.launch_return_ns), (5_500_003_000, 5_500_040_000));
     assert_eq!(first.synchronized_ns, None, "the examiner writes 0 where it does not wait");
-    let block = ObservedBlock { sm: 1, start_ns: 6_000_064_000, end_ns: 6_500_070_000 };
+    let block = LoggedBlock { sm: 1, start_ns: 6_000_064_000, end_ns: 6_500_070_000 };
     assert_eq!(first.blocks.iter().nth(1), Some(block));
     assert_eq!(second.blocks.first_start_ns(), Some(6_500_074_000));
 }

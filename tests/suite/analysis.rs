@@ -2,7 +2,7 @@
 
 use gpusched::analysis::{Departure, Method, analyse, compare, launch_orders};
 use gpusched::device::Device;
-use gpusched::experiments::validation::{Family, Judge, Sample, SampleKernel, SampleStream, Verdict};
+use gpusched::experiments::validation::{Agreement, Family, Judge, Sample, SampleKernel, SampleStream};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
@@ -257,7 +257,7 @@ fn agree(family: Family, samples: u64) {
             assert_eq!(*stated, of_scenario.1, "{} {index}", family.name());
             if family != Family::EqualAnyPrinted && family != Family::ShrunkDurations {
                 assert_eq!(analysed, of_scenario.0, "{} {index}", family.name());
-                assert_eq!(verdict == Verdict::Equal, comparison.equal, "{} {index}", family.name());
+                assert_eq!(verdict == Agreement::Equal, comparison.equal, "{} {index}", family.name());
             }
         }
     }
@@ -278,7 +278,7 @@ fn equal_independent_kernels_are_always_exact() {
             let mut judge = Judge::new(&device, placement);
             for index in 0..400 {
                 let sample = Sample::draw(family, &device, 5, index);
-                assert_eq!(judge.judge(family, &sample), Ok(Verdict::Equal), "{} {index}", family.name());
+                assert_eq!(judge.judge(family, &sample), Ok(Agreement::Equal), "{} {index}", family.name());
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::workload::{
 
 /// How the analysis of one sample compares with its simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
+pub enum Agreement {
     /// All finish times agree.
     Equal,
     /// Some kernel finishes earlier than analysed, and none later.
@@ -112,7 +112,7 @@ impl Judge {
     ///
     /// # Errors
     /// [`RunError`] if the sample does not fit the device.
-    pub fn judge(&mut self, family: Family, sample: &Sample) -> Result<Verdict, RunError> {
+    pub fn judge(&mut self, family: Family, sample: &Sample) -> Result<Agreement, RunError> {
         if family == Family::ShrunkDurations {
             self.submit(sample)?;
             self.simulate(sample)?;
@@ -137,11 +137,11 @@ impl Judge {
         }
         let pairs = || self.analysed.iter().zip(&self.simulated);
         Ok(if pairs().any(|(analysed, simulated)| analysed < simulated) {
-            Verdict::Optimistic
+            Agreement::Optimistic
         } else if pairs().any(|(analysed, simulated)| analysed > simulated) {
-            Verdict::Pessimistic
+            Agreement::Pessimistic
         } else {
-            Verdict::Equal
+            Agreement::Equal
         })
     }
 
