@@ -97,7 +97,7 @@ impl State {
     #[must_use]
     pub fn at(summary: &Summary<'_>, at: Instant) -> Self {
         let Snapshot { at, stream_queues, ee_queues, ce_queues, copy_engines, sms, waiting } =
-            Snapshot::new(summary.trace, &summary.scenario.device, at);
+            Snapshot::new(summary.trace, summary.scenario.device(), at);
         let name = |id: OperationId| title(summary, id);
         let names = |ids: &[OperationId]| -> Vec<String> { ids.iter().map(|&id| name(id)).collect() };
         let mut copies: Vec<OperationId> = ce_queues.iter().flatten().copied().collect();
@@ -130,7 +130,7 @@ fn sm_state(summary: &Summary<'_>, sm: u32, SmSnapshot { residents, free }: &SmS
     SmState {
         sm,
         resident: residents.iter().map(resident).collect(),
-        free_threads: free.warps * summary.scenario.device.warp_size,
+        free_threads: free.warps * summary.scenario.device().warp_size,
         free_blocks: free.blocks,
         free_shared_memory: free.shared_memory_bytes,
         free_registers: free.registers,

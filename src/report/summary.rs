@@ -126,7 +126,7 @@ impl<'a> Summary<'a> {
     /// 0 to 1; empty if the run took no time.
     #[must_use]
     pub fn utilization(&self) -> Vec<SmUtilization> {
-        let device = &self.scenario.device;
+        let device = self.scenario.device();
         let span = self.trace.end().as_ns() as f64;
         if span == 0.0 {
             return Vec::new();

@@ -155,7 +155,7 @@ proptest! {
             prop_assert_eq!(found, [Some(record.launched()), record.first_start(), record.finish()]);
         }
 
-        let contents = queue_contents(&run.trace, &scenario.device);
+        let contents = queue_contents(&run.trace, scenario.device());
         let (queues, ends) = queues(written, &instants);
         let expected = |stay: &Stay| (stay.operation.0.into(), stay.entered, stay.left);
         let expected: Vec<Vec<_>> =
@@ -163,7 +163,7 @@ proptest! {
         prop_assert_eq!(queues, expected);
         prop_assert!(ends.is_sorted(), "the page looks for the head by the ends");
 
-        let expected: Vec<Said> = reasons(&run.trace, &scenario.device)
+        let expected: Vec<Said> = reasons(&run.trace, scenario.device())
             .into_iter()
             .map(|reason| {
                 let cause = reason.cause.expect("a simulated run tells all causes");

@@ -63,7 +63,7 @@ impl<'a> Plain<'a> {
 
     fn engine(&self, id: OperationId) -> Option<u32> {
         let OperationKind::Copy(copy) = self.record(id).kind else { return None };
-        Some(self.scenario.device.copy.engine_for(self.trace.copies()[copy.0 as usize].direction))
+        Some(self.scenario.device().copy.engine_for(self.trace.copies()[copy.0 as usize].direction))
     }
 
     fn priority(&self, stream: StreamId) -> i32 {
@@ -95,7 +95,7 @@ impl<'a> Plain<'a> {
 
     /// Block counts of each SM, and what they leave of warps, block slots, shared memory and registers.
     fn sm(&self, sm: u32) -> (BTreeMap<OperationId, u32>, [u32; 4]) {
-        let device = &self.scenario.device;
+        let device = self.scenario.device();
         let limits = &device.per_sm;
         let mut free = [device.warps_per_sm(), limits.blocks, limits.shared_memory_bytes, limits.registers];
         let mut counts = BTreeMap::new();
@@ -111,13 +111,13 @@ impl<'a> Plain<'a> {
 
     fn takes(&self, id: OperationId) -> [u32; 4] {
         let kernel = self.trace.kernel_of(id).expect("it is a kernel");
-        let demand = BlockDemand::new(&kernel.shape, &self.scenario.device).expect("it fits");
+        let demand = BlockDemand::new(&kernel.shape, self.scenario.device()).expect("it fits");
         [demand.warps, 1, demand.shared_memory_bytes, demand.registers]
     }
 
     /// By how much a block falls short on each SM that it may use.
     fn shortages(&self, id: OperationId) -> Vec<(u32, [u32; 4])> {
-        let device = &self.scenario.device;
+        let device = self.scenario.device();
         let kernel = self.trace.kernel_of(id).expect("it is a kernel");
         let mask = kernel.sm_mask.or(self.trace.streams()[self.record(id).stream.0 as usize].sm_mask);
         let allowed = (0..device.sms).filter(|&sm| mask.is_none_or(|mask| mask.enables_sm(sm, device)));
@@ -164,7 +164,7 @@ impl<'a> Plain<'a> {
         if head != Some(id) {
             return Some((Rule::X1, head));
         }
-        let mut higher = self.scenario.device.priorities().filter(|&other| other < own);
+        let mut higher = self.scenario.device().priorities().filter(|&other| other < own);
         if let Some(holder) = higher.find_map(|priority| first(Queue::Ee(priority))) {
             return Some((Rule::A2, Some(holder)));
         }
@@ -190,7 +190,7 @@ impl<'a> Plain<'a> {
     }
 
     fn agrees(&self, state: &Snapshot) -> Result<(), TestCaseError> {
-        let device = &self.scenario.device;
+        let device = self.scenario.device();
         let streams = (0..).map(StreamId).take(self.trace.streams().len());
         let queues = streams.map(|stream| (stream, self.content(Queue::Stream(stream))));
         let queues: Vec<_> = queues.filter(|(_, content)| !content.is_empty()).collect();
@@ -274,7 +274,7 @@ fn are_the_waits_of_the_record(reasons: &[Reason], trace: &Trace) -> Result<(), 
 
 fn check(scenario: &Scenario) -> Result<(), TestCaseError> {
     let run = simulate(scenario)?;
-    let (trace, device) = (&run.trace, &scenario.device);
+    let (trace, device) = (&run.trace, scenario.device());
     let (queues, reasons) = (queue_contents(trace, device), reasons(trace, device));
     are_the_waits_of_the_record(&reasons, trace)?;
     for contents in &queues {

@@ -121,7 +121,7 @@ impl<'a> PageData<'a> {
 impl<'a> RunData<'a> {
     fn new(run: &HtmlRun<'a>) -> Self {
         let Summary { scenario, trace, .. } = run.summary;
-        let device = &scenario.device;
+        let device = scenario.device();
         // Of a measured run neither queues nor waits are known.
         let (queues, reasons): (Vec<QueueContents>, Vec<Reason>) =
             if run.blocks_only { Default::default() } else { (queue_contents(trace, device), reasons(trace, device)) };

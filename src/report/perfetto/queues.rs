@@ -16,7 +16,7 @@ const fn is_shown(queue: Queue) -> bool {
 
 pub(super) fn write<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
     let summary = &run.summary;
-    let (trace, device) = (summary.trace, &summary.scenario.device);
+    let (trace, device) = (summary.trace, summary.scenario.device());
     for id in (0..).map(OperationId).take(trace.operations().len()) {
         for (queue, stay) in stays(trace, device, id).filter(|(queue, _)| is_shown(*queue)) {
             let time = stay.time(trace.end());

@@ -64,7 +64,7 @@ struct InUse {
 
 /// How much of each resource is in use.
 fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
-    let device = &context.summary.scenario.device;
+    let device = context.summary.scenario.device();
     let mut all = RESOURCES.map(|_| InUse { amounts: Vec::new(), sums: Sums::new(steps.count()) });
     for (operation, _, kernel) in context.summary.launches() {
         // A kernel of which no block fits has no runs.
@@ -88,7 +88,7 @@ fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
 impl InUse {
     /// The share of all SMs; `None` if no block takes any.
     fn points(self, context: &Context<'_>, resource: HeightBy, steps: &Steps<'_>, area: &Rect) -> Option<Vec<Point>> {
-        let device = &context.summary.scenario.device;
+        let device = context.summary.scenario.device();
         let capacity = u128::from(resource.of_sm(device)) * u128::from(device.sms);
         if self.sums.is_empty() || capacity == 0 {
             return None;

@@ -33,7 +33,7 @@ impl Queues {
         let summary = &context.summary;
         let end_of_run = summary.trace.end();
         let mut queues = Vec::new();
-        for mut contents in queue_contents(summary.trace, &summary.scenario.device) {
+        for mut contents in queue_contents(summary.trace, summary.scenario.device()) {
             if !matches!(contents.queue, Queue::Ee(_) | Queue::Ce(_)) {
                 continue;
             }
@@ -52,7 +52,7 @@ impl Queues {
     /// Names, as they stand beside the plot.
     pub(super) fn names(&self, context: &Context<'_>) -> Vec<String> {
         let priorities = self.queues.iter().filter(|(queue, ..)| matches!(queue, Queue::Ee(_))).count();
-        let engines = context.summary.scenario.device.copy.engines;
+        let engines = context.summary.scenario.device().copy.engines;
         let name = |queue: Queue| match queue {
             Queue::Ee(priority) if priorities > 1 || priority != 0 => {
                 format!("EE prio. {}", super::arrows::signed(priority))
