@@ -28,7 +28,7 @@ mod simulation;
 
 pub use back::{Back, Context, Ready, SmBack};
 pub use calendar::{Calendar, Event};
-pub use catalogue::Catalogue;
+pub use catalogue::Known;
 pub use error::{RunError, SubmitError};
 pub use host::{Ended, GpuEvent, Host, Target};
 pub use observer::{Finishes, Observer};

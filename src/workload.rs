@@ -10,8 +10,10 @@ use serde::Serialize;
 use crate::device::{BlockShape, CopyDirection, SmMask};
 use crate::time::Duration;
 
+mod catalogue;
 mod placement;
 
+pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, WorkloadError};
 pub use placement::{Part, Placement};
 pub(crate) use placement::{Sequence, Start, distribute};
 

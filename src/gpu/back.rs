@@ -11,7 +11,7 @@ mod stretch;
 pub use sm_back::SmBack;
 
 use super::calendar::{Calendar, Event};
-use super::catalogue::Catalogue;
+use super::catalogue::Known;
 use super::error::RunError;
 use super::observer::Observer;
 use crate::time::Instant;
@@ -25,7 +25,7 @@ pub struct Context<'a, O> {
     /// Nothing happens after this instant.
     pub horizon: Instant,
     /// Streams, kernels and copies.
-    pub catalogue: &'a Catalogue,
+    pub catalogue: &'a Known,
     /// Where completions are entered.
     pub calendar: &'a mut Calendar,
     /// Who is told.

@@ -2,49 +2,20 @@
 
 use thiserror::Error;
 
-use crate::device::{DemandError, SmMask};
 use crate::time::Instant;
 use crate::trace::TraceFull;
-use crate::workload::OperationId;
+use crate::workload::{OperationId, WorkloadError};
 
 /// Why the GPU does not take something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SubmitError {
-    /// A block that can never run.
+    /// A stream, kernel or copy that the device does not take.
     #[error(transparent)]
-    Demand(#[from] DemandError),
-    /// A kernel without blocks.
-    #[error("a kernel needs at least 1 block")]
-    EmptyGrid,
-    /// A mask under which nothing could ever run.
-    #[error("the SM mask {mask} leaves none of the {sms} SMs of this device")]
-    MaskLeavesNoSm {
-        /// The mask.
-        mask: SmMask,
-        /// SMs of the device.
-        sms: u32,
-    },
-    /// A stream priority that the device does not have.
-    #[error("stream priority {priority} is outside this device's range, {highest} (highest) to 0 (lowest)")]
-    Priority {
-        /// The priority.
-        priority: i32,
-        /// The device's highest one.
-        highest: i32,
-    },
-    /// Best block time above worst.
-    #[error("the best block time is longer than the worst")]
-    BlockTime,
-    /// A copy longer than time itself.
-    #[error("the copy takes longer than 2^64 ns")]
-    CopyTooLong,
+    Workload(#[from] WorkloadError),
     /// A stream, kernel or copy that was never made known.
     #[error("no such stream, kernel or copy")]
     Unknown,
-    /// More streams, kernels or copies than 32 bits count.
-    #[error("more than 4294967295 streams, kernels or copies")]
-    TooMany,
     /// More operations than the run may submit.
     #[error("the scenario submits more than {most} operations")]
     TooManyOperations {

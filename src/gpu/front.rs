@@ -180,7 +180,7 @@ impl Front {
         self.completed_in_a_row as usize
     }
 
-    /// The run is over: what still waits for a channel has waited until now.
+    /// The run is over: what still waits for a channel waits until now, which is for good.
     pub(super) fn close<O: Observer>(&mut self, context: &mut Context<'_, O>) {
         while let Some((operation, since)) = self.channel_queue.pop_front() {
             context.observer.waited(OperationId(operation), crate::trace::Rule::Channel, since, context.now);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::back::{Back, Context, SmBack};
 use super::calendar::Calendar;
-use super::catalogue::Catalogue;
+use super::catalogue::Known;
 use super::error::{MAX_ROUNDS, RunError, SubmitError};
 use super::front::Front;
 use super::host::{Ended, Host, Target};
@@ -33,7 +33,7 @@ pub struct Gpu<B = SmBack, O = Recorder> {
     options: GpuOptions,
     now: Instant,
     calendar: Calendar,
-    catalogue: Catalogue,
+    catalogue: Known,
     front: Front,
     back: B,
     observer: O,
@@ -73,7 +73,7 @@ impl<B: Back, O: Observer> Gpu<B, O> {
             options,
             now: Instant::ZERO,
             calendar: Calendar::new(),
-            catalogue: Catalogue::new(device, options.placement),
+            catalogue: Known::new(device, options.placement),
             front: Front::new(device.channels),
             back,
             observer,
@@ -96,9 +96,12 @@ impl<B: Back, O: Observer> Gpu<B, O> {
         self.observer.clear();
     }
 
-    /// Changes how long blocks of a kernel run, if best is not above worst. An unknown kernel is passed over.
-    pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) {
-        self.catalogue.set_block_time(kernel, time);
+    /// Changes how long blocks of a kernel run. An unknown kernel is passed over.
+    ///
+    /// # Errors
+    /// [`SubmitError::Workload`] if best is above worst.
+    pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), SubmitError> {
+        self.catalogue.set_block_time(kernel, time)
     }
 
     /// Gives each block of a kernel a time of its own, such as one that was measured; blocks past the end of the list
@@ -147,6 +150,8 @@ impl<B: Back, O: Observer> Gpu<B, O> {
             self.now = self.options.horizon;
         }
         let (front, back, mut context) = self.parts();
+        // What still waits does so for good, whenever the run ends.
+        context.now = Instant::MAX;
         back.close(&mut context);
         front.close(&mut context);
         context.observer.ended(context.now);

@@ -9,7 +9,7 @@ use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, RunErro
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
-use crate::workload::{OperationId, OperationKind, Origin};
+use crate::workload::{Kernel, OperationId, OperationKind, Origin, StreamSpec};
 
 /// Runs the threads of a scenario.
 ///
@@ -141,7 +141,7 @@ pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, ProgramError> {
-    let mut gpu = Gpu::new(&scenario.device, options);
+    let mut gpu = Gpu::new(scenario.device(), options);
     make_known(scenario, &mut gpu)?;
     let host = ProgramHost::new(&scenario.threads);
     let (trace, ended, host) = Simulation::new(gpu, host).run()?;
@@ -157,17 +157,17 @@ pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, Pr
 /// # Errors
 /// [`SubmitError`], for a scenario that did not come through a reader.
 pub fn make_known(scenario: &Scenario, gpu: &mut Gpu<impl Back, impl Observer>) -> Result<(), SubmitError> {
-    for stream in scenario.streams.iter().skip(1) {
-        gpu.add_stream(stream.clone())?;
+    for stream in scenario.streams().iter().skip(1) {
+        gpu.add_stream(StreamSpec::clone(stream))?;
     }
-    for kernel in &scenario.kernels {
-        gpu.add_kernel(kernel.clone())?;
+    for kernel in scenario.kernels() {
+        gpu.add_kernel(Kernel::clone(kernel))?;
     }
     for (&kernel, times) in &scenario.block_times {
         gpu.set_block_times(kernel, times.clone());
     }
-    for copy in &scenario.copies {
-        gpu.add_copy(*copy)?;
+    for copy in scenario.copies() {
+        gpu.add_copy(**copy)?;
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ use crate::recount;
 use crate::reference::{self, Outcome, ReferenceIteration};
 
 /// As many cases as `PROPTEST_CASES` says, or else `cases`.
-fn config(cases: u32) -> Config {
+pub(crate) fn config(cases: u32) -> Config {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
     Config { cases: asked.unwrap_or(cases), ..Config::default() }
 }
@@ -263,7 +263,7 @@ proptest! {
     fn who_observes_changes_nothing(Case(scenario) in scenario(MANY_BLOCKS), placement in placement()) {
         let scenario = with_placement(scenario, placement);
         let run = simulate(&scenario)?;
-        let mut gpu = Gpu::observed_by(Finishes::default(), &scenario.device, options(&scenario));
+        let mut gpu = Gpu::observed_by(Finishes::default(), scenario.device(), options(&scenario));
         make_known(&scenario, &mut gpu)?;
         let ended = gpu.run(&mut ProgramHost::new(&scenario.threads))?;
         prop_assert_eq!(ended, run.ended);

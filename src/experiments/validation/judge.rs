@@ -12,12 +12,12 @@ use crate::device::{BlockDemand, Device};
 use crate::gpu::{Finishes, Gpu, GpuOptions, Host, RunError, SmBack, SubmitError, Target};
 use crate::time::{Duration, Instant};
 use crate::workload::{
-    BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec,
+    BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec, WorkloadError,
 };
 
 /// How the analysis of one sample compares with its simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
+pub enum Agreement {
     /// All finish times agree.
     Equal,
     /// Some kernel finishes earlier than analysed, and none later.
@@ -110,20 +110,24 @@ impl Judge {
     ///
     /// # Errors
     /// [`RunError`] if the sample does not fit the device.
-    pub fn judge(&mut self, family: Family, sample: &Sample) -> Result<Verdict, RunError> {
+    pub fn judge(&mut self, family: Family, sample: &Sample) -> Result<Agreement, RunError> {
         if family == Family::ShrunkDurations {
             self.submit(sample)?;
             self.simulate(sample)?;
             std::mem::swap(&mut self.analysed, &mut self.simulated);
             self.gpu.rewind();
             for (kernel, index) in (0..).map(KernelId).zip(0..sample.kernels.len()) {
-                self.gpu.set_block_time(kernel, block_time(sample, index, true));
+                self.gpu.set_block_time(kernel, block_time(sample, index, true))?;
             }
             self.simulate(sample)?;
         } else {
             self.demands.clear();
             for kernel in &sample.kernels {
-                self.demands.push(BlockDemand::new(&kernel.shape(), &self.device).map_err(SubmitError::from)?);
+                self.demands.push(
+                    BlockDemand::new(&kernel.shape(), &self.device)
+                        .map_err(WorkloadError::from)
+                        .map_err(SubmitError::from)?,
+                );
             }
             self.analyse(family, sample)?;
             self.submit(sample)?;
@@ -131,11 +135,11 @@ impl Judge {
         }
         let pairs = || self.analysed.iter().zip(&self.simulated);
         Ok(if pairs().any(|(analysed, simulated)| analysed < simulated) {
-            Verdict::Optimistic
+            Agreement::Optimistic
         } else if pairs().any(|(analysed, simulated)| analysed > simulated) {
-            Verdict::Pessimistic
+            Agreement::Pessimistic
         } else {
-            Verdict::Equal
+            Agreement::Equal
         })
     }
 

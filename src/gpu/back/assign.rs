@@ -56,7 +56,7 @@ impl SmBack {
     ) -> Result<(), RunError> {
         let operation = kernel.operation;
         let time = context.catalogue.kernels()[kernel.kernel.0 as usize].duration;
-        let own_times = context.catalogue.kernel_facts[kernel.kernel.0 as usize].block_times.as_deref();
+        let own_times = context.catalogue.block_times(kernel.kernel);
         let first_block = kernel.blocks - kernel.unassigned;
         let cursor = self.cursor;
         let mut start = Start { cursor, seed: self.seed, operation: operation.0, first_block };

@@ -102,7 +102,7 @@ impl SmBack {
             let Some((operation, copy)) = engine.start_next() else { continue };
             context.observer.dispatched(operation, context.now);
             context.observer.fully_dispatched(operation, context.now);
-            let duration = context.catalogue.copy_facts[copy.0 as usize].duration;
+            let duration = context.catalogue.copies()[copy.0 as usize].time();
             let end = context.now.checked_add(duration).ok_or(RunError::TimeOverflow { operation })?;
             context.calendar.complete_at(end, Event::Copy(number));
         }
@@ -166,7 +166,7 @@ impl Back for SmBack {
         match kind {
             OperationKind::Kernel(kernel) => {
                 let blocks = context.catalogue.kernels()[kernel.0 as usize].blocks;
-                let demand = context.catalogue.kernel_facts[kernel.0 as usize].demand;
+                let demand = context.catalogue.kernels()[kernel.0 as usize].demand();
                 let running =
                     RunningKernel { operation, kernel, stream, demand, blocks, unassigned: blocks, running: 0 };
                 let place = if let Some(place) = self.free_kernels.pop() {
@@ -176,14 +176,14 @@ impl Back for SmBack {
                     self.kernels.push(running);
                     next_place(self.kernels.len() - 1)
                 };
-                let level = context.catalogue.stream_facts[stream.0 as usize].level;
+                let level = context.catalogue.streams()[stream.0 as usize].level();
                 if self.ee_queues[level].push(place) {
                     self.changed = true;
                     context.observer.reached_queue_head(operation, context.now);
                 }
             }
             OperationKind::Copy(copy) => {
-                let engine = context.catalogue.copy_facts[copy.0 as usize].engine;
+                let engine = context.catalogue.copies()[copy.0 as usize].engine();
                 self.copy_engines[engine].push(operation, copy);
             }
             OperationKind::Memset => debug_assert!(false, "a memset ends in the front"),

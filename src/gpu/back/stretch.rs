@@ -41,7 +41,7 @@ impl SmBack {
             return Ok(());
         }
         let time = context.catalogue.kernels()[kernel.kernel.0 as usize].duration;
-        if time.varies() || context.catalogue.kernel_facts[kernel.kernel.0 as usize].block_times.is_some() {
+        if time.varies() || context.catalogue.block_times(kernel.kernel).is_some() {
             return Ok(());
         }
         // Looking at the whole calendar once per cycle costs no more than the cycle itself.
