@@ -92,19 +92,20 @@ pub(super) fn distribute(policy: Placement, parts: &mut [Part], blocks: u32, sta
 /// placed while its SM has room `l` is said to have level `l`, and blocks are placed by falling level. So there is a
 /// level above which every place is taken, and on it the SMs are served in order.
 fn level_out(parts: &mut [Part], blocks: u32) {
-    let at_or_above = |parts: &[Part], level: u16| -> u32 {
-        parts.iter().map(|part| u32::from((part.room + 1).saturating_sub(level))).sum()
+    let at_or_above = |parts: &[Part], level: u32| -> u32 {
+        parts.iter().map(|part| (u32::from(part.room) + 1).saturating_sub(level)).sum()
     };
     // The largest level with enough places at or above it; level 1 has, as there is room for all blocks.
     let (mut low, mut high) = (1, parts.iter().map(|part| part.room).max().unwrap_or(1));
     while low < high {
         let middle = low + (high - low).div_ceil(2);
-        if at_or_above(parts, middle) >= blocks { low = middle } else { high = middle - 1 }
+        if at_or_above(parts, u32::from(middle)) >= blocks { low = middle } else { high = middle - 1 }
     }
-    let mut left = blocks - at_or_above(parts, low + 1);
+    let mut left = blocks - at_or_above(parts, u32::from(low) + 1);
     for part in parts {
         part.blocks = part.room.saturating_sub(low);
         if left > 0 && part.room >= low {
+            // Level 1 is the lowest, so there are at most as many as there is room.
             part.blocks += 1;
             left -= 1;
         }

@@ -66,7 +66,7 @@ pub(super) fn write<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events
         let mut length = 0_i64;
         for (at, change) in changes {
             length += change;
-            // An operation enters before it leaves.
+            debug_assert!(length >= 0, "an operation enters before it leaves");
             let length = u64::try_from(length).unwrap_or(0);
             events.counter(tracks.queues(), &queue.to_string(), at, "operations", length)?;
         }
