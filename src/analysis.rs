@@ -38,7 +38,7 @@ pub use assumptions::{Departure, LaunchDependence};
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders};
 pub use merged_resources::{MergedResources, PooledKernel};
-pub use merged_scenario::merged_scenario;
+pub use merged_scenario::{MergedScenarioError, merged_scenario};
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
 pub use pool::Pool;
 pub(crate) use pool::{needs, pool};

@@ -9,6 +9,7 @@ use super::merged_back::{Analysed, Costs, Merged, MergedBack, Walk};
 use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::{MergedKernel, MergedSm};
 use super::pool::{needs, pool};
+use super::printed::Turn;
 use super::safe_bound::SafeBounds;
 use super::task::KernelTask;
 use crate::device::BlockDemand;
@@ -49,6 +50,15 @@ pub struct Analysis<'a> {
     /// For each entry of `merged`, its index in `kernels`.
     #[serde(skip)]
     pub merged_order: Vec<usize>,
+}
+
+impl<'a> Analysis<'a> {
+    /// The title of the kernel that a turn of Algorithm 2 is about; empty for a turn of another analysis.
+    #[must_use]
+    pub fn title_of(&self, turn: &Turn) -> &'a str {
+        let kernel = self.merged_order.get(turn.kernel).and_then(|index| self.kernels.get(*index));
+        kernel.map_or("", |kernel| kernel.launch.title)
+    }
 }
 
 /// One analysed kernel launch; times in ns.

@@ -2,18 +2,35 @@
 
 use std::collections::BTreeMap;
 
+use thiserror::Error;
+
 use super::analyse::Analysis;
+use crate::device::DeviceError;
 use crate::scenario::Scenario;
 use crate::workload::{BlockTime, Catalogue, Kernel, KernelId, StreamSpec, WorkloadError};
+
+/// Why there is no merged scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum MergedScenarioError {
+    /// More blocks may be resident at once than one SM can have slots.
+    #[error("all SMs merged into one: {0}")]
+    Device(#[from] DeviceError),
+    /// The merged SM does not take something; never so for what the device itself takes.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+}
 
 /// The same host threads, streams and kernels on a GPU whose one SM has what all SMs of the device have together, and
 /// no more blocks at once than the analysis allows (`g_max`), with one priority and no SM masks: what the analysis
 /// assumes, in a form that can be simulated and drawn.
 ///
 /// # Errors
-/// [`WorkloadError`], never for kernels that the device itself takes.
-pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Result<Scenario, WorkloadError> {
-    let mut catalogue = Catalogue::new(scenario.device().merged(analysis.g_max));
+/// [`MergedScenarioError::Device`] if more blocks may be resident at once than one SM can have slots.
+pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Result<Scenario, MergedScenarioError> {
+    let device = scenario.device();
+    let slots = analysis.g_max.unwrap_or(device.per_sm.blocks * device.sms);
+    let mut catalogue = Catalogue::new(device.merged(slots).or_else(|_| device.merged(usable_slots(slots, analysis)))?);
     for stream in &scenario.streams()[1..] {
         catalogue.add_stream(StreamSpec { priority: 0, sm_mask: None, ..StreamSpec::clone(stream) })?;
     }
@@ -30,4 +47,10 @@ pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Result<S
         block_times: BTreeMap::new(),
         ..scenario.clone()
     })
+}
+
+/// Of `slots` block slots those that the launches can use: one for each of their blocks.
+fn usable_slots(slots: u32, analysis: &Analysis<'_>) -> u32 {
+    let blocks = analysis.kernels.iter().map(|kernel| u64::from(kernel.blocks)).sum::<u64>();
+    u32::try_from(blocks).map_or(slots, |blocks| slots.min(blocks.max(1)))
 }

@@ -2,7 +2,7 @@
 //! ask here.
 //!
 //! No GPU comes near these limits. They keep every product that the engine and the analyses form within 32 or 64 bits:
-//! an SM of the analysis' merged GPU holds at most `SMS.most * THREADS_PER_SM.most` threads, which fits 32 bits.
+//! the merged SM of the analysis holds at most `SMS.most * THREADS_PER_SM.most` threads, which fits 32 bits.
 
 use thiserror::Error;
 
@@ -22,7 +22,7 @@ impl Limit {
         Self { field, least, most }
     }
 
-    fn check(&self, value: impl Into<u64>) -> Result<(), DeviceError> {
+    pub(super) fn check(&self, value: impl Into<u64>) -> Result<(), DeviceError> {
         let Self { field, least, most } = *self;
         let value = value.into();
         if (least..=most).contains(&value) { Ok(()) } else { Err(DeviceError::Range { field, value, least, most }) }
@@ -40,7 +40,7 @@ impl Limit {
 
 /// Registers or bytes of shared memory of one SM or block.
 const MEMORY: u64 = 1 << 28;
-/// Threads, warps and blocks of one SM.
+/// Threads, warps and blocks of one SM. The record of a run counts the blocks of an SM in 16 bits.
 const PER_SM: u64 = 65_535;
 
 /// The largest GPU so far has under 200 SMs.
@@ -70,7 +70,7 @@ pub(super) const DEVICE_TO_DEVICE: Limit = Limit::new("copy.device_to_device_byt
 pub(super) const CHANNELS: Limit = Limit::new("channels", 1, u32::MAX as u64);
 
 /// Why a GPU cannot be as stated.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DeviceError {
     /// A number is too small or too large.

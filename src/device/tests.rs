@@ -148,7 +148,9 @@ fn the_merged_sm_of_the_largest_device_fits_32_bits() {
             shared_memory_bytes: 1 << 19,
         };
     });
-    let merged = largest.expect("it is within the limits").merged(None);
-    assert_eq!((merged.sms, merged.per_sm.blocks, merged.per_sm.registers), (1, 268_431_360, 1 << 31));
-    assert_eq!(tx2().merged(Some(7)).per_sm.blocks, 7);
+    let largest = largest.expect("it is within the limits");
+    let merged = largest.merged(7).expect("7 is within the limits");
+    assert_eq!((merged.sms, merged.per_sm.threads, merged.per_sm.registers), (1, 268_431_360, 1 << 31));
+    assert_eq!(merged.per_sm.blocks, 7);
+    assert!(largest.merged(65_536).is_err() && largest.merged(0).is_err());
 }

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use serde::Serialize;
 
-use super::{DeviceError, DeviceSpec, PerSmLimits, SmMask, SmOrder};
+use super::{DeviceError, DeviceSpec, PerSmLimits, SmMask, SmOrder, limits};
 
 /// A GPU, as far as block scheduling depends on it.
 ///
@@ -56,22 +56,24 @@ impl Device {
         Self(DeviceSpec { channels: None, ..self.0.clone() })
     }
 
-    /// The merged SM of the analysis: one SM that has what all SMs of this device have together, and as many block slots
-    /// as `blocks` says.
+    /// The merged SM of the analysis: one SM that has what all SMs of this device have together, but `blocks` block slots.
     ///
-    /// This is the one device whose SM may hold more threads, warps and blocks than that of a device file; the products
-    /// fit 32 bits by the limits of this device.
-    #[must_use]
-    pub fn merged(&self, blocks: Option<u32>) -> Self {
+    /// This is the one device whose SM may hold more threads and warps than that of a device file; the products fit 32
+    /// bits by the limits of this device.
+    ///
+    /// # Errors
+    /// [`DeviceError::Range`] if there are more block slots than an SM can have.
+    pub fn merged(&self, blocks: u32) -> Result<Self, DeviceError> {
+        limits::BLOCKS_PER_SM.check(blocks)?;
         let (sms, per_sm) = (self.sms, self.per_sm);
         let per_sm = PerSmLimits {
             threads: per_sm.threads * sms,
             warps: per_sm.warps * sms,
-            blocks: blocks.unwrap_or(per_sm.blocks * sms),
+            blocks,
             registers: per_sm.registers * sms,
             shared_memory_bytes: per_sm.shared_memory_bytes * sms,
         };
-        Self(DeviceSpec {
+        Ok(Self(DeviceSpec {
             name: format!("{sms} SMs merged"),
             sms: 1,
             sms_per_tpc: 1,
@@ -79,7 +81,7 @@ impl Device {
             sm_order: SmOrder::Ascending,
             channels: None,
             ..self.0.clone()
-        })
+        }))
     }
 
     /// Warps that fit one SM, by both the warp and the thread limit; at least 1.

@@ -123,11 +123,6 @@ pub(super) fn merged_svg(scenario: &Scenario, title: String, to: Duration) -> Re
     Ok(Timeline::new(&summary, &options)?.draw(&summary, &options).to_svg())
 }
 
-fn title<'a>(analysis: &'a Analysis<'_>, step: &Turn) -> &'a str {
-    let index = analysis.merged_order.get(step.kernel).copied().unwrap_or(usize::MAX);
-    analysis.kernels.get(index).map_or("", |kernel| kernel.launch.title)
-}
-
 /// Steps as a table of Markdown.
 pub(super) fn steps_markdown(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
     let mut text = "| kernel | blocks to place | t_a | g_f | enough? | h then | t_a then | g_f then |\n\
@@ -140,7 +135,7 @@ pub(super) fn steps_markdown(analysis: &Analysis<'_>, steps: &[Turn]) -> String 
         let _ = writeln!(
             text,
             "| {} | {to_place} | {t_a} | {g_f} | {enough} | {{{}}} | {next_t_a} | {next_g_f} |",
-            title(analysis, step),
+            analysis.title_of(step),
             pairs.join(", ")
         );
     }
@@ -157,7 +152,7 @@ pub(super) fn steps_csv(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
         let _ = writeln!(
             text,
             "{},{to_place},{},{g_f},{finish},{},{},{next_g_f}",
-            crate::report::csv_field(title(analysis, step)),
+            crate::report::csv_field(analysis.title_of(step)),
             t_a.as_ns(),
             pairs.join(" "),
             next_t_a.as_ns(),

@@ -67,10 +67,6 @@ pub fn analysis_table(analysis: &Analysis<'_>) -> String {
 /// Every turn of the printed algorithm's loop, as the thesis shows them in section 3.5.
 #[must_use]
 pub fn steps_text(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
-    let title = |kernel: usize| {
-        let index = analysis.merged_order.get(kernel).copied().unwrap_or(usize::MAX);
-        analysis.kernels.get(index).map_or("", |kernel| kernel.launch.title)
-    };
     let mut text = String::new();
     for step in steps {
         let Turn { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
@@ -83,7 +79,7 @@ pub fn steps_text(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
             text,
             "{}: t_a = {t_a}, g_f = {g_f}, {to_place} to place; g_f >= {to_place}? {answer}; \
              h = {{{}}}, t_a = {next_t_a}, g_f = {next_g_f}",
-            title(step.kernel),
+            analysis.title_of(step),
             pairs.join(", "),
         );
     }

@@ -15,6 +15,7 @@ mod documentation;
 mod engine_properties;
 mod evr;
 mod evr_figures;
+mod extreme_devices;
 mod figure;
 mod figure_command;
 mod figure_properties;
