@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use super::figure::{Failure, Figure, File, Kind, Made, Make};
 use super::paper::Paper;
-use crate::analysis::cost_study::{self, Point, Quantity, chart, fitted_chart, measure, points_csv};
+use crate::experiments::cost_study::{self, Point, measure};
+use crate::report::cost_chart::{Quantity, chart, fitted_chart, points_csv};
 
 pub(super) const FIGURES: &[Figure] = &[
     Paper::Thesis2019.computed(
@@ -170,7 +171,7 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
-    use crate::analysis::cost_study::{TurnsPoint, Variant, study};
+    use crate::experiments::cost_study::{TurnsPoint, Variant, study};
 
     /// Mean turns and blocks of 100 sets of the thesis.
     fn mean(g_max: u32, largest_grid: u32, kernels: usize) -> TurnsPoint {

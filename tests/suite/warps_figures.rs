@@ -1,9 +1,8 @@
 //! The data behind the report's Figs. 5, 6 and 7, and the figures.
 
-use gpusched::warps::{
-    KernelString, SearchLimits, Unit, convergence, convergence_chart, solving_times, solving_times_chart,
-    write_solving_times_csv,
-};
+use gpusched::experiments::warp_curves::{convergence, solving_times, write_solving_times_csv};
+use gpusched::report::warp_charts::{convergence_chart, solving_times_chart};
+use gpusched::warps::{KernelString, SearchLimits, Unit};
 
 fn string(text: &str, sigma_l: &str) -> KernelString {
     let unit = |letter, sigma: &str| Unit { sigma: sigma.parse().expect("sound"), ..Unit::new(letter) };
@@ -44,7 +43,7 @@ fn report_figure_5_solving_times_are_measured_for_each_way() {
     assert_eq!(times[0].ilp_short.is_some(), cfg!(feature = "ilp"));
     let mut csv = Vec::new();
     write_solving_times_csv(&times, &mut csv).expect("memory");
-    assert!(csv.starts_with(b"warps,search_s,ilp_short_s,ilp_long_s\n1,"));
+    assert!(csv.starts_with(b"warps,search_s,ilp_short_s,ilp_long_s,gave_up\n1,"));
     let svg = solving_times_chart(&times).expect("drawn").to_svg();
     assert!(svg.contains("exact search"));
 }

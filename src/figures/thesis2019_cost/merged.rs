@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::super::figure::{Failure, File, Made};
 use super::SEED;
-use crate::analysis::validation::{Campaign, CampaignReport, Family};
 use crate::device::Device;
+use crate::experiments::validation::{Campaign, CampaignReport, Family};
 use crate::report::{campaign_csv, campaign_figure};
 use crate::workload::Placement;
 

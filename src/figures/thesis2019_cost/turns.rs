@@ -5,9 +5,10 @@ use std::num::NonZeroU32;
 
 use super::super::figure::{Failure, File, Made};
 use super::SEED;
-use crate::analysis::cost_study::{TurnsPoint, Variant, share_chart, study, turns_chart, turns_csv};
-use crate::analysis::printed::{EmptyPairs, work};
 use crate::analysis::MergedKernel;
+use crate::analysis::printed::{EmptyPairs, work};
+use crate::experiments::cost_study::{TurnsPoint, Variant, study};
+use crate::report::cost_chart::{share_chart, turns_chart, turns_csv};
 use crate::time::{Duration, Instant};
 
 /// Of the author's program `rta_plot`.
@@ -21,7 +22,7 @@ const BEYOND: [usize; 8] = [1, 2, 5, 10, 20, 50, 100, 200];
 pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
     let small: Vec<usize> = (1..=20).collect();
     let thesis = study(G_MAX, LARGEST_GRID, &[Variant::Thesis], &small, 100, SEED)?;
-    let beyond = study(G_MAX, LARGEST_GRID, &Variant::ALL, &BEYOND, 10, SEED)?;
+    let beyond = study(G_MAX, LARGEST_GRID, &Variant::ALL, &BEYOND, 3, SEED)?;
     let counted: Vec<&TurnsPoint> = thesis.iter().filter(|point| COUNTED.contains(&point.kernels)).collect();
     let mut finding = table(&counted)?;
     let turns: Vec<String> = counted.iter().map(|point| format!("{:.0}", point.turns())).collect();
@@ -31,10 +32,10 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
         finding,
         "\nMeans of 100 task sets for each n with the inputs of the author's `rta_plot` (g_max = 30, grids of 2 to 100, C \
          from 20 to 100, seed {SEED}). \
-         The factor n shows: {} turns for n = {}, about half of n g / g_max (first picture). It comes from h, of which one \
-         turn takes one pair, not g_max blocks: h has up to n pairs, because pairs (t, 0), entered after a kernel that \
-         uses up g_f exactly, never leave it. Beyond the thesis' sizes (second picture; 10 sets each): where ends of blocks \
-         do not fall on one time, turns stay at {:.2} n g / g_max up to n = {}. With C from 20 to 100 as whole numbers, \
+         The factor n shows: {} turns for n = {}, about half of n g / g_max (first picture). A turn takes one pair out \
+         of h, not g_max blocks, and h has up to n pairs. It has more than g_max only because pairs (t, 0), entered after a \
+         kernel that uses up g_f exactly, never leave it. Beyond the thesis' sizes (second picture; 3 sets each): where \
+         ends of blocks do not fall on one time, turns stay at {:.2} n g / g_max up to n = {}. With C from 20 to 100 as whole numbers, \
          pairs of one time are added up, h stops growing (at most {} pairs), and the share falls to {:.2}. Without the pairs \
          (t, 0), which change no finish time, turns are at most g + 2n, and h has at most g_max pairs ({}): {:.2} there. \
          As min looks at all of h, time grows with n times the turns: {:.2} n^2 g / g_max pairs are compared at n = {}. \
