@@ -33,8 +33,9 @@ pub(super) const FIGURES: &[Figure] = &[
                 "thesis2019-figure-3-11-blocks.svg",
                 "thesis2019-figure-3-11.csv",
             ],
-            finding: "Both hold: with twice as many kernels, so twice as many blocks, the loop takes more than three times \
-                      as many turns. The inputs are those of the author's public program `rta_plot`: 1 to 20 kernels, \
+            finding: "The first holds: with twice as many kernels the loop takes more than three times as many turns. \
+                      Against blocks, of which there are twice as many then, it bends as much; the author's own fit is of \
+                      degree two there. The inputs are those of the author's public program `rta_plot`: 1 to 20 kernels, \
                       grids of 2 to 100 blocks, C from 20 to 100, g_max = 30; the second curve has g_max = 10, as the \
                       name of the picture there says. The fits have that program's degrees. Our times are of a \
                       compiled program, so microseconds where the thesis' are tenths of a second.",
