@@ -14,7 +14,7 @@ use crate::time::Instant;
 
 /// What one turn of the algorithm's loop did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct Turn {
     /// Index of the kernel i.
     pub kernel: usize,
     /// `t_a` before the turn.
@@ -45,7 +45,7 @@ pub fn finish_times(g_max: NonZeroU32, tasks: &[MergedKernel]) -> Result<Vec<Ins
 ///
 /// # Errors
 /// [`TimeOverflow`].
-pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<Option<Vec<Step>>, TimeOverflow> {
+pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<Option<Vec<Turn>>, TimeOverflow> {
     let turns: u64 = tasks.iter().map(|task| u64::from(task.blocks / g_max) + 1).sum();
     if usize::try_from(turns).map_or(true, |turns| turns > most) {
         return Ok(None);
@@ -54,7 +54,7 @@ pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<O
     run(g_max, tasks, EmptyPairs::Entered, |step, h| {
         let mut h = h.to_vec();
         h.sort_unstable();
-        steps.push(Step { h, ..step });
+        steps.push(Turn { h, ..step });
     })?;
     Ok((steps.len() <= most).then_some(steps))
 }
@@ -72,7 +72,7 @@ pub enum EmptyPairs {
 
 /// The work of the algorithm's loop, the same on every machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Work {
+pub struct LoopWork {
     /// Turns that take the branch of `g_f` >= `g_i`: one for each kernel.
     pub finishing_turns: usize,
     /// Turns that take the other branch.
@@ -83,7 +83,7 @@ pub struct Work {
     pub most_pairs: usize,
 }
 
-impl Work {
+impl LoopWork {
     /// All turns.
     #[must_use]
     pub fn turns(&self) -> usize {
@@ -95,8 +95,8 @@ impl Work {
 ///
 /// # Errors
 /// [`TimeOverflow`].
-pub fn work(g_max: NonZeroU32, tasks: &[MergedKernel], empty: EmptyPairs) -> Result<Work, TimeOverflow> {
-    let mut work = Work::default();
+pub fn work(g_max: NonZeroU32, tasks: &[MergedKernel], empty: EmptyPairs) -> Result<LoopWork, TimeOverflow> {
+    let mut work = LoopWork::default();
     run(g_max, tasks, empty, |step, h| {
         // The turn has taken out one pair, if it was of the other branch.
         let taken = usize::from(step.finish.is_none());
@@ -115,7 +115,7 @@ fn run(
     g_max: NonZeroU32,
     tasks: &[MergedKernel],
     empty: EmptyPairs,
-    mut observe: impl FnMut(Step, &[(Instant, u32)]),
+    mut observe: impl FnMut(Turn, &[(Instant, u32)]),
 ) -> Result<Vec<Instant>, TimeOverflow> {
     let mut f = Vec::with_capacity(tasks.len());
     let (mut t_a, mut g_f) = (Instant::ZERO, g_max.get());
@@ -151,7 +151,7 @@ fn run(
         }
         let (kernel, old_t_a, old_g_f, to_place) = before;
         let step =
-            Step { kernel, t_a: old_t_a, g_f: old_g_f, to_place, finish, h: Vec::new(), next_t_a: t_a, next_g_f: g_f };
+            Turn { kernel, t_a: old_t_a, g_f: old_g_f, to_place, finish, h: Vec::new(), next_t_a: t_a, next_g_f: g_f };
         observe(step, &h);
     }
     Ok(f)

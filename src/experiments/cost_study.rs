@@ -2,12 +2,12 @@
 //! as printed and for ours.
 //!
 //! Wall-clock times differ from machine to machine and from run to run; what is the same everywhere is the work of the
-//! printed algorithm's loop, so that is counted too ([`Work`](crate::analysis::printed::Work)).
+//! printed algorithm's loop, so that is counted too ([`LoopWork`](crate::analysis::printed::LoopWork)).
 
 mod measure;
 mod task_sets;
 mod turns;
 
-pub use measure::{Figure, Point, Setting, measure, settings};
+pub use measure::{CostFigure, CostPoint, CostSetting, measure, settings};
 pub use task_sets::TaskSets;
-pub use turns::{TurnsPoint, Variant, study};
+pub use turns::{TurnsPoint, TurnsVariant, study};

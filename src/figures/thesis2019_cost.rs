@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use super::figure::{Failure, Figure, File, Kind, Made, Make};
 use super::paper::Paper;
-use crate::experiments::cost_study::{self, Point, measure};
-use crate::report::cost_chart::{Quantity, chart, fitted_chart, points_csv};
+use crate::experiments::cost_study::{self, CostPoint, measure};
+use crate::report::cost_chart::{CostQuantity, chart, fitted_chart, points_csv};
 
 pub(super) const FIGURES: &[Figure] = &[
     Paper::Thesis2019.computed(
@@ -100,27 +100,27 @@ pub(super) const FIGURES: &[Figure] = &[
 const SEED: u64 = 2019;
 
 fn figure_3_11(name: &'static str) -> Result<Made, Failure> {
-    let points = points(cost_study::Figure::Kernels)?;
+    let points = points(cost_study::CostFigure::Kernels)?;
     let picture = |part, x| -> Result<File, Failure> {
         Ok(File { name: format!("{name}-{part}.svg"), text: fitted_chart(x, &points)?.to_svg() })
     };
-    made(name, &points, vec![picture("kernels", Quantity::Kernels)?, picture("blocks", Quantity::Blocks)?])
+    made(name, &points, vec![picture("kernels", CostQuantity::Kernels)?, picture("blocks", CostQuantity::Blocks)?])
 }
 
 fn figure_3_12(name: &'static str) -> Result<Made, Failure> {
-    three_parts(name, cost_study::Figure::GMax)
+    three_parts(name, cost_study::CostFigure::GMax)
 }
 
 fn figure_3_13(name: &'static str) -> Result<Made, Failure> {
-    three_parts(name, cost_study::Figure::LargestGrid)
+    three_parts(name, cost_study::CostFigure::LargestGrid)
 }
 
-fn three_parts(name: &'static str, figure: cost_study::Figure) -> Result<Made, Failure> {
+fn three_parts(name: &'static str, figure: cost_study::CostFigure) -> Result<Made, Failure> {
     let points = points(figure)?;
     let parts = [
-        ("a", Quantity::Kernels, Quantity::Time),
-        ("b", Quantity::Kernels, Quantity::Blocks),
-        ("c", Quantity::Blocks, Quantity::Time),
+        ("a", CostQuantity::Kernels, CostQuantity::Time),
+        ("b", CostQuantity::Kernels, CostQuantity::Blocks),
+        ("c", CostQuantity::Blocks, CostQuantity::Time),
     ];
     let pictures: Result<Vec<File>, Failure> = parts
         .into_iter()
@@ -131,15 +131,15 @@ fn three_parts(name: &'static str, figure: cost_study::Figure) -> Result<Made, F
     made(name, &points, pictures?)
 }
 
-fn points(figure: cost_study::Figure) -> Result<Vec<Point>, Failure> {
+fn points(figure: cost_study::CostFigure) -> Result<Vec<CostPoint>, Failure> {
     Ok(measure(figure, SEED, seconds)?)
 }
 
-fn made(name: &'static str, points: &[Point], mut files: Vec<File>) -> Result<Made, Failure> {
+fn made(name: &'static str, points: &[CostPoint], mut files: Vec<File>) -> Result<Made, Failure> {
     let mut finding = format!("Measured on this machine (seed {SEED}), most kernels of each curve");
-    let last = points.chunk_by(|one, other| one.setting == other.setting).filter_map(<[Point]>::last);
+    let last = points.chunk_by(|one, other| one.setting == other.setting).filter_map(<[CostPoint]>::last);
     for (point, joint) in last.zip([":"].iter().chain([";"].iter().cycle())) {
-        let Point { setting, kernels, blocks, printed_turns, printed_s, fast_s } = point;
+        let CostPoint { setting, kernels, blocks, printed_turns, printed_s, fast_s } = point;
         let (printed, ours) = (1e6 * printed_s, 1e6 * fast_s);
         write!(
             finding,
@@ -172,12 +172,12 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
-    use crate::experiments::cost_study::{TurnsPoint, Variant, study};
+    use crate::experiments::cost_study::{TurnsPoint, TurnsVariant, study};
 
     /// Mean turns and blocks of 100 sets of the thesis.
     fn mean(g_max: u32, largest_grid: u32, kernels: usize) -> TurnsPoint {
         let g_max = NonZeroU32::new(g_max).unwrap();
-        study(g_max, largest_grid, &[Variant::Thesis], &[kernels], 100, SEED).unwrap().remove(0)
+        study(g_max, largest_grid, &[TurnsVariant::Thesis], &[kernels], 100, SEED).unwrap().remove(0)
     }
 
     #[test]

@@ -7,13 +7,13 @@ use std::fmt::Write;
 
 use self::fit::best_fit;
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
-use crate::experiments::cost_study::{Figure, Point, Setting};
+use crate::experiments::cost_study::{CostFigure, CostPoint, CostSetting};
 
 pub use turns::{share_chart, turns_chart, turns_csv};
 
 /// What an axis shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantity {
+pub enum CostQuantity {
     /// The number of kernels.
     Kernels,
     /// The number of blocks of all kernels.
@@ -22,8 +22,8 @@ pub enum Quantity {
     Time,
 }
 
-impl Quantity {
-    fn of(self, point: &Point) -> f64 {
+impl CostQuantity {
+    fn of(self, point: &CostPoint) -> f64 {
         match self {
             Self::Kernels => point.kernels as f64,
             Self::Blocks => point.blocks as f64,
@@ -32,7 +32,7 @@ impl Quantity {
     }
 
     /// The whole axis, from 0.
-    fn axis(self, points: &[Point]) -> Axis {
+    fn axis(self, points: &[CostPoint]) -> Axis {
         let title = match self {
             Self::Kernels => "number of kernels",
             Self::Blocks => "total blocks",
@@ -48,7 +48,7 @@ impl Quantity {
 ///
 /// # Errors
 /// As [`Chart::draw`]: there have to be points.
-pub fn chart(figure: Figure, x: Quantity, y: Quantity, points: &[Point]) -> Result<Drawing, DrawError> {
+pub fn chart(figure: CostFigure, x: CostQuantity, y: CostQuantity, points: &[CostPoint]) -> Result<Drawing, DrawError> {
     Chart::new("", x.axis(points), y.axis(points), curves(figure, x, y, points)).with_points().draw()
 }
 
@@ -57,12 +57,12 @@ pub fn chart(figure: Figure, x: Quantity, y: Quantity, points: &[Point]) -> Resu
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn fitted_chart(x: Quantity, points: &[Point]) -> Result<Drawing, DrawError> {
+pub fn fitted_chart(x: CostQuantity, points: &[CostPoint]) -> Result<Drawing, DrawError> {
     const PLACES: u32 = 19;
-    let degree = if x == Quantity::Kernels { 5 } else { 2 };
-    let y = Quantity::Time;
+    let degree = if x == CostQuantity::Kernels { 5 } else { 2 };
+    let y = CostQuantity::Time;
     let mut series = Vec::new();
-    for curve in curves(Figure::Kernels, x, y, points) {
+    for curve in curves(CostFigure::Kernels, x, y, points) {
         let (low, high) = (curve.points.first().map_or(0.0, |at| at.0), curve.points.last().map_or(1.0, |at| at.0));
         let places: Vec<f64> =
             (0..=PLACES).map(|place| low + (high - low) * f64::from(place) / f64::from(PLACES)).collect();
@@ -76,13 +76,13 @@ pub fn fitted_chart(x: Quantity, points: &[Point]) -> Result<Drawing, DrawError>
 }
 
 /// A curve for every setting, from left to right.
-fn curves(figure: Figure, x: Quantity, y: Quantity, points: &[Point]) -> Vec<Series> {
+fn curves(figure: CostFigure, x: CostQuantity, y: CostQuantity, points: &[CostPoint]) -> Vec<Series> {
     let mut series = Vec::new();
     for of_setting in points.chunk_by(|one, other| one.setting == other.setting) {
         let setting = of_setting[0].setting;
         let name = match figure {
-            Figure::Kernels | Figure::GMax => format!("g_max = {}", setting.g_max),
-            Figure::LargestGrid => format!("grids up to {}", setting.largest_grid),
+            CostFigure::Kernels | CostFigure::GMax => format!("g_max = {}", setting.g_max),
+            CostFigure::LargestGrid => format!("grids up to {}", setting.largest_grid),
         };
         let mut places: Vec<(f64, f64)> = of_setting.iter().map(|point| (x.of(point), y.of(point))).collect();
         places.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -93,9 +93,10 @@ fn curves(figure: Figure, x: Quantity, y: Quantity, points: &[Point]) -> Vec<Ser
 
 /// The points as comma-separated values, times in seconds.
 #[must_use]
-pub fn points_csv(points: &[Point]) -> String {
+pub fn points_csv(points: &[CostPoint]) -> String {
     let mut text = "g_max,largest_grid,kernels,blocks,printed_turns,printed_s,ours_s\n".to_owned();
-    for Point { setting: Setting { g_max, largest_grid }, kernels, blocks, printed_turns, printed_s, fast_s } in points
+    for CostPoint { setting: CostSetting { g_max, largest_grid }, kernels, blocks, printed_turns, printed_s, fast_s } in
+        points
     {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{g_max},{largest_grid},{kernels},{blocks},{printed_turns},{printed_s:.9},{fast_s:.9}");
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_chart_has_a_curve_for_every_setting_and_the_axes_of_the_thesis() {
-        let point = |setting: Setting, kernels: usize| Point {
+        let point = |setting: CostSetting, kernels: usize| CostPoint {
             setting,
             kernels,
             blocks: 50 * kernels as u64,
@@ -118,28 +119,29 @@ mod tests {
             printed_s: 1e-6 * (kernels * kernels) as f64,
             fast_s: 1e-6,
         };
-        for (figure, name) in [(Figure::GMax, "g_max = 128"), (Figure::LargestGrid, "grids up to 100")] {
-            let points: Vec<Point> =
+        for (figure, name) in [(CostFigure::GMax, "g_max = 128"), (CostFigure::LargestGrid, "grids up to 100")] {
+            let points: Vec<CostPoint> =
                 settings(figure).into_iter().flat_map(|setting| [1, 10, 20].map(|n| point(setting, n))).collect();
-            let svg = chart(figure, Quantity::Kernels, Quantity::Blocks, &points).unwrap().to_svg();
+            let svg = chart(figure, CostQuantity::Kernels, CostQuantity::Blocks, &points).unwrap().to_svg();
             for text in [name, "number of kernels", "total blocks", ">1000<"] {
                 assert!(svg.contains(text), "{text} in {svg}");
             }
         }
-        let points: Vec<Point> = (1..=20).map(|n| point(settings(Figure::Kernels)[0], n)).collect();
-        let svg = fitted_chart(Quantity::Kernels, &points).unwrap().to_svg();
+        let points: Vec<CostPoint> = (1..=20).map(|n| point(settings(CostFigure::Kernels)[0], n)).collect();
+        let svg = fitted_chart(CostQuantity::Kernels, &points).unwrap().to_svg();
         assert!(svg.contains("best fit, degree 5") && svg.contains("computation time [us]"));
     }
 
     #[test]
     fn no_points_are_refused() {
-        assert!(chart(Figure::GMax, Quantity::Kernels, Quantity::Time, &[]).is_err());
+        assert!(chart(CostFigure::GMax, CostQuantity::Kernels, CostQuantity::Time, &[]).is_err());
     }
 
     #[test]
     fn one_line_of_csv_a_point_with_times_in_seconds() {
-        let setting = settings(Figure::GMax)[0];
-        let point = Point { setting, kernels: 3, blocks: 300, printed_turns: 90, printed_s: 0.000_25, fast_s: 1e-6 };
+        let setting = settings(CostFigure::GMax)[0];
+        let point =
+            CostPoint { setting, kernels: 3, blocks: 300, printed_turns: 90, printed_s: 0.000_25, fast_s: 1e-6 };
         let expected = "g_max,largest_grid,kernels,blocks,printed_turns,printed_s,ours_s\n\
                         8,200,3,300,90,0.000250000,0.000001000\n";
         assert_eq!(points_csv(&[point]), expected);

@@ -11,7 +11,7 @@ use crate::analysis::{TimeOverflow, finish_times};
 
 /// A figure of the thesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Figure {
+pub enum CostFigure {
     /// Time against the number of kernels and of blocks, `g_max` one value.
     #[serde(rename = "3.11")]
     Kernels,
@@ -25,7 +25,7 @@ pub enum Figure {
 
 /// One curve of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Setting {
+pub struct CostSetting {
     /// `g_max`.
     pub g_max: NonZeroU32,
     /// The largest grid that may be drawn \[blocks\].
@@ -34,9 +34,9 @@ pub struct Setting {
 
 /// One point of a figure: one task set, as in the thesis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Point {
+pub struct CostPoint {
     /// The curve that it is on.
-    pub setting: Setting,
+    pub setting: CostSetting,
     /// Kernels.
     pub kernels: usize,
     /// Blocks of all kernels.
@@ -56,13 +56,13 @@ const MOST_KERNELS: usize = 20;
 /// public repository. `rta_plot` has `g_max` = 30; the name of the picture that is Fig. 3.11 there says 10, so that is
 /// the second curve.
 #[must_use]
-pub fn settings(figure: Figure) -> Vec<Setting> {
+pub fn settings(figure: CostFigure) -> Vec<CostSetting> {
     let setting =
-        |g_max, largest_grid| Setting { g_max: NonZeroU32::new(g_max).unwrap_or(NonZeroU32::MIN), largest_grid };
+        |g_max, largest_grid| CostSetting { g_max: NonZeroU32::new(g_max).unwrap_or(NonZeroU32::MIN), largest_grid };
     match figure {
-        Figure::Kernels => [30, 10].map(|g_max| setting(g_max, 100)).to_vec(),
-        Figure::GMax => [8, 16, 32, 64, 128].map(|g_max| setting(g_max, 200)).to_vec(),
-        Figure::LargestGrid => [10, 25, 50, 100].map(|largest_grid| setting(32, largest_grid)).to_vec(),
+        CostFigure::Kernels => [30, 10].map(|g_max| setting(g_max, 100)).to_vec(),
+        CostFigure::GMax => [8, 16, 32, 64, 128].map(|g_max| setting(g_max, 200)).to_vec(),
+        CostFigure::LargestGrid => [10, 25, 50, 100].map(|largest_grid| setting(32, largest_grid)).to_vec(),
     }
 }
 
@@ -71,10 +71,10 @@ pub fn settings(figure: Figure) -> Vec<Setting> {
 /// # Errors
 /// [`TimeOverflow`], which these task sets do not reach.
 pub fn measure(
-    figure: Figure,
+    figure: CostFigure,
     seed: u64,
     mut seconds: impl FnMut(&mut dyn FnMut()) -> f64,
-) -> Result<Vec<Point>, TimeOverflow> {
+) -> Result<Vec<CostPoint>, TimeOverflow> {
     let mut points = Vec::new();
     for setting in settings(figure) {
         for kernels in 1..=MOST_KERNELS {
@@ -87,7 +87,7 @@ pub fn measure(
             let fast_s = seconds(&mut || result = finish_times(setting.g_max, black_box(&set)));
             debug_assert_eq!(Ok(printed), result);
             let blocks = set.iter().map(|kernel| u64::from(kernel.blocks)).sum();
-            points.push(Point { setting, kernels, blocks, printed_turns, printed_s, fast_s });
+            points.push(CostPoint { setting, kernels, blocks, printed_turns, printed_s, fast_s });
         }
     }
     Ok(points)
@@ -97,7 +97,7 @@ pub fn measure(
 mod tests {
     use super::*;
 
-    fn points(figure: Figure) -> Vec<Point> {
+    fn points(figure: CostFigure) -> Vec<CostPoint> {
         measure(figure, 1, |run| {
             run();
             0.000_25
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn every_curve_has_a_point_for_each_number_of_kernels_up_to_20() {
-        for (figure, curves) in [(Figure::Kernels, 2), (Figure::GMax, 5), (Figure::LargestGrid, 4)] {
+        for (figure, curves) in [(CostFigure::Kernels, 2), (CostFigure::GMax, 5), (CostFigure::LargestGrid, 4)] {
             let points = points(figure);
             assert_eq!(points.len(), 20 * curves);
             assert!(points.iter().zip((1..=20).cycle()).all(|(point, kernels)| point.kernels == kernels));

@@ -4,11 +4,11 @@ use std::num::NonZeroU32;
 
 use super::task_sets::TaskSets;
 use crate::analysis::TimeOverflow;
-use crate::analysis::printed::{EmptyPairs, Work, work};
+use crate::analysis::printed::{EmptyPairs, LoopWork, work};
 
 /// What differs between the curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Variant {
+pub enum TurnsVariant {
     /// The algorithm as printed, C whole numbers from 20 to 100.
     Thesis,
     /// As printed, C a million times as long, so that hardly any two ends fall on one time.
@@ -17,7 +17,7 @@ pub enum Variant {
     NoEmptyPairs,
 }
 
-impl Variant {
+impl TurnsVariant {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Thesis, Self::FineTime, Self::NoEmptyPairs];
 
@@ -50,7 +50,7 @@ impl Variant {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnsPoint {
     /// Which curve.
-    pub variant: Variant,
+    pub variant: TurnsVariant,
     /// n.
     pub kernels: usize,
     /// Task sets.
@@ -84,7 +84,7 @@ impl TurnsPoint {
 pub fn study(
     g_max: NonZeroU32,
     largest_grid: u32,
-    variants: &[Variant],
+    variants: &[TurnsVariant],
     sizes: &[usize],
     sets: u64,
     seed: u64,
@@ -101,7 +101,7 @@ pub fn study(
 fn point(
     g_max: NonZeroU32,
     largest_grid: u32,
-    variant: Variant,
+    variant: TurnsVariant,
     kernels: usize,
     sets: u64,
     seed: u64,
@@ -120,7 +120,7 @@ fn point(
     let share = 1.0 / sets.max(1) as f64;
     for number in 0..sets {
         let set = variant.task_sets(largest_grid).draw(kernels, seed, number);
-        let done: Work = work(g_max, &set, variant.empty_pairs())?;
+        let done: LoopWork = work(g_max, &set, variant.empty_pairs())?;
         let blocks: f64 = set.iter().map(|kernel| f64::from(kernel.blocks)).sum();
         let estimate = kernels as f64 * blocks / f64::from(g_max.get());
         mean.blocks += share * blocks;
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn the_share_falls_without_empty_pairs_and_stays_level_with_them() {
         let g_max = NonZeroU32::new(8).unwrap();
-        let points = study(g_max, 20, &[Variant::FineTime, Variant::NoEmptyPairs], &[20, 100], 5, 1).unwrap();
+        let points = study(g_max, 20, &[TurnsVariant::FineTime, TurnsVariant::NoEmptyPairs], &[20, 100], 5, 1).unwrap();
         let shares: Vec<f64> = points.iter().map(|point| point.turns_over_estimate).collect();
         assert!((shares[0] / shares[1] - 1.0).abs() < 0.2, "{shares:?}");
         assert!(shares[2] > 3.0 * shares[3], "{shares:?}");

@@ -7,7 +7,7 @@ use super::super::figure::{Failure, File, Made};
 use super::SEED;
 use crate::analysis::MergedKernel;
 use crate::analysis::printed::{EmptyPairs, work};
-use crate::experiments::cost_study::{TurnsPoint, Variant, study};
+use crate::experiments::cost_study::{TurnsPoint, TurnsVariant, study};
 use crate::report::cost_chart::{share_chart, turns_chart, turns_csv};
 use crate::time::{Duration, Instant};
 
@@ -21,13 +21,14 @@ const BEYOND: [usize; 8] = [1, 2, 5, 10, 20, 50, 100, 200];
 
 pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
     let small: Vec<usize> = (1..=20).collect();
-    let thesis = study(G_MAX, LARGEST_GRID, &[Variant::Thesis], &small, 100, SEED)?;
-    let beyond = study(G_MAX, LARGEST_GRID, &Variant::ALL, &BEYOND, 3, SEED)?;
+    let thesis = study(G_MAX, LARGEST_GRID, &[TurnsVariant::Thesis], &small, 100, SEED)?;
+    let beyond = study(G_MAX, LARGEST_GRID, &TurnsVariant::ALL, &BEYOND, 3, SEED)?;
     let counted: Vec<&TurnsPoint> = thesis.iter().filter(|point| COUNTED.contains(&point.kernels)).collect();
     let mut finding = table(&counted)?;
     let turns: Vec<String> = counted.iter().map(|point| format!("{:.0}", point.turns())).collect();
     let last = |variant| beyond.iter().rfind(|point| point.variant == variant).ok_or("every variant has points");
-    let (whole, fine, lean) = (last(Variant::Thesis)?, last(Variant::FineTime)?, last(Variant::NoEmptyPairs)?);
+    let (whole, fine, lean) =
+        (last(TurnsVariant::Thesis)?, last(TurnsVariant::FineTime)?, last(TurnsVariant::NoEmptyPairs)?);
     write!(
         finding,
         "\nMeans of 100 task sets for each n with the inputs of the author's `rta_plot` (g_max = 30, grids of 2 to 100, C \
@@ -99,12 +100,12 @@ fn table(counted: &[&TurnsPoint]) -> Result<String, Failure> {
 fn bound_that_fails() -> Result<String, Failure> {
     let g_max = NonZeroU32::MIN.saturating_add(31);
     let kernel = |c, blocks| MergedKernel { release: Instant::ZERO, block_time: Duration::from_ns(c), blocks };
-    let kernels = [kernel(1000, 31), kernel(1, 33)];
+    let kernels: [MergedKernel; 2] = [kernel(1000, 31), kernel(1, 33)];
     let blocks: u32 = kernels.iter().map(|kernel| kernel.blocks).sum();
     let turns = work(g_max, &kernels, EmptyPairs::Entered)?.turns();
     Ok(format!(
         "As a bound for any C the estimate fails: on g_max = {g_max}, 31 blocks of 1000 and 33 of 1 take {turns} turns, where \
          n g / g_max is {}.",
-        kernels.len() as u32 * blocks / g_max
+        2 * blocks / g_max
     ))
 }

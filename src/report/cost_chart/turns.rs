@@ -68,13 +68,13 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
-    use crate::experiments::cost_study::{Variant, study};
+    use crate::experiments::cost_study::{TurnsVariant, study};
 
     #[test]
     fn turns_are_drawn_and_written_for_every_variant_and_size() {
-        let points = study(NonZeroU32::MIN, 4, &Variant::ALL, &[1, 4], 2, 1).unwrap();
+        let points = study(NonZeroU32::MIN, 4, &TurnsVariant::ALL, &[1, 4], 2, 1).unwrap();
         let svg = share_chart(&points).unwrap().to_svg();
-        assert!(svg.contains("turns / (n g / g_max)") && svg.contains(Variant::FineTime.name()));
+        assert!(svg.contains("turns / (n g / g_max)") && svg.contains(TurnsVariant::FineTime.name()));
         assert!(turns_chart(&points).unwrap().to_svg().contains("turns of the loop"));
         assert_eq!(turns_csv(&points).lines().count(), 7);
     }
