@@ -47,6 +47,7 @@ fn the_tables_of_the_thesis_and_the_figures_of_the_warps_come_out_as_committed()
             "thesis2019-figure-3-10",
             "| K3 | 3 | 4 s | 4 s | 4 s | 4 s | 4.5 s |\n| K4 | 16 | 6 s | 6 s | 6 s | 7 s | 6.5 s |",
         ),
+        ("thesis2019-section-3-7", "The factor n shows: 2, 26, 93, 305 turns for n = 1, 5, 10, 20"),
         (
             "thesis2019-chapter-4",
             "26 of 26 measured finish times are simulated and analysed alike, and 26 of 26 measured",
