@@ -46,6 +46,7 @@ mod unroll;
 mod utilization;
 mod uunifast;
 mod verdict;
+mod whole_times;
 
 pub use analysis::{Analysis, Partition, ReservationTest};
 pub use budget::{SmallestBudget, smallest_budgets};

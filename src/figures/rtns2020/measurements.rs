@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::figure::{Failure, File, Made};
 use crate::device::Device;
 use crate::hosts::real_time::{
-    Figure9, figure_9 as response_times, figure_9_plot, figure_10 as preempted, figure_10_plot,
+    Figure9, Figure9Set, figure_9 as response_times, figure_9_plot, figure_10 as preempted, figure_10_plot,
 };
 
 const JOBS: u32 = 1_000;
@@ -30,7 +30,7 @@ fn summary(responses: &[u64]) -> String {
 }
 
 pub(super) fn figure_9(name: &'static str) -> Result<Made, Failure> {
-    let found = response_times(&tx2()?, JOBS, SEED)?;
+    let found = response_times(&tx2()?, Figure9Set::SameKernel, JOBS, 0, SEED)?;
     let mut csv = "job,with_platform_ns,without_platform_ns\n".to_owned();
     for (job, (with, without)) in found.with_platform.iter().zip(&found.without_platform).enumerate() {
         writeln!(csv, "{job},{with},{without}")?;

@@ -30,7 +30,7 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
     let set = table_1();
     let device = Device::builtin("tx2")?.ok_or("the TX2 is not built in")?;
     let threads_per_sm = device.per_sm.threads;
-    let options = RunOptions { strategy: Strategy::Gang, policy: Policy::Edf, horizon: None, seed: 0, device };
+    let options = RunOptions { strategy: Strategy::Gang, policy: Policy::Edf, horizon: None, seed: 0, synchronization: 0, device };
     let run = run_tasks(&set, &options)?;
     let end = run.horizon.max(run.trace.end().as_ns());
     let picture = gantt(&set, &run, set.reservations, end, threads_per_sm)
