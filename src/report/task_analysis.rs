@@ -20,7 +20,8 @@ pub struct TaskReport<'a> {
 }
 
 /// Said of tests that are not sound.
-const UNSOUND: &str = "the paper's text taken literally; it accepts sets that miss deadlines, so its yes proves nothing";
+const UNSOUND: &str =
+    "the paper's text taken literally; it accepts sets that miss deadlines, so its yes proves nothing";
 
 /// One line: a test, on what, its answer, and why not.
 struct Line {

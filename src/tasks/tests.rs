@@ -107,10 +107,7 @@ fn algorithm_1_as_printed_loses_a_job_without_chunk_and_accepts_what_misses() {
     let set = tasks(&[(1, 5, 5)]);
     let reservation = Reservation::new(0, 5, 10);
     assert_eq!(chunks_as_printed::test(&set, reservation), Verdict::Yes);
-    assert_eq!(
-        chunks::test(&set, reservation),
-        Verdict::No(Reason::NoService { task: 0, release: 5, deadline: 10 })
-    );
+    assert_eq!(chunks::test(&set, reservation), Verdict::No(Reason::NoService { task: 0, release: 5, deadline: 10 }));
     let missed = Reason::Miss { task: 0, release: 5, deadline: 10, left: 1 };
     assert_eq!(exact::test(&set, reservation), Verdict::No(missed));
     // A task of which no job has a chunk leaves nothing.

@@ -77,7 +77,11 @@ fn with_the_rest_in_the_longest(mut times: Vec<u64>, periods: &[u64], utilizatio
     let Some(longest) = (0..periods.len()).max_by_key(|&index| periods[index]) else { return times };
     let of_others: f64 =
         (0..periods.len()).filter(|&index| index != longest).map(|i| times[i] as f64 / periods[i] as f64).sum();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1, and periods are up to 2^48")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at least 1, and periods are up to 2^48"
+    )]
     let rest = ((utilization - of_others) * periods[longest] as f64).floor().max(1.0) as u64;
     times[longest] = rest;
     times

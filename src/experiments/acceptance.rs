@@ -1,0 +1,278 @@
+//! Acceptance ratios: how many of many random task sets each test accepts (RTNS 2020, Figs. 6 to 8).
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use crate::tasks::{
+    Generator, Partition, Periods, ReservationPeriod, ReservationTest, TaskSet, Utilizations, necessary,
+};
+
+/// Acceptance against the utilization of each SM's own tasks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// What is drawn; its `single_permille` is replaced by each point's.
+    pub generator: Generator,
+    /// The points: utilization of each SM's own tasks \[thousandths\].
+    pub points: Vec<u32>,
+    /// Task sets a point.
+    pub samples: u64,
+    /// Seed.
+    pub seed: u64,
+    /// The tests.
+    pub tests: Vec<ReservationTest>,
+}
+
+/// One point of a curve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CurvePoint {
+    /// Utilization of each SM's own tasks \[thousandths\].
+    pub single_permille: u32,
+    /// Utilization of the gang tasks \[thousandths\].
+    pub gang_permille: u32,
+    /// Task sets drawn.
+    pub samples: u64,
+    /// How many satisfy the necessary condition.
+    pub necessary: u64,
+    /// How many each test accepts on all SMs and for the gang tasks.
+    pub accepted: Vec<(ReservationTest, u64)>,
+}
+
+/// Our longest list of periods; the paper does not give its own. The hyperperiod is 600,000.
+const PERIODS: [u64; 12] =
+    [10_000, 15_000, 20_000, 25_000, 30_000, 40_000, 50_000, 60_000, 75_000, 100_000, 120_000, 150_000];
+
+/// Where one period is enough: that of all tasks and of the reservation.
+const ONE_PERIOD: [u64; 1] = [10_000];
+const TWO_PERIODS: [u64; 2] = [8_000, 12_000];
+
+/// What the paper does not state of Figs. 6 and 7: periods, and the number of tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inputs {
+    /// All tasks and the reservation have one period; three tasks on each SM, two gang tasks. The paper's claim holds.
+    OnePeriod,
+    /// Periods of 8,000 and 12,000, of tasks and reservation alike; one task on each SM, one gang task. It holds for
+    /// most points.
+    TwoPeriods,
+    /// Twelve periods from 10,000 to 150,000, of tasks and reservation alike; three tasks on each SM, two gang tasks. It
+    /// does not hold.
+    TwelvePeriods,
+}
+
+impl Inputs {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::OnePeriod, Self::TwoPeriods, Self::TwelvePeriods];
+
+    fn periods(self) -> &'static [u64] {
+        match self {
+            Self::OnePeriod => &ONE_PERIOD,
+            Self::TwoPeriods => &TWO_PERIODS,
+            Self::TwelvePeriods => &PERIODS,
+        }
+    }
+
+    /// Tasks on each SM, and gang tasks.
+    const fn tasks(self) -> (usize, usize) {
+        if matches!(self, Self::TwoPeriods) { (1, 1) } else { (3, 2) }
+    }
+}
+
+/// How Theorem 6 is taken in Fig. 8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theorem6 {
+    /// Deadlines are periods, as section 6.3 assumes: the printed theorem is right.
+    ImplicitDeadlines,
+    /// The printed theorem for deadlines from 0.75 of the period, as section 7.1.1 draws them: unsound.
+    AsPrinted,
+    /// Made right for such deadlines.
+    Corrected,
+}
+
+impl Theorem6 {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::ImplicitDeadlines, Self::AsPrinted, Self::Corrected];
+}
+
+/// Fig. 6: gang utilization 0.2.
+#[must_use]
+pub fn figure_6(inputs: Inputs, samples: u64, seed: u64) -> Curve {
+    paper_curve(200, inputs, samples, seed)
+}
+
+/// Fig. 7: gang utilization 0.5.
+#[must_use]
+pub fn figure_7(inputs: Inputs, samples: u64, seed: u64) -> Curve {
+    paper_curve(500, inputs, samples, seed)
+}
+
+/// Fig. 8: harmonic periods, gang utilization 0.2 and 0.5.
+#[must_use]
+pub fn figure_8(theorem: Theorem6, samples: u64, seed: u64) -> [Curve; 2] {
+    [200, 500].map(|gang| {
+        let mut generator = generator(gang, Inputs::TwelvePeriods);
+        generator.periods = Periods::Harmonic(PERIODS.to_vec());
+        let own = match theorem {
+            Theorem6::ImplicitDeadlines => {
+                generator.deadline_percent = 100;
+                vec![ReservationTest::PeriodicResource, ReservationTest::HarmonicAsPrinted]
+            }
+            Theorem6::AsPrinted => vec![ReservationTest::HarmonicAsPrinted],
+            Theorem6::Corrected => vec![ReservationTest::Harmonic],
+        };
+        let mut curve = Curve::new(generator, samples, seed);
+        curve.tests = vec![ReservationTest::Sbf, ReservationTest::SbfLinear];
+        curve.tests.extend(own);
+        curve.tests.push(ReservationTest::Exact);
+        curve
+    })
+}
+
+fn generator(gang_permille: u32, inputs: Inputs) -> Generator {
+    let (tasks_per_sm, gang_tasks) = inputs.tasks();
+    Generator {
+        sms: 2,
+        tasks_per_sm,
+        gang_tasks,
+        single_permille: 0,
+        gang_permille,
+        utilizations: Utilizations::UUniFast,
+        periods: Periods::List(inputs.periods().to_vec()),
+        reservation: ReservationPeriod::Drawn,
+        deadline_percent: 75,
+    }
+}
+
+fn paper_curve(gang_permille: u32, inputs: Inputs, samples: u64, seed: u64) -> Curve {
+    let mut curve = Curve::new(generator(gang_permille, inputs), samples, seed);
+    if inputs == Inputs::TwelvePeriods {
+        // Only with several periods can a job have no chunk.
+        curve.tests.push(ReservationTest::ChunksAsPrinted);
+    }
+    curve
+}
+
+/// Between the inputs of [`Inputs::OnePeriod`] and [`Inputs::TwelvePeriods`]: for the first 1, 2, … of the twelve periods,
+/// a curve of the tests that the paper compares.
+#[must_use]
+pub fn more_and_more_periods(gang_permille: u32, samples: u64, seed: u64) -> Vec<Curve> {
+    let with = |count: usize| {
+        let mut generator = generator(gang_permille, Inputs::TwelvePeriods);
+        generator.periods = Periods::List(PERIODS[..count].to_vec());
+        let curve = Curve::new(generator, samples, seed);
+        Curve { tests: vec![ReservationTest::Sbf, ReservationTest::Chunks], ..curve }
+    };
+    (1..=PERIODS.len()).map(with).collect()
+}
+
+impl Curve {
+    /// The curve of all tests that apply to the generator's sets, with a point every 0.1 from 0.2 on.
+    #[must_use]
+    pub fn new(generator: Generator, samples: u64, seed: u64) -> Self {
+        let mut tests = vec![ReservationTest::Sbf, ReservationTest::SbfLinear, ReservationTest::Chunks];
+        tests.extend(matches!(generator.periods, Periods::Harmonic(_)).then_some(ReservationTest::Harmonic));
+        tests.push(ReservationTest::Exact);
+        Self { points: Self::steps(generator.gang_permille, 200, 100), generator, samples, seed, tests }
+    }
+
+    /// Points from `first` up by `step` as long as the necessary condition `U_1` + `U_B` <= 1 can hold.
+    #[must_use]
+    pub fn steps(gang_permille: u32, first: u32, step: u32) -> Vec<u32> {
+        (first..=1000_u32.saturating_sub(gang_permille)).step_by(step.max(1) as usize).collect()
+    }
+
+    /// The point whose task sets were counted so, see [`count`].
+    pub(crate) fn counted(&self, single_permille: u32, counts: &[u64]) -> CurvePoint {
+        CurvePoint {
+            single_permille,
+            gang_permille: self.generator.gang_permille,
+            samples: counts[0],
+            necessary: counts[1],
+            accepted: self.tests.iter().copied().zip(counts[2..].iter().copied()).collect(),
+        }
+    }
+
+    /// The header of the curve's table, without a line end.
+    #[must_use]
+    pub fn csv_header(&self) -> String {
+        let mut header = "gang_utilization,single_utilization,samples,necessary".to_owned();
+        for test in &self.tests {
+            header += ",";
+            header += test.name();
+        }
+        header
+    }
+}
+
+impl CurvePoint {
+    /// One line of the curve's table, without a line end.
+    #[must_use]
+    pub fn csv_line(&self) -> String {
+        let mut line = format!(
+            "{},{},{},{}",
+            decimal(self.gang_permille),
+            decimal(self.single_permille),
+            self.samples,
+            self.necessary
+        );
+        for (_, count) in &self.accepted {
+            // Writing to a string cannot fail.
+            let _ = write!(line, ",{count}");
+        }
+        line
+    }
+
+    /// Reads a line that [`CurvePoint::csv_line`] wrote for `curve`; `None` if it is no such line.
+    #[must_use]
+    pub fn from_csv(curve: &Curve, line: &str) -> Option<Self> {
+        let fields: Vec<&str> = line.split(',').collect();
+        if fields.len() != 4 + curve.tests.len() {
+            return None;
+        }
+        let permille = |text: &str| curve.points.iter().copied().find(|&point| decimal(point) == text);
+        let counts: Vec<u64> = fields[2..].iter().map(|field| field.parse().ok()).collect::<Option<_>>()?;
+        let point = curve.counted(permille(fields[1])?, &counts);
+        (point.csv_line() == line).then_some(point)
+    }
+
+    /// How many sets `test` accepts; `None` if it was not applied.
+    #[must_use]
+    pub fn count(&self, test: ReservationTest) -> Option<u64> {
+        self.accepted.iter().find(|(other, _)| *other == test).map(|(_, count)| *count)
+    }
+
+    /// The share of sets that `test` accepts; `None` if it was not applied, or nothing was drawn.
+    #[must_use]
+    pub fn ratio(&self, test: ReservationTest) -> Option<f64> {
+        let count = self.count(test)?;
+        (self.samples > 0).then(|| count as f64 / self.samples as f64)
+    }
+}
+
+/// Of the task sets of some samples: how many were drawn, satisfy the necessary condition, and pass each test.
+pub(crate) fn count_accepted(
+    generator: &Generator,
+    tests: &[ReservationTest],
+    seed: u64,
+    samples: Range<u64>,
+) -> Vec<u64> {
+    let mut counts = vec![0; tests.len() + 2];
+    for sample in samples {
+        let index = u64::from(generator.single_permille) << 40 | sample;
+        let Some(set) = generator.sample(seed, index) else { continue };
+        counts[0] += 1;
+        counts[1] += u64::from(necessary::test(&set) == Some(true));
+        for (count, &test) in counts[2..].iter_mut().zip(tests) {
+            *count += u64::from(accepts(test, &set));
+        }
+    }
+    counts
+}
+
+/// Thousandths as a decimal.
+fn decimal(permille: u32) -> String {
+    format!("{}.{:03}", permille / 1000, permille % 1000)
+}
+
+fn accepts(test: ReservationTest, set: &TaskSet) -> bool {
+    let both = set.reservations.as_ref();
+    both.is_some_and(|both| Partition::of(set, both).all(|partition| partition.verdict(set, test).is_yes()))
+}
