@@ -26,7 +26,7 @@ pub struct Figure9 {
 /// block times, periods (10, 15 and 25 ms, sporadic) and numbers of waves are ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure9Set {
-    /// As in the paper, three tasks with the same kernel: four waves each.
+    /// As in the paper, three tasks with the same kernel: five waves each.
     SameKernel,
     /// One, four and twelve waves, the most urgent task having the shortest.
     ThreeSizes,
@@ -35,7 +35,7 @@ pub enum Figure9Set {
 impl Figure9Set {
     const fn waves(self) -> [u32; 3] {
         match self {
-            Self::SameKernel => [4, 4, 4],
+            Self::SameKernel => [5, 5, 5],
             Self::ThreeSizes => [1, 4, 12],
         }
     }

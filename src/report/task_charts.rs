@@ -77,7 +77,8 @@ pub fn boundary_map(
     let cell = |point: &CurvePoint| {
         let ahead = point.ratio(first).zip(point.ratio(second)).map_or(0.0, |(first, second)| first - second);
         let region = if ahead > 0.0 { Some(0) } else { (ahead < 0.0).then_some(1) };
-        (region, format!("{:+.1}", 100.0 * ahead).replace('-', "\u{2212}"))
+        let shown = format!("{:+.1}", 100.0 * ahead).replace('-', "\u{2212}");
+        (region, if region.is_some() { shown } else { "=".to_owned() })
     };
     let periods = |curve: &Curve| match &curve.generator.periods {
         Periods::List(list) | Periods::Harmonic(list) => list.len().to_string(),

@@ -12,7 +12,7 @@ const MAX_TRIED: u64 = 1_000;
 /// half of the sets would then be impossible. So what is missing, a whole number of units of 1 / H for the hyperperiod H,
 /// is made up by a few units of C of the tasks with the shortest periods, as many as leave what those with longer periods
 /// can make up. If that is not possible with every C at least 1, or H does not fit 62 bits, the task with the longest
-/// period takes what is left, rounded down: the utilization is then as close below as one unit of its C.
+/// period that can takes what is left, rounded down: the utilization is then as close below as one unit of its C.
 pub(super) fn whole_times(shares: &[f64], periods: &[u64], permille: u32) -> Vec<u64> {
     let rounded: Vec<u64> = shares.iter().zip(periods).map(|(share, &period)| nearest(share * period as f64)).collect();
     let Some(end) = hyperperiod(periods.iter().copied()) else {
@@ -28,8 +28,13 @@ pub(super) fn whole_times(shares: &[f64], periods: &[u64], permille: u32) -> Vec
     };
     exact(&rounded, &units, missing).unwrap_or_else(|| {
         let mut times = rounded;
-        if let Some((wcet, &unit)) = times.iter_mut().zip(&units).min_by_key(|(_, unit)| **unit) {
-            *wcet = changed(*wcet, missing.div_euclid(unit.into())).unwrap_or(1);
+        let mut by_unit: Vec<(&mut u64, u64)> = times.iter_mut().zip(units.iter().copied()).collect();
+        by_unit.sort_by_key(|(_, unit)| *unit);
+        for (wcet, unit) in by_unit {
+            if let Some(enough) = changed(*wcet, missing.div_euclid(unit.into())) {
+                *wcet = enough;
+                break;
+            }
         }
         times
     })

@@ -129,17 +129,19 @@ pub(super) fn figures_3_and_4(name: &'static str) -> Result<Made, Failure> {
     let of_part = |chunk: &TauChunk| {
         if chunk.is_whole { TAU_1.wcet.to_string() } else { format!("C of v{}", chunk.number) }
     };
-    let requirement = chunk_cycle("tau1*, each chunk with (C, D)", &vertices(&all, end, of_part));
-    let approximation =
-        chunk_cycle("tau1**, each job's longest chunk with (C, D)", &vertices(&kept, end, |_| TAU_1.wcet.to_string()));
+    let requirement = chunk_cycle("Fig. 3: tau1*, each chunk with (C, D)", &vertices(&all, end, of_part));
+    let approximation = chunk_cycle(
+        "Fig. 4: tau1**, each job's longest chunk with (C, D)",
+        &vertices(&kept, end, |_| TAU_1.wcet.to_string()),
+    );
     let eliminated: Vec<String> =
         chunks_found.iter().filter(|chunk| !chunk.is_kept).map(|chunk| format!("v{}", chunk.number)).collect();
     let converted =
         chunks::converted(&TAU_1, reservation).map_err(|_| "tau1 has a chunk in each job, and few of them")?;
     Ok(Made {
         files: vec![
-            File { name: "rtns2020-figure-3.svg".to_owned(), text: requirement.to_svg() },
-            File { name: "rtns2020-figure-4.svg".to_owned(), text: approximation.to_svg() },
+            File { name: format!("{name}-requirement.svg"), text: requirement.to_svg() },
+            File { name: format!("{name}-approximation.svg"), text: approximation.to_svg() },
             File { name: format!("{name}.csv"), text: csv },
         ],
         finding: format!(
