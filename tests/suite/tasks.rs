@@ -235,13 +235,16 @@ fn the_search_over_what_rtns_2020_does_not_state_counts_as_the_page_says() {
     let column = |name: &str| rows[0].iter().position(|other| other == name).expect("it is a column");
     let (sbf, chunks, gang, single) =
         (column("sbf"), column("chunks"), column("gang_utilization_permille"), column("utilization_permille"));
-    let mut settings = std::collections::BTreeMap::<Vec<String>, (f64, f64)>::new();
+    let mut settings = std::collections::BTreeMap::<Vec<String>, (u32, u32)>::new();
     for row in &rows[1..] {
         let number = |column: usize| row[column].parse::<f64>().expect("a number");
+        // Sets accepted of 200.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 200")]
+        let accepted = |column: usize| (200.0 * number(column)).round() as u32;
         if number(gang) + number(single) <= 1000.0 {
             let sums = settings.entry(row[..single].to_vec()).or_default();
-            sums.0 += number(sbf);
-            sums.1 += number(chunks);
+            sums.0 += accepted(sbf);
+            sums.1 += accepted(chunks);
         }
     }
     let ahead: Vec<_> = settings.iter().filter(|(_, (sbf, chunks))| chunks > sbf).map(|(setting, _)| setting).collect();
@@ -274,11 +277,11 @@ fn a_point_of_the_search_over_what_rtns_2020_does_not_state_is_as_committed() {
     ]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = text.lines().find(|line| line.starts_with("0.500,0.300,")).expect("it has the point");
-    let counts: Vec<f64> = line.split(',').skip(4).map(|count| count.parse().expect("a number")).collect();
+    let fields: Vec<&str> = line.split(',').collect();
     let head = &searched()[0];
-    let share = |name: &str| -> f64 {
+    let committed = |name: &str| {
         let column = head.iter().position(|other| other == name).expect("it is a column");
-        row[column].parse().expect("a number")
+        (200.0 * row[column].parse::<f64>().expect("a number")).round().to_string()
     };
-    assert_eq!(counts, [200.0 * share("sbf"), 200.0 * share("chunks")]);
+    assert_eq!(fields[4..6], [committed("sbf"), committed("chunks")]);
 }

@@ -24,12 +24,12 @@ pub(crate) struct CurveCommand {
     /// The paper's figure: 6, 7, or 8 (which has two curves)
     #[arg(long, value_name = "6|7|8", value_parser = clap::value_parser!(u8).range(6..=8))]
     figure_number: Option<u8>,
-    /// What the paper does not state of figures 6 and 7: periods and numbers of tasks
-    #[arg(long, value_enum, default_value_t = InputsOption::OnePeriod, requires = "figure_number")]
-    inputs: InputsOption,
-    /// How Theorem 6 is taken in figure 8
-    #[arg(long, value_enum, default_value_t = TheoremOption::ImplicitDeadlines, requires = "figure_number")]
-    theorem_6: TheoremOption,
+    /// What the paper does not state of figures 6 and 7: periods and numbers of tasks [default: one-period]
+    #[arg(long, value_enum, requires = "figure_number")]
+    inputs: Option<InputsOption>,
+    /// How Theorem 6 is taken in figure 8 [default: implicit-deadlines]
+    #[arg(long, value_enum, requires = "figure_number")]
+    theorem_6: Option<TheoremOption>,
     /// Tests to apply [default: those of the figure; sbf, sbf-linear, chunks, exact, and harmonic with --harmonic]
     #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(ReservationTest::ALL.map(ReservationTest::name)))]
     tests: Vec<String>,
@@ -141,10 +141,14 @@ enum Division {
 impl CurveCommand {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         picture::check(self.figure.as_deref())?;
+        let inputs = self.inputs.unwrap_or(InputsOption::OnePeriod).into();
+        let theorem = self.theorem_6.unwrap_or(TheoremOption::ImplicitDeadlines).into();
         let mut curves = match self.figure_number {
-            Some(6) => vec![figure_6(self.inputs.into(), self.samples, self.seed)],
-            Some(7) => vec![figure_7(self.inputs.into(), self.samples, self.seed)],
-            Some(_) => figure_8(self.theorem_6.into(), self.samples, self.seed).to_vec(),
+            Some(6 | 7) if self.theorem_6.is_some() => bail!("--theorem-6 is for --figure-number 8"),
+            Some(8) if self.inputs.is_some() => bail!("--inputs is for --figure-number 6 and 7"),
+            Some(6) => vec![figure_6(inputs, self.samples, self.seed)],
+            Some(7) => vec![figure_7(inputs, self.samples, self.seed)],
+            Some(_) => figure_8(theorem, self.samples, self.seed).to_vec(),
             None => vec![self.curve()?],
         };
         for curve in &mut curves {
