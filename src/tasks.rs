@@ -46,7 +46,7 @@ mod uunifast;
 mod verdict;
 mod whole_times;
 
-pub use analysis::{Analysis, Partition, ReservationTest};
+pub use analysis::{Partition, ReservationTest, TestResults};
 pub use budget::{SmallestBudget, smallest_budgets};
 pub use generate::{Generator, Periods, ReservationPeriod, Utilizations};
 pub use hyperperiod::hyperperiod;
