@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use divan::{Bencher, black_box};
-use gpusched::analysis::validation::{Family, Sampler};
 use gpusched::device::Device;
-use gpusched::study::{ResultFile, Row, Shard, Study, file_name, merge};
+use gpusched::experiments::study::{ResultFile, Row, Shard, Study, file_name, merge};
+use gpusched::experiments::validation::{Family, Sampler};
 use gpusched::workload::Placement;
 
 fn main() {

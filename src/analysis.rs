@@ -15,15 +15,12 @@
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
-//! | random scenarios that put the merged SM to the test | [`validation`] |
-//! | the thesis' cost study, Figs. 3.11 to 3.13 | [`cost_study`] |
 //!
 //! `docs/analysis.md` has the proofs, `docs/errata.md` what was wrong in print.
 
 mod analyse;
 mod assumptions;
 mod compare;
-pub mod cost_study;
 pub mod equal_times;
 mod launch_orders;
 mod merged_gpu;
@@ -31,16 +28,18 @@ mod merged_resources;
 mod merged_scenario;
 mod merged_sm;
 mod pending;
+mod pool;
 pub mod printed;
 mod safe_bound;
 mod task;
-pub mod validation;
 
 pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse};
 pub use assumptions::{Departure, LaunchDependence};
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders};
-pub use merged_resources::{MergedResources, Pool, PooledKernel};
+pub use merged_resources::{MergedResources, PooledKernel};
 pub use merged_scenario::merged_scenario;
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
+pub use pool::Pool;
+pub(crate) use pool::{needs, pool};
 pub use task::{Task, TimeOverflow, total_utilization};

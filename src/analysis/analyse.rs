@@ -6,11 +6,12 @@ use serde::Serialize;
 
 use super::assumptions::{self, Departure, LaunchDependence};
 use super::merged_gpu::{Analysed, Costs, Merged, MergedGpu};
-use super::merged_resources::{MergedResources, Pool, PooledKernel};
+use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::{MergedKernel, MergedSm};
+use super::pool::{needs, pool};
 use super::safe_bound::SafeBounds;
 use super::task::Task;
-use crate::device::{BlockDemand, Device};
+use crate::device::BlockDemand;
 use crate::gpu::{GpuOptions, RunError, SubmitError};
 use crate::hosts::{ProgramHost, Target};
 use crate::scenario::{KernelLaunch, Scenario};
@@ -243,18 +244,6 @@ fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged)
     });
     let copies = copies.collect::<Result<_, SubmitError>>()?;
     Ok((Costs { kernels, copies, max_operations: GpuOptions::default().max_operations }, merged))
-}
-
-/// The resources of all SMs together.
-pub(super) fn pool(device: &Device) -> Pool {
-    let per_sm =
-        [device.warps_per_sm(), device.per_sm.blocks, device.per_sm.shared_memory_bytes, device.per_sm.registers];
-    per_sm.map(|limit| u64::from(limit) * u64::from(device.sms))
-}
-
-/// What one block takes of them.
-pub(super) fn needs(demand: &BlockDemand) -> Pool {
-    [demand.warps, 1, demand.shared_memory_bytes, demand.registers].map(u64::from)
 }
 
 /// What running the host threads in front of the merged SM led to.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::device::Device;
+use crate::experiments::evr::{Statistic, Variation, load};
 use crate::time::Duration;
 
 /// A set on the four SMs of the paper's Fig. 1 with these applications.
@@ -136,7 +137,7 @@ fn power_is_linear_in_busy_sms() {
 
 #[test]
 fn spread_is_the_standard_deviation_of_the_samples() {
-    let spread = figures::Statistic::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+    let spread = Statistic::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
     assert!((spread.mean - 5.0).abs() < 1e-9 && (spread.deviation - (32.0_f64 / 7.0).sqrt()).abs() < 1e-9);
     assert!((spread.least - 2.0).abs() < 1e-9 && (spread.most - 9.0).abs() < 1e-9);
 }
@@ -145,10 +146,10 @@ fn spread_is_the_standard_deviation_of_the_samples() {
 fn a_variation_keeps_the_work_and_the_tightness_and_sets_the_load() {
     let text = ApplicationSet::builtin_json("rodinia-like-k20m").expect("it is built in");
     let set = ApplicationSet::from_json("thirteen", text, None).expect("it is sound");
-    let changed = figures::Variation { narrow: 64, load_percent: Some(200), ..Default::default() }
+    let changed = Variation { narrow: 64, load_percent: Some(200), ..Default::default() }
         .apply(&set, ms(250))
         .expect("short");
-    assert!((figures::load(&changed, ms(250)) - 2.0).abs() < 0.01);
+    assert!((load(&changed, ms(250)) - 2.0).abs() < 0.01);
     // hotspot: 1849 blocks become 64 launches of 29.
     let kernel = &changed.applications[2].kernels[0];
     assert_eq!((kernel.blocks, kernel.launches), (29, 64 * 20));
@@ -164,11 +165,11 @@ fn a_variation_keeps_the_work_and_the_tightness_and_sets_the_load() {
 #[test]
 fn a_variation_sets_width_execution_time_and_tightness() {
     let set = builtin("narrow-k20m");
-    let unchanged = figures::Variation::default().apply(&set, ms(0)).expect("short");
+    let unchanged = Variation::default().apply(&set, ms(0)).expect("short");
     assert_eq!((&unchanged.name, &unchanged.applications), (&set.name, &set.applications));
 
     // 48 blocks, 8 per SM: 6, 3, 2, 2, 2 and then 1 round of 10 times 30 ms.
-    let variation = figures::Variation {
+    let variation = Variation {
         saturation_sms: Some(6),
         execution: Some(ms(300)),
         tightness_percent: Some(130),
@@ -180,7 +181,7 @@ fn a_variation_sets_width_execution_time_and_tightness() {
     assert_eq!(changed.name, "narrow-k20m, each filling 6 SMs, E = 300 ms, T_req = 130 % of E");
 
     // hotspot's 1849 blocks take 24 rounds of 13 * 6 on the whole GPU; each becomes a launch of 6 blocks on one SM.
-    let one = figures::Variation { saturation_sms: Some(1), ..Default::default() };
+    let one = Variation { saturation_sms: Some(1), ..Default::default() };
     let changed = one.apply(&builtin("rodinia-like-k20m"), ms(0)).expect("short");
     let (before, after) = (&builtin("rodinia-like-k20m").profiles[2], &changed.profiles[2]);
     assert_eq!(before.execution(13), after.execution(1));

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::Args;
 use gpusched::analysis::{Comparison, analyse, compare, merged_scenario};
 use gpusched::hosts::simulate;
-use gpusched::plot::FinishMark;
+use gpusched::report::timeline::FinishMark;
 use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, comparison_table};
 use gpusched::scenario::Scenario;
 

@@ -8,7 +8,7 @@ use super::timeline::{Published, against_expected};
 use crate::analysis::printed::{self, Step};
 use crate::analysis::{Analysis, Comparison, analyse, compare, merged_scenario};
 use crate::hosts::simulate;
-use crate::plot::{FinishMark, Timeline, TimelineOptions, comparison};
+use crate::report::timeline::{FinishMark, Timeline, TimelineOptions, comparison};
 use crate::report::{RunnableTimes, Summary, comparison_csv, runnable_times, runnable_times_csv};
 use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};

@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use super::figure::{Failure, Figure, File, Kind, Made, Make};
 use super::paper::Paper;
-use crate::analysis::cost_study::{self, Against, Point, chart, measure, points_csv};
-use crate::analysis::validation::{Campaign, CampaignReport, Family};
 use crate::device::Device;
+use crate::experiments::cost_study::{self, Point, measure};
+use crate::experiments::validation::{Campaign, CampaignReport, Family};
+use crate::report::cost_chart::{Against, chart, points_csv};
 use crate::report::{campaign_csv, campaign_figure};
 use crate::workload::Placement;
 

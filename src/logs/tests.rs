@@ -186,7 +186,7 @@ proptest! {
             let found = crate::audit::audit(&observation, &tolerances);
             prop_assert_eq!(found.checked.blocks, run.blocks());
             // Whatever cannot be replayed is refused, not a panic.
-            let _ = crate::replay::replay(&run, &device, None, &crate::scenario::ReadOptions::default(), &tolerances);
+            let _ = crate::experiments::replay::replay(&run, &device, None, &crate::scenario::ReadOptions::default(), &tolerances);
         }
     }
 

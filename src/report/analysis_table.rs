@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::table::plain_table;
 use crate::analysis::printed::Step;
-use crate::analysis::validation::CampaignReport;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
+use crate::experiments::validation::CampaignReport;
 use crate::time::Duration;
 
 fn shown(value: Option<impl ToString>) -> String {

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::csv::field;
 use super::table::plain_table;
-use crate::applications::figures::{Point, Ratio, ratios};
 use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, SmCount};
+use crate::experiments::evr::{Point, Ratio, ratios};
 
 /// What stands above everything that was computed from a synthetic set.
 const SYNTHETIC: &str = "SYNTHETIC profiles: the numbers of these applications were made up, not measured";

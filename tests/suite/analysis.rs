@@ -1,8 +1,8 @@
 //! The analyses against golden values, the simulation, and each other.
 
-use gpusched::analysis::validation::{Family, Judge, Sample, SampleKernel, SampleStream, Verdict};
 use gpusched::analysis::{Departure, Method, analyse, compare, launch_orders};
 use gpusched::device::Device;
+use gpusched::experiments::validation::{Family, Judge, Sample, SampleKernel, SampleStream, Verdict};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
@@ -371,7 +371,7 @@ fn long_campaign_no_shorter_run_finishes_after_safe_finish() {
 
 #[test]
 fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
-    use gpusched::analysis::validation::Campaign;
+    use gpusched::experiments::validation::Campaign;
     use std::sync::atomic::AtomicBool;
 
     let families = vec![Family::Unequal, Family::SharedMemory, Family::Priorities, Family::ShrunkDurations];
@@ -382,7 +382,7 @@ fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
     };
     let (one, three) = (run(1), run(3));
     let text =
-        |report: &gpusched::analysis::validation::CampaignReport| serde_json::to_string(report).expect("it is JSON");
+        |report: &gpusched::experiments::validation::CampaignReport| serde_json::to_string(report).expect("it is JSON");
     assert_eq!(text(&one), text(&three));
     for family in &one.families {
         let example = family.smallest_counterexample.as_ref().expect("one is found").to_string();
@@ -402,7 +402,7 @@ fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
 
 #[test]
 fn a_stopped_campaign_reports_what_was_done() {
-    use gpusched::analysis::validation::Campaign;
+    use gpusched::experiments::validation::Campaign;
     use std::sync::atomic::AtomicBool;
 
     let families = vec![Family::Unequal];

@@ -5,12 +5,11 @@
 //! cargo test --release --test suite -- --ignored --nocapture evr_figures
 //! ```
 
-use gpusched::applications::figures::{
-    Curves, Point, Quantity, SweepOptions, Variation, per_period, random_injection, ratios, sweep,
-};
 use gpusched::applications::{ApplicationSet, Class, Injections};
+use gpusched::experiments::evr::{Point, SweepOptions, Variation, per_period, random_injection, ratios, sweep};
 use gpusched::hosts::Scheduler;
 use gpusched::hosts::gpu_evr::EvrRules;
+use gpusched::report::application_curves::{Curves, Quantity};
 use gpusched::time::Duration;
 
 fn builtin(name: &str) -> ApplicationSet {

@@ -5,8 +5,8 @@ use std::time::Instant as Clock;
 use gpusched::device::{BlockShape, Device};
 use gpusched::gpu::Trace;
 use gpusched::hosts::simulate;
-use gpusched::plot::{Band, Blocks, HeightBy, Timeline, TimelineOptions};
 use gpusched::report::Summary;
+use gpusched::report::timeline::{Band, Blocks, HeightBy, Timeline, TimelineOptions};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockTime, Kernel, StreamSpec};
@@ -289,7 +289,8 @@ fn an_empty_run_has_a_figure() {
 #[test]
 fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
     use gpusched::analysis::{analyse, merged_scenario};
-    use gpusched::plot::{FinishMark, Shape, comparison};
+    use gpusched::draw::Shape;
+    use gpusched::report::timeline::{FinishMark, comparison};
 
     let scenario = crate::published::figure("ospert2017/figure-8");
     let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it can be analysed"));
@@ -323,7 +324,8 @@ fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
 
 #[test]
 fn a_comparison_counts_differences_that_are_too_short_to_see() {
-    use gpusched::plot::{FinishMark, Shape, comparison};
+    use gpusched::draw::Shape;
+    use gpusched::report::timeline::{FinishMark, comparison};
 
     let scenario = fig_3();
     let run = simulate(&scenario).expect("it runs");

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use gpusched::device::{BlockDemand, BlockShape, Device};
+use gpusched::draw::Rect;
 use gpusched::gpu::Block;
 use gpusched::hosts::simulate;
-use gpusched::plot::{HeightBy, Label, Rect, Timeline, TimelineOptions};
+use gpusched::report::timeline::{HeightBy, Label, Timeline, TimelineOptions};
 use gpusched::report::{State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};

@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS};
 use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::experiments::study::Study;
 use gpusched::json::JsonError;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::schema::{NAMES, json_schema};
-use gpusched::study::Study;
 use gpusched::tasks::TaskSet;
 use jsonschema::Validator;
 use serde_json::{Value, json};

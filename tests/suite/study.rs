@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gpusched::study::{Row, Shard, Study};
+use gpusched::experiments::study::{Row, Shard, Study};
 
 /// Two families, five rows each, the last of them short.
 const SMALL: &str = r#"{"format": "gpusched-study/1", "name": "small", "command": "merged-sm", "seed": 7, "samples": 45,

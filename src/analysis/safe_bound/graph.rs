@@ -1,9 +1,9 @@
 //! What each operation waits for before it enters its EE or CE queue: stream order (G2, C1), N1 and N2.
 
 use super::weights::{Class, ONE};
-use crate::analysis::analyse::needs;
 use crate::analysis::assumptions::allowed_sms;
 use crate::analysis::merged_gpu::{Analysed, Costs};
+use crate::analysis::pool::needs;
 use crate::device::BlockDemand;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::study::{
-    PlotOptions, Shard, Summary, file_name, plot, shard_files, summary_csv, summary_json, summary_table,
-};
+use gpusched::experiments::study::{Shard, Summary, file_name, shard_files};
+use gpusched::report::study_plot::{PlotOptions, plot};
+use gpusched::report::study_table::{summary_csv, summary_json, summary_table};
 
 use super::super::output::{Format, note};
 use super::super::{Answer, output, picture};

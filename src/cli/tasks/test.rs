@@ -7,9 +7,8 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::report::task_analysis::TaskReport;
-use gpusched::tasks::{
-    Allocation, Analysis, Partition, ReservationTest, Reservations, demand_plot, hyperperiod, smallest_budgets,
-};
+use gpusched::report::task_charts::demand_plot;
+use gpusched::tasks::{Allocation, Analysis, Partition, ReservationTest, Reservations, hyperperiod, smallest_budgets};
 
 use super::super::output::{Format, note};
 use super::super::{Answer, output, picture};

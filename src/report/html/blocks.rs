@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::instants::Instants;
 use crate::device::BlockDemand;
-use crate::plot::packed;
 use crate::report::Summary;
+use crate::report::pack::packed;
 use crate::time::Instant;
 
 /// One block.

@@ -8,9 +8,9 @@ use super::instants::{Exact, Instants};
 use super::palette::Palette;
 use crate::device::{BlockDemand, Device, SmMask};
 use crate::gpu::{OperationRecord, Wait};
-use crate::plot::FinishMark;
 use crate::report::Summary;
 use crate::report::summary::stream_index;
+use crate::report::timeline::FinishMark;
 use crate::time::Instant;
 use crate::workload::{Copy, Kernel, OperationId, OperationKind, StreamId, StreamSpec};
 

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime};
 
-use gpusched::study::{Disk, ResultFile, StudyError};
+use gpusched::experiments::study::{Disk, ResultFile, StudyError};
 
 use super::*;
 
