@@ -146,9 +146,8 @@ fn spread_is_the_standard_deviation_of_the_samples() {
 fn a_variation_keeps_the_work_and_the_tightness_and_sets_the_load() {
     let text = ApplicationSet::builtin_json("rodinia-like-k20m").expect("it is built in");
     let set = ApplicationSet::from_json("thirteen", text, None).expect("it is sound");
-    let changed = Variation { narrow: 64, load_percent: Some(200), ..Default::default() }
-        .apply(&set, ms(250))
-        .expect("short");
+    let changed =
+        Variation { narrow: 64, load_percent: Some(200), ..Default::default() }.apply(&set, ms(250)).expect("short");
     assert!((load(&changed, ms(250)) - 2.0).abs() < 0.01);
     // hotspot: 1849 blocks become 64 launches of 29.
     let kernel = &changed.applications[2].kernels[0];
