@@ -3,8 +3,8 @@
 use super::figure::{Failure, Figure, File, Made, Make};
 use super::paper::Paper;
 use crate::applications::{ApplicationSet, Outcome};
-use crate::experiments::evr::{Point, SweepOptions, Variation, per_period, points_csv, random_injection, ratios};
-use crate::experiments::study::{Study, Summary};
+use crate::experiments::evr::{SweepOptions, SweepPoint, Variation, per_period, points_csv, random_injection, ratios};
+use crate::experiments::study::{Study, StudySummary};
 use crate::hosts::gpu_evr::{EvrRules, FullGpu};
 use crate::hosts::{Scheduler, run_applications};
 use crate::report::application_curves::{Curves, Quantity};
@@ -101,12 +101,18 @@ fn figure_1(name: &'static str) -> Result<Made, Failure> {
     })
 }
 
-fn curves(name: String, title: &str, x_title: &str, quantity: Quantity, points: &[Point]) -> Result<File, Failure> {
+fn curves(
+    name: String,
+    title: &str,
+    x_title: &str,
+    quantity: Quantity,
+    points: &[SweepPoint],
+) -> Result<File, Failure> {
     Ok(File { name: format!("{name}.svg"), text: Curves { title, x_title, quantity, points }.draw()?.to_svg() })
 }
 
 /// The largest of the ratios of requirements met under GPU-EvR and under each other scheduler.
-fn largest(points: &[Point]) -> String {
+fn largest(points: &[SweepPoint]) -> String {
     let mut found = Vec::new();
     for baseline in [Scheduler::TimeGraph, Scheduler::GlobalEdf, Scheduler::PlainStreams] {
         let mut most = (0.0, 0);
@@ -121,7 +127,7 @@ fn largest(points: &[Point]) -> String {
 }
 
 /// The mean power of the board under GPU-EvR against TimeGraph's, where it differs most to either side.
-fn board_power(points: &[Point]) -> String {
+fn board_power(points: &[SweepPoint]) -> String {
     let percent: Vec<f64> = ratios(points, Scheduler::GpuEvr.name())
         .iter()
         .filter(|ratio| ratio.baseline == Scheduler::TimeGraph.name())
@@ -203,7 +209,7 @@ const REGIONS: &str = include_str!("../../studies/gpu-evr-regions.json");
 fn regions(name: &'static str) -> Result<Made, Failure> {
     let no_file = |_: &str| Err(std::io::ErrorKind::NotFound.into());
     let study = Study::from_json("studies/gpu-evr-regions.json", REGIONS, &no_file)?;
-    let summary = Summary::compute(&study)?;
+    let summary = StudySummary::compute(&study)?;
     let cells = region_cells(&study, &summary)?;
     let set = built_in(NARROW)?;
     // The study has E = 100 ms and periods of 130 ms.

@@ -4,7 +4,7 @@
 use super::study_table::measure;
 use crate::draw::theme::{Colour, Fill, Hatch, series_colour};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
-use crate::experiments::study::{Study, StudyError, Summary};
+use crate::experiments::study::{Study, StudyError, StudySummary};
 use crate::hosts::Scheduler;
 
 const PANELS_IN_A_ROW: usize = 3;
@@ -113,7 +113,7 @@ impl Look {
 ///
 /// # Errors
 /// [`StudyError::Draw`] if its grid lacks one of them.
-pub fn region_cells(study: &Study, summary: &Summary) -> Result<Vec<RegionCell>, StudyError> {
+pub fn region_cells(study: &Study, summary: &StudySummary) -> Result<Vec<RegionCell>, StudyError> {
     let axis = |key: &str| {
         let found = study.axes.iter().position(|axis| axis.key == key);
         found.ok_or_else(|| StudyError::Draw(format!("a map of regions needs {key:?} in the grid")))
