@@ -137,8 +137,8 @@ fn board_power(points: &[SweepPoint]) -> String {
     format!("Mean power of the board by the stated linear model: {least:+.0} to {most:+.0} % against TimeGraph.")
 }
 
-const SYNTHETIC: &str = "The applications are SYNTHETIC (the paper gives no profiles); 200 seeds a point, bars are standard \
-                         deviations, and points of the same number stand beside each other. \
+const SYNTHETIC: &str = "The applications are SYNTHETIC (the paper gives no profiles); 200 seeds a point, bars, which stand \
+                         beside each other around their place, are standard deviations. \
                          [docs/gpu-evr.md](../docs/gpu-evr.md) says on what the ratios depend.";
 
 /// Applications that fill 4 of 13 SMs.

@@ -43,11 +43,11 @@ impl Quantity {
     }
 }
 
-/// Curves stand beside each other by this share of the distance of two numbers, so that no bar hides another.
+/// Bars stand beside each other by this share of the distance of two numbers, so that none hides another.
 const BARS_APART: f64 = 0.12;
 
-/// A picture with one curve for each scheduler; bars show one standard deviation to either side of the mean. Points of
-/// the same number of applications stand a little beside each other, around their place.
+/// A picture with one curve for each scheduler; bars show one standard deviation to either side of the mean. Bars of
+/// the same number of applications stand beside each other, around their place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curves<'a> {
     /// Above the picture.
@@ -79,13 +79,13 @@ impl Curves<'_> {
         }
         let (step, curves) = (self.step(), names.len() as f64);
         let series = names.into_iter().zip(0_u32..).map(|(name, number)| {
-            let aside = BARS_APART * step * (f64::from(number) - (curves - 1.0) / 2.0);
+            let bars_aside = BARS_APART * step * (f64::from(number) - (curves - 1.0) / 2.0);
             let mut own: Vec<&SweepPoint> = self.points.iter().filter(|point| point.scheduler == name).collect();
             own.sort_by_key(|point| point.applications);
-            let points = own.iter().map(|point| (f64::from(point.applications) + aside, value(point).mean)).collect();
+            let points = own.iter().map(|point| (f64::from(point.applications), value(point).mean)).collect();
             let bar = |Statistic { mean, deviation, .. }: Statistic| (mean - deviation, mean + deviation);
             let bars = own.iter().map(|point| bar(value(point))).collect();
-            Series { bars, ..Series::new(name, points) }
+            Series { bars, bars_aside, ..Series::new(name, points) }
         });
         let x = Axis { title: self.x_title.to_owned(), range: 0.0..last * 1.03 + step / 4.0 };
         let y = Axis { title: self.quantity.title().to_owned(), range: 0.0..highest * 1.05 };
