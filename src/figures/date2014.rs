@@ -101,13 +101,7 @@ fn figure_1(name: &'static str) -> Result<Made, Failure> {
     })
 }
 
-fn curves(
-    name: String,
-    title: &str,
-    x_title: &str,
-    quantity: Quantity,
-    points: &[SweepPoint],
-) -> Result<File, Failure> {
+fn curves(name: &str, title: &str, x_title: &str, quantity: Quantity, points: &[SweepPoint]) -> Result<File, Failure> {
     Ok(File { name: format!("{name}.svg"), text: Curves { title, x_title, quantity, points }.draw()?.to_svg() })
 }
 
@@ -168,7 +162,7 @@ fn random_injections(name: &str, suffix: &str, set: &ApplicationSet) -> Result<M
     ];
     let mut files = Vec::new();
     for (part, title, quantity) in pictures {
-        files.push(curves(format!("gpu-evr2014-figure-{part}{suffix}"), title, injected, quantity, &points)?);
+        files.push(curves(&format!("gpu-evr2014-figure-{part}{suffix}"), title, injected, quantity, &points)?);
     }
     files.push(File { name: format!("{name}.csv"), text: points_csv(&points) });
     let finding = format!("{}: {} {} {SYNTHETIC}", set.name, largest(&points), board_power(&points));
@@ -196,7 +190,7 @@ fn injections_per_period(name: &str, set: &str, period_ms: u64, rules: EvrRules)
     let title = "Figure 6: requirements met per period";
     let x_title = format!("applications injected per period of {period}, ten periods");
     let files = vec![
-        curves(name.to_owned(), title, &x_title, Quantity::Met, &points)?,
+        curves(name, title, &x_title, Quantity::Met, &points)?,
         File { name: format!("{name}.csv"), text: points_csv(&points) },
     ];
     let finding = format!("{}: {} {} {SYNTHETIC}", set.name, largest(&points), board_power(&points));

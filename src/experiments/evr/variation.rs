@@ -103,12 +103,11 @@ impl Variation {
         for ((application, old), (before, after)) in
             changed.applications.iter_mut().zip(&set.applications).zip(profiles)
         {
-            application.requirements = match self.tightness_percent {
-                Some(percent) => vec![times(after.execution(after.sms()), f64::from(percent) / 100.0)],
-                None => {
-                    let stretch = execution_ns(after) / execution_ns(before).max(1.0);
-                    old.requirements.iter().map(|&time| times(time, stretch)).collect()
-                }
+            application.requirements = if let Some(percent) = self.tightness_percent {
+                vec![times(after.execution(after.sms()), f64::from(percent) / 100.0)]
+            } else {
+                let stretch = execution_ns(after) / execution_ns(before).max(1.0);
+                old.requirements.iter().map(|&time| times(time, stretch)).collect()
             };
         }
         Ok(changed)
