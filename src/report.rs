@@ -20,6 +20,7 @@ pub mod replay;
 pub mod response_charts;
 mod rule_log;
 mod runnable_times;
+pub mod scheduler_regions;
 mod simulation_json;
 mod state;
 pub mod study_plot;
