@@ -149,12 +149,13 @@ impl<B: Back, O: Observer> Gpu<B, O> {
         if ended == Ended::Horizon {
             self.now = self.options.horizon;
         }
+        let end = self.now;
         let (front, back, mut context) = self.parts();
         // What still waits does so for good, whenever the run ends.
         context.now = Instant::MAX;
         back.close(&mut context);
         front.close(&mut context);
-        context.observer.ended(context.now);
+        context.observer.ended(end);
         Ok(ended)
     }
 
