@@ -1,109 +1,164 @@
-//! The results of the analyses as comma-separated values; times in ns, empty where there is none.
+//! The columns of what analyses find, and the comma-separated values; times in ns, empty where there is none. The
+//! documents in JSON are the results themselves.
 
 use std::io::{self, Write};
 
-use super::csv::{field, launch_fields, optional};
-use crate::analysis::{Analysis, Comparison, LaunchOrders};
-use crate::experiments::validation::CampaignReport;
-use crate::time::{Duration, Instant};
+use super::columns::{Column, write_csv};
+use super::launches::{OfLaunch, launch_columns};
+use crate::analysis::{AnalysedKernel, Analysis, ComparedKernel, Comparison, LaunchOrders, OrderedKernel};
+use crate::experiments::validation::{CampaignReport, FamilyReport};
+use crate::scenario::KernelLaunch;
+use crate::time::Duration;
 
-fn instant(value: Option<Instant>) -> String {
-    optional(value.map(Instant::as_ns))
+impl OfLaunch for &AnalysedKernel<'_> {
+    fn launch(&self) -> KernelLaunch<'_> {
+        self.launch
+    }
+}
+
+impl OfLaunch for &ComparedKernel<'_> {
+    fn launch(&self) -> KernelLaunch<'_> {
+        self.launch
+    }
+}
+
+impl OfLaunch for &OrderedKernel<'_> {
+    fn launch(&self) -> KernelLaunch<'_> {
+        self.launch
+    }
+}
+
+/// The columns of an analysis.
+pub(super) fn analysis_columns<'k, 'a: 'k>() -> Vec<Column<&'k AnalysedKernel<'a>>> {
+    let mut columns = launch_columns();
+    columns.extend([
+        Column::table("blocks", |kernel: &&AnalysedKernel<'_>| kernel.blocks.into()),
+        Column::new("threads", "threads", |kernel| kernel.threads.into()),
+        Column::data("blocks", |kernel| kernel.blocks.into()),
+        Column::data("g_max", |kernel| kernel.g_max.into()),
+        Column::new("launched_ns", "launched", |kernel| kernel.launched_ns.into()),
+        Column::new("released_ns", "released", |kernel| kernel.released_ns.into()),
+        Column::new("finish_ns", "finish", |kernel| kernel.finish_ns.into()),
+        Column::new("response_ns", "response", |kernel| kernel.response_ns.into()),
+        Column::new("safe_finish_ns", "safe finish", |kernel| kernel.safe_finish_ns.into()),
+        Column::new("deadline_ns", "deadline", |kernel| kernel.deadline_ns.into()),
+        Column::new("schedulable", "schedulable", |kernel: &&AnalysedKernel<'_>| kernel.schedulable.into()).left(),
+        Column::data("safely_schedulable", |kernel| kernel.safely_schedulable.into()),
+    ]);
+    columns
+}
+
+/// The columns of a comparison.
+pub(super) fn comparison_columns<'k, 'a: 'k>() -> Vec<Column<&'k ComparedKernel<'a>>> {
+    let mut columns = launch_columns();
+    columns.extend([
+        Column::new("simulated_finish_ns", "simulated", |kernel: &&ComparedKernel<'_>| {
+            kernel.simulated_finish_ns.into()
+        }),
+        Column::new("analysed_finish_ns", "analysed", |kernel| kernel.analysed_finish_ns.into()),
+        Column::data("difference_ns", |kernel| kernel.difference_ns.into()),
+        Column::table("difference", |kernel| kernel.difference_ns.map(signed).into()),
+        Column::table("the analysis is", |kernel: &&ComparedKernel<'_>| {
+            match kernel.difference_ns {
+                None => "",
+                Some(0) => "equal",
+                Some(..0) => "optimistic",
+                Some(1..) => "pessimistic",
+            }
+            .into()
+        })
+        .left(),
+        Column::data("safe_finish_ns", |kernel| kernel.safe_finish_ns.into()),
+    ]);
+    columns
+}
+
+/// A difference of times with its sign.
+fn signed(ns: i128) -> String {
+    let length = Duration::from_ns(u64::try_from(ns.unsigned_abs()).unwrap_or(u64::MAX));
+    match ns {
+        0 => length.to_string(),
+        ..0 => format!("-{length}"),
+        1.. => format!("+{length}"),
+    }
+}
+
+/// The columns of an exploration of launch orders.
+pub(super) fn orders_columns<'k, 'a: 'k>() -> Vec<Column<&'k OrderedKernel<'a>>> {
+    let mut columns = launch_columns();
+    columns.extend([
+        Column::new("best_finish_ns", "best", |kernel: &&OrderedKernel<'_>| kernel.best_finish_ns.into()),
+        Column::new("worst_finish_ns", "worst", |kernel| kernel.worst_finish_ns.into()),
+        Column::new("best_order", "order for the best", |kernel: &&OrderedKernel<'_>| {
+            kernel.best_order.join(" ").into()
+        })
+        .left(),
+        Column::new("worst_order", "order for the worst", |kernel: &&OrderedKernel<'_>| {
+            kernel.worst_order.join(" ").into()
+        })
+        .left(),
+    ]);
+    columns
+}
+
+/// The columns of a campaign.
+pub(super) fn campaign_columns<'k>() -> [Column<&'k FamilyReport>; 13] {
+    [
+        Column::new("family", "family", |family: &&FamilyReport| family.family.into()).left(),
+        Column::new("samples", "samples", |family| family.samples.into()),
+        Column::data("equal", |family| family.equal.into()),
+        Column::table("equal", |family| share(family, family.equal).into()),
+        Column::data("optimistic", |family| family.optimistic.into()),
+        Column::table("optimistic", |family| share(family, family.optimistic).into()),
+        Column::data("pessimistic", |family| family.pessimistic.into()),
+        Column::table("pessimistic", |family| share(family, family.pessimistic).into()),
+        Column::data("max_error", |family| family.max_error.into()),
+        Column::table("largest error", |family| percent(family.max_error).into()),
+        Column::data("max_optimistic_error", |family| family.max_optimistic_error.into()),
+        Column::table("largest unsafe error", |family| percent(family.max_optimistic_error).into()),
+        Column::data("max_error_ns", |family| family.max_error_ns.into()),
+    ]
+}
+
+fn share(family: &FamilyReport, count: u64) -> String {
+    if count == family.samples {
+        return "100 %".to_owned();
+    }
+    format!("{:.3} %", 100.0 * count as f64 / family.samples.max(1) as f64)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
 }
 
 /// The kernels of an analysis.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn analysis_csv(analysis: &Analysis<'_>, mut out: impl Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "id,kernel,benchmark,label,stream,iteration,threads,blocks,g_max,launched_ns,released_ns,finish_ns,response_ns,\
-         safe_finish_ns,deadline_ns,schedulable,safely_schedulable"
-    )?;
-    for kernel in &analysis.kernels {
-        writeln!(
-            out,
-            "{},{},{},{},{},{},{},{},{},{},{},{}",
-            launch_fields(&kernel.launch),
-            kernel.threads,
-            kernel.blocks,
-            kernel.g_max,
-            kernel.launched_ns.as_ns(),
-            instant(kernel.released_ns),
-            instant(kernel.finish_ns),
-            optional(kernel.response_ns.map(Duration::as_ns)),
-            instant(kernel.safe_finish_ns),
-            optional(kernel.deadline_ns.map(Duration::as_ns)),
-            optional(kernel.schedulable),
-            optional(kernel.safely_schedulable),
-        )?;
-    }
-    Ok(())
+pub fn analysis_csv(analysis: &Analysis<'_>, out: impl Write) -> io::Result<()> {
+    write_csv(&analysis_columns(), &analysis.kernels, out)
 }
 
 /// The kernels of a comparison.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn comparison_csv(comparison: &Comparison<'_>, mut out: impl Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "id,kernel,benchmark,label,stream,iteration,simulated_finish_ns,analysed_finish_ns,difference_ns,safe_finish_ns"
-    )?;
-    for kernel in &comparison.kernels {
-        writeln!(
-            out,
-            "{},{},{},{},{}",
-            launch_fields(&kernel.launch),
-            instant(kernel.simulated_finish_ns),
-            instant(kernel.analysed_finish_ns),
-            optional(kernel.difference_ns),
-            instant(kernel.safe_finish_ns),
-        )?;
-    }
-    Ok(())
+pub fn comparison_csv(comparison: &Comparison<'_>, out: impl Write) -> io::Result<()> {
+    write_csv(&comparison_columns(), &comparison.kernels, out)
 }
 
 /// The kernels of an exploration of launch orders.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn orders_csv(orders: &LaunchOrders<'_>, mut out: impl Write) -> io::Result<()> {
-    writeln!(out, "id,kernel,benchmark,label,stream,iteration,best_finish_ns,worst_finish_ns,best_order,worst_order")?;
-    for kernel in &orders.kernels {
-        writeln!(
-            out,
-            "{},{},{},{},{}",
-            launch_fields(&kernel.launch),
-            instant(kernel.best_finish_ns),
-            instant(kernel.worst_finish_ns),
-            field(&kernel.best_order.join(" ")),
-            field(&kernel.worst_order.join(" ")),
-        )?;
-    }
-    Ok(())
+pub fn orders_csv(orders: &LaunchOrders<'_>, out: impl Write) -> io::Result<()> {
+    write_csv(&orders_columns(), &orders.kernels, out)
 }
 
 /// The families of a campaign.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn campaign_csv(report: &CampaignReport, mut out: impl Write) -> io::Result<()> {
-    writeln!(out, "family,samples,equal,optimistic,pessimistic,max_error,max_optimistic_error,max_error_ns")?;
-    for family in &report.families {
-        writeln!(
-            out,
-            "{},{},{},{},{},{},{},{}",
-            family.family,
-            family.samples,
-            family.equal,
-            family.optimistic,
-            family.pessimistic,
-            family.max_error,
-            family.max_optimistic_error,
-            family.max_error_ns,
-        )?;
-    }
-    Ok(())
+pub fn campaign_csv(report: &CampaignReport, out: impl Write) -> io::Result<()> {
+    write_csv(&campaign_columns(), &report.families, out)
 }
