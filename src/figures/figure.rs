@@ -2,6 +2,7 @@
 
 use super::analysed;
 use super::error::FigureError;
+use super::made::{Failure, Made};
 use super::paper::Paper;
 use super::timeline::{self, Published};
 
@@ -37,9 +38,6 @@ pub enum Kind {
     },
 }
 
-/// Whatever goes wrong while a figure is made.
-pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 /// How a figure is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Make {
@@ -49,24 +47,6 @@ pub(super) enum Make {
     Analysed(Published),
     /// By a function of its own, given the figure's name; samples run on the current rayon thread pool.
     Own(fn(&'static str) -> Result<Made, Failure>),
-}
-
-/// A file of a figure.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
-    /// Its name, without a directory; ends in `.svg` or `.csv`.
-    pub name: String,
-    /// What is in it.
-    pub text: String,
-}
-
-/// What came out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
-    /// Pictures and the data behind them, in the order in which to show them.
-    pub files: Vec<File>,
-    /// What was found, to be read beside [`Figure::published`]: a few sentences, or a table of Markdown.
-    pub finding: String,
 }
 
 impl Paper {

@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::figure::{Failure, Figure, File, Kind, Made, Make};
+use super::figure::{Figure, Kind, Make};
+use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::device::Device;
 use crate::experiments::cost_study::{self, Point, measure};
