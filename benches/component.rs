@@ -9,7 +9,7 @@ use divan::{Bencher, black_box};
 use gpusched::analysis::{MergedKernel, finish_times, printed};
 use gpusched::device::Device;
 use gpusched::experiments::cost_study::task_set;
-use gpusched::experiments::validation::{Family, Judge, Sample, Verdict};
+use gpusched::experiments::validation::{Agreement, Family, Judge, Sample};
 use gpusched::hosts::simulate;
 use gpusched::report::Summary;
 use gpusched::report::timeline::{Timeline, TimelineOptions};
@@ -100,6 +100,6 @@ fn validate_ten_kernels(bencher: Bencher<'_, '_>, family: &str) {
     let samples: Vec<Sample> = (0..256).map(|index| Sample::draw(family, &device, 0, index)).collect();
     let mut judge = Judge::new(&device, Placement::MostRoom);
     bencher.counter(ItemsCount::new(samples.len())).bench_local(|| {
-        samples.iter().filter(|sample| judge.judge(family, black_box(sample)) == Ok(Verdict::Equal)).count()
+        samples.iter().filter(|sample| judge.judge(family, black_box(sample)) == Ok(Agreement::Equal)).count()
     });
 }

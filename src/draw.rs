@@ -26,4 +26,4 @@ pub use error::DrawError;
 pub use format::FigureFormat;
 pub use geometry::{COLUMN_WIDTH, Length, MM, PAGE_WIDTH, Point, Rect};
 pub(crate) use sheet::Sheet;
-pub use ticks::{Ticks, round_ticks, time_ticks};
+pub use ticks::{AxisTicks, round_ticks, time_ticks};

@@ -41,7 +41,7 @@ mod utilization;
 mod uunifast;
 mod verdict;
 
-pub use analysis::{Analysis, Partition, ReservationTest};
+pub use analysis::{Partition, ReservationTest, TestResults};
 pub use budget::{SmallestBudget, smallest_budgets};
 pub use generate::{Generator, Periods, ReservationPeriod, Utilizations};
 pub use hyperperiod::hyperperiod;

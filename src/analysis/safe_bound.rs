@@ -45,7 +45,7 @@ impl SafeBounds {
             return Self { finish: Vec::new() };
         }
         let graph = Graph::new(scenario, demands, costs, operations);
-        let weights = Weights::new(&scenario.device, &graph.classes);
+        let weights = Weights::new(scenario.device(), &graph.classes);
         let mut finish = Vec::with_capacity(operations.len());
         for operation in 0..operations.len() {
             let bound = bound(&graph, &weights, operation, &finish);

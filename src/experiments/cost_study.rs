@@ -16,7 +16,7 @@ use crate::time::{Duration, Instant};
 
 /// A figure of the thesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Figure {
+pub enum CostFigure {
     /// Time against the number of kernels and of blocks: grids of 2 to 20 blocks, as the thesis' generator draws them,
     /// `g_max` = 8.
     #[serde(rename = "3.11")]
@@ -31,9 +31,9 @@ pub enum Figure {
 
 /// One point of a figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Point {
+pub struct CostPoint {
     /// The figure.
-    pub figure: Figure,
+    pub figure: CostFigure,
     /// `g_max`.
     pub g_max: u32,
     /// The largest grid that may be drawn.
@@ -66,16 +66,16 @@ pub fn task_set(kernels: usize, largest_grid: u32, seed: u64) -> Vec<MergedKerne
 /// What each point of a figure runs: (`g_max`, largest grid, kernels). The thesis does not say which numbers its figures
 /// have; ours are spread evenly on a logarithmic axis.
 #[must_use]
-pub fn settings(figure: Figure) -> Vec<(NonZeroU32, u32, usize)> {
+pub fn settings(figure: CostFigure) -> Vec<(NonZeroU32, u32, usize)> {
     let g_max = |blocks: u32| NonZeroU32::new(blocks).unwrap_or(NonZeroU32::MIN);
     let counts = || [10_u32, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000].into_iter();
     match figure {
-        Figure::Kernels => counts().map(|kernels| (g_max(8), 20, kernels as usize)).collect(),
-        Figure::GMax => [8, 32, 128]
+        CostFigure::Kernels => counts().map(|kernels| (g_max(8), 20, kernels as usize)).collect(),
+        CostFigure::GMax => [8, 32, 128]
             .into_iter()
             .flat_map(|blocks| counts().map(move |kernels| (g_max(blocks), kernels / 5, kernels as usize)))
             .collect(),
-        Figure::LargestGrid => [20, 60, 200]
+        CostFigure::LargestGrid => [20, 60, 200]
             .into_iter()
             .flat_map(|largest| counts().map(move |kernels| (g_max(8), largest, kernels as usize)))
             .collect(),
@@ -87,10 +87,10 @@ pub fn settings(figure: Figure) -> Vec<(NonZeroU32, u32, usize)> {
 /// # Errors
 /// [`TimeOverflow`], which these task sets do not reach.
 pub fn measure(
-    figure: Figure,
+    figure: CostFigure,
     seed: u64,
     mut seconds: impl FnMut(&mut dyn FnMut()) -> f64,
-) -> Result<Vec<Point>, TimeOverflow> {
+) -> Result<Vec<CostPoint>, TimeOverflow> {
     let mut points = Vec::new();
     for (g_max, largest_grid, kernels) in settings(figure) {
         let set = task_set(kernels, largest_grid, seed);
@@ -100,7 +100,7 @@ pub fn measure(
         let printed = std::mem::replace(&mut result, Ok(Vec::new()))?;
         let fast_s = seconds(&mut || result = finish_times(g_max, black_box(&set)));
         debug_assert_eq!(Ok(printed), result);
-        points.push(Point {
+        points.push(CostPoint {
             figure,
             g_max: g_max.get(),
             largest_grid,
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_printed_algorithm_takes_a_turn_or_more_for_every_wave_and_less_than_two_for_every_block() {
-        let points = measure(Figure::Kernels, 1, |run| {
+        let points = measure(CostFigure::Kernels, 1, |run| {
             run();
             0.0
         })

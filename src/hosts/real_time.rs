@@ -10,7 +10,7 @@ mod run;
 
 pub use activations::{Activations, Job, JobId};
 pub use grid::{Grid, GridError};
-pub use ready_queue::{Key, Policy, ReadyQueue};
+pub use ready_queue::{JobPriority, Policy, ReadyQueue};
 pub use run::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Curves over the number of applications.
 
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
-use crate::experiments::evr::{Point, Statistic};
+use crate::experiments::evr::{Statistic, SweepPoint};
 
 /// What is drawn upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Quantity {
         }
     }
 
-    fn of(self, point: &Point) -> Statistic {
+    fn of(self, point: &SweepPoint) -> Statistic {
         match self {
             Self::Met => point.met,
             Self::Violation => point.violation_s,
@@ -53,7 +53,7 @@ pub struct Curves<'a> {
     /// What is drawn upwards.
     pub quantity: Quantity,
     /// The points, in any order.
-    pub points: &'a [Point],
+    pub points: &'a [SweepPoint],
 }
 
 impl Curves<'_> {
@@ -62,7 +62,7 @@ impl Curves<'_> {
     /// # Errors
     /// As [`Chart::draw`].
     pub fn draw(&self) -> Result<Drawing, DrawError> {
-        let value = |point: &Point| self.quantity.of(point);
+        let value = |point: &SweepPoint| self.quantity.of(point);
         let last = self.points.iter().map(|point| f64::from(point.applications)).fold(1.0, f64::max);
         let highest = self.points.iter().map(|point| value(point).mean + value(point).deviation).fold(1e-3, f64::max);
         let synthetic = self.points.iter().any(|point| point.synthetic);
@@ -74,7 +74,7 @@ impl Curves<'_> {
             }
         }
         let series = names.into_iter().map(|name| {
-            let mut own: Vec<&Point> = self.points.iter().filter(|point| point.scheduler == name).collect();
+            let mut own: Vec<&SweepPoint> = self.points.iter().filter(|point| point.scheduler == name).collect();
             own.sort_by_key(|point| point.applications);
             let points = own.iter().map(|point| (f64::from(point.applications), value(point).mean)).collect();
             let bar = |Statistic { mean, deviation, .. }: Statistic| (mean - deviation, mean + deviation);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
-use crate::experiments::cost_study::{Figure, Point};
+use crate::experiments::cost_study::{CostFigure, CostPoint};
 
 /// What time is drawn against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub enum Against {
 ///
 /// # Errors
 /// As [`Chart::draw`]: there have to be two points.
-pub fn chart(figure: Figure, against: Against, points: &[Point]) -> Result<Drawing, DrawError> {
-    let x = |point: &Point| match against {
+pub fn chart(figure: CostFigure, against: Against, points: &[CostPoint]) -> Result<Drawing, DrawError> {
+    let x = |point: &CostPoint| match against {
         Against::Kernels => point.kernels as f64,
         Against::Blocks => point.blocks as f64,
     };
@@ -30,7 +30,7 @@ pub fn chart(figure: Figure, against: Against, points: &[Point]) -> Result<Drawi
             settings.push(setting);
         }
     }
-    let curves = |whose: &str, seconds: fn(&Point) -> f64| -> Vec<Series> {
+    let curves = |whose: &str, seconds: fn(&CostPoint) -> f64| -> Vec<Series> {
         let curve = |name: &String| {
             let of_setting = points.iter().filter(|point| setting(figure, point) == *name);
             let places = of_setting.map(|point| (x(point), seconds(point))).collect();
@@ -55,19 +55,19 @@ pub fn chart(figure: Figure, against: Against, points: &[Point]) -> Result<Drawi
 }
 
 /// In what the curves of a figure differ.
-fn setting(figure: Figure, point: &Point) -> String {
+fn setting(figure: CostFigure, point: &CostPoint) -> String {
     match figure {
-        Figure::Kernels => String::new(),
-        Figure::GMax => format!("g_max = {}", point.g_max),
-        Figure::LargestGrid => format!("grids up to {}", point.largest_grid),
+        CostFigure::Kernels => String::new(),
+        CostFigure::GMax => format!("g_max = {}", point.g_max),
+        CostFigure::LargestGrid => format!("grids up to {}", point.largest_grid),
     }
 }
 
 /// The points as comma-separated values, times in seconds.
 #[must_use]
-pub fn points_csv(points: &[Point]) -> String {
+pub fn points_csv(points: &[CostPoint]) -> String {
     let mut text = "g_max,largest_grid,kernels,blocks,printed_turns,printed_s,ours_s\n".to_owned();
-    for Point { g_max, largest_grid, kernels, blocks, printed_steps, printed_s, fast_s, .. } in points {
+    for CostPoint { g_max, largest_grid, kernels, blocks, printed_steps, printed_s, fast_s, .. } in points {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{g_max},{largest_grid},{kernels},{blocks},{printed_steps},{printed_s:.9},{fast_s:.9}");
     }
@@ -78,9 +78,18 @@ pub fn points_csv(points: &[Point]) -> String {
 mod tests {
     use super::*;
 
-    fn point(g_max: u32, kernels: usize, printed_s: f64) -> Point {
+    fn point(g_max: u32, kernels: usize, printed_s: f64) -> CostPoint {
         let (largest_grid, blocks, printed_steps) = (20, 11 * kernels as u64, 3 * kernels);
-        Point { figure: Figure::GMax, g_max, largest_grid, kernels, blocks, printed_steps, printed_s, fast_s: 1e-6 }
+        CostPoint {
+            figure: CostFigure::GMax,
+            g_max,
+            largest_grid,
+            kernels,
+            blocks,
+            printed_steps,
+            printed_s,
+            fast_s: 1e-6,
+        }
     }
 
     #[test]
@@ -97,12 +106,12 @@ mod tests {
         for (against, title, tick) in
             [(Against::Kernels, "kernels", ">100<"), (Against::Blocks, "blocks of all kernels", ">1000<")]
         {
-            let svg = chart(Figure::GMax, against, &points).unwrap().to_svg();
+            let svg = chart(CostFigure::GMax, against, &points).unwrap().to_svg();
             for text in ["as printed, g_max = 8", "as printed, g_max = 16", "ours, g_max = 8", title, tick, ">1e−5<"]
             {
                 assert!(svg.contains(text), "{text} in {svg}");
             }
         }
-        assert!(chart(Figure::GMax, Against::Kernels, &[]).is_err());
+        assert!(chart(CostFigure::GMax, Against::Kernels, &[]).is_err());
     }
 }

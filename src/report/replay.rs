@@ -39,7 +39,7 @@ impl<'a> ReplayReport<'a> {
     #[must_use]
     pub fn new(replay: &'a Replay, dropped: &'a [Dropped], notes: &'a [String]) -> Self {
         Self {
-            device: &replay.scenario.device.name,
+            device: &replay.scenario.device().name,
             placement: replay.scenario.placement.name(),
             kernels: &replay.kernels,
             blocks: replay.blocks,

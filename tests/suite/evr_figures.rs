@@ -6,7 +6,7 @@
 //! ```
 
 use gpusched::applications::{ApplicationSet, Class, Injections};
-use gpusched::experiments::evr::{Point, SweepOptions, Variation, per_period, random_injection, ratios, sweep};
+use gpusched::experiments::evr::{SweepOptions, SweepPoint, Variation, per_period, random_injection, ratios, sweep};
 use gpusched::hosts::Scheduler;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::report::application_curves::{Curves, Quantity};
@@ -90,7 +90,7 @@ fn campaign_rules() {
                 SweepOptions { rules: *rules, schedulers: vec![Scheduler::GpuEvr], ..SweepOptions::default() };
             let outcomes =
                 sweep(&set, Injections::Random { count: 50, gap: GAP }, &options).expect("it runs").remove(0).1;
-            let point = Point::of("gpu-evr".to_owned(), true, 50, 1, &outcomes);
+            let point = SweepPoint::of("gpu-evr".to_owned(), true, 50, 1, &outcomes);
             let by_class: Vec<String> = Class::ALL
                 .iter()
                 .map(|&class| {

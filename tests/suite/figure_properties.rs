@@ -85,7 +85,7 @@ fn scenario(launches: &[Launch], placement: Placement, device: &str) -> Scenario
 
 /// Blocks of each launch, and resource times time of all blocks.
 fn truth(summary: &Summary<'_>, height_by: HeightBy) -> (BTreeMap<OperationId, u64>, u128) {
-    let device = &summary.scenario.device;
+    let device = summary.scenario.device();
     let mut area = 0;
     let mut counts = BTreeMap::new();
     for (id, _, kernel) in summary.launches() {

@@ -137,7 +137,7 @@ impl Replay {
             Some(ObservedBlock {
                 operation: OperationId(self.kernels.get(span.kernel)?.id),
                 index: u32::try_from(span.block).ok()?,
-                sm: u16::try_from(span.sm).ok().filter(|sm| u32::from(*sm) < self.scenario.device.sms)?,
+                sm: u16::try_from(span.sm).ok().filter(|sm| u32::from(*sm) < self.scenario.device().sms)?,
                 start: instant(span.start_ns),
                 end: instant(span.end_ns),
             })

@@ -12,7 +12,7 @@ use super::layout::{Layout, Shard};
 use super::tally::{Measure, Tally};
 use crate::applications::{ApplicationSet, Injections, MAX_INJECTIONS, Outcome};
 use crate::device::Device;
-use crate::experiments::evr::{Point, PointTally, SweepOptions};
+use crate::experiments::evr::{PointTally, SweepOptions, SweepPoint};
 use crate::hosts::gpu_evr::EvrRules;
 use crate::hosts::{Scheduler, run_applications};
 use crate::json::{Node, Problem};
@@ -264,7 +264,7 @@ pub fn sample_applications(
     set: &ApplicationSet,
     injections: Injections,
     options: &SweepOptions,
-) -> Result<Vec<Point>, StudyError> {
+) -> Result<Vec<SweepPoint>, StudyError> {
     let set = Arc::new(set.clone());
     let point = |scheduler: &Scheduler| EvrPoint {
         set: Arc::clone(&set),

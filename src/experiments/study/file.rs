@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::command::{StudyCommand, StudyExperiment};
 use super::compute::Work;
 use super::evr::EvrStudy;
-use super::grid::{Axis, AxisValue, Files, Grid};
+use super::grid::{AxisValue, Files, Grid, GridAxis};
 use super::layout::{Layout, Shard};
 use super::merged_sm::MergedSmStudy;
 use super::tally::Tally;
@@ -32,7 +32,7 @@ pub struct Study {
     /// How many points, samples and rows.
     pub layout: Layout,
     /// The grid; the last axis changes fastest from point to point.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<GridAxis>,
     /// SHA-256 of the study without comments and white space, and of the files that it names; hexadecimal.
     pub digest: String,
     experiment: Box<dyn StudyExperiment>,
@@ -133,7 +133,7 @@ fn read_study(root: Node<'_>, files: &Files<'_>) -> Result<Study, Problem> {
             (Box::new(EvrStudy { points: super::evr::checked(&grid, &points)? }), axes)
         }
     };
-    let points = axes.iter().map(|axis: &Axis| axis.values.len() as u64).product();
+    let points = axes.iter().map(|axis: &GridAxis| axis.values.len() as u64).product();
     let layout = Layout { points, samples, per_row };
     Ok(Study { name, command, layout, axes, digest: String::new(), experiment })
 }

@@ -10,7 +10,7 @@ use super::tally::{Measure, Tally};
 
 /// What rows say so far.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
+pub struct StudySummary {
     /// Rows read.
     pub rows: u64,
     /// Rows that the file will have.
@@ -30,7 +30,7 @@ pub struct PointSummary {
     pub measures: Vec<(&'static str, Measure)>,
 }
 
-impl Summary {
+impl StudySummary {
     /// Of the rows of a file; memory does not grow with their number.
     ///
     /// # Errors

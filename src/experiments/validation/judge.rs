@@ -11,11 +11,13 @@ use crate::analysis::{MergedKernel, MergedResources, MergedSm, PooledKernel, nee
 use crate::device::{BlockDemand, Device};
 use crate::gpu::{Gpu, GpuEvent, GpuOptions, Host, RunError, SubmitError};
 use crate::time::{Duration, Instant};
-use crate::workload::{BlockTime, Kernel, KernelId, OperationKind, Origin, Placement, StreamId, StreamSpec};
+use crate::workload::{
+    BlockTime, Kernel, KernelId, OperationKind, Origin, Placement, StreamId, StreamSpec, WorkloadError,
+};
 
 /// How the analysis of one sample compares with its simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
+pub enum Agreement {
     /// All finish times agree.
     Equal,
     /// Some kernel finishes earlier than analysed, and none later.
@@ -110,7 +112,7 @@ impl Judge {
     ///
     /// # Errors
     /// [`RunError`] if the sample does not fit the device.
-    pub fn judge(&mut self, family: Family, sample: &Sample) -> Result<Verdict, RunError> {
+    pub fn judge(&mut self, family: Family, sample: &Sample) -> Result<Agreement, RunError> {
         if family == Family::ShrunkDurations {
             self.submit(sample)?;
             self.simulate(sample)?;
@@ -123,7 +125,11 @@ impl Judge {
         } else {
             self.demands.clear();
             for kernel in &sample.kernels {
-                self.demands.push(BlockDemand::new(&kernel.shape(), &self.device).map_err(SubmitError::from)?);
+                self.demands.push(
+                    BlockDemand::new(&kernel.shape(), &self.device)
+                        .map_err(WorkloadError::from)
+                        .map_err(SubmitError::from)?,
+                );
             }
             self.analyse(family, sample)?;
             self.submit(sample)?;
@@ -131,11 +137,11 @@ impl Judge {
         }
         let pairs = || self.analysed.iter().zip(&self.simulated);
         Ok(if pairs().any(|(analysed, simulated)| analysed < simulated) {
-            Verdict::Optimistic
+            Agreement::Optimistic
         } else if pairs().any(|(analysed, simulated)| analysed > simulated) {
-            Verdict::Pessimistic
+            Agreement::Pessimistic
         } else {
-            Verdict::Equal
+            Agreement::Equal
         })
     }
 

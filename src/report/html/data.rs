@@ -137,7 +137,7 @@ impl<'a> PageData<'a> {
 impl<'a> RunData<'a> {
     fn new(run: &HtmlRun<'a>) -> Self {
         let Summary { scenario, trace, .. } = run.summary;
-        let device = &scenario.device;
+        let device = scenario.device();
         let waits = if run.blocks_only { Vec::new() } else { waits(&run.summary) };
         let by_sm = blocks::by_sm(&run.summary);
 

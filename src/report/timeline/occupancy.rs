@@ -53,7 +53,7 @@ type Changes = Vec<(Instant, u64, bool)>;
 
 /// The share of a resource of all SMs; `None` if no block takes any.
 fn points(context: &Context<'_>, resource: HeightBy, steps: &Steps<'_>, area: &Rect) -> Option<Vec<Point>> {
-    let device = &context.summary.scenario.device;
+    let device = context.summary.scenario.device();
     let capacity = u128::from(resource.of_sm(device)) * u128::from(device.sms);
     let mut sums = Sums::new(steps.count());
     let mut changes = Changes::new();

@@ -72,7 +72,7 @@ impl Queues {
     /// Names, as they stand beside the plot.
     pub(super) fn names(&self, context: &Context<'_>) -> Vec<String> {
         let priorities = self.queues.iter().filter(|(queue, ..)| matches!(queue, Queue::Ee(_))).count();
-        let engines = context.summary.scenario.device.copy.engines;
+        let engines = context.summary.scenario.device().copy.engines;
         let name = |queue: Queue| match queue {
             Queue::Ee(priority) if priorities > 1 || priority != 0 => {
                 format!("EE prio. {}", super::arrows::signed(priority))
@@ -119,7 +119,7 @@ fn queue_of(context: &Context<'_>, record: &OperationRecord) -> Option<Queue> {
         }
         OperationKind::Copy(copy) => {
             let direction = context.summary.trace.copies().get(copy.0 as usize)?.direction;
-            Some(Queue::Ce(context.summary.scenario.device.copy.engine_for(direction)))
+            Some(Queue::Ce(context.summary.scenario.device().copy.engine_for(direction)))
         }
         OperationKind::Memset => None,
     }
