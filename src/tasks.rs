@@ -29,6 +29,7 @@ pub mod limited_preemption;
 pub mod necessary;
 pub mod non_preemptive_edf;
 mod processor_demand;
+mod proportional;
 mod rand_fixed_sum;
 mod read;
 mod reservation;

@@ -5,11 +5,13 @@
 
 mod activations;
 mod grid;
+mod job;
 mod ready_queue;
 mod run;
 
-pub use activations::{Activations, Job, JobId};
+pub use activations::Activations;
 pub use grid::{Grid, GridError};
+pub use job::{Job, JobId};
 pub use ready_queue::{JobPriority, Policy, ReadyQueue};
 pub use run::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 

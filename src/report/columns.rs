@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn one_declaration_gives_every_format_its_names_units_and_gaps() {
         assert_eq!(csv_text(&columns(), rows()), "name,finish_ns\n\"a,\"\"b\",1500000000\nc,\n");
-        assert_eq!(table(&columns(), rows()).trim_fmt(), " who   finished \n a,\"b     1.5 s \n c            -");
+        assert_eq!(table(&columns(), rows()).trim_fmt(), " who   finished\n a,\"b     1.5 s\n c            -");
         let columns = columns();
         let json = serde_json::to_string(&Objects::new(&columns, || rows().into_iter())).expect("JSON");
         let first = r#"{"name":"a,\"b","finish_ns":1500000000,"length":4}"#;
