@@ -37,6 +37,7 @@ mod schema;
 mod state;
 mod study;
 mod tasks;
+mod trace_state;
 mod warps;
 mod warps_command;
 mod warps_figures;
