@@ -10,12 +10,15 @@ pub(crate) mod font;
 mod format;
 mod geometry;
 mod pdf;
+#[cfg(feature = "png")]
 mod png;
 mod sheet;
 mod svg;
 mod tex;
 pub mod theme;
 mod ticks;
+#[cfg(not(feature = "png"))]
+mod without_png;
 
 pub use chart::{Axis, Chart, Series, SeriesLook};
 pub use drawing::{Anchor, Dash, Drawing, Shape, Stroke, Text};

@@ -33,6 +33,7 @@ pub mod necessary;
 pub mod non_preemptive_edf;
 pub mod periodic_resource;
 mod processor_demand;
+mod proportional;
 mod rand_fixed_sum;
 mod read;
 mod reservation;

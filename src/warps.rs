@@ -32,6 +32,7 @@ mod ilp;
 mod kernel_string;
 mod lp_file;
 mod pessimistic;
+mod pick;
 mod schedule;
 mod search;
 mod sigma;

@@ -9,6 +9,7 @@
 //! The commands `merged-sm`, `tasks curve` and `evr --samples` compute their samples as rows of a study too, and add them
 //! up at once.
 
+mod command;
 mod compute;
 mod error;
 mod evr;
@@ -27,10 +28,11 @@ mod summary;
 mod tally;
 mod tasks_curve;
 
+pub use command::StudyCommand;
 pub use compute::{Experiment, StudyRow, Work, Worker};
 pub use error::StudyError;
 pub use evr::sample_applications;
-pub use file::{Study, StudyCommand};
+pub use file::Study;
 pub use grid::{AxisValue, GridAxis};
 pub use layout::{Layout, Place, Shard};
 pub use merge::merge;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::num::NonZeroU32;
 
-use super::figure::{Failure, File, Made};
+use super::made::{Failure, File, Made};
 use super::timeline::{Published, against_expected};
 use crate::analysis::printed::{self, Turn};
 use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};

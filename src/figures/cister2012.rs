@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::figure::{Failure, Figure, File, Kind, Made, Make};
+use super::figure::{Figure, Kind, Make};
+use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::experiments::warp_curves::{SolvingTime, convergence, solving_times, write_solving_times_csv};
 use crate::report::warp_charts::{convergence_chart, solving_times_chart};

@@ -1,6 +1,7 @@
 //! Figures of Lee and Al Faruque, DATE 2014: GPU-EvR.
 
-use super::figure::{Failure, Figure, File, Made, Make};
+use super::figure::{Figure, Make};
+use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::applications::{ApplicationSet, Outcome};
 use crate::experiments::evr::{SweepOptions, SweepPoint, Variation, per_period, points_csv, random_injection, ratios};

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::analysed;
 use super::error::FigureError;
+use super::made::{Failure, Made};
 use super::paper::Paper;
 use super::timeline::{self, Published};
 
@@ -39,9 +40,6 @@ pub enum Kind {
     },
 }
 
-/// Whatever goes wrong while a figure is made.
-pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 /// How a figure is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Make {
@@ -57,24 +55,6 @@ pub(super) enum Make {
 
 /// After this a computation of a [timed figure](Kind::Timed) is given up, unless told otherwise.
 pub const TIME_LIMIT: Duration = Duration::from_secs(20);
-
-/// A file of a figure.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
-    /// Its name, without a directory; ends in `.svg` or `.csv`.
-    pub name: String,
-    /// What is in it.
-    pub text: String,
-}
-
-/// What came out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
-    /// Pictures and the data behind them, in the order in which to show them.
-    pub files: Vec<File>,
-    /// What was found, to be read beside [`Figure::published`]: a few sentences, or a table of Markdown.
-    pub finding: String,
-}
 
 impl Paper {
     /// A figure of this paper whose bytes are the same on every run.

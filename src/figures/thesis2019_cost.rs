@@ -6,7 +6,8 @@ mod turns;
 use std::fmt::Write;
 use std::time::Instant;
 
-use super::figure::{Failure, Figure, File, Kind, Made, Make};
+use super::figure::{Figure, Kind, Make};
+use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::experiments::cost_study::{self, CostPoint, measure};
 use crate::report::cost_chart::{CostQuantity, chart, fitted_chart, points_csv};

@@ -1,6 +1,6 @@
 //! Figures that are the block timeline of a shipped scenario.
 
-use super::figure::{File, Made};
+use super::made::{File, Made};
 use crate::hosts::simulate;
 use crate::report::timeline::{Timeline, TimelineOptions};
 use crate::report::{Summary, kernel_csv};

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
+use super::columns::plain_table;
 use super::csv::field as csv_field;
-use super::table::plain_table;
 use crate::experiments::study::{Measure, PointSummary, Study, StudySummary};
 
 /// Names of all measures, in the order in which points have them.

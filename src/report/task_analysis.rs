@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
+use super::columns::plain_table;
 use super::csv::field;
-use super::table::plain_table;
 use crate::tasks::{
     Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TestResults, Verdict,
 };

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gpusched::figures::{Kind, Made, catalogue, gallery};
+use gpusched::figures::{File, Kind, Made, catalogue, gallery};
+
+use super::picture::assert_as_committed;
 
 fn directory(test: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
@@ -23,7 +25,26 @@ fn committed(name: &str) -> String {
 
 fn is_as_committed(made: &Made) {
     for file in &made.files {
-        assert!(file.text == committed(&file.name), "{} is not as committed", file.name);
+        assert_as_committed(file, &committed(&file.name));
+    }
+}
+
+#[test]
+#[ignore = "compares a folder that `gpusched figures --out` wrote, named by GPUSCHED_FIGURES: see .ci/run"]
+fn a_folder_of_figures_is_as_committed() {
+    let folder = PathBuf::from(std::env::var_os("GPUSCHED_FIGURES").expect("the variable names the folder"));
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("it is there");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    let all = names(&folder);
+    assert_eq!(all, names(&Path::new(env!("CARGO_MANIFEST_DIR")).join("output")));
+    for name in all {
+        let text = fs::read_to_string(folder.join(&name)).expect("it is text");
+        assert_as_committed(&File { name: name.clone(), text }, &committed(&name));
     }
 }
 
@@ -109,7 +130,7 @@ fn worked_examples_of_rtns_2020_come_out_as_the_paper_says() {
         let figure = *catalogue().iter().find(|figure| figure.name == name).expect("it is in the catalogue");
         let made = figure.make().expect("it can be made");
         for file in &made.files {
-            assert!(file.text == committed(&file.name), "{} is not as committed", file.name);
+            assert_as_committed(file, &committed(&file.name));
         }
         made
     };

@@ -27,6 +27,7 @@ mod html_data;
 mod measured_logs;
 mod native;
 mod perfetto;
+mod picture;
 mod placement;
 mod published;
 mod recount;

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::command::{StudyCommand, StudyExperiment};
 use super::compute::{Experiment, Work, Worker};
 use super::error::StudyError;
-use super::file::{StudyCommand, StudyExperiment};
 use super::grid::{self, Change, Files, Grid, Parameters};
 use super::layout::{Layout, Shard};
 use super::tally::{Measure, Tally};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::figure::{Failure, File, Made};
+use super::super::made::{Failure, File, Made};
 use crate::experiments::acceptance::{
     Curve, CurvePoint, Inputs, Theorem6, figure_6 as curve_6, figure_7 as curve_7, figure_8 as curves_8,
     more_and_more_periods,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::figure::{Failure, File, Made};
+use super::super::made::{Failure, File, Made};
 use crate::device::Device;
 use crate::experiments::response_times::{Figure9, Figure9Set, figure_9 as response_times, figure_10 as preempted};
 use crate::report::response_charts::{figure_9_plot, figure_10_plot};

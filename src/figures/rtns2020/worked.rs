@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::figure::{Failure, File, Made};
+use super::super::made::{Failure, File, Made};
 use crate::device::Device;
 use crate::hosts::real_time::{Policy, RunOptions, Strategy, run_tasks};
 use crate::report::chunk_cycle::{Vertex, chunk_cycle};

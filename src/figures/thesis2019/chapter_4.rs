@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::super::analysed::read;
-use super::super::figure::{File, Made};
+use super::super::made::{File, Made};
 use super::super::timeline::Published;
 use super::{FIGURE_4_7, FIGURE_4_9, SCENARIO_1, SCENARIO_2, SCENARIO_3, SECTION_3_5};
 use crate::analysis::{Comparison, analyse};

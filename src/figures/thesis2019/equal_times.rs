@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::num::NonZeroU32;
 
 use super::super::analysed::{merged_svg, read};
-use super::super::figure::{File, Made};
+use super::super::made::{File, Made};
 use super::super::timeline::against_expected;
 use super::FIGURE_3_10;
 use crate::analysis::equal_times::{HalfNs, finish_times, printed_with_cases, printed_without_cases};

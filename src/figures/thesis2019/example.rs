@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::analysed::{read, steps, steps_csv, steps_markdown};
-use super::super::figure::{File, Made};
+use super::super::made::{File, Made};
 use super::SECTION_3_5;
 use crate::analysis::analyse;
 use crate::analysis::printed::Turn;

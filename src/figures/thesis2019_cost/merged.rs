@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
-use super::super::figure::{Failure, File, Made};
+use super::super::made::{Failure, File, Made};
 use super::SEED;
 use crate::device::Device;
 use crate::experiments::validation::{Campaign, CampaignReport, Family};

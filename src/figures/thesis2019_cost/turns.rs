@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::num::NonZeroU32;
 
-use super::super::figure::{Failure, File, Made};
+use super::super::made::{Failure, File, Made};
 use super::SEED;
 use crate::analysis::MergedKernel;
 use crate::analysis::printed::{EmptyPairs, work};

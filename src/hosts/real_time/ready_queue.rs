@@ -7,7 +7,7 @@ use std::hash::BuildHasherDefault;
 use priority_queue::PriorityQueue;
 use rustc_hash::FxHasher;
 
-use super::activations::{Job, JobId};
+use super::job::{Job, JobId};
 use crate::tasks::Task;
 
 /// Who goes first.

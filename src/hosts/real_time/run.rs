@@ -3,8 +3,9 @@
 use thiserror::Error;
 
 use super::super::{Gang, MultiStream, SingleStream, SmAsCore, StreamPerTask};
-use super::activations::{Activations, Job, JobId};
+use super::activations::Activations;
 use super::grid::GridError;
+use super::job::{Job, JobId};
 use super::ready_queue::Policy;
 use super::synchronized::Synchronized;
 use crate::device::{Device, DeviceError, SmOrder};

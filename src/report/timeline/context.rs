@@ -11,6 +11,8 @@ use crate::draw::{Anchor, Length, MM, Rect, font};
 use crate::report::Summary;
 use crate::workload::{Kernel, KernelId};
 
+/// Between the edge of the paper and what is drawn.
+pub(super) const MARGIN: Length = MM / 2;
 /// Between names and the plot.
 pub(super) const BESIDE_PLOT: Length = 13 * MM / 10;
 

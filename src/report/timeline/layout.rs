@@ -1,6 +1,6 @@
 //! The whole layout, from top to bottom.
 
-use super::context::{BESIDE_PLOT, Context, ending_at, starting_at};
+use super::context::{BESIDE_PLOT, Context, MARGIN, ending_at, starting_at};
 use super::error::TimelineError;
 use super::options::TimelineOptions;
 use super::queues::Queues;
@@ -11,7 +11,6 @@ use crate::draw::{Anchor, Length, MM, Rect, font, time_ticks};
 use crate::report::Summary;
 use crate::time::{Duration, Instant};
 
-pub(super) const MARGIN: Length = MM / 2;
 /// Right of the plot, where half of the last tick's label reaches.
 const RIGHT_MARGIN: Length = 3 * MM;
 /// Names take at most this share of the width \[percent\].

@@ -211,7 +211,7 @@ pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec
         texts.push("nothing waits in an EE queue or CE queue");
     }
     let size = Theme::PAPER.small_size;
-    let (left, right) = (super::layout::MARGIN, context.options.width - super::layout::MARGIN);
+    let (left, right) = (super::context::MARGIN, context.options.width - super::context::MARGIN);
     let (mut x, mut y, mut labels) = (left, top + size, Vec::new());
     for text in texts {
         let width = font::width(text, size, false);
