@@ -8,8 +8,8 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use gpusched::analysis::{MergedKernel, finish_times, printed};
 use gpusched::device::Device;
-use gpusched::experiments::cost_study::task_set;
-use gpusched::experiments::validation::{Family, Judge, Sample, Verdict};
+use gpusched::experiments::cost_study::TaskSets;
+use gpusched::experiments::validation::{Agreement, Family, Judge, Sample};
 use gpusched::hosts::simulate;
 use gpusched::report::Summary;
 use gpusched::report::timeline::{Timeline, TimelineOptions};
@@ -20,6 +20,11 @@ const EIGHT: NonZeroU32 = NonZeroU32::MIN.saturating_add(7);
 
 fn main() {
     divan::main();
+}
+
+/// Kernels of 10 to 20 ns, as in the generator of the thesis' appendix.
+fn task_set(kernels: usize, largest_grid: u32, seed: u64) -> Vec<MergedKernel> {
+    TaskSets { largest_grid, block_times: 10..=20 }.draw(kernels, seed, 0)
 }
 
 /// A grid that fills the GPU: its cost must not grow with the number of blocks.
@@ -79,7 +84,7 @@ fn analyse_one_grid(bencher: Bencher<'_, '_>, blocks: u32) {
     bencher.bench(|| finish_times(EIGHT, black_box(&set)));
 }
 
-/// The thesis' cost study, Fig. 3.11: Algorithm 2 as printed against its number of kernels.
+/// Algorithm 2 as printed against its number of kernels.
 #[divan::bench(args = [100, 1_000, 10_000])]
 fn analyse_as_printed(bencher: Bencher<'_, '_>, kernels: usize) {
     let set = task_set(kernels, 20, 1);
@@ -100,6 +105,6 @@ fn validate_ten_kernels(bencher: Bencher<'_, '_>, family: &str) {
     let samples: Vec<Sample> = (0..256).map(|index| Sample::draw(family, &device, 0, index)).collect();
     let mut judge = Judge::new(&device, Placement::MostRoom);
     bencher.counter(ItemsCount::new(samples.len())).bench_local(|| {
-        samples.iter().filter(|sample| judge.judge(family, black_box(sample)) == Ok(Verdict::Equal)).count()
+        samples.iter().filter(|sample| judge.judge(family, black_box(sample)) == Ok(Agreement::Equal)).count()
     });
 }

@@ -10,7 +10,7 @@
 //! | the same numbers, with releases, at a cost that does not grow with the grid | [`MergedSm`] |
 //! | blocks that differ, on one SM with the resources of all | [`MergedResources`] |
 //! | all kernels with the same block time, in closed form | [`equal_times`] |
-//! | utilization, Eq. 3.3 and 3.4 | [`Task`] |
+//! | utilization, Eq. 3.3 and 3.4 | [`KernelTask`] |
 //! | a whole scenario, and whether the result is exact | [`analyse()`] |
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
@@ -23,7 +23,7 @@ mod assumptions;
 mod compare;
 pub mod equal_times;
 mod launch_orders;
-mod merged_gpu;
+mod merged_back;
 mod merged_resources;
 mod merged_scenario;
 mod merged_sm;
@@ -38,8 +38,8 @@ pub use assumptions::{Departure, LaunchDependence};
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders};
 pub use merged_resources::{MergedResources, PooledKernel};
-pub use merged_scenario::merged_scenario;
+pub use merged_scenario::{MergedScenarioError, merged_scenario};
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
 pub use pool::Pool;
 pub(crate) use pool::{needs, pool};
-pub use task::{Task, TimeOverflow, total_utilization};
+pub use task::{KernelTask, TimeOverflow, total_utilization};

@@ -15,6 +15,7 @@ mod power;
 mod profile;
 mod read;
 mod segments;
+mod usage;
 
 pub use builtin::BUILTIN_SETS;
 pub use generate::{GenerateError, Injections};
@@ -23,6 +24,7 @@ pub use outcome::{ApplicationOutcome, Outcome};
 pub use power::PowerModel;
 pub use profile::{Profile, ProfileError};
 pub use segments::{Segment, SmCount, segments};
+pub use usage::{ApplicationUsage, Usage};
 
 #[cfg(test)]
 mod tests;

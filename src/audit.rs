@@ -11,7 +11,7 @@
 //! | rule | where |
 //! | --- | --- |
 //! | R1, R2, R3, registers, limits per block, SM ids, SM masks | `resources` |
-//! | G1, G4, N1, N2 | `ready` |
+//! | G1, G4, N1, N2 | `readiness`, `ready` |
 //! | X1, A2, work conservation | `queues`, `conservation` |
 //! | C1 to C4 | `copies` |
 //! | the clocks themselves | `times` |
@@ -20,10 +20,12 @@
 //! Measured times are noisy and come from two clocks; what lies within the [`Tolerances`] is never reported, and where
 //! the order of two things cannot be known, either order is accepted. Simulated times are exact, and so is the audit.
 
+mod case;
 mod completions;
 mod conservation;
 mod copies;
 mod demand;
+mod facts;
 mod finding;
 mod from_logs;
 mod from_trace;
@@ -31,6 +33,7 @@ mod observation;
 mod options;
 mod placement;
 mod queues;
+mod readiness;
 mod ready;
 mod report;
 mod resources;
@@ -45,5 +48,5 @@ pub use observation::{
 };
 pub use options::Tolerances;
 pub use placement::{PlacementStatistic, decidable_blocks};
-pub use report::{AuditReport, finding_csv, finding_table};
+pub use report::AuditReport;
 pub use run::{Audit, Checked, audit};

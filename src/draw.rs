@@ -10,12 +10,15 @@ pub(crate) mod font;
 mod format;
 mod geometry;
 mod pdf;
+#[cfg(feature = "png")]
 mod png;
 mod sheet;
 mod svg;
 mod tex;
 pub mod theme;
 mod ticks;
+#[cfg(not(feature = "png"))]
+mod without_png;
 
 pub use chart::{Axis, Chart, Series, SeriesLook};
 pub use drawing::{Anchor, Dash, Drawing, Shape, Stroke, Text};
@@ -23,4 +26,4 @@ pub use error::DrawError;
 pub use format::FigureFormat;
 pub use geometry::{COLUMN_WIDTH, Length, MM, PAGE_WIDTH, Point, Rect};
 pub(crate) use sheet::Sheet;
-pub use ticks::{Ticks, round_ticks, time_ticks};
+pub use ticks::{AxisTicks, round_ticks, time_ticks};

@@ -12,6 +12,7 @@ mod date2014;
 mod error;
 mod figure;
 mod gallery;
+mod made;
 mod ospert2017;
 mod paper;
 mod rtns2020;
@@ -23,6 +24,7 @@ mod waters2019;
 
 pub use catalogue::catalogue;
 pub use error::FigureError;
-pub use figure::{Figure, File, Kind, Made};
+pub use figure::{Figure, Kind, TIME_LIMIT};
 pub use gallery::{GALLERY_MARK, gallery};
+pub use made::{File, Made};
 pub use paper::Paper;

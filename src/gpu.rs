@@ -1,47 +1,39 @@
 //! The simulated GPU: it knows the hardware's rules and nothing else.
 //!
-//! Whoever decides *when* to submit work is a [`Host`] in front of it; whatever happened is in the [`Trace`] that it
-//! leaves. The rules are those of Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling on the NVIDIA TX2:
-//! Hidden Details Revealed", RTSS 2017, by their published names; each has one home here:
+//! A front with streams, a back with SMs: whoever decides *when* to submit work is a [`Host`] before it, and an
+//! [`Observer`] is told what happens, such as the [`Recorder`](crate::trace::Recorder) that makes a
+//! [`Trace`](crate::trace::Trace). The rules are those of Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling on
+//! the NVIDIA TX2: Hidden Details Revealed", RTSS 2017, by their published names; each has one home here:
 //!
 //! | rule | where |
 //! | --- | --- |
-//! | G1, G2, G4, N1, N2, channels | `stream_queue` (state), `promote` (who may advance) |
-//! | X1, G3, A1, A2 | `ee_queue`, `dispatch` |
-//! | R1, R2, R3 | `sm`, `dispatch` |
-//! | C1 to C4 | `copy_engine`, `promote`, `dispatch` |
-//! | which SM | `placement` |
+//! | G1, G4, C4 | `front`, `front/stream_queue` |
+//! | G2, C1, N1, N2, channels | `front/promote` |
+//! | X1, G3, A1, A2, C2, C3 | `back/sm_back`, `back/ee_queue`, `back/copy_engine` |
+//! | R1, R2, R3 | `back/assign`, `back/sm` |
+//! | which SM | [`workload::Placement`](crate::workload::Placement) |
 //!
-//! What happens at one instant, in this order, is written down in `simulation`.
+//! What happens at one instant, in this order, is written down in `simulation`. A [`Back`] of another kind may stand
+//! behind the same front, as the [analysis](crate::analysis)' merged SM does.
 
-mod assign;
+mod back;
 mod calendar;
-mod complete;
-mod copy_engine;
-mod dispatch;
-mod ee_queue;
-mod engine;
-mod observed;
-mod operation;
-mod placement;
-mod promote;
-mod random;
-mod rule;
+mod catalogue;
+mod error;
+mod front;
+mod host;
+mod observer;
+mod options;
 mod simulation;
-mod sm;
-mod stream_queue;
-mod stretch;
-mod trace;
-mod wave;
 
-pub use calendar::{Calendar, Event, Phase};
-pub use engine::{Gpu, GpuOptions, SubmitError};
-pub use observed::ObservedBlock;
-pub use operation::OperationRecord;
-pub use rule::Rule;
-pub use simulation::{Ended, GpuEvent, Host, RunError, Simulation};
-pub use trace::{BlockRun, RepeatedRun, Trace, Wait};
-pub use wave::{Block, Part, Stretch, Wave};
+pub use back::{Back, Context, Ready, SmBack};
+pub use calendar::{Calendar, Event};
+pub use catalogue::Known;
+pub use error::{RunError, SubmitError};
+pub use host::{Ended, GpuEvent, Host, Target};
+pub use observer::{Finishes, Observer};
+pub use options::GpuOptions;
+pub use simulation::{Gpu, Simulation};
 
 #[cfg(test)]
 mod tests;

@@ -13,19 +13,18 @@ mod scheduler;
 mod single_stream;
 mod sm_as_core;
 mod stream_per_task;
-mod target;
 pub mod timegraph;
+mod usage_sums;
 mod whole_application;
 
 pub use gang::Gang;
 pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub use multi_stream::MultiStream;
-pub use program::{IterationSpan, ProgramHost, Run, simulate, simulate_with};
-pub use scheduler::{ScheduleError, Scheduler, run_applications};
+pub use program::{IterationSpan, ProgramError, ProgramHost, Run, make_known, simulate, simulate_with};
+pub use scheduler::{ScheduleError, Scheduler, run_applications, usage_of_applications};
 pub use single_stream::SingleStream;
 pub use sm_as_core::SmAsCore;
 pub use stream_per_task::StreamPerTask;
-pub use target::Target;
 
 #[cfg(test)]
 mod tests;

@@ -9,15 +9,17 @@ mod log;
 mod number;
 mod pairing;
 mod read;
+mod reading;
 mod recognize;
 mod repair;
 mod runs;
 mod visit;
 
 pub use defect::{Defect, Dropped};
-pub use log::{BlockList, Iteration, Log, LoggedKernel, ObservedBlock};
+pub use log::{BlockList, Iteration, Log, LoggedBlock, LoggedKernel};
 pub use pairing::{Pairing, PairingError, unrolled};
-pub use read::{LogReading, read_log};
+pub use read::read_log;
+pub use reading::LogReading;
 pub use recognize::{Recognized, recognize_device};
 pub use runs::{LogRun, sort_into_runs};
 

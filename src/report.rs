@@ -1,25 +1,32 @@
 //! What leaves the library: reports of a run, each format in a file of its own.
 
 pub mod amalthea_table;
-mod analysis_csv;
+mod analysis_columns;
 mod analysis_table;
 pub mod application_curves;
 pub mod application_gantt;
 pub mod application_table;
 mod campaign_figure;
+pub mod chunk_cycle;
+mod columns;
 pub mod cost_chart;
 mod csv;
 pub mod device_table;
 mod examiner_log;
+mod findings;
 mod html;
+mod kernels;
+mod launches;
 mod pack;
 mod perfetto;
+pub mod region_map;
 pub mod replay;
 mod response_chart;
 pub mod response_charts;
 mod responses;
 mod rule_log;
 mod runnable_times;
+pub mod scheduler_regions;
 mod simulation_json;
 mod state;
 pub mod study_plot;
@@ -35,13 +42,14 @@ pub mod warp_charts;
 pub mod warp_schedule;
 mod warps;
 
-pub use analysis_csv::{analysis_csv, campaign_csv, comparison_csv, orders_csv};
+pub use analysis_columns::{analysis_csv, campaign_csv, comparison_csv, orders_csv};
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
 pub use campaign_figure::campaign_figure;
 pub(crate) use csv::field as csv_field;
-pub use csv::kernel_csv;
 pub use examiner_log::{ExaminerLog, examiner_logs};
+pub use findings::{finding_csv, finding_table};
 pub use html::{HtmlRun, HtmlTimeline};
+pub use kernels::kernel_csv;
 pub use perfetto::{PerfettoRun, perfetto_trace};
 pub use response_chart::response_chart;
 pub use responses::{Responses, responses, responses_csv};
@@ -50,6 +58,5 @@ pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runn
 pub use simulation_json::SimulationReport;
 pub use state::{QueueContent, Resident, SmState, State, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
-pub(crate) use table::plain_table;
 pub use table::{kernel_table, rule_table, state_text};
 pub use warps::{warps_csv, warps_json, warps_table};

@@ -32,6 +32,7 @@ mod ilp;
 mod kernel_string;
 mod lp_file;
 mod pessimistic;
+mod pick;
 mod schedule;
 mod search;
 mod sigma;
@@ -44,8 +45,8 @@ pub use construct::{Constructed, construct};
 pub use estimate::{Estimate, estimate};
 #[cfg(feature = "ilp")]
 pub use highs::{IlpError, IlpSolution, solve_ilp};
-pub use ilp::{Ilp, IlpTooLarge, Relation, Row, WorkConserving};
-pub use kernel_string::{KernelString, KernelStringError, MAX_STEPS, Step, Unit, UnitKind};
+pub use ilp::{Constraint, Ilp, IlpTooLarge, Relation, WorkConserving};
+pub use kernel_string::{InstructionCycle, KernelString, KernelStringError, MAX_STEPS, Unit, UnitKind};
 pub use pessimistic::pessimistic;
 pub use schedule::{Issue, Schedule};
 pub use search::{Objective, Search, SearchLimits, SearchSize, TooLarge};

@@ -10,9 +10,12 @@ use serde::Serialize;
 use crate::device::{BlockShape, CopyDirection, SmMask};
 use crate::time::Duration;
 
+mod catalogue;
 mod placement;
 
-pub use placement::Placement;
+pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, WorkloadError};
+pub use placement::{Part, Placement};
+pub(crate) use placement::{Sequence, Start, distribute};
 
 /// A stream of one GPU. Number 0 is the NULL stream, which always exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

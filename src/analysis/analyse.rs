@@ -5,18 +5,19 @@ use std::num::NonZeroU32;
 use serde::Serialize;
 
 use super::assumptions::{self, Departure, LaunchDependence};
-use super::merged_gpu::{Analysed, Costs, Merged, MergedGpu};
+use super::merged_back::{Analysed, Costs, Merged, MergedBack, Walk};
 use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::{MergedKernel, MergedSm};
 use super::pool::{needs, pool};
+use super::printed::Turn;
 use super::safe_bound::SafeBounds;
-use super::task::Task;
+use super::task::KernelTask;
 use crate::device::BlockDemand;
-use crate::gpu::{GpuOptions, RunError, SubmitError};
-use crate::hosts::{ProgramHost, Target};
+use crate::gpu::{Gpu, GpuOptions, SubmitError};
+use crate::hosts::{ProgramError, ProgramHost, make_known};
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
-use crate::workload::{KernelId, OperationId, OperationKind};
+use crate::workload::{CheckedKernel, KernelId, OperationKind};
 
 /// The analysis of a scenario.
 #[derive(Debug, Clone, Serialize)]
@@ -49,6 +50,15 @@ pub struct Analysis<'a> {
     /// For each entry of `merged`, its index in `kernels`.
     #[serde(skip)]
     pub merged_order: Vec<usize>,
+}
+
+impl<'a> Analysis<'a> {
+    /// The title of the kernel that a turn of Algorithm 2 is about; empty for a turn of another analysis.
+    #[must_use]
+    pub fn title_of(&self, turn: &Turn) -> &'a str {
+        let kernel = self.merged_order.get(turn.kernel).and_then(|index| self.kernels.get(*index));
+        kernel.map_or("", |kernel| kernel.launch.title)
+    }
 }
 
 /// One analysed kernel launch; times in ns.
@@ -100,13 +110,13 @@ pub struct AnalysedCopy {
 /// what waits for it goes on when it is analysed to finish.
 ///
 /// # Errors
-/// [`RunError`], as the simulation of the same scenario has it.
-pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
-    let demands = demands(scenario)?;
+/// [`ProgramError`], as the simulation of the same scenario has it.
+pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
+    let demands = demands(scenario);
     let (costs, merged) = merge(scenario, &demands)?;
     let walked = walk(scenario, &costs, merged.clone())?;
     let kernel_of = |record: &Analysed| match record.kind {
-        OperationKind::Kernel(kernel) => scenario.kernels.get(kernel.0 as usize).map(|found| (kernel, found)),
+        OperationKind::Kernel(kernel) => scenario.kernels().get(kernel.0 as usize).map(|found| (kernel, found)),
         _ => None,
     };
     let order = Order::of(&walked.operations);
@@ -135,7 +145,7 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
         let period = thread.and_then(|thread| thread.period.or(thread.deadline));
         let (block_time, blocks, threads) =
             (costs.kernels[id.0 as usize].block_time, kernel.blocks, kernel.shape.threads);
-        let task = period.map(|period| Task { period, block_time, blocks, threads });
+        let task = period.map(|period| KernelTask { period, block_time, blocks, threads });
         index_of[number as usize] = kernels.len();
         kernels.push(AnalysedKernel {
             launch: KernelLaunch::new(scenario, number, kernel, record.stream, record.origin),
@@ -166,12 +176,12 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
     let notes = notes(scenario, &departures, dependence.as_ref(), &kernels, &walked);
     Ok(Analysis {
         scenario: &scenario.name,
-        device: &scenario.device.name,
+        device: &scenario.device().name,
         g_max: kernels.first().map(|kernel| kernel.g_max).filter(|_| alike),
         exact: departures.is_empty(),
         departures: departures.into_iter().collect(),
         utilization_threads: total(&kernels),
-        thread_slots: scenario.device.sms * scenario.device.warps_per_sm() * scenario.device.warp_size,
+        thread_slots: scenario.device().sms * scenario.device().warps_per_sm() * scenario.device().warp_size,
         merged: in_order().filter_map(|&number| as_merged(&walked.operations[number as usize], &costs)).collect(),
         merged_order: in_order().map(|&number| index_of[number as usize]).collect(),
         copies: copies.collect(),
@@ -203,20 +213,20 @@ impl Order {
 }
 
 /// What one block of each kernel takes.
-pub(super) fn demands(scenario: &Scenario) -> Result<Vec<BlockDemand>, SubmitError> {
-    scenario.kernels.iter().map(|kernel| Ok(BlockDemand::new(&kernel.shape, &scenario.device)?)).collect()
+pub(super) fn demands(scenario: &Scenario) -> Vec<BlockDemand> {
+    scenario.kernels().iter().map(CheckedKernel::demand).collect()
 }
 
 /// The merged SM of a scenario and what its operations cost there.
 fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged), SubmitError> {
-    let device = &scenario.device;
+    let device = scenario.device();
     let used: Vec<_> = assumptions::launches(scenario).collect();
     let first = used.first().and_then(|(kernel, _)| demands.get(kernel.0 as usize));
     let alike = used.iter().all(|(kernel, _)| demands.get(kernel.0 as usize) == first);
     let masked = used.iter().any(|&(kernel, stream)| assumptions::allowed_sms(scenario, kernel, stream) < device.sms);
     let slots = |demand: &BlockDemand| device.sms * demand.blocks_per_sm(device);
     let mut kernels = Vec::with_capacity(demands.len());
-    for ((id, kernel), demand) in (0..).map(KernelId).zip(&scenario.kernels).zip(demands) {
+    for ((id, kernel), demand) in (0..).map(KernelId).zip(scenario.kernels()).zip(demands) {
         let pooled = if alike { [1, 0, 0, 0] } else { needs(demand) };
         kernels.push(PooledKernel {
             release: Instant::ZERO,
@@ -237,13 +247,8 @@ fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged)
         Some(g_max) if alike => Merged::Resources(MergedResources::new([u64::from(g_max.get()), 0, 0, 0])),
         _ => Merged::Resources(MergedResources::new(pool(device))),
     };
-    let copies = scenario.copies.iter().map(|copy| {
-        let by_bandwidth = || device.copy.duration(copy.direction, copy.bytes);
-        let duration = copy.duration.or_else(by_bandwidth).ok_or(SubmitError::CopyTooLong)?;
-        Ok((duration, device.copy.engine_for(copy.direction) as usize))
-    });
-    let copies = copies.collect::<Result<_, SubmitError>>()?;
-    Ok((Costs { kernels, copies, max_operations: GpuOptions::default().max_operations }, merged))
+    let copies = scenario.copies().iter().map(|copy| (copy.time(), copy.engine())).collect();
+    Ok((Costs { kernels, copies }, merged))
 }
 
 /// What running the host threads in front of the merged SM led to.
@@ -253,37 +258,26 @@ struct Walked {
     horizon: Instant,
 }
 
-fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, RunError> {
+fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, ProgramError> {
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
-    let blocking = scenario.streams.iter().map(|stream| stream.blocking);
-    let mut gpu = MergedGpu::new(costs, merged, blocking, scenario.device.copy.engines);
-    let mut host = ProgramHost::new(&scenario.threads);
-    let overflow = |gpu: &MergedGpu<'_>| {
-        let last = u32::try_from(gpu.submitted().saturating_sub(1)).unwrap_or(u32::MAX);
-        RunError::TimeOverflow { operation: OperationId(last) }
-    };
-    host.begin(&mut gpu);
-    loop {
-        match gpu.next_instant(horizon) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(_) => return Err(overflow(&gpu)),
-        }
-        loop {
-            for operation in std::mem::take(&mut gpu.completed) {
-                host.completed(operation, &gpu);
-            }
-            while let Some(token) = gpu.next_wake() {
-                host.woken(token);
-            }
-            let submitted = gpu.submitted();
-            host.go_on(&mut gpu)?;
-            if gpu.completed.is_empty() && gpu.submitted() == submitted {
-                break;
-            }
+    // The analysis knows nothing of channels, and says so.
+    let device = scenario.device().without_channels();
+    let back = MergedBack::new(costs, merged, device.copy.engines);
+    let options = GpuOptions { placement: scenario.placement, horizon, ..GpuOptions::default() };
+    let mut gpu = Gpu::with_back(back, Walk::default(), &device, options);
+    make_known(scenario, &mut gpu)?;
+    gpu.run(&mut ProgramHost::new(&scenario.threads))?;
+    let (back, Walk { mut operations }) = gpu.into_back_and_observer();
+    let mut ee_order = Vec::new();
+    for (operation, finish) in back.entered {
+        let Some(analysed) = operations.get_mut(operation.0 as usize) else { continue };
+        // Also of what the horizon cuts off.
+        analysed.finish = Some(finish);
+        if matches!(analysed.kind, OperationKind::Kernel(_)) {
+            ee_order.push(operation.0);
         }
     }
-    Ok(Walked { operations: gpu.operations, ee_order: gpu.ee_order, horizon })
+    Ok(Walked { operations, ee_order, horizon })
 }
 
 fn as_merged(record: &Analysed, costs: &Costs) -> Option<MergedKernel> {

@@ -11,8 +11,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::analyse::analyse;
-use crate::gpu::RunError;
-use crate::hosts::simulate;
+use crate::hosts::{ProgramError, simulate};
 use crate::scenario::{HostThread, KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
@@ -75,7 +74,7 @@ pub struct OrderedKernel<'a> {
 pub enum OrdersError {
     /// A run failed.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(#[from] ProgramError),
     /// The orders differ in how many kernels a host thread launches, so there is nothing to compare.
     #[error("the number of kernels that {thread:?} launches depends on the order; limit its iterations, not its time")]
     LaunchesDiffer {
@@ -153,7 +152,7 @@ pub fn launch_orders(scenario: &Scenario, samples: u64, seed: u64) -> Result<Lau
     }
     Ok(LaunchOrders {
         scenario: &scenario.name,
-        device: &scenario.device.name,
+        device: &scenario.device().name,
         method,
         orders,
         orders_tried: tried,

@@ -42,6 +42,11 @@ impl MergedSm {
     /// Empty again at t = 0, for `g_max` blocks.
     pub fn reset(&mut self, g_max: NonZeroU32) {
         self.g_max = g_max.get();
+        self.clear();
+    }
+
+    /// Empty again at t = 0.
+    pub fn clear(&mut self) {
         self.t_a = Instant::ZERO;
         self.g_f = self.g_max;
         self.h.clear();

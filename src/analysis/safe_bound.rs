@@ -15,7 +15,7 @@
 //!
 //! plus, if a copy is among k and what precedes it, the time of all copies once.
 
-use super::merged_gpu::{Analysed, Costs};
+use super::merged_back::{Analysed, Costs};
 use crate::device::BlockDemand;
 use crate::scenario::Scenario;
 use crate::time::Instant;
@@ -45,7 +45,7 @@ impl SafeBounds {
             return Self { finish: Vec::new() };
         }
         let graph = Graph::new(scenario, demands, costs, operations);
-        let weights = Weights::new(&scenario.device, &graph.classes);
+        let weights = Weights::new(scenario.device(), &graph.classes);
         let mut finish = Vec::with_capacity(operations.len());
         for operation in 0..operations.len() {
             let bound = bound(&graph, &weights, operation, &finish);

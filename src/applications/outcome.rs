@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::model::{ApplicationSet, Class};
-use super::segments::{Segment, SmCount, busy_ns, segments, sm_counts};
-use crate::gpu::Trace;
+use super::segments::{Segment, SmCount, segments, sm_counts};
+use super::usage::{ApplicationUsage, Usage};
 use crate::time::{Duration, Instant};
+use crate::trace::Trace;
 
 /// What came of one injected application.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,7 +58,7 @@ pub struct Outcome {
     pub mean_application_power_w: f64,
     /// Every injection, in order of arrival.
     pub outcomes: Vec<ApplicationOutcome>,
-    /// Which application had which SM, and when, ordered by SM and start.
+    /// Which application had which SM, and when, ordered by SM and start; none if only sums were kept.
     #[serde(skip)]
     pub segments: Vec<Segment>,
 }
@@ -67,28 +68,20 @@ impl Outcome {
     #[must_use]
     pub fn new(set: &ApplicationSet, scheduler: &'static str, trace: &Trace) -> Self {
         let segments = segments(trace);
+        let usage = Usage::of(trace, &segments, set.injections.len());
+        Self { segments, ..Self::of_usage(set, scheduler, &usage) }
+    }
+
+    /// From the sums over a run: everything but the segments.
+    #[must_use]
+    pub fn of_usage(set: &ApplicationSet, scheduler: &'static str, usage: &Usage) -> Self {
         let count = set.injections.len();
-        let mut sm_time = vec![0_u128; count];
-        for segment in &segments {
-            if let Some(time) = sm_time.get_mut(segment.injection as usize) {
-                *time += u128::from(segment.duration().as_ns());
-            }
-        }
-        let mut spans: Vec<(Option<Instant>, Option<Instant>)> = vec![(None, None); count];
-        let mut unfinished = vec![false; count];
-        for record in trace.operations() {
-            let injection = record.origin.thread as usize;
-            let Some(span) = spans.get_mut(injection) else { continue };
-            span.0 = [span.0, record.first_start()].into_iter().flatten().min();
-            span.1 = span.1.max(record.finish());
-            unfinished[injection] |= record.finish().is_none();
-        }
         let outcomes: Vec<ApplicationOutcome> = (0_u32..)
             .zip(&set.injections)
             .map(|(number, injection)| {
-                let index = number as usize;
-                let (start, end) = spans[index];
-                let finish = end.filter(|_| !unfinished[index]);
+                let own = usage.applications.get(number as usize).copied().unwrap_or_default();
+                let ApplicationUsage { start, end, unfinished, sm_time_ns } = own;
+                let finish = end.filter(|_| unfinished == 0);
                 let due = injection.due();
                 let (name, class) = set
                     .of(injection)
@@ -103,18 +96,18 @@ impl Outcome {
                     start_ns: start,
                     finish_ns: finish,
                     met: finish.is_some_and(|finish| finish <= due),
-                    late_ns: finish.unwrap_or(trace.end()).since(due),
-                    sm_time_ns: sm_time[index],
-                    mean_power_w: set.power.mean_w(sm_time[index], own_span.as_ns()),
+                    late_ns: finish.unwrap_or(usage.end).since(due),
+                    sm_time_ns,
+                    mean_power_w: set.power.mean_w(sm_time_ns, own_span.as_ns()),
                 }
             })
             .collect();
         let first = set.injections.iter().map(|injection| injection.arrival).min().unwrap_or_default();
         // Not the end of the trace: a scheduler may have asked to be woken after everything was done.
-        let finished = outcomes.iter().map(|outcome| outcome.finish_ns.unwrap_or(trace.end())).max();
+        let finished = outcomes.iter().map(|outcome| outcome.finish_ns.unwrap_or(usage.end)).max();
         let span = finished.unwrap_or_default().since(first);
-        let busy = busy_ns(&segments);
-        let whole = u128::from(span.as_ns()) * u128::from(trace.sms());
+        let busy = usage.busy_ns;
+        let whole = u128::from(span.as_ns()) * u128::from(usage.sms);
         let per_application = |sum: f64| if count == 0 { 0.0 } else { sum / count as f64 };
         Self {
             scheduler,
@@ -127,7 +120,7 @@ impl Outcome {
             energy_per_application_j: per_application(set.power.energy_j(busy, span.as_ns())),
             mean_application_power_w: per_application(outcomes.iter().map(|outcome| outcome.mean_power_w).sum()),
             outcomes,
-            segments,
+            segments: Vec::new(),
         }
     }
 

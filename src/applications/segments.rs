@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::gpu::Trace;
 use crate::time::{Duration, Instant};
+use crate::trace::Trace;
 use crate::workload::OperationId;
 
 /// A time during which blocks of one injection ran on one SM without a break.
@@ -94,6 +94,7 @@ pub(super) fn sm_counts(own: &[Segment]) -> Vec<SmCount> {
     for (position, &(at, change)) in changes.iter().enumerate() {
         sms += change;
         let more_now = changes.get(position + 1).is_some_and(|&(next, _)| next == at);
+        debug_assert!(more_now || sms >= 0, "a segment begins before it ends");
         let count = u32::try_from(sms).unwrap_or(0);
         if !more_now && counts.last().is_none_or(|last| last.sms != count) {
             counts.push(SmCount { at_ns: at, sms: count });

@@ -1,8 +1,8 @@
 //! In which order operations complete that complete at one instant.
 
+use super::facts::Facts;
 use super::observation::{Observation, ObservedWork};
-use super::ready::{Readiness, derive};
-use super::run::Facts;
+use super::readiness::{Readiness, derive};
 use super::stamp::Clocks;
 
 /// When each operation was ready to enter its EE or CE queue.

@@ -4,10 +4,10 @@
 //! waits and that nothing else can be ahead of; where launches are too close to tell who was first, or nobody saw when
 //! a copy was done, there is none, and nobody is accused.
 
+use super::case::Case;
 use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding, length};
 use super::observation::Source;
-use super::run::Case;
 use super::sweep::{BlockEvent, sm_of};
 
 /// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.

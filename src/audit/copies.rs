@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::ObservedWork;
-use super::run::Case;
 use super::stamp::Stamp;
 
 /// A copy that ran.

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
+use super::case::Case;
 use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding};
 use super::observation::{Observation, Source};
 use super::options::Tolerances;
-use super::run::Case;
 use super::sweep::{BlockEvent, sm_of};
 use crate::workload::Placement;
 

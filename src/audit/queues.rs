@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
+use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
-use super::run::Case;
 use super::stamp::{Stamp, When};
 use super::sweep::sm_of;
 

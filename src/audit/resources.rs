@@ -1,9 +1,9 @@
 //! What SMs hold: rules R1, R2, R3, registers, SM ids, SM masks, and the limits of a single block.
 
+use super::case::Case;
 use super::demand::{Amounts, RESOURCES, capacity, change};
 use super::finding::{AuditRule, Finding};
 use super::observation::Observation;
-use super::run::Case;
 use super::sweep::{BlockEvent, sm_of};
 
 /// Checks every block by itself, then the SMs together.

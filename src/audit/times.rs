@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::facts::Facts;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedWork, Source};
 use super::options::Tolerances;
-use super::run::Facts;
 
 /// Nothing ends before it starts; no block is missing or too many; block times are those stated.
 pub(super) fn check(observation: &Observation, findings: &mut Vec<Finding>) {

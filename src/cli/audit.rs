@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use clap::Args;
-use gpusched::audit::{AuditReport, Observation, audit, finding_csv, finding_table};
+use gpusched::audit::{AuditReport, Observation, audit};
+use gpusched::report::{finding_csv, finding_table};
 
 use super::log_input::LogOptions;
 use super::output::{Format, note};

@@ -7,10 +7,10 @@ use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
-use gpusched::experiments::evr::{SweepOptions, points_csv};
+use gpusched::experiments::evr::{SweepOptions, Variation, points_csv};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, run_applications};
+use gpusched::hosts::{Scheduler, run_applications, usage_of_applications};
 use gpusched::report::application_gantt::{GanttRows, gantt};
 use gpusched::report::application_table;
 use gpusched::time::Duration;
@@ -23,7 +23,7 @@ use super::{Answer, input, output, picture, run_options};
 /// the same simulated GPU: how many requirements are met, by how much the others are late, utilization and power.
 #[derive(Debug, Args)]
 pub(crate) struct Evr {
-    /// Application file, or the name of a built-in set (rodinia-like-k20m and gpu-evr-figure-1, both SYNTHETIC); - reads standard input
+    /// Application file, or the name of a built-in set (rodinia-like-k20m, narrow-k20m and gpu-evr-figure-1, all SYNTHETIC); - reads standard input
     file: PathBuf,
     /// Run this scheduler; may be repeated [default: all of them]
     #[arg(long, value_parser = PossibleValuesParser::new(Scheduler::ALL.map(Scheduler::name)))]
@@ -49,6 +49,15 @@ pub(crate) struct Evr {
     /// Number of periods
     #[arg(long, value_name = "N", default_value_t = 10, requires = "per_period")]
     periods: u32,
+    /// Change the applications so that each just fills N SMs, and more do not help
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    saturation_sms: Option<u32>,
+    /// Scale block times so that each application takes this long on the whole GPU
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
+    execution: Option<Duration>,
+    /// Require N percent of the execution time on the whole GPU, instead of the stated requirements
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    tightness_percent: Option<u32>,
     /// Draw the injections this often and give means and standard deviations
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     samples: u32,
@@ -79,6 +88,21 @@ impl Evr {
             scheduler.check(&set.device)?;
         }
         let generator = self.generator(&set);
+        let variation = Variation {
+            saturation_sms: self.saturation_sms,
+            execution: self.execution,
+            tightness_percent: self.tightness_percent,
+            ..Variation::default()
+        };
+        if variation != Variation::default() {
+            if generator.is_none() {
+                bail!(
+                    "this file states arrivals, whose requirements stay: to change its applications, add --inject or \
+                     --per-period"
+                );
+            }
+            set = variation.apply(&set, Duration::ZERO)?;
+        }
         for text in &set.notes {
             note(text);
         }
@@ -102,8 +126,20 @@ impl Evr {
         }
         let mut outcomes = Vec::with_capacity(schedulers.len());
         for scheduler in schedulers {
-            let trace = run_applications(&set, scheduler, rules).with_context(|| format!("under {scheduler}"))?;
-            outcomes.push(Outcome::new(&set, scheduler.name(), &trace));
+            let context = || format!("under {scheduler}");
+            // Who had which SM over time: JSON says it of every scheduler, the table and the figure of the first.
+            let asks_for_sms = match self.format {
+                Format::Json => true,
+                Format::Table => outcomes.is_empty(),
+                Format::Csv => self.figure.is_some() && outcomes.is_empty(),
+            };
+            outcomes.push(if asks_for_sms {
+                let trace = run_applications(&set, scheduler, rules).with_context(context)?;
+                Outcome::new(&set, scheduler.name(), &trace)
+            } else {
+                let usage = usage_of_applications(&set, scheduler, rules).with_context(context)?;
+                Outcome::of_usage(&set, scheduler.name(), &usage)
+            });
         }
         self.draw(&set, &outcomes)?;
         let text = match self.format {

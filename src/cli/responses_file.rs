@@ -28,7 +28,7 @@ impl<'a> ResponsesFile<'a> {
     pub(crate) fn write(self, summary: &Summary<'_>) -> anyhow::Result<()> {
         let rows = responses(summary.scenario, &summary.jobs());
         if self.is_table {
-            return write_whole(self.path, |out| responses_csv(&rows, out));
+            return write_whole(self.path, |out| responses_csv(rows, out));
         }
         picture::write(self.path, &response_chart(&summary.scenario.name, &rows)?)
     }

@@ -18,6 +18,9 @@ pub enum DrawError {
         /// The name.
         name: String,
     },
+    /// PNG without what it needs.
+    #[error("this gpusched was built without PNG; build it with the cargo feature \"png\", or write .svg or .tex")]
+    NoPng,
     /// PDF without what it needs.
     #[error(
         "this gpusched was built without PDF; build it with the cargo feature \"pdf\", or write .svg, .png or .tex"

@@ -1,46 +1,45 @@
 //! How wide text is, by the metrics of the font that pictures are set in.
-
-use std::sync::LazyLock;
-
-use skrifa::raw::TableProvider;
-use skrifa::raw::tables::hmtx::Hmtx;
-use skrifa::{FontRef, MetadataProvider};
+//!
+//! The advance widths of `DejaVu Sans` 2.37 and its bold face are compiled in as a table, so that pictures are laid out
+//! the same without the font itself, which only pixels need.
 
 use super::geometry::Length;
 
-/// Advance widths are given in this many parts of the font size, unless the font says otherwise.
-const DEFAULT_UNITS_PER_EM: u16 = 2048;
+/// Advance widths are in this many parts of the font size.
+const UNITS_PER_EM: u16 = 2048;
 
-/// Metrics of the regular face; `None` never happens with the embedded font.
-static REGULAR: LazyLock<Option<Metrics<'static>>> = LazyLock::new(|| Metrics::read(dejavu::sans::regular()));
-static BOLD: LazyLock<Option<Metrics<'static>>> = LazyLock::new(|| Metrics::read(dejavu::sans::bold()));
+static REGULAR: Widths = Widths(include_bytes!("font/dejavu-sans.widths"));
+static BOLD: Widths = Widths(include_bytes!("font/dejavu-sans-bold.widths"));
 
-struct Metrics<'a> {
-    font: FontRef<'a>,
-    advances: Hmtx<'a>,
-    units_per_em: u16,
-}
+/// Runs of characters of one width, ascending: the first character in 4 bytes, how many there are in 2, how wide they
+/// are in 2, all of them big-endian. Characters in no run are those that the face lacks.
+struct Widths(&'static [u8]);
 
-impl<'a> Metrics<'a> {
-    fn read(file: &'a [u8]) -> Option<Self> {
-        let font = FontRef::new(file).ok()?;
-        let units_per_em = font.head().map_or(DEFAULT_UNITS_PER_EM, |head| head.units_per_em());
-        Some(Self { advances: font.hmtx().ok()?, font, units_per_em })
+impl Widths {
+    fn runs(&self) -> &'static [[u8; 8]] {
+        self.0.as_chunks().0
     }
 
     fn advance(&self, character: char) -> Option<u16> {
-        self.advances.advance(self.font.charmap().map(character)?)
+        let code = u32::from(character);
+        let runs = self.runs();
+        let after = runs.partition_point(|run| first(*run) <= code);
+        let run @ [.., count_high, count_low, high, low] = *runs.get(after.checked_sub(1)?)?;
+        let count = u16::from_be_bytes([count_high, count_low]);
+        (code - first(run) < u32::from(count)).then_some(u16::from_be_bytes([high, low]))
     }
+}
+
+const fn first([a, b, c, d, ..]: [u8; 8]) -> u32 {
+    u32::from_be_bytes([a, b, c, d])
 }
 
 /// The width of `text` set in the regular or bold face at `size`, rounded up. Kerning, which only brings letters closer, is left
 /// out; a character that the font lacks counts as wide as it is high.
 pub(crate) fn width(text: &str, size: Length, bold: bool) -> Length {
-    let metrics = if bold { BOLD.as_ref() } else { REGULAR.as_ref() };
-    let units_per_em = metrics.map_or(DEFAULT_UNITS_PER_EM, |metrics| metrics.units_per_em);
-    let advance = |character| metrics.and_then(|metrics| metrics.advance(character)).unwrap_or(units_per_em);
-    let units: i64 = text.chars().map(|character| i64::from(advance(character))).sum();
-    (units * size + i64::from(units_per_em) - 1) / i64::from(units_per_em)
+    let widths = if bold { &BOLD } else { &REGULAR };
+    let units: i64 = text.chars().map(|character| i64::from(widths.advance(character).unwrap_or(UNITS_PER_EM))).sum();
+    (units * size + i64::from(UNITS_PER_EM) - 1) / i64::from(UNITS_PER_EM)
 }
 
 /// `text`, or as much of its beginning as fits `room` together with an ellipsis; empty if nothing does.
@@ -69,6 +68,23 @@ mod tests {
         assert_eq!(width("K1:0", 2048, false), 1343 + 1303 + 690 + 1303);
         assert_eq!(width("", 250, false), 0);
         assert!(width("SM", 250, true) > width("SM", 250, false));
+    }
+
+    #[test]
+    fn the_table_has_the_width_of_every_character_of_the_font_and_of_no_other() {
+        use skrifa::raw::TableProvider;
+        use skrifa::{FontRef, MetadataProvider};
+
+        for (file, table) in [(dejavu::sans::regular(), &REGULAR), (dejavu::sans::bold(), &BOLD)] {
+            let font = FontRef::new(file).expect("a font");
+            assert_eq!(font.head().expect("a head").units_per_em(), UNITS_PER_EM);
+            let advances = font.hmtx().expect("widths");
+            let charmap = font.charmap();
+            for character in '\0'..=char::MAX {
+                let stated = charmap.map(character).and_then(|glyph| advances.advance(glyph));
+                assert_eq!(table.advance(character), stated, "{character:?}");
+            }
+        }
     }
 
     #[test]

@@ -22,12 +22,14 @@ impl FigureFormat {
     /// The format that a file name's extension states, in any case.
     ///
     /// # Errors
-    /// [`DrawError::UnknownFormat`], or [`DrawError::NoPdf`] without the cargo feature `pdf`.
+    /// [`DrawError::UnknownFormat`], or [`DrawError::NoPng`] and [`DrawError::NoPdf`] without the cargo features `png` and
+    /// `pdf`.
     pub fn of(path: &Path) -> Result<Self, DrawError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {
             "svg" => Ok(Self::Svg),
-            "png" => Ok(Self::Png),
+            "png" if cfg!(feature = "png") => Ok(Self::Png),
+            "png" => Err(DrawError::NoPng),
             "tex" => Ok(Self::Tex),
             "pdf" if cfg!(feature = "pdf") => Ok(Self::Pdf),
             "pdf" => Err(DrawError::NoPdf),
@@ -58,10 +60,18 @@ mod tests {
     #[test]
     fn the_extension_decides() {
         assert_eq!(FigureFormat::of(Path::new("a/b.SVG")), Ok(FigureFormat::Svg));
+        #[cfg(feature = "png")]
         assert_eq!(FigureFormat::of(Path::new("b.png")), Ok(FigureFormat::Png));
         assert_eq!(FigureFormat::of(Path::new("b.tex")), Ok(FigureFormat::Tex));
         assert!(matches!(FigureFormat::of(Path::new("b.gif")), Err(DrawError::UnknownFormat { .. })));
         assert!(matches!(FigureFormat::of(Path::new("svg")), Err(DrawError::UnknownFormat { .. })));
+    }
+
+    #[cfg(not(feature = "png"))]
+    #[test]
+    fn png_names_the_feature_that_it_needs() {
+        let error = FigureFormat::of(Path::new("b.png")).expect_err("PNG was not built");
+        assert!(error.to_string().contains("\"png\""));
     }
 
     #[cfg(not(feature = "pdf"))]

@@ -4,7 +4,7 @@ const NS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Ticks of an axis: a unit, and where they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ticks {
+pub struct AxisTicks {
     /// Name of the unit.
     pub unit: &'static str,
     /// Instants \[ns\] and what is written there.
@@ -14,12 +14,12 @@ pub struct Ticks {
 /// Ticks from `from` to `to` \[ns\], at most `most` of them (at least 2): multiples of 1, 2 or 5 times a power of ten,
 /// in the largest unit of which the span holds two.
 #[must_use]
-pub fn time_ticks(from: u64, to: u64, most: u64) -> Ticks {
+pub fn time_ticks(from: u64, to: u64, most: u64) -> AxisTicks {
     let span = to.saturating_sub(from);
     let units = [(NS_PER_SECOND, "s"), (1_000_000, "ms"), (1_000, "µs")];
     let (unit_ns, unit) = units.into_iter().find(|(ns, _)| span >= 2 * ns).unwrap_or((1, "ns"));
     let at = round_ticks(from, to, most).into_iter().map(|tick| (tick, in_unit(tick, unit_ns))).collect();
-    Ticks { unit, at }
+    AxisTicks { unit, at }
 }
 
 /// Round numbers from `from` to `to`, at most `most` of them (at least 2).

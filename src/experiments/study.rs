@@ -4,11 +4,12 @@
 //! and depends on nothing else; a [`Shard`] is every n-th row. [`Work`] computes the rows of a shard on all cores and hands
 //! them over in order; a [`ResultFile`] keeps them, one line each with a checksum, so that a process may be killed at
 //! any moment: what is on disk is a beginning of the shard's rows, perhaps with a torn one behind it. [`merge()`] puts
-//! shards together to the bytes that one machine would have written, [`Summary`] adds rows up, with confidence intervals.
+//! shards together to the bytes that one machine would have written, [`StudySummary`] adds rows up, with confidence intervals.
 //!
 //! The commands `merged-sm`, `tasks curve` and `evr --samples` compute their samples as rows of a study too, and add them
 //! up at once.
 
+mod command;
 mod compute;
 mod error;
 mod evr;
@@ -27,17 +28,18 @@ mod summary;
 mod tally;
 mod tasks_curve;
 
-pub use compute::{Experiment, Row, Work, Worker};
+pub use command::StudyCommand;
+pub use compute::{Experiment, StudyRow, Work, Worker};
 pub use error::StudyError;
 pub use evr::sample_applications;
-pub use file::{Study, StudyCommand};
-pub use grid::{Axis, AxisValue};
+pub use file::Study;
+pub use grid::{AxisValue, GridAxis};
 pub use layout::{Layout, Place, Shard};
 pub use merge::merge;
 pub use result_file::{Disk, ResultFile, file_name, is_claimed};
 pub use slurm::{BatchScript, LEAST_SAMPLES};
 pub use status::{ShardStatus, shard_files, status};
-pub use summary::{PointSummary, Summary};
+pub use summary::{PointSummary, StudySummary};
 pub use tally::{Measure, Tally};
 
 /// Point number `number` of an experiment.

@@ -12,6 +12,6 @@ mod tally;
 
 pub use campaign::{Campaign, CampaignReport, ErrorBin, FamilyReport};
 pub use family::Family;
-pub use judge::{Judge, Verdict};
+pub use judge::{Agreement, Judge};
 pub use sample::{Sample, SampleKernel, SampleStream};
 pub use tally::{FamilyTally, Sampler};

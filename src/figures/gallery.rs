@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::figure::{Figure, Kind, Made};
+use super::figure::{Figure, Kind};
+use super::made::Made;
 use super::paper::Paper;
 
 /// The first line of the gallery, by which it is known as ours.

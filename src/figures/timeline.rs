@@ -1,11 +1,11 @@
 //! Figures that are the block timeline of a shipped scenario.
 
-use super::figure::{File, Made};
-use crate::gpu::Trace;
+use super::made::{File, Made};
 use crate::hosts::simulate;
 use crate::report::timeline::{Timeline, TimelineOptions};
 use crate::report::{Summary, kernel_csv};
 use crate::scenario::{NotComparable, ReadOptions, Scenario};
+use crate::trace::Trace;
 
 /// A scenario or a model that this project ships.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,7 @@
 //! The event calendar: what is going to happen, in the one order that everything else relies on.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::hash::BuildHasherDefault;
 
 use priority_queue::PriorityQueue;
@@ -8,45 +9,30 @@ use rustc_hash::FxHasher;
 
 use crate::time::Instant;
 
-/// Something that is going to happen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Event {
-    /// The blocks of wave number `.0` of the trace complete.
-    Wave(u32),
-    /// The copy that is operation number `.0` completes.
-    Copy(u32),
-    /// The host wants to act; `.0` is the token it asked to be woken with.
-    Wake(u64),
-}
-
-/// What comes first among the events of one instant.
+/// Something that is going to complete; the numbers are the back's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Phase {
-    /// Blocks and copies complete, in the order in which they had been assigned.
-    Completion,
-    /// The host acts, in the order of its tokens.
-    Host,
+pub enum Event {
+    /// Blocks that were assigned together.
+    Wave(u32),
+    /// The copy on a copy engine.
+    Copy(u32),
 }
 
-/// Events in the order (instant, phase, sequence).
+/// Events in the order (instant, phase, sequence): of one instant, completions come first, in the order in which they
+/// were entered; then the host's wake-ups, in the order of their tokens.
 ///
-/// Built on the `priority-queue` crate, whose ties come out in no particular order: the sequence number in the key
-/// makes them first in, first out. Its items are keyed, so an event can be moved or taken back ([`Calendar::push`] of
-/// an event that is already there moves it), which skipping whole cycles of a kernel needs.
+/// Completions are in a binary heap: they never move, except when whole cycles of a kernel are skipped, which looks at
+/// all of them anyway. Wake-ups are in a keyed queue (`priority-queue`), because a host may move one
+/// ([`Calendar::wake_at`] with a token that is already there). A keyed queue for everything took 14 to 16 % of a run; with
+/// the same key the heap is 2.5 to 3.4 times as fast per operation (hold model, `benches/operation.rs`).
 ///
-/// `push`, `pop` and `remove` cost O(log n) for n events, `next` O(1).
-///
-/// Measured against `std::collections::BinaryHeap` with the same key (hold model, `benches/operation.rs`, side by side
-/// in one run): the heap is 2.5 to 3.4 times as fast per operation, 13 against 43 ns at 4 events and 64 against 164 ns
-/// at 65,536. In whole scenarios (`benches/scenario.rs` with either queue in the engine) that is 6 to 7 % of the run
-/// time, because one event stands for all blocks that a kernel is assigned at one instant. A heap would need a search
-/// through all events to move or remove one; the keyed queue stays.
+/// Entering and taking out cost O(log n) for n events, `next` O(1).
 #[derive(Debug, Clone, Default)]
 pub struct Calendar {
-    queue: PriorityQueue<Event, Reverse<Key>, BuildHasherDefault<FxHasher>>,
+    completions: BinaryHeap<Reverse<(Instant, u64, Event)>>,
+    wakes: PriorityQueue<u64, Reverse<(Instant, u64)>, BuildHasherDefault<FxHasher>>,
+    sequence: u64,
 }
-
-type Key = (Instant, Phase, u64);
 
 impl Calendar {
     /// An empty calendar.
@@ -58,51 +44,68 @@ impl Calendar {
     /// Number of events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.queue.len()
+        self.completions.len() + self.wakes.len()
     }
 
     /// Whether nothing is going to happen.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.completions.is_empty() && self.wakes.is_empty()
     }
 
-    /// Enters `event`, or moves it if it is already there.
-    pub fn push(&mut self, event: Event, at: Instant, phase: Phase, sequence: u64) {
-        self.queue.push(event, Reverse((at, phase, sequence)));
+    /// Enters a completion behind all those of the same instant.
+    pub fn complete_at(&mut self, at: Instant, event: Event) {
+        self.sequence += 1;
+        self.completions.push(Reverse((at, self.sequence, event)));
     }
 
-    /// The instant and phase of the next event.
+    /// Enters the host's wake-up `token`, or moves it if it is already there.
+    pub fn wake_at(&mut self, at: Instant, token: u64) {
+        self.wakes.push(token, Reverse((at, token)));
+    }
+
+    /// The instant of the next event.
     #[must_use]
-    pub fn next(&self) -> Option<(Instant, Phase)> {
-        self.queue.peek().map(|(_, Reverse((at, phase, _)))| (*at, *phase))
-    }
-
-    /// Takes out the next event if it belongs to instant `at` and phase `phase`.
-    pub fn pop_at(&mut self, at: Instant, phase: Phase) -> Option<Event> {
-        if self.next()? != (at, phase) {
-            return None;
+    pub fn next(&self) -> Option<Instant> {
+        let completion = self.completions.peek().map(|Reverse((at, ..))| *at);
+        match (completion, self.next_wake()) {
+            (Some(completion), Some(wake)) => Some(completion.min(wake)),
+            (completion, wake) => completion.or(wake),
         }
-        self.queue.pop().map(|(event, _)| event)
     }
 
-    /// Takes out the next event, whatever it is.
-    pub fn pop(&mut self) -> Option<(Instant, Phase, Event)> {
-        self.queue.pop().map(|(event, Reverse((at, phase, _)))| (at, phase, event))
+    /// The instant of the host's next wake-up.
+    #[must_use]
+    pub fn next_wake(&self) -> Option<Instant> {
+        self.wakes.peek().map(|(_, Reverse((at, _)))| *at)
+    }
+
+    /// Takes out the next completion if it belongs to instant `at`.
+    pub fn pop_completion(&mut self, at: Instant) -> Option<Event> {
+        self.completions.peek().filter(|Reverse((next, ..))| *next == at)?;
+        self.completions.pop().map(|Reverse((.., event))| event)
+    }
+
+    /// Takes out the host's next wake-up if it belongs to instant `at`.
+    pub fn pop_wake(&mut self, at: Instant) -> Option<u64> {
+        self.wakes.peek().filter(|(_, Reverse((next, _)))| *next == at)?;
+        self.wakes.pop().map(|(token, _)| token)
+    }
+
+    /// All completions with their instants and sequence numbers, in no particular order.
+    pub fn completions(&self) -> impl Iterator<Item = (Event, Instant, u64)> + '_ {
+        self.completions.iter().map(|Reverse((at, sequence, event))| (*event, *at, *sequence))
+    }
+
+    /// Takes back every completion that `keep` does not want. Costs O(n).
+    pub fn retain_completions(&mut self, mut keep: impl FnMut(Event) -> bool) {
+        self.completions.retain(|Reverse((.., event))| keep(*event));
     }
 
     /// Takes all events back.
     pub fn clear(&mut self) {
-        self.queue.clear();
-    }
-
-    /// Takes `event` back.
-    pub fn remove(&mut self, event: Event) {
-        self.queue.remove(&event);
-    }
-
-    /// All events with their instants and sequence numbers, in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = (Event, Instant, u64)> + '_ {
-        self.queue.iter().map(|(event, Reverse((at, _, sequence)))| (*event, *at, *sequence))
+        self.completions.clear();
+        self.wakes.clear();
+        self.sequence = 0;
     }
 }

@@ -9,106 +9,266 @@
 //! 3. idle copy engines take copies, then blocks are assigned, highest priority first;
 //! 4. if the host answers to that, or anything of zero length completes at t, again.
 
-use thiserror::Error;
+use std::sync::Arc;
 
-use super::calendar::{Event, Phase};
-use super::engine::{Gpu, SubmitError};
-use super::trace::Trace;
-use crate::time::Instant;
-use crate::workload::OperationId;
+use super::back::{Back, Context, SmBack};
+use super::calendar::Calendar;
+use super::catalogue::Known;
+use super::error::{MAX_ROUNDS, RunError, SubmitError};
+use super::front::Front;
+use super::host::{Ended, Host, Target};
+use super::observer::Observer;
+use super::options::GpuOptions;
+use crate::device::Device;
+use crate::time::{Duration, Instant};
+use crate::trace::{Recorder, Trace};
+use crate::workload::{
+    BlockTime, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
+};
 
-/// What the GPU tells its host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum GpuEvent {
-    /// An operation has completed and left its stream queue (G4, C4).
-    Completed(OperationId),
-    /// All blocks of a kernel are assigned (G3).
-    FullyDispatched(OperationId),
-    /// Blocks of a kernel have completed on one SM; only with
-    /// [`GpuOptions::report_blocks`](super::GpuOptions::report_blocks).
-    BlocksCompleted {
-        /// The kernel launch.
-        operation: OperationId,
-        /// Where.
-        sm: u16,
-        /// How many.
-        blocks: u16,
-    },
+/// The simulated GPU: a front with streams, a back with SMs, and an observer that is told what happens. A [`Host`]
+/// makes streams, kernels and copies known and submits operations; [`Gpu::run`] lets time pass.
+#[derive(Debug, Clone)]
+pub struct Gpu<B = SmBack, O = Recorder> {
+    options: GpuOptions,
+    now: Instant,
+    calendar: Calendar,
+    catalogue: Known,
+    front: Front,
+    back: B,
+    observer: O,
 }
 
-/// Whoever decides when work is submitted: the examiner's threads, a scheduler, a run-time framework.
-///
-/// At each instant at which something happens the simulation calls [`Host::on_event`] for everything that happened,
-/// [`Host::on_wake`] for the wake-ups that were asked for with [`Gpu::wake_at`], and then [`Host::act`], which may
-/// submit operations.
-pub trait Host {
-    /// Called once at t = 0: create streams, ask to be woken.
+impl Gpu {
+    /// An idle GPU at t = 0 whose only stream is the NULL stream, and which records a trace.
+    #[must_use]
+    pub fn new(device: &Device, options: GpuOptions) -> Self {
+        let recorder = Recorder::new(device.sms, options.placement, options.seed);
+        Self::observed_by(recorder, device, options)
+    }
+}
+
+impl<B> Gpu<B, Recorder> {
+    /// The record of the run.
+    #[must_use]
+    pub fn into_trace(self) -> Trace {
+        let (streams, kernels, copies) = self.catalogue.into_parts();
+        self.observer.into_trace(streams, kernels, copies)
+    }
+}
+
+impl<O: Observer> Gpu<SmBack, O> {
+    /// An idle GPU as [`Gpu::new`] makes it, of which `observer` learns what happens.
+    #[must_use]
+    pub fn observed_by(observer: O, device: &Device, options: GpuOptions) -> Self {
+        Self::with_back(SmBack::new(device, &options), observer, device, options)
+    }
+}
+
+impl<B: Back, O: Observer> Gpu<B, O> {
+    /// As [`Gpu::observed_by`], with another back.
+    #[must_use]
+    pub fn with_back(back: B, observer: O, device: &Device, options: GpuOptions) -> Self {
+        Self {
+            options,
+            now: Instant::ZERO,
+            calendar: Calendar::new(),
+            catalogue: Known::new(device, options.placement),
+            front: Front::new(device.channels),
+            back,
+            observer,
+        }
+    }
+
+    /// Back to an idle GPU at t = 0. Streams stay; kernels, copies and what was observed are forgotten, and their
+    /// memory is used again. For campaigns of many short runs, in which making a GPU would cost more than running it.
+    pub fn reset(&mut self) {
+        self.rewind();
+        self.catalogue.forget_work();
+    }
+
+    /// As [`Gpu::reset`], but kernels and copies stay too.
+    pub fn rewind(&mut self) {
+        self.now = Instant::ZERO;
+        self.calendar.clear();
+        self.front.clear();
+        self.back.clear();
+        self.observer.clear();
+    }
+
+    /// Changes how long blocks of a kernel run. An unknown kernel is passed over.
     ///
     /// # Errors
-    /// Whatever the GPU refuses.
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError>;
+    /// [`SubmitError::Workload`] if best is above worst.
+    pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), SubmitError> {
+        self.catalogue.set_block_time(kernel, time)
+    }
 
-    /// Something happened on the GPU.
-    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu);
+    /// Gives each block of a kernel a time of its own, such as one that was measured; blocks past the end of the list
+    /// take the kernel's. An unknown kernel is passed over.
+    pub fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {
+        self.catalogue.set_block_times(kernel, times);
+    }
 
-    /// The instant has come for which [`Gpu::wake_at`] was called with this token. Tokens of one instant come in
-    /// ascending order.
-    fn on_wake(&mut self, token: u64);
+    /// Whom it told what happened.
+    #[must_use]
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
 
-    /// Act at the present instant until there is nothing left to do.
+    /// What is behind the stream queues, and whom it told what happened.
+    #[must_use]
+    pub fn into_back_and_observer(self) -> (B, O) {
+        (self.back, self.observer)
+    }
+
+    /// Runs `host` in front of this GPU, which must be idle at t = 0, until nothing is left to happen or the horizon
+    /// is passed. [`Gpu::reset`] makes room for another run.
     ///
     /// # Errors
-    /// Whatever the GPU refuses.
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError>;
+    /// The host's own, or [`RunError`]; the state is of no use then, except to [`Gpu::reset`].
+    pub fn run<H: Host>(&mut self, host: &mut H) -> Result<Ended, H::Error> {
+        host.start(self)?;
+        let mut rounds = 0;
+        let mut ended = Ended::Done;
+        while let Some(at) = self.calendar.next() {
+            if at > self.options.horizon {
+                ended = Ended::Horizon;
+                break;
+            }
+            if at == Instant::MAX {
+                return Err(RunError::EndOfTime.into());
+            }
+            rounds = if at == self.now { rounds + 1 } else { 0 };
+            if rounds > MAX_ROUNDS {
+                return Err(RunError::NoProgress { at }.into());
+            }
+            self.now = at;
+            self.one_round(host)?;
+        }
+        if ended == Ended::Horizon {
+            self.now = self.options.horizon;
+        }
+        let end = self.now;
+        let (front, back, mut context) = self.parts();
+        // What still waits does so for good, whenever the run ends.
+        context.now = Instant::MAX;
+        back.close(&mut context);
+        front.close(&mut context);
+        context.observer.ended(end);
+        Ok(ended)
+    }
+
+    /// Steps 1 to 3 at the present instant.
+    fn one_round<H: Host>(&mut self, host: &mut H) -> Result<(), H::Error> {
+        let (front, back, mut context) = self.parts();
+        while let Some(event) = context.calendar.pop_completion(context.now) {
+            if let Some(operation) = back.complete(event, &mut context) {
+                front.complete(operation, back, &mut context);
+            }
+        }
+        self.tell(host);
+        while let Some(token) = self.calendar.pop_wake(self.now) {
+            host.on_wake(token);
+        }
+        loop {
+            let submitted = self.front.submitted();
+            host.act(self)?;
+            let (front, back, mut context) = self.parts();
+            while let Some(operation) = back.dispatch(&mut context)? {
+                // A channel that becomes free may go to a stream of higher priority, so the back looks again.
+                front.fully_dispatched(operation, back, &mut context);
+            }
+            let told = self.tell(host);
+            if !told && self.front.submitted() == submitted {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Hands the GPU's events to the host. Says whether there were any.
+    fn tell(&mut self, host: &mut impl Host) -> bool {
+        let mut events = std::mem::take(&mut self.front.events);
+        let any = !events.is_empty();
+        for event in events.drain(..) {
+            host.on_event(event, self);
+        }
+        self.front.events = events;
+        any
+    }
+
+    /// The front, the back and what they work with.
+    fn parts(&mut self) -> (&mut Front, &mut B, Context<'_, O>) {
+        let context = Context {
+            now: self.now,
+            horizon: self.options.horizon,
+            catalogue: &self.catalogue,
+            calendar: &mut self.calendar,
+            observer: &mut self.observer,
+        };
+        (&mut self.front, &mut self.back, context)
+    }
 }
 
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// Nothing is left to happen.
-    Done,
-    /// The horizon came first.
-    Horizon,
+impl<B: Back, O: Observer> Target for Gpu<B, O> {
+    fn device(&self) -> &Device {
+        self.catalogue.device()
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError> {
+        let blocking = spec.blocking;
+        let id = self.catalogue.add_stream(spec)?;
+        self.front.add_stream(id, blocking);
+        Ok(id)
+    }
+
+    fn add_kernel(&mut self, kernel: Kernel) -> Result<KernelId, SubmitError> {
+        self.catalogue.add_kernel(kernel)
+    }
+
+    fn add_copy(&mut self, copy: Copy) -> Result<CopyId, SubmitError> {
+        self.catalogue.add_copy(copy)
+    }
+
+    fn reserve(&mut self, launches: usize) {
+        self.observer.reserve(launches);
+    }
+
+    fn submit(&mut self, stream: StreamId, kind: OperationKind, origin: Origin) -> Result<OperationId, SubmitError> {
+        let most = self.options.max_operations;
+        if self.front.submitted() >= most as usize {
+            return Err(SubmitError::TooManyOperations { most });
+        }
+        let (front, back, mut context) = self.parts();
+        front.submit(stream, kind, origin, back, &mut context)
+    }
+
+    fn wake_at(&mut self, at: Instant, token: u64) {
+        self.calendar.wake_at(at.max(self.now), token);
+    }
+
+    fn is_complete(&self, operation: OperationId) -> bool {
+        self.front.is_complete(operation)
+    }
+
+    fn last_in(&self, stream: StreamId) -> Option<OperationId> {
+        self.front.last_in(stream)
+    }
+
+    fn submitted(&self) -> usize {
+        self.front.submitted()
+    }
+
+    fn completed_in_a_row(&self) -> usize {
+        self.front.completed_in_a_row()
+    }
 }
 
-/// Why a run cannot go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The GPU refused what the host submitted.
-    #[error(transparent)]
-    Submit(#[from] SubmitError),
-    /// An operation would end after the end of representable time.
-    #[error("operation {} would end after 2^64 ns", operation.0)]
-    TimeOverflow {
-        /// The operation.
-        operation: OperationId,
-    },
-    /// The run goes on until 2^64 ns, the end of representable time, which stands for "never".
-    #[error("the run goes on until 2^64 ns, the end of representable time")]
-    EndOfTime,
-    /// More steps at one instant than a scenario that makes progress can have.
-    #[error("more than {MAX_ROUNDS} rounds of zero-length operations at {at}: time does not go on")]
-    NoProgress {
-        /// The instant.
-        at: Instant,
-    },
-    /// Nothing is left to happen, and a host thread still waits: threads that cross two barriers in opposite order.
-    #[error("host thread {thread} (counted from 0) waits forever at a barrier that the others never reach")]
-    WaitsForever {
-        /// Index of the thread.
-        thread: u32,
-    },
-    /// More waves than 32 bits count.
-    #[error("the run is too long to record: more than 2^32 waves of blocks")]
-    TraceFull,
-}
-
-/// Rounds at one instant after which a run is given up.
-const MAX_ROUNDS: u64 = 100_000_000;
-
-/// A GPU with a host in front of it.
+/// A GPU that records a trace, with a host in front of it.
 #[derive(Debug)]
 pub struct Simulation<H> {
     gpu: Gpu,
@@ -125,74 +285,9 @@ impl<H: Host> Simulation<H> {
     /// Runs until nothing is left to happen or the horizon is passed.
     ///
     /// # Errors
-    /// [`RunError`]; what was simulated until then is lost.
-    pub fn run(mut self) -> Result<(Trace, Ended, H), RunError> {
+    /// The host's own, or [`RunError`]; what was simulated until then is lost.
+    pub fn run(mut self) -> Result<(Trace, Ended, H), H::Error> {
         let ended = self.gpu.run(&mut self.host)?;
         Ok((self.gpu.into_trace(), ended, self.host))
-    }
-}
-
-impl Gpu {
-    /// Runs `host` in front of this GPU, which must be idle at t = 0, until nothing is left to happen or the horizon
-    /// is passed. What happened is in [`Gpu::trace`]; [`Gpu::reset`] makes room for another run.
-    ///
-    /// # Errors
-    /// [`RunError`]; the state is of no use then, except to [`Gpu::reset`].
-    pub fn run(&mut self, host: &mut impl Host) -> Result<Ended, RunError> {
-        host.start(self)?;
-        let mut rounds = 0;
-        let mut ended = Ended::Done;
-        while let Some((at, _)) = self.calendar.next() {
-            if at > self.options.horizon {
-                ended = Ended::Horizon;
-                break;
-            }
-            if at == Instant::MAX {
-                return Err(RunError::EndOfTime);
-            }
-            rounds = if at == self.now { rounds + 1 } else { 0 };
-            if rounds > MAX_ROUNDS {
-                return Err(RunError::NoProgress { at });
-            }
-            self.now = at;
-            self.one_round(host)?;
-        }
-        let end = if ended == Ended::Horizon { self.options.horizon } else { self.now };
-        self.close(end);
-        Ok(ended)
-    }
-
-    /// Steps 1 to 3 at the present instant.
-    fn one_round(&mut self, host: &mut impl Host) -> Result<(), RunError> {
-        let at = self.now;
-        while let Some(event) = self.calendar.pop_at(at, Phase::Completion) {
-            self.complete(event);
-        }
-        self.tell(host);
-        while let Some(event) = self.calendar.pop_at(at, Phase::Host) {
-            if let Event::Wake(token) = event {
-                host.on_wake(token);
-            }
-        }
-        loop {
-            let submitted = self.submitted();
-            host.act(self)?;
-            self.dispatch()?;
-            let told = self.tell(host);
-            if !told && self.submitted() == submitted {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Hands the GPU's events to the host. Says whether there were any.
-    fn tell(&mut self, host: &mut impl Host) -> bool {
-        let mut events = std::mem::take(&mut self.events);
-        let any = !events.is_empty();
-        for event in events.drain(..) {
-            host.on_event(event, self);
-        }
-        self.events = events;
-        any
     }
 }

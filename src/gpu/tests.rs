@@ -2,43 +2,67 @@
 
 use proptest::prelude::*;
 
-use super::{Calendar, Event, Phase};
+use super::{Calendar, Event};
 use crate::time::Instant;
 
 const T: Instant = Instant::from_ns(5);
 
-#[test]
-fn events_come_by_instant_then_phase_then_sequence() {
-    let mut calendar = Calendar::new();
-    calendar.push(Event::Wake(0), T, Phase::Host, 0);
-    calendar.push(Event::Wave(3), T, Phase::Completion, 9);
-    calendar.push(Event::Copy(4), T, Phase::Completion, 8);
-    calendar.push(Event::Wave(5), Instant::from_ns(6), Phase::Completion, 1);
-    calendar.push(Event::Wake(1), Instant::from_ns(4), Phase::Host, 1);
-    let order: Vec<Event> = std::iter::from_fn(|| calendar.pop()).map(|(_, _, event)| event).collect();
-    assert_eq!(order, [Event::Wake(1), Event::Copy(4), Event::Wave(3), Event::Wake(0), Event::Wave(5)]);
+/// Takes out everything, as the simulation does: of one instant, completions first.
+fn drain(calendar: &mut Calendar) -> Vec<(Instant, Result<Event, u64>)> {
+    let mut order = Vec::new();
+    while let Some(at) = calendar.next() {
+        while let Some(event) = calendar.pop_completion(at) {
+            order.push((at, Ok(event)));
+        }
+        while let Some(token) = calendar.pop_wake(at) {
+            order.push((at, Err(token)));
+        }
+    }
+    order
 }
 
 #[test]
-fn only_events_of_the_asked_instant_and_phase_are_taken() {
+fn events_come_by_instant_then_phase_then_sequence() {
     let mut calendar = Calendar::new();
-    calendar.push(Event::Wake(7), T, Phase::Host, 7);
-    assert_eq!(calendar.pop_at(T, Phase::Completion), None);
-    assert_eq!(calendar.pop_at(Instant::from_ns(4), Phase::Host), None);
-    assert_eq!(calendar.pop_at(T, Phase::Host), Some(Event::Wake(7)));
+    calendar.wake_at(T, 0);
+    calendar.complete_at(T, Event::Copy(4));
+    calendar.complete_at(T, Event::Wave(3));
+    calendar.complete_at(Instant::from_ns(6), Event::Wave(5));
+    calendar.wake_at(Instant::from_ns(4), 1);
+    let order: Vec<_> = drain(&mut calendar).into_iter().map(|(_, event)| event).collect();
+    assert_eq!(order, [Err(1), Ok(Event::Copy(4)), Ok(Event::Wave(3)), Err(0), Ok(Event::Wave(5))]);
+}
+
+#[test]
+fn only_events_of_the_asked_instant_are_taken() {
+    let mut calendar = Calendar::new();
+    calendar.wake_at(T, 7);
+    assert_eq!(calendar.pop_completion(T), None);
+    assert_eq!(calendar.pop_wake(Instant::from_ns(4)), None);
+    assert_eq!(calendar.pop_wake(T), Some(7));
     assert!(calendar.is_empty());
 }
 
 #[test]
-fn an_event_entered_again_moves() {
+fn a_wake_up_entered_again_moves() {
     let mut calendar = Calendar::new();
-    calendar.push(Event::Wave(1), Instant::from_ns(9), Phase::Completion, 1);
-    calendar.push(Event::Wave(2), T, Phase::Completion, 2);
-    calendar.push(Event::Wave(1), Instant::from_ns(3), Phase::Completion, 3);
+    calendar.wake_at(Instant::from_ns(9), 1);
+    calendar.wake_at(T, 2);
+    calendar.wake_at(Instant::from_ns(3), 1);
     assert_eq!(calendar.len(), 2);
-    assert_eq!(calendar.next(), Some((Instant::from_ns(3), Phase::Completion)));
-    calendar.remove(Event::Wave(1));
-    assert_eq!(calendar.pop(), Some((T, Phase::Completion, Event::Wave(2))));
+    assert_eq!(calendar.next(), Some(Instant::from_ns(3)));
+    assert_eq!(drain(&mut calendar), [(Instant::from_ns(3), Err(1)), (T, Err(2))]);
+}
+
+#[test]
+fn completions_that_are_taken_back_do_not_come() {
+    let mut calendar = Calendar::new();
+    for number in 0..4 {
+        calendar.complete_at(T, Event::Wave(number));
+    }
+    calendar.retain_completions(|event| event != Event::Wave(1));
+    let order: Vec<_> = drain(&mut calendar).into_iter().map(|(_, event)| event).collect();
+    assert_eq!(order, [0, 2, 3].map(|number| Ok(Event::Wave(number))));
 }
 
 proptest! {
@@ -48,19 +72,18 @@ proptest! {
     ) {
         let mut calendar = Calendar::new();
         let mut list = Vec::new();
-        for (number, (at, is_wake)) in (0..).zip(events) {
-            let (event, phase) = if is_wake {
-                (Event::Wake(u64::from(number)), Phase::Host)
-            } else {
-                (Event::Wave(number), Phase::Completion)
-            };
+        for (number, (at, is_wake)) in (0_u32..).zip(events) {
             let at = Instant::from_ns(at);
-            calendar.push(event, at, phase, u64::from(number));
-            list.push((at, phase, number, event));
+            if is_wake {
+                calendar.wake_at(at, u64::from(number));
+            } else {
+                calendar.complete_at(at, Event::Wave(number));
+            }
+            list.push((at, is_wake, number));
         }
-        list.sort_unstable_by_key(|&(at, phase, number, _)| (at, phase, number));
-        let sorted: Vec<_> = list.into_iter().map(|(at, phase, _, event)| (at, phase, event)).collect();
-        let popped: Vec<_> = std::iter::from_fn(|| calendar.pop()).collect();
-        prop_assert_eq!(popped, sorted);
+        list.sort_unstable();
+        let event = |is_wake, number| if is_wake { Err(u64::from(number)) } else { Ok(Event::Wave(number)) };
+        let sorted: Vec<_> = list.into_iter().map(|(at, is_wake, number)| (at, event(is_wake, number))).collect();
+        prop_assert_eq!(drain(&mut calendar), sorted);
     }
 }

@@ -9,7 +9,7 @@
 //! ends of budgets, which none of the paper's tests accounts for.
 
 use super::real_time::{Activations, Grid, GridError, JobId, ReadyQueue};
-use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
+use crate::gpu::{GpuEvent, Host, RunError, SubmitError, Target};
 use crate::tasks::{Allocation, Reservation, Reservations};
 use crate::time::Instant;
 use crate::workload::{KernelId, OperationKind, Origin, StreamId, StreamSpec};
@@ -50,7 +50,7 @@ impl Gang {
     ///
     /// # Errors
     /// A task that cannot be launched.
-    pub fn new(activations: Activations, reservations: Reservations, gpu: &mut Gpu) -> Result<Self, GridError> {
+    pub fn new(activations: Activations, reservations: Reservations, gpu: &mut impl Target) -> Result<Self, GridError> {
         let sms = gpu.device().sms as usize;
         let mut partitions = Vec::new();
         for index in 0..=sms {
@@ -86,10 +86,10 @@ impl Gang {
     }
 
     /// Submits the next wave of partition `index`, or asks to be woken when its budget comes.
-    fn dispatch(&mut self, index: usize, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn dispatch(&mut self, index: usize, gpu: &mut impl Target) -> Result<(), SubmitError> {
         let partition = &mut self.partitions[index];
         let Some((job, key)) = partition.queue.first().filter(|_| !partition.is_busy) else { return Ok(()) };
-        let work = &self.work[key.2 as usize];
+        let work = &self.work[key.task as usize];
         let Reservation { offset, budget, period } = partition.reservation;
         let phase = (gpu.now().as_ns() + period - offset) % period;
         if phase + work.block_time > budget {
@@ -102,7 +102,7 @@ impl Gang {
             self.activations.preempt(last);
         }
         let kernel = if work.completed + 1 == work.waves { work.last } else { work.whole };
-        let origin = Origin { thread: key.2, iteration: self.activations.job(job).number };
+        let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
         self.activations.launches(job);
         gpu.submit(partition.stream, OperationKind::Kernel(kernel), origin)?;
         partition.is_busy = true;
@@ -111,12 +111,14 @@ impl Gang {
 }
 
 impl Host for Gang {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         self.activations.start(gpu);
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
         let GpuEvent::Completed(operation) = event else { return };
         let job = self.activations.job_of(operation.0);
         let task = self.activations.job(job).task;
@@ -133,11 +135,9 @@ impl Host for Gang {
         }
     }
 
-    fn on_wake(&mut self, _token: u64) {}
-
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         while let Some((job, key)) = self.activations.next_released(gpu) {
-            self.partitions[self.work[key.2 as usize].partition].queue.activate(job, key);
+            self.partitions[self.work[key.task as usize].partition].queue.activate(job, key);
         }
         for index in 0..self.partitions.len() {
             self.dispatch(index, gpu)?;

@@ -7,12 +7,12 @@
 
 use super::one_at_a_time::OneAtATime;
 use crate::applications::{ApplicationSet, Injection};
-use crate::gpu::Host;
+use crate::gpu::{Host, RunError};
 use crate::time::Instant;
 
 /// The scheduler in front of the GPU. Of applications due at one instant, first come, first served.
 #[must_use]
-pub fn global_edf(set: &ApplicationSet) -> impl Host {
+pub fn global_edf(set: &ApplicationSet) -> impl Host<Error = RunError> {
     OneAtATime::new(set, due)
 }
 

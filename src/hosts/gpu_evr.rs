@@ -30,8 +30,9 @@ pub use sm_set::SmSet;
 use std::cmp::Reverse;
 
 use crate::applications::{ApplicationSet, Profile};
-use crate::gpu::{Gpu, GpuEvent, GpuOptions, Host, Simulation, SubmitError, Trace};
+use crate::gpu::{Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, Target};
 use crate::time::{Duration, Instant};
+use crate::trace::Trace;
 
 use super::scheduler::{ScheduleError, Scheduler};
 
@@ -124,8 +125,8 @@ impl<'a> GpuEvr<'a> {
 
     /// Asks to be woken when the next application arrives or becomes urgent. One wake-up that moves, instead of one
     /// for each of them, keeps the GPU's calendar short.
-    fn wake_for_the_next(&mut self, gpu: &mut Gpu) {
-        let next = self.next_arrival().into_iter().chain(self.workload_manager.next_margin()).min();
+    fn wake_for_the_next(&mut self, gpu: &mut impl Target) {
+        let next = self.next_arrival().into_iter().chain(self.workload_manager.next_promotion()).min();
         if let Some(at) = next.filter(|_| next != self.wake) {
             gpu.wake_at(at, 0);
             self.wake = next;
@@ -134,16 +135,18 @@ impl<'a> GpuEvr<'a> {
 }
 
 impl Host for GpuEvr<'_> {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         gpu.reserve(most_launches(self.set).min(MAX_EXPECTED));
         self.wake_for_the_next(gpu);
-        self.mapping.start(gpu)
+        Ok(self.mapping.start(gpu)?)
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu) {
+    fn on_event(&mut self, event: GpuEvent, _gpu: &impl Target) {
         if let GpuEvent::Completed(operation) = event {
             self.woken = true;
-            self.mapping.completed(operation, gpu, &mut self.gpu_manager);
+            self.mapping.completed(operation, &mut self.gpu_manager);
         }
     }
 
@@ -152,7 +155,7 @@ impl Host for GpuEvr<'_> {
         self.wake = None;
     }
 
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         if !std::mem::take(&mut self.woken) {
             return Ok(());
         }
@@ -166,7 +169,7 @@ impl Host for GpuEvr<'_> {
         self.wake_for_the_next(gpu);
         self.gpu_manager.lend();
         self.mapping.hand_over(&mut self.gpu_manager);
-        self.mapping.launch(gpu, &mut self.gpu_manager)
+        Ok(self.mapping.launch(gpu, &mut self.gpu_manager)?)
     }
 }
 

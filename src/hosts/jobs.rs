@@ -1,9 +1,10 @@
 //! Jobs: what deadlines and response times are about.
 
 use super::program::IterationSpan;
-use crate::gpu::{Ended, Trace};
+use crate::gpu::Ended;
 use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
+use crate::trace::Trace;
 
 /// One job: all operations, kernels, copies and memsets alike, that one release of a stream or one iteration of a host
 /// submits.

@@ -10,8 +10,8 @@
 //! With more levels: the streams in use are a stack, whose top is the highest of them in use; a job goes on top of it
 //! if a level is left and it is more urgent than the job there.
 
-use super::real_time::{Activations, Grid, GridError, JobId, Key, ReadyQueue};
-use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
+use super::real_time::{Activations, Grid, GridError, JobId, JobPriority, ReadyQueue};
+use crate::gpu::{GpuEvent, Host, RunError, Target};
 use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
 
 /// Runs one job in each stream, preempting at the end of blocks.
@@ -30,7 +30,7 @@ pub struct MultiStream {
 struct Submitted {
     operation: OperationId,
     job: JobId,
-    key: Key,
+    key: JobPriority,
     is_dispatched: bool,
 }
 
@@ -39,7 +39,7 @@ impl MultiStream {
     ///
     /// # Errors
     /// A task that cannot be launched.
-    pub fn new(activations: Activations, gpu: &mut Gpu) -> Result<Self, GridError> {
+    pub fn new(activations: Activations, gpu: &mut impl Target) -> Result<Self, GridError> {
         let mut priorities: Vec<i32> = gpu.device().priorities().collect();
         priorities.reverse();
         let mut streams = Vec::new();
@@ -65,12 +65,14 @@ impl MultiStream {
 }
 
 impl Host for MultiStream {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         self.activations.start(gpu);
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
         match event {
             GpuEvent::Completed(operation) => {
                 let job = self.activations.job_of(operation.0);
@@ -84,13 +86,10 @@ impl Host for MultiStream {
                     submitted.is_dispatched |= submitted.operation == operation;
                 }
             }
-            GpuEvent::BlocksCompleted { .. } => {}
         }
     }
 
-    fn on_wake(&mut self, _token: u64) {}
-
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         while let Some((job, key)) = self.activations.next_released(gpu) {
             self.rq.activate(job, key);
         }
@@ -105,9 +104,10 @@ impl Host for MultiStream {
             self.activations.preempt(below.job);
         }
         self.rq.take_first();
-        let origin = Origin { thread: key.2, iteration: self.activations.job(job).number };
+        let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
         self.activations.launches(job);
-        let operation = gpu.submit(self.streams[level], OperationKind::Kernel(self.kernels[key.2 as usize]), origin)?;
+        let operation =
+            gpu.submit(self.streams[level], OperationKind::Kernel(self.kernels[key.task as usize]), origin)?;
         self.in_stream[level] = Some(Submitted { operation, job, key, is_dispatched: false });
         Ok(())
     }

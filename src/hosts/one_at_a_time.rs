@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::whole_application::Catalogue;
 use crate::applications::{ApplicationSet, Injection};
-use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
+use crate::gpu::{GpuEvent, Host, RunError, Target};
 use crate::workload::OperationId;
 
 /// Whenever the GPU has nothing to do, submits the waiting application with the smallest rank, as a whole; of equals
@@ -25,14 +25,16 @@ impl<'a, R: Ord> OneAtATime<'a, R> {
 }
 
 impl<R: Ord> Host for OneAtATime<'_, R> {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         for (token, injection) in (0..).zip(&self.catalogue.set.injections) {
             gpu.wake_at(injection.arrival, token);
         }
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, _gpu: &Gpu) {
+    fn on_event(&mut self, event: GpuEvent, _gpu: &impl Target) {
         if let GpuEvent::Completed(operation) = event
             && self.running == Some(operation)
         {
@@ -46,7 +48,7 @@ impl<R: Ord> Host for OneAtATime<'_, R> {
         self.waiting.insert((rank, number));
     }
 
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         if self.running.is_none()
             && let Some((_, number)) = self.waiting.pop_first()
         {

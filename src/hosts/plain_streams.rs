@@ -6,11 +6,11 @@
 
 use super::whole_application::Catalogue;
 use crate::applications::ApplicationSet;
-use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
+use crate::gpu::{Host, RunError, Target};
 
 /// The applications in front of the GPU.
 #[must_use]
-pub fn plain_streams(set: &ApplicationSet) -> impl Host {
+pub fn plain_streams(set: &ApplicationSet) -> impl Host<Error = RunError> {
     PlainStreams { catalogue: Catalogue::new(set), arrived: Vec::new() }
 }
 
@@ -21,20 +21,20 @@ struct PlainStreams<'a> {
 }
 
 impl Host for PlainStreams<'_> {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         for (token, injection) in (0..).zip(&self.catalogue.set.injections) {
             gpu.wake_at(injection.arrival, token);
         }
         Ok(())
     }
 
-    fn on_event(&mut self, _event: GpuEvent, _gpu: &Gpu) {}
-
     fn on_wake(&mut self, token: u64) {
         self.arrived.extend(u32::try_from(token));
     }
 
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         for number in std::mem::take(&mut self.arrived) {
             self.catalogue.submit_whole(gpu, number)?;
         }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
+use thiserror::Error;
 
-use super::target::Target;
-use crate::gpu::{Ended, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, SubmitError, Trace};
+use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, RunError, Simulation, SubmitError, Target};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
-use crate::workload::{OperationId, OperationKind, Origin};
+use crate::trace::Trace;
+use crate::workload::{Kernel, OperationId, OperationKind, Origin, StreamSpec};
 
 /// Runs the threads of a scenario.
 ///
@@ -18,10 +19,12 @@ use crate::workload::{OperationId, OperationKind, Origin};
 #[derive(Debug)]
 pub struct ProgramHost<'a> {
     threads: Vec<Thread<'a>>,
-    /// Threads that can go on at the present instant.
-    ready: BTreeSet<usize>,
-    /// Threads that wait for an operation.
-    waiting_for: FxHashMap<u32, Vec<usize>>,
+    /// Threads that can go on at the present instant, in no order.
+    ready: Vec<usize>,
+    /// Room for those whose turn it is.
+    turn: Vec<usize>,
+    /// For each operation that threads wait for, the last of them; each knows the one before it.
+    waiting_for: FxHashMap<u32, usize>,
     /// Threads that wait for the device, with the number of operations submitted before each one's call, which
     /// ascends.
     waiting_for_device: VecDeque<(usize, usize)>,
@@ -44,6 +47,8 @@ struct Thread<'a> {
     last: Option<OperationId>,
     /// Index of the present iteration among the spans.
     span: usize,
+    /// Who else waits for the same operation.
+    also_waiting: Option<usize>,
     /// How often each `Repeat` step has gone back.
     repeated: Vec<u64>,
 }
@@ -92,11 +97,40 @@ pub struct IterationSpan {
     pub end: Option<Instant>,
 }
 
+/// Why the threads of a scenario cannot run to their end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// The GPU cannot go on.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A thread goes on and on at one instant without submitting anything.
+    #[error("a host thread goes through more than {most} steps at {at} without submitting anything: time stands still")]
+    HostStandsStill {
+        /// The instant.
+        at: Instant,
+        /// The limit.
+        most: u32,
+    },
+    /// Nothing is left to happen, and a thread still waits: threads that cross two barriers in opposite order.
+    #[error("host thread {thread} (counted from 0) waits forever at a barrier that the others never reach")]
+    WaitsForever {
+        /// Index of the thread.
+        thread: u32,
+    },
+}
+
+impl From<SubmitError> for ProgramError {
+    fn from(error: SubmitError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
 /// Simulates a scenario from beginning to end.
 ///
 /// # Errors
-/// [`RunError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time.
-pub fn simulate(scenario: &Scenario) -> Result<Run, RunError> {
+/// [`ProgramError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time.
+pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let options = GpuOptions { placement: scenario.placement, seed: scenario.seed, horizon, ..GpuOptions::default() };
     simulate_with(scenario, options)
@@ -106,27 +140,36 @@ pub fn simulate(scenario: &Scenario) -> Result<Run, RunError> {
 ///
 /// # Errors
 /// As [`simulate`].
-pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, RunError> {
-    let mut gpu = Gpu::new(&scenario.device, options);
-    for stream in scenario.streams.iter().skip(1) {
-        gpu.add_stream(stream.clone())?;
-    }
-    for kernel in &scenario.kernels {
-        gpu.add_kernel(kernel.clone())?;
-    }
-    for (&kernel, times) in &scenario.block_times {
-        gpu.set_block_times(kernel, times.clone());
-    }
-    for copy in &scenario.copies {
-        gpu.add_copy(*copy)?;
-    }
+pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, ProgramError> {
+    let mut gpu = Gpu::new(scenario.device(), options);
+    make_known(scenario, &mut gpu)?;
     let host = ProgramHost::new(&scenario.threads);
     let (trace, ended, host) = Simulation::new(gpu, host).run()?;
     let waits_forever = host.threads.iter().position(|thread| thread.position != Position::Ended);
     if let Some(thread) = waits_forever.filter(|_| ended == Ended::Done) {
-        return Err(RunError::WaitsForever { thread: to_u32(thread) });
+        return Err(ProgramError::WaitsForever { thread: to_u32(thread) });
     }
     Ok(Run { trace, ended, iterations: host.spans })
+}
+
+/// Makes the streams, kernels and copies of a scenario known to a GPU that knows none yet.
+///
+/// # Errors
+/// [`SubmitError`], for a scenario that did not come through a reader.
+pub fn make_known(scenario: &Scenario, gpu: &mut Gpu<impl Back, impl Observer>) -> Result<(), SubmitError> {
+    for stream in scenario.streams().iter().skip(1) {
+        gpu.add_stream(StreamSpec::clone(stream))?;
+    }
+    for kernel in scenario.kernels() {
+        gpu.add_kernel(Kernel::clone(kernel))?;
+    }
+    for (&kernel, times) in &scenario.block_times {
+        gpu.set_block_times(kernel, times.clone());
+    }
+    for copy in scenario.copies() {
+        gpu.add_copy(**copy)?;
+    }
+    Ok(())
 }
 
 impl<'a> ProgramHost<'a> {
@@ -147,12 +190,14 @@ impl<'a> ProgramHost<'a> {
                 position: Position::BeforeIteration,
                 last: None,
                 span: 0,
+                also_waiting: None,
                 repeated: vec![0; program.steps.len()],
             })
             .collect();
         Self {
             threads,
-            ready: BTreeSet::new(),
+            ready: Vec::new(),
+            turn: Vec::new(),
             waiting_for: FxHashMap::default(),
             waiting_for_device: VecDeque::new(),
             barriers,
@@ -161,47 +206,39 @@ impl<'a> ProgramHost<'a> {
         }
     }
 
-    /// Asks `gpu` to wake each thread at its release.
-    pub fn begin(&self, gpu: &mut impl Target) {
-        for (token, thread) in (0..).zip(&self.threads) {
-            gpu.wake_at(Instant::ZERO + thread.program.release, token);
-        }
-    }
-
     /// Learns that an operation of `gpu` has completed.
-    pub fn completed(&mut self, operation: OperationId, gpu: &impl Target) {
-        if let Some(threads) = self.waiting_for.remove(&operation.0) {
-            self.ready.extend(threads);
+    fn completed(&mut self, operation: OperationId, gpu: &impl Target) {
+        let mut waiting = self.waiting_for.remove(&operation.0);
+        while let Some(thread) = waiting {
+            self.ready.push(thread);
+            waiting = self.threads[thread].also_waiting.take();
         }
         while let Some(&(thread, before)) = self.waiting_for_device.front()
             && gpu.completed_in_a_row() >= before
         {
             self.waiting_for_device.pop_front();
-            self.ready.insert(thread);
+            self.ready.push(thread);
         }
-    }
-
-    /// The instant has come for which a thread asked with `token`.
-    pub fn woken(&mut self, token: u64) {
-        self.ready.extend(usize::try_from(token).ok().filter(|&thread| thread < self.threads.len()));
     }
 
     /// Runs all threads that can go on, until each of them waits or has ended.
-    ///
-    /// # Errors
-    /// Whatever `gpu` refuses.
-    pub fn go_on(&mut self, gpu: &mut impl Target) -> Result<(), SubmitError> {
+    fn go_on(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+        let mut turn = std::mem::take(&mut self.turn);
         while !self.ready.is_empty() {
             // A thread made ready meanwhile waits for the next turn, so that all go on in declaration order.
-            for thread in std::mem::take(&mut self.ready) {
+            std::mem::swap(&mut turn, &mut self.ready);
+            turn.sort_unstable();
+            turn.dedup();
+            for thread in turn.drain(..) {
                 self.run(thread, gpu)?;
             }
         }
+        self.turn = turn;
         Ok(())
     }
 
     /// Runs one thread until it waits or ends.
-    fn run(&mut self, index: usize, gpu: &mut impl Target) -> Result<(), SubmitError> {
+    fn run(&mut self, index: usize, gpu: &mut impl Target) -> Result<(), ProgramError> {
         loop {
             self.count_step(gpu)?;
             let thread = &mut self.threads[index];
@@ -255,14 +292,14 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// Refuses a thread that repeats itself without end at one instant.
-    fn count_step(&mut self, gpu: &impl Target) -> Result<(), SubmitError> {
+    fn count_step(&mut self, gpu: &impl Target) -> Result<(), ProgramError> {
         let (at, submitted, steps) = &mut self.idle_steps;
         if (*at, *submitted) != (gpu.now(), gpu.submitted()) {
             (*at, *submitted, *steps) = (gpu.now(), gpu.submitted(), 0);
         }
         *steps += 1;
         if *steps > MAX_IDLE_STEPS {
-            return Err(SubmitError::HostStandsStill { at: gpu.now(), most: MAX_IDLE_STEPS });
+            return Err(ProgramError::HostStandsStill { at: gpu.now(), most: MAX_IDLE_STEPS });
         }
         Ok(())
     }
@@ -310,7 +347,7 @@ impl<'a> ProgramHost<'a> {
     fn satisfied(&mut self, index: usize, operation: Option<OperationId>, gpu: &impl Target) -> bool {
         match operation.filter(|&operation| !gpu.is_complete(operation)) {
             Some(operation) => {
-                self.waiting_for.entry(operation.0).or_default().push(index);
+                self.threads[index].also_waiting = self.waiting_for.insert(operation.0, index);
                 false
             }
             None => true,
@@ -322,7 +359,7 @@ impl<'a> ProgramHost<'a> {
         let Some(barrier) = self.barriers.get_mut(&id).filter(|barrier| barrier.members > 1) else { return true };
         barrier.arrived.insert(index);
         if barrier.arrived.len() >= barrier.members {
-            self.ready.append(&mut barrier.arrived);
+            self.ready.extend(std::mem::take(&mut barrier.arrived));
         }
         // Even the last one goes on in its turn, after the others that were declared before it.
         false
@@ -335,7 +372,7 @@ impl<'a> ProgramHost<'a> {
             let Some(barrier) = self.barriers.get_mut(&id) else { continue };
             barrier.members -= 1;
             if barrier.members > 0 && barrier.arrived.len() >= barrier.members {
-                self.ready.append(&mut barrier.arrived);
+                self.ready.extend(std::mem::take(&mut barrier.arrived));
             }
         }
     }
@@ -355,22 +392,26 @@ impl Thread<'_> {
 }
 
 impl Host for ProgramHost<'_> {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
-        self.begin(gpu);
+    type Error = ProgramError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+        for (token, thread) in (0..).zip(&self.threads) {
+            gpu.wake_at(Instant::ZERO + thread.program.release, token);
+        }
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
         if let GpuEvent::Completed(operation) = event {
             self.completed(operation, gpu);
         }
     }
 
     fn on_wake(&mut self, token: u64) {
-        self.woken(token);
+        self.ready.extend(usize::try_from(token).ok().filter(|&thread| thread < self.threads.len()));
     }
 
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
         self.go_on(gpu)
     }
 }

@@ -5,13 +5,17 @@
 
 mod activations;
 mod grid;
+mod job;
 mod ready_queue;
 mod run;
+mod synchronized;
 
-pub use activations::{Activations, Job, JobId};
+pub use activations::Activations;
 pub use grid::{Grid, GridError};
-pub use ready_queue::{Key, Policy, ReadyQueue};
+pub use job::{Job, JobId};
+pub use ready_queue::{JobPriority, Policy, ReadyQueue};
 pub use run::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
+pub use synchronized::Synchronized;
 
 #[cfg(test)]
 mod tests;

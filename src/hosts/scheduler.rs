@@ -8,9 +8,11 @@ use super::global_edf::global_edf;
 use super::gpu_evr::{EvrRules, GpuEvr, MAX_SMS};
 use super::plain_streams::plain_streams;
 use super::timegraph::timegraph;
-use crate::applications::ApplicationSet;
+use super::usage_sums::UsageSums;
+use crate::applications::{ApplicationSet, Usage};
 use crate::device::Device;
-use crate::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Trace};
+use crate::gpu::{Gpu, GpuOptions, Observer, RunError, SmBack};
+use crate::trace::Trace;
 
 /// A scheduler of applications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -103,17 +105,37 @@ impl fmt::Display for Scheduler {
 /// # Errors
 /// [`ScheduleError`] if the scheduler does not work on the device, or the run cannot be represented.
 pub fn run_applications(set: &ApplicationSet, scheduler: Scheduler, rules: EvrRules) -> Result<Trace, ScheduleError> {
-    scheduler.check(&set.device)?;
-    let run = match scheduler {
-        Scheduler::GpuEvr => run(set, GpuEvr::new(set, rules)),
-        Scheduler::TimeGraph => run(set, timegraph(set)),
-        Scheduler::GlobalEdf => run(set, global_edf(set)),
-        Scheduler::PlainStreams => run(set, plain_streams(set)),
-    };
-    Ok(run?)
+    let gpu = run_observed(set, scheduler, rules, Gpu::new(&set.device, GpuOptions::default()))?;
+    Ok(gpu.into_trace())
 }
 
-fn run(set: &ApplicationSet, host: impl Host) -> Result<Trace, RunError> {
-    let gpu = Gpu::new(&set.device, GpuOptions::default());
-    Simulation::new(gpu, host).run().map(|(trace, _, _)| trace)
+/// Runs all injections of `set` to their end and gives what [`Outcome::of_usage`](crate::applications::Outcome) needs.
+/// No trace is kept: memory grows by a few bytes for each application and for each launch.
+///
+/// # Errors
+/// As [`run_applications`].
+pub fn usage_of_applications(
+    set: &ApplicationSet,
+    scheduler: Scheduler,
+    rules: EvrRules,
+) -> Result<Usage, ScheduleError> {
+    let sums = UsageSums::new(set.device.sms, set.injections.len());
+    let gpu = run_observed(set, scheduler, rules, Gpu::observed_by(sums, &set.device, GpuOptions::default()))?;
+    Ok(gpu.into_back_and_observer().1.into_usage())
+}
+
+fn run_observed<O: Observer>(
+    set: &ApplicationSet,
+    scheduler: Scheduler,
+    rules: EvrRules,
+    mut gpu: Gpu<SmBack, O>,
+) -> Result<Gpu<SmBack, O>, ScheduleError> {
+    scheduler.check(&set.device)?;
+    match scheduler {
+        Scheduler::GpuEvr => gpu.run(&mut GpuEvr::new(set, rules))?,
+        Scheduler::TimeGraph => gpu.run(&mut timegraph(set))?,
+        Scheduler::GlobalEdf => gpu.run(&mut global_edf(set))?,
+        Scheduler::PlainStreams => gpu.run(&mut plain_streams(set))?,
+    };
+    Ok(gpu)
 }

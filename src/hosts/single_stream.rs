@@ -2,7 +2,7 @@
 //! queue is empty, the highest priority job in rq is moved to h-sq." Nothing is preempted.
 
 use super::real_time::{Activations, Grid, GridError, ReadyQueue};
-use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
+use crate::gpu::{GpuEvent, Host, RunError, Target};
 use crate::workload::{KernelId, OperationKind, Origin, StreamId, StreamSpec};
 
 /// Runs one job at a time.
@@ -20,7 +20,7 @@ impl SingleStream {
     ///
     /// # Errors
     /// A task that cannot be launched.
-    pub fn new(activations: Activations, gpu: &mut Gpu) -> Result<Self, GridError> {
+    pub fn new(activations: Activations, gpu: &mut impl Target) -> Result<Self, GridError> {
         let stream = gpu.add_stream(StreamSpec { blocking: false, ..StreamSpec::new("h-sq") })?;
         let mut kernels = Vec::new();
         for task in activations.tasks() {
@@ -39,12 +39,14 @@ impl SingleStream {
 }
 
 impl Host for SingleStream {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         self.activations.start(gpu);
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
         if let GpuEvent::Completed(operation) = event {
             let job = self.activations.job_of(operation.0);
             self.activations.finish(job, gpu.now());
@@ -52,9 +54,7 @@ impl Host for SingleStream {
         }
     }
 
-    fn on_wake(&mut self, _token: u64) {}
-
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         while let Some((job, key)) = self.activations.next_released(gpu) {
             self.rq.activate(job, key);
         }
@@ -62,9 +62,9 @@ impl Host for SingleStream {
             return Ok(());
         }
         if let Some((job, key)) = self.rq.take_first() {
-            let origin = Origin { thread: key.2, iteration: self.activations.job(job).number };
+            let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
             self.activations.launches(job);
-            gpu.submit(self.stream, OperationKind::Kernel(self.kernels[key.2 as usize]), origin)?;
+            gpu.submit(self.stream, OperationKind::Kernel(self.kernels[key.task as usize]), origin)?;
             self.is_busy = true;
         }
         Ok(())

@@ -10,8 +10,8 @@
 //! What the GPU makes of it is not what independent cores would do: the EE queue of a priority serves all SMs, so a
 //! kernel that waits for its own SM holds back those behind it for another (X1), and lower priorities (A2).
 
-use super::real_time::{Activations, Grid, GridError, JobId, Key, ReadyQueue};
-use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
+use super::real_time::{Activations, Grid, GridError, JobId, JobPriority, ReadyQueue};
+use crate::gpu::{GpuEvent, Host, RunError, Target};
 use crate::tasks::Allocation;
 use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
 
@@ -32,7 +32,7 @@ pub struct SmAsCore {
 struct Submitted {
     operation: OperationId,
     job: JobId,
-    key: Key,
+    key: JobPriority,
     level: usize,
     is_dispatched: bool,
 }
@@ -42,7 +42,7 @@ impl SmAsCore {
     ///
     /// # Errors
     /// A task that cannot be launched.
-    pub fn new(activations: Activations, gpu: &mut Gpu) -> Result<Self, GridError> {
+    pub fn new(activations: Activations, gpu: &mut impl Target) -> Result<Self, GridError> {
         let sms = gpu.device().sms as usize;
         let mut priorities: Vec<i32> = gpu.device().priorities().collect();
         priorities.reverse();
@@ -78,7 +78,7 @@ impl SmAsCore {
 
     /// The most urgent head that may go to a stream now: its queue, and the level.
     fn next(&self) -> Option<(usize, usize)> {
-        let mut heads: Vec<(Key, usize)> =
+        let mut heads: Vec<(JobPriority, usize)> =
             (0..).zip(&self.queues).filter_map(|(queue, heads)| Some((heads.first()?.1, queue))).collect();
         heads.sort_unstable();
         for (key, queue) in heads {
@@ -98,12 +98,14 @@ impl SmAsCore {
 }
 
 impl Host for SmAsCore {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         self.activations.start(gpu);
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
         match event {
             GpuEvent::Completed(operation) => {
                 let job = self.activations.job_of(operation.0);
@@ -117,22 +119,19 @@ impl Host for SmAsCore {
                     submitted.is_dispatched |= submitted.operation == operation;
                 }
             }
-            GpuEvent::BlocksCompleted { .. } => {}
         }
     }
 
-    fn on_wake(&mut self, _token: u64) {}
-
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         while let Some((job, key)) = self.activations.next_released(gpu) {
-            let queue = self.queue_of(key.2);
+            let queue = self.queue_of(key.task);
             self.queues[queue].activate(job, key);
         }
         while let Some((queue, level)) = self.next() {
             let Some((job, key)) = self.queues[queue].take_first() else { return Ok(()) };
-            let origin = Origin { thread: key.2, iteration: self.activations.job(job).number };
+            let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
             self.activations.launches(job);
-            let kernel = OperationKind::Kernel(self.kernels[key.2 as usize]);
+            let kernel = OperationKind::Kernel(self.kernels[key.task as usize]);
             let operation = gpu.submit(self.streams[queue][level], kernel, origin)?;
             let submitted = Submitted { operation, job, key, level, is_dispatched: false };
             let sms = if queue == self.stacks.len() { 0..queue } else { queue..queue + 1 };

@@ -2,7 +2,7 @@
 //! when it is activated, in its task's own stream of the default priority, and the GPU does as it pleases.
 
 use super::real_time::{Activations, Grid, GridError};
-use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
+use crate::gpu::{GpuEvent, Host, RunError, Target};
 use crate::workload::{KernelId, OperationKind, Origin, StreamId, StreamSpec};
 
 /// Launches every job at its release.
@@ -17,7 +17,7 @@ impl StreamPerTask {
     ///
     /// # Errors
     /// A task that cannot be launched.
-    pub fn new(activations: Activations, gpu: &mut Gpu) -> Result<Self, GridError> {
+    pub fn new(activations: Activations, gpu: &mut impl Target) -> Result<Self, GridError> {
         let mut launches = Vec::new();
         for task in activations.tasks() {
             let stream = gpu.add_stream(StreamSpec { blocking: false, ..StreamSpec::new(task.name.clone()) })?;
@@ -35,24 +35,24 @@ impl StreamPerTask {
 }
 
 impl Host for StreamPerTask {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         self.activations.start(gpu);
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &Gpu) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
         if let GpuEvent::Completed(operation) = event {
             let job = self.activations.job_of(operation.0);
             self.activations.finish(job, gpu.now());
         }
     }
 
-    fn on_wake(&mut self, _token: u64) {}
-
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         while let Some((job, key)) = self.activations.next_released(gpu) {
-            let (stream, kernel) = self.launches[key.2 as usize];
-            let origin = Origin { thread: key.2, iteration: self.activations.job(job).number };
+            let (stream, kernel) = self.launches[key.task as usize];
+            let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
             self.activations.launches(job);
             gpu.submit(stream, OperationKind::Kernel(kernel), origin)?;
         }

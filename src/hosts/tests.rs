@@ -1,11 +1,12 @@
 //! Host threads: who goes on when, and when they end.
 
 use crate::device::{BlockShape, Device};
-use crate::gpu::{Ended, OperationRecord, RunError, SubmitError};
-use crate::hosts::{Run, simulate};
+use crate::gpu::{Ended, RunError};
+use crate::hosts::{ProgramError, Run, simulate};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
-use crate::workload::{BlockTime, Kernel, KernelId, Placement, StreamId, StreamSpec};
+use crate::trace::OperationRecord;
+use crate::workload::{BlockTime, Catalogue, Kernel, KernelId, Placement, StreamId, StreamSpec};
 
 const GATE: BarrierId = BarrierId(0);
 const S1: StreamId = StreamId(1);
@@ -26,16 +27,20 @@ fn scenario(threads: Vec<HostThread>) -> Scenario {
         sm_mask: None,
     };
     let stream = |priority| StreamSpec { priority, blocking: false, ..StreamSpec::new("S") };
+    let mut catalogue = Catalogue::new(Device::builtin("tx2").expect("sound").expect("built in"));
+    for priority in [0, -1] {
+        catalogue.add_stream(stream(priority)).expect("the device has it");
+    }
+    for tens in 0..4 {
+        catalogue.add_kernel(kernel(tens)).expect("the device takes it");
+    }
     Scenario {
         name: "threads".to_owned(),
-        device: Device::builtin("tx2").expect("sound").expect("built in"),
+        catalogue,
         placement: Placement::default(),
         seed: 0,
         horizon: None,
-        streams: vec![StreamSpec::new("NULL"), stream(0), stream(-1)],
-        kernels: (0..4).map(kernel).collect(),
         block_times: std::collections::BTreeMap::new(),
-        copies: Vec::new(),
         threads,
         notes: Vec::new(),
         expected: None,
@@ -110,12 +115,12 @@ fn a_wait_that_is_already_satisfied_is_no_wait() {
 
 #[test]
 fn a_device_synchronisation_behind_a_finished_memset_lets_no_block_be_assigned_first() {
-    let low = thread(0, &[Step::Launch(KernelId(1), S1)]);
-    let mut filling = scenario(vec![]).kernels.remove(1);
-    filling.blocks = 4;
-    let high = thread(0, &[Step::Memset(S2), Step::SynchronizeDevice, Step::Launch(KernelId(1), S2)]);
+    const FILLING: KernelId = KernelId(4);
+    let low = thread(0, &[Step::Launch(FILLING, S1)]);
+    let high = thread(0, &[Step::Memset(S2), Step::SynchronizeDevice, Step::Launch(FILLING, S2)]);
     let mut scenario = scenario(vec![high, low]);
-    scenario.kernels[1] = filling;
+    let filling = Kernel { blocks: 4, ..Kernel::clone(&scenario.kernels()[1]) };
+    assert_eq!(scenario.catalogue.add_kernel(filling), Ok(FILLING));
     let run = simulate(&scenario).expect("it runs");
     // The high-priority kernel, launched at t = 0 too, gets the whole GPU first.
     let first = |operation: usize| run.trace.operations()[operation].first_start();
@@ -199,22 +204,23 @@ fn what_has_not_happened_at_the_horizon_has_no_instant() {
 fn sleeping_past_the_end_of_time_is_an_error() {
     let long = Step::Sleep(ns(1 << 63));
     let result = simulate(&scenario(vec![thread(1, &[long, long, launch(1)])]));
-    assert_eq!(result.err(), Some(RunError::EndOfTime));
+    assert_eq!(result.err(), Some(ProgramError::Run(RunError::EndOfTime)));
 }
 
 #[test]
 fn a_block_that_would_end_at_the_end_of_time_is_an_error() {
     let mut scenario = scenario(vec![thread(1, &[launch(0)])]);
-    scenario.kernels[0].duration = BlockTime::fixed(ns(u64::MAX - 1));
-    assert_eq!(simulate(&scenario).err(), Some(RunError::EndOfTime));
+    let long = BlockTime::fixed(ns(u64::MAX - 1));
+    scenario.catalogue.set_block_time(KernelId(0), long).expect("best is worst");
+    assert_eq!(simulate(&scenario).err(), Some(ProgramError::Run(RunError::EndOfTime)));
 }
 
 #[test]
 fn a_thread_that_repeats_itself_at_one_instant_is_given_up() {
     let endless = Step::Repeat { from: 0, times: u64::MAX };
     let result = simulate(&scenario(vec![thread(3, &[Step::AwaitLast, endless])]));
-    let expected = SubmitError::HostStandsStill { at: Instant::from_ns(3), most: 10_000_000 };
-    assert_eq!(result.err(), Some(RunError::Submit(expected)));
+    let expected = ProgramError::HostStandsStill { at: Instant::from_ns(3), most: 10_000_000 };
+    assert_eq!(result.err(), Some(expected));
     let many = HostThread { iterations: Some(u64::MAX), ..thread(0, &[]) };
     assert!(simulate(&scenario(vec![many])).is_err());
 }

@@ -7,11 +7,11 @@
 
 use super::one_at_a_time::OneAtATime;
 use crate::applications::{ApplicationSet, Class, Injection};
-use crate::gpu::Host;
+use crate::gpu::{Host, RunError};
 
 /// The scheduler in front of the GPU. Within a class, first come, first served.
 #[must_use]
-pub fn timegraph(set: &ApplicationSet) -> impl Host {
+pub fn timegraph(set: &ApplicationSet) -> impl Host<Error = RunError> {
     OneAtATime::new(set, class_of)
 }
 

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::applications::{ApplicationSet, Injection};
 use crate::device::{CopyDirection, SmMask};
-use crate::gpu::{Gpu, SubmitError};
+use crate::gpu::{SubmitError, Target};
 use crate::time::Duration;
 use crate::workload::{
     BlockTime, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
@@ -47,7 +47,7 @@ impl<'a> Catalogue<'a> {
     }
 
     /// The kernel of that key.
-    pub(super) fn kernel(&mut self, gpu: &mut Gpu, key: KernelKey) -> Result<KernelId, SubmitError> {
+    pub(super) fn kernel(&mut self, gpu: &mut impl Target, key: KernelKey) -> Result<KernelId, SubmitError> {
         if let Some(&known) = self.kernels.get(&key) {
             return Ok(known);
         }
@@ -68,7 +68,7 @@ impl<'a> Catalogue<'a> {
     /// Submits a copy for injection `number`; `None` if there is nothing to copy.
     pub(super) fn submit_copy(
         &mut self,
-        gpu: &mut Gpu,
+        gpu: &mut impl Target,
         number: u32,
         stream: StreamId,
         direction: CopyDirection,
@@ -90,14 +90,18 @@ impl<'a> Catalogue<'a> {
     }
 
     /// A stream for injection `number`, of the default priority, which the NULL stream does not hold up.
-    pub(super) fn add_stream(&self, gpu: &mut Gpu, number: u32) -> Result<StreamId, SubmitError> {
+    pub(super) fn add_stream(&self, gpu: &mut impl Target, number: u32) -> Result<StreamId, SubmitError> {
         let name = self.set.of(&self.injection(number)).map_or("", |(application, _)| &application.name);
         gpu.add_stream(StreamSpec { blocking: false, ..StreamSpec::new(format!("{name} #{number}")) })
     }
 
     /// Submits everything that injection `number` does, in a stream of its own: copy in, every launch of every kernel
     /// with all its blocks and all SMs, copy out. Gives the last operation.
-    pub(super) fn submit_whole(&mut self, gpu: &mut Gpu, number: u32) -> Result<Option<OperationId>, SubmitError> {
+    pub(super) fn submit_whole(
+        &mut self,
+        gpu: &mut impl Target,
+        number: u32,
+    ) -> Result<Option<OperationId>, SubmitError> {
         let injection = self.injection(number);
         let Some((_, profile)) = self.set.of(&injection) else { return Ok(None) };
         let stream = self.add_stream(gpu, number)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::defect::{Defect, Dropped};
 use super::log::{BlockList, Iteration, Log, LoggedKernel};
 use super::number::{NO_SM, NO_TIME};
-use super::read::LogReading;
+use super::reading::LogReading;
 use super::visit::{Draft, Entry};
 
 /// Makes a log of a draft.

@@ -5,18 +5,9 @@ use serde_json::error::Category;
 
 use super::assemble::assemble;
 use super::defect::{Defect, Dropped};
-use super::log::Log;
+use super::reading::LogReading;
 use super::repair::replace_non_numbers;
 use super::visit::{Draft, FileSeed};
-
-/// What a file held.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogReading {
-    /// The log; `None` if the file is none: it has no list `times`.
-    pub log: Option<Log>,
-    /// What was left out.
-    pub dropped: Vec<Dropped>,
-}
 
 /// Reads a log; `file` is its name in reports. Takes the text, so that it need not be held twice.
 ///

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
+use super::columns::plain_table;
 use super::csv::{field, optional};
-use super::table::plain_table;
 use crate::scenario::amalthea::{AmaltheaModel, ProcessingUnit, Runnable, TickEntry, Ticks};
 
 #[derive(Serialize)]
@@ -105,7 +105,7 @@ pub fn csv(model: &AmaltheaModel<'_>, mut out: impl Write) -> io::Result<()> {
             writeln!(out, "{name},,,,,,{end}")?;
         }
         for TickEntry { processing_unit, unit, range } in entries {
-            let processing_unit = processing_unit.as_deref().map_or_else(String::new, field);
+            let processing_unit = processing_unit.as_deref().map_or_else(String::new, |unit| field(unit).into_owned());
             let unit = field(unit.name());
             let (lower, value, upper) = (optional(range.lower), optional(range.value), optional(range.upper));
             writeln!(out, "{name},{processing_unit},{unit},{lower},{value},{upper},{end}")?;

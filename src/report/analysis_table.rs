@@ -2,48 +2,16 @@
 
 use std::fmt::Write;
 
-use super::table::plain_table;
-use crate::analysis::printed::Step;
+use super::analysis_columns::{analysis_columns, campaign_columns, comparison_columns, orders_columns};
+use super::columns::table;
+use crate::analysis::printed::Turn;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
 use crate::experiments::validation::CampaignReport;
-use crate::time::Duration;
-
-fn shown(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
-}
 
 /// The kernels of an analysis.
 #[must_use]
 pub fn analysis_table(analysis: &Analysis<'_>) -> String {
-    let header = [
-        "kernel",
-        "iteration",
-        "blocks",
-        "threads",
-        "launched",
-        "released",
-        "finish",
-        "response",
-        "safe finish",
-        "deadline",
-        "schedulable",
-    ];
-    let mut table = plain_table(&header, 1..10);
-    for kernel in &analysis.kernels {
-        table.add_row(vec![
-            kernel.launch.title.to_owned(),
-            kernel.launch.iteration.to_string(),
-            kernel.blocks.to_string(),
-            kernel.threads.to_string(),
-            kernel.launched_ns.to_string(),
-            shown(kernel.released_ns),
-            shown(kernel.finish_ns),
-            shown(kernel.response_ns),
-            shown(kernel.safe_finish_ns),
-            shown(kernel.deadline_ns),
-            shown(kernel.schedulable.map(|schedulable| if schedulable { "yes" } else { "no" })),
-        ]);
-    }
+    let table = table(&analysis_columns(), &analysis.kernels);
     let mut text = format!("{table}\n\n");
     // Writing to a string cannot fail.
     let _ = match (analysis.exact, analysis.g_max) {
@@ -66,14 +34,10 @@ pub fn analysis_table(analysis: &Analysis<'_>) -> String {
 
 /// Every turn of the printed algorithm's loop, as the thesis shows them in section 3.5.
 #[must_use]
-pub fn steps_text(analysis: &Analysis<'_>, steps: &[Step]) -> String {
-    let title = |kernel: usize| {
-        let index = analysis.merged_order.get(kernel).copied().unwrap_or(usize::MAX);
-        analysis.kernels.get(index).map_or("", |kernel| kernel.launch.title)
-    };
+pub fn steps_text(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
     let mut text = String::new();
     for step in steps {
-        let Step { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
+        let Turn { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
         let pairs: Vec<String> = step.h.iter().map(|(t, g)| format!("({t}, {g})")).collect();
         let answer = match step.finish {
             Some(finish) => format!("yes, f = {finish}"),
@@ -83,7 +47,7 @@ pub fn steps_text(analysis: &Analysis<'_>, steps: &[Step]) -> String {
             text,
             "{}: t_a = {t_a}, g_f = {g_f}, {to_place} to place; g_f >= {to_place}? {answer}; \
              h = {{{}}}, t_a = {next_t_a}, g_f = {next_g_f}",
-            title(step.kernel),
+            analysis.title_of(step),
             pairs.join(", "),
         );
     }
@@ -93,26 +57,7 @@ pub fn steps_text(analysis: &Analysis<'_>, steps: &[Step]) -> String {
 /// The kernels of a comparison.
 #[must_use]
 pub fn comparison_table(comparison: &Comparison<'_>) -> String {
-    let header = ["kernel", "iteration", "simulated", "analysed", "difference", "the analysis is"];
-    let mut table = plain_table(&header, 1..5);
-    for kernel in &comparison.kernels {
-        let (difference, verdict) = match kernel.difference_ns {
-            None => ("-".to_owned(), ""),
-            Some(0) => ("0 s".to_owned(), "equal"),
-            Some(ns) => {
-                let length = Duration::from_ns(u64::try_from(ns.unsigned_abs()).unwrap_or(u64::MAX));
-                if ns < 0 { (format!("-{length}"), "optimistic") } else { (format!("+{length}"), "pessimistic") }
-            }
-        };
-        table.add_row(vec![
-            kernel.launch.title.to_owned(),
-            kernel.launch.iteration.to_string(),
-            shown(kernel.simulated_finish_ns),
-            shown(kernel.analysed_finish_ns),
-            difference,
-            verdict.to_owned(),
-        ]);
-    }
+    let table = table(&comparison_columns(), &comparison.kernels);
     let promise = if comparison.exact { "is exact" } else { "does not promise to be exact" };
     let result = if comparison.equal { "all finish times agree" } else { "finish times differ" };
     format!("{table}\n\n{result}; the analysis {promise} here\n")
@@ -121,18 +66,7 @@ pub fn comparison_table(comparison: &Comparison<'_>) -> String {
 /// The kernels of an exploration of launch orders.
 #[must_use]
 pub fn orders_table(orders: &LaunchOrders<'_>) -> String {
-    let header = ["kernel", "iteration", "best", "worst", "order for the best", "order for the worst"];
-    let mut table = plain_table(&header, 1..4);
-    for kernel in &orders.kernels {
-        table.add_row(vec![
-            kernel.launch.title.to_owned(),
-            kernel.launch.iteration.to_string(),
-            shown(kernel.best_finish_ns),
-            shown(kernel.worst_finish_ns),
-            kernel.best_order.join(" "),
-            kernel.worst_order.join(" "),
-        ]);
-    }
+    let table = table(&orders_columns(), &orders.kernels);
     let tried = orders.orders_tried;
     let what = if orders.exhaustive { format!("all {tried} orders") } else { format!("{tried} random orders") };
     format!("{table}\n\n{what} tried\n")
@@ -141,26 +75,7 @@ pub fn orders_table(orders: &LaunchOrders<'_>) -> String {
 /// The families of a campaign.
 #[must_use]
 pub fn campaign_table(report: &CampaignReport, device: &str) -> String {
-    let header = ["family", "samples", "equal", "optimistic", "pessimistic", "largest error", "largest unsafe error"];
-    let mut table = plain_table(&header, 1..7);
-    for family in &report.families {
-        let share = |count: u64| {
-            if count == family.samples {
-                "100 %".to_owned()
-            } else {
-                format!("{:.3} %", 100.0 * count as f64 / family.samples.max(1) as f64)
-            }
-        };
-        table.add_row(vec![
-            family.family.to_owned(),
-            family.samples.to_string(),
-            share(family.equal),
-            share(family.optimistic),
-            share(family.pessimistic),
-            format!("{:.1} %", 100.0 * family.max_error),
-            format!("{:.1} %", 100.0 * family.max_optimistic_error),
-        ]);
-    }
+    let table = table(&campaign_columns(), &report.families);
     let mut text = format!("{table}\n\n{device}, {} placement, seed {}\n", report.placement, report.seed);
     for family in &report.families {
         let Some(counterexample) = &family.smallest_counterexample else { continue };

@@ -4,10 +4,9 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::csv::field;
-use super::table::plain_table;
+use super::columns::{Column, csv_text, plain_table, table};
 use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, SmCount};
-use crate::experiments::evr::{Point, Ratio, ratios};
+use crate::experiments::evr::{Ratio, SweepPoint, ratios};
 
 /// What stands above everything that was computed from a synthetic set.
 const SYNTHETIC: &str = "SYNTHETIC profiles: the numbers of these applications were made up, not measured";
@@ -22,35 +21,25 @@ const MAX_ROWS: usize = 1_000;
 #[must_use]
 pub fn outcome_table(set: &ApplicationSet, outcomes: &[Outcome]) -> String {
     let mut text = heading(set);
-    let header = [
-        "scheduler",
-        "met",
-        "of",
-        "total violation",
-        "utilization",
-        "board power",
-        "power/application",
-        "energy/application",
+    let columns = [
+        Column::table("scheduler", |outcome: &&Outcome| outcome.scheduler.into()).left(),
+        Column::table("met", |outcome| outcome.met.into()),
+        Column::table("of", |outcome| outcome.applications.into()),
+        Column::table("total violation", |outcome| outcome.total_violation_ns.into()),
+        Column::table("utilization", |outcome| format!("{:.1} %", 100.0 * outcome.utilization).into()),
+        Column::table("board power", |outcome| format!("{:.1} W", outcome.mean_power_w).into()),
+        Column::table("power/application", |outcome| format!("{:.1} W", outcome.mean_application_power_w).into()),
+        Column::table("energy/application", |outcome| format!("{:.1} J", outcome.energy_per_application_j).into()),
     ];
-    let mut table = plain_table(&header, 1..8);
-    for outcome in outcomes {
-        table.add_row(vec![
-            outcome.scheduler.to_owned(),
-            outcome.met.to_string(),
-            outcome.applications.to_string(),
-            outcome.total_violation_ns.to_string(),
-            format!("{:.1} %", 100.0 * outcome.utilization),
-            format!("{:.1} W", outcome.mean_power_w),
-            format!("{:.1} W", outcome.mean_application_power_w),
-            format!("{:.1} J", outcome.energy_per_application_j),
-        ]);
-    }
+    let table = table(&columns, outcomes);
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{table}");
     let count = u32::try_from(set.injections.len()).unwrap_or(u32::MAX);
-    let points: Vec<Point> = outcomes
+    let points: Vec<SweepPoint> = outcomes
         .iter()
-        .map(|outcome| Point::of(outcome.scheduler.to_owned(), set.synthetic, count, 1, std::slice::from_ref(outcome)))
+        .map(|outcome| {
+            SweepPoint::of(outcome.scheduler.to_owned(), set.synthetic, count, 1, std::slice::from_ref(outcome))
+        })
         .collect();
     add_ratios(&mut text, &points);
     add_applications(&mut text, outcomes);
@@ -60,7 +49,7 @@ pub fn outcome_table(set: &ApplicationSet, outcomes: &[Outcome]) -> String {
 /// One line for each scheduler and number of applications, means with standard deviations; then GPU-EvR against the
 /// others.
 #[must_use]
-pub fn point_table(set: &ApplicationSet, points: &[Point]) -> String {
+pub fn point_table(set: &ApplicationSet, points: &[SweepPoint]) -> String {
     let mut text = heading(set);
     let header = [
         "scheduler",
@@ -102,7 +91,7 @@ fn heading(set: &ApplicationSet) -> String {
     format!("{} on {}\n{synthetic}", set.name, set.device.name)
 }
 
-fn add_ratios(text: &mut String, points: &[Point]) {
+fn add_ratios(text: &mut String, points: &[SweepPoint]) {
     let found = ratios(points, "gpu-evr");
     if found.is_empty() {
         return;
@@ -121,25 +110,8 @@ fn add_ratios(text: &mut String, points: &[Point]) {
 /// The applications under the first scheduler.
 fn add_applications(text: &mut String, outcomes: &[Outcome]) {
     let Some(outcome) = outcomes.first() else { return };
-    let header = ["application", "class", "arrived", "due", "started", "finished", "late by", "SMs at most"];
-    let mut table = plain_table(&header, 2..8);
-    for one in outcome.outcomes.iter().take(MAX_ROWS) {
-        let ApplicationOutcome {
-            injection, name, class, arrival_ns, due_ns, start_ns, finish_ns, met, late_ns, ..
-        } = one;
-        let dash = || "-".to_owned();
-        let most = outcome.sms_over_time(*injection).iter().map(|count| count.sms).max().unwrap_or(0);
-        table.add_row(vec![
-            format!("{name} #{injection}"),
-            class.to_string(),
-            arrival_ns.to_string(),
-            due_ns.to_string(),
-            start_ns.map_or_else(dash, |start| start.to_string()),
-            finish_ns.map_or_else(dash, |finish| finish.to_string()),
-            if *met { "met".to_owned() } else { late_ns.to_string() },
-            most.to_string(),
-        ]);
-    }
+    let rows = outcome.outcomes.iter().take(MAX_ROWS).map(|one| ApplicationRow { outcome, one, profiles: "" });
+    let table = table(&application_columns(), rows);
     let _ = writeln!(text, "\nunder {}\n{table}", outcome.scheduler);
     let rest = outcome.outcomes.len().saturating_sub(MAX_ROWS);
     if rest > 0 {
@@ -190,14 +162,14 @@ pub fn outcome_json(set: &ApplicationSet, seed: u64, outcomes: &[Outcome]) -> se
 ///
 /// # Errors
 /// As [`outcome_json`].
-pub fn point_json(set: &ApplicationSet, seed: u64, points: &[Point]) -> serde_json::Result<String> {
+pub fn point_json(set: &ApplicationSet, seed: u64, points: &[SweepPoint]) -> serde_json::Result<String> {
     #[derive(Serialize)]
     struct Document<'a> {
         name: &'a str,
         synthetic: bool,
         device: &'a str,
         seed: u64,
-        points: &'a [Point],
+        points: &'a [SweepPoint],
         ratios: Vec<Ratio>,
         notes: &'a [String],
     }
@@ -212,32 +184,45 @@ pub fn point_json(set: &ApplicationSet, seed: u64, points: &[Point]) -> serde_js
     })
 }
 
+/// An application under a scheduler.
+struct ApplicationRow<'a> {
+    outcome: &'a Outcome,
+    one: &'a ApplicationOutcome,
+    profiles: &'static str,
+}
+
+fn application_columns<'a>() -> [Column<ApplicationRow<'a>>; 15] {
+    [
+        Column::csv("scheduler", |row| row.outcome.scheduler.into()),
+        Column::csv("profiles", |row| row.profiles.into()),
+        Column::csv("injection", |row| row.one.injection.into()),
+        Column::csv("application", |row| row.one.name.as_str().into()),
+        Column::table("application", |row: &ApplicationRow<'_>| {
+            format!("{} #{}", row.one.name, row.one.injection).into()
+        })
+        .left(),
+        Column::new("class", "class", |row: &ApplicationRow<'_>| row.one.class.to_string().into()).left(),
+        Column::new("arrival_ns", "arrived", |row| row.one.arrival_ns.into()),
+        Column::new("due_ns", "due", |row| row.one.due_ns.into()),
+        Column::new("start_ns", "started", |row| row.one.start_ns.into()),
+        Column::new("finish_ns", "finished", |row| row.one.finish_ns.into()),
+        Column::csv("met", |row| row.one.met.into()),
+        Column::csv("late_ns", |row| row.one.late_ns.into()),
+        Column::table("late by", |row| if row.one.met { "met".into() } else { row.one.late_ns.into() }),
+        Column::csv("sm_time_ns", |row| row.one.sm_time_ns.to_string().into()),
+        Column::table("SMs at most", |row| {
+            let over_time = row.outcome.sms_over_time(row.one.injection);
+            over_time.iter().map(|count| count.sms).max().unwrap_or(0).into()
+        }),
+    ]
+}
+
 /// One line for each scheduler and application.
 #[must_use]
 pub fn outcome_csv(set: &ApplicationSet, outcomes: &[Outcome]) -> String {
-    let mut text =
-        "scheduler,profiles,injection,application,class,arrival_ns,due_ns,start_ns,finish_ns,met,late_ns,sm_time_ns\n"
-            .to_owned();
     let profiles = if set.synthetic { "SYNTHETIC" } else { "stated" };
-    let optional = |at: Option<crate::time::Instant>| at.map_or_else(String::new, |at| at.as_ns().to_string());
-    for outcome in outcomes {
-        for one in &outcome.outcomes {
-            let _ = writeln!(
-                text,
-                "{},{profiles},{},{},{},{},{},{},{},{},{},{}",
-                outcome.scheduler,
-                one.injection,
-                field(&one.name),
-                one.class,
-                one.arrival_ns.as_ns(),
-                one.due_ns.as_ns(),
-                optional(one.start_ns),
-                optional(one.finish_ns),
-                one.met,
-                one.late_ns.as_ns(),
-                one.sm_time_ns,
-            );
-        }
-    }
-    text
+    let rows = outcomes
+        .iter()
+        .flat_map(|outcome| outcome.outcomes.iter().map(move |one| ApplicationRow { outcome, one, profiles }));
+    csv_text(&application_columns(), rows)
 }

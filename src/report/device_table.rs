@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use super::columns::plain_table;
 use super::csv::field;
-use super::table::plain_table;
 use crate::device::Device;
 
 const COLUMNS: [&str; 11] = [
@@ -51,7 +51,7 @@ pub fn list(devices: &[Device]) -> String {
 pub fn csv(devices: &[Device]) -> String {
     let mut text = COLUMNS.join(",") + "\n";
     for device in devices {
-        let fields: Vec<String> = cells(device).iter().map(|cell| field(cell)).collect();
+        let fields: Vec<String> = cells(device).iter().map(|cell| field(cell).into_owned()).collect();
         text += &(fields.join(",") + "\n");
     }
     text

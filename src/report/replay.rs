@@ -5,8 +5,7 @@ use std::io;
 
 use serde::Serialize;
 
-use super::csv::field as csv_field;
-use super::table::plain_table;
+use super::columns::{Cell, Column, table, write_csv};
 use crate::experiments::replay::{KernelComparison, Replay};
 use crate::logs::Dropped;
 
@@ -40,7 +39,7 @@ impl<'a> ReplayReport<'a> {
     #[must_use]
     pub fn new(replay: &'a Replay, dropped: &'a [Dropped], notes: &'a [String]) -> Self {
         Self {
-            device: &replay.scenario.device.name,
+            device: &replay.scenario.device().name,
             placement: replay.scenario.placement.name(),
             kernels: &replay.kernels,
             blocks: replay.blocks,
@@ -54,54 +53,42 @@ impl<'a> ReplayReport<'a> {
     }
 }
 
+fn columns<'k>() -> [Column<&'k KernelComparison>; 15] {
+    [
+        Column::new("kernel", "kernel", |kernel: &&KernelComparison| (&*kernel.name).into()).left(),
+        Column::data("benchmark", |kernel| kernel.benchmark.into()),
+        Column::new("iteration", "iteration", |kernel| kernel.iteration.into()),
+        Column::new("blocks", "blocks", |kernel| kernel.blocks.into()),
+        Column::data("measured_start_ns", |kernel| kernel.measured_start_ns.into()),
+        Column::table("start measured", |kernel| milliseconds(Some(kernel.measured_start_ns))),
+        Column::data("simulated_start_ns", |kernel| kernel.simulated_start_ns.into()),
+        Column::table("simulated", |kernel| milliseconds(kernel.simulated_start_ns)),
+        Column::data("measured_finish_ns", |kernel| kernel.measured_finish_ns.into()),
+        Column::table("finish measured", |kernel| milliseconds(Some(kernel.measured_finish_ns))),
+        Column::data("simulated_finish_ns", |kernel| kernel.simulated_finish_ns.into()),
+        Column::table("simulated", |kernel| milliseconds(kernel.simulated_finish_ns)),
+        Column::data("difference_ns", |kernel| kernel.difference_ns.into()),
+        Column::table("apart", |kernel| milliseconds(kernel.difference_ns)),
+        Column::data("max_start_error_ns", |kernel| kernel.max_start_error_ns.into()),
+    ]
+}
+
+fn milliseconds<'r>(ns: Option<i64>) -> Cell<'r> {
+    ns.map(|ns| format!("{:.3} ms", ns as f64 / 1e6)).into()
+}
+
 /// The kernels, one line each; empty where the simulated kernel did not get that far.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn replay_csv(replay: &Replay, mut out: impl io::Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "kernel,benchmark,iteration,blocks,measured_start_ns,simulated_start_ns,measured_finish_ns,\
-         simulated_finish_ns,difference_ns,max_start_error_ns"
-    )?;
-    let optional = |value: Option<i64>| value.map_or_else(String::new, |value| value.to_string());
-    for kernel in &replay.kernels {
-        writeln!(
-            out,
-            "{},{},{},{},{},{},{},{},{},{}",
-            csv_field(&kernel.name),
-            kernel.benchmark,
-            kernel.iteration,
-            kernel.blocks,
-            kernel.measured_start_ns,
-            optional(kernel.simulated_start_ns),
-            kernel.measured_finish_ns,
-            optional(kernel.simulated_finish_ns),
-            optional(kernel.difference_ns),
-            kernel.max_start_error_ns
-        )?;
-    }
-    Ok(())
+pub fn replay_csv(replay: &Replay, out: impl io::Write) -> io::Result<()> {
+    write_csv(&columns(), &replay.kernels, out)
 }
 
 /// The kernels for people, and the figures over all blocks.
 #[must_use]
 pub fn replay_table(replay: &Replay) -> String {
-    let header =
-        ["kernel", "iteration", "blocks", "start measured", "simulated", "finish measured", "simulated", "apart"];
-    let mut table = plain_table(&header, 1..8);
-    for kernel in &replay.kernels {
-        table.add_row(vec![
-            kernel.name.to_string(),
-            kernel.iteration.to_string(),
-            kernel.blocks.to_string(),
-            milliseconds(Some(kernel.measured_start_ns)),
-            milliseconds(kernel.simulated_start_ns),
-            milliseconds(Some(kernel.measured_finish_ns)),
-            milliseconds(kernel.simulated_finish_ns),
-            milliseconds(kernel.difference_ns),
-        ]);
-    }
+    let table = table(&columns(), &replay.kernels);
     let mut text = format!("{table}\n\n");
     // Writing to a string cannot fail.
     let _ = writeln!(
@@ -114,8 +101,4 @@ pub fn replay_table(replay: &Replay) -> String {
         replay.sm_decidable
     );
     text
-}
-
-fn milliseconds(ns: Option<i64>) -> String {
-    ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.3} ms", ns as f64 / 1e6))
 }

@@ -2,15 +2,13 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-
-use super::csv::{field, optional};
+use super::columns::{Column, write_csv};
 use crate::hosts::{DeadlineOutcome, Jobs};
 use crate::scenario::Scenario;
 use crate::time::Duration;
 
 /// The jobs of one stream with operations, or of one host, in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Responses<'a> {
     /// Name of the stream or host (the examiner's label).
     pub stream: &'a str,
@@ -35,7 +33,6 @@ pub struct Responses<'a> {
     /// Jobs that missed it, finished or not; `None` without a deadline.
     pub misses: Option<u64>,
     /// Response times of the jobs that finished, ascending.
-    #[serde(skip)]
     pub sorted: Vec<Duration>,
 }
 
@@ -115,20 +112,29 @@ impl Responses<'_> {
     }
 }
 
+/// The columns of response times.
+pub(super) fn response_columns<'a>() -> [Column<Responses<'a>>; 11] {
+    [
+        Column::new("stream", "jobs of", |row: &Responses<'_>| row.stream.into()).left(),
+        Column::data("benchmark", |row| row.benchmark.into()),
+        Column::new("jobs", "jobs", |row| row.jobs.into()),
+        Column::new("unfinished", "unfinished", |row| row.unfinished.into()),
+        Column::new("min_ns", "min", |row| row.min_ns.into()),
+        Column::new("mean_ns", "mean", |row| row.mean_ns.into()),
+        Column::new("p95_ns", "95 %", |row| row.p95_ns.into()),
+        Column::new("p99_ns", "99 %", |row| row.p99_ns.into()),
+        Column::new("max_ns", "max response", |row| row.max_ns.into()),
+        Column::new("deadline_ns", "deadline", |row| row.deadline_ns.into()),
+        Column::new("misses", "misses", |row| row.misses.into()),
+    ]
+}
+
 /// The response times as CSV; times in ns, empty where there is none.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn responses_csv(rows: &[Responses<'_>], mut out: impl Write) -> io::Result<()> {
-    writeln!(out, "stream,benchmark,jobs,unfinished,min_ns,mean_ns,p95_ns,p99_ns,max_ns,deadline_ns,misses")?;
-    for row in rows {
-        write!(out, "{},{},{},{}", field(row.stream), row.benchmark, row.jobs, row.unfinished)?;
-        for time in [row.min_ns, row.mean_ns, row.p95_ns, row.p99_ns, row.max_ns, row.deadline_ns] {
-            write!(out, ",{}", optional(time.map(Duration::as_ns)))?;
-        }
-        writeln!(out, ",{}", optional(row.misses))?;
-    }
-    Ok(())
+pub fn responses_csv(rows: Vec<Responses<'_>>, out: impl Write) -> io::Result<()> {
+    write_csv(&response_columns(), rows, out)
 }
 
 /// The smallest of `sorted` values that at least `percent` of 100 of them do not exceed; `None` if there are none.

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::csv::{field, optional};
+use super::columns::{Column, Objects, write_csv};
 use super::summary::Summary;
 use crate::analysis::Analysis;
 use crate::device::CopyDirection;
@@ -143,38 +143,29 @@ fn add_analysed(by_thread: &mut BTreeMap<u32, RunnableTimes<'_>>, analysis: &Ana
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn runnable_times_csv(times: &[RunnableTimes<'_>], mut out: impl Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "runnable,grid_size,block_size,block_best_ns,block_worst_ns,host_to_device_bytes,device_to_host_bytes,\
-         launched_ns,kernel_start_ns,kernel_finish_ns,finish_ns,response_ns,analysed_kernel_finish_ns,\
-         analysed_finish_ns,analysed_response_ns,safe_kernel_finish_ns"
-    )?;
-    let instant = |at: Option<Instant>| optional(at.map(Instant::as_ns));
-    let duration = |time: Option<Duration>| optional(time.map(Duration::as_ns));
-    for one in times {
-        writeln!(
-            out,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-            field(one.runnable),
-            one.grid_size,
-            one.block_size,
-            one.block_best_ns.as_ns(),
-            one.block_worst_ns.as_ns(),
-            one.host_to_device_bytes,
-            one.device_to_host_bytes,
-            one.launched_ns.as_ns(),
-            instant(one.kernel_start_ns),
-            instant(one.kernel_finish_ns),
-            instant(one.finish_ns),
-            duration(one.response_ns),
-            instant(one.analysed_kernel_finish_ns),
-            instant(one.analysed_finish_ns),
-            duration(one.analysed_response_ns),
-            instant(one.safe_kernel_finish_ns),
-        )?;
-    }
-    Ok(())
+pub fn runnable_times_csv(times: &[RunnableTimes<'_>], out: impl Write) -> io::Result<()> {
+    write_csv(&columns(), times, out)
+}
+
+fn columns<'t, 'a: 't>() -> [Column<&'t RunnableTimes<'a>>; 16] {
+    [
+        Column::data("runnable", |one| one.runnable.into()),
+        Column::data("grid_size", |one| one.grid_size.into()),
+        Column::data("block_size", |one| one.block_size.into()),
+        Column::data("block_best_ns", |one| one.block_best_ns.into()),
+        Column::data("block_worst_ns", |one| one.block_worst_ns.into()),
+        Column::data("host_to_device_bytes", |one| one.host_to_device_bytes.into()),
+        Column::data("device_to_host_bytes", |one| one.device_to_host_bytes.into()),
+        Column::data("launched_ns", |one| one.launched_ns.into()),
+        Column::data("kernel_start_ns", |one| one.kernel_start_ns.into()),
+        Column::data("kernel_finish_ns", |one| one.kernel_finish_ns.into()),
+        Column::data("finish_ns", |one| one.finish_ns.into()),
+        Column::data("response_ns", |one| one.response_ns.into()),
+        Column::data("analysed_kernel_finish_ns", |one| one.analysed_kernel_finish_ns.into()),
+        Column::data("analysed_finish_ns", |one| one.analysed_finish_ns.into()),
+        Column::data("analysed_response_ns", |one| one.analysed_response_ns.into()),
+        Column::data("safe_kernel_finish_ns", |one| one.safe_kernel_finish_ns.into()),
+    ]
 }
 
 /// The same as one JSON document: `{"runnables": [...]}`.
@@ -182,6 +173,6 @@ pub fn runnable_times_csv(times: &[RunnableTimes<'_>], mut out: impl Write) -> i
 /// # Errors
 /// Whatever `out` refuses.
 pub fn runnable_times_json(times: &[RunnableTimes<'_>], mut out: impl Write) -> io::Result<()> {
-    serde_json::to_writer(&mut out, &BTreeMap::from([("runnables", times)]))?;
+    serde_json::to_writer(&mut out, &BTreeMap::from([("runnables", Objects::new(&columns(), || times.iter()))]))?;
     out.write_all(b"\n")
 }

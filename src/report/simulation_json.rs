@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use super::responses::responses;
+use super::columns::{Column, Objects, entries};
+use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, kernel_columns};
+use super::responses::{response_columns, responses};
 use super::rule_log::rule_log;
 use super::state::State;
-use super::summary::{KernelSummary, Summary, stream_index};
-use crate::gpu::Block;
+use super::summary::Summary;
 use crate::time::Instant;
-use crate::workload::OperationId;
 
 /// A run as one JSON document; times are integers \[ns\].
 #[derive(Debug)]
@@ -41,39 +41,20 @@ impl Serialize for SimulationReport<'_> {
         let Summary { scenario, trace, .. } = self.summary;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("scenario", &scenario.name)?;
-        map.serialize_entry("device", &scenario.device.name)?;
+        map.serialize_entry("device", &scenario.device().name)?;
         map.serialize_entry("placement", &scenario.placement)?;
         map.serialize_entry("seed", &scenario.seed)?;
         map.serialize_entry("makespan_ns", &self.summary.makespan())?;
         map.serialize_entry("end_ns", &trace.end())?;
+        let kernels = kernel_columns();
         map.serialize_entry(
             "kernels",
-            &Streamed(|| {
-                self.summary.kernels().map(|kernel| KernelEntry {
-                    report: self,
-                    id: OperationId(kernel.launch.id),
-                    kernel,
-                })
-            }),
+            &Streamed(|| KernelRow::of(self.summary).map(|row| KernelEntry { report: self, columns: &kernels, row })),
         )?;
-        map.serialize_entry(
-            "copies",
-            &Streamed(|| {
-                self.summary.copies().map(|(id, record, copy)| CopyEntry {
-                    id: id.0,
-                    benchmark: record.origin.thread,
-                    stream: stream_index(record.stream),
-                    iteration: record.origin.iteration,
-                    direction: copy.direction.name(),
-                    bytes: copy.bytes,
-                    launched_ns: record.launched(),
-                    queued_ns: record.queued(),
-                    start_ns: record.first_start(),
-                    end_ns: record.finish(),
-                })
-            }),
-        )?;
-        map.serialize_entry("responses", &responses(self.summary.scenario, &self.summary.jobs()))?;
+        map.serialize_entry("copies", &Objects::new(&copy_columns(), || CopyRow::of(self.summary)))?;
+        let jobs = self.summary.jobs();
+        let rows = || responses(self.summary.scenario, &jobs).into_iter();
+        map.serialize_entry("responses", &Objects::new(&response_columns(), rows))?;
         map.serialize_entry("sms", &self.summary.utilization())?;
         map.serialize_entry("states", &Streamed(|| self.states.iter().map(|&at| State::at(&self.summary, at))))?;
         if self.rules {
@@ -104,64 +85,30 @@ where
 
 struct KernelEntry<'a> {
     report: &'a SimulationReport<'a>,
-    id: OperationId,
-    kernel: KernelSummary<'a>,
+    columns: &'a [Column<KernelRow<'a>>],
+    row: KernelRow<'a>,
 }
 
 impl Serialize for KernelEntry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let trace = self.report.summary.trace;
-        Flat {
-            kernel: &self.kernel,
-            waits_ns: Waits(&self.report.summary.waits_by_rule(self.id, Instant::MAX)),
-            placements: self.report.blocks.then_some(Streamed(|| trace.blocks(self.id).map(BlockEntry::from))),
+        let (id, summary) = (self.row.id(), &self.report.summary);
+        let mut map = serializer.serialize_map(None)?;
+        entries(self.columns, &self.row, &mut map)?;
+        map.serialize_entry("waits_ns", &Waits(&summary.waits_by_rule(id, Instant::MAX)))?;
+        if self.report.blocks {
+            let kernel = &self.row.kernel;
+            let blocks = || summary.trace.blocks(id).map(|block| BlockRow { kernel, block });
+            map.serialize_entry("placements", &Objects::new(&block_columns(), blocks))?;
         }
-        .serialize(serializer)
+        map.end()
     }
 }
 
-#[derive(serde::Serialize)]
-struct Flat<'a, P: Serialize> {
-    #[serde(flatten)]
-    kernel: &'a KernelSummary<'a>,
-    waits_ns: Waits<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    placements: Option<P>,
-}
-
 /// Time spent waiting, by rule.
-struct Waits<'a>(&'a [(crate::gpu::Rule, crate::time::Duration)]);
+struct Waits<'a>(&'a [(crate::trace::Rule, crate::time::Duration)]);
 
 impl Serialize for Waits<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(rule, duration)| (rule.name(), duration)))
     }
-}
-
-#[derive(serde::Serialize)]
-struct BlockEntry {
-    block: u32,
-    sm: u16,
-    start_ns: Instant,
-    end_ns: Instant,
-}
-
-impl From<Block> for BlockEntry {
-    fn from(block: Block) -> Self {
-        Self { block: block.index, sm: block.sm, start_ns: block.start, end_ns: block.end }
-    }
-}
-
-#[derive(serde::Serialize)]
-struct CopyEntry {
-    id: u32,
-    benchmark: u32,
-    stream: i64,
-    iteration: u32,
-    direction: &'static str,
-    bytes: u64,
-    launched_ns: Instant,
-    queued_ns: Option<Instant>,
-    start_ns: Option<Instant>,
-    end_ns: Option<Instant>,
 }

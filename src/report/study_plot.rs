@@ -4,7 +4,7 @@ mod places;
 
 use super::study_table::{measure, names};
 use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, Series};
-use crate::experiments::study::{AxisValue, Measure, PointSummary, Study, StudyError, Summary};
+use crate::experiments::study::{AxisValue, Measure, PointSummary, Study, StudyError, StudySummary};
 
 /// What to draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ struct Across<'a> {
 ///
 /// # Errors
 /// [`StudyError::Draw`] if a key or quantity is unknown, or shares and means were asked for together.
-pub fn plot(study: &Study, summary: &Summary, options: &PlotOptions) -> Result<Drawing, StudyError> {
+pub fn plot(study: &Study, summary: &StudySummary, options: &PlotOptions) -> Result<Drawing, StudyError> {
     let across = across(study, options.x.as_deref())?;
     let (quantities, is_share) = quantities(summary, &options.y)?;
     let curves = curves(study, summary, &across, &quantities, is_share);
@@ -71,6 +71,7 @@ pub fn plot(study: &Study, summary: &Summary, options: &PlotOptions) -> Result<D
         name: curve.name.clone(),
         points: curve.dots.iter().map(|dot| (dot.x, dot.value)).collect(),
         bars: curve.dots.iter().map(|dot| (dot.low, dot.high)).collect(),
+        bars_aside: 0.0,
     });
     let x = Axis { title: across.key.to_owned(), range };
     let y = Axis { title: counted, range: 0.0..highest * 1.02 };
@@ -101,7 +102,7 @@ fn across<'a>(study: &'a Study, wanted: Option<&str>) -> Result<Across<'a>, Stud
 }
 
 /// The names of what is drawn, and whether they are shares.
-fn quantities<'a>(summary: &Summary, wanted: &'a [String]) -> Result<(Vec<&'a str>, bool), StudyError> {
+fn quantities<'a>(summary: &StudySummary, wanted: &'a [String]) -> Result<(Vec<&'a str>, bool), StudyError> {
     let all = names(summary);
     let of = |name: &str| summary.points.iter().find_map(|point| measure(point, name));
     let is_share = |name: &str| matches!(of(name), Some(Measure::Share { .. }));
@@ -119,7 +120,13 @@ fn quantities<'a>(summary: &Summary, wanted: &'a [String]) -> Result<(Vec<&'a st
     Ok((wanted.iter().map(String::as_str).collect(), shares > 0))
 }
 
-fn curves(study: &Study, summary: &Summary, across: &Across<'_>, quantities: &[&str], is_share: bool) -> Vec<Curve> {
+fn curves(
+    study: &Study,
+    summary: &StudySummary,
+    across: &Across<'_>,
+    quantities: &[&str],
+    is_share: bool,
+) -> Vec<Curve> {
     let factor = if is_share { 100.0 } else { 1.0 };
     let mut curves: Vec<Curve> = Vec::new();
     for point in &summary.points {

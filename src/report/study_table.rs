@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
+use super::columns::plain_table;
 use super::csv::field as csv_field;
-use super::table::plain_table;
-use crate::experiments::study::{Measure, PointSummary, Study, Summary};
+use crate::experiments::study::{Measure, PointSummary, Study, StudySummary};
 
 /// Names of all measures, in the order in which points have them.
-pub(super) fn names(summary: &Summary) -> Vec<&'static str> {
+pub(super) fn names(summary: &StudySummary) -> Vec<&'static str> {
     let mut names = Vec::new();
     for (name, _) in summary.points.iter().flat_map(|point| &point.measures) {
         if !names.contains(name) {
@@ -26,7 +26,7 @@ pub(super) fn measure(point: &PointSummary, name: &str) -> Option<Measure> {
 
 /// A table for people: one line a point, 95 % confidence intervals in brackets, shares in percent.
 #[must_use]
-pub fn summary_table(study: &Study, summary: &Summary) -> String {
+pub fn summary_table(study: &Study, summary: &StudySummary) -> String {
     let names = names(summary);
     let mut header: Vec<&str> = study.axes.iter().map(|axis| axis.key.as_str()).collect();
     let axes = header.len();
@@ -60,7 +60,7 @@ fn shown(measure: Measure) -> String {
 /// One line a point: the grid's values, samples, and for each quantity its value and 95 % confidence interval; empty
 /// where there is none. Shares are from 0 to 1.
 #[must_use]
-pub fn summary_csv(study: &Study, summary: &Summary) -> String {
+pub fn summary_csv(study: &Study, summary: &StudySummary) -> String {
     let names = names(summary);
     let mut text = String::new();
     for axis in &study.axes {
@@ -96,7 +96,7 @@ pub fn summary_csv(study: &Study, summary: &Summary) -> String {
 
 /// The same as one JSON document, with what identifies the study.
 #[must_use]
-pub fn summary_json(study: &Study, summary: &Summary) -> Value {
+pub fn summary_json(study: &Study, summary: &StudySummary) -> Value {
     let points = summary.points.iter().map(|point| {
         let keys = study.axes.iter().map(|axis| axis.key.clone());
         let values = study.coordinates(point.point).into_iter().map(|value| Value::from(value.text.as_str()));

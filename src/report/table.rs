@@ -2,100 +2,34 @@
 
 use std::fmt::Write;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
-
-use super::responses::{Responses, responses};
-use super::rule_log::rule_log;
+use super::columns::{self, Column};
+use super::kernels::{CopyRow, KernelRow, copy_columns, kernel_columns};
+use super::responses::{Responses, response_columns, responses};
+use super::rule_log::{Firing, rule_log};
 use super::state::State;
-use super::summary::{KernelSummary, Summary};
-use crate::time::Duration;
-use crate::workload::OperationId;
-
-/// A table without frames whose numbers stand to the right.
-pub(crate) fn plain_table(header: &[&str], numbers: std::ops::Range<usize>) -> Table {
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled).set_header(header.to_vec());
-    for column in numbers {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
-}
+use super::summary::Summary;
 
 /// The kernel launches of a run: launched, waited and for which rule longest, started, finished, response; then the
 /// copies.
 #[must_use]
 pub fn kernel_table(summary: &Summary<'_>) -> String {
-    let header = [
-        "kernel",
-        "stream",
-        "iteration",
-        "blocks",
-        "threads",
-        "launched",
-        "waited",
-        "longest for",
-        "started",
-        "finished",
-        "response",
-    ];
-    let mut table = plain_table(&header, 2..11);
-    for kernel in summary.kernels().take(MAX_ROWS) {
-        table.add_row(kernel_row(summary, &kernel));
-    }
+    let table = columns::table(&kernel_columns(), KernelRow::of(*summary).take(MAX_ROWS));
     let mut text = table.trim_fmt() + "\n";
     add_rest(&mut text, summary.kernels().skip(MAX_ROWS).count(), "kernel launches");
     if summary.copies().next().is_some() {
-        let header = ["copy", "stream", "bytes", "launched", "waited", "started", "finished"];
-        let mut table = plain_table(&header, 2..7);
-        for (id, record, copy) in summary.copies().take(MAX_ROWS) {
-            let start = record.first_start();
-            table.add_row(vec![
-                super::state::title(summary, id),
-                stream_name(summary, record.stream),
-                copy.bytes.to_string(),
-                record.launched().to_string(),
-                start.map_or_else(dash, |start| start.since(record.launched()).to_string()),
-                start.map_or_else(dash, |start| start.to_string()),
-                record.finish().map_or_else(dash, |end| end.to_string()),
-            ]);
-        }
+        let table = columns::table(&copy_columns(), CopyRow::of(*summary).take(MAX_ROWS));
         // Writing to a string cannot fail.
         let _ = write!(text, "\n{}\n", table.trim_fmt());
         add_rest(&mut text, summary.copies().skip(MAX_ROWS).count(), "copies");
     }
-    let jobs = summary.jobs();
-    let rows = responses(summary.scenario, &jobs);
+    let mut rows = responses(summary.scenario, &summary.jobs());
     if rows.iter().any(Responses::is_worth_showing) {
+        let rest = rows.len().saturating_sub(MAX_ROWS);
+        rows.truncate(MAX_ROWS);
         // Writing to a string cannot fail.
-        let _ = write!(text, "\n{}", responses_table(&rows));
+        let _ = write!(text, "\n{}\n", columns::table(&response_columns(), rows).trim_fmt());
+        add_rest(&mut text, rest, "streams and hosts");
     }
-    text
-}
-
-/// Response times of jobs by stream or host.
-fn responses_table(rows: &[Responses<'_>]) -> String {
-    let header = ["jobs of", "jobs", "unfinished", "min", "mean", "95 %", "99 %", "max response", "deadline", "misses"];
-    let mut table = plain_table(&header, 1..10);
-    let time = |time: Option<Duration>| time.map_or_else(dash, |time| time.to_string());
-    for row in rows.iter().take(MAX_ROWS) {
-        table.add_row(vec![
-            row.stream.to_owned(),
-            row.jobs.to_string(),
-            row.unfinished.to_string(),
-            time(row.min_ns),
-            time(row.mean_ns),
-            time(row.p95_ns),
-            time(row.p99_ns),
-            time(row.max_ns),
-            time(row.deadline_ns),
-            row.misses.map_or_else(dash, |misses| misses.to_string()),
-        ]);
-    }
-    let mut text = table.trim_fmt() + "\n";
-    add_rest(&mut text, rows.len().saturating_sub(MAX_ROWS), "streams and hosts");
     text
 }
 
@@ -108,43 +42,17 @@ fn add_rest(text: &mut String, rest: usize, what: &str) {
     }
 }
 
-fn dash() -> String {
-    "-".to_owned()
-}
-
-fn stream_name(summary: &Summary<'_>, stream: crate::workload::StreamId) -> String {
-    summary.trace.streams().get(stream.0 as usize).map_or_else(dash, |stream| stream.name.to_string())
-}
-
-fn kernel_row(summary: &Summary<'_>, kernel: &KernelSummary<'_>) -> Vec<String> {
-    let id = OperationId(kernel.launch.id);
-    let stream = summary.trace.operations().get(id.0 as usize).map(|record| record.stream);
-    let waited = kernel.first_start_ns.map(|start| start.since(kernel.launched_ns));
-    let longest = summary.longest_wait(id).filter(|(_, time)| *time > Duration::ZERO);
-    vec![
-        kernel.launch.title.to_owned(),
-        stream.map_or_else(dash, |stream| stream_name(summary, stream)),
-        kernel.launch.iteration.to_string(),
-        kernel.blocks.to_string(),
-        kernel.threads.to_string(),
-        kernel.launched_ns.to_string(),
-        waited.map_or_else(dash, |waited| waited.to_string()),
-        longest.map_or_else(dash, |(rule, time)| format!("{rule} ({time})")),
-        kernel.first_start_ns.map_or_else(dash, |start| start.to_string()),
-        kernel.finish_ns.map_or_else(dash, |finish| finish.to_string()),
-        kernel.response_ns.map_or_else(dash, |response| response.to_string()),
-    ]
-}
-
 /// Which rule let which operation go on, and when.
 #[must_use]
 pub fn rule_table(summary: &Summary<'_>) -> String {
     let firings = rule_log(summary);
-    let mut table = plain_table(&["at", "rule", "operation", ""], 0..1);
-    for firing in firings.iter().take(MAX_ROWS) {
-        let (rule, what) = (firing.rule.to_owned(), firing.what.to_owned());
-        table.add_row(vec![firing.at_ns.to_string(), rule, firing.operation.clone(), what]);
-    }
+    let columns = [
+        Column::table("at", |firing: &&Firing| firing.at_ns.into()),
+        Column::table("rule", |firing: &&Firing| firing.rule.into()).left(),
+        Column::table("operation", |firing: &&Firing| firing.operation.as_str().into()).left(),
+        Column::table("", |firing: &&Firing| firing.what.into()).left(),
+    ];
+    let table = columns::table(&columns, firings.iter().take(MAX_ROWS));
     let mut text = table.trim_fmt() + "\n";
     if let Some(rest) = firings.len().checked_sub(MAX_ROWS).filter(|rest| *rest > 0) {
         add_rest(&mut text, rest, "steps");

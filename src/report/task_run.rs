@@ -1,15 +1,13 @@
 //! Response times and misses of a task set that ran, for people and for programs.
 
-use std::fmt::Write;
-
 use serde_json::{Value, json};
 
-use super::csv::field;
+use super::columns::{Cell, Column, csv_text, table};
 use super::responses::nearest_rank;
-use super::table::plain_table;
-use crate::gpu::OperationRecord;
 use crate::hosts::real_time::{Job, TaskRun};
 use crate::tasks::TaskSet;
+use crate::time::Instant;
+use crate::trace::OperationRecord;
 
 /// A run and its set.
 #[derive(Debug, Clone, Copy)]
@@ -119,22 +117,7 @@ impl TaskRunReport<'_> {
     /// A table.
     #[must_use]
     pub fn table(&self) -> String {
-        let header =
-            ["task", "jobs", "misses", "preemptions", "response min", "mean", "p50", "p90", "p99", "max", "first miss"];
-        let mut table = plain_table(&header, 1..10);
-        let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
-        for (name, task) in self.statistics() {
-            let mut row = vec![name.to_owned(), task.jobs.to_string(), task.misses.to_string()];
-            row.push(task.preemptions.to_string());
-            row.push(number(task.responses.first().copied()));
-            row.push(task.mean().map_or_else(|| "-".to_owned(), |mean| format!("{mean:.2}")));
-            row.extend(PERCENTILES.map(|percent| number(task.percentile(percent))));
-            row.push(number(task.responses.last().copied()));
-            row.push(task.first_miss.map_or_else(String::new, |job| {
-                format!("released {}, deadline {}, done {}", job.release, job.deadline, number(job.finish))
-            }));
-            table.add_row(row);
-        }
+        let table = table(&task_columns(), self.statistics());
         format!("{table}\n")
     }
 
@@ -147,25 +130,55 @@ impl TaskRunReport<'_> {
             let start = record.and_then(OperationRecord::first_start);
             starts[job as usize] = starts[job as usize].or(start);
         }
-        let mut text = "task,job,release,deadline,start,finish,response,late,preemptions\n".to_owned();
-        let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
-        for (job, start) in self.run.jobs.iter().zip(starts) {
-            let name = self.set.tasks.get(job.task as usize).map_or("", |task| task.name.as_ref());
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "{},{},{},{},{},{},{},{},{}",
-                field(name),
-                job.number,
-                job.release,
-                job.deadline,
-                number(start.map(crate::time::Instant::as_ns)),
-                number(job.finish),
-                number(job.response()),
-                job.is_late(),
-                job.preemptions,
-            );
-        }
-        text
+        let rows = self.run.jobs.iter().zip(starts).map(|(job, start)| {
+            let task = self.set.tasks.get(job.task as usize).map_or("", |task| task.name.as_ref());
+            JobRow { task, job, start }
+        });
+        csv_text(&job_columns(), rows)
     }
+}
+
+/// The columns of tasks, by name.
+fn task_columns<'a>() -> [Column<(&'a str, TaskStatistics)>; 11] {
+    [
+        Column::table("task", |(name, _): &(&str, TaskStatistics)| Cell::from(*name)).left(),
+        Column::table("jobs", |(_, task)| task.jobs.into()),
+        Column::table("misses", |(_, task)| task.misses.into()),
+        Column::table("preemptions", |(_, task)| task.preemptions.into()),
+        Column::table("response min", |(_, task)| task.responses.first().copied().into()),
+        Column::table("mean", |(_, task)| task.mean().map(|mean| format!("{mean:.2}")).into()),
+        Column::table("p50", |(_, task)| task.percentile(PERCENTILES[0]).into()),
+        Column::table("p90", |(_, task)| task.percentile(PERCENTILES[1]).into()),
+        Column::table("p99", |(_, task)| task.percentile(PERCENTILES[2]).into()),
+        Column::table("max", |(_, task)| task.responses.last().copied().into()),
+        Column::table("first miss", |(_, task): &(&str, TaskStatistics)| first_miss(task).into()).left(),
+    ]
+}
+
+fn first_miss(task: &TaskStatistics) -> String {
+    task.first_miss.map_or_else(String::new, |job| {
+        let done = job.finish.map_or_else(|| "-".to_owned(), |finish| finish.to_string());
+        format!("released {}, deadline {}, done {done}", job.release, job.deadline)
+    })
+}
+
+/// A job of a run.
+struct JobRow<'a> {
+    task: &'a str,
+    job: &'a Job,
+    start: Option<Instant>,
+}
+
+fn job_columns<'a>() -> [Column<JobRow<'a>>; 9] {
+    [
+        Column::data("task", |row| row.task.into()),
+        Column::data("job", |row| row.job.number.into()),
+        Column::data("release", |row| row.job.release.into()),
+        Column::data("deadline", |row| row.job.deadline.into()),
+        Column::data("start", |row| row.start.into()),
+        Column::data("finish", |row| row.job.finish.into()),
+        Column::data("response", |row| row.job.response().into()),
+        Column::data("late", |row| row.job.is_late().into()),
+        Column::data("preemptions", |row| row.job.preemptions.into()),
+    ]
 }

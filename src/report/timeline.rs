@@ -31,9 +31,9 @@ pub use error::TimelineError;
 pub use options::{HeightBy, TimelineOptions};
 
 use crate::draw::theme::Fill;
-use crate::draw::{Anchor, Dash, Length, Point, Rect, Ticks};
-use crate::gpu::Rule;
+use crate::draw::{Anchor, AxisTicks, Dash, Length, Point, Rect};
 use crate::time::Instant;
+use crate::trace::Rule;
 use crate::workload::{KernelId, OperationId, StreamId};
 
 /// What goes where in a timeline.
@@ -53,8 +53,8 @@ pub struct Timeline {
     pub window: Range<Instant>,
     /// The area in which time goes from left to right; bands, lanes and rows are in it.
     pub plot: Rect,
-    /// Ticks and their places from left to right.
-    pub ticks: Ticks,
+    /// Ticks of the axis and their places from left to right.
+    pub ticks: AxisTicks,
     /// Where each tick is.
     pub tick_places: Vec<Length>,
     /// The SMs.
@@ -117,7 +117,7 @@ pub struct Band {
     /// Blocks that take none of the resource, below the band.
     pub thin: Vec<ThinLine>,
     /// Too many blocks to show, by kernel; then `blocks` is empty.
-    pub profiles: Vec<Profile>,
+    pub profiles: Vec<OccupancyProfile>,
 }
 
 /// One block, or several equal ones that are drawn as one.
@@ -166,7 +166,7 @@ pub struct ThinLine {
 /// Many blocks of one kernel, or of all kernels behind the first ones, as one shape: how much of the SM they took, on
 /// average over steps of equal length.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
+pub struct OccupancyProfile {
     /// The kernel; `None`: several that share a shape.
     pub kernel: Option<KernelId>,
     /// How many blocks, on this SM and in the window at least in part.

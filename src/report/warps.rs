@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::table::plain_table;
+use super::columns::plain_table;
 use crate::report::warp_schedule::schedule_text;
 use crate::warps::{Answer, ExactBy, KernelString, Schedule};
 

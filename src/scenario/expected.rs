@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use crate::gpu::Trace;
 use crate::time::{Duration, Instant};
+use crate::trace::Trace;
 use crate::workload::{OperationId, Placement};
 
 /// What a paper or a measurement says should come out.

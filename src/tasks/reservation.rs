@@ -2,9 +2,6 @@
 
 use serde::Serialize;
 
-use super::task_set::{Allocation, TaskSet};
-use super::utilization::compare_utilization;
-
 /// A time-triggered reservation R(O, Q, P): the processor belongs to it in [O + z P, O + z P + Q) for every z (RTNS
 /// 2020, section 6.3). O < P and Q <= P; one that reaches past the end of its period goes on in the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -68,27 +65,5 @@ impl Reservations {
             single: Reservation::new(0, budget, period),
             all: Reservation::new(budget % period, period - budget, period),
         }
-    }
-
-    /// The paper's choice (section 7.1.1, with the missing factor of the period): `Q_L` = P `U_L` / (`U_L` + `U_B`), rounded
-    /// down, `U_L` being the highest utilization of one SM; `O_L` = 0, `O_B` = `Q_L`, `Q_B` = P - `Q_L`.
-    #[must_use]
-    pub fn proportional(set: &TaskSet, period: u64) -> Self {
-        let all = set.timings_of(Allocation::All);
-        let singles: Vec<_> = (0..set.sms).map(|sm| set.timings_of(Allocation::Sm(sm))).collect();
-        // The largest Q with Q (U_p + U_B) <= P U_p for some SM, that is (P - Q) U_p >= Q U_B.
-        let enough = |budget: u64| {
-            singles.iter().any(|single| {
-                let left = single.iter().map(|task| (u128::from(task.wcet) * u128::from(period - budget), task.period));
-                let right = all.iter().map(|task| (u128::from(task.wcet) * u128::from(budget), task.period));
-                compare_utilization(left, right).is_none_or(std::cmp::Ordering::is_ge)
-            })
-        };
-        let (mut low, mut high) = (0, period);
-        while low < high {
-            let middle = low + (high - low).div_ceil(2);
-            if enough(middle) { low = middle } else { high = middle - 1 }
-        }
-        Self::split(period, low)
     }
 }

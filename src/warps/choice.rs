@@ -2,15 +2,7 @@
 
 use super::histogram::Histogram;
 use super::kernel_string::KernelString;
-
-/// How many warps do which step in one cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pick {
-    /// Index into the string's steps.
-    pub(super) step: usize,
-    /// How many warps do it; at least 1.
-    pub(super) warps: u32,
-}
+use super::pick::Pick;
 
 /// Calls `found` with every selection that a work-conserving scheduler may make for one unit: all warps that hold it,
 /// and as many of the others that are ready for it as it has room for. Nothing is found where nobody is ready.

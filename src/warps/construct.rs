@@ -2,9 +2,9 @@
 //! case at most.
 
 use super::bound::{best_case_bound, bound};
-use super::choice::Pick;
 use super::histogram::Histogram;
 use super::kernel_string::KernelString;
+use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::search::{Objective, Search, SearchLimits, SearchSize};
 

@@ -5,8 +5,8 @@
 //! `sum over k of C(left[k] + k, k + 1)` with k from 0: without gaps, the states of y < W warps first, and every step of a warp
 //! lowers one `left` and so the number. A table indexed by it needs no keys and is filled from the front.
 
-use super::choice::Pick;
 use super::kernel_string::KernelString;
+use super::pick::Pick;
 
 /// `C(left + k, k + 1)` for each step k and each number of warps: what `left[k]` adds to a state's number.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::choice::Pick;
 use super::kernel_string::KernelString;
+use super::pick::Pick;
 
 /// One warp on one unit for one cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,9 +7,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::choice::{Pick, for_each_choice};
+use super::choice::for_each_choice;
 use super::histogram::{Histogram, Numbering, states};
 use super::kernel_string::KernelString;
+use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::table::Cell;
 

@@ -1,4 +1,15 @@
-//! Names of the placement policies.
+//! The placement policies: their names, and which SM gets the next block.
+//!
+//! The simulated GPU asks how many blocks each SM gets (`distribute`); the trace keeps these counts and expands them to
+//! single blocks when asked (`choose`). Both follow from the same few numbers, so the rule stands here, below both.
+
+mod choose;
+mod distribute;
+mod random;
+
+pub use choose::Part;
+pub(crate) use choose::{Sequence, Start};
+pub(crate) use distribute::distribute;
 
 use serde::Serialize;
 

@@ -2,11 +2,11 @@
 
 use gpusched::analysis::{Departure, Method, analyse, compare, launch_orders};
 use gpusched::device::Device;
-use gpusched::experiments::validation::{Family, Judge, Sample, SampleKernel, SampleStream, Verdict};
+use gpusched::experiments::validation::{Agreement, Family, Judge, Sample, SampleKernel, SampleStream};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
-use gpusched::workload::Placement;
+use gpusched::workload::{BlockTime, KernelId, Placement};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -144,7 +144,7 @@ fn witness_c_a_copy_first() {
             .operations()
             .iter()
             .find(|record| record.origin.thread == 1)
-            .and_then(gpusched::gpu::OperationRecord::finish)
+            .and_then(gpusched::trace::OperationRecord::finish)
     };
     assert_eq!(end_of_kb(&copy_first(6)), Some(Instant::from_ns(6 * MS)));
     assert_eq!(end_of_kb(&copy_first(4)), Some(Instant::from_ns(15 * MS)));
@@ -172,7 +172,7 @@ fn witness_d_launch_times_that_depend_on_completions_have_no_safe_finish() {
     let end_of_n = |scenario: &Scenario| {
         let run = simulate(scenario).expect("it runs");
         let of_n = run.trace.operations().iter().find(|record| record.origin.thread == 1);
-        of_n.and_then(gpusched::gpu::OperationRecord::finish)
+        of_n.and_then(gpusched::trace::OperationRecord::finish)
     };
     let scenario = launch_after_waiting(6);
     assert_eq!(end_of_n(&scenario), Some(Instant::from_ns(7_500_000_000)));
@@ -257,7 +257,7 @@ fn agree(family: Family, samples: u64) {
             assert_eq!(*stated, of_scenario.1, "{} {index}", family.name());
             if family != Family::EqualAnyPrinted && family != Family::ShrunkDurations {
                 assert_eq!(analysed, of_scenario.0, "{} {index}", family.name());
-                assert_eq!(verdict == Verdict::Equal, comparison.equal, "{} {index}", family.name());
+                assert_eq!(verdict == Agreement::Equal, comparison.equal, "{} {index}", family.name());
             }
         }
     }
@@ -278,7 +278,7 @@ fn equal_independent_kernels_are_always_exact() {
             let mut judge = Judge::new(&device, placement);
             for index in 0..400 {
                 let sample = Sample::draw(family, &device, 5, index);
-                assert_eq!(judge.judge(family, &sample), Ok(Verdict::Equal), "{} {index}", family.name());
+                assert_eq!(judge.judge(family, &sample), Ok(Agreement::Equal), "{} {index}", family.name());
             }
         }
     }
@@ -316,8 +316,10 @@ fn safe_ratios(sample: &Sample, seed: u64) -> Result<Vec<f64>, TestCaseError> {
     let mut stated = sample.to_scenario("stated", &tx2(), Placement::MostRoom, false).expect("it fits");
     let mut shorter = sample.to_scenario("shorter", &tx2(), Placement::MostRoom, true).expect("it fits");
     // Blocks of one kernel may differ too.
-    for kernel in shorter.kernels.iter_mut().step_by(2) {
-        kernel.duration.best = gpusched::time::Duration::from_ns(kernel.duration.worst.as_ns() / 3);
+    for id in (0..).map(KernelId).take(shorter.kernels().len()).step_by(2) {
+        let worst = shorter.kernels()[id.0 as usize].duration.worst;
+        let best = gpusched::time::Duration::from_ns(worst.as_ns() / 3);
+        shorter.catalogue.set_block_time(id, BlockTime { best, worst }).expect("best is at most worst");
     }
     shorter.seed = seed;
     let analysed = stated.clone();
@@ -387,7 +389,7 @@ fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
     for family in &one.families {
         let example = family.smallest_counterexample.as_ref().expect("one is found").to_string();
         let scenario = json(&example);
-        assert!(scenario.kernels.len() <= 4, "{example}");
+        assert!(scenario.kernels().len() <= 4, "{example}");
         let differs = match &family.shrunk_counterexample {
             // A kernel finishes later although no block runs longer.
             Some(shorter) => {

@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpusched::gpu::{Block, Ended, GpuOptions, OperationRecord, Part, Rule};
-use gpusched::hosts::{Run, simulate, simulate_with};
+use gpusched::gpu::{Ended, Finishes, Gpu, GpuOptions};
+use gpusched::hosts::{ProgramHost, Run, make_known, simulate, simulate_with};
 use gpusched::report::{State, Summary};
-use gpusched::scenario::Scenario;
+use gpusched::scenario::{HostThread, Scenario, Step};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::{Block, OperationRecord, Part, Rule};
 use gpusched::workload::{OperationId, OperationKind, Placement};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -19,7 +20,7 @@ use crate::recount;
 use crate::reference::{self, Outcome, ReferenceIteration};
 
 /// As many cases as `PROPTEST_CASES` says, or else `cases`.
-fn config(cases: u32) -> Config {
+pub(crate) fn config(cases: u32) -> Config {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
     Config { cases: asked.unwrap_or(cases), ..Config::default() }
 }
@@ -259,11 +260,50 @@ proptest! {
     }
 
     #[test]
-    fn reporting_blocks_changes_nothing(Case(scenario) in scenario(VARYING), placement in placement()) {
+    fn who_observes_changes_nothing(Case(scenario) in scenario(MANY_BLOCKS), placement in placement()) {
         let scenario = with_placement(scenario, placement);
-        let reporting = simulate_with(&scenario, GpuOptions { report_blocks: true, ..options(&scenario) })?;
-        let plain = simulate_with(&scenario, GpuOptions { skip_cycles: false, ..options(&scenario) })?;
-        prop_assert_eq!(reporting, plain);
+        let run = simulate(&scenario)?;
+        let mut gpu = Gpu::observed_by(Finishes::default(), scenario.device(), options(&scenario));
+        make_known(&scenario, &mut gpu)?;
+        let ended = gpu.run(&mut ProgramHost::new(&scenario.threads))?;
+        prop_assert_eq!(ended, run.ended);
+        for (id, record) in (0..).map(OperationId).zip(run.trace.operations()) {
+            prop_assert_eq!(gpu.observer().finish(id), record.finish());
+        }
+        // A used GPU is as good as a new one.
+        gpu.rewind();
+        gpu.run(&mut ProgramHost::new(&scenario.threads))?;
+        for (id, record) in (0..).map(OperationId).zip(run.trace.operations()) {
+            prop_assert_eq!(gpu.observer().finish(id), record.finish());
+        }
+    }
+
+    #[test]
+    fn wake_ups_beside_the_work_change_nothing(
+        Case(scenario) in scenario(MANY_BLOCKS), placement in placement(), pause in 1_u64..40,
+    ) {
+        let scenario = with_placement(scenario, placement);
+        let mut disturbed = scenario.clone();
+        disturbed.threads.push(HostThread {
+            label: "idle".into(),
+            release: Duration::ZERO,
+            iterations: Some(200),
+            time_limit: None,
+            period: None,
+            deadline: None,
+            barrier: None,
+            steps: vec![Step::Sleep(Duration::from_ns(pause))],
+        });
+        let (plain, disturbed) = (simulate(&scenario)?, simulate(&disturbed)?);
+        prop_assert_eq!(plain.trace.operations(), disturbed.trace.operations());
+        for id in (0..).map(OperationId).take(plain.trace.operations().len()) {
+            prop_assert!(plain.trace.block_runs(id).eq(disturbed.trace.block_runs(id)));
+            prop_assert!(plain.trace.blocks(id).eq(disturbed.trace.blocks(id)));
+            if plain.ended == Ended::Done {
+                let finished = plain.trace.operations()[id.0 as usize].finish().is_some();
+                prop_assert!(!finished || plain.trace.waits(id) == disturbed.trace.waits(id));
+            }
+        }
     }
 }
 

@@ -3,12 +3,12 @@
 use std::time::Instant as Clock;
 
 use gpusched::device::{BlockShape, Device};
-use gpusched::gpu::Trace;
 use gpusched::hosts::simulate;
 use gpusched::report::Summary;
 use gpusched::report::timeline::{Band, Blocks, HeightBy, Timeline, TimelineOptions};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::Trace;
 use gpusched::workload::{BlockTime, Kernel, StreamSpec};
 
 /// RTSS 2017, fig. 3 and Table 1.
@@ -152,7 +152,7 @@ fn rtss_2017_fig_3_queues_show_why_k5_waits() {
             .entries
             .iter()
             .map(|entry| {
-                let rule = entry.rule.map(gpusched::gpu::Rule::name);
+                let rule = entry.rule.map(gpusched::trace::Rule::name);
                 (title(entry.operation), entry.position, tenth(entry.time.start), tenth(entry.time.end), rule)
             })
             .collect();
@@ -293,7 +293,7 @@ fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
     use gpusched::report::timeline::{FinishMark, comparison};
 
     let scenario = crate::published::figure("ospert2017/figure-8");
-    let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it can be analysed"));
+    let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it can be analysed")).expect("it fits");
     let (simulated, analysed) = (simulate(&scenario).expect("it runs"), simulate(&merged).expect("it runs"));
     let upper = Summary::of(&scenario, &simulated);
     let lower = Summary::of(&merged, &analysed);
@@ -348,9 +348,9 @@ fn the_merged_scenario_finishes_as_analysed_where_blocks_are_equal() {
     for name in ["thesis2019/section-3-5", "thesis2019/section-4-2-scenario-1", "thesis2019/section-4-3-figure-4-9"] {
         let scenario = crate::published::figure(name);
         let analysis = gpusched::analysis::analyse(&scenario).expect("it can be analysed");
-        let merged = gpusched::analysis::merged_scenario(&scenario, &analysis);
+        let merged = gpusched::analysis::merged_scenario(&scenario, &analysis).expect("it fits");
         let run = simulate(&merged).expect("it runs");
-        let simulated: Vec<_> = run.trace.operations().iter().map(gpusched::gpu::OperationRecord::finish).collect();
+        let simulated: Vec<_> = run.trace.operations().iter().map(gpusched::trace::OperationRecord::finish).collect();
         let analysed: Vec<_> = analysis.kernels.iter().map(|kernel| kernel.finish_ns).collect();
         assert_eq!(simulated, analysed, "{name}");
     }

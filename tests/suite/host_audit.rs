@@ -4,12 +4,13 @@
 use gpusched::applications::{ApplicationSet, Injections};
 use gpusched::audit::{Observation, Tolerances, audit};
 use gpusched::device::{BlockShape, Device};
-use gpusched::gpu::{Ended, Trace};
+use gpusched::gpu::Ended;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::real_time::{Policy, RunOptions, Strategy, run_tasks};
 use gpusched::hosts::{Scheduler, run_applications};
 use gpusched::tasks::{Allocation, Reservations, Task, TaskKernel, TaskSet, Timing};
 use gpusched::time::Duration;
+use gpusched::trace::Trace;
 use proptest::prelude::*;
 
 /// Checks a run; gives the number of blocks that were looked at.
@@ -54,10 +55,10 @@ proptest! {
         let device = Device::builtin("tx2").expect("sound").expect("built in");
         for strategy in Strategy::ALL {
             for policy in Policy::ALL {
-                let options = RunOptions { strategy, policy, horizon: Some(150), seed, device: device.clone() };
+                let options = RunOptions { strategy, policy, horizon: Some(150), seed, synchronization: 0, device: device.clone() };
                 let run = run_tasks(&set, &options).expect("it runs");
                 let title = format!("{} {}", strategy.name(), policy.name());
-                let blocks = accepted(&title, &set.device(&device), &run.trace);
+                let blocks = accepted(&title, &set.device(&device).expect("it is a GPU"), &run.trace);
                 let expected: u32 =
                     run.jobs.iter().filter_map(|job| set.tasks[job.task as usize].kernel).map(|kernel| kernel.blocks).sum();
                 prop_assert_eq!(blocks, expected as usize);

@@ -1,10 +1,10 @@
 //! Which SM gets the next block, and kernels with as many blocks as a launch can have.
 
 use gpusched::device::{BlockShape, Device, SmMask};
-use gpusched::gpu::{Block, Trace};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::{Block, Trace};
 use gpusched::workload::{BlockTime, Kernel, OperationId, Placement, StreamSpec};
 
 use crate::generate::builtin;
@@ -38,7 +38,7 @@ fn sms(trace: &Trace, operation: u32) -> Vec<u16> {
 
 /// SM 0 is empty, each of SM 1 to 4 holds one block of `x` threads; where do three blocks of `y` threads go?
 fn three_blocks_beside(x: u32, y: u32) -> Vec<u16> {
-    let device = Device { sms: 5, ..builtin("tx2") };
+    let device = builtin("tx2").with(|spec| spec.sms = 5).expect("it is a GPU");
     let trace = run(device, Placement::MostRoom, &[(4, x, Some("1")), (3, y, None)]);
     assert_eq!(sms(&trace, 0), [1, 2, 3, 4]);
     sms(&trace, 1)
@@ -62,7 +62,7 @@ fn ties_go_by_the_order_of_the_device() {
 
 #[test]
 fn round_robin_goes_on_where_the_last_kernel_stopped_and_lowest_id_fills_up() {
-    let device = Device { sms: 5, ..builtin("tx2") };
+    let device = builtin("tx2").with(|spec| spec.sms = 5).expect("it is a GPU");
     let grids = [(3, 512, None), (4, 512, None), (2, 512, Some("9"))];
     let trace = run(device.clone(), Placement::RoundRobin, &grids);
     assert_eq!([0, 1, 2].map(|kernel| sms(&trace, kernel)), [vec![0, 1, 2], vec![3, 4, 0, 1], vec![2, 4]]);
@@ -90,5 +90,24 @@ fn the_largest_grid_takes_its_waves_and_expands_as_one_looks_at_it() {
         );
         let busy: u128 = trace.block_time(kernel).map(|(_, time)| time).sum();
         assert_eq!(busy, u128::from(blocks) * 1_000);
+    }
+}
+
+#[test]
+fn the_most_block_slots_that_a_device_can_have_are_dealt_out() {
+    let text = Device::builtin_json("tx2").expect("built in");
+    let limits = r#""threads": 2048, "warps": 64, "blocks": 32"#;
+    assert!(text.contains(limits));
+    let text = text.replace(limits, r#""threads": 65535, "warps": 65535, "blocks": 65535"#);
+    // Warps of one thread, so that threads allow as many blocks.
+    let text = text.replace(r#""warp_size": 32"#, r#""warp_size": 1"#);
+    for placement in Placement::ALL {
+        let device = Device::from_json("many-slots.json", &text).expect("sound");
+        // 131,070 at once, then the other 68,930.
+        let trace = run(device, placement, &[(200_000, 1, None)]);
+        let runs: Vec<_> = trace.block_runs(OperationId(0)).map(|run| run.blocks).collect();
+        assert_eq!(runs[..2], [65_535, 65_535], "{}", placement.name());
+        assert_eq!(runs[2..].iter().map(|&blocks| u32::from(blocks)).sum::<u32>(), 68_930, "{}", placement.name());
+        assert_eq!(trace.operations()[0].finish(), Some(Instant::from_ns(2_000)));
     }
 }

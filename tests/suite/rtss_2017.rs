@@ -1,10 +1,10 @@
 //! Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017.
 
 use gpusched::device::{BlockShape, CopyDirection};
-use gpusched::gpu::Trace;
 use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, ScenarioBuilder, Step};
 use gpusched::time::Duration;
+use gpusched::trace::Trace;
 use gpusched::workload::{BlockTime, Copy, Kernel, OperationKind, StreamId, StreamSpec};
 
 use crate::generate::builtin;

@@ -1,10 +1,10 @@
 //! The published rules, one by one, on scenarios small enough to check by hand.
 
 use gpusched::device::{BlockShape, Device};
-use gpusched::gpu::{Rule, Trace};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::{Rule, Trace};
 use gpusched::workload::{BlockTime, Kernel, OperationId, StreamId, StreamSpec};
 
 fn tx2() -> Device {

@@ -2,7 +2,7 @@
 
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::allowed_sms;
-use crate::analysis::merged_gpu::{Analysed, Costs};
+use crate::analysis::merged_back::{Analysed, Costs};
 use crate::analysis::pool::needs;
 use crate::device::BlockDemand;
 use crate::scenario::Scenario;
@@ -61,10 +61,10 @@ pub(super) struct Relatives {
 
 impl Graph {
     pub(super) fn new(scenario: &Scenario, demands: &[BlockDemand], costs: &Costs, operations: &[Analysed]) -> Self {
-        let priorities: Vec<i32> = scenario.device.priorities().collect();
-        let blocking: Vec<bool> = scenario.streams.iter().map(|stream| stream.blocking).collect();
+        let priorities: Vec<i32> = scenario.device().priorities().collect();
+        let blocking: Vec<bool> = scenario.streams().iter().map(|stream| stream.blocking).collect();
         let mut graph = Self { nodes: Vec::with_capacity(operations.len()), classes: Vec::new() };
-        let mut last: Vec<Option<usize>> = vec![None; scenario.streams.len()];
+        let mut last: Vec<Option<usize>> = vec![None; scenario.streams().len()];
         for (number, record) in operations.iter().enumerate() {
             let stream = record.stream.0 as usize;
             let mut predecessors: Vec<usize> = last[stream].into_iter().collect();
@@ -85,7 +85,7 @@ impl Graph {
                 OperationKind::Copy(copy) => Work::Copy(costs.copies[copy.0 as usize].0),
                 OperationKind::Memset => Work::Memset,
             };
-            let priority = scenario.streams[stream].priority;
+            let priority = scenario.streams()[stream].priority;
             let level = priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len());
             graph.nodes.push(Node { launched: record.launched, work, level, predecessors });
         }

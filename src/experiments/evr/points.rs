@@ -79,7 +79,7 @@ impl Moments {
 
 /// One scheduler at one number of applications.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Point {
+pub struct SweepPoint {
     /// Name of the scheduler.
     pub scheduler: String,
     /// Whether the applications' numbers were made up.
@@ -102,7 +102,7 @@ pub struct Point {
     pub energy_per_application_j: Statistic,
 }
 
-impl Point {
+impl SweepPoint {
     /// The point of these outcomes; met and violations are divided by `periods`.
     #[must_use]
     pub fn of(scheduler: String, synthetic: bool, applications: u32, periods: u32, outcomes: &[Outcome]) -> Self {
@@ -155,10 +155,10 @@ impl PointTally {
 
     /// The point.
     #[must_use]
-    pub fn point(&self, scheduler: String, synthetic: bool, applications: u32) -> Point {
+    pub fn point(&self, scheduler: String, synthetic: bool, applications: u32) -> SweepPoint {
         let [met, violation_s, utilization, mean_power_w, application_power_w, energy_per_application_j] =
             self.moments.map(|moments| moments.statistic());
-        Point {
+        SweepPoint {
             scheduler,
             synthetic,
             applications,
@@ -194,7 +194,7 @@ pub struct Ratio {
 
 /// The points of `scheduler` against all others, where the other's mean is not 0.
 #[must_use]
-pub fn ratios(points: &[Point], scheduler: &str) -> Vec<Ratio> {
+pub fn ratios(points: &[SweepPoint], scheduler: &str) -> Vec<Ratio> {
     let by = |mine: Statistic, other: Statistic| (other.mean > 0.0).then(|| mine.mean / other.mean);
     let own =
         |applications| points.iter().find(|point| point.scheduler == scheduler && point.applications == applications);
@@ -218,7 +218,7 @@ pub fn ratios(points: &[Point], scheduler: &str) -> Vec<Ratio> {
 
 /// Points as comma-separated values, four decimals.
 #[must_use]
-pub fn points_csv(points: &[Point]) -> String {
+pub fn points_csv(points: &[SweepPoint]) -> String {
     let quantities =
         ["met", "violation_s", "utilization", "mean_power_w", "application_power_w", "energy_per_application_j"];
     let mut text = "scheduler,profiles,applications,samples".to_owned();

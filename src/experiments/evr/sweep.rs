@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::points::Point;
+use super::points::SweepPoint;
 use crate::applications::{ApplicationSet, GenerateError, Injections, Outcome};
 use crate::hosts::gpu_evr::EvrRules;
-use crate::hosts::{ScheduleError, Scheduler, run_applications};
+use crate::hosts::{ScheduleError, Scheduler, usage_of_applications};
 use crate::time::Duration;
 
 /// What to run.
@@ -31,7 +31,7 @@ impl Default for SweepOptions {
 /// Why a figure cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum FigureError {
+pub enum SweepError {
     /// Nothing can be injected.
     #[error(transparent)]
     Generate(#[from] GenerateError),
@@ -43,27 +43,27 @@ pub enum FigureError {
 /// Figures 3 to 5: `counts` applications, each up to `gap` after the one before.
 ///
 /// # Errors
-/// [`FigureError`]
+/// [`SweepError`]
 pub fn random_injection(
     set: &ApplicationSet,
     counts: &[u32],
     gap: Duration,
     options: &SweepOptions,
-) -> Result<Vec<Point>, FigureError> {
+) -> Result<Vec<SweepPoint>, SweepError> {
     points(set, counts, 1, options, |count| Injections::Random { count, gap })
 }
 
 /// Figure 6: `counts` applications in each of `periods` periods; met and violations are per period.
 ///
 /// # Errors
-/// [`FigureError`]
+/// [`SweepError`]
 pub fn per_period(
     set: &ApplicationSet,
     counts: &[u32],
     period: Duration,
     periods: u32,
     options: &SweepOptions,
-) -> Result<Vec<Point>, FigureError> {
+) -> Result<Vec<SweepPoint>, SweepError> {
     points(set, counts, periods, options, |count| Injections::PerPeriod { count, period, periods })
 }
 
@@ -73,11 +73,11 @@ fn points(
     periods: u32,
     options: &SweepOptions,
     injections: impl Fn(u32) -> Injections,
-) -> Result<Vec<Point>, FigureError> {
+) -> Result<Vec<SweepPoint>, SweepError> {
     let mut found = Vec::with_capacity(counts.len() * options.schedulers.len());
     for &count in counts {
         for (scheduler, outcomes) in sweep(set, injections(count), options)? {
-            found.push(Point::of(scheduler.name().to_owned(), set.synthetic, count, periods, &outcomes));
+            found.push(SweepPoint::of(scheduler.name().to_owned(), set.synthetic, count, periods, &outcomes));
         }
     }
     Ok(found)
@@ -88,27 +88,24 @@ fn points(
 /// Samples run in parallel on the current rayon thread pool.
 ///
 /// # Errors
-/// [`FigureError`]
+/// [`SweepError`]
 pub fn sweep(
     set: &ApplicationSet,
     injections: Injections,
     options: &SweepOptions,
-) -> Result<Vec<(Scheduler, Vec<Outcome>)>, FigureError> {
+) -> Result<Vec<(Scheduler, Vec<Outcome>)>, SweepError> {
     let samples: Vec<Vec<Outcome>> = (0..u64::from(options.samples))
         .into_par_iter()
         .map(|sample| {
             let mut own = set.clone();
             own.injections = injections.draw(set, options.seed, sample)?;
             let run = |&scheduler| {
-                let trace = run_applications(&own, scheduler, options.rules)?;
-                let mut outcome = Outcome::new(&own, scheduler.name(), &trace);
-                // Thousands of samples are kept at once, and nobody draws them.
-                outcome.segments = Vec::new();
-                Ok(outcome)
+                let usage = usage_of_applications(&own, scheduler, options.rules)?;
+                Ok(Outcome::of_usage(&own, scheduler.name(), &usage))
             };
-            options.schedulers.iter().map(run).collect::<Result<Vec<_>, FigureError>>()
+            options.schedulers.iter().map(run).collect::<Result<Vec<_>, SweepError>>()
         })
-        .collect::<Result<_, FigureError>>()?;
+        .collect::<Result<_, SweepError>>()?;
     let mut by_scheduler: Vec<(Scheduler, Vec<Outcome>)> =
         options.schedulers.iter().map(|&scheduler| (scheduler, Vec::new())).collect();
     for sample in samples {

@@ -7,11 +7,11 @@ use thiserror::Error;
 use super::durations::block_times;
 use crate::audit::Tolerances;
 use crate::device::{BlockShape, Device};
-use crate::gpu::{RunError, SubmitError};
+use crate::hosts::ProgramError;
 use crate::logs::{Log, LogRun};
 use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
-use crate::workload::{BlockTime, Kernel, StreamId, StreamSpec};
+use crate::workload::{BlockTime, Kernel, StreamId, StreamSpec, WorkloadError};
 
 /// Why logs cannot be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -25,11 +25,11 @@ pub enum ReplayError {
         /// The device's name.
         device: String,
         /// What is wrong.
-        why: SubmitError,
+        why: WorkloadError,
     },
     /// The simulation cannot go on.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(#[from] ProgramError),
     /// There is nothing to replay.
     #[error("the logs hold no kernel")]
     Empty,

@@ -9,11 +9,11 @@ use super::build::{ReplayError, first_launch, logs_by_thread, scenario_of_logs};
 use super::measured::with_measured_times;
 use crate::audit::{Observation, Tolerances, decidable_blocks};
 use crate::device::Device;
-use crate::gpu::{ObservedBlock, OperationRecord, RunError, Trace};
 use crate::hosts::simulate;
 use crate::logs::{LogRun, Pairing};
 use crate::scenario::{ReadOptions, Scenario};
 use crate::time::{Duration, Instant};
+use crate::trace::{ObservedBlock, OperationRecord, Trace, TraceFull};
 use crate::workload::{OperationId, StreamId};
 
 /// A measurement and its simulation, side by side. Times count from the first kernel launch on both sides (measured:
@@ -106,8 +106,8 @@ impl Replay {
     /// blocks that seem to start before it (clocks differ) start with it. For figures.
     ///
     /// # Errors
-    /// [`RunError::TraceFull`] for more than 2^32 blocks.
-    pub fn traces(&self) -> Result<(Trace, Trace), RunError> {
+    /// [`TraceFull`] for more than 2^32 blocks.
+    pub fn traces(&self) -> Result<(Trace, Trace), TraceFull> {
         let zero = self.first_launch();
         let of = |spans| self.trace.with_observed_blocks(zero, &self.observed(spans, Instant::ZERO));
         Ok((of(&self.timelines.measured)?, of(&self.timelines.simulated)?))
@@ -118,7 +118,7 @@ impl Replay {
     ///
     /// # Errors
     /// As [`Replay::traces`].
-    pub fn measured_trace(&self) -> Result<Trace, RunError> {
+    pub fn measured_trace(&self) -> Result<Trace, TraceFull> {
         let blocks = self.observed(&self.timelines.measured, self.first_launch());
         self.trace.with_observed_blocks(Instant::ZERO, &blocks)
     }
@@ -137,7 +137,7 @@ impl Replay {
             Some(ObservedBlock {
                 operation: OperationId(self.kernels.get(span.kernel)?.id),
                 index: u32::try_from(span.block).ok()?,
-                sm: u16::try_from(span.sm).ok().filter(|sm| u32::from(*sm) < self.scenario.device.sms)?,
+                sm: u16::try_from(span.sm).ok().filter(|sm| u32::from(*sm) < self.scenario.device().sms)?,
                 start: instant(span.start_ns),
                 end: instant(span.end_ns),
             })

@@ -4,7 +4,7 @@ use super::durations::block_times;
 use crate::audit::Tolerances;
 use crate::logs::{LogRun, LoggedKernel, Pairing, unrolled};
 use crate::scenario::{HostThread, Scenario, Step};
-use crate::workload::{BlockTime, KernelId};
+use crate::workload::{BlockTime, Kernel, KernelId};
 
 /// The scenario that made some logs, with measured block times in place of stated ones and as many iterations as were
 /// logged; and its pairing. Programs, delays, streams and priorities stay what they are.
@@ -68,10 +68,10 @@ fn add_kernel(
     tolerances: &Tolerances,
 ) -> Option<KernelId> {
     let (time, each) = block_times(logged, tolerances.one_clock_ns);
-    let id = KernelId(u32::try_from(scenario.kernels.len()).ok()?);
-    let mut kernel = scenario.kernels.get(stated.0 as usize)?.clone();
-    kernel.duration = BlockTime::fixed(time);
-    scenario.kernels.push(kernel);
+    let stated = scenario.kernels().get(stated.0 as usize)?;
+    let kernel = Kernel { duration: BlockTime::fixed(time), ..Kernel::clone(stated) };
+    // The device takes it as it takes the stated one.
+    let id = scenario.catalogue.add_kernel(kernel).ok()?;
     if let Some(each) = each {
         scenario.block_times.insert(id, each);
     }

@@ -25,7 +25,7 @@ pub trait Worker {
 
 /// One row: what came out of a few samples of one point.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct StudyRow {
     /// Its number in the whole study.
     pub number: u64,
     /// Its samples.
@@ -52,7 +52,7 @@ pub struct Work<'a> {
 /// What workers share.
 struct Hand {
     /// Rows that are finished, and not yet handed over, by their number in the shard.
-    finished: BTreeMap<u64, Result<Row, StudyError>>,
+    finished: BTreeMap<u64, Result<StudyRow, StudyError>>,
     /// The number in the shard of the next row to hand over.
     next: u64,
     /// Whether a worker is handing over.
@@ -79,7 +79,7 @@ impl Work<'_> {
     /// The first error of a sample, by the order of rows, or of the sink. All rows before it were handed over.
     pub fn run<S>(&self, stop: &AtomicBool, sink: S) -> Result<bool, StudyError>
     where
-        S: FnMut(&[Row]) -> Result<(), StudyError> + Send,
+        S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send,
     {
         let shared = Shared {
             work: self,
@@ -115,7 +115,7 @@ impl<S> Shared<'_, S> {
     }
 }
 
-impl<S: FnMut(&[Row]) -> Result<(), StudyError> + Send> Shared<'_, S> {
+impl<S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send> Shared<'_, S> {
     fn worker(&self, stop: &AtomicBool) {
         let _end = EndOnPanic(self);
         let mut worker = self.work.experiment.worker();
@@ -129,7 +129,7 @@ impl<S: FnMut(&[Row]) -> Result<(), StudyError> + Send> Shared<'_, S> {
             let last = place.first + place.samples;
             let computed = worker
                 .values(place.point, place.first..last)
-                .map(|values| Row { number, place, values })
+                .map(|values| StudyRow { number, place, values })
                 .map_err(|what| StudyError::Sample { point: place.point, first: place.first, last: last - 1, what });
             self.hand_over(own, computed);
         }
@@ -150,7 +150,7 @@ impl<S: FnMut(&[Row]) -> Result<(), StudyError> + Send> Shared<'_, S> {
         self.moved.notify_all();
     }
 
-    fn hand_over(&self, own: u64, computed: Result<Row, StudyError>) {
+    fn hand_over(&self, own: u64, computed: Result<StudyRow, StudyError>) {
         let mut hand = self.lock();
         hand.finished.insert(own, computed);
         // Whoever hands over already takes this row along.
@@ -178,14 +178,14 @@ impl<S: FnMut(&[Row]) -> Result<(), StudyError> + Send> Shared<'_, S> {
         hand.busy = false;
     }
 
-    fn give(&self, rows: &[Row]) -> Result<(), StudyError> {
+    fn give(&self, rows: &[StudyRow]) -> Result<(), StudyError> {
         (self.sink.lock().unwrap_or_else(PoisonError::into_inner))(rows)
     }
 }
 
 impl Hand {
     /// The rows that come next, as far as they are finished, and the error that comes after them.
-    fn ready(&mut self) -> (Vec<Row>, Option<StudyError>) {
+    fn ready(&mut self) -> (Vec<StudyRow>, Option<StudyError>) {
         let mut rows = Vec::new();
         while let Some(computed) = self.finished.remove(&(self.next + rows.len() as u64)) {
             match computed {

@@ -6,9 +6,10 @@ use std::io;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::compute::{Experiment, Work};
+use super::command::{StudyCommand, StudyExperiment};
+use super::compute::Work;
 use super::evr::EvrStudy;
-use super::grid::{Axis, AxisValue, Files, Grid};
+use super::grid::{AxisValue, Files, Grid, GridAxis};
 use super::layout::{Layout, Shard};
 use super::merged_sm::MergedSmStudy;
 use super::tally::Tally;
@@ -22,42 +23,6 @@ const MAX_SAMPLES: u64 = 1 << 40;
 /// Most samples of a row.
 const MAX_PER_ROW: u64 = 1_000_000;
 
-/// Which command a study repeats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StudyCommand {
-    /// `gpusched merged-sm`
-    MergedSm,
-    /// `gpusched tasks curve`
-    TasksCurve,
-    /// `gpusched evr`
-    Evr,
-}
-
-impl StudyCommand {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::MergedSm, Self::TasksCurve, Self::Evr];
-
-    /// The command as it is typed, and stands in study files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::MergedSm => "merged-sm",
-            Self::TasksCurve => "tasks curve",
-            Self::Evr => "evr",
-        }
-    }
-
-    /// Samples of a row if the file does not say: some 10 ms of work.
-    #[must_use]
-    pub const fn samples_per_row(self) -> u64 {
-        match self {
-            Self::MergedSm => 1_000,
-            Self::TasksCurve => 100,
-            Self::Evr => 1,
-        }
-    }
-}
-
 /// A study: a command, repeated with random samples at every point of a grid.
 pub struct Study {
     /// Its name.
@@ -67,18 +32,10 @@ pub struct Study {
     /// How many points, samples and rows.
     pub layout: Layout,
     /// The grid; the last axis changes fastest from point to point.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<GridAxis>,
     /// SHA-256 of the study without comments and white space, and of the files that it names; hexadecimal.
     pub digest: String,
     experiment: Box<dyn StudyExperiment>,
-}
-
-/// An experiment of which a study can be made.
-pub(super) trait StudyExperiment: Experiment + Send {
-    /// Names of a row's values, separated by commas.
-    fn columns(&self) -> &'static str;
-    /// Sums up the rows of a point.
-    fn tally(&self, point: u64) -> Box<dyn Tally>;
 }
 
 impl std::fmt::Debug for Study {
@@ -176,15 +133,16 @@ fn read_study(root: Node<'_>, files: &Files<'_>) -> Result<Study, Problem> {
             (Box::new(EvrStudy { points: super::evr::checked(&grid, &points)? }), axes)
         }
     };
-    let points = axes.iter().map(|axis: &Axis| axis.values.len() as u64).product();
+    let points = axes.iter().map(|axis: &GridAxis| axis.values.len() as u64).product();
     let layout = Layout { points, samples, per_row };
     Ok(Study { name, command, layout, axes, digest: String::new(), experiment })
 }
 
 /// What results depend on, in short.
 fn digest(text: &str, files: Files<'_>) -> String {
-    // The text is known to be JSON.
-    let canonical = serde_json::from_str(text).map(without_comments).unwrap_or_default().to_string();
+    // The text is known to be JSON; if it were not, it would stand for itself.
+    let canonical =
+        serde_json::from_str(text).map_or_else(|_| text.to_owned(), |file| without_comments(file).to_string());
     let mut hash = Sha256::new();
     hash.update(canonical);
     for (name, content) in files.into_texts() {

@@ -53,7 +53,7 @@ pub(super) trait Parameters: Clone {
 
 /// One key of a grid.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
+pub struct GridAxis {
     /// The key.
     pub key: String,
     /// Its values.
@@ -86,7 +86,11 @@ pub(super) struct Grid<'a> {
 
 impl Grid<'_> {
     /// All points, the last axis changing fastest, and the axes.
-    pub(super) fn points<P: Parameters>(&self, default: P, files: &Files<'_>) -> Result<(Vec<P>, Vec<Axis>), Problem> {
+    pub(super) fn points<P: Parameters>(
+        &self,
+        default: P,
+        files: &Files<'_>,
+    ) -> Result<(Vec<P>, Vec<GridAxis>), Problem> {
         let mut base = default;
         let mut used = BTreeSet::new();
         if let Some(node) = self.seed {
@@ -128,7 +132,7 @@ impl Grid<'_> {
                     })
                 })
                 .collect();
-            axes.push(Axis { key: key.into_owned(), values });
+            axes.push(GridAxis { key: key.into_owned(), values });
         }
         if !used.contains("seed") {
             return Err(self.root.problem("the key \"seed\" is missing, and the grid has none"));

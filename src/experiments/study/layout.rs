@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::error::StudyError;
-
 /// How many points, samples and rows there are. Rows are numbered from 0, point by point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
@@ -79,23 +77,6 @@ impl Shard {
     #[must_use]
     pub fn new(index: u64, count: u64) -> Option<Self> {
         (index < count && count <= MAX_SHARDS).then_some(Self { count, index })
-    }
-
-    /// The shard of a task of a Slurm job array, from the values of `SLURM_ARRAY_TASK_ID`, `SLURM_ARRAY_TASK_COUNT` and
-    /// `SLURM_ARRAY_TASK_MIN`.
-    ///
-    /// Arrays must count from 0 without gaps. A single task that is submitted again has a count of 1 whatever its
-    /// number is, and is refused: only the user knows how many shards there are.
-    ///
-    /// # Errors
-    /// [`StudyError::SlurmArray`] says what to do.
-    pub fn from_slurm(id: &str, count: Option<&str>, least: Option<&str>) -> Result<Self, StudyError> {
-        let refuse = || StudyError::SlurmArray { id: id.to_owned(), count: count.unwrap_or("not set").to_owned() };
-        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| refuse());
-        if least.is_some_and(|least| least.trim() != "0") {
-            return Err(refuse());
-        }
-        Self::new(number(id)?, number(count.ok_or_else(refuse)?)?).ok_or_else(refuse)
     }
 
     /// Its number, from 0.

@@ -4,14 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::command::{StudyCommand, StudyExperiment};
 use super::compute::{Experiment, Work, Worker};
 use super::error::StudyError;
-use super::file::{StudyCommand, StudyExperiment};
 use super::grid::{self, Change, Files, Parameters};
 use super::layout::{Layout, Shard};
 use super::tally::{Measure, Tally};
 use crate::device::Device;
-use crate::experiments::validation::{Campaign, CampaignReport, Family, FamilyTally, Sample, Sampler, Verdict};
+use crate::experiments::validation::{Agreement, Campaign, CampaignReport, Family, FamilyTally, Sample, Sampler};
 use crate::json::{Node, Problem};
 use crate::workload::Placement;
 
@@ -115,14 +115,14 @@ impl Tally for FamilyTally {
     }
 
     fn measures(&self) -> Vec<(&'static str, Measure)> {
-        let verdicts = [Verdict::Equal, Verdict::Optimistic, Verdict::Pessimistic];
+        let verdicts = [Agreement::Equal, Agreement::Optimistic, Agreement::Pessimistic];
         let of = verdicts.iter().map(|verdict| self.count(*verdict)).sum();
         let share = |verdict| Measure::Share { count: self.count(verdict), of };
         let (error, optimistic) = self.max_errors();
         vec![
-            ("equal", share(Verdict::Equal)),
-            ("optimistic", share(Verdict::Optimistic)),
-            ("pessimistic", share(Verdict::Pessimistic)),
+            ("equal", share(Agreement::Equal)),
+            ("optimistic", share(Agreement::Optimistic)),
+            ("pessimistic", share(Agreement::Pessimistic)),
             ("max_error", Measure::Largest(error)),
             ("max_optimistic_error", Measure::Largest(optimistic)),
         ]

@@ -5,7 +5,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::compute::Row;
+use super::compute::StudyRow;
 use super::error::StudyError;
 use super::file::Study;
 use super::header;
@@ -121,7 +121,7 @@ impl<D: Disk> ResultFile<D> {
     ///
     /// # Errors
     /// [`StudyError::Write`]; the file is then as it was before.
-    pub fn append(&mut self, rows: &[Row]) -> Result<(), StudyError> {
+    pub fn append(&mut self, rows: &[StudyRow]) -> Result<(), StudyError> {
         let mut text = String::with_capacity(64 * rows.len());
         for row in rows {
             row::push_line(&mut text, row);

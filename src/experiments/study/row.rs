@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::compute::Row;
+use super::compute::StudyRow;
 use super::layout::Place;
 
 /// The columns before the values of a command.
@@ -14,7 +14,7 @@ pub(super) const LAST_COLUMN: &str = "crc32";
 const DIGITS: usize = 8;
 
 /// Appends the line of a row, with its end.
-pub(super) fn push_line(text: &mut String, row: &Row) {
+pub(super) fn push_line(text: &mut String, row: &StudyRow) {
     let from = text.len();
     let Place { point, first, samples } = row.place;
     // Writing to a string cannot fail.
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_line_is_read_back_and_no_shorter_or_changed_one_is_taken_for_it() {
         let layout = Layout { points: 3, samples: 25, per_row: 10 };
-        let row = Row { number: 5, place: layout.place(5), values: "1,2;3,x".to_owned() };
+        let row = StudyRow { number: 5, place: layout.place(5), values: "1,2;3,x".to_owned() };
         assert_eq!(row.place, Place { point: 1, first: 20, samples: 5 });
         let mut text = String::new();
         push_line(&mut text, &row);

@@ -1,6 +1,9 @@
-//! The batch script of a Slurm job array.
+//! Slurm job arrays: their batch script, and which shard a task is.
 
 use std::fmt::Write;
+
+use super::error::StudyError;
+use super::layout::Shard;
 
 /// A job array whose task I runs shard I of N.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +28,25 @@ pub struct BatchScript<'a> {
 
 /// Fewest samples of a task: a scheduler starts a few tasks a second, so shorter ones only wait.
 pub const LEAST_SAMPLES: u64 = 1_000;
+
+impl Shard {
+    /// The shard of a task of a Slurm job array, from the values of `SLURM_ARRAY_TASK_ID`, `SLURM_ARRAY_TASK_COUNT` and
+    /// `SLURM_ARRAY_TASK_MIN`.
+    ///
+    /// Arrays must count from 0 without gaps. A single task that is submitted again has a count of 1 whatever its
+    /// number is, and is refused: only the user knows how many shards there are.
+    ///
+    /// # Errors
+    /// [`StudyError::SlurmArray`] says what to do.
+    pub fn from_slurm(id: &str, count: Option<&str>, least: Option<&str>) -> Result<Self, StudyError> {
+        let refuse = || StudyError::SlurmArray { id: id.to_owned(), count: count.unwrap_or("not set").to_owned() };
+        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| refuse());
+        if least.is_some_and(|least| least.trim() != "0") {
+            return Err(refuse());
+        }
+        Self::new(number(id)?, number(count.ok_or_else(refuse)?)?).ok_or_else(refuse)
+    }
+}
 
 impl BatchScript<'_> {
     /// The script. Its tasks say `--shard I/N` themselves, so that `sbatch --array=I` runs one of them again.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::family::Family;
-use super::judge::{Judge, Verdict};
+use super::judge::{Agreement, Judge};
 use super::sample::Sample;
 use super::shrink::shrink;
 use super::tally::{BINS, FamilyTally};
@@ -121,16 +121,16 @@ impl Campaign {
             family: family.name(),
             description: family.description(),
             samples: sums.verdicts.iter().sum(),
-            equal: sums.verdicts[Verdict::Equal as usize],
-            optimistic: sums.verdicts[Verdict::Optimistic as usize],
-            pessimistic: sums.verdicts[Verdict::Pessimistic as usize],
+            equal: sums.verdicts[Agreement::Equal as usize],
+            optimistic: sums.verdicts[Agreement::Optimistic as usize],
+            pessimistic: sums.verdicts[Agreement::Pessimistic as usize],
             max_error: sums.most_ppm as f64 / 1e6,
             max_error_ns: sums.most_ns.unsigned_abs(),
             max_optimistic_error: sums.most_optimistic_ppm as f64 / 1e6,
             errors: bins.collect(),
             counterexample_sample: smallest.as_ref().map(|(_, _, index, _)| *index),
             counterexample_direction: smallest.as_ref().map(|(verdict, ..)| match verdict.0 {
-                Verdict::Optimistic => "optimistic",
+                Agreement::Optimistic => "optimistic",
                 _ => "pessimistic",
             }),
             shrunk_counterexample: smallest

@@ -9,13 +9,15 @@ use super::family::Family;
 use super::sample::{NS_PER_MS, Sample};
 use crate::analysis::{MergedKernel, MergedResources, MergedSm, PooledKernel, needs, pool};
 use crate::device::{BlockDemand, Device};
-use crate::gpu::{Gpu, GpuEvent, GpuOptions, Host, RunError, SubmitError};
+use crate::gpu::{Finishes, Gpu, GpuOptions, Host, RunError, SmBack, SubmitError, Target};
 use crate::time::{Duration, Instant};
-use crate::workload::{BlockTime, Kernel, KernelId, OperationKind, Origin, Placement, StreamId, StreamSpec};
+use crate::workload::{
+    BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec, WorkloadError,
+};
 
 /// How the analysis of one sample compares with its simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
+pub enum Agreement {
     /// All finish times agree.
     Equal,
     /// Some kernel finishes earlier than analysed, and none later.
@@ -28,7 +30,7 @@ pub enum Verdict {
 #[derive(Debug)]
 pub struct Judge {
     device: Device,
-    gpu: Gpu,
+    gpu: Gpu<SmBack, Finishes>,
     /// For each priority, a stream for every stream of a sample; grows as needed.
     streams: Vec<(i32, Vec<StreamId>)>,
     slots: MergedSm,
@@ -54,17 +56,15 @@ struct Launches {
 }
 
 impl Host for Launches {
-    fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         self.launched = 0;
         self.wake_for_next(gpu);
         Ok(())
     }
 
-    fn on_event(&mut self, _event: GpuEvent, _gpu: &Gpu) {}
-
-    fn on_wake(&mut self, _token: u64) {}
-
-    fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
         let due = self.launches[self.launched..].iter().take_while(|(release, ..)| *release <= gpu.now()).count();
         for &(_, _, kernel, stream) in &self.launches[self.launched..self.launched + due] {
             gpu.submit(stream, OperationKind::Kernel(KernelId(kernel)), Origin::default())?;
@@ -79,7 +79,7 @@ impl Host for Launches {
 
 impl Launches {
     /// One wake-up at a time: those of one instant would cost more than the launches.
-    fn wake_for_next(&self, gpu: &mut Gpu) {
+    fn wake_for_next(&self, gpu: &mut impl Target) {
         if let Some((release, ..)) = self.launches.get(self.launched) {
             gpu.wake_at(*release, 0);
         }
@@ -92,7 +92,7 @@ impl Judge {
     pub fn new(device: &Device, placement: Placement) -> Self {
         Self {
             device: device.clone(),
-            gpu: Gpu::new(device, GpuOptions { placement, ..GpuOptions::default() }),
+            gpu: Gpu::observed_by(Finishes::default(), device, GpuOptions { placement, ..GpuOptions::default() }),
             streams: device.priorities().map(|priority| (priority, Vec::new())).collect(),
             slots: MergedSm::new(NonZeroU32::MIN),
             resources: MergedResources::new(pool(device)),
@@ -110,20 +110,24 @@ impl Judge {
     ///
     /// # Errors
     /// [`RunError`] if the sample does not fit the device.
-    pub fn judge(&mut self, family: Family, sample: &Sample) -> Result<Verdict, RunError> {
+    pub fn judge(&mut self, family: Family, sample: &Sample) -> Result<Agreement, RunError> {
         if family == Family::ShrunkDurations {
             self.submit(sample)?;
             self.simulate(sample)?;
             std::mem::swap(&mut self.analysed, &mut self.simulated);
             self.gpu.rewind();
             for (kernel, index) in (0..).map(KernelId).zip(0..sample.kernels.len()) {
-                self.gpu.set_block_time(kernel, block_time(sample, index, true));
+                self.gpu.set_block_time(kernel, block_time(sample, index, true))?;
             }
             self.simulate(sample)?;
         } else {
             self.demands.clear();
             for kernel in &sample.kernels {
-                self.demands.push(BlockDemand::new(&kernel.shape(), &self.device).map_err(SubmitError::from)?);
+                self.demands.push(
+                    BlockDemand::new(&kernel.shape(), &self.device)
+                        .map_err(WorkloadError::from)
+                        .map_err(SubmitError::from)?,
+                );
             }
             self.analyse(family, sample)?;
             self.submit(sample)?;
@@ -131,11 +135,11 @@ impl Judge {
         }
         let pairs = || self.analysed.iter().zip(&self.simulated);
         Ok(if pairs().any(|(analysed, simulated)| analysed < simulated) {
-            Verdict::Optimistic
+            Agreement::Optimistic
         } else if pairs().any(|(analysed, simulated)| analysed > simulated) {
-            Verdict::Pessimistic
+            Agreement::Pessimistic
         } else {
-            Verdict::Equal
+            Agreement::Equal
         })
     }
 
@@ -175,7 +179,7 @@ impl Judge {
 
     /// Kernels by release, then declaration; a later kernel of a stream is released when the one before it finishes.
     fn analyse(&mut self, family: Family, sample: &Sample) -> Result<(), RunError> {
-        let overflow = |_| RunError::TraceFull;
+        let overflow = |_| RunError::TraceFull(crate::trace::TraceFull);
         self.analysed.clear();
         self.analysed.resize(sample.kernels.len(), Instant::ZERO);
         let alike = self.demands.windows(2).all(|pair| pair[0] == pair[1]);
@@ -272,8 +276,8 @@ impl Judge {
         self.gpu.run(&mut self.launches)?;
         self.simulated.clear();
         self.simulated.resize(sample.kernels.len(), Instant::MAX);
-        for ((_, _, kernel, _), record) in self.launches.launches.iter().zip(self.gpu.trace().operations()) {
-            self.simulated[*kernel as usize] = record.finish().unwrap_or(Instant::MAX);
+        for (operation, (_, _, kernel, _)) in (0..).map(OperationId).zip(&self.launches.launches) {
+            self.simulated[*kernel as usize] = self.gpu.observer().finish(operation).unwrap_or(Instant::MAX);
         }
         Ok(())
     }

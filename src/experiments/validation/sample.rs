@@ -3,10 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::device::{BlockShape, Device};
-use crate::gpu::SubmitError;
 use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
-use crate::workload::{BlockTime, Kernel, Placement, StreamSpec};
+use crate::workload::{BlockTime, Kernel, Placement, StreamSpec, WorkloadError};
 
 /// Nanoseconds in one millisecond, the unit of time of random scenarios.
 pub(super) const NS_PER_MS: u64 = 1_000_000;
@@ -76,14 +75,14 @@ impl Sample {
     /// The sample as a scenario, with its stated or its shrunk durations.
     ///
     /// # Errors
-    /// [`SubmitError`] if it does not fit the device.
+    /// [`WorkloadError`] if it does not fit the device.
     pub fn to_scenario(
         &self,
         name: &str,
         device: &Device,
         placement: Placement,
         shrunk: bool,
-    ) -> Result<Scenario, SubmitError> {
+    ) -> Result<Scenario, WorkloadError> {
         let options = ReadOptions::default();
         let mut builder = ScenarioBuilder::new(name.to_owned(), device.clone(), &options);
         builder.settings(Some(placement), None, None);

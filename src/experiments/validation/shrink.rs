@@ -1,7 +1,7 @@
 //! Making a counterexample as small as it goes.
 
 use super::family::Family;
-use super::judge::{Judge, Verdict};
+use super::judge::{Agreement, Judge};
 use super::sample::Sample;
 
 /// What makes one sample smaller than another, the most important first.
@@ -120,7 +120,7 @@ impl Sample {
 }
 
 /// The smallest sample reached from `sample` by single changes that is still judged `verdict`.
-pub(super) fn shrink(judge: &mut Judge, family: Family, mut sample: Sample, verdict: Verdict) -> Sample {
+pub(super) fn shrink(judge: &mut Judge, family: Family, mut sample: Sample, verdict: Agreement) -> Sample {
     sample = without_empty_streams(sample);
     loop {
         let size = sample.size();

@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::family::Family;
-use super::judge::{Judge, Verdict};
+use super::judge::{Agreement, Judge};
 use super::sample::Sample;
 use super::shrink::Size;
 use crate::device::Device;
@@ -32,7 +32,7 @@ pub struct FamilyTally {
     pub(super) most_ns: i64,
     pub(super) bins: [u64; BINS.len() + 1],
     /// The smallest counterexamples, optimistic ones first.
-    pub(super) kept: Vec<(Reverse<Verdict>, Size, u64)>,
+    pub(super) kept: Vec<(Reverse<Agreement>, Size, u64)>,
 }
 
 impl FamilyTally {
@@ -60,7 +60,7 @@ impl FamilyTally {
 
     /// How many samples were judged so.
     #[must_use]
-    pub fn count(&self, verdict: Verdict) -> u64 {
+    pub fn count(&self, verdict: Agreement) -> u64 {
         self.verdicts[verdict as usize]
     }
 
@@ -91,8 +91,8 @@ impl FamilyTally {
         }
         for kept in fields.next()?.split(';').filter(|kept| !kept.is_empty()) {
             let (verdict, index) = match kept.split_at_checked(1)? {
-                ("o", index) => (Verdict::Optimistic, index),
-                ("p", index) => (Verdict::Pessimistic, index),
+                ("o", index) => (Agreement::Optimistic, index),
+                ("p", index) => (Agreement::Pessimistic, index),
                 _ => return None,
             };
             let index = index.parse().ok()?;
@@ -103,9 +103,9 @@ impl FamilyTally {
         (bins.next().is_none() && fields.next().is_none()).then_some(read)
     }
 
-    fn note(&mut self, verdict: Verdict, judge: &Judge, sample: &Sample, index: u64) {
+    fn note(&mut self, verdict: Agreement, judge: &Judge, sample: &Sample, index: u64) {
         self.verdicts[verdict as usize] += 1;
-        if verdict == Verdict::Equal {
+        if verdict == Agreement::Equal {
             self.bins[bin(0)] += sample.kernels.len() as u64;
             return;
         }
@@ -142,7 +142,7 @@ impl fmt::Display for FamilyTally {
         }
         f.write_char(',')?;
         for (index, (verdict, _, sample)) in self.kept.iter().enumerate() {
-            let direction = if verdict.0 == Verdict::Optimistic { 'o' } else { 'p' };
+            let direction = if verdict.0 == Agreement::Optimistic { 'o' } else { 'p' };
             write!(f, "{}{direction}{sample}", if index > 0 { ";" } else { "" })?;
         }
         Ok(())

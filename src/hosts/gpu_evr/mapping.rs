@@ -1,11 +1,13 @@
 //! The mapping of blocks to SMs: passing SMs on at block boundaries, and launching blocks where they can start.
 
+use rustc_hash::FxHashMap;
+
 use super::gpu_manager::GpuManager;
 use super::running::{Progress, RunningApp};
 use super::sm_set::SmSet;
 use crate::applications::ApplicationSet;
 use crate::device::CopyDirection;
-use crate::gpu::{Gpu, SubmitError};
+use crate::gpu::{SubmitError, Target};
 use crate::hosts::whole_application::{Catalogue, KernelKey};
 use crate::workload::{OperationId, OperationKind, Origin, StreamId, StreamSpec};
 
@@ -29,6 +31,8 @@ pub(super) struct Mapping<'a> {
     copy_out: Vec<u32>,
     /// The stream of each injection's copies, where it has any.
     copy_streams: Vec<Option<StreamId>>,
+    /// The injection of each operation that has not completed, and the SM in whose stream it is, for kernels.
+    submitted: FxHashMap<OperationId, (u32, Option<u32>)>,
 }
 
 /// Blocks that were launched together, one group for each of these SMs; they end together.
@@ -48,11 +52,12 @@ impl<'a> Mapping<'a> {
             launched: vec![None; set.device.sms as usize],
             copy_out: Vec::new(),
             copy_streams: vec![None; set.injections.len()],
+            submitted: FxHashMap::default(),
         }
     }
 
     /// Creates the streams.
-    pub(super) fn start(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
+    pub(super) fn start(&mut self, gpu: &mut impl Target) -> Result<(), SubmitError> {
         for sm in 0..self.launched.len() {
             let spec = StreamSpec { blocking: false, ..StreamSpec::new(format!("SM {sm}")) };
             self.streams.push(gpu.add_stream(spec)?);
@@ -61,14 +66,12 @@ impl<'a> Mapping<'a> {
     }
 
     /// An operation has completed.
-    pub(super) fn completed(&mut self, operation: OperationId, gpu: &Gpu, manager: &mut GpuManager<'a>) {
-        let Some(record) = gpu.trace().operations().get(operation.0 as usize) else { return };
-        let number = record.origin.thread;
+    pub(super) fn completed(&mut self, operation: OperationId, manager: &mut GpuManager<'a>) {
+        let Some((number, sm)) = self.submitted.remove(&operation) else { return };
         let Some(position) = manager.running().iter().position(|app| app.number == number) else { return };
         let app = &mut manager.running_mut()[position];
-        // Streams of SMs were created first, behind the NULL stream.
-        let lowest = (record.stream.0 as usize).wrapping_sub(1);
-        if let Some(launch) = self.launched.get_mut(lowest).and_then(Option::take) {
+        let launched = sm.and_then(|sm| self.launched.get_mut(sm as usize));
+        if let Some(launch) = launched.and_then(Option::take) {
             app.idle.add(launch.sms);
             app.count_completed(launch.blocks);
         } else {
@@ -105,7 +108,7 @@ impl<'a> Mapping<'a> {
     }
 
     /// Submits what can start.
-    pub(super) fn launch(&mut self, gpu: &mut Gpu, manager: &mut GpuManager<'_>) -> Result<(), SubmitError> {
+    pub(super) fn launch(&mut self, gpu: &mut impl Target, manager: &mut GpuManager<'_>) -> Result<(), SubmitError> {
         for number in std::mem::take(&mut self.copy_out) {
             self.copy(gpu, number, CopyDirection::DeviceToHost)?;
         }
@@ -123,7 +126,7 @@ impl<'a> Mapping<'a> {
     }
 
     /// Submits a copy. Says whether there was anything to copy.
-    fn copy(&mut self, gpu: &mut Gpu, number: u32, direction: CopyDirection) -> Result<bool, SubmitError> {
+    fn copy(&mut self, gpu: &mut impl Target, number: u32, direction: CopyDirection) -> Result<bool, SubmitError> {
         let known = self.copy_streams.get(number as usize).copied().flatten();
         let stream = match known {
             Some(stream) => stream,
@@ -133,11 +136,13 @@ impl<'a> Mapping<'a> {
         if let Some(slot) = self.copy_streams.get_mut(number as usize) {
             *slot = Some(stream);
         }
-        Ok(self.catalogue.submit_copy(gpu, number, stream, direction)?.is_some())
+        let operation = self.catalogue.submit_copy(gpu, number, stream, direction)?;
+        self.submitted.extend(operation.map(|operation| (operation, (number, None))));
+        Ok(operation.is_some())
     }
 
     /// Fills the idle SMs of an application with blocks of its present kernel, as far as there are any.
-    fn launch_blocks(&mut self, gpu: &mut Gpu, app: &mut RunningApp<'_>) -> Result<(), SubmitError> {
+    fn launch_blocks(&mut self, gpu: &mut impl Target, app: &mut RunningApp<'_>) -> Result<(), SubmitError> {
         let Progress::Kernel { kernel, submitted, .. } = app.progress else { return Ok(()) };
         if app.idle.is_empty() {
             return Ok(());
@@ -157,7 +162,9 @@ impl<'a> Mapping<'a> {
         };
         let id = self.catalogue.kernel(gpu, key)?;
         let stream = self.streams.get(lowest as usize).copied().ok_or(SubmitError::Unknown)?;
-        gpu.submit(stream, OperationKind::Kernel(id), Origin { thread: app.number, iteration: kernel })?;
+        let origin = Origin { thread: app.number, iteration: kernel };
+        let operation = gpu.submit(stream, OperationKind::Kernel(id), origin)?;
+        self.submitted.insert(operation, (app.number, Some(lowest)));
         self.launched[lowest as usize] = Some(Launch { sms, blocks });
         app.idle.remove(sms);
         app.count_submitted(blocks);

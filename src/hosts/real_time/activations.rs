@@ -6,44 +6,11 @@ use std::collections::BinaryHeap;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::ready_queue::{Key, Policy};
-use crate::gpu::Gpu;
+use super::job::{Job, JobId};
+use super::ready_queue::{JobPriority, Policy};
+use crate::gpu::Target;
 use crate::tasks::Task;
 use crate::time::Instant;
-
-/// Number of a job, in the order of release.
-pub type JobId = u32;
-
-/// One job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Job {
-    /// Its task.
-    pub task: u32,
-    /// Which job of its task, from 0.
-    pub number: u32,
-    /// Release.
-    pub release: u64,
-    /// Absolute deadline.
-    pub deadline: u64,
-    /// When it was done; `None`: not before the run ended.
-    pub finish: Option<u64>,
-    /// How often a job of higher priority was put in front of it before all its blocks were assigned.
-    pub preemptions: u32,
-}
-
-impl Job {
-    /// Finish minus release.
-    #[must_use]
-    pub fn response(&self) -> Option<u64> {
-        self.finish.map(|finish| finish.saturating_sub(self.release))
-    }
-
-    /// Whether it was done after its deadline, or not at all.
-    #[must_use]
-    pub fn is_late(&self) -> bool {
-        self.finish.is_none_or(|finish| finish > self.deadline)
-    }
-}
 
 /// Releases the jobs of all tasks before a horizon. Periodic ones at offset + k T; sporadic ones with a random delay of
 /// up to half a period added to each gap, from a stream of random numbers of each task's own.
@@ -98,14 +65,14 @@ impl Activations {
     /// Asks to be woken for the first job, with token 0; hosts that ask for more have to take others.
     ///
     /// There is one wake-up for all tasks, moved from release to release: the GPU's calendar stays short.
-    pub fn start(&self, gpu: &mut Gpu) {
+    pub fn start(&self, gpu: &mut impl Target) {
         if let Some(&Reverse((at, _))) = self.next.peek() {
             gpu.wake_at(Instant::from_ns(at), 0);
         }
     }
 
     /// The next job released up to the present instant that was not asked for yet, with its priority.
-    pub fn next_released(&mut self, gpu: &mut Gpu) -> Option<(JobId, Key)> {
+    pub fn next_released(&mut self, gpu: &mut impl Target) -> Option<(JobId, JobPriority)> {
         let &Reverse((release, task)) = self.next.peek().filter(|next| next.0.0 <= gpu.now().as_ns())?;
         self.next.pop();
         let index = task as usize;

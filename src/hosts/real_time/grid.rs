@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::device::{BlockDemand, BlockShape, DemandError, Device, MaskError, SmMask};
-use crate::gpu::{Gpu, SubmitError};
+use crate::gpu::{SubmitError, Target};
 use crate::tasks::{Allocation, Task};
 use crate::time::Duration;
 use crate::workload::{BlockTime, Kernel, KernelId};
@@ -95,7 +95,7 @@ impl Grid {
     ///
     /// # Errors
     /// Whatever the GPU refuses.
-    pub fn add_kernel(&self, task: &Task, blocks: u32, gpu: &mut Gpu) -> Result<KernelId, SubmitError> {
+    pub fn add_kernel(&self, task: &Task, blocks: u32, gpu: &mut impl Target) -> Result<KernelId, SubmitError> {
         gpu.add_kernel(Kernel {
             name: task.name.clone(),
             title: task.name.clone(),

@@ -3,12 +3,15 @@
 use thiserror::Error;
 
 use super::super::{Gang, MultiStream, SingleStream, SmAsCore, StreamPerTask};
-use super::activations::{Activations, Job, JobId};
+use super::activations::Activations;
 use super::grid::GridError;
+use super::job::{Job, JobId};
 use super::ready_queue::Policy;
-use crate::device::{Device, SmOrder};
-use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, Trace};
+use super::synchronized::Synchronized;
+use crate::device::{Device, DeviceError, SmOrder};
+use crate::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Target};
 use crate::tasks::{TaskSet, hyperperiod};
+use crate::trace::Trace;
 
 /// Jobs that a run may release at most, so that a long hyperperiod cannot fill the memory.
 const MAX_JOBS: u128 = 20_000_000;
@@ -65,6 +68,8 @@ pub struct RunOptions {
     pub horizon: Option<u64>,
     /// For sporadic releases.
     pub seed: u64,
+    /// How late a scheduler learns that a job is done, at most \[ns\]: see [`Synchronized`].
+    pub synchronization: u64,
     /// The GPU; its number of SMs and of priorities are replaced by the set's.
     pub device: Device,
 }
@@ -102,6 +107,9 @@ pub enum TaskRunError {
     /// Gang scheduling without reservations.
     #[error("the gang strategy needs the set's \"reservation\"")]
     NoReservations,
+    /// A GPU that cannot be as the set asks.
+    #[error("the GPU of this set: {0}")]
+    Device(#[from] DeviceError),
     /// A task that cannot be launched.
     #[error(transparent)]
     Grid(#[from] GridError),
@@ -113,13 +121,18 @@ pub enum TaskRunError {
 impl TaskSet {
     /// `device` with as many SMs and stream priorities as this set says, each SM a TPC of its own, as masks of single
     /// SMs need.
-    #[must_use]
-    pub fn device(&self, device: &Device) -> Device {
-        let sm_order = match &device.sm_order {
-            SmOrder::Explicit(_) => SmOrder::Ascending,
-            order => order.clone(),
-        };
-        Device { sms: self.sms, sms_per_tpc: 1, priority_levels: self.priority_levels, sm_order, ..device.clone() }
+    ///
+    /// # Errors
+    /// [`DeviceError`] if there is no such GPU.
+    pub fn device(&self, device: &Device) -> Result<Device, DeviceError> {
+        device.with(|spec| {
+            spec.sms = self.sms;
+            spec.sms_per_tpc = 1;
+            spec.priority_levels = self.priority_levels;
+            if matches!(spec.sm_order, SmOrder::Explicit(_)) {
+                spec.sm_order = SmOrder::Ascending;
+            }
+        })
     }
 }
 
@@ -140,38 +153,40 @@ pub fn run_tasks(set: &TaskSet, options: &RunOptions) -> Result<TaskRun, TaskRun
     }
     let expected = usize::try_from(jobs).map_or(MAX_EXPECTED, |jobs| jobs.min(MAX_EXPECTED));
     let activations = Activations::new(&set.tasks, options.policy, horizon, options.seed, expected);
-    let mut gpu = Gpu::new(&set.device(&options.device), GpuOptions::default());
+    let mut gpu = Gpu::new(&set.device(&options.device)?, GpuOptions::default());
     gpu.reserve(expected);
     let (trace, activations) = match options.strategy {
         Strategy::SingleStream => {
-            let host = SingleStream::new(activations, &mut gpu)?;
-            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            let (trace, host) = simulated(SingleStream::new(activations, &mut gpu)?, gpu, options)?;
             (trace, host.into_activations())
         }
         Strategy::MultiStream => {
-            let host = MultiStream::new(activations, &mut gpu)?;
-            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            let (trace, host) = simulated(MultiStream::new(activations, &mut gpu)?, gpu, options)?;
             (trace, host.into_activations())
         }
         Strategy::SmAsCore => {
-            let host = SmAsCore::new(activations, &mut gpu)?;
-            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            let (trace, host) = simulated(SmAsCore::new(activations, &mut gpu)?, gpu, options)?;
             (trace, host.into_activations())
         }
         Strategy::Gang => {
             let reservations = set.reservations.ok_or(TaskRunError::NoReservations)?;
-            let host = Gang::new(activations, reservations, &mut gpu)?;
-            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            let (trace, host) = simulated(Gang::new(activations, reservations, &mut gpu)?, gpu, options)?;
             (trace, host.into_activations())
         }
         Strategy::StreamPerTask => {
-            let host = StreamPerTask::new(activations, &mut gpu)?;
-            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            let (trace, host) = simulated(StreamPerTask::new(activations, &mut gpu)?, gpu, options)?;
             (trace, host.into_activations())
         }
     };
     let (jobs, launches) = activations.into_records();
     Ok(TaskRun { trace, jobs, launches, horizon })
+}
+
+/// Runs a scheduler to the end.
+fn simulated<H: Host<Error = RunError>>(host: H, gpu: Gpu, options: &RunOptions) -> Result<(Trace, H), RunError> {
+    let host = Synchronized::new(host, options.synchronization, options.seed);
+    let (trace, _, host) = Simulation::new(gpu, host).run()?;
+    Ok((trace, host.into_inner()))
 }
 
 /// One hyperperiod of the tasks (and of the reservations, where they count) after the largest offset.

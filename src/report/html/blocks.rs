@@ -21,7 +21,7 @@ pub(super) struct PlacedBlock {
 
 /// All blocks of a run by SM, those of an SM in the order of their starts.
 pub(super) fn by_sm(summary: &Summary<'_>) -> Vec<Vec<PlacedBlock>> {
-    let device = &summary.scenario.device;
+    let device = summary.scenario.device();
     let mut by_sm = vec![Vec::new(); device.sms as usize];
     for (id, _, kernel) in summary.launches() {
         let warps = BlockDemand::new(&kernel.shape, device).map_or(0, |demand| demand.warps);

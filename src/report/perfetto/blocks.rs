@@ -7,13 +7,12 @@ use serde::Serialize;
 
 use super::PerfettoRun;
 use super::event::{Events, Lane, Span};
-use super::occupancy::Occupancy;
 use super::operations::has_arrow;
 use super::tracks::Tracks;
 use crate::device::BlockDemand;
-use crate::gpu::{Block, Trace};
 use crate::report::summary::Summary;
 use crate::time::Instant;
+use crate::trace::{Block, SumOverTime, Trace};
 use crate::workload::OperationId;
 
 /// What is told of a block when one clicks on it.
@@ -36,10 +35,10 @@ pub(super) fn write<W: Write>(
     events: &mut Events<W>,
 ) -> io::Result<()> {
     let summary = &run.summary;
-    let mut sms: BTreeMap<u16, (Lanes, Occupancy)> = BTreeMap::new();
+    let mut sms: BTreeMap<u16, (Lanes, SumOverTime)> = BTreeMap::new();
     for (id, block, is_first) in InOrder::new(summary) {
         let Some(kernel) = summary.trace.kernel_of(id) else { continue };
-        let device = &summary.scenario.device;
+        let device = summary.scenario.device();
         let warps = BlockDemand::new(&kernel.shape, device).map_or(0, |demand| demand.warps);
         let thread_slots = u64::from(warps) * u64::from(device.warp_size);
         let span = Span { from: block.start, to: block.end.min(summary.trace.end()) };
@@ -51,7 +50,7 @@ pub(super) fn write<W: Write>(
         if is_first && has_arrow(summary, id) {
             events.arrow_to(lane, tracks.id(id.0), span.from)?;
         }
-        occupancy.add(span, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
+        occupancy.add(span.from..span.to, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
     }
     for (sm, (_, occupancy)) in sms {
         let process = tracks.sm(sm);

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::PerfettoRun;
 use super::event::{Events, Lane};
-use crate::gpu::Trace;
+use crate::trace::Trace;
 use crate::workload::StreamId;
 
 /// The processes of one run, and those of their lanes that are known from the start.
@@ -36,7 +36,7 @@ impl<'a> Tracks<'a> {
             *next_lane = first.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
             first
         };
-        let engines = run.summary.scenario.device.copy.engines;
+        let engines = run.summary.scenario.device().copy.engines;
         Self {
             run,
             first_process,

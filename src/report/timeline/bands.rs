@@ -27,7 +27,7 @@ fn heights(count: usize) -> (Length, Length) {
 
 /// The bands below `top`, names across them, and where they end.
 pub(super) fn bands(context: &Context<'_>, top: Length) -> (Vec<Band>, Vec<Across>, Length) {
-    let sms = context.options.shown_sms(&context.summary.scenario.device);
+    let sms = context.options.shown_sms(context.summary.scenario.device());
     let (height, gap) = heights(sms.len());
     let all_sms = context.summary.trace.sms() as usize;
     let (spans, rows) = thin::spans(context, all_sms);

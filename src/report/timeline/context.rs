@@ -11,6 +11,8 @@ use crate::draw::{Anchor, Length, MM, Rect, font};
 use crate::report::Summary;
 use crate::workload::{Kernel, KernelId};
 
+/// Between the edge of the paper and what is drawn.
+pub(super) const MARGIN: Length = MM / 2;
 /// Between names and the plot.
 pub(super) const BESIDE_PLOT: Length = 13 * MM / 10;
 
@@ -43,13 +45,13 @@ impl<'a> Context<'a> {
 
     /// What one block of a kernel takes of the resource shown, and what an SM has of it.
     pub(super) fn units(&self, kernel: &Kernel) -> u32 {
-        let device = &self.summary.scenario.device;
+        let device = self.summary.scenario.device();
         // Kernels that fit no SM never got into a scenario.
         BlockDemand::new(&kernel.shape, device).map_or(0, |demand| self.options.height_by.of_block(&demand, device))
     }
 
     pub(super) fn capacity(&self) -> u32 {
-        self.options.height_by.of_sm(&self.summary.scenario.device).max(1)
+        self.options.height_by.of_sm(self.summary.scenario.device()).max(1)
     }
 
     /// Whether a kernel is one of those asked for.

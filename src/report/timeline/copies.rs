@@ -52,7 +52,7 @@ fn seen<'c>(
 
 /// The lanes below `top`, and where they end.
 pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
-    let engines = &context.summary.scenario.device.copy;
+    let engines = &context.summary.scenario.device().copy;
     let mut bottom = top;
     let mut lanes = Vec::new();
     for engine in 0..engines.engines {

@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::context::Context;
 use crate::draw::{Length, MM};
-use crate::gpu::RepeatedRun;
 use crate::time::{Duration, Instant};
+use crate::trace::RepeatedRun;
 use crate::workload::{KernelId, OperationId, OperationKind};
 
 /// Boxes narrower than this are joined with those that follow without a pause.

@@ -1,6 +1,6 @@
 //! The whole layout, from top to bottom.
 
-use super::context::{BESIDE_PLOT, Context, ending_at, starting_at};
+use super::context::{BESIDE_PLOT, Context, MARGIN, ending_at, starting_at};
 use super::error::TimelineError;
 use super::options::TimelineOptions;
 use super::queues::Queues;
@@ -11,7 +11,6 @@ use crate::draw::{Anchor, Length, MM, Rect, font, time_ticks};
 use crate::report::Summary;
 use crate::time::{Duration, Instant};
 
-pub(super) const MARGIN: Length = MM / 2;
 /// Right of the plot, where half of the last tick's label reaches.
 const RIGHT_MARGIN: Length = 3 * MM;
 /// Names take at most this share of the width \[percent\].
@@ -146,7 +145,7 @@ fn context<'a>(summary: &Summary<'a>, options: &'a TimelineOptions) -> Result<Co
 /// What the names beside the plot take.
 fn names_width(context: &Context<'_>, streams: &[(String, String)], queues: &[String]) -> Length {
     let size = Theme::PAPER.text_size;
-    let sms = context.options.shown_sms(&context.summary.scenario.device);
+    let sms = context.options.shown_sms(context.summary.scenario.device());
     let names = streams.iter().map(|(name, suffix)| format!("{name}{suffix}"));
     let widths = names.chain(["time [ms]00".to_owned()]).map(|name| font::width(&name, size, false));
     let names = widths.max().unwrap_or(0).min(context.options.width * MOST_FOR_NAMES / 100);
@@ -160,7 +159,7 @@ fn names_width(context: &Context<'_>, streams: &[(String, String)], queues: &[St
 
 /// What the names of SMs and the marks take.
 fn beside_bands(context: &Context<'_>) -> Length {
-    let sms = context.options.shown_sms(&context.summary.scenario.device);
+    let sms = context.options.shown_sms(context.summary.scenario.device());
     let last_sm = format!("SM {}", sms.iter().max().unwrap_or(&0));
     let marks = font::width(&bands::capacity_text(context), Theme::PAPER.small_size, false);
     font::width(&last_sm, Theme::PAPER.text_size, false).max(if bands::have_marks(sms.len()) { marks } else { 0 })
@@ -170,7 +169,7 @@ fn beside_bands(context: &Context<'_>) -> Length {
 fn title(context: &Context<'_>, top: Length, captions: &mut Vec<Label>) -> Length {
     let size = Theme::PAPER.title_size;
     let middle = top + size / 2;
-    let device = context.summary.scenario.device.name.clone();
+    let device = context.summary.scenario.device().name.clone();
     let right = context.options.width - MARGIN;
     let device = ending_at(device, right, middle, Theme::PAPER.text_size, LabelStyle::Quiet);
     let room = device.area.x - 2 * MM - MARGIN;
@@ -182,7 +181,7 @@ fn title(context: &Context<'_>, top: Length, captions: &mut Vec<Label>) -> Lengt
 
 /// What the height of the bands is, written upwards beside them, if there is room.
 fn height_title(context: &Context<'_>, top: Length, bottom: Length) -> Option<Label> {
-    let sms = context.options.shown_sms(&context.summary.scenario.device).len();
+    let sms = context.options.shown_sms(context.summary.scenario.device()).len();
     let size = Theme::PAPER.small_size;
     let text = format!("{} per SM", context.options.height_by.name());
     let length = font::width(&text, size, false);

@@ -26,7 +26,7 @@ pub enum HeightBy {
 impl HeightBy {
     /// What one block takes.
     #[must_use]
-    pub const fn of_block(self, demand: &BlockDemand, device: &Device) -> u32 {
+    pub fn of_block(self, demand: &BlockDemand, device: &Device) -> u32 {
         match self {
             Self::Threads => demand.warps * device.warp_size,
             Self::SharedMemory => demand.shared_memory_bytes,
@@ -113,14 +113,14 @@ impl TimelineOptions {
                 most_mm: MOST_WIDTH / MM,
             });
         }
-        let sms = scenario.device.sms;
+        let sms = scenario.device().sms;
         let last = self.sms.iter().flatten().map(|range| *range.end()).max();
         if let Some(sm) = last.filter(|&last| last >= sms) {
             return Err(TimelineError::NoSuchSm { sm, sms });
         }
         for title in self.only.iter().flatten() {
-            if !scenario.kernels.iter().any(|kernel| *kernel.title == **title) {
-                let mut known: Vec<&str> = scenario.kernels.iter().map(|kernel| &*kernel.title).collect();
+            if !scenario.kernels().iter().any(|kernel| *kernel.title == **title) {
+                let mut known: Vec<&str> = scenario.kernels().iter().map(|kernel| &*kernel.title).collect();
                 known.dedup();
                 known.truncate(20);
                 return Err(TimelineError::NoSuchKernel { title: title.clone(), known: known.join(", ") });

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::context::{Context, centred};
 use super::items;
 use super::scale::TimeScale;
-use super::{Label, Profile};
+use super::{Label, OccupancyProfile};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Point, Rect, font};
-use crate::gpu::RepeatedRun;
+use crate::trace::RepeatedRun;
 use crate::workload::{KernelId, OperationKind};
 
 /// Kernels with a shape of their own; all others share one.
@@ -26,7 +26,7 @@ pub(super) struct Amount {
 }
 
 /// The shapes of all SMs for which `bands` has a place.
-pub(super) fn profiles(context: &Context<'_>, bands: &BTreeMap<u32, Rect>) -> BTreeMap<u32, Vec<Profile>> {
+pub(super) fn profiles(context: &Context<'_>, bands: &BTreeMap<u32, Rect>) -> BTreeMap<u32, Vec<OccupancyProfile>> {
     let mut by_sm: BTreeMap<u32, Vec<Amount>> = BTreeMap::new();
     for (operation, record, kernel) in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
@@ -138,7 +138,7 @@ impl Sums {
     }
 }
 
-fn of_one_sm(context: &Context<'_>, amounts: &[Amount], band: &Rect, steps: &Steps<'_>) -> Vec<Profile> {
+fn of_one_sm(context: &Context<'_>, amounts: &[Amount], band: &Rect, steps: &Steps<'_>) -> Vec<OccupancyProfile> {
     let mut sums: BTreeMap<u32, Sums> = BTreeMap::new();
     for amount in amounts.iter().filter(|amount| amount.units > 0) {
         sums.entry(amount.group).or_insert_with(|| Sums::new(steps.count)).add(amount, steps);
@@ -162,7 +162,7 @@ fn of_one_sm(context: &Context<'_>, amounts: &[Amount], band: &Rect, steps: &Ste
         let kernel = (group < MOST_KERNELS).then_some(KernelId(group));
         let label = label(context, kernel, sums.count, &above, &below, steps);
         let outlines = outlines(&above, &below, steps);
-        profiles.push(Profile { kernel, count: sums.count, outlines, label });
+        profiles.push(OccupancyProfile { kernel, count: sums.count, outlines, label });
         below = above;
     }
     profiles

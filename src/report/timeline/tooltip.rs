@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::{Blocks, CopyBox, Profile, QueueEntry, StreamRow, ThinLine};
-use crate::gpu::{OperationRecord, Rule};
+use super::{Blocks, CopyBox, OccupancyProfile, QueueEntry, StreamRow, ThinLine};
 use crate::report::Summary;
 use crate::time::{Duration, Instant};
+use crate::trace::{OperationRecord, Rule};
 use crate::workload::{KernelId, OperationId};
 
 /// What is told of each operation, found once.
@@ -49,7 +49,7 @@ impl<'a> Tooltips<'a> {
         format!("{title}, {what}, SM {sm}\n{}\n{}", span(&blocks.time), self.launch(blocks.operation))
     }
 
-    pub(super) fn profile(&self, sm: u32, profile: &Profile) -> String {
+    pub(super) fn profile(&self, sm: u32, profile: &OccupancyProfile) -> String {
         format!("{}: {} blocks on SM {sm}", self.title(profile.kernel), profile.count)
     }
 

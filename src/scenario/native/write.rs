@@ -50,13 +50,13 @@ impl Scenario {
         let mut file = Map::new();
         file.insert("format".to_owned(), json!(FORMAT));
         file.insert("name".to_owned(), json!(self.name));
-        file.insert("device".to_owned(), device(&self.device));
+        file.insert("device".to_owned(), device(self.device()));
         file.insert("placement".to_owned(), json!(self.placement.name()));
         file.insert("seed".to_owned(), json!(self.seed));
         if let Some(horizon) = self.horizon {
             file.insert("horizon".to_owned(), time(horizon));
         }
-        if !self.kernels.is_empty() {
+        if !self.kernels().is_empty() {
             file.insert("kernels".to_owned(), Value::Object(writer.kernels()));
         }
         let (streams, hosts) = writer.threads()?;
@@ -89,8 +89,8 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(scenario: &'a Scenario) -> Self {
-        let titles = scenario.kernels.iter().map(|kernel| &*kernel.title);
-        let names = scenario.streams.iter().skip(1).map(|stream| &*stream.name);
+        let titles = scenario.kernels().iter().map(|kernel| &*kernel.title);
+        let names = scenario.streams().iter().skip(1).map(|stream| &*stream.name);
         let reserved: Vec<&str> = RESERVED.into_iter().chain([NULL_STREAM]).collect();
         let mut streams = vec![NULL_STREAM.to_owned()];
         streams.extend(distinct(names, "stream", &reserved));
@@ -98,7 +98,7 @@ impl<'a> Writer<'a> {
     }
 
     fn kernels(&self) -> Map<String, Value> {
-        let numbered = (0..).map(KernelId).zip(&self.scenario.kernels);
+        let numbered = (0..).map(KernelId).zip(self.scenario.kernels());
         let entries = numbered.map(|(id, kernel)| (self.kernels[id.0 as usize].clone(), self.kernel(id, kernel)));
         entries.collect()
     }
@@ -197,7 +197,7 @@ impl<'a> Writer<'a> {
     fn stream(&self, id: StreamId) -> Map<String, Value> {
         let mut entry = Map::new();
         entry.insert("name".to_owned(), json!(self.stream_name(id).unwrap_or_default()));
-        if let Some(spec) = self.scenario.streams.get(id.0 as usize).filter(|_| id != StreamId::NULL) {
+        if let Some(spec) = self.scenario.streams().get(id.0 as usize).filter(|_| id != StreamId::NULL) {
             entry.insert("priority".to_owned(), json!(spec.priority));
             entry.insert("blocking".to_owned(), json!(spec.blocking));
             if let Some(mask) = spec.sm_mask {
@@ -258,7 +258,7 @@ impl<'a> Writer<'a> {
                 json!({launch: name, "stream": stream_name(stream)?})
             }
             Step::Copy(copy, stream) => {
-                let copy = self.scenario.copies.get(copy.0 as usize).ok_or_else(unknown)?;
+                let copy = self.scenario.copies().get(copy.0 as usize).ok_or_else(unknown)?;
                 let mut entry = Map::new();
                 entry.insert("copy".to_owned(), json!(copy.direction.name()));
                 entry.insert("bytes".to_owned(), json!(copy.bytes));

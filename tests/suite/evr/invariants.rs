@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use gpusched::applications::{ApplicationSet, Injections, Outcome};
-use gpusched::gpu::Trace;
-use gpusched::hosts::Scheduler;
+use gpusched::applications::{ApplicationSet, Injections, Outcome, Usage, segments};
 use gpusched::hosts::gpu_evr::{EvrRules, GpuEvr};
+use gpusched::hosts::{Scheduler, usage_of_applications};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::Trace;
 use gpusched::workload::{OperationId, OperationKind};
 use proptest::prelude::*;
 
@@ -119,6 +119,19 @@ proptest! {
                 spans.sort_unstable();
                 prop_assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{}", scheduler);
             }
+        }
+    }
+
+    #[test]
+    fn sums_that_are_kept_without_a_trace_are_those_of_the_trace(seed in any::<u64>(), count in 1_u32..25) {
+        let set = small_thirteen(count, seed);
+        for scheduler in Scheduler::ALL {
+            let trace = run(&set, scheduler, EvrRules::default());
+            let usage = usage_of_applications(&set, scheduler, EvrRules::default()).expect("it runs");
+            prop_assert_eq!(&usage, &Usage::of(&trace, &segments(&trace), set.injections.len()), "{}", scheduler);
+            let whole = Outcome::new(&set, scheduler.name(), &trace);
+            let from_sums = Outcome::of_usage(&set, scheduler.name(), &usage);
+            prop_assert_eq!(Outcome { segments: Vec::new(), ..whole }, from_sums, "{}", scheduler);
         }
     }
 

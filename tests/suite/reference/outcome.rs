@@ -1,6 +1,6 @@
 //! What the reference simulator reports.
 
-use gpusched::gpu::Rule;
+use gpusched::trace::Rule;
 use gpusched::workload::{OperationKind, StreamId};
 
 /// One operation; instants in ns.

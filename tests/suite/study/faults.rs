@@ -17,7 +17,7 @@ fn undisturbed(study: &Study, directory: &Path) -> String {
 }
 
 /// The rows that a file lacks.
-fn after<'a>(all: &'a [Row], file: &ResultFile) -> &'a [Row] {
+fn after<'a>(all: &'a [StudyRow], file: &ResultFile) -> &'a [StudyRow] {
     &all[usize::try_from(file.rows()).expect("it is small")..]
 }
 

@@ -1,0 +1,67 @@
+//! An observation, and what is derived from it before any rule is checked.
+
+use super::completions;
+use super::facts::{Facts, facts};
+use super::observation::{Observation, ObservedWork, Source};
+use super::options::Tolerances;
+use super::readiness::Readiness;
+use super::stamp::Clocks;
+use super::sweep::Events;
+
+/// An observation with everything that was derived from it.
+pub(super) struct Case<'a> {
+    pub(super) observation: &'a Observation,
+    pub(super) clocks: Clocks,
+    pub(super) facts: Vec<Facts>,
+    pub(super) ready: Vec<Readiness>,
+    pub(super) events: Events,
+}
+
+impl<'a> Case<'a> {
+    /// Derives everything. The tolerances are those for measured times; simulated ones are exact.
+    pub(super) fn new(observation: &'a Observation, tolerances: &Tolerances) -> Self {
+        Self::with_facts(observation, facts(observation), tolerances)
+    }
+
+    /// The same, with facts that are known already.
+    pub(super) fn with_facts(observation: &'a Observation, facts: Vec<Facts>, tolerances: &Tolerances) -> Self {
+        let simulated = matches!(observation.source, Source::Simulated { .. });
+        let tolerances = if simulated { Tolerances::EXACT } else { *tolerances };
+        let clocks = Clocks { tolerances, exact: simulated && !has_zero_length(observation), ordered: simulated };
+        let ready = completions::readiness(observation, &facts, &clocks);
+        Self { observation, clocks, facts, ready, events: Events::of(observation) }
+    }
+
+    /// Whether streams may have to wait for hardware channels, which the audit does not follow.
+    pub(super) fn channels_bind(&self) -> bool {
+        self.observation.device.channels.is_some_and(|channels| channels as usize <= self.observation.streams.len())
+    }
+
+    /// Whether operation `operation` may use SM `sm`.
+    pub(super) fn may_use(&self, operation: usize, sm: u32) -> bool {
+        let mask = self.observation.operations[operation].kernel().and_then(|kernel| kernel.sm_mask);
+        mask.is_none_or(|mask| mask.enables_sm(sm, &self.observation.device))
+    }
+
+    /// Whether `one` was surely ahead of `other` when both were in the same queue.
+    pub(super) fn surely_ahead(&self, one: usize, other: usize) -> bool {
+        let (Some(hi), lo) = (self.hi(one), self.ready[other].lo) else { return false };
+        self.clocks.surely_before(&hi, &lo) || (self.clocks.exact && hi == lo && one < other)
+    }
+
+    /// By when an operation was surely in its queue.
+    pub(super) fn hi(&self, operation: usize) -> Option<super::stamp::When> {
+        use super::stamp::{Stamp, When};
+        let started = self.facts[operation].first_start;
+        self.ready[operation].hi.or(started.map(|start| When::on_gpu(Stamp { at: start, rank: 0 })))
+    }
+}
+
+/// Things without length can happen several times at one instant, so that their order cannot be told from times.
+fn has_zero_length(observation: &Observation) -> bool {
+    observation.operations.iter().any(|operation| match &operation.work {
+        ObservedWork::Kernel(kernel) => kernel.blocks.times.iter().any(|[start, end]| start >= end),
+        ObservedWork::Copy(copy) => copy.times_ns.is_some_and(|[start, end]| start >= end),
+        ObservedWork::Memset => false,
+    })
+}

@@ -1,0 +1,143 @@
+//! Assigning blocks of one kernel, one after another, until all are assigned or none fits: rules R1, R2, R3.
+
+use super::Context;
+use super::sm_back::{RunningKernel, RunningWave, SmBack, next_place};
+use crate::gpu::calendar::Event;
+use crate::gpu::error::RunError;
+use crate::gpu::observer::Observer;
+use crate::time::Duration;
+use crate::trace::{NewWave, Rule};
+use crate::workload::{Part, Placement, Start, distribute};
+
+impl SmBack {
+    /// Assigns blocks of the kernel at place `head`. `None`: it is fully dispatched; otherwise the rule that holds its
+    /// next block.
+    pub(super) fn assign_blocks<O: Observer>(
+        &mut self,
+        head: u32,
+        context: &mut Context<'_, O>,
+    ) -> Result<Option<Rule>, RunError> {
+        let kernel = self.kernels[head as usize];
+        let sms = context.catalogue.sms_of(kernel.kernel, kernel.stream);
+        let mut parts = std::mem::take(&mut self.scratch_parts);
+        parts.clear();
+        let mut total = 0_u32;
+        for &sm in sms {
+            let room = self.sms[usize::from(sm)].room(&kernel.demand);
+            if room > 0 {
+                debug_assert!(u16::try_from(room).is_ok(), "a device has at most 65,535 block slots on an SM");
+                let room = u16::try_from(room).unwrap_or(u16::MAX);
+                parts.push(Part { sm, room, blocks: 0 });
+                total += u32::from(room);
+            }
+        }
+        let blocks = kernel.unassigned.min(total);
+        if blocks > 0 {
+            self.place(head, kernel, &mut parts, blocks, context)?;
+        }
+        self.scratch_parts = parts;
+        if blocks == kernel.unassigned {
+            return Ok(None);
+        }
+        // Why not even one further block fits: the first rule that every SM breaks, after giving each SM the benefit
+        // of the rules before it.
+        let refusals = sms.iter().filter_map(|&sm| self.sms[usize::from(sm)].refusal(&kernel.demand));
+        Ok(Some(refusals.max().unwrap_or(Rule::R2)))
+    }
+
+    /// Places `blocks` blocks, for which the parts have room.
+    fn place<O: Observer>(
+        &mut self,
+        head: u32,
+        kernel: RunningKernel,
+        parts: &mut [Part],
+        blocks: u32,
+        context: &mut Context<'_, O>,
+    ) -> Result<(), RunError> {
+        let operation = kernel.operation;
+        let time = context.catalogue.kernels()[kernel.kernel.0 as usize].duration;
+        let own_times = context.catalogue.block_times(kernel.kernel);
+        let first_block = kernel.blocks - kernel.unassigned;
+        let cursor = self.cursor;
+        let mut start = Start { cursor, seed: self.seed, operation: operation.0, first_block };
+        if time.varies() || own_times.is_some() {
+            let mut order = std::mem::take(&mut self.order);
+            order.choose(self.placement, parts, blocks, &mut start);
+            self.cursor = start.cursor;
+            for (block, &chosen) in (first_block..).zip(&order.order) {
+                let part = Part { blocks: 1, room: 1, ..parts[chosen as usize] };
+                let own = own_times.and_then(|times| times.get(block as usize)).copied();
+                let duration = own.unwrap_or_else(|| self.block_times.draw(operation, block, time));
+                self.start_wave(head, block, &[part], cursor, duration, context)?;
+            }
+            self.order = order;
+        } else {
+            distribute(self.placement, parts, blocks, &mut start, &mut self.order);
+            self.cursor = start.cursor;
+            // Parts that got nothing would not change the order of the others, unless it is random.
+            let used = if self.placement == Placement::Random { parts.len() } else { partition_used(parts) };
+            self.start_wave(head, first_block, &parts[..used], cursor, time.worst, context)?;
+        }
+        let running = &mut self.kernels[head as usize];
+        running.unassigned -= blocks;
+        running.running += blocks;
+        if first_block == 0 {
+            context.observer.dispatched(operation, context.now);
+        }
+        if running.unassigned == 0 {
+            context.observer.fully_dispatched(operation, context.now);
+        }
+        Ok(())
+    }
+
+    /// Takes the resources, tells of the wave and enters its end in the calendar.
+    fn start_wave<O: Observer>(
+        &mut self,
+        head: u32,
+        first_block: u32,
+        parts: &[Part],
+        cursor: u32,
+        duration: Duration,
+        context: &mut Context<'_, O>,
+    ) -> Result<(), RunError> {
+        let RunningKernel { operation, demand, .. } = self.kernels[head as usize];
+        let mut blocks = 0;
+        for part in parts {
+            self.sms[usize::from(part.sm)].take(&demand, u32::from(part.blocks));
+            blocks += u32::from(part.blocks);
+        }
+        let end = context.now.checked_add(duration).ok_or(RunError::TimeOverflow { operation })?;
+        let wave = NewWave { operation, first_block, blocks, cursor, start: context.now, duration };
+        context.observer.wave(&wave, parts)?;
+        let index = self.keep_wave(head, blocks, parts);
+        context.calendar.complete_at(end, Event::Wave(index));
+        Ok(())
+    }
+
+    /// Keeps a wave until it completes.
+    fn keep_wave(&mut self, kernel: u32, blocks: u32, parts: &[Part]) -> u32 {
+        let index = self.free_waves.pop().unwrap_or_else(|| {
+            let place = next_place(self.waves.len());
+            self.waves.push(RunningWave::default());
+            place
+        });
+        let wave = &mut self.waves[index as usize];
+        wave.kernel = kernel;
+        wave.blocks = blocks;
+        wave.parts.clear();
+        wave.parts.extend_from_slice(parts);
+        index
+    }
+}
+
+/// Moves parts that got blocks to the front, keeping their order; gives their number.
+fn partition_used(parts: &mut [Part]) -> usize {
+    let mut used = 0;
+    for index in 0..parts.len() {
+        if parts[index].blocks > 0 {
+            parts.swap(used, index);
+            used += 1;
+        }
+    }
+    used
+}

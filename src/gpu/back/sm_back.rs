@@ -1,0 +1,246 @@
+//! The simulated back: EE queues, SMs, CE queues and copy engines. Rules C2, C3, X1, A2, G3.
+
+use super::copy_engine::CopyEngine;
+use super::ee_queue::EeQueue;
+use super::random::BlockTimes;
+use super::sm::Sm;
+use super::stretch::{Period, Running};
+use super::{Back, Context, Ready};
+use crate::device::{BlockDemand, Device};
+use crate::gpu::calendar::Event;
+use crate::gpu::error::RunError;
+use crate::gpu::observer::Observer;
+use crate::gpu::options::GpuOptions;
+use crate::trace::Rule;
+use crate::workload::{KernelId, OperationId, OperationKind, Part, Placement, Sequence, StreamId};
+
+/// EE queues before SMs, CE queues before copy engines.
+#[derive(Debug, Clone)]
+pub struct SmBack {
+    pub(super) placement: Placement,
+    pub(super) seed: u64,
+    pub(super) may_skip_cycles: bool,
+    pub(super) sms: Vec<Sm>,
+    empty: Sm,
+    ee_queues: Vec<EeQueue>,
+    copy_engines: Vec<CopyEngine>,
+    /// Kernels that are in an EE queue or have blocks on SMs; places are used again.
+    pub(super) kernels: Vec<RunningKernel>,
+    free_kernels: Vec<u32>,
+    /// Waves that run; places, and the lists of parts in them, are used again.
+    pub(super) waves: Vec<RunningWave>,
+    pub(super) free_waves: Vec<u32>,
+    /// The round-robin pointer: the SM after the last one used.
+    pub(super) cursor: u32,
+    /// See `skip_cycles`.
+    pub(super) skip_attempt: (OperationId, u32),
+    /// Since SMs were last looked at in vain, blocks have completed or a kernel has become the head of an EE queue.
+    /// Without either, no block fits that did not fit then.
+    changed: bool,
+    pub(super) block_times: BlockTimes,
+    pub(super) order: Sequence,
+    pub(super) scratch_parts: Vec<Part>,
+    pub(super) scratch_running: Vec<Running>,
+    pub(super) scratch_period: Period,
+}
+
+/// How far a kernel has come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunningKernel {
+    pub(super) operation: OperationId,
+    pub(super) kernel: KernelId,
+    pub(super) stream: StreamId,
+    pub(super) demand: BlockDemand,
+    pub(super) blocks: u32,
+    pub(super) unassigned: u32,
+    pub(super) running: u32,
+}
+
+/// Blocks that were assigned together and run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RunningWave {
+    /// Its place among the kernels.
+    pub(super) kernel: u32,
+    pub(super) blocks: u32,
+    pub(super) parts: Vec<Part>,
+}
+
+/// No operation has this number: it would be number 2^32.
+const NO_ATTEMPT: (OperationId, u32) = (OperationId(u32::MAX), 0);
+
+impl SmBack {
+    /// Idle SMs and copy engines.
+    #[must_use]
+    pub fn new(device: &Device, options: &GpuOptions) -> Self {
+        let empty = Sm::new(device);
+        Self {
+            placement: options.placement,
+            seed: options.seed,
+            may_skip_cycles: options.skip_cycles,
+            sms: vec![empty; device.sms as usize],
+            empty,
+            ee_queues: device.priorities().map(|_| EeQueue::default()).collect(),
+            copy_engines: (0..device.copy.engines).map(|_| CopyEngine::default()).collect(),
+            kernels: Vec::new(),
+            free_kernels: Vec::new(),
+            waves: Vec::new(),
+            free_waves: Vec::new(),
+            cursor: 0,
+            skip_attempt: NO_ATTEMPT,
+            changed: false,
+            block_times: BlockTimes::new(options.seed),
+            order: Sequence::default(),
+            scratch_parts: Vec::new(),
+            scratch_running: Vec::new(),
+            scratch_period: Period::default(),
+        }
+    }
+
+    /// C2, C3: every idle copy engine takes the head of its queue.
+    fn start_copies<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<(), RunError> {
+        for (number, engine) in (0..).zip(&mut self.copy_engines) {
+            let Some((operation, copy)) = engine.start_next() else { continue };
+            context.observer.dispatched(operation, context.now);
+            context.observer.fully_dispatched(operation, context.now);
+            let duration = context.catalogue.copies()[copy.0 as usize].time();
+            let end = context.now.checked_add(duration).ok_or(RunError::TimeOverflow { operation })?;
+            context.calendar.complete_at(end, Event::Copy(number));
+        }
+        Ok(())
+    }
+
+    /// A2 holds the heads of all EE queues below `level`.
+    fn note_lower_levels<O: Observer>(&mut self, level: usize, context: &mut Context<'_, O>) {
+        for lower in level + 1..self.ee_queues.len() {
+            let head = self.ee_queues[lower].head();
+            let head = head.map(|kernel| (self.kernels[kernel as usize].operation, Rule::A2));
+            self.note_blocked(lower, head, context);
+        }
+    }
+
+    /// Keeps account of why the head of an EE queue waits, and since when.
+    fn note_blocked<O: Observer>(
+        &mut self,
+        level: usize,
+        why: Option<(OperationId, Rule)>,
+        context: &mut Context<'_, O>,
+    ) {
+        let queue = &mut self.ee_queues[level];
+        if queue.blocked.map(|(head, rule, _)| (head, rule)) == why {
+            return;
+        }
+        if let Some((head, rule, since)) = queue.blocked.take() {
+            context.observer.waited(head, rule, since, context.now);
+        }
+        queue.blocked = why.map(|(head, rule)| (head, rule, context.now));
+    }
+
+    fn complete_wave(&mut self, index: u32) -> Option<OperationId> {
+        let wave = &self.waves[index as usize];
+        let kernel = &mut self.kernels[wave.kernel as usize];
+        for part in &wave.parts {
+            self.sms[usize::from(part.sm)].give_back(&kernel.demand, u32::from(part.blocks));
+        }
+        self.changed = true;
+        kernel.running -= wave.blocks;
+        let is_complete = kernel.running == 0 && kernel.unassigned == 0;
+        self.free_waves.push(index);
+        if is_complete {
+            self.free_kernels.push(wave.kernel);
+        }
+        is_complete.then_some(kernel.operation)
+    }
+}
+
+/// The place behind the last of so many kernels or waves. Of either there are at most as many as operations, or as
+/// block slots, or as blocks of no length that one instant assigns: all counted with 32 bits.
+pub(super) fn next_place(places: usize) -> u32 {
+    debug_assert!(u32::try_from(places).is_ok(), "more than 2^32 kernels or waves at once");
+    u32::try_from(places).unwrap_or(u32::MAX)
+}
+
+impl Back for SmBack {
+    /// A1: a kernel enters the EE queue of its stream's priority.
+    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut Context<'_, O>) {
+        let Ready { operation, kind, stream } = ready;
+        match kind {
+            OperationKind::Kernel(kernel) => {
+                let blocks = context.catalogue.kernels()[kernel.0 as usize].blocks;
+                let demand = context.catalogue.kernels()[kernel.0 as usize].demand();
+                let running =
+                    RunningKernel { operation, kernel, stream, demand, blocks, unassigned: blocks, running: 0 };
+                let place = if let Some(place) = self.free_kernels.pop() {
+                    self.kernels[place as usize] = running;
+                    place
+                } else {
+                    self.kernels.push(running);
+                    next_place(self.kernels.len() - 1)
+                };
+                let level = context.catalogue.streams()[stream.0 as usize].level();
+                if self.ee_queues[level].push(place) {
+                    self.changed = true;
+                    context.observer.reached_queue_head(operation, context.now);
+                }
+            }
+            OperationKind::Copy(copy) => {
+                let engine = context.catalogue.copies()[copy.0 as usize].engine();
+                self.copy_engines[engine].push(operation, copy);
+            }
+            OperationKind::Memset => debug_assert!(false, "a memset ends in the front"),
+        }
+    }
+
+    fn complete<O: Observer>(&mut self, event: Event, _context: &mut Context<'_, O>) -> Option<OperationId> {
+        match event {
+            Event::Wave(wave) => self.complete_wave(wave),
+            Event::Copy(engine) => self.copy_engines[engine as usize].complete(),
+        }
+    }
+
+    /// A2: the EE queues in order of priority; X1: only their heads; until one of them cannot go on.
+    fn dispatch<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<Option<OperationId>, RunError> {
+        self.start_copies(context)?;
+        let mut heads = self.ee_queues.iter().map(EeQueue::head).enumerate();
+        let Some((level, head)) = heads.find_map(|(level, head)| Some((level, head?))) else {
+            return Ok(None);
+        };
+        if !self.changed {
+            self.skip_cycles(head, context)?;
+            return Ok(None);
+        }
+        let operation = self.kernels[head as usize].operation;
+        if let Some(rule) = self.assign_blocks(head, context)? {
+            self.changed = false;
+            self.note_blocked(level, Some((operation, rule)), context);
+            self.skip_cycles(head, context)?;
+            self.note_lower_levels(level, context);
+            return Ok(None);
+        }
+        self.note_blocked(level, None, context);
+        // G3.
+        if let Some(next) = self.ee_queues[level].pop() {
+            context.observer.reached_queue_head(self.kernels[next as usize].operation, context.now);
+        }
+        Ok(Some(operation))
+    }
+
+    fn close<O: Observer>(&mut self, context: &mut Context<'_, O>) {
+        for level in 0..self.ee_queues.len() {
+            self.note_blocked(level, None, context);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.ee_queues.iter_mut().for_each(EeQueue::clear);
+        self.copy_engines.iter_mut().for_each(CopyEngine::clear);
+        self.sms.fill(self.empty);
+        self.kernels.clear();
+        self.free_kernels.clear();
+        // The lists of parts stay.
+        self.free_waves.clear();
+        self.free_waves.extend((0..).take(self.waves.len()));
+        self.cursor = 0;
+        self.skip_attempt = NO_ATTEMPT;
+        self.changed = false;
+    }
+}

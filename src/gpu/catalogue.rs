@@ -1,0 +1,126 @@
+//! What was made known to the GPU, with what only a GPU that runs it wants to know: the SMs that each stream and kernel
+//! may use, in the order of preference, and block times of single blocks.
+
+use std::sync::Arc;
+
+use super::error::SubmitError;
+use crate::device::{Device, SmMask};
+use crate::time::Duration;
+use crate::workload::{
+    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Copy, CopyId, Kernel, KernelId, Placement,
+    StreamId, StreamSpec,
+};
+
+/// Streams, kernels and copies that the device takes, and where and how long their blocks run.
+#[derive(Debug, Clone)]
+pub struct Known {
+    catalogue: Catalogue,
+    /// SMs that each stream's mask leaves; `None`: all.
+    stream_sms: Vec<Option<Box<[u16]>>>,
+    /// SMs that each kernel's own mask leaves; `None`: it has none.
+    kernel_sms: Vec<Option<Box<[u16]>>>,
+    /// Block times, where blocks have one each.
+    block_times: Vec<Option<Arc<[Duration]>>>,
+    /// All SMs in the order of preference: the device's for most-room, by number for the other policies.
+    sms: Vec<u16>,
+}
+
+impl Known {
+    /// Only the NULL stream is known.
+    pub(super) fn new(device: &Device, placement: Placement) -> Self {
+        let ids = match placement {
+            Placement::MostRoom => device.sm_order.ids(device.sms),
+            _ => (0..device.sms).collect(),
+        };
+        // A device has at most 4,096 SMs, which its constructor checks.
+        let sms = ids.into_iter().filter_map(|sm| u16::try_from(sm).ok()).collect();
+        Self {
+            catalogue: Catalogue::new(device.clone()),
+            stream_sms: vec![None],
+            kernel_sms: Vec::new(),
+            block_times: Vec::new(),
+            sms,
+        }
+    }
+
+    /// Forgets kernels and copies.
+    pub(super) fn forget_work(&mut self) {
+        self.catalogue.forget_work();
+        self.kernel_sms.clear();
+        self.block_times.clear();
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        self.catalogue.device()
+    }
+
+    /// All kernels that were made known.
+    #[must_use]
+    pub fn kernels(&self) -> &[CheckedKernel] {
+        self.catalogue.kernels()
+    }
+
+    /// All copies that were made known.
+    #[must_use]
+    pub fn copies(&self) -> &[CheckedCopy] {
+        self.catalogue.copies()
+    }
+
+    /// All streams that were made known.
+    #[must_use]
+    pub fn streams(&self) -> &[CheckedStream] {
+        self.catalogue.streams()
+    }
+
+    /// Streams, kernels and copies as plain data.
+    pub(super) fn into_parts(self) -> (Vec<StreamSpec>, Vec<Kernel>, Vec<Copy>) {
+        self.catalogue.into_parts()
+    }
+
+    pub(super) fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError> {
+        let mask = spec.sm_mask;
+        let id = self.catalogue.add_stream(spec)?;
+        self.stream_sms.push(mask.map(|mask| self.sms_left_by(mask)));
+        Ok(id)
+    }
+
+    pub(super) fn add_kernel(&mut self, kernel: Kernel) -> Result<KernelId, SubmitError> {
+        let mask = kernel.sm_mask;
+        let id = self.catalogue.add_kernel(kernel)?;
+        self.kernel_sms.push(mask.map(|mask| self.sms_left_by(mask)));
+        self.block_times.push(None);
+        Ok(id)
+    }
+
+    pub(super) fn add_copy(&mut self, copy: Copy) -> Result<CopyId, SubmitError> {
+        Ok(self.catalogue.add_copy(copy)?)
+    }
+
+    pub(super) fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), SubmitError> {
+        Ok(self.catalogue.set_block_time(kernel, time)?)
+    }
+
+    pub(super) fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {
+        if let Some(known) = self.block_times.get_mut(kernel.0 as usize) {
+            *known = Some(times);
+        }
+    }
+
+    /// Times of single blocks, if the kernel has such.
+    pub(super) fn block_times(&self, kernel: KernelId) -> Option<&[Duration]> {
+        self.block_times[kernel.0 as usize].as_deref()
+    }
+
+    /// SMs that a kernel may use in a stream, in the order of preference: its own mask replaces the stream's.
+    pub(super) fn sms_of(&self, kernel: KernelId, stream: StreamId) -> &[u16] {
+        let own = self.kernel_sms[kernel.0 as usize].as_deref();
+        own.or(self.stream_sms[stream.0 as usize].as_deref()).unwrap_or(&self.sms)
+    }
+
+    fn sms_left_by(&self, mask: SmMask) -> Box<[u16]> {
+        let enabled = |sm: &u16| mask.enables_sm(u32::from(*sm), self.device());
+        self.sms.iter().copied().filter(enabled).collect()
+    }
+}

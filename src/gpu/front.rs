@@ -1,0 +1,206 @@
+//! Stream queues: submission, who may go on, completion. Rules G1, G2, G4, C1, C4, N1, N2, and hardware channels.
+
+mod promote;
+mod stream_queue;
+
+use std::collections::VecDeque;
+
+use super::back::{Back, Context};
+use super::error::SubmitError;
+use super::host::GpuEvent;
+use super::observer::Observer;
+use crate::time::Instant;
+use crate::trace::Launch;
+use crate::workload::{OperationId, OperationKind, Origin, StreamId};
+use stream_queue::{NONE, StreamQueue};
+
+/// Everything before the EE and CE queues. It knows operations by number; what has completed is forgotten as soon as
+/// everything submitted before it has, too.
+#[derive(Debug, Clone)]
+pub(super) struct Front {
+    streams: Vec<StreamQueue>,
+    blocking_streams: Vec<StreamId>,
+    /// Operations from the first that has not completed on.
+    operations: VecDeque<Operation>,
+    /// Operations before those.
+    completed_in_a_row: u32,
+    channels: Option<u32>,
+    /// `None`: no limit.
+    free_channels: Option<u32>,
+    /// Kernels that need a channel, and since when.
+    channel_queue: VecDeque<(u32, Instant)>,
+    /// Entries into EE and CE queues so far, at most one per operation.
+    queue_entries: u32,
+    /// What the host is still to be told.
+    pub(super) events: Vec<GpuEvent>,
+    scratch_ready: Vec<u32>,
+    scratch_streams: Vec<StreamId>,
+    scratch_held: Vec<StreamId>,
+}
+
+/// One submitted operation.
+#[derive(Debug, Clone, Copy)]
+struct Operation {
+    kind: OperationKind,
+    stream: StreamId,
+    /// What is behind it in its stream queue.
+    next: u32,
+    is_complete: bool,
+}
+
+impl Front {
+    /// Only the NULL stream exists.
+    pub(super) fn new(channels: Option<u32>) -> Self {
+        Self {
+            streams: vec![StreamQueue::new(true)],
+            blocking_streams: Vec::new(),
+            operations: VecDeque::new(),
+            completed_in_a_row: 0,
+            channels,
+            free_channels: channels,
+            channel_queue: VecDeque::new(),
+            queue_entries: 0,
+            events: Vec::new(),
+            scratch_ready: Vec::new(),
+            scratch_streams: Vec::new(),
+            scratch_held: Vec::new(),
+        }
+    }
+
+    /// Idle again at t = 0; streams stay.
+    pub(super) fn clear(&mut self) {
+        for stream in &mut self.streams {
+            *stream = StreamQueue::new(stream.blocking);
+        }
+        self.operations.clear();
+        self.completed_in_a_row = 0;
+        self.free_channels = self.channels;
+        self.channel_queue.clear();
+        self.queue_entries = 0;
+        self.events.clear();
+        self.scratch_ready.clear();
+        self.scratch_streams.clear();
+        self.scratch_held.clear();
+    }
+
+    /// A stream was created, the next by number.
+    pub(super) fn add_stream(&mut self, id: StreamId, blocking: bool) {
+        debug_assert_eq!(id.0 as usize, self.streams.len());
+        self.streams.push(StreamQueue::new(blocking));
+        if blocking {
+            self.blocking_streams.push(id);
+        }
+    }
+
+    /// G1: an operation enters its stream queue.
+    pub(super) fn submit<O: Observer>(
+        &mut self,
+        stream: StreamId,
+        kind: OperationKind,
+        origin: Origin,
+        back: &mut impl Back,
+        context: &mut Context<'_, O>,
+    ) -> Result<OperationId, SubmitError> {
+        // Fewer than the limit of the run, which 32 bits hold.
+        let number = u32::try_from(self.submitted()).map_err(|_| SubmitError::TooManyOperations { most: u32::MAX })?;
+        let queue = self.streams.get_mut(stream.0 as usize).ok_or(SubmitError::Unknown)?;
+        let known = match kind {
+            OperationKind::Kernel(kernel) => (kernel.0 as usize) < context.catalogue.kernels().len(),
+            OperationKind::Copy(copy) => (copy.0 as usize) < context.catalogue.copies().len(),
+            OperationKind::Memset => true,
+        };
+        if !known {
+            return Err(SubmitError::Unknown);
+        }
+        queue.undispatched_kernels += u32::from(matches!(kind, OperationKind::Kernel(_)));
+        let before = queue.push(number);
+        self.operations.push_back(Operation { kind, stream, next: NONE, is_complete: false });
+        let id = OperationId(number);
+        context.observer.launched(id, &Launch { kind, stream, origin, at: context.now });
+        if let Some(before) = before {
+            self.operation_mut(before).next = number;
+        } else {
+            context.observer.reached_head(id, context.now);
+            let mut affected = std::mem::take(&mut self.scratch_streams);
+            affected.push(stream);
+            self.promote(affected, back, context);
+        }
+        Ok(id)
+    }
+
+    /// G4, C4: what the back ran has completed; whatever that sets free goes on.
+    pub(super) fn complete<O: Observer>(
+        &mut self,
+        operation: OperationId,
+        back: &mut impl Back,
+        context: &mut Context<'_, O>,
+    ) {
+        let stream = self.operation(operation.0).stream;
+        let mut affected = std::mem::take(&mut self.scratch_streams);
+        self.leave_stream(stream, operation.0, &mut affected, context);
+        self.promote(affected, back, context);
+    }
+
+    /// G3: the back has assigned all blocks of a kernel.
+    pub(super) fn fully_dispatched<O: Observer>(
+        &mut self,
+        operation: OperationId,
+        back: &mut impl Back,
+        context: &mut Context<'_, O>,
+    ) {
+        self.events.push(GpuEvent::FullyDispatched(operation));
+        let stream = self.operation(operation.0).stream;
+        let queue = &mut self.streams[stream.0 as usize];
+        queue.undispatched_kernels -= 1;
+        if queue.undispatched_kernels == 0
+            && let Some(next) = self.give_channel_back(stream, context)
+        {
+            self.enter_ee_queue(next, back, context);
+        }
+    }
+
+    /// Whether an operation has completed. An unknown one counts as completed.
+    pub(super) fn is_complete(&self, operation: OperationId) -> bool {
+        let index = operation.0.checked_sub(self.completed_in_a_row);
+        index.and_then(|index| self.operations.get(index as usize)).is_none_or(|operation| operation.is_complete)
+    }
+
+    /// The operation submitted last to `stream`, if it has not completed.
+    pub(super) fn last_in(&self, stream: StreamId) -> Option<OperationId> {
+        self.streams.get(stream.0 as usize)?.last().map(OperationId)
+    }
+
+    /// Operations submitted so far.
+    pub(super) fn submitted(&self) -> usize {
+        self.completed_in_a_row() + self.operations.len()
+    }
+
+    /// How many operations, in launch order, have completed before the first that has not.
+    pub(super) fn completed_in_a_row(&self) -> usize {
+        self.completed_in_a_row as usize
+    }
+
+    /// The run is over: what still waits for a channel waits until now, which is for good.
+    pub(super) fn close<O: Observer>(&mut self, context: &mut Context<'_, O>) {
+        while let Some((operation, since)) = self.channel_queue.pop_front() {
+            context.observer.waited(OperationId(operation), crate::trace::Rule::Channel, since, context.now);
+        }
+    }
+
+    /// An operation that has not completed.
+    fn operation(&self, number: u32) -> Operation {
+        self.operations[(number - self.completed_in_a_row) as usize]
+    }
+
+    fn operation_mut(&mut self, number: u32) -> &mut Operation {
+        &mut self.operations[(number - self.completed_in_a_row) as usize]
+    }
+
+    /// Forgets operations that have completed, up to the first that has not.
+    fn forget_completed(&mut self) {
+        while self.operations.front().is_some_and(|operation| operation.is_complete) {
+            self.operations.pop_front();
+            self.completed_in_a_row += 1;
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Who may go on from a stream queue to its EE or CE queue: rules G2, A1, C1, N1, N2, and hardware channels.
+
+use super::Front;
+use super::stream_queue::HeadState;
+use crate::gpu::back::{Back, Context, Ready};
+use crate::gpu::host::GpuEvent;
+use crate::gpu::observer::Observer;
+use crate::trace::Rule;
+use crate::workload::{OperationId, OperationKind, StreamId};
+
+impl Front {
+    /// Lets every stream's head go on that may, after the queues of `streams` changed.
+    ///
+    /// Operations that become ready together enter their queues in launch order. A memset has no duration and needs
+    /// no engine: it completes as soon as it may advance, which may make further operations ready at once.
+    pub(super) fn promote<O: Observer>(
+        &mut self,
+        mut streams: Vec<StreamId>,
+        back: &mut impl Back,
+        context: &mut Context<'_, O>,
+    ) {
+        let mut ready = std::mem::take(&mut self.scratch_ready);
+        let mut held = std::mem::take(&mut self.scratch_held);
+        while let Some(stream) = streams.pop() {
+            let queue = &self.streams[stream.0 as usize];
+            let Some(head) = queue.head() else { continue };
+            if queue.head_state != HeadState::Waiting {
+                continue;
+            }
+            if !self.may_advance(stream, head) {
+                held.push(stream);
+                continue;
+            }
+            self.streams[stream.0 as usize].head_state = HeadState::Advanced;
+            if self.operation(head).kind == OperationKind::Memset {
+                let id = OperationId(head);
+                context.observer.queued(id, None, context.now);
+                context.observer.dispatched(id, context.now);
+                context.observer.fully_dispatched(id, context.now);
+                self.leave_stream(stream, head, &mut streams, context);
+            } else {
+                ready.push(head);
+            }
+        }
+        // Not before all memsets are done: one of them may have set free what was held before.
+        for stream in held.drain(..) {
+            if self.streams[stream.0 as usize].head_state == HeadState::Waiting {
+                ready.extend(self.give_channel_back(stream, context));
+            }
+        }
+        self.scratch_held = held;
+        ready.sort_unstable();
+        for operation in ready.drain(..) {
+            match self.operation(operation).kind {
+                OperationKind::Kernel(_) => self.enter_ee_queue(operation, back, context),
+                _ => self.hand_over(operation, back, context),
+            }
+        }
+        self.scratch_ready = ready;
+        self.scratch_streams = streams;
+    }
+
+    /// G4, C4: the completed head leaves its stream queue; `affected` gets the streams that this may set free.
+    pub(super) fn leave_stream<O: Observer>(
+        &mut self,
+        stream: StreamId,
+        operation: u32,
+        affected: &mut Vec<StreamId>,
+        context: &mut Context<'_, O>,
+    ) {
+        let record = self.operation_mut(operation);
+        record.is_complete = true;
+        let next = record.next;
+        context.observer.finished(OperationId(operation), context.now);
+        self.forget_completed();
+        self.events.push(GpuEvent::Completed(OperationId(operation)));
+        let queue = &mut self.streams[stream.0 as usize];
+        debug_assert_eq!(queue.head(), Some(operation));
+        if let Some(next) = queue.pop(next) {
+            context.observer.reached_head(OperationId(next), context.now);
+        }
+        affected.push(stream);
+        if stream == StreamId::NULL {
+            affected.extend_from_slice(&self.blocking_streams);
+        } else if queue.blocking {
+            affected.push(StreamId::NULL);
+        }
+    }
+
+    /// Rules N1 and N2 for `head`, the operation at the head of `stream`.
+    fn may_advance(&self, stream: StreamId, head: u32) -> bool {
+        let empty_or_later = |other: StreamId| self.streams[other.0 as usize].head().is_none_or(|first| first > head);
+        if stream == StreamId::NULL {
+            // N1.
+            self.blocking_streams.iter().all(|&other| empty_or_later(other))
+        } else if self.streams[stream.0 as usize].blocking {
+            // N2.
+            empty_or_later(StreamId::NULL)
+        } else {
+            true
+        }
+    }
+
+    /// G2, A1, once the stream has a channel.
+    pub(super) fn enter_ee_queue<O: Observer>(
+        &mut self,
+        operation: u32,
+        back: &mut impl Back,
+        context: &mut Context<'_, O>,
+    ) {
+        let stream = self.operation(operation).stream;
+        let queue = &mut self.streams[stream.0 as usize];
+        if !queue.holds_channel {
+            if let Some(free) = &mut self.free_channels {
+                if *free == 0 {
+                    queue.head_state = HeadState::NeedsChannel;
+                    self.channel_queue.push_back((operation, context.now));
+                    return;
+                }
+                *free -= 1;
+            }
+            queue.holds_channel = true;
+        }
+        queue.head_state = HeadState::Advanced;
+        self.hand_over(operation, back, context);
+    }
+
+    /// G2, C1: the back takes over.
+    fn hand_over<O: Observer>(&mut self, operation: u32, back: &mut impl Back, context: &mut Context<'_, O>) {
+        let super::Operation { kind, stream, .. } = self.operation(operation);
+        let operation = OperationId(operation);
+        context.observer.queued(operation, Some(self.queue_entries), context.now);
+        self.queue_entries += 1;
+        back.enter(Ready { operation, kind, stream }, context);
+    }
+
+    /// A stream keeps its channel until its last kernel is fully dispatched (Bakita and Anderson, RTAS 2024). It also
+    /// gives it back while N1 or N2 hold its next kernel: otherwise the kernel that it waits for could itself be
+    /// waiting for the channel, forever.
+    ///
+    /// Whoever waits longest for a channel takes it: that kernel is returned and may enter its EE queue.
+    #[must_use]
+    pub(super) fn give_channel_back<O: Observer>(
+        &mut self,
+        stream: StreamId,
+        context: &mut Context<'_, O>,
+    ) -> Option<u32> {
+        let queue = &mut self.streams[stream.0 as usize];
+        let free = self.free_channels.as_mut()?;
+        if !std::mem::take(&mut queue.holds_channel) {
+            return None;
+        }
+        let Some((operation, since)) = self.channel_queue.pop_front() else {
+            *free += 1;
+            return None;
+        };
+        context.observer.waited(OperationId(operation), Rule::Channel, since, context.now);
+        let stream = self.operation(operation).stream;
+        self.streams[stream.0 as usize].holds_channel = true;
+        Some(operation)
+    }
+}

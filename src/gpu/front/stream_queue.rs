@@ -1,0 +1,72 @@
+//! Stream queues: rules G1 and G4, and whether a stream's head has gone on to its engine.
+
+/// How far the operation at the head of a stream queue has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeadState {
+    /// Not in an EE or CE queue yet (or there is no head).
+    Waiting,
+    /// Free to go but for a hardware channel.
+    NeedsChannel,
+    /// In its EE or CE queue, or running.
+    Advanced,
+}
+
+/// Stands for no operation: a run has at most 2^32 - 1, numbered from 0.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One stream and its FIFO queue of operations. Each operation knows the one behind it, so a queue is its two ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StreamQueue {
+    head: u32,
+    last: u32,
+    /// Kernels submitted here that are not fully dispatched; while there are some the stream keeps its channel.
+    pub(super) undispatched_kernels: u32,
+    /// Whether N1 and N2 hold for it.
+    pub(super) blocking: bool,
+    pub(super) head_state: HeadState,
+    pub(super) holds_channel: bool,
+}
+
+impl StreamQueue {
+    /// An empty one.
+    pub(super) fn new(blocking: bool) -> Self {
+        Self {
+            head: NONE,
+            last: NONE,
+            undispatched_kernels: 0,
+            blocking,
+            head_state: HeadState::Waiting,
+            holds_channel: false,
+        }
+    }
+
+    /// G1: the host's call puts an operation at the end of the queue. Gives the one before it; `None`: it is the head.
+    pub(super) fn push(&mut self, operation: u32) -> Option<u32> {
+        let before = self.last();
+        self.last = operation;
+        if before.is_none() {
+            self.head = operation;
+        }
+        before
+    }
+
+    /// The operation at the head.
+    pub(super) fn head(&self) -> Option<u32> {
+        (self.head != NONE).then_some(self.head)
+    }
+
+    /// The operation submitted last, if it has not completed.
+    pub(super) fn last(&self) -> Option<u32> {
+        (self.last != NONE).then_some(self.last)
+    }
+
+    /// G4, C4: the head has completed and leaves; `next` is behind it. Gives the new head.
+    pub(super) fn pop(&mut self, next: u32) -> Option<u32> {
+        self.head = next;
+        if next == NONE {
+            self.last = NONE;
+        }
+        self.head_state = HeadState::Waiting;
+        self.head()
+    }
+}

@@ -1,0 +1,158 @@
+//! Hosts, and what they see of a GPU.
+
+use super::error::{RunError, SubmitError};
+use crate::device::Device;
+use crate::time::Instant;
+use crate::workload::{Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
+
+/// The side of a GPU that a host sees: the simulated one or an analysis in its place, whatever observes it. The same
+/// host runs in front of each, so that no two readings of a program can differ.
+pub trait Target {
+    /// The device.
+    fn device(&self) -> &Device;
+
+    /// The present instant.
+    fn now(&self) -> Instant;
+
+    /// Creates a stream.
+    ///
+    /// # Errors
+    /// [`SubmitError`] if the device lacks its priority or its mask leaves no SM.
+    fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError>;
+
+    /// Makes a kernel known, so that it can be launched.
+    ///
+    /// # Errors
+    /// [`SubmitError`] if one of its blocks can never run.
+    fn add_kernel(&mut self, kernel: Kernel) -> Result<KernelId, SubmitError>;
+
+    /// Makes a copy known, so that it can be submitted.
+    ///
+    /// # Errors
+    /// [`SubmitError::CopyTooLong`] if its duration cannot be represented.
+    fn add_copy(&mut self, copy: Copy) -> Result<CopyId, SubmitError>;
+
+    /// Says that about `launches` kernels of one wave each will be launched, so that a record need not be moved as it
+    /// grows. More may come. Without any of this, growing takes a sixth of a run of short jobs.
+    fn reserve(&mut self, launches: usize);
+
+    /// G1: submits an operation to a stream, at the present instant.
+    ///
+    /// # Errors
+    /// [`SubmitError::Unknown`] or [`SubmitError::TooManyOperations`].
+    fn submit(&mut self, stream: StreamId, kind: OperationKind, origin: Origin) -> Result<OperationId, SubmitError>;
+
+    /// Asks for the host to be woken at `at` (at the present instant if that has passed). A second call with the same
+    /// token moves the first.
+    fn wake_at(&mut self, at: Instant, token: u64);
+
+    /// Whether an operation has completed. An unknown one counts as completed.
+    fn is_complete(&self, operation: OperationId) -> bool;
+
+    /// The operation submitted last to `stream`, if it has not completed.
+    fn last_in(&self, stream: StreamId) -> Option<OperationId>;
+
+    /// Operations submitted so far.
+    fn submitted(&self) -> usize;
+
+    /// How many operations, in launch order, have completed before the first that has not.
+    fn completed_in_a_row(&self) -> usize;
+}
+
+/// What the GPU tells its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GpuEvent {
+    /// An operation has completed and left its stream queue (G4, C4).
+    Completed(OperationId),
+    /// All blocks of a kernel are assigned (G3).
+    FullyDispatched(OperationId),
+}
+
+/// Whoever decides when work is submitted: the examiner's threads, a scheduler, a run-time framework.
+///
+/// At each instant at which something happens the simulation calls [`Host::on_event`] for everything that happened,
+/// [`Host::on_wake`] for the wake-ups that were asked for with [`Target::wake_at`], and then [`Host::act`], which may
+/// submit operations. A host that needs no errors of its own has [`RunError`] for its [`Host::Error`].
+///
+/// ```
+/// use gpusched::device::{BlockShape, Device};
+/// use gpusched::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Target};
+/// use gpusched::time::{Duration, Instant};
+/// use gpusched::workload::{BlockTime, Kernel, OperationKind, Origin, StreamId};
+///
+/// /// Launches one kernel every millisecond, five times.
+/// struct Ticker {
+///     launches: u64,
+/// }
+///
+/// impl Host for Ticker {
+///     type Error = RunError;
+///
+///     fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+///         gpu.wake_at(Instant::ZERO, 0);
+///         Ok(())
+///     }
+///
+///     fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+///         while self.launches < 5 && gpu.now().as_ns() >= self.launches * 1_000_000 {
+///             let kernel = gpu.add_kernel(Kernel {
+///                 name: "K".into(),
+///                 title: format!("K{}", self.launches).into(),
+///                 blocks: 4,
+///                 shape: BlockShape { threads: 1024, ..BlockShape::default() },
+///                 duration: BlockTime::fixed(Duration::from_ns(400_000)),
+///                 sm_mask: None,
+///             })?;
+///             gpu.submit(StreamId::NULL, OperationKind::Kernel(kernel), Origin::default())?;
+///             self.launches += 1;
+///             gpu.wake_at(Instant::from_ns(self.launches * 1_000_000), 0);
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let gpu = Gpu::new(&Device::builtin("tx2")?.unwrap(), GpuOptions::default());
+/// let (trace, _, _) = Simulation::new(gpu, Ticker { launches: 0 }).run()?;
+/// assert_eq!(trace.operations()[4].finish(), Some(Instant::from_ns(4_400_000)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Host {
+    /// Why this host cannot go on, the GPU's own errors included.
+    type Error: From<RunError>;
+
+    /// Called once at t = 0: create streams, ask to be woken.
+    ///
+    /// # Errors
+    /// The host's own, or whatever the GPU refuses.
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), Self::Error> {
+        let _ = gpu;
+        Ok(())
+    }
+
+    /// Something happened on the GPU.
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+        let _ = (event, gpu);
+    }
+
+    /// The instant has come for which [`Target::wake_at`] was called with this token. Tokens of one instant come in
+    /// ascending order.
+    fn on_wake(&mut self, token: u64) {
+        let _ = token;
+    }
+
+    /// Act at the present instant until there is nothing left to do.
+    ///
+    /// # Errors
+    /// The host's own, or whatever the GPU refuses.
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), Self::Error>;
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Nothing is left to happen.
+    Done,
+    /// The horizon came first.
+    Horizon,
+}

@@ -1,0 +1,171 @@
+//! Observers: who is told what happens on the GPU, as it happens.
+//!
+//! The engine keeps no record. A [`Recorder`] makes a trace, [`Finishes`] keeps one instant of each operation, and an
+//! observer of one's own keeps whatever sums it needs. An observer is a type parameter of the GPU, so what it ignores
+//! costs nothing.
+
+use crate::time::Instant;
+use crate::trace::{Launch, NEVER, NewStretch, NewWave, Recorder, Rule, TraceFull};
+use crate::workload::{OperationId, Part};
+
+/// Told what happens, in the order of time; methods that are not implemented ignore it.
+pub trait Observer {
+    /// G1: an operation was submitted. Operations come in the order of their numbers.
+    fn launched(&mut self, operation: OperationId, launch: &Launch) {
+        let _ = (operation, launch);
+    }
+
+    /// It reached the head of its stream queue.
+    fn reached_head(&mut self, operation: OperationId, at: Instant) {
+        let _ = (operation, at);
+    }
+
+    /// G2, C1: it entered its EE or CE queue, as number `order` of all operations; a memset has no queue and no number.
+    fn queued(&mut self, operation: OperationId, order: Option<u32>, at: Instant) {
+        let _ = (operation, order, at);
+    }
+
+    /// It reached the head of its EE queue.
+    fn reached_queue_head(&mut self, operation: OperationId, at: Instant) {
+        let _ = (operation, at);
+    }
+
+    /// Its first block was assigned, or the copy or memset began.
+    fn dispatched(&mut self, operation: OperationId, at: Instant) {
+        let _ = (operation, at);
+    }
+
+    /// G3, C3: its last block was assigned, or the copy or memset began.
+    fn fully_dispatched(&mut self, operation: OperationId, at: Instant) {
+        let _ = (operation, at);
+    }
+
+    /// G4, C4: it has completed.
+    fn finished(&mut self, operation: OperationId, at: Instant) {
+        let _ = (operation, at);
+    }
+
+    /// A rule held it, where that cannot be told from the instants above.
+    fn waited(&mut self, operation: OperationId, rule: Rule, from: Instant, to: Instant) {
+        let _ = (operation, rule, from, to);
+    }
+
+    /// Blocks were assigned together, to these SMs; waves come in the order of their starts.
+    ///
+    /// # Errors
+    /// If there is no room to note it.
+    fn wave(&mut self, wave: &NewWave, parts: &[Part]) -> Result<(), TraceFull> {
+        let _ = (wave, parts);
+        Ok(())
+    }
+
+    /// The waves that come next repeat.
+    ///
+    /// # Errors
+    /// If there is no room to note it.
+    fn stretch(&mut self, stretch: &NewStretch) -> Result<(), TraceFull> {
+        let _ = stretch;
+        Ok(())
+    }
+
+    /// The run is over.
+    fn ended(&mut self, at: Instant) {
+        let _ = at;
+    }
+
+    /// Another run begins: forget this one.
+    fn clear(&mut self) {}
+
+    /// About so many kernels of one wave each will be launched.
+    fn reserve(&mut self, launches: usize) {
+        let _ = launches;
+    }
+}
+
+impl Observer for Recorder {
+    fn launched(&mut self, operation: OperationId, launch: &Launch) {
+        self.launched(operation, launch);
+    }
+
+    fn reached_head(&mut self, operation: OperationId, at: Instant) {
+        self.reached_head(operation, at);
+    }
+
+    fn queued(&mut self, operation: OperationId, order: Option<u32>, at: Instant) {
+        self.queued(operation, order, at);
+    }
+
+    fn reached_queue_head(&mut self, operation: OperationId, at: Instant) {
+        self.reached_queue_head(operation, at);
+    }
+
+    fn dispatched(&mut self, operation: OperationId, at: Instant) {
+        self.dispatched(operation, at);
+    }
+
+    fn fully_dispatched(&mut self, operation: OperationId, at: Instant) {
+        self.fully_dispatched(operation, at);
+    }
+
+    fn finished(&mut self, operation: OperationId, at: Instant) {
+        self.finished(operation, at);
+    }
+
+    fn waited(&mut self, operation: OperationId, rule: Rule, from: Instant, to: Instant) {
+        self.waited(operation, rule, from, to);
+    }
+
+    fn wave(&mut self, wave: &NewWave, parts: &[Part]) -> Result<(), TraceFull> {
+        self.wave(wave, parts)
+    }
+
+    fn stretch(&mut self, stretch: &NewStretch) -> Result<(), TraceFull> {
+        self.stretch(stretch)
+    }
+
+    fn ended(&mut self, at: Instant) {
+        self.ended(at);
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn reserve(&mut self, launches: usize) {
+        self.reserve(launches);
+    }
+}
+
+/// Keeps when each operation finished, and nothing else: 8 bytes an operation.
+#[derive(Debug, Clone, Default)]
+pub struct Finishes {
+    finishes: Vec<Instant>,
+}
+
+impl Finishes {
+    /// When an operation finished; `None` if it did not, or is unknown.
+    #[must_use]
+    pub fn finish(&self, operation: OperationId) -> Option<Instant> {
+        self.finishes.get(operation.0 as usize).copied().filter(|&finish| finish != NEVER)
+    }
+}
+
+impl Observer for Finishes {
+    fn launched(&mut self, _operation: OperationId, _launch: &Launch) {
+        self.finishes.push(NEVER);
+    }
+
+    fn finished(&mut self, operation: OperationId, at: Instant) {
+        if let Some(finish) = self.finishes.get_mut(operation.0 as usize) {
+            *finish = at;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.finishes.clear();
+    }
+
+    fn reserve(&mut self, launches: usize) {
+        self.finishes.reserve(launches);
+    }
+}

@@ -1,0 +1,35 @@
+//! Jobs: one activation of a task each.
+
+/// Number of a job, in the order of release.
+pub type JobId = u32;
+
+/// One job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Job {
+    /// Its task.
+    pub task: u32,
+    /// Which job of its task, from 0.
+    pub number: u32,
+    /// Release.
+    pub release: u64,
+    /// Absolute deadline.
+    pub deadline: u64,
+    /// When it was done; `None`: not before the run ended.
+    pub finish: Option<u64>,
+    /// How often a job of higher priority was put in front of it before all its blocks were assigned.
+    pub preemptions: u32,
+}
+
+impl Job {
+    /// Finish minus release.
+    #[must_use]
+    pub fn response(&self) -> Option<u64> {
+        self.finish.map(|finish| finish.saturating_sub(self.release))
+    }
+
+    /// Whether it was done after its deadline, or not at all.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.finish.is_none_or(|finish| finish > self.deadline)
+    }
+}

@@ -1,0 +1,150 @@
+//! The kernel launches, blocks and copies of a run: their columns, and the comma-separated values.
+
+use std::io::{self, Write};
+
+use super::columns::{Cell, Column, write_csv};
+use super::launches::{OfLaunch, launch_columns};
+use super::summary::{KernelSummary, Summary, stream_index};
+use crate::scenario::KernelLaunch;
+use crate::time::Duration;
+use crate::trace::{Block, OperationRecord, Rule};
+use crate::workload::{OperationId, StreamId};
+
+/// A kernel launch of a run.
+pub(super) struct KernelRow<'a> {
+    pub(super) summary: Summary<'a>,
+    pub(super) kernel: KernelSummary<'a>,
+}
+
+impl<'a> KernelRow<'a> {
+    /// All of them, in launch order.
+    pub(super) fn of(summary: Summary<'a>) -> impl Iterator<Item = Self> {
+        summary.kernels().map(move |kernel| Self { summary, kernel })
+    }
+
+    /// The operation.
+    pub(super) const fn id(&self) -> OperationId {
+        OperationId(self.kernel.launch.id)
+    }
+
+    fn stream_name(&self) -> Cell<'_> {
+        let record = self.summary.trace.operations().get(self.kernel.launch.id as usize);
+        record.map_or(Cell::Missing, |record| stream_name(&self.summary, record.stream))
+    }
+
+    fn longest_wait(&self) -> Option<(Rule, Duration)> {
+        self.summary.longest_wait(self.id())
+    }
+}
+
+impl OfLaunch for KernelRow<'_> {
+    fn launch(&self) -> KernelLaunch<'_> {
+        self.kernel.launch
+    }
+}
+
+/// The columns of kernel launches.
+pub(super) fn kernel_columns<'a>() -> Vec<Column<KernelRow<'a>>> {
+    let mut columns = launch_columns();
+    columns.insert(columns.len() - 1, Column::table("stream", KernelRow::stream_name).left());
+    columns.extend([
+        Column::table("blocks", |row: &KernelRow<'_>| row.kernel.blocks.into()),
+        Column::new("threads", "threads", |row| row.kernel.threads.into()),
+        Column::data("blocks", |row| row.kernel.blocks.into()),
+        Column::new("launched_ns", "launched", |row| row.kernel.launched_ns.into()),
+        Column::table("waited", |row| {
+            row.kernel.first_start_ns.map(|start| start.since(row.kernel.launched_ns)).into()
+        }),
+        Column::table("longest for", |row| {
+            let longest = row.longest_wait().filter(|(_, time)| *time > Duration::ZERO);
+            longest.map(|(rule, time)| format!("{rule} ({time})")).into()
+        }),
+        Column::data("queued_ns", |row| row.kernel.queued_ns.into()),
+        Column::new("first_start_ns", "started", |row| row.kernel.first_start_ns.into()),
+        Column::json("last_start_ns", |row| row.kernel.last_start_ns.into()),
+        Column::new("finish_ns", "finished", |row| row.kernel.finish_ns.into()),
+        Column::new("response_ns", "response", |row| row.kernel.response_ns.into()),
+        Column::csv("longest_wait_rule", |row| row.longest_wait().map(|(rule, _)| rule.name()).into()),
+        Column::csv("longest_wait_ns", |row| row.longest_wait().map(|(_, time)| time).into()),
+        Column::data("deadline_ns", |row| row.kernel.deadline_ns.into()),
+        Column::data("schedulable", |row| row.kernel.schedulable.into()),
+        Column::data("job_response_ns", |row| row.kernel.job_response_ns.into()),
+        Column::data("job_met", |row| row.kernel.job_met.into()),
+    ]);
+    columns
+}
+
+/// A block of a kernel launch.
+pub(super) struct BlockRow<'k, 'a> {
+    pub(super) kernel: &'k KernelSummary<'a>,
+    pub(super) block: Block,
+}
+
+/// The columns of blocks.
+pub(super) fn block_columns<'k, 'a: 'k>() -> [Column<BlockRow<'k, 'a>>; 8] {
+    [
+        Column::csv("id", |row| row.kernel.launch.id.into()),
+        Column::csv("kernel", |row| row.kernel.launch.title.into()),
+        Column::csv("benchmark", |row| row.kernel.launch.benchmark.into()),
+        Column::csv("iteration", |row| row.kernel.launch.iteration.into()),
+        Column::data("block", |row| row.block.index.into()),
+        Column::data("sm", |row| row.block.sm.into()),
+        Column::data("start_ns", |row| row.block.start.into()),
+        Column::data("end_ns", |row| row.block.end.into()),
+    ]
+}
+
+/// A copy of a run.
+pub(super) struct CopyRow<'a> {
+    summary: Summary<'a>,
+    id: OperationId,
+    record: &'a OperationRecord,
+    copy: crate::workload::Copy,
+}
+
+impl<'a> CopyRow<'a> {
+    /// All of them, in launch order.
+    pub(super) fn of(summary: Summary<'a>) -> impl Iterator<Item = Self> {
+        summary.copies().map(move |(id, record, copy)| Self { summary, id, record, copy })
+    }
+}
+
+/// The columns of copies.
+pub(super) fn copy_columns<'a>() -> [Column<CopyRow<'a>>; 13] {
+    [
+        Column::table("copy", |row: &CopyRow<'_>| super::state::title(&row.summary, row.id).into()).left(),
+        Column::data("id", |row| row.id.0.into()),
+        Column::data("benchmark", |row| row.record.origin.thread.into()),
+        Column::data("stream", |row| stream_index(row.record.stream).into()),
+        Column::table("stream", |row: &CopyRow<'_>| stream_name(&row.summary, row.record.stream)).left(),
+        Column::data("iteration", |row| row.record.origin.iteration.into()),
+        Column::data("direction", |row| row.copy.direction.name().into()),
+        Column::new("bytes", "bytes", |row| row.copy.bytes.into()),
+        Column::new("launched_ns", "launched", |row| row.record.launched().into()),
+        Column::data("queued_ns", |row| row.record.queued().into()),
+        Column::table("waited", |row| row.record.first_start().map(|start| start.since(row.record.launched())).into()),
+        Column::new("start_ns", "started", |row| row.record.first_start().into()),
+        Column::new("end_ns", "finished", |row| row.record.finish().into()),
+    ]
+}
+
+fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> Cell<'r> {
+    summary.trace.streams().get(stream.0 as usize).map(|stream| &*stream.name).into()
+}
+
+/// The kernel launches of a run, or with `blocks` each block of them, one line each; times in ns, empty where an
+/// instant was not reached.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, out: impl Write) -> io::Result<()> {
+    if !blocks {
+        return write_csv(&kernel_columns(), KernelRow::of(*summary), out);
+    }
+    let kernels: Vec<KernelSummary<'_>> = summary.kernels().collect();
+    let rows = kernels.iter().flat_map(|kernel| {
+        let blocks = summary.trace.blocks(OperationId(kernel.launch.id));
+        blocks.map(move |block| BlockRow { kernel, block })
+    });
+    write_csv(&block_columns(), rows, out)
+}

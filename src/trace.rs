@@ -1,0 +1,43 @@
+//! The record of a run, and what it tells.
+//!
+//! A trace is compact: blocks of one kernel that were assigned at one instant are one [`Wave`], waves that repeat are
+//! one [`Stretch`], and iterators expand both when asked. It knows neither the simulated GPU nor the hosts: whoever
+//! runs something fills it in, and whoever reports reads it.
+//!
+//! What follows from the record is derived here, each thing in one place: what is in which queue when, what is taken on
+//! the SMs, why each operation waits, and all of it at one instant. Text, figures, the HTML page and Perfetto files say
+//! these things in their own ways and derive none of them again. Which rule held an operation from when to when is what
+//! the record itself tells: [`Trace::waits`] and [`Trace::held_at`].
+
+mod blocks;
+mod cause;
+mod free;
+mod observed;
+mod operation;
+mod present;
+mod queue;
+mod reasons;
+mod record;
+mod recorder;
+mod rule;
+mod snapshot;
+mod sum_over_time;
+mod waits;
+mod wave;
+
+pub use crate::workload::Part;
+pub use blocks::{BlockRun, RepeatedRun};
+pub use cause::Cause;
+pub use free::{Free, Shortage};
+pub use observed::ObservedBlock;
+pub(crate) use operation::NEVER;
+pub use operation::OperationRecord;
+pub use queue::{Place, Queue, QueueContents, Stay, queue_contents, stays};
+pub use reasons::{Reason, reasons};
+pub use record::{Trace, TraceFull};
+pub use recorder::{Launch, NewStretch, NewWave, Recorder};
+pub use rule::Rule;
+pub use snapshot::{Held, SmSnapshot, Snapshot};
+pub use sum_over_time::SumOverTime;
+pub use waits::Wait;
+pub use wave::{Block, Stretch, Wave};

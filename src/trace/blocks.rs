@@ -1,0 +1,218 @@
+//! The blocks of a kernel launch, expanded from its waves and stretches.
+
+use std::ops::Range;
+
+use super::record::Trace;
+use super::wave::{Block, Stretch, Wave};
+use crate::time::{Duration, Instant};
+use crate::workload::{OperationId, Part, Sequence, Start};
+
+/// Blocks of one kernel that ran on one SM at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockRun {
+    /// The SM.
+    pub sm: u16,
+    /// How many blocks.
+    pub blocks: u16,
+    /// When they were assigned.
+    pub start: Instant,
+    /// When they completed.
+    pub end: Instant,
+    /// Number of the first block of the wave that they belong to.
+    pub first_block: u32,
+}
+
+/// Blocks of one kernel on one SM, followed without a pause by as many others, and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RepeatedRun {
+    /// The first time.
+    pub first: BlockRun,
+    /// How often in all, at least 1; each time begins where the one before ends.
+    pub times: u32,
+}
+
+impl RepeatedRun {
+    /// How long the blocks run.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.first.end.since(self.first.start)
+    }
+
+    /// When the last of them completed.
+    #[must_use]
+    pub fn end(&self) -> Instant {
+        self.first.start + self.duration().checked_mul(u64::from(self.times)).unwrap_or_default()
+    }
+
+    /// Blocks in all.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        u64::from(self.first.blocks) * u64::from(self.times)
+    }
+}
+
+impl Trace {
+    /// The blocks of a kernel launch, grouped by SM and instant, in the order of assignment. A stretch of many cycles
+    /// is expanded as the iterator advances.
+    pub fn block_runs(&self, operation: OperationId) -> impl Iterator<Item = BlockRun> + '_ {
+        self.turns(operation, Instant::ZERO..Instant::MAX).flat_map(move |(wave, start, first_block)| {
+            self.parts_of(wave).iter().filter(|part| part.blocks > 0).map(move |part| BlockRun {
+                sm: part.sm,
+                blocks: part.blocks,
+                start,
+                end: start + wave.duration,
+                first_block,
+            })
+        })
+    }
+
+    /// The blocks of a kernel launch one by one, in the order of assignment, expanded as the iterator advances.
+    pub fn blocks(&self, operation: OperationId) -> impl Iterator<Item = Block> + '_ {
+        self.blocks_within(operation, Instant::ZERO..Instant::MAX)
+    }
+
+    /// Those of [`Trace::blocks`] that were on an SM at some time of `window`; blocks of no length count at both
+    /// of its ends. Cycles of a stretch that lie outside it are skipped, not expanded.
+    pub fn blocks_within(&self, operation: OperationId, window: Range<Instant>) -> impl Iterator<Item = Block> + '_ {
+        let mut turns = self.turns(operation, window);
+        let mut sequence = Sequence::default();
+        let mut current: Option<(&Wave, Instant, u32)> = None;
+        let (mut next, mut blocks) = (0, 0);
+        std::iter::from_fn(move || {
+            if next == blocks {
+                let (wave, start, first_block) = turns.next()?;
+                (next, blocks) = (0, wave.blocks);
+                current = Some((wave, start, first_block));
+                // With one SM there is nothing to choose.
+                let parts = self.parts_of(wave);
+                if parts.len() > 1 {
+                    let mut choice =
+                        Start { cursor: wave.cursor, seed: self.seed, operation: operation.0, first_block };
+                    sequence.choose(self.placement, parts, blocks, &mut choice);
+                }
+            }
+            let (wave, start, first_block) = current?;
+            let part = match self.parts_of(wave) {
+                [only] => only,
+                parts => parts.get(*sequence.order.get(next as usize)? as usize)?,
+            };
+            let index = first_block + next;
+            next += 1;
+            Some(Block { index, sm: part.sm, start, end: start + wave.duration })
+        })
+    }
+
+    /// The blocks of a kernel launch, grouped by SM and instant, where a stretch is not expanded: what follows on the
+    /// same SM without a pause is one item. Each block is in exactly one item, and the items that overlap in time
+    /// fit on their SM together.
+    pub fn repeated_runs(&self, operation: OperationId) -> impl Iterator<Item = RepeatedRun> + '_ {
+        let waves = &self.waves_by_operation[self.wave_range(operation)];
+        let repeated = waves.iter().filter_map(|&index| {
+            let wave = self.waves.get(index as usize)?;
+            let Some(stretch) = self.stretches.get(wave.stretch as usize) else { return Some((wave, 1)) };
+            // A period is several turns, each as long as a block. Every turn takes exactly the places that the one
+            // before has left, on the same SMs, so the first one stands for all.
+            let turns = stretch.period.as_ns().checked_div(wave.duration.as_ns()).unwrap_or(1);
+            let turns = u32::try_from(turns).unwrap_or(1).max(1);
+            (index < stretch.first_wave + stretch.waves / turns).then(|| (wave, stretch.cycles.saturating_mul(turns)))
+        });
+        repeated.flat_map(move |(wave, times)| {
+            self.parts_of(wave).iter().filter(|part| part.blocks > 0).map(move |part| {
+                let (start, end) = (wave.start, wave.start + wave.duration);
+                let first = BlockRun { sm: part.sm, blocks: part.blocks, start, end, first_block: wave.first_block };
+                RepeatedRun { first, times }
+            })
+        })
+    }
+
+    /// The blocks of a kernel launch that are on SMs at `at`, after all events of that instant. Stretches are not
+    /// expanded.
+    pub fn resident_at(&self, operation: OperationId, at: Instant) -> impl Iterator<Item = Part> + '_ {
+        let waves = &self.waves_by_operation[self.wave_range(operation)];
+        waves.iter().filter_map(|&index| self.waves.get(index as usize)).flat_map(move |wave| {
+            let stretch = self.stretches.get(wave.stretch as usize);
+            let (period, cycles) = stretch.map_or((0, 1), |stretch| (stretch.period.as_ns(), stretch.cycles));
+            let since_first = at.since(wave.start).as_ns();
+            let cycle = since_first.checked_div(period).unwrap_or(0).min(u64::from(cycles) - 1);
+            let into_block = since_first - period * cycle;
+            let resident = wave.start <= at && into_block < wave.duration.as_ns();
+            self.parts_of(wave).iter().copied().filter(move |part| resident && part.blocks > 0)
+        })
+    }
+
+    /// Summed run time of the blocks of a kernel launch \[ns\], one entry for each SM and wave. What reaches beyond the
+    /// end of the run does not count. Stretches are not expanded.
+    pub fn block_time(&self, operation: OperationId) -> impl Iterator<Item = (u16, u128)> + '_ {
+        let waves = &self.waves_by_operation[self.wave_range(operation)];
+        waves.iter().filter_map(|&index| self.waves.get(index as usize)).flat_map(move |wave| {
+            let cycles = self.stretches.get(wave.stretch as usize).map_or(1, |stretch| stretch.cycles);
+            let period = self.stretches.get(wave.stretch as usize).map_or(Duration::ZERO, |stretch| stretch.period);
+            // Only the last of them can reach beyond the end.
+            let last = wave.start + period.checked_mul(u64::from(cycles - 1)).unwrap_or_default();
+            let last_time = (last + wave.duration).min(self.end) - last;
+            let time = u128::from(wave.duration.as_ns()) * u128::from(cycles - 1) + u128::from(last_time.as_ns());
+            self.parts_of(wave).iter().map(move |part| (part.sm, time * u128::from(part.blocks)))
+        })
+    }
+
+    /// Every time that a wave of an operation happened and touched `window`: the wave, when, and its first block.
+    fn turns(
+        &self,
+        operation: OperationId,
+        window: Range<Instant>,
+    ) -> impl Iterator<Item = (&Wave, Instant, u32)> + '_ {
+        let waves = &self.waves_by_operation[self.wave_range(operation)];
+        let mut position = 0;
+        std::iter::from_fn(move || {
+            let index = *waves.get(position)?;
+            let wave = self.waves.get(index as usize)?;
+            let stretch = self.stretches.get(wave.stretch as usize).copied();
+            position += stretch.map_or(1, |stretch| stretch.waves as usize);
+            Some((index, stretch))
+        })
+        .flat_map(move |(index, stretch)| {
+            let waves = stretch.map_or(1, |stretch| stretch.waves);
+            let (from, to) = (window.start, window.end);
+            let cycles = stretch.map_or(0..1, |stretch| self.cycles_within(&stretch, from..to));
+            cycles.flat_map(move |cycle| {
+                (index..index + waves).filter_map(move |index| {
+                    let wave = self.waves.get(index as usize)?;
+                    let (period, blocks) = stretch.map_or((Duration::ZERO, 0), |s| (s.period, s.blocks));
+                    let shift = period.checked_mul(u64::from(cycle))?;
+                    let start = wave.start + shift;
+                    let end = start + wave.duration;
+                    let begins = start < to || start == end && start == to;
+                    let touches = begins && (end > from || start >= from);
+                    touches.then(|| (wave, start, wave.first_block + blocks * cycle))
+                })
+            })
+        })
+    }
+
+    /// The cycles of a stretch of which some wave may touch `window`.
+    fn cycles_within(&self, stretch: &Stretch, window: Range<Instant>) -> Range<u32> {
+        let range = stretch.first_wave as usize..(stretch.first_wave + stretch.waves) as usize;
+        let waves = self.waves.get(range).unwrap_or_default();
+        let starts = waves.iter().map(|wave| wave.start).min();
+        let ends = waves.iter().map(|wave| wave.start + wave.duration).max();
+        let (Some(first_start), Some(first_end), false) = (starts, ends, stretch.period == Duration::ZERO) else {
+            return 0..stretch.cycles;
+        };
+        let period = stretch.period.as_ns();
+        let cycles = |ns: u64| u32::try_from(ns).unwrap_or(u32::MAX).min(stretch.cycles);
+        cycles(window.start.since(first_end).as_ns() / period)
+            ..cycles(window.end.since(first_start).as_ns().div_ceil(period))
+    }
+
+    fn wave_range(&self, operation: OperationId) -> Range<usize> {
+        let index = operation.0 as usize;
+        match (self.first_wave.get(index), self.first_wave.get(index + 1)) {
+            (Some(&first), Some(&end)) => first as usize..end as usize,
+            _ => 0..0,
+        }
+    }
+
+    fn parts_of(&self, wave: &Wave) -> &[Part] {
+        &self.parts[wave.parts.0 as usize..(wave.parts.0 + wave.parts.1) as usize]
+    }
+}

@@ -1,0 +1,156 @@
+//! What happened, compactly: it grows with events, not with blocks.
+
+use thiserror::Error;
+
+use super::operation::OperationRecord;
+use super::waits::Wait;
+use super::wave::{Stretch, Wave};
+use crate::time::Instant;
+use crate::workload::{Copy, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};
+
+/// More waves than 32 bits count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("the run is too long to record: more than 2^32 waves of blocks")]
+pub struct TraceFull;
+
+/// The record of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    pub(super) sms: u32,
+    pub(super) placement: Placement,
+    pub(super) seed: u64,
+    pub(super) end: Instant,
+    pub(super) streams: Vec<StreamSpec>,
+    pub(super) kernels: Vec<Kernel>,
+    pub(super) copies: Vec<Copy>,
+    pub(super) operations: Vec<OperationRecord>,
+    pub(super) waves: Vec<Wave>,
+    pub(super) parts: Vec<Part>,
+    pub(super) stretches: Vec<Stretch>,
+    /// Waits that cannot be told from the instants of an operation, sorted by operation once the run is over.
+    pub(super) waits: Vec<(u32, Wait)>,
+    /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
+    pub(super) first_wave: Vec<u32>,
+    pub(super) waves_by_operation: Vec<u32>,
+}
+
+impl Trace {
+    pub(super) fn new(sms: u32, placement: Placement, seed: u64) -> Self {
+        Self {
+            sms,
+            placement,
+            seed,
+            end: Instant::ZERO,
+            streams: Vec::new(),
+            kernels: Vec::new(),
+            copies: Vec::new(),
+            operations: Vec::new(),
+            waves: Vec::new(),
+            parts: Vec::new(),
+            stretches: Vec::new(),
+            waits: Vec::new(),
+            first_wave: Vec::new(),
+            waves_by_operation: Vec::new(),
+        }
+    }
+
+    /// SMs of the device.
+    #[must_use]
+    pub fn sms(&self) -> u32 {
+        self.sms
+    }
+
+    /// The policy by which blocks were placed.
+    #[must_use]
+    pub fn placement(&self) -> Placement {
+        self.placement
+    }
+
+    /// The last instant at which something happened, or the horizon if the run ended there.
+    #[must_use]
+    pub fn end(&self) -> Instant {
+        self.end
+    }
+
+    /// All streams; number 0 is the NULL stream.
+    #[must_use]
+    pub fn streams(&self) -> &[StreamSpec] {
+        &self.streams
+    }
+
+    /// All kernels that were made known.
+    #[must_use]
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.kernels
+    }
+
+    /// All copies that were made known.
+    #[must_use]
+    pub fn copies(&self) -> &[Copy] {
+        &self.copies
+    }
+
+    /// All operations, in launch order (G1).
+    #[must_use]
+    pub fn operations(&self) -> &[OperationRecord] {
+        &self.operations
+    }
+
+    /// Number of waves recorded, each one instant at which blocks of one kernel were assigned (stretches once).
+    #[must_use]
+    pub fn waves(&self) -> usize {
+        self.waves.len()
+    }
+
+    /// The kernel of a kernel launch; `None` for copies, memsets and unknown operations.
+    #[must_use]
+    pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
+        match self.operations.get(operation.0 as usize)?.kind {
+            OperationKind::Kernel(kernel) => self.kernels.get(kernel.0 as usize),
+            _ => None,
+        }
+    }
+
+    pub(super) fn add_parts(&mut self, parts: &[Part]) -> Result<(u32, u32), TraceFull> {
+        let first = u32::try_from(self.parts.len()).map_err(|_| TraceFull)?;
+        let count = u32::try_from(parts.len()).map_err(|_| TraceFull)?;
+        self.parts.extend_from_slice(parts);
+        first.checked_add(count).map(|_| (first, count)).ok_or(TraceFull)
+    }
+
+    pub(super) fn add_wave(&mut self, wave: Wave) -> Result<(), TraceFull> {
+        if u32::try_from(self.waves.len()).is_err() {
+            return Err(TraceFull);
+        }
+        self.waves.push(wave);
+        Ok(())
+    }
+
+    /// Ends the record at `end` and builds its indexes.
+    pub(super) fn index(&mut self, end: Instant) {
+        self.end = end;
+        self.waits.sort_by_key(|(operation, _)| *operation);
+
+        // Where each operation's waves end, then, filled from the end, where they begin.
+        let operations = self.operations.len();
+        self.first_wave.clear();
+        self.first_wave.resize(operations + 1, 0);
+        for wave in &self.waves {
+            self.first_wave[wave.operation as usize] += 1;
+        }
+        let mut end = 0_u32;
+        for first in &mut self.first_wave {
+            end += *first;
+            *first = end;
+        }
+        self.waves_by_operation.clear();
+        self.waves_by_operation.resize(self.waves.len(), 0);
+        let mut index = end;
+        for wave in self.waves.iter().rev() {
+            index -= 1;
+            let first = &mut self.first_wave[wave.operation as usize];
+            *first -= 1;
+            self.waves_by_operation[*first as usize] = index;
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! How a trace comes about: told step by step what happens.
+
+use super::operation::{NEVER, OperationRecord};
+use super::record::{Trace, TraceFull};
+use super::rule::Rule;
+use super::waits::Wait;
+use super::wave::{NO_STRETCH, Stretch, Wave};
+use crate::time::{Duration, Instant};
+use crate::workload::{Copy, Kernel, OperationId, OperationKind, Origin, Part, Placement, StreamId, StreamSpec};
+
+/// A submitted operation (G1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Launch {
+    /// What it is.
+    pub kind: OperationKind,
+    /// Where it was submitted.
+    pub stream: StreamId,
+    /// Who submitted it.
+    pub origin: Origin,
+    /// When.
+    pub at: Instant,
+}
+
+/// Blocks of one kernel that are assigned in one go and end together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewWave {
+    /// The kernel launch.
+    pub operation: OperationId,
+    /// Number of its first block.
+    pub first_block: u32,
+    /// How many blocks.
+    pub blocks: u32,
+    /// The round-robin pointer before the wave.
+    pub cursor: u32,
+    /// When they are assigned.
+    pub start: Instant,
+    /// How long they run.
+    pub duration: Duration,
+}
+
+/// The `waves` waves that are told next repeat as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewStretch {
+    /// How many waves make up one cycle.
+    pub waves: u32,
+    /// How often the cycle happens, at least once.
+    pub cycles: u32,
+    /// From one cycle to the next.
+    pub period: Duration,
+    /// Blocks of one cycle.
+    pub blocks: u32,
+}
+
+/// Makes a [`Trace`]. Operations have to be told in the order of their numbers; what is told of one that was not
+/// launched is passed over.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    trace: Trace,
+    /// The stretch that is being told, and how many of its waves are still to come.
+    stretch: (u32, u32),
+}
+
+impl Recorder {
+    /// Nothing has happened on a device of so many SMs. Placement and seed are what single blocks are expanded by.
+    #[must_use]
+    pub fn new(sms: u32, placement: Placement, seed: u64) -> Self {
+        Self { trace: Trace::new(sms, placement, seed), stretch: (NO_STRETCH, 0) }
+    }
+
+    /// The trace, once [`Recorder::ended`] was told. The streams, kernels and copies are those that the launches
+    /// name.
+    #[must_use]
+    pub fn into_trace(self, streams: Vec<StreamSpec>, kernels: Vec<Kernel>, copies: Vec<Copy>) -> Trace {
+        Trace { streams, kernels, copies, ..self.trace }
+    }
+
+    /// Makes room for `launches` kernel launches of one wave each.
+    pub fn reserve(&mut self, launches: usize) {
+        let trace = &mut self.trace;
+        trace.operations.reserve(launches);
+        trace.waves.reserve(launches);
+        trace.parts.reserve(launches.saturating_mul(trace.sms as usize));
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        let trace = &mut self.trace;
+        trace.end = Instant::ZERO;
+        trace.operations.clear();
+        trace.waves.clear();
+        trace.parts.clear();
+        trace.stretches.clear();
+        trace.waits.clear();
+        self.stretch = (NO_STRETCH, 0);
+    }
+
+    /// An operation was submitted.
+    pub fn launched(&mut self, operation: OperationId, launch: &Launch) {
+        debug_assert_eq!(operation.0 as usize, self.trace.operations.len());
+        self.trace.operations.push(OperationRecord::new(launch.kind, launch.stream, launch.origin, launch.at));
+    }
+
+    /// It reached the head of its stream queue.
+    pub fn reached_head(&mut self, operation: OperationId, at: Instant) {
+        self.with(operation, |record| record.reached_head = at);
+    }
+
+    /// It entered its EE or CE queue, where it has one, as number `order` of all operations.
+    pub fn queued(&mut self, operation: OperationId, order: Option<u32>, at: Instant) {
+        self.with(operation, |record| {
+            record.queued = at;
+            record.queue_order = order.unwrap_or(record.queue_order);
+        });
+    }
+
+    /// It reached the head of its EE queue.
+    pub fn reached_queue_head(&mut self, operation: OperationId, at: Instant) {
+        self.with(operation, |record| record.reached_queue_head = at);
+    }
+
+    /// Its first block was assigned, or it began.
+    pub fn dispatched(&mut self, operation: OperationId, at: Instant) {
+        self.with(operation, |record| record.first_start = at);
+    }
+
+    /// Its last block was assigned, or it began.
+    pub fn fully_dispatched(&mut self, operation: OperationId, at: Instant) {
+        self.with(operation, |record| record.last_start = at);
+    }
+
+    /// It has completed.
+    pub fn finished(&mut self, operation: OperationId, at: Instant) {
+        self.with(operation, |record| record.finish = at);
+    }
+
+    /// A rule held it, where that cannot be told from the instants above.
+    pub fn waited(&mut self, operation: OperationId, rule: Rule, from: Instant, to: Instant) {
+        if from < to {
+            self.trace.waits.push((operation.0, Wait { rule, from, to }));
+        }
+    }
+
+    /// Blocks were assigned.
+    ///
+    /// # Errors
+    /// [`TraceFull`]
+    pub fn wave(&mut self, wave: &NewWave, parts: &[Part]) -> Result<(), TraceFull> {
+        let parts = self.trace.add_parts(parts)?;
+        let (stretch, left) = &mut self.stretch;
+        let own = if *left > 0 { *stretch } else { NO_STRETCH };
+        *left = left.saturating_sub(1);
+        self.trace.add_wave(Wave {
+            operation: wave.operation.0,
+            first_block: wave.first_block,
+            blocks: wave.blocks,
+            parts,
+            cursor: wave.cursor,
+            stretch: own,
+            start: wave.start,
+            duration: wave.duration,
+        })
+    }
+
+    /// The waves that are told next repeat.
+    ///
+    /// # Errors
+    /// [`TraceFull`]
+    pub fn stretch(&mut self, stretch: &NewStretch) -> Result<(), TraceFull> {
+        let index = u32::try_from(self.trace.stretches.len()).ok().filter(|&next| next != NO_STRETCH);
+        let index = index.ok_or(TraceFull)?;
+        let first_wave = u32::try_from(self.trace.waves.len()).map_err(|_| TraceFull)?;
+        let &NewStretch { waves, cycles, period, blocks } = stretch;
+        self.trace.stretches.push(Stretch { first_wave, waves, cycles, period, blocks });
+        self.stretch = (index, waves);
+        Ok(())
+    }
+
+    /// The run is over.
+    pub fn ended(&mut self, at: Instant) {
+        self.trace.index(at);
+        debug_assert!(self.trace.operations.iter().all(|record| record.launched != NEVER));
+    }
+
+    fn with(&mut self, operation: OperationId, write: impl FnOnce(&mut OperationRecord)) {
+        if let Some(record) = self.trace.operations.get_mut(operation.0 as usize) {
+            write(record);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! How much of something is taken over time.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::time::Instant;
+
+/// A sum over what is there at once, such as the thread slots that blocks take, in one sweep. What begins is added in order of time; the sum after all events of
+/// an instant is told when nothing can change it any more. Memory grows with what is there at once.
+#[derive(Debug, Clone, Default)]
+pub struct SumOverTime {
+    taken: u64,
+    /// The latest change, not told yet.
+    changed_at: Option<Instant>,
+    /// What ends when.
+    ends: BTreeMap<Instant, u64>,
+}
+
+impl SumOverTime {
+    /// Takes `amount` for some time, which begins no earlier than those before, and tells what happened before.
+    ///
+    /// # Errors
+    /// Those of `tell`.
+    pub fn add<E>(
+        &mut self,
+        time: Range<Instant>,
+        amount: u64,
+        mut tell: impl FnMut(Instant, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if time.is_empty() {
+            return Ok(());
+        }
+        self.end_until(time.start, &mut tell)?;
+        self.change(time.start, &mut tell)?;
+        self.taken += amount;
+        *self.ends.entry(time.end).or_default() += amount;
+        Ok(())
+    }
+
+    /// Tells the rest.
+    ///
+    /// # Errors
+    /// Those of `tell`.
+    pub fn finish<E>(mut self, mut tell: impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
+        self.end_until(Instant::MAX, &mut tell)?;
+        self.changed_at.map_or(Ok(()), |at| tell(at, self.taken))
+    }
+
+    fn end_until<E>(&mut self, until: Instant, tell: &mut impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
+        while let Some(first) = self.ends.first_entry().filter(|first| *first.key() <= until) {
+            let (at, amount) = first.remove_entry();
+            self.change(at, tell)?;
+            self.taken -= amount;
+        }
+        Ok(())
+    }
+
+    /// Tells the latest change if it is over at `at`.
+    fn change<E>(&mut self, at: Instant, tell: &mut impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
+        match self.changed_at.replace(at) {
+            Some(before) if before != at => tell(before, self.taken),
+            _ => Ok(()),
+        }
+    }
+}
