@@ -22,6 +22,7 @@
 
 mod analyse;
 mod assumptions;
+mod bound_options;
 mod compare;
 pub mod cost_study;
 pub mod equal_times;
@@ -38,6 +39,7 @@ pub mod validation;
 
 pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse};
 pub use assumptions::{Departure, LaunchDependence};
+pub use bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders};
 pub use merged_resources::{MergedResources, Pool, PooledKernel};

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use serde::Serialize;
 
 use super::assumptions::{self, Departure, LaunchDependence};
+use super::bound_options::BoundOptions;
 use super::merged_gpu::{Analysed, Costs, Merged, MergedGpu};
 use super::merged_resources::{MergedResources, Pool, PooledKernel};
 use super::merged_sm::{MergedKernel, MergedSm};
@@ -115,7 +116,8 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
     let independent = !order.preceded && departures.iter().all(|departure| harmless.contains(departure));
     let finish_is_safe = independent && dependence.is_none();
     let bounded = !finish_is_safe && dependence.is_none() && !departures.contains(&Departure::Channels);
-    let safe = bounded.then(|| SafeBounds::new(scenario, &demands, &costs, &walked.operations));
+    let safe =
+        bounded.then(|| SafeBounds::new(scenario, &demands, &costs, &walked.operations, BoundOptions::default()));
 
     let mut index_of = vec![usize::MAX; walked.operations.len()];
     let mut kernels = Vec::new();

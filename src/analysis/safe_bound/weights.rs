@@ -29,10 +29,12 @@ pub(super) struct Weights<'a> {
 }
 
 /// One resource of an SM, counted in the largest unit of which all blocks take whole numbers.
-struct Resource {
-    units: u64,
+#[derive(Debug)]
+pub(super) struct Resource {
+    /// What an SM has of it.
+    pub(super) units: u64,
     /// By class.
-    needs: Vec<u64>,
+    pub(super) needs: Vec<u64>,
 }
 
 /// A head that is kept out on one SM: at least `threshold` units of a resource are taken there, and its share of the
@@ -66,7 +68,20 @@ impl<'a> Weights<'a> {
         weights
     }
 
-    fn resources(&self, order: &[usize]) -> Vec<Resource> {
+    /// How many SMs blocks of a class may use.
+    pub(super) fn allowed(&self, class: usize) -> u64 {
+        self.classes[class].allowed.max(1)
+    }
+
+    /// How many blocks of a class an empty GPU holds, at least 1.
+    pub(super) fn resident(&self, class: usize) -> u64 {
+        let Class { needs, .. } = self.classes[class];
+        let of = |(limit, need): (u64, u64)| limit.checked_div(need);
+        let per_sm = self.limits.into_iter().zip(needs).filter_map(of).min().unwrap_or(1);
+        (per_sm * self.allowed(class)).max(1)
+    }
+
+    pub(super) fn resources(&self, order: &[usize]) -> Vec<Resource> {
         let resource = |index: usize| {
             let unit = order.iter().map(|&class| self.classes[class].needs[index]).fold(0, gcd);
             let needs = self.classes.iter().map(|class| class.needs[index].checked_div(unit).unwrap_or(0)).collect();
