@@ -13,6 +13,9 @@
 //! | utilization, Eq. 3.3 and 3.4 | [`Task`] |
 //! | a whole scenario, and whether the result is exact | [`analyse()`] |
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
+//! | by when every operation has finished, in every run | [`finish_bounds()`] |
+//! | runs with long responses | [`search()`] |
+//! | whether every job meets its deadline: proven, missed or open | [`judge()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
 //! | random scenarios that put the merged SM to the test | [`validation`] |
@@ -26,6 +29,8 @@ mod bound_options;
 mod compare;
 pub mod cost_study;
 pub mod equal_times;
+mod finish_bounds;
+mod jobs;
 mod launch_orders;
 mod merged_gpu;
 mod merged_resources;
@@ -34,15 +39,21 @@ mod merged_sm;
 mod pending;
 pub mod printed;
 mod safe_bound;
+mod search;
 mod task;
 pub mod validation;
+mod verdict;
 
 pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse};
 pub use assumptions::{Departure, LaunchDependence};
 pub use bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 pub use compare::{ComparedKernel, Comparison, compare};
+pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
+pub use jobs::{Job, jobs_of};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders};
 pub use merged_resources::{MergedResources, Pool, PooledKernel};
 pub use merged_scenario::merged_scenario;
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
+pub use search::{SearchOptions, SearchResult, Watch, search};
 pub use task::{Task, TimeOverflow, total_utilization};
+pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};

@@ -32,7 +32,7 @@ use graph::{Graph, Relatives, Work};
 use weights::{ONE, Weights};
 
 /// Operations above which the bounds, each of which looks at all operations, are not computed.
-const MOST_OPERATIONS: usize = 5_000;
+pub(super) const MOST_OPERATIONS: usize = 5_000;
 
 /// Rounds of dropping operations that are launched after the bound. Every round's bound holds.
 const MOST_ROUNDS: usize = 16;

@@ -9,6 +9,7 @@ mod analysis_commands;
 mod analysis_inputs;
 mod audit_oracle;
 mod bad_input;
+mod bounds;
 mod channels;
 mod command_line;
 mod documentation;

@@ -17,8 +17,14 @@ use crate::time::Instant;
 /// States after which the search for orders is given up; what is known of all states left by then holds.
 const MOST_STATES: usize = 20_000;
 
+/// States with the same operations that are kept apart; one more is merged with one of them.
+const MOST_APART: usize = 12;
+
 /// How many operations of each stream are dispatched.
 type Dispatched = Vec<u32>;
+
+/// States in which equally many operations are dispatched.
+type Layer = BTreeMap<Dispatched, Vec<State>>;
 
 /// By when each operation has finished in every run, under every work-conserving placement; `None`: not found.
 pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>) -> Vec<Option<Instant>> {
@@ -56,6 +62,23 @@ impl Candidate {
     }
 }
 
+/// Adds a state to those with the same operations, unless one of them holds of all its runs.
+fn enter(known: &mut Vec<State>, state: State, apart: usize) {
+    let covers = |known: &State| {
+        let mut both = known.clone();
+        both.merge(&state);
+        both == *known
+    };
+    if known.iter().any(covers) {
+        return;
+    }
+    if known.len() < apart {
+        known.push(state);
+    } else if let Some(nearest) = known.iter_mut().min_by_key(|known| known.kernel.to.abs_diff(state.kernel.to)) {
+        nearest.merge(&state);
+    }
+}
+
 impl<'a> Explorer<'a> {
     fn new(graph: &'a Graph, weights: &'a Weights<'a>) -> Self {
         let mut blocks = vec![0_u64; graph.classes.len()];
@@ -81,27 +104,27 @@ impl<'a> Explorer<'a> {
 
     /// Says of each stream how many operations are dispatched in all states that are left: those bounds are complete.
     fn explore(&mut self) -> Dispatched {
-        let start = (vec![0; self.graph.streams.len()], State::new(self.graph));
-        let mut layers = BTreeMap::from([(0_u32, BTreeMap::from([start]))]);
-        let mut states = 0;
-        let all = || self.graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();
-        let all: Dispatched = all();
+        let start = (vec![0; self.graph.streams.len()], vec![State::new(self.graph)]);
+        let mut layers: BTreeMap<u32, Layer> = BTreeMap::from([(0, BTreeMap::from([start]))]);
+        let all = self.graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX));
+        let all: Dispatched = all.collect();
+        let mut expanded = 0;
         while let Some((depth, mut layer)) = layers.pop_first() {
-            while let Some((dispatched, state)) = layer.pop_first() {
-                states += 1;
-                let next = if states > MOST_STATES { None } else { self.expand(&dispatched, &state) };
-                let Some(next) = next else {
-                    layer.insert(dispatched, state);
-                    layers.insert(depth, layer);
-                    let left = layers.values().flat_map(BTreeMap::keys);
-                    return left
-                        .fold(all, |least, key| least.iter().zip(key).map(|(one, other)| *one.min(other)).collect());
-                };
-                for (key, state) in next {
-                    let layer: &mut BTreeMap<Dispatched, State> = layers.entry(depth + 1).or_default();
-                    match layer.get_mut(&key) {
-                        Some(known) => known.merge(&state),
-                        None => _ = layer.insert(key, state),
+            while let Some((dispatched, mut states)) = layer.pop_first() {
+                let apart = if expanded < MOST_STATES / 2 { MOST_APART } else { 1 };
+                while let Some(state) = states.pop() {
+                    expanded += 1;
+                    let next = if expanded > MOST_STATES { None } else { self.expand(&dispatched, &state) };
+                    let Some(next) = next else {
+                        layer.insert(dispatched, Vec::new());
+                        layers.insert(depth, layer);
+                        let left = layers.values().flat_map(BTreeMap::keys);
+                        return left.fold(all, |least, key| {
+                            least.iter().zip(key).map(|(one, other)| *one.min(other)).collect()
+                        });
+                    };
+                    for (key, state) in next {
+                        enter(layers.entry(depth + 1).or_default().entry(key).or_default(), state, apart);
                     }
                 }
             }

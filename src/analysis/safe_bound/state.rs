@@ -11,7 +11,7 @@ pub(super) struct Span {
 }
 
 /// What holds of every run once certain operations are dispatched and no others are.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
     /// When the kernel that was dispatched last was.
     pub(super) kernel: Span,
