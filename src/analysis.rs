@@ -16,6 +16,7 @@
 //! | by when every operation has finished, in every run | [`finish_bounds()`] |
 //! | runs with long responses | [`search()`] |
 //! | whether every job meets its deadline: proven, missed or open | [`judge()`] |
+//! | the same for streams whose releases are not given | [`judge_sporadic()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
 //! | random scenarios that put the merged SM to the test | [`validation`] |
@@ -40,6 +41,7 @@ mod pending;
 pub mod printed;
 mod safe_bound;
 mod search;
+mod sporadic;
 mod task;
 pub mod validation;
 mod verdict;
@@ -55,5 +57,6 @@ pub use merged_resources::{MergedResources, Pool, PooledKernel};
 pub use merged_scenario::merged_scenario;
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
 pub use search::{SearchOptions, SearchResult, Watch, search};
+pub use sporadic::{SporadicRefusal, SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
 pub use task::{Task, TimeOverflow, total_utilization};
 pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};

@@ -29,7 +29,7 @@ mod state;
 mod weights;
 
 use graph::{Graph, Relatives, Work};
-use weights::{ONE, Weights};
+pub(super) use weights::{Class, ONE, Weights};
 
 /// Operations above which the bounds, each of which looks at all operations, are not computed.
 pub(super) const MOST_OPERATIONS: usize = 5_000;

@@ -34,6 +34,7 @@ mod reference;
 mod rtss_2017;
 mod rules;
 mod schema;
+mod sporadic;
 mod state;
 mod study;
 mod tasks;
