@@ -6,13 +6,13 @@ use std::num::NonZeroU32;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use gpusched::analysis::cost_study::task_set;
-use gpusched::analysis::validation::{Family, Judge, Sample, Verdict};
 use gpusched::analysis::{MergedKernel, finish_times, printed};
 use gpusched::device::Device;
+use gpusched::experiments::cost_study::task_set;
+use gpusched::experiments::validation::{Agreement, Family, Judge, Sample};
 use gpusched::hosts::simulate;
-use gpusched::plot::{Timeline, TimelineOptions};
 use gpusched::report::Summary;
+use gpusched::report::timeline::{Timeline, TimelineOptions};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{OperationId, Placement};
 
@@ -53,7 +53,7 @@ fn draw_one_hundred_thousand_blocks(bencher: Bencher<'_, '_>, form: &str) {
         TimelineOptions { most_boxes, width, queues: panels, occupancy: panels, ..TimelineOptions::default() };
     bencher.counter(ItemsCount::new(100_000_u32)).bench(|| {
         let timeline = Timeline::new(black_box(&summary), &options)?;
-        Ok::<_, gpusched::plot::PlotError>(timeline.draw(&summary, &options).to_svg().len())
+        Ok::<_, gpusched::report::timeline::TimelineError>(timeline.draw(&summary, &options).to_svg().len())
     });
 }
 
@@ -100,6 +100,6 @@ fn validate_ten_kernels(bencher: Bencher<'_, '_>, family: &str) {
     let samples: Vec<Sample> = (0..256).map(|index| Sample::draw(family, &device, 0, index)).collect();
     let mut judge = Judge::new(&device, Placement::MostRoom);
     bencher.counter(ItemsCount::new(samples.len())).bench_local(|| {
-        samples.iter().filter(|sample| judge.judge(family, black_box(sample)) == Ok(Verdict::Equal)).count()
+        samples.iter().filter(|sample| judge.judge(family, black_box(sample)) == Ok(Agreement::Equal)).count()
     });
 }

@@ -3,8 +3,8 @@
 #![allow(clippy::expect_used, reason = "the inputs are known to be sound")]
 
 use divan::{Bencher, black_box};
-use gpusched::applications::figures::{SweepOptions, random_injection};
 use gpusched::applications::{ApplicationSet, Injections, Outcome};
+use gpusched::experiments::evr::{SweepOptions, random_injection};
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, run_applications};
 use gpusched::time::Duration;

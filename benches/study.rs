@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use divan::{Bencher, black_box};
-use gpusched::analysis::validation::{Family, Sampler};
 use gpusched::device::Device;
-use gpusched::study::{ResultFile, Row, Shard, Study, file_name, merge};
+use gpusched::experiments::study::{ResultFile, Shard, Study, StudyRow, file_name, merge};
+use gpusched::experiments::validation::{Family, Sampler};
 use gpusched::workload::Placement;
 
 fn main() {
@@ -64,9 +64,9 @@ fn merge_a_million_rows(bencher: Bencher<'_, '_>) {
         let mut file = ResultFile::claim(&study, shard, &results).expect("it is free");
         let row = |own| {
             let number = shard.row(own);
-            Row { number, place: study.layout.place(number), values: "0,0,1,250000,250000,9,0;1;9,o7".to_owned() }
+            StudyRow { number, place: study.layout.place(number), values: "0,0,1,250000,250000,9,0;1;9,o7".to_owned() }
         };
-        let rows: Vec<Row> = (0..shard.rows(ROWS)).map(row).collect();
+        let rows: Vec<StudyRow> = (0..shard.rows(ROWS)).map(row).collect();
         file.append(&rows).expect("there is room");
     }
     let paths: Vec<PathBuf> = shards.iter().map(|shard| results.join(file_name(*shard))).collect();

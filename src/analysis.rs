@@ -10,7 +10,7 @@
 //! | the same numbers, with releases, at a cost that does not grow with the grid | [`MergedSm`] |
 //! | blocks that differ, on one SM with the resources of all | [`MergedResources`] |
 //! | all kernels with the same block time, in closed form | [`equal_times`] |
-//! | utilization, Eq. 3.3 and 3.4 | [`Task`] |
+//! | utilization, Eq. 3.3 and 3.4 | [`KernelTask`] |
 //! | a whole scenario, and whether the result is exact | [`analyse()`] |
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
 //! | by when every operation has finished, in every run | [`finish_bounds()`] |
@@ -19,8 +19,6 @@
 //! | the same for streams whose releases are not given | [`judge_sporadic()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
-//! | random scenarios that put the merged SM to the test | [`validation`] |
-//! | the thesis' cost study, Figs. 3.11 to 3.13 | [`cost_study`] |
 //!
 //! `docs/analysis.md` has the proofs, `docs/errata.md` what was wrong in print.
 
@@ -28,7 +26,6 @@ mod analyse;
 mod assumptions;
 mod bound_options;
 mod compare;
-pub mod cost_study;
 pub mod equal_times;
 mod finish_bounds;
 mod jobs;
@@ -38,12 +35,12 @@ mod merged_resources;
 mod merged_scenario;
 mod merged_sm;
 mod pending;
+mod pool;
 pub mod printed;
 mod safe_bound;
 mod search;
 mod sporadic;
 mod task;
-pub mod validation;
 mod verdict;
 
 pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse};
@@ -53,10 +50,12 @@ pub use compare::{ComparedKernel, Comparison, compare};
 pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
 pub use jobs::{Job, jobs_of};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders};
-pub use merged_resources::{MergedResources, Pool, PooledKernel};
+pub use merged_resources::{MergedResources, PooledKernel};
 pub use merged_scenario::merged_scenario;
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
+pub use pool::Pool;
+pub(crate) use pool::{needs, pool};
 pub use search::{SearchOptions, SearchResult, Watch, search};
 pub use sporadic::{SporadicRefusal, SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
-pub use task::{Task, TimeOverflow, total_utilization};
+pub use task::{KernelTask, TimeOverflow, total_utilization};
 pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};

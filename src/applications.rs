@@ -8,7 +8,6 @@
 
 mod builtin;
 
-pub mod figures;
 mod generate;
 mod model;
 mod outcome;

@@ -1,24 +1,28 @@
 //! GPUs as data: limits, allocation granularities, copy engines, and what one block takes from its SM.
 //!
-//! A [`Device`] never changes while a simulation runs. Built-in ones are JSON files embedded in the library
+//! A [`Device`] is checked when it is made and never changes; a [`DeviceSpec`] is the same, unchecked. Built-in ones are JSON files embedded in the library
 //! ([`Device::builtin`]); a user's own has the same form ([`Device::from_json`]). Every number in a built-in file has
 //! a source or is marked as an assumption.
 
 mod builtin;
 mod demand;
+mod limits;
 mod mask;
 mod model;
 mod read;
+mod validated;
 mod write;
 
 pub use builtin::BUILTIN_NAMES;
 pub use demand::{BlockDemand, BlockShape, DemandError, Resource};
+pub use limits::DeviceError;
 pub use mask::{MaskError, SmMask};
 pub use model::{
-    CopyDirection, CopyEngines, Device, PerBlockLimits, PerSmLimits, RegisterAllocation, SharedMemoryAllocation,
+    CopyDirection, CopyEngines, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation, SharedMemoryAllocation,
     SmOrder,
 };
 pub(crate) use read::device as read_device;
+pub use validated::Device;
 
 #[cfg(test)]
 mod tests;

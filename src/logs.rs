@@ -15,7 +15,7 @@ mod runs;
 mod visit;
 
 pub use defect::{Defect, Dropped};
-pub use log::{BlockList, Iteration, Log, LoggedKernel, ObservedBlock};
+pub use log::{BlockList, Iteration, Log, LoggedBlock, LoggedKernel};
 pub use pairing::{Pairing, PairingError, unrolled};
 pub use read::{LogReading, read_log};
 pub use recognize::{Recognized, recognize_device};

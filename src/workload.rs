@@ -10,8 +10,10 @@ use serde::Serialize;
 use crate::device::{BlockShape, CopyDirection, SmMask};
 use crate::time::Duration;
 
+mod catalogue;
 mod placement;
 
+pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, WorkloadError};
 pub use placement::Placement;
 
 /// A stream of one GPU. Number 0 is the NULL stream, which always exists.

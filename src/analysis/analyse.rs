@@ -7,16 +7,17 @@ use serde::Serialize;
 use super::assumptions::{self, Departure, LaunchDependence, Order};
 use super::bound_options::BoundOptions;
 use super::merged_gpu::{Analysed, Costs, Merged, MergedGpu};
-use super::merged_resources::{MergedResources, Pool, PooledKernel};
+use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::{MergedKernel, MergedSm};
+use super::pool::{needs, pool};
 use super::safe_bound::SafeBounds;
-use super::task::Task;
-use crate::device::{BlockDemand, Device};
+use super::task::KernelTask;
+use crate::device::BlockDemand;
 use crate::gpu::{GpuOptions, RunError, SubmitError};
 use crate::hosts::{ProgramHost, Target};
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
-use crate::workload::{KernelId, OperationId, OperationKind};
+use crate::workload::{CheckedKernel, KernelId, OperationId, OperationKind};
 
 /// The analysis of a scenario.
 #[derive(Debug, Clone, Serialize)]
@@ -102,11 +103,11 @@ pub struct AnalysedCopy {
 /// # Errors
 /// [`RunError`], as the simulation of the same scenario has it.
 pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
-    let demands = demands(scenario)?;
+    let demands = demands(scenario);
     let (costs, merged) = merge(scenario, &demands)?;
     let walked = walk(scenario, &costs, merged.clone())?;
     let kernel_of = |record: &Analysed| match record.kind {
-        OperationKind::Kernel(kernel) => scenario.kernels.get(kernel.0 as usize).map(|found| (kernel, found)),
+        OperationKind::Kernel(kernel) => scenario.kernels().get(kernel.0 as usize).map(|found| (kernel, found)),
         _ => None,
     };
     let order = Order::of(&walked.operations);
@@ -134,7 +135,7 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
         let period = thread.and_then(|thread| thread.period.or(thread.deadline));
         let (block_time, blocks, threads) =
             (costs.kernels[id.0 as usize].block_time, kernel.blocks, kernel.shape.threads);
-        let task = period.map(|period| Task { period, block_time, blocks, threads });
+        let task = period.map(|period| KernelTask { period, block_time, blocks, threads });
         index_of[number as usize] = kernels.len();
         kernels.push(AnalysedKernel {
             launch: KernelLaunch::new(scenario, number, kernel, record.stream, record.origin),
@@ -165,12 +166,12 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
     let notes = notes(scenario, &departures, dependence.as_ref(), &kernels, &walked);
     Ok(Analysis {
         scenario: &scenario.name,
-        device: &scenario.device.name,
+        device: &scenario.device().name,
         g_max: kernels.first().map(|kernel| kernel.g_max).filter(|_| alike),
         exact: departures.is_empty(),
         departures: departures.into_iter().collect(),
         utilization_threads: total(&kernels),
-        thread_slots: scenario.device.sms * scenario.device.warps_per_sm() * scenario.device.warp_size,
+        thread_slots: scenario.device().sms * scenario.device().warps_per_sm() * scenario.device().warp_size,
         merged: in_order().filter_map(|&number| as_merged(&walked.operations[number as usize], &costs)).collect(),
         merged_order: in_order().map(|&number| index_of[number as usize]).collect(),
         copies: copies.collect(),
@@ -180,20 +181,20 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, RunError> {
 }
 
 /// What one block of each kernel takes.
-pub(super) fn demands(scenario: &Scenario) -> Result<Vec<BlockDemand>, SubmitError> {
-    scenario.kernels.iter().map(|kernel| Ok(BlockDemand::new(&kernel.shape, &scenario.device)?)).collect()
+pub(super) fn demands(scenario: &Scenario) -> Vec<BlockDemand> {
+    scenario.kernels().iter().map(CheckedKernel::demand).collect()
 }
 
 /// The merged SM of a scenario and what its operations cost there.
 pub(super) fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged), SubmitError> {
-    let device = &scenario.device;
+    let device = &scenario.device();
     let used: Vec<_> = assumptions::launches(scenario).collect();
     let first = used.first().and_then(|(kernel, _)| demands.get(kernel.0 as usize));
     let alike = used.iter().all(|(kernel, _)| demands.get(kernel.0 as usize) == first);
     let masked = used.iter().any(|&(kernel, stream)| assumptions::allowed_sms(scenario, kernel, stream) < device.sms);
     let slots = |demand: &BlockDemand| device.sms * demand.blocks_per_sm(device);
     let mut kernels = Vec::with_capacity(demands.len());
-    for ((id, kernel), demand) in (0..).map(KernelId).zip(&scenario.kernels).zip(demands) {
+    for ((id, kernel), demand) in (0..).map(KernelId).zip(scenario.kernels()).zip(demands) {
         let pooled = if alike { [1, 0, 0, 0] } else { needs(demand) };
         kernels.push(PooledKernel {
             release: Instant::ZERO,
@@ -214,25 +215,8 @@ pub(super) fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Cos
         Some(g_max) if alike => Merged::Resources(MergedResources::new([u64::from(g_max.get()), 0, 0, 0])),
         _ => Merged::Resources(MergedResources::new(pool(device))),
     };
-    let copies = scenario.copies.iter().map(|copy| {
-        let by_bandwidth = || device.copy.duration(copy.direction, copy.bytes);
-        let duration = copy.duration.or_else(by_bandwidth).ok_or(SubmitError::CopyTooLong)?;
-        Ok((duration, device.copy.engine_for(copy.direction) as usize))
-    });
-    let copies = copies.collect::<Result<_, SubmitError>>()?;
+    let copies = scenario.copies().iter().map(|copy| (copy.time(), copy.engine())).collect();
     Ok((Costs { kernels, copies, max_operations: GpuOptions::default().max_operations }, merged))
-}
-
-/// The resources of all SMs together.
-pub(super) fn pool(device: &Device) -> Pool {
-    let per_sm =
-        [device.warps_per_sm(), device.per_sm.blocks, device.per_sm.shared_memory_bytes, device.per_sm.registers];
-    per_sm.map(|limit| u64::from(limit) * u64::from(device.sms))
-}
-
-/// What one block takes of them.
-pub(super) fn needs(demand: &BlockDemand) -> Pool {
-    [demand.warps, 1, demand.shared_memory_bytes, demand.registers].map(u64::from)
 }
 
 /// What running the host threads in front of the merged SM led to.
@@ -244,8 +228,8 @@ pub(super) struct Walked {
 
 pub(super) fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, RunError> {
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
-    let blocking = scenario.streams.iter().map(|stream| stream.blocking);
-    let mut gpu = MergedGpu::new(costs, merged, blocking, scenario.device.copy.engines);
+    let blocking = scenario.streams().iter().map(|stream| stream.blocking);
+    let mut gpu = MergedGpu::new(costs, merged, blocking, scenario.device().copy.engines);
     let mut host = ProgramHost::new(&scenario.threads);
     let overflow = |gpu: &MergedGpu<'_>| {
         let last = u32::try_from(gpu.submitted().saturating_sub(1)).unwrap_or(u32::MAX);

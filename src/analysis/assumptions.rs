@@ -68,12 +68,7 @@ pub(super) fn launches(scenario: &Scenario) -> impl Iterator<Item = (KernelId, S
 
 /// SMs that a launch may use: a kernel's own mask replaces its stream's.
 pub(super) fn allowed_sms(scenario: &Scenario, kernel: KernelId, stream: StreamId) -> u32 {
-    let kernel_mask = scenario.kernels.get(kernel.0 as usize).and_then(|kernel| kernel.sm_mask);
-    let stream_mask = scenario.streams.get(stream.0 as usize).and_then(|stream| stream.sm_mask);
-    let device = &scenario.device;
-    let allowed = |sm: &u32| kernel_mask.or(stream_mask).is_none_or(|mask| mask.enables_sm(*sm, device));
-    // A count of at most `sms`.
-    u32::try_from((0..device.sms).filter(allowed).count()).unwrap_or(device.sms)
+    scenario.catalogue.sms(kernel, stream).map(|_| 1).sum()
 }
 
 /// Which assumptions a scenario does not keep. `demands` are those of all its kernels; `chained` says whether a kernel
@@ -94,12 +89,12 @@ pub(super) fn departures(scenario: &Scenario, demands: &[BlockDemand], chained: 
         let same = other.registers == first.registers && other.shared_memory_bytes == first.shared_memory_bytes;
         note(Departure::UnequalResources, !same);
     }
-    let priority = |stream: StreamId| scenario.streams.get(stream.0 as usize).map_or(0, |stream| stream.priority);
+    let priority = |stream: StreamId| scenario.streams().get(stream.0 as usize).map_or(0, |stream| stream.priority);
     let priorities: BTreeSet<i32> = used.iter().map(|(_, stream)| priority(*stream)).collect();
     note(Departure::Priorities, priorities.len() > 1);
     note(
         Departure::SmMask,
-        used.iter().any(|&(kernel, stream)| allowed_sms(scenario, kernel, stream) < scenario.device.sms),
+        used.iter().any(|&(kernel, stream)| allowed_sms(scenario, kernel, stream) < scenario.device().sms),
     );
     note(Departure::Variation, used.iter().any(|(kernel, _)| scenario.block_times_vary(*kernel)));
     let mut streams = BTreeSet::new();
@@ -116,7 +111,7 @@ pub(super) fn departures(scenario: &Scenario, demands: &[BlockDemand], chained: 
         }
     }
     note(Departure::NullStream, streams.contains(&StreamId::NULL));
-    let channels = scenario.device.channels.map_or(usize::MAX, |channels| channels as usize);
+    let channels = scenario.device().channels.map_or(usize::MAX, |channels| channels as usize);
     note(Departure::Channels, streams.len() > channels);
     note(Departure::Chains, chained);
     found

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::analyse::{Analysis, analyse};
-use crate::gpu::RunError;
+use crate::gpu::{RunError, Trace};
 use crate::hosts::simulate;
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::Instant;
@@ -50,25 +50,37 @@ pub struct ComparedKernel<'a> {
     pub safe_finish_ns: Option<Instant>,
 }
 
-/// Simulates and analyses a scenario. Kernels are matched by host thread and the order of its launches.
+/// Simulates and analyses a scenario.
 ///
 /// # Errors
 /// [`RunError`] of either.
 pub fn compare(scenario: &Scenario) -> Result<Comparison<'_>, RunError> {
-    let analysis = analyse(scenario)?;
-    let run = simulate(scenario)?;
+    Ok(Comparison::new(scenario, &analyse(scenario)?, &simulate(scenario)?.trace))
+}
+
+impl<'a> Comparison<'a> {
+    /// Puts the analysis of a scenario beside its simulation. Kernels are matched by host thread and the order of its
+    /// launches.
+    #[must_use]
+    pub fn new(scenario: &Scenario, analysis: &Analysis<'a>, trace: &Trace) -> Self {
+        side_by_side(scenario, analysis, &finishes(trace))
+    }
+}
+
+/// When the kernels of each host thread finished, in the order of its launches.
+fn finishes(trace: &Trace) -> BTreeMap<u32, Vec<Option<Instant>>> {
     let mut launches: BTreeMap<u32, Vec<Option<Instant>>> = BTreeMap::new();
-    for record in run.trace.operations() {
+    for record in trace.operations() {
         if matches!(record.kind, OperationKind::Kernel(_)) {
             launches.entry(record.origin.thread).or_default().push(record.finish());
         }
     }
-    Ok(side_by_side(scenario, analysis, &launches))
+    launches
 }
 
 fn side_by_side<'a>(
-    scenario: &'a Scenario,
-    analysis: Analysis<'a>,
+    scenario: &Scenario,
+    analysis: &Analysis<'a>,
     launches: &BTreeMap<u32, Vec<Option<Instant>>>,
 ) -> Comparison<'a> {
     let mut next: BTreeMap<u32, usize> = BTreeMap::new();
@@ -88,7 +100,7 @@ fn side_by_side<'a>(
         });
     }
     let launched: usize = launches.values().map(Vec::len).sum();
-    let mut notes = analysis.notes;
+    let mut notes = analysis.notes.clone();
     if launched != kernels.len() {
         notes.push(format!("{launched} kernels were launched in the simulation, {} in the analysis", kernels.len()));
     }

@@ -90,7 +90,7 @@ fn order_decides_more(scenario: &Scenario) -> bool {
 /// [`RunError`], as the simulation of the same scenario has it.
 pub fn finish_bounds(scenario: &Scenario, options: BoundOptions) -> Result<FinishBounds, RunError> {
     let options = supported(scenario, options);
-    let demands = demands(scenario)?;
+    let demands = demands(scenario);
     let (costs, merged) = merge(scenario, &demands)?;
     let walked = walk(scenario, &costs, merged)?;
     let order = Order::of(&walked.operations);

@@ -153,7 +153,7 @@ pub fn launch_orders(scenario: &Scenario, samples: u64, seed: u64) -> Result<Lau
     }
     Ok(LaunchOrders {
         scenario: &scenario.name,
-        device: &scenario.device.name,
+        device: &scenario.device().name,
         method,
         orders,
         orders_tried: tried,

@@ -9,14 +9,9 @@
 //! optimistic where it differs (proof in `docs/analysis.md`). With chains or priorities it is neither.
 
 use super::pending::Pending;
+use super::pool::Pool;
 use super::task::TimeOverflow;
 use crate::time::{Duration, Instant};
-
-/// Number of resources: warps, block slots, shared memory, registers.
-const RESOURCES: usize = 4;
-
-/// What is pooled, or what one block takes of it, in the order warps, block slots, shared memory, registers.
-pub type Pool = [u64; RESOURCES];
 
 /// A kernel as the merged SM with pooled resources sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -14,7 +14,7 @@ use crate::time::Instant;
 
 /// What one turn of the algorithm's loop did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct Turn {
     /// Index of the kernel i.
     pub kernel: usize,
     /// `t_a` before the turn.
@@ -45,7 +45,7 @@ pub fn finish_times(g_max: NonZeroU32, tasks: &[MergedKernel]) -> Result<Vec<Ins
 ///
 /// # Errors
 /// [`TimeOverflow`].
-pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<Option<Vec<Step>>, TimeOverflow> {
+pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<Option<Vec<Turn>>, TimeOverflow> {
     let turns: u64 = tasks.iter().map(|task| u64::from(task.blocks / g_max) + 1).sum();
     if usize::try_from(turns).map_or(true, |turns| turns > most) {
         return Ok(None);
@@ -54,7 +54,7 @@ pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<O
     run(g_max, tasks, |step, h| {
         let mut h = h.to_vec();
         h.sort_unstable();
-        steps.push(Step { h, ..step });
+        steps.push(Turn { h, ..step });
     })?;
     Ok((steps.len() <= most).then_some(steps))
 }
@@ -72,7 +72,7 @@ pub fn steps_of(g_max: NonZeroU32, tasks: &[MergedKernel]) -> Result<usize, Time
 fn run(
     g_max: NonZeroU32,
     tasks: &[MergedKernel],
-    mut observe: impl FnMut(Step, &[(Instant, u32)]),
+    mut observe: impl FnMut(Turn, &[(Instant, u32)]),
 ) -> Result<Vec<Instant>, TimeOverflow> {
     let mut f = Vec::with_capacity(tasks.len());
     let (mut t_a, mut g_f) = (Instant::ZERO, g_max.get());
@@ -108,7 +108,7 @@ fn run(
         }
         let (kernel, old_t_a, old_g_f, to_place) = before;
         let step =
-            Step { kernel, t_a: old_t_a, g_f: old_g_f, to_place, finish, h: Vec::new(), next_t_a: t_a, next_g_f: g_f };
+            Turn { kernel, t_a: old_t_a, g_f: old_g_f, to_place, finish, h: Vec::new(), next_t_a: t_a, next_g_f: g_f };
         observe(step, &h);
     }
     Ok(f)

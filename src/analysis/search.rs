@@ -24,6 +24,7 @@ use crate::workload::Placement;
 mod unrolled;
 mod variation;
 
+pub(super) use unrolled::own_step;
 use unrolled::unrolled;
 pub(super) use variation::ReleaseRule;
 use variation::{Freedom, Variation};

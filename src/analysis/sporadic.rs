@@ -9,12 +9,12 @@ use super::bound_options::BoundOptions;
 use super::finish_bounds::finish_bounds;
 use super::jobs::Job;
 use super::safe_bound::Weights;
-use super::search::{ReleaseRule, SearchOptions, SearchResult, Watch, search_from};
+use super::search::{ReleaseRule, SearchOptions, SearchResult, Watch, own_step, search_from};
 use super::verdict::Verdict;
 use crate::gpu::RunError;
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
-use crate::workload::{CopyId, KernelId};
+use crate::workload::OperationKind;
 
 mod model;
 mod uniprocessor;
@@ -90,8 +90,8 @@ pub fn sporadic_bounds(
         Ok(tasks) => tasks,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let weights = Weights::new(&scenario.device, &tasks.classes);
-    let sms = u64::from(scenario.device.sms);
+    let weights = Weights::new(scenario.device(), &tasks.classes);
+    let sms = u64::from(scenario.device().sms);
     if let ([task], Some(alone)) = (&tasks.tasks[..], alone(scenario)?) {
         // No two of its jobs overlap then, so each is alone.
         let response = alone.saturating_add(Duration::from_ns(task.jitter));
@@ -163,8 +163,7 @@ pub fn judge_sporadic(
 /// no period or does something else than launching at its release.
 fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<Job>, Vec<ReleaseRule>)> {
     let mut base = Scenario {
-        kernels: Vec::new(),
-        copies: Vec::new(),
+        catalogue: scenario.catalogue.without_work(),
         block_times: std::collections::BTreeMap::new(),
         threads: Vec::new(),
         horizon: None,
@@ -182,23 +181,13 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<J
         for job in 0..number {
             let mut steps = Vec::with_capacity(thread.steps.len());
             for step in &thread.steps {
-                steps.push(match *step {
-                    Step::Launch(kernel, stream) => {
-                        let own = KernelId(u32::try_from(base.kernels.len()).ok()?);
-                        base.kernels.push(scenario.kernels.get(kernel.0 as usize)?.clone());
-                        if let Some(times) = scenario.block_times.get(&kernel) {
-                            base.block_times.insert(own, Arc::clone(times));
-                        }
-                        Step::Launch(own, stream)
-                    }
-                    Step::Copy(copy, stream) => {
-                        let own = CopyId(u32::try_from(base.copies.len()).ok()?);
-                        base.copies.push(*scenario.copies.get(copy.0 as usize)?);
-                        Step::Copy(own, stream)
-                    }
-                    Step::Memset(stream) => Step::Memset(stream),
+                let (kind, stream) = match *step {
+                    Step::Launch(kernel, stream) => (OperationKind::Kernel(kernel), stream),
+                    Step::Copy(copy, stream) => (OperationKind::Copy(copy), stream),
+                    Step::Memset(stream) => (OperationKind::Memset, stream),
                     _ => return None,
-                });
+                };
+                steps.push(own_step(scenario, &mut base, kind, stream)?);
             }
             rule.threads.push(base.threads.len());
             let released = Duration::from_ns(job.checked_mul(period)?);

@@ -11,7 +11,7 @@ pub struct TimeOverflow;
 
 /// A task τ = {T, C, g, b} (Eq. 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Task {
+pub struct KernelTask {
     /// T: period, which is the deadline too \[ns\].
     pub period: Duration,
     /// C: how long one block runs, at worst \[ns\].
@@ -22,7 +22,7 @@ pub struct Task {
     pub threads: u32,
 }
 
-impl Task {
+impl KernelTask {
     /// u = C g b / T \[threads\]: how many threads the task keeps busy on average (Eq. 3.3). `None` if T is zero.
     #[must_use]
     pub fn utilization(&self) -> Option<f64> {
@@ -33,8 +33,8 @@ impl Task {
 
 /// U, the sum of the utilizations \[threads\] (Eq. 3.4). `None` if a period is zero.
 #[must_use]
-pub fn total_utilization(tasks: &[Task]) -> Option<f64> {
-    tasks.iter().map(Task::utilization).sum()
+pub fn total_utilization(tasks: &[KernelTask]) -> Option<f64> {
+    tasks.iter().map(KernelTask::utilization).sum()
 }
 
 #[cfg(test)]
@@ -43,12 +43,16 @@ mod tests {
 
     #[test]
     fn utilization_of_the_example_of_section_3_5_by_hand() {
-        let task =
-            |c, blocks| Task { period: Duration::from_ns(15), block_time: Duration::from_ns(c), blocks, threads: 512 };
+        let task = |c, blocks| KernelTask {
+            period: Duration::from_ns(15),
+            block_time: Duration::from_ns(c),
+            blocks,
+            threads: 512,
+        };
         let tasks = [task(4, 2), task(6, 7), task(6, 2), task(5, 5)];
         // 512 / 15 * (8 + 42 + 12 + 25)
         let total = total_utilization(&tasks).unwrap();
         assert!((total - 512.0 * 87.0 / 15.0).abs() < 1e-9);
-        assert_eq!(Task { period: Duration::ZERO, ..tasks[0] }.utilization(), None);
+        assert_eq!(KernelTask { period: Duration::ZERO, ..tasks[0] }.utilization(), None);
     }
 }

@@ -114,7 +114,7 @@ fn power_is_linear_in_busy_sms() {
 
 #[test]
 fn spread_is_the_standard_deviation_of_the_samples() {
-    let spread = figures::Statistic::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+    let spread = crate::experiments::evr::Statistic::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
     assert!((spread.mean - 5.0).abs() < 1e-9 && (spread.deviation - (32.0_f64 / 7.0).sqrt()).abs() < 1e-9);
     assert!((spread.least - 2.0).abs() < 1e-9 && (spread.most - 9.0).abs() < 1e-9);
 }
@@ -123,8 +123,9 @@ fn spread_is_the_standard_deviation_of_the_samples() {
 fn a_variation_keeps_the_work_and_the_tightness_and_sets_the_load() {
     let text = ApplicationSet::builtin_json("rodinia-like-k20m").expect("it is built in");
     let set = ApplicationSet::from_json("thirteen", text, None).expect("it is sound");
-    let changed = figures::Variation { narrow: 64, load_percent: Some(200) }.apply(&set, ms(250)).expect("short");
-    assert!((figures::load(&changed, ms(250)) - 2.0).abs() < 0.01);
+    let changed =
+        crate::experiments::evr::Variation { narrow: 64, load_percent: Some(200) }.apply(&set, ms(250)).expect("short");
+    assert!((crate::experiments::evr::load(&changed, ms(250)) - 2.0).abs() < 0.01);
     // hotspot: 1849 blocks become 64 launches of 29.
     let kernel = &changed.applications[2].kernels[0];
     assert_eq!((kernel.blocks, kernel.launches), (29, 64 * 20));

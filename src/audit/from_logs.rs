@@ -35,10 +35,10 @@ impl Observation {
     /// registers, and where copies and memsets stand, though not when they ran.
     #[must_use]
     pub fn of_logs_with(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> Self {
-        let known = |(index, spec): (usize, &crate::workload::StreamSpec)| {
+        let known = |(index, spec): (usize, &crate::workload::CheckedStream)| {
             stream(Arc::clone(&spec.name), Some(spec.priority), spec.blocking && index > 0)
         };
-        let streams = scenario.streams.iter().enumerate().map(known).collect();
+        let streams = scenario.streams().iter().enumerate().map(known).collect();
         let mut operations = Vec::new();
         let mut missing = Vec::new();
         for (thread, &log) in scenario.threads.iter().zip(&pairing.log_of_thread) {
@@ -51,7 +51,7 @@ impl Observation {
             }
         }
         let missing = (!missing.is_empty()).then(|| format!("there is no log of {}", missing.join(", ")));
-        finish(run, &scenario.device, streams, operations, missing)
+        finish(run, scenario.device(), streams, operations, missing)
     }
 }
 
@@ -143,14 +143,14 @@ fn of_thread(
                     let (Some((position, kernel)), Some(stated)) = (kernels.next(), kernel_of(scenario, id)) else {
                         return;
                     };
-                    let mask = stated.sm_mask.or_else(|| scenario.streams.get(stream.0 as usize)?.sm_mask);
+                    let mask = stated.sm_mask.or_else(|| scenario.streams().get(stream.0 as usize)?.sm_mask);
                     let work = ObservedWork::Kernel(observed(kernel, stated.shape.registers_per_thread, mask));
                     earliest = kernel.launch_return_ns;
                     operations.push(launch(log, (index, position), kernel, stream.0 as usize, work));
                 }
                 Step::Copy(id, stream) => {
-                    let Some(copy) = scenario.copies.get(id.0 as usize) else { return };
-                    let engine = scenario.device.copy.engine_for(copy.direction);
+                    let Some(copy) = scenario.copies().get(id.0 as usize) else { return };
+                    let engine = scenario.device().copy.engine_for(copy.direction);
                     let work = ObservedWork::Copy(ObservedCopy { engine, duration_ns: None, times_ns: None });
                     let name = format!("copy of {} bytes", copy.bytes);
                     operations.push(unseen(log, name, stream, earliest, work));
@@ -177,7 +177,7 @@ fn of_thread(
 }
 
 fn kernel_of(scenario: &Scenario, id: crate::workload::KernelId) -> Option<&Kernel> {
-    scenario.kernels.get(id.0 as usize)
+    scenario.kernels().get(id.0 as usize).map(|kernel| &**kernel)
 }
 
 fn unseen(log: &Log, name: String, stream: StreamId, earliest: i64, work: ObservedWork) -> ObservedOperation {

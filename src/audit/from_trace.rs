@@ -7,7 +7,7 @@ use super::observation::{
 };
 use crate::device::Device;
 use crate::gpu::{Ended, OperationRecord, Trace};
-use crate::logs::{BlockList, ObservedBlock};
+use crate::logs::{BlockList, LoggedBlock};
 use crate::scenario::Scenario;
 use crate::time::Instant;
 use crate::workload::{OperationId, OperationKind};
@@ -20,7 +20,7 @@ impl Observation {
     /// A simulated run of `scenario`. Every block is expanded.
     #[must_use]
     pub fn of_trace(scenario: &Scenario, trace: &Trace, ended: Ended) -> Self {
-        Self::of_run(&scenario.name, &scenario.device, trace, ended)
+        Self::of_run(&scenario.name, scenario.device(), trace, ended)
     }
 
     /// A simulated run on `device`, with whatever host in front of it. Every block is expanded.
@@ -66,7 +66,7 @@ fn operation(device: &Device, trace: &Trace, id: OperationId, record: &Operation
                 let mut blocks = BlockList::default();
                 for block in trace.blocks(id) {
                     let (start_ns, end_ns) = (ns(block.start), ns(block.end));
-                    blocks.push(ObservedBlock { sm: u32::from(block.sm), start_ns, end_ns });
+                    blocks.push(LoggedBlock { sm: u32::from(block.sm), start_ns, end_ns });
                 }
                 let stream = trace.streams().get(record.stream.0 as usize);
                 let work = ObservedWork::Kernel(ObservedKernel {

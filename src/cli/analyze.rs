@@ -77,7 +77,7 @@ impl Analyze {
     }
 }
 
-fn steps(analysis: &Analysis<'_>) -> anyhow::Result<Vec<printed::Step>> {
+fn steps(analysis: &Analysis<'_>) -> anyhow::Result<Vec<printed::Turn>> {
     let Some(g_max) = analysis.g_max.and_then(NonZeroU32::new) else {
         bail!("--steps: Algorithm 2 is for equal blocks without SM masks only");
     };

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use clap::Args;
-use gpusched::analysis::{Comparison, analyse, compare, merged_scenario};
+use gpusched::analysis::{Comparison, analyse, merged_scenario};
 use gpusched::hosts::simulate;
-use gpusched::plot::FinishMark;
+use gpusched::report::timeline::FinishMark;
 use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, comparison_table};
 use gpusched::scenario::Scenario;
 
@@ -41,14 +41,15 @@ impl Compare {
         let scenario = self.run.read(false)?;
         let figure = self.figure.figure(&scenario)?;
         let html = self.html.file()?;
-        let comparison = compare(&scenario)?;
+        let (analysis, run) = (analyse(&scenario)?, simulate(&scenario)?);
+        let comparison = Comparison::new(&scenario, &analysis, &run.trace);
+        let simulated = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
         if figure.is_some() || html.is_some() {
-            draw(&scenario, &comparison, figure.as_ref(), html.as_ref())?;
+            let merged = merged_scenario(&scenario, &analysis)?;
+            draw(simulated, &merged, &comparison, figure.as_ref(), html.as_ref())?;
         }
         if let Some(table) = runnable_times {
-            let run = simulate(&scenario)?;
-            let summary = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
-            table.write(&summary, Some(&analyse(&scenario)?))?;
+            table.write(&simulated, Some(&analysis))?;
         }
         for text in &comparison.notes {
             note(text);
@@ -69,16 +70,14 @@ impl Compare {
 
 /// Draws the simulation above the analysis, which is the same work on one merged SM.
 fn draw(
-    scenario: &Scenario,
+    upper: Summary<'_>,
+    merged: &Scenario,
     comparison: &Comparison<'_>,
     figure: Option<&Figure<'_>>,
     html: Option<&HtmlFile<'_>>,
 ) -> anyhow::Result<()> {
-    let simulated = simulate(scenario)?;
-    let merged = merged_scenario(scenario, &analyse(scenario)?);
-    let analysed = simulate(&merged)?;
-    let upper = Summary { scenario, trace: &simulated.trace, ended: simulated.ended };
-    let lower = Summary { scenario: &merged, trace: &analysed.trace, ended: analysed.ended };
+    let analysed = simulate(merged)?;
+    let lower = Summary { scenario: merged, trace: &analysed.trace, ended: analysed.ended };
     let marks = FinishMark::of_comparison(comparison);
     if let Some(figure) = figure {
         figure.write_comparison(&upper, &lower, &marks)?;

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::applications::figures::{GanttRows, SweepOptions, gantt, points_csv};
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
+use gpusched::experiments::evr::{SweepOptions, points_csv};
+use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, run_applications};
+use gpusched::report::application_gantt::{GanttRows, gantt};
 use gpusched::report::application_table;
-use gpusched::study::sample_applications;
 use gpusched::time::Duration;
 
 use super::jobs::Jobs;

@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use gpusched::plot::{
-    COLUMN_WIDTH, Drawing, FigureFormat, FinishMark, HeightBy, Length, PAGE_WIDTH, Timeline, TimelineOptions,
-    comparison,
-};
+use gpusched::draw::{COLUMN_WIDTH, Drawing, FigureFormat, Length, PAGE_WIDTH};
 use gpusched::report::Summary;
+use gpusched::report::timeline::{FinishMark, HeightBy, Timeline, TimelineOptions, comparison};
 use gpusched::scenario::Scenario;
 use gpusched::time::Duration;
 

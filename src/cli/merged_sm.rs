@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::analysis::validation::{Campaign, CampaignReport, Family};
 use gpusched::device::Device;
+use gpusched::experiments::validation::{Campaign, CampaignReport, Family};
 use gpusched::report::{campaign_csv, campaign_figure, campaign_table};
 use gpusched::workload::Placement;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use gpusched::plot::{Drawing, FigureFormat};
+use gpusched::draw::{Drawing, FigureFormat};
 
 use super::output::write_whole;
 

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
+use gpusched::experiments::replay::{KernelComparison, Replay, replay};
 use gpusched::gpu::Ended;
-use gpusched::plot::FinishMark;
-use gpusched::replay::{KernelComparison, Replay, ReplayReport, replay, replay_csv, replay_table};
+use gpusched::report::replay::{ReplayReport, replay_csv, replay_table};
+use gpusched::report::timeline::FinishMark;
 use gpusched::report::{HtmlRun, HtmlTimeline, PerfettoRun, Summary, perfetto_trace};
 use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use gpusched::study::Study;
+use gpusched::experiments::study::Study;
 
 use super::{Answer, input};
 

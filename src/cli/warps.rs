@@ -135,7 +135,7 @@ impl Warps {
         };
         if let Some(path) = &self.figure {
             let Some(schedule) = &makespans.schedule else { bail!("--figure: there is no schedule to draw") };
-            picture::write(path, &warps::schedule_figure(&string, schedule))?;
+            picture::write(path, &gpusched::report::warp_schedule::schedule_figure(&string, schedule))?;
         }
         for text in &makespans.notes {
             note(text);

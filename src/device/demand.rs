@@ -124,9 +124,13 @@ impl BlockDemand {
     /// Blocks of this kind that one empty SM holds, at least 1.
     #[must_use]
     pub fn blocks_per_sm(&self, device: &Device) -> u32 {
-        let shared = device.per_sm.shared_memory_bytes.checked_div(self.shared_memory_bytes).unwrap_or(u32::MAX);
-        let registers = device.per_sm.registers.checked_div(self.registers).unwrap_or(u32::MAX);
-        (device.warps_per_sm() / self.warps).min(device.per_sm.blocks).min(shared).min(registers)
+        let by_slots = (device.warps_per_sm() / self.warps).min(device.per_sm.blocks);
+        // What a block takes nothing of limits nothing: dividing by 0 gives `None`.
+        let by_memory = [
+            device.per_sm.shared_memory_bytes.checked_div(self.shared_memory_bytes),
+            device.per_sm.registers.checked_div(self.registers),
+        ];
+        by_memory.into_iter().flatten().fold(by_slots, u32::min)
     }
 }
 

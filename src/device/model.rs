@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::time::{Duration, NS_PER_SECOND};
 
-/// A GPU, as far as block scheduling depends on it.
+/// What is stated about a GPU, as far as block scheduling depends on it; a [`Device`](super::Device) once it is checked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Device {
+pub struct DeviceSpec {
     /// Short name, as in `--device NAME`.
     pub name: String,
     /// Full name of board and chip.
@@ -116,6 +116,14 @@ impl SmOrder {
             Self::Explicit(ids) => ids.clone(),
         }
     }
+
+    /// Whether it is an order of `sms` SMs.
+    pub(super) fn names_every_sm_once(&self, sms: u32) -> bool {
+        let Self::Explicit(ids) = self else { return true };
+        let mut sorted = ids.clone();
+        sorted.sort_unstable();
+        sorted.into_iter().eq(0..sms)
+    }
 }
 
 /// Which way a copy goes.
@@ -180,25 +188,5 @@ impl CopyEngines {
             CopyDirection::DeviceToHost if self.engines > 1 => 1,
             _ => 0,
         }
-    }
-}
-
-impl Device {
-    /// Warps that fit one SM, by both the warp and the thread limit.
-    #[must_use]
-    pub fn warps_per_sm(&self) -> u32 {
-        self.per_sm.warps.min(self.per_sm.threads / self.warp_size)
-    }
-
-    /// The priority levels as stream priorities, highest (most negative) first.
-    pub fn priorities(&self) -> impl Iterator<Item = i32> + use<> {
-        let highest = 1 - i32::try_from(self.priority_levels).unwrap_or(i32::MAX);
-        highest..=0
-    }
-
-    /// Number of TPCs, the last of which may have fewer SMs than the others.
-    #[must_use]
-    pub fn tpcs(&self) -> u32 {
-        self.sms.div_ceil(self.sms_per_tpc)
     }
 }

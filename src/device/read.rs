@@ -2,18 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{CopyEngines, Device, PerBlockLimits, PerSmLimits, RegisterAllocation, SharedMemoryAllocation, SmOrder};
+use super::{
+    CopyEngines, Device, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation, SharedMemoryAllocation, SmOrder,
+    limits,
+};
 use crate::json::{Node, Object, Problem};
 use crate::time::Duration;
-
-/// SMs that a device may have at most; the largest built so far has under 200.
-const MAX_SMS: u32 = 4_096;
-/// Bound on per-SM counts of threads, warps and blocks, so that sums over all SMs stay small.
-const MAX_PER_SM: u32 = 65_535;
-/// Bound on registers and bytes of shared memory of one SM.
-const MAX_MEMORY: u32 = 1 << 28;
-/// Stream priorities that a device may have at most.
-const MAX_PRIORITIES: u32 = 64;
 
 /// Reads the device file that starts at `node`.
 pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
@@ -27,25 +21,24 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         Some(text) => text.string()?,
         None => String::new(),
     };
-    let sms_node = file.required("sms")?;
-    let sms = sms_node.whole_u32(1, MAX_SMS)?;
-    let copy_engines = file.required("copy_engines")?.whole_u32(1, 64)?;
+    let sms = limits::SMS.read_u32(file.required("sms")?)?;
+    let copy_engines = limits::COPY_ENGINES.read_u32(file.required("copy_engines")?)?;
     let spin = file.required("ns_per_spin_iteration")?;
-    let device = Device {
+    let spec = DeviceSpec {
         name,
         title,
         compute_capability,
         sms,
-        sms_per_tpc: file.required("sms_per_tpc")?.whole_u32(1, sms.max(1))?,
-        warp_size: file.required("warp_size")?.whole_u32(1, 1_024)?,
+        sms_per_tpc: file.required("sms_per_tpc")?.whole_u32(1, sms)?,
+        warp_size: limits::WARP_SIZE.read_u32(file.required("warp_size")?)?,
         per_sm: per_sm(file.required("per_sm")?)?,
         per_block: per_block(file.required("per_block")?)?,
         register_allocation: registers(file.required("register_allocation")?)?,
         shared_memory_allocation: shared_memory(file.required("shared_memory_allocation")?)?,
-        priority_levels: file.required("priority_levels")?.whole_u32(1, MAX_PRIORITIES)?,
+        priority_levels: limits::PRIORITY_LEVELS.read_u32(file.required("priority_levels")?)?,
         sm_order: sm_order(file.required("sm_order")?, sms)?,
         copy: copy(file.required("copy")?, copy_engines)?,
-        channels: file.optional("channels")?.map(|node| node.whole_u32(1, u32::MAX)).transpose()?,
+        channels: file.optional("channels")?.map(|node| limits::CHANNELS.read_u32(node)).transpose()?,
         spin_iteration_atto: spin
             .decimal()?
             .scaled(9, u64::MAX)
@@ -53,12 +46,7 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         sources: notes(&mut file, "sources")?,
         assumptions: notes(&mut file, "assumptions")?,
     };
-    if device.warps_per_sm() == 0 {
-        return Err(file.node().problem("an SM of this device holds not even one warp"));
-    }
-    if device.per_sm.registers < device.register_allocation.sub_partitions {
-        return Err(file.node().problem("there are more register sub-partitions than registers"));
-    }
+    let device = Device::new(spec).map_err(|error| file.node().problem(error.to_string()))?;
     file.finish()?;
     Ok(device)
 }
@@ -66,11 +54,11 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
 fn per_sm(node: Node<'_>) -> Result<PerSmLimits, Problem> {
     let mut group = node.object()?;
     let limits = PerSmLimits {
-        threads: group.required("threads")?.whole_u32(1, MAX_PER_SM)?,
-        warps: group.required("warps")?.whole_u32(1, MAX_PER_SM)?,
-        blocks: group.required("blocks")?.whole_u32(1, MAX_PER_SM)?,
-        registers: group.required("registers")?.whole_u32(0, MAX_MEMORY)?,
-        shared_memory_bytes: group.required("shared_memory_bytes")?.whole_u32(0, MAX_MEMORY)?,
+        threads: limits::THREADS_PER_SM.read_u32(group.required("threads")?)?,
+        warps: limits::WARPS_PER_SM.read_u32(group.required("warps")?)?,
+        blocks: limits::BLOCKS_PER_SM.read_u32(group.required("blocks")?)?,
+        registers: limits::REGISTERS_PER_SM.read_u32(group.required("registers")?)?,
+        shared_memory_bytes: limits::SHARED_MEMORY_PER_SM.read_u32(group.required("shared_memory_bytes")?)?,
     };
     group.finish()?;
     Ok(limits)
@@ -79,9 +67,9 @@ fn per_sm(node: Node<'_>) -> Result<PerSmLimits, Problem> {
 fn per_block(node: Node<'_>) -> Result<PerBlockLimits, Problem> {
     let mut group = node.object()?;
     let limits = PerBlockLimits {
-        threads: group.required("threads")?.whole_u32(1, MAX_PER_SM)?,
-        registers: group.required("registers")?.whole_u32(0, MAX_MEMORY)?,
-        shared_memory_bytes: group.required("shared_memory_bytes")?.whole_u32(0, MAX_MEMORY)?,
+        threads: limits::THREADS_PER_BLOCK.read_u32(group.required("threads")?)?,
+        registers: limits::REGISTERS_PER_BLOCK.read_u32(group.required("registers")?)?,
+        shared_memory_bytes: limits::SHARED_MEMORY_PER_BLOCK.read_u32(group.required("shared_memory_bytes")?)?,
     };
     group.finish()?;
     Ok(limits)
@@ -90,9 +78,9 @@ fn per_block(node: Node<'_>) -> Result<PerBlockLimits, Problem> {
 fn registers(node: Node<'_>) -> Result<RegisterAllocation, Problem> {
     let mut group = node.object()?;
     let allocation = RegisterAllocation {
-        unit_per_warp: group.required("unit_per_warp")?.whole_u32(1, MAX_MEMORY)?,
-        sub_partitions: group.required("sub_partitions")?.whole_u32(1, 1_024)?,
-        warps_rounded_to: group.required("warps_rounded_to")?.whole_u32(1, 1_024)?,
+        unit_per_warp: limits::REGISTER_UNIT.read_u32(group.required("unit_per_warp")?)?,
+        sub_partitions: limits::SUB_PARTITIONS.read_u32(group.required("sub_partitions")?)?,
+        warps_rounded_to: limits::WARPS_ROUNDED_TO.read_u32(group.required("warps_rounded_to")?)?,
     };
     group.finish()?;
     Ok(allocation)
@@ -101,8 +89,8 @@ fn registers(node: Node<'_>) -> Result<RegisterAllocation, Problem> {
 fn shared_memory(node: Node<'_>) -> Result<SharedMemoryAllocation, Problem> {
     let mut group = node.object()?;
     let allocation = SharedMemoryAllocation {
-        unit_bytes: group.required("unit_bytes")?.whole_u32(1, MAX_MEMORY)?,
-        reserved_per_block_bytes: group.required("reserved_per_block_bytes")?.whole_u32(0, MAX_MEMORY)?,
+        unit_bytes: limits::SHARED_MEMORY_UNIT.read_u32(group.required("unit_bytes")?)?,
+        reserved_per_block_bytes: limits::RESERVED_PER_BLOCK.read_u32(group.required("reserved_per_block_bytes")?)?,
     };
     group.finish()?;
     Ok(allocation)
@@ -112,10 +100,10 @@ fn copy(node: Node<'_>, engines: u32) -> Result<CopyEngines, Problem> {
     let mut group = node.object()?;
     let copy = CopyEngines {
         engines,
-        latency: Duration::from_ns(group.required("latency_ns")?.whole_number(0, u64::MAX >> 1)?),
-        host_to_device_bytes_per_s: group.required("host_to_device_bytes_per_s")?.whole_number(1, u64::MAX)?,
-        device_to_host_bytes_per_s: group.required("device_to_host_bytes_per_s")?.whole_number(1, u64::MAX)?,
-        device_to_device_bytes_per_s: group.required("device_to_device_bytes_per_s")?.whole_number(1, u64::MAX)?,
+        latency: Duration::from_ns(limits::COPY_LATENCY.read(group.required("latency_ns")?)?),
+        host_to_device_bytes_per_s: limits::HOST_TO_DEVICE.read(group.required("host_to_device_bytes_per_s")?)?,
+        device_to_host_bytes_per_s: limits::DEVICE_TO_HOST.read(group.required("device_to_host_bytes_per_s")?)?,
+        device_to_device_bytes_per_s: limits::DEVICE_TO_DEVICE.read(group.required("device_to_device_bytes_per_s")?)?,
     };
     group.finish()?;
     Ok(copy)
@@ -124,10 +112,9 @@ fn copy(node: Node<'_>, engines: u32) -> Result<CopyEngines, Problem> {
 fn sm_order(node: Node<'_>, sms: u32) -> Result<SmOrder, Problem> {
     if node.is_list() {
         let ids: Vec<u32> = node.list()?.iter().map(|id| id.whole_u32(0, sms - 1)).collect::<Result<_, _>>()?;
-        let mut sorted = ids.clone();
-        sorted.sort_unstable();
-        let complete = sorted.iter().copied().eq(0..sms);
-        return if complete { Ok(SmOrder::Explicit(ids)) } else { Err(node.expected("every SM id exactly once")) };
+        let order = SmOrder::Explicit(ids);
+        let complete = order.names_every_sm_once(sms);
+        return if complete { Ok(order) } else { Err(node.expected("every SM id exactly once")) };
     }
     match node.string().as_deref() {
         Ok("ascending") => Ok(SmOrder::Ascending),

@@ -122,3 +122,33 @@ fn device_files_with_mistakes_are_refused() {
         assert!(error.contains(word) && error.starts_with("mine.json:"), "{error}");
     }
 }
+
+#[test]
+fn no_device_is_made_past_the_limits() {
+    let refused = |change: fn(&mut DeviceSpec)| tx2().with(change).expect_err("it is past a limit").to_string();
+    assert!(refused(|spec| spec.sms = 4_097).contains("sms is 4097, expected a whole number from 1 to 4096"));
+    assert!(refused(|spec| spec.sms_per_tpc = 3).contains("sms_per_tpc is 3"));
+    assert!(refused(|spec| spec.per_sm.blocks = 0).contains("per_sm.blocks is 0"));
+    assert!(refused(|spec| spec.per_sm.threads = 31).contains("not even one warp"));
+    assert!(refused(|spec| spec.per_sm.registers = 3).contains("more register sub-partitions"));
+    assert!(refused(|spec| spec.sm_order = SmOrder::Explicit(vec![1, 1])).contains("0 to 1 exactly once"));
+    let much = refused(|spec| (spec.sms, spec.per_sm.registers) = (16, 1 << 28));
+    assert!(much.contains("4294967296 registers, more than 32 bits count"), "{much}");
+}
+
+#[test]
+fn the_merged_sm_of_the_largest_device_fits_32_bits() {
+    let largest = tx2().with(|spec| {
+        spec.sms = 4_096;
+        spec.per_sm = PerSmLimits {
+            threads: 65_535,
+            warps: 65_535,
+            blocks: 65_535,
+            registers: 1 << 19,
+            shared_memory_bytes: 1 << 19,
+        };
+    });
+    let merged = largest.expect("it is within the limits").merged(None);
+    assert_eq!((merged.sms, merged.per_sm.blocks, merged.per_sm.registers), (1, 268_431_360, 1 << 31));
+    assert_eq!(tx2().merged(Some(7)).per_sm.blocks, 7);
+}

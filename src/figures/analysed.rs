@@ -5,10 +5,10 @@ use std::num::NonZeroU32;
 
 use super::figure::{Failure, File, Made};
 use super::timeline::{Published, against_expected};
-use crate::analysis::printed::{self, Step};
-use crate::analysis::{Analysis, Comparison, analyse, compare, merged_scenario};
+use crate::analysis::printed::{self, Turn};
+use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};
 use crate::hosts::simulate;
-use crate::plot::{FinishMark, Timeline, TimelineOptions, comparison};
+use crate::report::timeline::{FinishMark, Timeline, TimelineOptions, comparison};
 use crate::report::{RunnableTimes, Summary, comparison_csv, runnable_times, runnable_times_csv};
 use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
@@ -36,8 +36,9 @@ fn is_model(published: Published) -> bool {
 /// model, the times by runnable are written too.
 pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Failure> {
     let scenario = read(published)?;
-    let (analysis, compared, run) = (analyse(&scenario)?, compare(&scenario)?, simulate(&scenario)?);
-    let merged = merged_scenario(&scenario, &analysis);
+    let (analysis, run) = (analyse(&scenario)?, simulate(&scenario)?);
+    let compared = Comparison::new(&scenario, &analysis, &run.trace);
+    let merged = merged_scenario(&scenario, &analysis)?;
     let analysed = simulate(&merged)?;
     let upper = Summary { scenario: &scenario, trace: &run.trace, ended: run.ended };
     let lower = Summary { scenario: &merged, trace: &analysed.trace, ended: analysed.ended };
@@ -107,14 +108,14 @@ fn runnables_markdown(times: &[RunnableTimes<'_>]) -> String {
 }
 
 /// Every turn of the printed algorithm, if it can be applied.
-pub(super) fn steps(analysis: &Analysis<'_>) -> Result<Option<Vec<Step>>, Failure> {
+pub(super) fn steps(analysis: &Analysis<'_>) -> Result<Option<Vec<Turn>>, Failure> {
     let Some(g_max) = analysis.g_max.and_then(NonZeroU32::new) else { return Ok(None) };
     Ok(printed::steps(g_max, &analysis.merged, MOST_STEPS)?)
 }
 
 /// The work of a scenario on one merged SM up to `to`, as SVG.
 pub(super) fn merged_svg(scenario: &Scenario, title: String, to: Duration) -> Result<String, Failure> {
-    let mut merged = merged_scenario(scenario, &analyse(scenario)?);
+    let mut merged = merged_scenario(scenario, &analyse(scenario)?)?;
     merged.name = title;
     let run = simulate(&merged)?;
     let summary = Summary { scenario: &merged, trace: &run.trace, ended: run.ended };
@@ -122,18 +123,18 @@ pub(super) fn merged_svg(scenario: &Scenario, title: String, to: Duration) -> Re
     Ok(Timeline::new(&summary, &options)?.draw(&summary, &options).to_svg())
 }
 
-fn title<'a>(analysis: &'a Analysis<'_>, step: &Step) -> &'a str {
+fn title<'a>(analysis: &'a Analysis<'_>, step: &Turn) -> &'a str {
     let index = analysis.merged_order.get(step.kernel).copied().unwrap_or(usize::MAX);
     analysis.kernels.get(index).map_or("", |kernel| kernel.launch.title)
 }
 
 /// Steps as a table of Markdown.
-pub(super) fn steps_markdown(analysis: &Analysis<'_>, steps: &[Step]) -> String {
+pub(super) fn steps_markdown(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
     let mut text = "| kernel | blocks to place | t_a | g_f | enough? | h then | t_a then | g_f then |\n\
                     | --- | ---: | ---: | ---: | --- | --- | ---: | ---: |\n"
         .to_owned();
     for step in steps {
-        let Step { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
+        let Turn { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
         let pairs: Vec<String> = step.h.iter().map(|(t, g)| format!("({t}, {g})")).collect();
         let enough = step.finish.map_or_else(|| "no".to_owned(), |finish| format!("yes, f = {finish}"));
         let _ = writeln!(
@@ -147,10 +148,10 @@ pub(super) fn steps_markdown(analysis: &Analysis<'_>, steps: &[Step]) -> String 
 }
 
 /// Steps as comma-separated values; h as pairs `time:blocks`.
-pub(super) fn steps_csv(analysis: &Analysis<'_>, steps: &[Step]) -> String {
+pub(super) fn steps_csv(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
     let mut text = "kernel,blocks_to_place,t_a_ns,g_f,finish_ns,h_ns,next_t_a_ns,next_g_f\n".to_owned();
     for step in steps {
-        let Step { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
+        let Turn { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
         let pairs: Vec<String> = step.h.iter().map(|(t, g)| format!("{}:{g}", t.as_ns())).collect();
         let finish = step.finish.map(Instant::as_ns).map_or_else(String::new, |ns| ns.to_string());
         let _ = writeln!(

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use super::figure::{Failure, Figure, File, Kind, Made, Make};
 use super::paper::Paper;
+use crate::experiments::warp_curves::{SolvingTime, convergence, solving_times, write_solving_times_csv};
+use crate::report::warp_charts::{convergence_chart, solving_times_chart};
+use crate::report::warp_schedule::schedule_figure;
 use crate::warps::{
-    Issue, KernelString, Objective, Schedule, Search, SearchLimits, SolvingTime, Unit, bound, convergence,
-    convergence_chart, estimate, pessimistic, schedule_figure, solving_times, solving_times_chart, verify,
-    write_solving_times_csv,
+    Issue, KernelString, Objective, Schedule, Search, SearchLimits, Unit, bound, estimate, pessimistic, verify,
 };
 
 const fn figure(

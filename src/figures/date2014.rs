@@ -2,12 +2,12 @@
 
 use super::figure::{Failure, Figure, File, Made, Make};
 use super::paper::Paper;
-use crate::applications::figures::{
-    Curves, GanttRows, Point, Quantity, SweepOptions, gantt, per_period, points_csv, random_injection, ratios,
-};
 use crate::applications::{ApplicationSet, Outcome};
+use crate::experiments::evr::{SweepOptions, SweepPoint, per_period, points_csv, random_injection, ratios};
 use crate::hosts::gpu_evr::EvrRules;
 use crate::hosts::{Scheduler, run_applications};
+use crate::report::application_curves::{Curves, Quantity};
+use crate::report::application_gantt::{GanttRows, gantt};
 use crate::report::application_table::outcome_csv;
 use crate::time::Duration;
 
@@ -66,12 +66,12 @@ fn figure_1(name: &'static str) -> Result<Made, Failure> {
     })
 }
 
-fn curves(name: &str, title: &str, x_title: &str, quantity: Quantity, points: &[Point]) -> Result<File, Failure> {
+fn curves(name: &str, title: &str, x_title: &str, quantity: Quantity, points: &[SweepPoint]) -> Result<File, Failure> {
     Ok(File { name: format!("{name}.svg"), text: Curves { title, x_title, quantity, points }.draw()?.to_svg() })
 }
 
 /// The largest of the ratios of GPU-EvR to a baseline.
-fn largest(points: &[Point], of: fn(&crate::applications::figures::Ratio) -> Option<f64>) -> String {
+fn largest(points: &[SweepPoint], of: fn(&crate::experiments::evr::Ratio) -> Option<f64>) -> String {
     let mut found = Vec::new();
     for baseline in [Scheduler::TimeGraph, Scheduler::GlobalEdf, Scheduler::PlainStreams] {
         let ratios = ratios(points, Scheduler::GpuEvr.name());

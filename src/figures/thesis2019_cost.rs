@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use super::figure::{Failure, Figure, File, Kind, Made, Make};
 use super::paper::Paper;
-use crate::analysis::cost_study::{self, Against, Point, chart, measure, points_csv};
-use crate::analysis::validation::{Campaign, CampaignReport, Family};
 use crate::device::Device;
+use crate::experiments::cost_study::{self, CostPoint, measure};
+use crate::experiments::validation::{Campaign, CampaignReport, Family};
+use crate::report::cost_chart::{Against, chart, points_csv};
 use crate::report::{campaign_csv, campaign_figure};
 use crate::workload::Placement;
 
@@ -85,24 +86,24 @@ pub(super) const FIGURES: &[Figure] = &[
 const SEED: u64 = 2019;
 
 fn figure_3_11(name: &'static str) -> Result<Made, Failure> {
-    cost(name, cost_study::Figure::Kernels)
+    cost(name, cost_study::CostFigure::Kernels)
 }
 
 fn figure_3_12(name: &'static str) -> Result<Made, Failure> {
-    cost(name, cost_study::Figure::GMax)
+    cost(name, cost_study::CostFigure::GMax)
 }
 
 fn figure_3_13(name: &'static str) -> Result<Made, Failure> {
-    cost(name, cost_study::Figure::LargestGrid)
+    cost(name, cost_study::CostFigure::LargestGrid)
 }
 
-fn cost(name: &'static str, figure: cost_study::Figure) -> Result<Made, Failure> {
+fn cost(name: &'static str, figure: cost_study::CostFigure) -> Result<Made, Failure> {
     let points = measure(figure, SEED, seconds)?;
     let mut finding = format!("Measured on this machine (seed {SEED})");
     for (point, joint) in
         points.iter().filter(|point| is_last(point, &points)).zip([":"].iter().chain([";"].iter().cycle()))
     {
-        let Point { g_max, largest_grid, kernels, printed_s, fast_s, .. } = point;
+        let CostPoint { g_max, largest_grid, kernels, printed_s, fast_s, .. } = point;
         let (printed, ours) = (1e6 * printed_s, 1e6 * fast_s);
         write!(
             finding,
@@ -123,7 +124,7 @@ fn cost(name: &'static str, figure: cost_study::Figure) -> Result<Made, Failure>
 }
 
 /// Whether a point is the one with the most kernels of its setting.
-fn is_last(point: &Point, points: &[Point]) -> bool {
+fn is_last(point: &CostPoint, points: &[CostPoint]) -> bool {
     points.iter().map(|other| other.kernels).max() == Some(point.kernels)
 }
 
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
 
     /// Points of a figure without times.
-    fn turns(figure: cost_study::Figure) -> Vec<Point> {
+    fn turns(figure: cost_study::CostFigure) -> Vec<CostPoint> {
         measure(figure, SEED, |run| {
             run();
             0.0
@@ -193,7 +194,7 @@ mod tests {
     }
 
     /// Turns of the printed algorithm, kernels, blocks and `g_max` of every point with so many kernels at least.
-    fn points(figure: cost_study::Figure, kernels: usize) -> Vec<(f64, f64, f64, u32)> {
+    fn points(figure: cost_study::CostFigure, kernels: usize) -> Vec<(f64, f64, f64, u32)> {
         let points = turns(figure).into_iter().filter(|point| point.kernels >= kernels);
         points
             .map(|point| (point.printed_steps as f64, point.kernels as f64, point.blocks as f64, point.g_max))
@@ -202,15 +203,15 @@ mod tests {
 
     #[test]
     fn turns_of_the_printed_algorithm_are_as_the_gallery_says() {
-        for (turns, kernels, _, _) in points(cost_study::Figure::Kernels, 200) {
+        for (turns, kernels, _, _) in points(cost_study::CostFigure::Kernels, 200) {
             assert!((13.0..14.0).contains(&(turns / kernels)), "{turns} for {kernels} kernels");
         }
-        let by_g_max = points(cost_study::Figure::GMax, 1_000);
+        let by_g_max = points(cost_study::CostFigure::GMax, 1_000);
         for &(turns, kernels, ..) in by_g_max.iter().filter(|point| point.3 == 8) {
             let other = by_g_max.iter().find(|other| (other.1 - kernels).abs() < 0.5 && other.3 == 128).unwrap();
             assert!((13.0..16.0).contains(&(turns / other.0)), "{turns} and {} for {kernels} kernels", other.0);
         }
-        for (turns, _, blocks, _) in points(cost_study::Figure::LargestGrid, 500) {
+        for (turns, _, blocks, _) in points(cost_study::CostFigure::LargestGrid, 500) {
             assert!((1.0..1.3).contains(&(turns / blocks)), "{turns} for {blocks} blocks");
         }
     }

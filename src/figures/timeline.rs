@@ -3,7 +3,7 @@
 use super::figure::{File, Made};
 use crate::gpu::Trace;
 use crate::hosts::simulate;
-use crate::plot::{Timeline, TimelineOptions};
+use crate::report::timeline::{Timeline, TimelineOptions};
 use crate::report::{Summary, kernel_csv};
 use crate::scenario::{NotComparable, ReadOptions, Scenario};
 

@@ -15,10 +15,11 @@ use super::stream_queue::StreamQueue;
 use super::stretch::Running;
 use super::trace::Trace;
 use super::wave::Part;
-use crate::device::{BlockDemand, CopyEngines, DemandError, Device, SmMask};
+use crate::device::{BlockDemand, CopyEngines, Device, SmMask};
 use crate::time::{Duration, Instant};
 use crate::workload::{
-    BlockTime, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec,
+    BlockTime, CheckedCopy, CheckedKernel, CheckedStream, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind,
+    Origin, Placement, StreamId, StreamSpec, WorkloadError,
 };
 
 /// How to simulate.
@@ -58,40 +59,12 @@ impl Default for GpuOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SubmitError {
-    /// A block that can never run.
+    /// A stream, kernel or copy that the device does not take.
     #[error(transparent)]
-    Demand(#[from] DemandError),
-    /// A kernel without blocks.
-    #[error("a kernel needs at least 1 block")]
-    EmptyGrid,
-    /// A mask under which nothing could ever run.
-    #[error("the SM mask {mask} leaves none of the {sms} SMs of this device")]
-    MaskLeavesNoSm {
-        /// The mask.
-        mask: SmMask,
-        /// SMs of the device.
-        sms: u32,
-    },
-    /// A stream priority that the device does not have.
-    #[error("stream priority {priority} is outside this device's range, {highest} (highest) to 0 (lowest)")]
-    Priority {
-        /// The priority.
-        priority: i32,
-        /// The device's highest one.
-        highest: i32,
-    },
-    /// Best block time above worst.
-    #[error("the best block time is longer than the worst")]
-    BlockTime,
-    /// A copy longer than time itself.
-    #[error("the copy takes longer than 2^64 ns")]
-    CopyTooLong,
+    Workload(#[from] WorkloadError),
     /// A stream, kernel or copy that was never made known.
     #[error("no such stream, kernel or copy")]
     Unknown,
-    /// More streams, kernels or copies than 32 bits count.
-    #[error("more than 4294967295 streams, kernels or copies")]
-    TooMany,
     /// More operations than the run may submit.
     #[error("the scenario submits more than {most} operations")]
     TooManyOperations {
@@ -253,13 +226,8 @@ impl Gpu {
     /// # Errors
     /// [`SubmitError`] if the device lacks its priority or its mask leaves no SM.
     pub fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError> {
-        let level =
-            self.device.priorities().position(|priority| priority == spec.priority).ok_or(SubmitError::Priority {
-                priority: spec.priority,
-                highest: self.device.priorities().next().unwrap_or(0),
-            })?;
-        self.check_mask(spec.sm_mask)?;
-        let id = StreamId(u32::try_from(self.streams.len()).map_err(|_| SubmitError::TooMany)?);
+        let level = CheckedStream::new(spec.clone(), &self.device)?.level();
+        let id = StreamId(u32::try_from(self.streams.len()).map_err(|_| WorkloadError::TooMany)?);
         let sms = self.sms_left_by(spec.sm_mask);
         if spec.blocking {
             self.blocking_streams.push(id);
@@ -274,19 +242,12 @@ impl Gpu {
     /// # Errors
     /// [`SubmitError`] if one of its blocks can never run.
     pub fn add_kernel(&mut self, kernel: Kernel) -> Result<KernelId, SubmitError> {
-        let demand = BlockDemand::new(&kernel.shape, &self.device)?;
-        if kernel.blocks == 0 {
-            return Err(SubmitError::EmptyGrid);
-        }
-        if kernel.duration.best > kernel.duration.worst {
-            return Err(SubmitError::BlockTime);
-        }
-        self.check_mask(kernel.sm_mask)?;
-        let id = KernelId(u32::try_from(self.trace.kernels.len()).map_err(|_| SubmitError::TooMany)?);
-        self.demands.push(demand);
+        let kernel = CheckedKernel::new(kernel, &self.device)?;
+        let id = KernelId(u32::try_from(self.trace.kernels.len()).map_err(|_| WorkloadError::TooMany)?);
+        self.demands.push(kernel.demand());
         self.block_times.push(None);
         self.kernel_sms.push(kernel.sm_mask.map(|mask| self.sms_left_by(Some(mask))));
-        self.trace.kernels.push(kernel);
+        self.trace.kernels.push(kernel.into());
         Ok(id)
     }
 
@@ -310,9 +271,8 @@ impl Gpu {
     /// # Errors
     /// [`SubmitError::CopyTooLong`] if its duration cannot be represented.
     pub fn add_copy(&mut self, copy: Copy) -> Result<CopyId, SubmitError> {
-        let by_bandwidth = || self.device.copy.duration(copy.direction, copy.bytes);
-        let duration = copy.duration.or_else(by_bandwidth).ok_or(SubmitError::CopyTooLong)?;
-        let id = CopyId(u32::try_from(self.trace.copies.len()).map_err(|_| SubmitError::TooMany)?);
+        let duration = CheckedCopy::new(copy, &self.device)?.time();
+        let id = CopyId(u32::try_from(self.trace.copies.len()).map_err(|_| WorkloadError::TooMany)?);
         self.copy_durations.push(duration);
         self.trace.copies.push(copy);
         Ok(id)
@@ -425,13 +385,6 @@ impl Gpu {
     pub(super) fn copy_engine_of(&self, copy: CopyId) -> usize {
         let copies: &CopyEngines = &self.device.copy;
         copies.engine_for(self.trace.copies[copy.0 as usize].direction) as usize
-    }
-
-    fn check_mask(&self, mask: Option<SmMask>) -> Result<(), SubmitError> {
-        match mask.filter(|mask| mask.leaves_none(&self.device)) {
-            Some(mask) => Err(SubmitError::MaskLeavesNoSm { mask, sms: self.device.sms }),
-            None => Ok(()),
-        }
     }
 
     /// SMs that a mask leaves: in the device's order of preference for most-room, by number for the other policies.

@@ -89,7 +89,7 @@ impl Gang {
     fn dispatch(&mut self, index: usize, gpu: &mut Gpu) -> Result<(), SubmitError> {
         let partition = &mut self.partitions[index];
         let Some((job, key)) = partition.queue.first().filter(|_| !partition.is_busy) else { return Ok(()) };
-        let work = &self.work[key.2 as usize];
+        let work = &self.work[key.task as usize];
         let Reservation { offset, budget, period } = partition.reservation;
         let phase = (gpu.now().as_ns() + period - offset) % period;
         if phase + work.block_time > budget {
@@ -102,7 +102,7 @@ impl Gang {
             self.activations.preempt(last);
         }
         let kernel = if work.completed + 1 == work.waves { work.last } else { work.whole };
-        let origin = Origin { thread: key.2, iteration: self.activations.job(job).number };
+        let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
         self.activations.launches(job);
         gpu.submit(partition.stream, OperationKind::Kernel(kernel), origin)?;
         partition.is_busy = true;
@@ -137,7 +137,7 @@ impl Host for Gang {
 
     fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
         while let Some((job, key)) = self.activations.next_released(gpu) {
-            self.partitions[self.work[key.2 as usize].partition].queue.activate(job, key);
+            self.partitions[self.work[key.task as usize].partition].queue.activate(job, key);
         }
         for index in 0..self.partitions.len() {
             self.dispatch(index, gpu)?;

@@ -10,7 +10,7 @@
 //! With more levels: the streams in use are a stack, whose top is the highest of them in use; a job goes on top of it
 //! if a level is left and it is more urgent than the job there.
 
-use super::real_time::{Activations, Grid, GridError, JobId, Key, ReadyQueue};
+use super::real_time::{Activations, Grid, GridError, JobId, JobPriority, ReadyQueue};
 use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
 use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
 
@@ -30,7 +30,7 @@ pub struct MultiStream {
 struct Submitted {
     operation: OperationId,
     job: JobId,
-    key: Key,
+    key: JobPriority,
     is_dispatched: bool,
 }
 
@@ -105,9 +105,10 @@ impl Host for MultiStream {
             self.activations.preempt(below.job);
         }
         self.rq.take_first();
-        let origin = Origin { thread: key.2, iteration: self.activations.job(job).number };
+        let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
         self.activations.launches(job);
-        let operation = gpu.submit(self.streams[level], OperationKind::Kernel(self.kernels[key.2 as usize]), origin)?;
+        let operation =
+            gpu.submit(self.streams[level], OperationKind::Kernel(self.kernels[key.task as usize]), origin)?;
         self.in_stream[level] = Some(Submitted { operation, job, key, is_dispatched: false });
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::target::Target;
 use crate::gpu::{Ended, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, SubmitError, Trace};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
-use crate::workload::{OperationId, OperationKind, Origin};
+use crate::workload::{Kernel, OperationId, OperationKind, Origin, StreamSpec};
 
 /// Runs the threads of a scenario.
 ///
@@ -107,18 +107,18 @@ pub fn simulate(scenario: &Scenario) -> Result<Run, RunError> {
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, RunError> {
-    let mut gpu = Gpu::new(&scenario.device, options);
-    for stream in scenario.streams.iter().skip(1) {
-        gpu.add_stream(stream.clone())?;
+    let mut gpu = Gpu::new(scenario.device(), options);
+    for stream in scenario.streams().iter().skip(1) {
+        gpu.add_stream(StreamSpec::clone(stream))?;
     }
-    for kernel in &scenario.kernels {
-        gpu.add_kernel(kernel.clone())?;
+    for kernel in scenario.kernels() {
+        gpu.add_kernel(Kernel::clone(kernel))?;
     }
     for (&kernel, times) in &scenario.block_times {
         gpu.set_block_times(kernel, times.clone());
     }
-    for copy in &scenario.copies {
-        gpu.add_copy(*copy)?;
+    for copy in scenario.copies() {
+        gpu.add_copy(**copy)?;
     }
     let host = ProgramHost::new(&scenario.threads);
     let (trace, ended, host) = Simulation::new(gpu, host).run()?;

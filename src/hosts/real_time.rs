@@ -5,16 +5,12 @@
 
 mod activations;
 mod grid;
-mod measurement_plots;
-mod measurements;
 mod ready_queue;
 mod run;
 
 pub use activations::{Activations, Job, JobId};
 pub use grid::{Grid, GridError};
-pub use measurement_plots::{figure_9_plot, figure_10_plot};
-pub use measurements::{Figure9, Figure10Point, figure_9, figure_10};
-pub use ready_queue::{Key, Policy, ReadyQueue};
+pub use ready_queue::{JobPriority, Policy, ReadyQueue};
 pub use run::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 
 #[cfg(test)]

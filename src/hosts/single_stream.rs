@@ -62,9 +62,9 @@ impl Host for SingleStream {
             return Ok(());
         }
         if let Some((job, key)) = self.rq.take_first() {
-            let origin = Origin { thread: key.2, iteration: self.activations.job(job).number };
+            let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
             self.activations.launches(job);
-            gpu.submit(self.stream, OperationKind::Kernel(self.kernels[key.2 as usize]), origin)?;
+            gpu.submit(self.stream, OperationKind::Kernel(self.kernels[key.task as usize]), origin)?;
             self.is_busy = true;
         }
         Ok(())

@@ -10,7 +10,7 @@
 //! What the GPU makes of it is not what independent cores would do: the EE queue of a priority serves all SMs, so a
 //! kernel that waits for its own SM holds back those behind it for another (X1), and lower priorities (A2).
 
-use super::real_time::{Activations, Grid, GridError, JobId, Key, ReadyQueue};
+use super::real_time::{Activations, Grid, GridError, JobId, JobPriority, ReadyQueue};
 use crate::gpu::{Gpu, GpuEvent, Host, SubmitError};
 use crate::tasks::Allocation;
 use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
@@ -32,7 +32,7 @@ pub struct SmAsCore {
 struct Submitted {
     operation: OperationId,
     job: JobId,
-    key: Key,
+    key: JobPriority,
     level: usize,
     is_dispatched: bool,
 }
@@ -78,7 +78,7 @@ impl SmAsCore {
 
     /// The most urgent head that may go to a stream now: its queue, and the level.
     fn next(&self) -> Option<(usize, usize)> {
-        let mut heads: Vec<(Key, usize)> =
+        let mut heads: Vec<(JobPriority, usize)> =
             (0..).zip(&self.queues).filter_map(|(queue, heads)| Some((heads.first()?.1, queue))).collect();
         heads.sort_unstable();
         for (key, queue) in heads {
@@ -125,14 +125,14 @@ impl Host for SmAsCore {
 
     fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
         while let Some((job, key)) = self.activations.next_released(gpu) {
-            let queue = self.queue_of(key.2);
+            let queue = self.queue_of(key.task);
             self.queues[queue].activate(job, key);
         }
         while let Some((queue, level)) = self.next() {
             let Some((job, key)) = self.queues[queue].take_first() else { return Ok(()) };
-            let origin = Origin { thread: key.2, iteration: self.activations.job(job).number };
+            let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
             self.activations.launches(job);
-            let kernel = OperationKind::Kernel(self.kernels[key.2 as usize]);
+            let kernel = OperationKind::Kernel(self.kernels[key.task as usize]);
             let operation = gpu.submit(self.streams[queue][level], kernel, origin)?;
             let submitted = Submitted { operation, job, key, level, is_dispatched: false };
             let sms = if queue == self.stacks.len() { 0..queue } else { queue..queue + 1 };

@@ -51,8 +51,8 @@ impl Host for StreamPerTask {
 
     fn act(&mut self, gpu: &mut Gpu) -> Result<(), SubmitError> {
         while let Some((job, key)) = self.activations.next_released(gpu) {
-            let (stream, kernel) = self.launches[key.2 as usize];
-            let origin = Origin { thread: key.2, iteration: self.activations.job(job).number };
+            let (stream, kernel) = self.launches[key.task as usize];
+            let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
             self.activations.launches(job);
             gpu.submit(stream, OperationKind::Kernel(kernel), origin)?;
         }

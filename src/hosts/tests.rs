@@ -5,7 +5,7 @@ use crate::gpu::{Ended, OperationRecord, RunError, SubmitError};
 use crate::hosts::{Run, simulate};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
-use crate::workload::{BlockTime, Kernel, KernelId, Placement, StreamId, StreamSpec};
+use crate::workload::{BlockTime, Catalogue, Kernel, KernelId, Placement, StreamId, StreamSpec};
 
 const GATE: BarrierId = BarrierId(0);
 const S1: StreamId = StreamId(1);
@@ -26,16 +26,20 @@ fn scenario(threads: Vec<HostThread>) -> Scenario {
         sm_mask: None,
     };
     let stream = |priority| StreamSpec { priority, blocking: false, ..StreamSpec::new("S") };
+    let mut catalogue = Catalogue::new(Device::builtin("tx2").expect("sound").expect("built in"));
+    for priority in [0, -1] {
+        catalogue.add_stream(stream(priority)).expect("the device has it");
+    }
+    for tens in 0..4 {
+        catalogue.add_kernel(kernel(tens)).expect("the device takes it");
+    }
     Scenario {
         name: "threads".to_owned(),
-        device: Device::builtin("tx2").expect("sound").expect("built in"),
+        catalogue,
         placement: Placement::default(),
         seed: 0,
         horizon: None,
-        streams: vec![StreamSpec::new("NULL"), stream(0), stream(-1)],
-        kernels: (0..4).map(kernel).collect(),
         block_times: std::collections::BTreeMap::new(),
-        copies: Vec::new(),
         threads,
         notes: Vec::new(),
         expected: None,
@@ -110,12 +114,12 @@ fn a_wait_that_is_already_satisfied_is_no_wait() {
 
 #[test]
 fn a_device_synchronisation_behind_a_finished_memset_lets_no_block_be_assigned_first() {
-    let low = thread(0, &[Step::Launch(KernelId(1), S1)]);
-    let mut filling = scenario(vec![]).kernels.remove(1);
-    filling.blocks = 4;
-    let high = thread(0, &[Step::Memset(S2), Step::SynchronizeDevice, Step::Launch(KernelId(1), S2)]);
+    const FILLING: KernelId = KernelId(4);
+    let low = thread(0, &[Step::Launch(FILLING, S1)]);
+    let high = thread(0, &[Step::Memset(S2), Step::SynchronizeDevice, Step::Launch(FILLING, S2)]);
     let mut scenario = scenario(vec![high, low]);
-    scenario.kernels[1] = filling;
+    let filling = Kernel { blocks: 4, ..Kernel::clone(&scenario.kernels()[1]) };
+    assert_eq!(scenario.catalogue.add_kernel(filling), Ok(FILLING));
     let run = simulate(&scenario).expect("it runs");
     // The high-priority kernel, launched at t = 0 too, gets the whole GPU first.
     let first = |operation: usize| run.trace.operations()[operation].first_start();
@@ -205,7 +209,8 @@ fn sleeping_past_the_end_of_time_is_an_error() {
 #[test]
 fn a_block_that_would_end_at_the_end_of_time_is_an_error() {
     let mut scenario = scenario(vec![thread(1, &[launch(0)])]);
-    scenario.kernels[0].duration = BlockTime::fixed(ns(u64::MAX - 1));
+    let long = BlockTime::fixed(ns(u64::MAX - 1));
+    scenario.catalogue.set_block_time(KernelId(0), long).expect("best is worst");
     assert_eq!(simulate(&scenario).err(), Some(RunError::EndOfTime));
 }
 

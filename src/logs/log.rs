@@ -101,7 +101,7 @@ pub struct BlockList {
 
 /// One block that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ObservedBlock {
+pub struct LoggedBlock {
     /// Its SM.
     pub sm: u32,
     /// When it started \[ns\].
@@ -124,22 +124,22 @@ impl BlockList {
     }
 
     /// Adds a block at the end.
-    pub fn push(&mut self, block: ObservedBlock) {
+    pub fn push(&mut self, block: LoggedBlock) {
         self.times.push([block.start_ns, block.end_ns]);
         self.sms.push(block.sm);
     }
 
     /// The block of that number.
     #[must_use]
-    pub fn get(&self, index: usize) -> Option<ObservedBlock> {
+    pub fn get(&self, index: usize) -> Option<LoggedBlock> {
         let (&[start_ns, end_ns], &sm) = (self.times.get(index)?, self.sms.get(index)?);
-        Some(ObservedBlock { sm, start_ns, end_ns })
+        Some(LoggedBlock { sm, start_ns, end_ns })
     }
 
     /// All blocks in order.
     #[must_use]
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = ObservedBlock> + ExactSizeIterator + '_ {
-        self.times.iter().zip(&self.sms).map(|(&[start_ns, end_ns], &sm)| ObservedBlock { sm, start_ns, end_ns })
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = LoggedBlock> + ExactSizeIterator + '_ {
+        self.times.iter().zip(&self.sms).map(|(&[start_ns, end_ns], &sm)| LoggedBlock { sm, start_ns, end_ns })
     }
 
     /// When the first block started \[ns\].

@@ -68,11 +68,10 @@ fn order_of_idle_gpu(logs: &[Log]) -> Option<SmOrder> {
 /// A device of a size that none of the built-in ones has, with the limits that compute capabilities 6 and 7 share.
 fn unknown_device(sms: u32, order: Option<SmOrder>) -> Option<Device> {
     let model = Device::builtin("gtx1070").ok().flatten()?;
-    Some(Device {
-        name: format!("unknown-{sms}-sm"),
-        title: model.title.clone(),
-        sms,
-        sm_order: order.unwrap_or(SmOrder::Ascending),
-        ..model
-    })
+    let changed = model.with(|spec| {
+        spec.name = format!("unknown-{sms}-sm");
+        spec.sms = sms;
+        spec.sm_order = order.unwrap_or(SmOrder::Ascending);
+    });
+    changed.ok()
 }

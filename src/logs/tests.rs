@@ -27,7 +27,7 @@ fn a_sound_log_is_read_as_it_is_written() {
     assert_eq!((&*first.name, first.block_count, first.threads, first.iteration), ("K2", 2, 512, 0));
     assert_eq!((first.launch_start_ns, first.launch_return_ns), (5_500_003_000, 5_500_040_000));
     assert_eq!(first.synchronized_ns, None, "the examiner writes 0 where it does not wait");
-    let block = ObservedBlock { sm: 1, start_ns: 6_000_064_000, end_ns: 6_500_070_000 };
+    let block = LoggedBlock { sm: 1, start_ns: 6_000_064_000, end_ns: 6_500_070_000 };
     assert_eq!(first.blocks.iter().nth(1), Some(block));
     assert_eq!(second.blocks.first_start_ns(), Some(6_500_074_000));
 }
@@ -113,7 +113,7 @@ fn copies_of_a_log_and_logs_of_other_runs_are_dropped() {
 fn devices_are_recognized_by_size_and_by_the_order_of_their_sms() {
     let with = |threads: &str, sms: &str| {
         let text = SOUND.replace("4096", threads).replace("\"block_smids\": [0,1]", &format!("\"block_smids\": {sms}"));
-        recognize_device(&[log(&text)]).expect("built-in devices can be read").device.name
+        recognize_device(&[log(&text)]).expect("built-in devices can be read").device.name.clone()
     };
     assert_eq!(with("4096", "[0,1]"), "tx2");
     assert_eq!(with("16384", "[7,6]"), "k5000");
@@ -122,7 +122,7 @@ fn devices_are_recognized_by_size_and_by_the_order_of_their_sms() {
     assert_eq!(with("61440", "[0,1]"), "unknown-30-sm");
     // Without the number, the smallest device that has all the SMs used.
     assert_eq!(with("0", "[0,79]"), "titan-v");
-    assert_eq!(recognize_device(&[]).map(|found| found.device.name), Some("tx2".to_owned()));
+    assert_eq!(recognize_device(&[]).map(|found| found.device.name.clone()), Some("tx2".to_owned()));
 }
 
 /// JSON of the shape of a log, with anything in it.
@@ -186,7 +186,7 @@ proptest! {
             let found = crate::audit::audit(&observation, &tolerances);
             prop_assert_eq!(found.checked.blocks, run.blocks());
             // Whatever cannot be replayed is refused, not a panic.
-            let _ = crate::replay::replay(&run, &device, None, &crate::scenario::ReadOptions::default(), &tolerances);
+            let _ = crate::experiments::replay::replay(&run, &device, None, &crate::scenario::ReadOptions::default(), &tolerances);
         }
     }
 

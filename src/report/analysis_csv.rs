@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::csv::{field, launch_fields, optional};
-use crate::analysis::validation::CampaignReport;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
+use crate::experiments::validation::CampaignReport;
 use crate::time::{Duration, Instant};
 
 fn instant(value: Option<Instant>) -> String {

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::table::plain_table;
-use crate::analysis::printed::Step;
-use crate::analysis::validation::CampaignReport;
+use crate::analysis::printed::Turn;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
+use crate::experiments::validation::CampaignReport;
 use crate::time::Duration;
 
 fn shown(value: Option<impl ToString>) -> String {
@@ -66,14 +66,14 @@ pub fn analysis_table(analysis: &Analysis<'_>) -> String {
 
 /// Every turn of the printed algorithm's loop, as the thesis shows them in section 3.5.
 #[must_use]
-pub fn steps_text(analysis: &Analysis<'_>, steps: &[Step]) -> String {
+pub fn steps_text(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
     let title = |kernel: usize| {
         let index = analysis.merged_order.get(kernel).copied().unwrap_or(usize::MAX);
         analysis.kernels.get(index).map_or("", |kernel| kernel.launch.title)
     };
     let mut text = String::new();
     for step in steps {
-        let Step { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
+        let Turn { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
         let pairs: Vec<String> = step.h.iter().map(|(t, g)| format!("({t}, {g})")).collect();
         let answer = match step.finish {
             Some(finish) => format!("yes, f = {finish}"),

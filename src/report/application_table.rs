@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::csv::field;
 use super::table::plain_table;
-use crate::applications::figures::{Point, Ratio, ratios};
 use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, SmCount};
+use crate::experiments::evr::{Ratio, SweepPoint, ratios};
 
 /// What stands above everything that was computed from a synthetic set.
 const SYNTHETIC: &str = "SYNTHETIC profiles: the numbers of these applications were made up, not measured";
@@ -48,9 +48,11 @@ pub fn outcome_table(set: &ApplicationSet, outcomes: &[Outcome]) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{table}");
     let count = u32::try_from(set.injections.len()).unwrap_or(u32::MAX);
-    let points: Vec<Point> = outcomes
+    let points: Vec<SweepPoint> = outcomes
         .iter()
-        .map(|outcome| Point::of(outcome.scheduler.to_owned(), set.synthetic, count, 1, std::slice::from_ref(outcome)))
+        .map(|outcome| {
+            SweepPoint::of(outcome.scheduler.to_owned(), set.synthetic, count, 1, std::slice::from_ref(outcome))
+        })
         .collect();
     add_ratios(&mut text, &points);
     add_applications(&mut text, outcomes);
@@ -60,7 +62,7 @@ pub fn outcome_table(set: &ApplicationSet, outcomes: &[Outcome]) -> String {
 /// One line for each scheduler and number of applications, means with standard deviations; then GPU-EvR against the
 /// others.
 #[must_use]
-pub fn point_table(set: &ApplicationSet, points: &[Point]) -> String {
+pub fn point_table(set: &ApplicationSet, points: &[SweepPoint]) -> String {
     let mut text = heading(set);
     let header = [
         "scheduler",
@@ -102,7 +104,7 @@ fn heading(set: &ApplicationSet) -> String {
     format!("{} on {}\n{synthetic}", set.name, set.device.name)
 }
 
-fn add_ratios(text: &mut String, points: &[Point]) {
+fn add_ratios(text: &mut String, points: &[SweepPoint]) {
     let found = ratios(points, "gpu-evr");
     if found.is_empty() {
         return;
@@ -190,14 +192,14 @@ pub fn outcome_json(set: &ApplicationSet, seed: u64, outcomes: &[Outcome]) -> se
 ///
 /// # Errors
 /// As [`outcome_json`].
-pub fn point_json(set: &ApplicationSet, seed: u64, points: &[Point]) -> serde_json::Result<String> {
+pub fn point_json(set: &ApplicationSet, seed: u64, points: &[SweepPoint]) -> serde_json::Result<String> {
     #[derive(Serialize)]
     struct Document<'a> {
         name: &'a str,
         synthetic: bool,
         device: &'a str,
         seed: u64,
-        points: &'a [Point],
+        points: &'a [SweepPoint],
         ratios: Vec<Ratio>,
         notes: &'a [String],
     }

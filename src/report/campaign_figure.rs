@@ -1,8 +1,8 @@
 //! Agreement and error of the merged SM, family by family.
 
-use crate::analysis::validation::{CampaignReport, FamilyReport};
-use crate::plot::theme::{self, Colour, Fill, Hatch};
-use crate::plot::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
+use crate::draw::theme::{self, Colour, Fill, Hatch};
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
+use crate::experiments::validation::{CampaignReport, FamilyReport};
 
 const ROW: Length = 5 * MM;
 const LEGEND_ROW: Length = 4 * MM;

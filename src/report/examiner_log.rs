@@ -73,7 +73,7 @@ impl ExaminerLog<'_> {
         if let Some(label) = &benchmark.label {
             writeln!(out, "\"label\": {},", quoted(label)?)?;
         }
-        let resident_threads = u64::from(THREADS_PER_SM) * u64::from(self.summary.scenario.device.sms);
+        let resident_threads = u64::from(THREADS_PER_SM) * u64::from(self.summary.scenario.device().sms);
         writeln!(out, "\"max_resident_threads\": {resident_threads},")?;
         writeln!(out, "\"data_size\": {},", benchmark.data_size)?;
         let release_us = (benchmark.release_time.as_ns() + 500) / 1_000;

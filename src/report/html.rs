@@ -16,7 +16,7 @@ mod palette;
 use std::io::{self, Write};
 
 use super::summary::Summary;
-use crate::plot::FinishMark;
+use crate::report::timeline::FinishMark;
 
 /// What an HTML file shows.
 #[derive(Debug, Clone)]

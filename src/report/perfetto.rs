@@ -67,7 +67,7 @@ pub fn perfetto_trace(runs: &[PerfettoRun<'_>], mut out: impl Write) -> io::Resu
     let scenario = runs.first().map(|run| run.summary.scenario);
     let about = json!({
         "scenario": scenario.map(|scenario| &scenario.name),
-        "device": scenario.map(|scenario| &scenario.device.name),
+        "device": scenario.map(|scenario| &scenario.device().name),
         "writer": concat!("gpusched ", env!("CARGO_PKG_VERSION")),
     });
     writeln!(out, "\n],\"otherData\":{about}}}")

@@ -40,7 +40,7 @@ impl Serialize for SimulationReport<'_> {
         let Summary { scenario, trace, .. } = self.summary;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("scenario", &scenario.name)?;
-        map.serialize_entry("device", &scenario.device.name)?;
+        map.serialize_entry("device", &scenario.device().name)?;
         map.serialize_entry("placement", &scenario.placement)?;
         map.serialize_entry("seed", &scenario.seed)?;
         map.serialize_entry("makespan_ns", &self.summary.makespan())?;

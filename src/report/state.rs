@@ -126,7 +126,7 @@ struct Free {
 impl<'a> Snapshot<'a> {
     fn new(summary: &Summary<'a>, at: Instant) -> Self {
         let trace = summary.trace;
-        let device = &summary.scenario.device;
+        let device = summary.scenario.device();
         let present: Vec<_> = (0..)
             .map(OperationId)
             .zip(trace.operations())
@@ -177,7 +177,7 @@ impl<'a> Snapshot<'a> {
     }
 
     fn state(&self) -> State {
-        let device = &self.summary.scenario.device;
+        let device = self.summary.scenario.device();
         let ee_queues = device
             .priorities()
             .map(|priority| (priority, self.ee_queue(priority).into_iter().map(|id| self.title(id)).collect()))
@@ -252,7 +252,7 @@ impl<'a> Snapshot<'a> {
     fn engine_of(&self, record: &OperationRecord) -> Option<u32> {
         let OperationKind::Copy(copy) = record.kind else { return None };
         let direction = self.summary.trace.copies().get(copy.0 as usize)?.direction;
-        Some(self.summary.scenario.device.copy.engine_for(direction))
+        Some(self.summary.scenario.device().copy.engine_for(direction))
     }
 
     fn priority_of(&self, stream: StreamId) -> i32 {
@@ -308,7 +308,7 @@ impl<'a> Snapshot<'a> {
 
     /// The head of the highest non-empty EE queue above a priority.
     fn holder_above(&self, priority: i32) -> Option<OperationId> {
-        let mut higher = self.summary.scenario.device.priorities().filter(|&other| other < priority);
+        let mut higher = self.summary.scenario.device().priorities().filter(|&other| other < priority);
         higher.find_map(|priority| self.ee_queue(priority).first().copied())
     }
 
@@ -349,7 +349,7 @@ impl<'a> Snapshot<'a> {
 
     /// What a block of `id` lacks on each SM that it may use, with the SM.
     fn shortages(&self, id: OperationId) -> Vec<(Vec<(Resource, u32)>, u32)> {
-        let device = &self.summary.scenario.device;
+        let device = self.summary.scenario.device();
         let Some(kernel) = self.summary.trace.kernel_of(id) else { return Vec::new() };
         let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { return Vec::new() };
         let stream = self.summary.trace.operations().get(id.0 as usize).map(|record| record.stream);
@@ -413,7 +413,7 @@ pub(super) fn title(summary: &Summary<'_>, id: OperationId) -> String {
 
 /// See [`Summary::utilization`].
 pub(super) fn utilization(summary: &Summary<'_>) -> Vec<SmUtilization> {
-    let device = &summary.scenario.device;
+    let device = summary.scenario.device();
     let span = summary.trace.end().as_ns() as f64;
     if span == 0.0 {
         return Vec::new();

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::csv::field;
 use super::table::plain_table;
-use crate::tasks::{Allocation, Analysis, Partition, Reservation, SmallestBudget, TaskSet, Verdict};
+use crate::tasks::{Allocation, Partition, Reservation, SmallestBudget, TaskSet, TestResults, Verdict};
 
 /// A task set, what the tests say about it, and the budgets that would do, if they were asked for.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +14,7 @@ pub struct TaskReport<'a> {
     /// The set.
     pub set: &'a TaskSet,
     /// What the tests say.
-    pub analysis: &'a Analysis,
+    pub analysis: &'a TestResults,
     /// Period and smallest budgets.
     pub budgets: Option<(u64, &'a [SmallestBudget])>,
 }
@@ -68,7 +68,7 @@ impl TaskReport<'_> {
         for (test, verdicts) in &self.analysis.in_reservations {
             let mut answers: Map<String, Value> =
                 verdicts.iter().map(|(part, verdict)| (partition_name(part), json!(verdict.answer()))).collect();
-            answers.insert("schedulable".to_owned(), json!(Analysis::all_pass(verdicts)));
+            answers.insert("schedulable".to_owned(), json!(TestResults::all_pass(verdicts)));
             tests.insert(test.name().to_owned(), Value::Object(answers));
         }
         let gpu = [("single-stream", &self.analysis.single_stream), ("multi-stream", &self.analysis.multi_stream)];
@@ -146,7 +146,7 @@ impl TaskReport<'_> {
         let mut text = format!("{table}\n");
         for (test, verdicts) in &self.analysis.in_reservations {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "all together by {}: {}", test.name(), word(Analysis::all_pass(verdicts)));
+            let _ = writeln!(text, "all together by {}: {}", test.name(), word(TestResults::all_pass(verdicts)));
         }
         if let Some((period, budgets)) = self.budgets {
             let number = |budget: Option<u64>| budget.map_or_else(|| "-".to_owned(), |budget| budget.to_string());

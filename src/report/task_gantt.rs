@@ -1,8 +1,8 @@
 //! What ran on each SM and when, with releases and deadlines.
 
+use crate::draw::theme::{self, Colour, Fill, Theme, series_fill};
+use crate::draw::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet, Stroke, round_ticks};
 use crate::hosts::real_time::TaskRun;
-use crate::plot::theme::{self, Colour, Fill, Theme, series_fill};
-use crate::plot::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet, Stroke, round_ticks};
 use crate::tasks::{Reservations, TaskSet};
 use crate::workload::OperationId;
 

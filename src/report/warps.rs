@@ -5,7 +5,8 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::table::plain_table;
-use crate::warps::{Answer, ExactBy, KernelString, Schedule, schedule_text};
+use crate::report::warp_schedule::schedule_text;
+use crate::warps::{Answer, ExactBy, KernelString, Schedule};
 
 /// Schedules of more cycles or warps than this are not printed as a table.
 const MAX_PRINTED: (u64, u32) = (60, 40);

@@ -1,4 +1,4 @@
-//! Putting a scenario together, with the GPU's own checks.
+//! Putting a scenario together from what its device takes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,17 +6,15 @@ use std::sync::Arc;
 use super::model::{BarrierId, HostThread, Scenario};
 use super::options::{BlockDurations, ReadOptions};
 use crate::device::Device;
-use crate::gpu::{Gpu, GpuOptions, SubmitError};
 use crate::time::Duration;
-use crate::workload::{Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec};
+use crate::workload::{Catalogue, Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec, WorkloadError};
 
-/// A scenario in the making. Whatever is added is checked by an idle GPU, so that everything the run would refuse is
-/// refused here, where its place in the input is known.
+/// A scenario in the making. Whatever is added is checked against the device here, where its place in the input is
+/// known.
 #[derive(Debug)]
 pub struct ScenarioBuilder<'a> {
     options: &'a ReadOptions,
     durations: BlockDurations<'a>,
-    gpu: Gpu,
     scenario: Scenario,
     barriers: u32,
 }
@@ -26,30 +24,26 @@ impl<'a> ScenarioBuilder<'a> {
     #[must_use]
     pub fn new(name: String, device: Device, options: &'a ReadOptions) -> Self {
         let device = options.device.clone().unwrap_or(device);
-        let gpu = Gpu::new(&device, GpuOptions::default());
         let scenario = Scenario {
             name,
-            device,
+            catalogue: Catalogue::new(device),
             placement: options.placement.unwrap_or_default(),
             seed: options.seed.unwrap_or(0),
             horizon: options.horizon,
-            streams: vec![StreamSpec::new("NULL")],
-            kernels: Vec::new(),
             block_times: BTreeMap::new(),
-            copies: Vec::new(),
             threads: Vec::new(),
             notes: Vec::new(),
             expected: None,
             examiner: None,
         };
         let durations = BlockDurations::new(&options.block_durations);
-        Self { options, durations, gpu, scenario, barriers: 0 }
+        Self { options, durations, scenario, barriers: 0 }
     }
 
     /// The device that it will run on.
     #[must_use]
     pub fn device(&self) -> &Device {
-        &self.scenario.device
+        self.scenario.device()
     }
 
     /// What the user said beside the file.
@@ -68,22 +62,18 @@ impl<'a> ScenarioBuilder<'a> {
     /// Adds a stream.
     ///
     /// # Errors
-    /// [`SubmitError`] if the device does not have such a stream.
-    pub fn add_stream(&mut self, stream: StreamSpec) -> Result<StreamId, SubmitError> {
-        let id = self.gpu.add_stream(stream.clone())?;
-        self.scenario.streams.push(stream);
-        Ok(id)
+    /// [`WorkloadError`] if the device does not have such a stream.
+    pub fn add_stream(&mut self, stream: StreamSpec) -> Result<StreamId, WorkloadError> {
+        self.scenario.catalogue.add_stream(stream)
     }
 
     /// Adds a kernel, after the user's variation is applied to its block time.
     ///
     /// # Errors
-    /// [`SubmitError`] if one of its blocks could never run.
-    pub fn add_kernel(&mut self, mut kernel: Kernel) -> Result<KernelId, SubmitError> {
-        kernel.duration = self.options.vary(kernel.duration).ok_or(SubmitError::BlockTime)?;
-        let id = self.gpu.add_kernel(kernel.clone())?;
-        self.scenario.kernels.push(kernel);
-        Ok(id)
+    /// [`WorkloadError`] if one of its blocks could never run.
+    pub fn add_kernel(&mut self, mut kernel: Kernel) -> Result<KernelId, WorkloadError> {
+        kernel.duration = self.options.vary(kernel.duration).ok_or(WorkloadError::BlockTime)?;
+        self.scenario.catalogue.add_kernel(kernel)
     }
 
     /// Gives each block of a kernel a time of its own; blocks past the end of the list take the kernel's.
@@ -94,11 +84,9 @@ impl<'a> ScenarioBuilder<'a> {
     /// Adds a copy.
     ///
     /// # Errors
-    /// [`SubmitError::CopyTooLong`].
-    pub fn add_copy(&mut self, copy: Copy) -> Result<CopyId, SubmitError> {
-        let id = self.gpu.add_copy(copy)?;
-        self.scenario.copies.push(copy);
-        Ok(id)
+    /// [`WorkloadError::CopyTooLong`].
+    pub fn add_copy(&mut self, copy: Copy) -> Result<CopyId, WorkloadError> {
+        self.scenario.catalogue.add_copy(copy)
     }
 
     /// A barrier that no thread uses yet.

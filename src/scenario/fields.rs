@@ -1,9 +1,9 @@
 //! Fields that several input formats have in common.
 
 use crate::device::{DemandError, Resource, SmMask};
-use crate::gpu::SubmitError;
 use crate::json::{Node, Object, Problem};
 use crate::time::Duration;
+use crate::workload::WorkloadError;
 
 /// A grid or block size: a number, or a list of one to three numbers whose product counts.
 pub(super) fn dimensions(node: Node<'_>) -> Result<u32, Problem> {
@@ -54,14 +54,14 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// The field that is to blame for an error, or else the whole.
-    pub(super) fn of(&self, error: &SubmitError) -> Node<'a> {
+    pub(super) fn of(&self, error: &WorkloadError) -> Node<'a> {
         let field = match error {
-            SubmitError::Demand(
+            WorkloadError::Demand(
                 DemandError::OverBlockLimit { resource: Resource::Threads, .. }
                 | DemandError::OverEmptySm { resource: Resource::Threads, .. },
             ) => self.threads,
-            SubmitError::MaskLeavesNoSm { .. } => self.sm_mask,
-            SubmitError::Priority { .. } => self.priority,
+            WorkloadError::MaskLeavesNoSm { .. } => self.sm_mask,
+            WorkloadError::Priority { .. } => self.priority,
             _ => None,
         };
         field.unwrap_or(self.whole)

@@ -7,29 +7,23 @@ use super::examiner::ExaminerLogs;
 use super::expected::Expected;
 use crate::device::Device;
 use crate::time::{Duration, Instant};
-use crate::workload::{Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec};
+use crate::workload::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, CopyId, KernelId, Placement, StreamId};
 
 /// A set of host threads, the operations that they submit to streams, and the GPU that they share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// Name in reports.
     pub name: String,
-    /// The GPU.
-    pub device: Device,
+    /// The GPU, and the streams, kernels and copies that it takes.
+    pub catalogue: Catalogue,
     /// Which SM gets the next block.
     pub placement: Placement,
     /// For random placement and varying durations.
     pub seed: u64,
     /// Nothing happens after this time; `None`: until all is done.
     pub horizon: Option<Duration>,
-    /// Streams, by [`StreamId`]; number 0 is the NULL stream.
-    pub streams: Vec<StreamSpec>,
-    /// Kernels, by [`KernelId`].
-    pub kernels: Vec<Kernel>,
     /// Block times of single kernels, block by block, in place of those that the kernel states.
     pub block_times: BTreeMap<KernelId, Arc<[Duration]>>,
-    /// Copies, by [`CopyId`].
-    pub copies: Vec<Copy>,
     /// Host threads, in declaration order.
     pub threads: Vec<HostThread>,
     /// What the reader of the file wants its user to know.
@@ -41,10 +35,34 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// The GPU.
+    #[must_use]
+    pub const fn device(&self) -> &Device {
+        self.catalogue.device()
+    }
+
+    /// Streams, by [`StreamId`]; number 0 is the NULL stream.
+    #[must_use]
+    pub fn streams(&self) -> &[CheckedStream] {
+        self.catalogue.streams()
+    }
+
+    /// Kernels, by [`KernelId`].
+    #[must_use]
+    pub fn kernels(&self) -> &[CheckedKernel] {
+        self.catalogue.kernels()
+    }
+
+    /// Copies, by [`CopyId`].
+    #[must_use]
+    pub fn copies(&self) -> &[CheckedCopy] {
+        self.catalogue.copies()
+    }
+
     /// How long the longest block of a kernel runs at worst; `None` for an unknown kernel.
     #[must_use]
     pub fn longest_block_time(&self, kernel: KernelId) -> Option<Duration> {
-        let stated = self.kernels.get(kernel.0 as usize)?;
+        let stated = self.kernels().get(kernel.0 as usize)?;
         let own = self.own_block_times(kernel);
         let all_have_their_own = own.len() >= stated.blocks as usize;
         own.iter().copied().chain((!all_have_their_own).then_some(stated.duration.worst)).max()
@@ -53,7 +71,7 @@ impl Scenario {
     /// How long the shortest block of a kernel runs at best; `None` for an unknown kernel.
     #[must_use]
     pub fn shortest_block_time(&self, kernel: KernelId) -> Option<Duration> {
-        let stated = self.kernels.get(kernel.0 as usize)?;
+        let stated = self.kernels().get(kernel.0 as usize)?;
         let own = self.own_block_times(kernel);
         let all_have_their_own = own.len() >= stated.blocks as usize;
         own.iter().copied().chain((!all_have_their_own).then_some(stated.duration.best)).min()
@@ -63,7 +81,7 @@ impl Scenario {
     #[must_use]
     pub fn block_times_vary(&self, kernel: KernelId) -> bool {
         let own = self.own_block_times(kernel);
-        let Some(stated) = self.kernels.get(kernel.0 as usize) else { return false };
+        let Some(stated) = self.kernels().get(kernel.0 as usize) else { return false };
         let all_have_their_own = own.len() >= stated.blocks as usize;
         !all_have_their_own && (stated.duration.varies() || own.iter().any(|time| *time != stated.duration.worst))
             || own.windows(2).any(|pair| pair[0] != pair[1])
@@ -71,7 +89,7 @@ impl Scenario {
 
     /// Times of single blocks; those past the end of the list take what the kernel states.
     fn own_block_times(&self, kernel: KernelId) -> &[Duration] {
-        let blocks = self.kernels.get(kernel.0 as usize).map_or(0, |kernel| kernel.blocks as usize);
+        let blocks = self.kernels().get(kernel.0 as usize).map_or(0, |kernel| kernel.blocks as usize);
         let own = self.block_times.get(&kernel).map_or(&[][..], |times| times);
         &own[..own.len().min(blocks)]
     }

@@ -82,7 +82,7 @@ pub struct Partition {
 
 /// What all tests say about one set. Tasks in reasons are numbered as in the set.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Analysis {
+pub struct TestResults {
     /// [`necessary`].
     pub necessary: Option<bool>,
     /// [`non_preemptive_edf`].
@@ -93,7 +93,7 @@ pub struct Analysis {
     pub in_reservations: Vec<(ReservationTest, Vec<(Partition, Verdict)>)>,
 }
 
-impl Analysis {
+impl TestResults {
     /// Applies the given tests of reservations and all others.
     #[must_use]
     pub fn new(set: &TaskSet, tests: &[ReservationTest]) -> Self {

@@ -88,7 +88,7 @@ pub fn best_case_bound(string: &KernelString, warps: u32) -> u64 {
         return 0;
     }
     let of_unit = |unit: usize, capacity: u32| {
-        let on_unit = |step: &super::Step| step.unit == unit;
+        let on_unit = |step: &super::InstructionCycle| step.unit == unit;
         let first = string.steps().iter().position(on_unit)?;
         let behind = string.steps().iter().rev().position(on_unit)?;
         let busy = (u64::from(warps) * string.steps_on(unit)).div_ceil(u64::from(capacity));

@@ -6,7 +6,7 @@ use good_lp::solvers::highs::highs;
 use good_lp::solvers::{ResolutionError, SolutionStatus};
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};
 
-use super::ilp::{Ilp, Relation, Row};
+use super::ilp::{Constraint, Ilp, Relation};
 use super::kernel_string::KernelString;
 use super::schedule::Schedule;
 use super::verify::{Violation, verify};
@@ -80,7 +80,7 @@ pub fn solve_ilp(
         model = model.set_time_limit(time.as_secs_f64());
     }
     // Adding a row cannot fail.
-    let Ok(()) = program.for_each_row(|Row { terms, relation, right, .. }| {
+    let Ok(()) = program.for_each_row(|Constraint { terms, relation, right, .. }| {
         let (left, right) = (sum(&terms), right as f64);
         model.add_constraint(match relation {
             Relation::AtMost => constraint!(left <= right),

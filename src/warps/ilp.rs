@@ -41,7 +41,7 @@ pub enum Relation {
 
 /// One row: the sum of coefficient times variable, its relation to the right-hand side.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct Constraint {
     /// Unique in the program.
     pub name: String,
     /// Coefficient and number of a variable; each variable at most once.
@@ -157,7 +157,7 @@ impl<'a> Ilp<'a> {
     ///
     /// # Errors
     /// Whatever `each` gives.
-    pub fn for_each_row<E>(&self, mut each: impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+    pub fn for_each_row<E>(&self, mut each: impl FnMut(Constraint) -> Result<(), E>) -> Result<(), E> {
         self.capacity_rows(&mut each)?;
         self.execution_rows(&mut each)?;
         for unit in 0..self.string.units().len() {
@@ -171,12 +171,12 @@ impl<'a> Ilp<'a> {
     }
 
     /// Eq. 14 and 15: no unit serves more than sigma warps in a cycle.
-    fn capacity_rows<E>(&self, each: &mut impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+    fn capacity_rows<E>(&self, each: &mut impl FnMut(Constraint) -> Result<(), E>) -> Result<(), E> {
         for (unit, kind) in self.string.units().iter().enumerate() {
             for cycle in 0..self.horizon {
                 let name = format!("capacity_{}_{}", kind.letter, cycle + 1);
                 let terms = self.on_unit(unit, cycle, 1).collect();
-                each(Row { name, terms, relation: Relation::AtMost, right: kind.capacity.into() })?;
+                each(Constraint { name, terms, relation: Relation::AtMost, right: kind.capacity.into() })?;
             }
         }
         Ok(())
@@ -189,23 +189,23 @@ impl<'a> Ilp<'a> {
 
     /// The last warp finishes last; Eq. 16: one step per warp, unit and cycle; Eq. 17: each step once, on its unit;
     /// Eq. 18 and 19: in order.
-    fn execution_rows<E>(&self, each: &mut impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+    fn execution_rows<E>(&self, each: &mut impl FnMut(Constraint) -> Result<(), E>) -> Result<(), E> {
         let (last_warp, steps) = (self.warps - 1, self.string.len());
         for warp in 0..last_warp {
             let terms = self.when(warp, steps - 1, 1).chain(self.when(last_warp, steps - 1, -1)).collect();
-            each(Row { name: format!("last_{}", warp + 1), terms, relation: Relation::AtMost, right: 0 })?;
+            each(Constraint { name: format!("last_{}", warp + 1), terms, relation: Relation::AtMost, right: 0 })?;
         }
         for (unit, kind) in self.string.units().iter().enumerate() {
             for warp in 0..self.warps {
                 for cycle in 0..self.horizon {
                     let name = format!("one_{}_{}_{}", kind.letter, warp + 1, cycle + 1);
                     let terms = (0..steps).map(|step| (1, self.run(unit, warp, step, cycle))).collect();
-                    each(Row { name, terms, relation: Relation::AtMost, right: 1 })?;
+                    each(Constraint { name, terms, relation: Relation::AtMost, right: 1 })?;
                 }
                 for (step, what) in self.string.steps().iter().enumerate() {
                     let name = format!("once_{}_{}_{}", kind.letter, warp + 1, step + 1);
                     let terms = (0..self.horizon).map(|cycle| (1, self.run(unit, warp, step, cycle))).collect();
-                    each(Row { name, terms, relation: Relation::Equal, right: i64::from(what.unit == unit) })?;
+                    each(Constraint { name, terms, relation: Relation::Equal, right: i64::from(what.unit == unit) })?;
                 }
             }
         }
@@ -214,22 +214,22 @@ impl<'a> Ilp<'a> {
                 let name = format!("order_{}_{}", warp + 1, step);
                 let terms = self.when(warp, step - 1, 1).chain(self.when(warp, step, -1)).collect();
                 let relation = if next.held { Relation::Equal } else { Relation::AtMost };
-                each(Row { name, terms, relation, right: -1 })?;
+                each(Constraint { name, terms, relation, right: -1 })?;
             }
         }
         Ok(())
     }
 
     /// Eq. 40 and 41: `full` is 1 exactly when sigma warps are served.
-    fn full_rows<E>(&self, unit: usize, each: &mut impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+    fn full_rows<E>(&self, unit: usize, each: &mut impl FnMut(Constraint) -> Result<(), E>) -> Result<(), E> {
         let (letter, capacity) = (self.letter(unit), i64::from(self.string.units()[unit].capacity));
         for cycle in 0..self.horizon {
             let full = self.full(unit, cycle);
             let with = |factor| std::iter::once((factor, full)).chain(self.on_unit(unit, cycle, -1)).collect();
             let name = format!("full_low_{letter}_{}", cycle + 1);
-            each(Row { name, terms: with(1), relation: Relation::AtLeast, right: 1 - capacity })?;
+            each(Constraint { name, terms: with(1), relation: Relation::AtLeast, right: 1 - capacity })?;
             let name = format!("full_high_{letter}_{}", cycle + 1);
-            each(Row { name, terms: with(capacity), relation: Relation::AtMost, right: 0 })?;
+            each(Constraint { name, terms: with(capacity), relation: Relation::AtMost, right: 0 })?;
         }
         Ok(())
     }
@@ -247,7 +247,7 @@ impl<'a> Ilp<'a> {
     }
 
     /// Eq. 34 and 37: (TL + E) / 2 <= 1 <= TL + E for each step, the first of them times 2.
-    fn short_rows<E>(&self, unit: usize, each: &mut impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+    fn short_rows<E>(&self, unit: usize, each: &mut impl FnMut(Constraint) -> Result<(), E>) -> Result<(), E> {
         for warp in 0..self.warps {
             for step in 0..self.string.len() {
                 for cycle in 0..self.horizon {
@@ -264,7 +264,7 @@ impl<'a> Ilp<'a> {
     }
 
     /// Eq. 33 and 36: (-(I - 1) / I + sum of TL / I + E) / 2 <= 1 <= sum of TL / I + E, times 2 I and I.
-    fn long_rows<E>(&self, unit: usize, each: &mut impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+    fn long_rows<E>(&self, unit: usize, each: &mut impl FnMut(Constraint) -> Result<(), E>) -> Result<(), E> {
         let steps = i64::try_from(self.string.len()).unwrap_or(i64::MAX);
         for warp in 0..self.warps {
             for cycle in 0..self.horizon {
@@ -326,10 +326,10 @@ fn work_rows<E>(
     terms: &[(i64, usize)],
     low: (Relation, i64),
     high: (Relation, i64),
-    each: &mut impl FnMut(Row) -> Result<(), E>,
+    each: &mut impl FnMut(Constraint) -> Result<(), E>,
 ) -> Result<(), E> {
     for (side, (relation, right)) in [("low", low), ("high", high)] {
-        each(Row { name: format!("work_{side}_{place}"), terms: terms.to_vec(), relation, right })?;
+        each(Constraint { name: format!("work_{side}_{place}"), terms: terms.to_vec(), relation, right })?;
     }
     Ok(())
 }

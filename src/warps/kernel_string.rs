@@ -37,14 +37,14 @@ pub struct UnitKind {
 
 /// One cycle of one instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct InstructionCycle {
     /// Index into [`KernelString::units`].
     pub unit: usize,
     /// Whether the warp still holds the unit from the step before and must go on without a pause.
     pub held: bool,
 }
 
-/// What every warp executes, one [`Step`] per cycle.
+/// What every warp executes, one [`InstructionCycle`] per cycle.
 ///
 /// Written as letters, each optionally followed by the cycles it takes: `L3C` is a load of three cycles and a
 /// computation of one. A unit with sigma = 1/n takes n turns for each of them. Both become repeated letters (report,
@@ -53,7 +53,7 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelString {
     units: Vec<UnitKind>,
-    steps: Vec<Step>,
+    steps: Vec<InstructionCycle>,
     /// Whether the step goes on with the instruction of the step before.
     continues: Vec<bool>,
 }
@@ -147,7 +147,7 @@ impl KernelString {
         let room = MAX_STEPS - self.steps.len();
         let turns = usize::try_from(turns).ok().filter(|&turns| turns <= room).ok_or(KernelStringError::TooLong)?;
         for turn in 0..turns {
-            self.steps.push(Step { unit, held: false });
+            self.steps.push(InstructionCycle { unit, held: false });
             self.continues.push(turn > 0);
         }
         Ok(())
@@ -172,7 +172,7 @@ impl KernelString {
 
     /// What each warp does, in order.
     #[must_use]
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[InstructionCycle] {
         &self.steps
     }
 

@@ -1,12 +1,12 @@
 //! The analyses against golden values, the simulation, and each other.
 
-use gpusched::analysis::validation::{Family, Judge, Sample, SampleKernel, SampleStream, Verdict};
 use gpusched::analysis::{Departure, Method, analyse, compare, launch_orders};
 use gpusched::device::Device;
+use gpusched::experiments::validation::{Agreement, Family, Judge, Sample, SampleKernel, SampleStream};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
-use gpusched::workload::Placement;
+use gpusched::workload::{BlockTime, KernelId, Placement};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -257,7 +257,7 @@ fn agree(family: Family, samples: u64) {
             assert_eq!(*stated, of_scenario.1, "{} {index}", family.name());
             if family != Family::EqualAnyPrinted && family != Family::ShrunkDurations {
                 assert_eq!(analysed, of_scenario.0, "{} {index}", family.name());
-                assert_eq!(verdict == Verdict::Equal, comparison.equal, "{} {index}", family.name());
+                assert_eq!(verdict == Agreement::Equal, comparison.equal, "{} {index}", family.name());
             }
         }
     }
@@ -278,7 +278,7 @@ fn equal_independent_kernels_are_always_exact() {
             let mut judge = Judge::new(&device, placement);
             for index in 0..400 {
                 let sample = Sample::draw(family, &device, 5, index);
-                assert_eq!(judge.judge(family, &sample), Ok(Verdict::Equal), "{} {index}", family.name());
+                assert_eq!(judge.judge(family, &sample), Ok(Agreement::Equal), "{} {index}", family.name());
             }
         }
     }
@@ -316,8 +316,10 @@ fn safe_ratios(sample: &Sample, seed: u64) -> Result<Vec<f64>, TestCaseError> {
     let mut stated = sample.to_scenario("stated", &tx2(), Placement::MostRoom, false).expect("it fits");
     let mut shorter = sample.to_scenario("shorter", &tx2(), Placement::MostRoom, true).expect("it fits");
     // Blocks of one kernel may differ too.
-    for kernel in shorter.kernels.iter_mut().step_by(2) {
-        kernel.duration.best = gpusched::time::Duration::from_ns(kernel.duration.worst.as_ns() / 3);
+    for id in (0..).map(KernelId).take(shorter.kernels().len()).step_by(2) {
+        let worst = shorter.kernels()[id.0 as usize].duration.worst;
+        let best = gpusched::time::Duration::from_ns(worst.as_ns() / 3);
+        shorter.catalogue.set_block_time(id, BlockTime { best, worst }).expect("best is at most worst");
     }
     shorter.seed = seed;
     let analysed = stated.clone();
@@ -371,7 +373,7 @@ fn long_campaign_no_shorter_run_finishes_after_safe_finish() {
 
 #[test]
 fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
-    use gpusched::analysis::validation::Campaign;
+    use gpusched::experiments::validation::Campaign;
     use std::sync::atomic::AtomicBool;
 
     let families = vec![Family::Unequal, Family::SharedMemory, Family::Priorities, Family::ShrunkDurations];
@@ -382,12 +384,12 @@ fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
     };
     let (one, three) = (run(1), run(3));
     let text =
-        |report: &gpusched::analysis::validation::CampaignReport| serde_json::to_string(report).expect("it is JSON");
+        |report: &gpusched::experiments::validation::CampaignReport| serde_json::to_string(report).expect("it is JSON");
     assert_eq!(text(&one), text(&three));
     for family in &one.families {
         let example = family.smallest_counterexample.as_ref().expect("one is found").to_string();
         let scenario = json(&example);
-        assert!(scenario.kernels.len() <= 4, "{example}");
+        assert!(scenario.kernels().len() <= 4, "{example}");
         let differs = match &family.shrunk_counterexample {
             // A kernel finishes later although no block runs longer.
             Some(shorter) => {
@@ -402,7 +404,7 @@ fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
 
 #[test]
 fn a_stopped_campaign_reports_what_was_done() {
-    use gpusched::analysis::validation::Campaign;
+    use gpusched::experiments::validation::Campaign;
     use std::sync::atomic::AtomicBool;
 
     let families = vec![Family::Unequal];

@@ -6,7 +6,7 @@ use gpusched::analysis::{Analysis, Departure, analyse, compare, merged_scenario}
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
-use gpusched::workload::KernelId;
+use gpusched::workload::{BlockTime, KernelId};
 
 const MS: u64 = 1_000_000;
 
@@ -96,7 +96,8 @@ fn several_kernels_in_one_stream_are_said() {
 #[test]
 fn more_streams_than_channels_are_said_and_have_no_safe_finish() {
     let mut scenario = scenario(ALIKE, ALIKE, TWO_STREAMS);
-    scenario.device.channels = Some(1);
+    let device = scenario.device().with(|spec| spec.channels = Some(1)).expect("it is a GPU");
+    scenario.catalogue = scenario.catalogue.on(device).expect("the device takes all of it");
     departs(&scenario, Departure::Channels);
     let analysis = analyse(&scenario).expect("it is analysed");
     assert!(analysis.kernels.iter().all(|kernel| kernel.safe_finish_ns.is_none()));
@@ -106,7 +107,8 @@ fn more_streams_than_channels_are_said_and_have_no_safe_finish() {
 #[test]
 fn block_times_that_vary_are_said_and_analysed_with_the_longest() {
     let mut scenario = scenario(ALIKE, ALIKE, TWO_STREAMS);
-    scenario.kernels[0].duration.best = Duration::from_ns(MS);
+    let time = BlockTime { best: Duration::from_ns(MS), ..scenario.kernels()[0].duration };
+    scenario.catalogue.set_block_time(KernelId(0), time).expect("best is at most worst");
     departs(&scenario, Departure::Variation);
     assert_eq!(finishes(&analyse(&scenario).expect("it is analysed")), [4, 5]);
 }
@@ -133,7 +135,7 @@ fn times_of_single_blocks_are_analysed_with_the_longest_of_them_and_said() {
     assert_eq!(simulated, [Instant::from_ns(9 * MS), Instant::from_ns(5 * MS)]);
     assert!(analysis.kernels.iter().zip(&simulated).all(|(kernel, finish)| kernel.safe_finish_ns >= Some(*finish)));
     // So is the picture of the analysis.
-    let merged = simulate(&merged_scenario(&scenario, &analysis)).expect("it runs");
+    let merged = simulate(&merged_scenario(&scenario, &analysis).expect("it fits")).expect("it runs");
     assert_eq!(merged.trace.operations()[0].finish(), Some(Instant::from_ns(9 * MS)));
 }
 

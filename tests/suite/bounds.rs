@@ -20,6 +20,15 @@ pub(crate) fn tx2() -> Device {
     Device::builtin("tx2").expect("the file is sound").expect("it is built in")
 }
 
+/// SMs that a block of 1024 threads takes whole, with 16 priorities.
+pub(crate) fn processors(sms: u32) -> Device {
+    let device = tx2().with(|spec| {
+        (spec.sms, spec.sms_per_tpc, spec.priority_levels) = (sms, 1, 16);
+        (spec.per_sm.threads, spec.per_sm.warps) = (1_024, 32);
+    });
+    device.expect("it is within the limits")
+}
+
 /// Kernels and streams given as JSON.
 pub(crate) fn scenario(kernels: &str, streams: &str, device: &Device) -> Scenario {
     let text = format!(

@@ -1,6 +1,6 @@
 //! Hardware channels that streams share (Bakita and Anderson, RTAS 2024).
 
-use gpusched::device::{BlockShape, Device};
+use gpusched::device::BlockShape;
 use gpusched::gpu::{OperationRecord, Rule, Trace};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, ScenarioBuilder, Step};
@@ -24,7 +24,8 @@ const FREE: StreamId = StreamId(2);
 /// One SM, a blocking stream A and a non-blocking one.
 fn run(channels: u32, launches: &[Launch]) -> Trace {
     let options = ReadOptions::default();
-    let device = Device { sms: 1, channels: Some(channels), ..builtin("tx2") };
+    let changed = builtin("tx2").with(|spec| (spec.sms, spec.sms_per_tpc, spec.channels) = (1, 1, Some(channels)));
+    let device = changed.expect("it is a GPU");
     let mut builder = ScenarioBuilder::new("channels".to_owned(), device, &options);
     builder.add_stream(StreamSpec::new("A")).expect("it exists");
     builder.add_stream(StreamSpec { blocking: false, ..StreamSpec::new("free") }).expect("it exists");

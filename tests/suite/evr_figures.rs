@@ -5,12 +5,11 @@
 //! cargo test --release --test suite -- --ignored --nocapture evr_figures
 //! ```
 
-use gpusched::applications::figures::{
-    Curves, Point, Quantity, SweepOptions, Variation, per_period, random_injection, ratios, sweep,
-};
 use gpusched::applications::{ApplicationSet, Class, Injections};
+use gpusched::experiments::evr::{SweepOptions, SweepPoint, Variation, per_period, random_injection, ratios, sweep};
 use gpusched::hosts::Scheduler;
 use gpusched::hosts::gpu_evr::EvrRules;
+use gpusched::report::application_curves::{Curves, Quantity};
 use gpusched::time::Duration;
 
 fn thirteen() -> ApplicationSet {
@@ -91,7 +90,7 @@ fn campaign_rules() {
                 SweepOptions { rules: *rules, schedulers: vec![Scheduler::GpuEvr], ..SweepOptions::default() };
             let outcomes =
                 sweep(&set, Injections::Random { count: 50, gap: GAP }, &options).expect("it runs").remove(0).1;
-            let point = Point::of("gpu-evr".to_owned(), true, 50, 1, &outcomes);
+            let point = SweepPoint::of("gpu-evr".to_owned(), true, 50, 1, &outcomes);
             let by_class: Vec<String> = Class::ALL
                 .iter()
                 .map(|&class| {

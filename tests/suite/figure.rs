@@ -5,8 +5,8 @@ use std::time::Instant as Clock;
 use gpusched::device::{BlockShape, Device};
 use gpusched::gpu::Trace;
 use gpusched::hosts::simulate;
-use gpusched::plot::{Band, Blocks, HeightBy, Timeline, TimelineOptions};
 use gpusched::report::Summary;
+use gpusched::report::timeline::{Band, Blocks, HeightBy, Timeline, TimelineOptions};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockTime, Kernel, StreamSpec};
@@ -289,10 +289,11 @@ fn an_empty_run_has_a_figure() {
 #[test]
 fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
     use gpusched::analysis::{analyse, merged_scenario};
-    use gpusched::plot::{FinishMark, Shape, comparison};
+    use gpusched::draw::Shape;
+    use gpusched::report::timeline::{FinishMark, comparison};
 
     let scenario = crate::published::figure("ospert2017/figure-8");
-    let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it can be analysed"));
+    let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it can be analysed")).expect("it fits");
     let (simulated, analysed) = (simulate(&scenario).expect("it runs"), simulate(&merged).expect("it runs"));
     let upper = Summary { scenario: &scenario, trace: &simulated.trace, ended: simulated.ended };
     let lower = Summary { scenario: &merged, trace: &analysed.trace, ended: analysed.ended };
@@ -323,7 +324,8 @@ fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
 
 #[test]
 fn a_comparison_counts_differences_that_are_too_short_to_see() {
-    use gpusched::plot::{FinishMark, Shape, comparison};
+    use gpusched::draw::Shape;
+    use gpusched::report::timeline::{FinishMark, comparison};
 
     let scenario = fig_3();
     let run = simulate(&scenario).expect("it runs");
@@ -346,7 +348,7 @@ fn the_merged_scenario_finishes_as_analysed_where_blocks_are_equal() {
     for name in ["thesis2019/section-3-5", "thesis2019/section-4-2-scenario-1", "thesis2019/section-4-3-figure-4-9"] {
         let scenario = crate::published::figure(name);
         let analysis = gpusched::analysis::analyse(&scenario).expect("it can be analysed");
-        let merged = gpusched::analysis::merged_scenario(&scenario, &analysis);
+        let merged = gpusched::analysis::merged_scenario(&scenario, &analysis).expect("it fits");
         let run = simulate(&merged).expect("it runs");
         let simulated: Vec<_> = run.trace.operations().iter().map(gpusched::gpu::OperationRecord::finish).collect();
         let analysed: Vec<_> = analysis.kernels.iter().map(|kernel| kernel.finish_ns).collect();

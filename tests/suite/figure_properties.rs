@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use gpusched::device::{BlockDemand, BlockShape, Device};
+use gpusched::draw::Rect;
 use gpusched::gpu::Block;
 use gpusched::hosts::simulate;
-use gpusched::plot::{HeightBy, Label, Rect, Timeline, TimelineOptions};
+use gpusched::report::timeline::{HeightBy, Label, Timeline, TimelineOptions};
 use gpusched::report::{State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
@@ -84,7 +85,7 @@ fn scenario(launches: &[Launch], placement: Placement, device: &str) -> Scenario
 
 /// Blocks of each launch, and resource times time of all blocks.
 fn truth(summary: &Summary<'_>, height_by: HeightBy) -> (BTreeMap<OperationId, u64>, u128) {
-    let device = &summary.scenario.device;
+    let device = summary.scenario.device();
     let mut area = 0;
     let mut counts = BTreeMap::new();
     for (id, _, kernel) in summary.launches() {

@@ -1,10 +1,10 @@
 //! Random scenarios for property tests, with everything the rules know: small numbers, so that many things happen at the
 //! same instant. (The audit's campaign has its own, by number: `audit_oracle::sample`.)
 
-use gpusched::device::{BlockShape, CopyDirection, Device, SmMask, SmOrder};
+use gpusched::device::{BlockShape, CopyDirection, Device, DeviceSpec, SmMask, SmOrder};
 use gpusched::scenario::{BarrierId, HostThread, Scenario, Step};
 use gpusched::time::Duration;
-use gpusched::workload::{BlockTime, Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec};
+use gpusched::workload::{BlockTime, Catalogue, Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn own_device() -> impl Strategy<Value = Device> {
     let shared = (select(vec![1_u32, 100, 256]), select(vec![0_u32, 50]), 600_u32..5_000);
     let rest = (1_u32..=3, option::weighted(0.4, 1_u32..=3), 1_u32..=4, 0_u64..3, 0_usize..4, any::<bool>());
     (limits, shared, rest).prop_map(|(limits, shared, rest)| {
-        let mut device = builtin("tx2");
+        let mut device = DeviceSpec::clone(&builtin("tx2"));
         let (sms, sms_per_tpc, threads, warps, blocks) = limits;
         "own".clone_into(&mut device.name);
         (device.sms, device.sms_per_tpc) = (sms, sms_per_tpc.min(sms));
@@ -50,7 +50,7 @@ fn own_device() -> impl Strategy<Value = Device> {
             2 => SmOrder::EvenThenOdd,
             _ => SmOrder::Explicit((0..sms).rev().map(|sm| (sm + 1) % sms).collect()),
         };
-        device
+        Device::new(device).expect("it is a GPU")
     })
 }
 
@@ -59,7 +59,9 @@ fn device() -> impl Strategy<Value = Device> {
         2 => Just(builtin("tx2")),
         1 => Just(builtin("k5000")),
         1 => Just(builtin("titan-v")),
-        1 => (1_u32..=3).prop_map(|channels| Device { channels: Some(channels), ..builtin("tx2") }),
+        1 => (1_u32..=3).prop_map(|channels| {
+            builtin("tx2").with(|spec| spec.channels = Some(channels)).expect("it is a GPU")
+        }),
         5 => own_device(),
     ]
 }
@@ -71,19 +73,19 @@ pub(crate) struct Case(pub(crate) Scenario);
 impl std::fmt::Debug for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let scenario = &self.0;
-        let device = &scenario.device;
+        let device = scenario.device();
         write!(f, "{} with {} SMs in TPCs of {}, {:?}", device.name, device.sms, device.sms_per_tpc, device.sm_order)?;
         write!(f, ", {:?}, {:?}, {:?}", device.per_sm, device.shared_memory_allocation, device.copy)?;
         writeln!(f, ", channels {:?}, {:?}, horizon {:?}", device.channels, scenario.placement, scenario.horizon)?;
-        for (index, stream) in scenario.streams.iter().enumerate() {
+        for (index, stream) in scenario.streams().iter().enumerate() {
             let kind = if stream.blocking { "blocking" } else { "non-blocking" };
             writeln!(f, "  stream {index}: priority {}, {kind}, {:?}", stream.priority, stream.sm_mask)?;
         }
-        for kernel in &scenario.kernels {
+        for kernel in scenario.kernels() {
             writeln!(f, "  {}: {} x {:?}, {:?}", kernel.name, kernel.blocks, kernel.shape, kernel.duration)?;
             writeln!(f, "    {:?}", kernel.sm_mask)?;
         }
-        for copy in &scenario.copies {
+        for copy in scenario.copies() {
             writeln!(f, "  {copy:?}")?;
         }
         for thread in &scenario.threads {
@@ -235,26 +237,36 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
                 kernels.push(fitted(raw, &device, limits, kernels.first(), index));
             }
             let count = |len: usize| u32::try_from(len).expect("few");
-            let mut specs = vec![StreamSpec::new("NULL")];
-            specs.extend(streams.into_iter().zip(1..).map(|((priority, mask, blocking), index)| StreamSpec {
-                priority: -i32::try_from(priority.unwrap_or(0) % device.priority_levels).expect("few"),
-                blocking: priority.is_none() || blocking,
-                sm_mask: mask.filter(|_| !limits.equal_blocks).and_then(|mask| mask_for(mask, &device)),
-                ..StreamSpec::new(format!("S{index}"))
-            }));
+            let specs: Vec<_> = streams
+                .into_iter()
+                .zip(1..)
+                .map(|((priority, mask, blocking), index)| StreamSpec {
+                    priority: -i32::try_from(priority.unwrap_or(0) % device.priority_levels).expect("few"),
+                    blocking: priority.is_none() || blocking,
+                    sm_mask: mask.filter(|_| !limits.equal_blocks).and_then(|mask| mask_for(mask, &device)),
+                    ..StreamSpec::new(format!("S{index}"))
+                })
+                .collect();
             let copies: Vec<Copy> = copies.into_iter().map(copy_of).collect();
-            let (s, k, c) = (count(specs.len()), count(kernels.len()), count(copies.len()));
+            let (s, k, c) = (count(specs.len() + 1), count(kernels.len()), count(copies.len()));
             let threads = (0..).zip(threads).map(|(index, raw)| thread(raw, index, s, k, c, barrier)).collect();
+            let mut catalogue = Catalogue::new(device);
+            for stream in specs {
+                catalogue.add_stream(stream).expect("the device takes it");
+            }
+            for kernel in kernels {
+                catalogue.add_kernel(kernel).expect("the device takes it");
+            }
+            for copy in copies {
+                catalogue.add_copy(copy).expect("the device takes it");
+            }
             Case(Scenario {
                 name: "random".to_owned(),
-                device,
+                catalogue,
                 placement,
                 seed,
                 horizon: horizon.map(ns),
-                streams: specs,
-                kernels,
                 block_times: std::collections::BTreeMap::new(),
-                copies,
                 threads,
                 notes: Vec::new(),
                 expected: None,

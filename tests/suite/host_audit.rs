@@ -57,7 +57,7 @@ proptest! {
                 let options = RunOptions { strategy, policy, horizon: Some(150), seed, device: device.clone() };
                 let run = run_tasks(&set, &options).expect("it runs");
                 let title = format!("{} {}", strategy.name(), policy.name());
-                let blocks = accepted(&title, &set.device(&device), &run.trace);
+                let blocks = accepted(&title, &set.device(&device).expect("it is a GPU"), &run.trace);
                 let expected: u32 =
                     run.jobs.iter().filter_map(|job| set.tasks[job.task as usize].kernel).map(|kernel| kernel.blocks).sum();
                 prop_assert_eq!(blocks, expected as usize);

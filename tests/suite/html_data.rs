@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use gpusched::draw::theme::series_fill;
 use gpusched::gpu::Block;
 use gpusched::hosts::{Run, simulate};
-use gpusched::plot::FinishMark;
-use gpusched::plot::theme::series_fill;
+use gpusched::report::timeline::FinishMark;
 use gpusched::report::{HtmlRun, HtmlTimeline, Summary};
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;

@@ -65,9 +65,9 @@ fn threads_of_streams_come_first_then_hosts_and_kernels_are_called_by_their_key(
     );
     let labels: Vec<&str> = scenario.threads.iter().map(|thread| &*thread.label).collect();
     assert_eq!(labels, ["S1", "NULL", "H"]);
-    let names: Vec<&str> = scenario.streams.iter().map(|stream| &*stream.name).collect();
+    let names: Vec<&str> = scenario.streams().iter().map(|stream| &*stream.name).collect();
     assert_eq!(names, ["NULL", "S1", "S2"]);
-    assert!(scenario.kernels.iter().all(|kernel| kernel.name == kernel.title));
+    assert!(scenario.kernels().iter().all(|kernel| kernel.name == kernel.title));
     assert_eq!(scenario.notes, Vec::<String>::new());
 }
 
@@ -79,7 +79,7 @@ fn a_stream_is_blocking_unless_it_states_a_priority_or_says_otherwise() {
                        {"name": "high and blocking", "priority": -1, "blocking": true},
                        {"name": "plain and free", "blocking": false}]"#,
     );
-    let streams: Vec<(i32, bool)> = scenario.streams.iter().map(|s| (s.priority, s.blocking)).collect();
+    let streams: Vec<(i32, bool)> = scenario.streams().iter().map(|s| (s.priority, s.blocking)).collect();
     assert_eq!(streams, [(0, true), (0, true), (0, false), (-1, false), (-1, true), (0, false)]);
 }
 
@@ -197,7 +197,7 @@ fn options_win_over_the_file() {
                     "streams": [{"name": "S", "operations": [{"kernel": "A"}, {"kernel": "B"}]}]"#;
     let scenario = read(fields);
     let settings =
-        |scenario: &Scenario| (scenario.device.name.clone(), scenario.placement, scenario.seed, scenario.horizon);
+        |scenario: &Scenario| (scenario.device().name.clone(), scenario.placement, scenario.seed, scenario.horizon);
     assert_eq!(settings(&scenario), ("tx1".to_owned(), Placement::Random, 3, Some(ms(1_000))));
     let options = ReadOptions {
         device: Device::builtin("titan-v").expect("sound"),

@@ -126,7 +126,7 @@ fn queue_of(scenario: &Scenario, trace: &Trace, record: &OperationRecord) -> Str
     match record.kind {
         OperationKind::Copy(copy) => {
             let direction = trace.copies()[copy.0 as usize].direction;
-            format!("CE queue {}", scenario.device.copy.engine_for(direction))
+            format!("CE queue {}", scenario.device().copy.engine_for(direction))
         }
         _ => format!("EE queue, priority {}", trace.streams()[record.stream.0 as usize].priority),
     }
@@ -162,7 +162,7 @@ fn shows_the_run(scenario: &Scenario, shown: &Shown) -> Result<(), TestCaseError
         prop_assert!(from.category == "host" && ids.contains(&to.args["id"]), "{:?} to {:?}", from, to);
         prop_assert_eq!(&to.args["block"], 0);
     }
-    for sm in 0..scenario.device.sms {
+    for sm in 0..scenario.device().sms {
         let process = format!("SM {sm}");
         let on_sm: Vec<&Slice> = shown.slices.iter().filter(|slice| slice.process == process).collect();
         let number =

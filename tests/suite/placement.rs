@@ -38,7 +38,7 @@ fn sms(trace: &Trace, operation: u32) -> Vec<u16> {
 
 /// SM 0 is empty, each of SM 1 to 4 holds one block of `x` threads; where do three blocks of `y` threads go?
 fn three_blocks_beside(x: u32, y: u32) -> Vec<u16> {
-    let device = Device { sms: 5, ..builtin("tx2") };
+    let device = builtin("tx2").with(|spec| spec.sms = 5).expect("it is a GPU");
     let trace = run(device, Placement::MostRoom, &[(4, x, Some("1")), (3, y, None)]);
     assert_eq!(sms(&trace, 0), [1, 2, 3, 4]);
     sms(&trace, 1)
@@ -62,7 +62,7 @@ fn ties_go_by_the_order_of_the_device() {
 
 #[test]
 fn round_robin_goes_on_where_the_last_kernel_stopped_and_lowest_id_fills_up() {
-    let device = Device { sms: 5, ..builtin("tx2") };
+    let device = builtin("tx2").with(|spec| spec.sms = 5).expect("it is a GPU");
     let grids = [(3, 512, None), (4, 512, None), (2, 512, Some("9"))];
     let trace = run(device.clone(), Placement::RoundRobin, &grids);
     assert_eq!([0, 1, 2].map(|kernel| sms(&trace, kernel)), [vec![0, 1, 2], vec![3, 4, 0, 1], vec![2, 4]]);

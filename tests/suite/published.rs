@@ -74,7 +74,7 @@ fn meets_its_published_result(name: &str) {
     assert_eq!(scenario.notes, Vec::<String>::new(), "{name}");
     let expected = scenario.expected.clone().expect("a shipped scenario carries its published result");
     let stated: BTreeSet<&str> = expected.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
-    let launched: BTreeSet<&str> = scenario.kernels.iter().map(|kernel| &*kernel.name).collect();
+    let launched: BTreeSet<&str> = scenario.kernels().iter().map(|kernel| &*kernel.name).collect();
     assert_eq!(stated, launched, "{name}: every kernel has an expected result");
     assert!(expected.kernels.iter().all(|kernel| kernel.finish.is_some()), "{name}: finishes are known");
     let run = simulate(&scenario).expect("it runs");
@@ -131,7 +131,7 @@ figures! {
 
 #[test]
 fn kernels_of_equal_blocks_finish_at_the_same_times_wherever_their_blocks_go() {
-    let equal_blocks = |scenario: &Scenario| scenario.kernels.windows(2).all(|pair| pair[0].shape == pair[1].shape);
+    let equal_blocks = |scenario: &Scenario| scenario.kernels().windows(2).all(|pair| pair[0].shape == pair[1].shape);
     let mut tried = 0;
     for name in FIGURES {
         if !equal_blocks(&figure(name)) {

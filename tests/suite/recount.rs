@@ -35,14 +35,14 @@ pub(crate) fn check(scenario: &Scenario, trace: &Trace) {
 }
 
 fn launches<'a>(scenario: &'a Scenario, trace: &'a Trace) -> Vec<Launch<'a>> {
-    let device = &scenario.device;
+    let device = scenario.device();
     (0..)
         .map(OperationId)
         .zip(trace.operations())
         .filter_map(|(id, record)| {
             let OperationKind::Kernel(kernel) = record.kind else { return None };
-            let kernel = &scenario.kernels[kernel.0 as usize];
-            let stream = &scenario.streams[record.stream.0 as usize];
+            let kernel = &scenario.kernels()[kernel.0 as usize];
+            let stream = &scenario.streams()[record.stream.0 as usize];
             let mask = kernel.sm_mask.or(stream.sm_mask);
             Some(Launch {
                 record,
@@ -77,7 +77,7 @@ fn check_blocks(launch: &Launch<'_>) {
 
 /// G1, G2, C1, G4, C4: operations of a stream follow one another.
 fn check_streams(scenario: &Scenario, trace: &Trace) {
-    for stream in (0..).take(scenario.streams.len()) {
+    for stream in (0..).take(scenario.streams().len()) {
         let mut free_from = Some(Instant::ZERO);
         for record in trace.operations().iter().filter(|record| record.stream.0 == stream) {
             assert_eq!(record.reached_head(), free_from.map(|free| free.max(record.launched())));
@@ -108,13 +108,13 @@ fn check_ee_queues(launches: &[Launch<'_>]) {
 
 /// C2, C3: each engine serves its queue in order, one copy at a time, and never waits while it has one.
 fn check_copy_engines(scenario: &Scenario, trace: &Trace) {
-    let several = scenario.device.copy.engines > 1;
+    let several = scenario.device().copy.engines > 1;
     for to_host in [false, true] {
         let mut copies: Vec<_> = trace
             .operations()
             .iter()
             .filter_map(|record| match record.kind {
-                OperationKind::Copy(copy) => Some((record, &scenario.copies[copy.0 as usize])),
+                OperationKind::Copy(copy) => Some((record, &scenario.copies()[copy.0 as usize])),
                 _ => None,
             })
             .filter(|(_, copy)| (several && copy.direction == CopyDirection::DeviceToHost) == to_host)
@@ -125,7 +125,7 @@ fn check_copy_engines(scenario: &Scenario, trace: &Trace) {
         for (record, copy) in copies {
             let start = idle_from.and_then(|idle| record.queued().map(|queued| queued.max(idle)));
             assert_eq!(record.first_start(), start, "a copy starts as soon as its engine is idle");
-            let time = copy.duration.or_else(|| scenario.device.copy.duration(copy.direction, copy.bytes));
+            let time = copy.duration.or_else(|| scenario.device().copy.duration(copy.direction, copy.bytes));
             let end = start.zip(time).map(|(start, time)| start + time);
             idle_from = end.filter(|end| *end <= trace.end());
             assert_eq!(record.finish(), idle_from);
@@ -139,7 +139,7 @@ fn check_every_instant(scenario: &Scenario, trace: &Trace, launches: &[Launch<'_
     let mut instants: BTreeSet<Instant> = blocks().flat_map(|(_, block)| [block.start, block.end]).collect();
     instants.extend(launches.iter().filter_map(|launch| launch.record.queued()));
     for at in instants.into_iter().filter(|&at| at <= trace.end()) {
-        let mut free = vec![Free::empty_sm(&scenario.device); scenario.device.sms as usize];
+        let mut free = vec![Free::empty_sm(scenario.device()); scenario.device().sms as usize];
         for (launch, block) in blocks().filter(|(_, block)| block.start <= at && at < block.end) {
             let sm = &mut free[usize::from(block.sm)];
             *sm = sm.take(&launch.need).expect("an SM holds no more than it has");

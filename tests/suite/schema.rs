@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS};
 use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::experiments::study::Study;
 use gpusched::json::JsonError;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::schema::{NAMES, json_schema};
-use gpusched::study::Study;
 use gpusched::tasks::TaskSet;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -245,7 +245,7 @@ fn a_device_within_a_scenario_has_the_form_of_a_device_file() {
         let value = serde_json::from_str(&inline(name)).expect("it is JSON");
         assert_eq!(errors(&validator("scenario"), &value), Vec::<String>::new(), "{name}");
         let scenario = Scenario::from_json("inline.json", &inline(name), &ReadOptions::default()).expect("sound");
-        assert_eq!(Some(scenario.device), Device::builtin(name).expect("sound"));
+        assert_eq!(Some(scenario.device()), Device::builtin(name).expect("sound").as_ref());
     }
     agree("scenario", &inline("tx2"), read_scenario);
 }

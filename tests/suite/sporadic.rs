@@ -14,15 +14,7 @@ use response_time_analysis::fixed_priority::fully_nonpreemptive::{TaskUnderAnaly
 use response_time_analysis::time::{Duration as Ticks, Service};
 use response_time_analysis::wcet::Scalar;
 
-use crate::bounds::{scenario, tx2};
-
-/// One SM that a block of 1024 threads takes whole.
-fn one_processor() -> Device {
-    let mut device = Device { sms: 1, priority_levels: 16, ..tx2() };
-    device.per_sm.threads = 1_024;
-    device.per_sm.warps = 32;
-    device
-}
+use crate::bounds::{processors, scenario, tx2};
 
 /// A task of one block: (C, T, priority) with 0 the highest; in ns.
 type Task = (u64, u64, i32);
@@ -41,7 +33,7 @@ fn processor_tasks(tasks: &[Task]) -> Scenario {
             )
         })
         .collect();
-    scenario(&kernels.join(", "), &streams.join(", "), &one_processor())
+    scenario(&kernels.join(", "), &streams.join(", "), &processors(1))
 }
 
 fn bounds(scenario: &Scenario, jitter: &[Duration]) -> Result<Vec<u64>, SporadicRefusal> {

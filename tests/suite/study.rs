@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gpusched::study::{Row, Shard, Study};
+use gpusched::experiments::study::{Shard, Study, StudyRow};
 
 /// Two families, five rows each, the last of them short.
 const SMALL: &str = r#"{"format": "gpusched-study/1", "name": "small", "command": "merged-sm", "seed": 7, "samples": 45,
@@ -73,9 +73,9 @@ fn read(path: impl AsRef<Path>) -> String {
 }
 
 /// The rows of a shard, computed here and now.
-fn rows(study: &Study, shard: Shard) -> Vec<Row> {
+fn rows(study: &Study, shard: Shard) -> Vec<StudyRow> {
     let mut found = Vec::new();
-    let sink = |rows: &[Row]| {
+    let sink = |rows: &[StudyRow]| {
         found.extend_from_slice(rows);
         Ok(())
     };

@@ -1,9 +1,8 @@
 //! The data behind the report's Figs. 5, 6 and 7, and the figures.
 
-use gpusched::warps::{
-    KernelString, SearchLimits, Unit, convergence, convergence_chart, solving_times, solving_times_chart,
-    write_solving_times_csv,
-};
+use gpusched::experiments::warp_curves::{convergence, solving_times, write_solving_times_csv};
+use gpusched::report::warp_charts::{convergence_chart, solving_times_chart};
+use gpusched::warps::{KernelString, SearchLimits, Unit};
 
 fn string(text: &str, sigma_l: &str) -> KernelString {
     let unit = |letter, sigma: &str| Unit { sigma: sigma.parse().expect("sound"), ..Unit::new(letter) };

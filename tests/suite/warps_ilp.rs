@@ -2,7 +2,7 @@
 //! it gives what the search gives.
 
 use gpusched::warps::{
-    Ilp, Issue, KernelString, Objective, Relation, Row, Search, SearchLimits, Unit, WorkConserving, pessimistic,
+    Constraint, Ilp, Issue, KernelString, Objective, Relation, Search, SearchLimits, Unit, WorkConserving, pessimistic,
 };
 
 fn string(text: &str) -> KernelString {
@@ -13,7 +13,7 @@ fn program(string: &KernelString, warps: u32, form: WorkConserving) -> Ilp<'_> {
     Ilp::new(string, warps, form, 10_000_000).expect("small")
 }
 
-fn rows(program: &Ilp<'_>) -> Vec<Row> {
+fn rows(program: &Ilp<'_>) -> Vec<Constraint> {
     let mut rows = Vec::new();
     let Ok(()) = program.for_each_row(|row| {
         rows.push(row);

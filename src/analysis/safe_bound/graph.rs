@@ -1,10 +1,10 @@
 //! What each operation waits for before it enters its EE or CE queue: stream order (G2, C1), N1 and N2.
 
 use super::weights::{Class, ONE};
-use crate::analysis::analyse::needs;
 use crate::analysis::assumptions::allowed_sms;
 use crate::analysis::bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 use crate::analysis::merged_gpu::{Analysed, Costs};
+use crate::analysis::pool::needs;
 use crate::device::BlockDemand;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
@@ -95,17 +95,17 @@ impl Graph {
             BlockTimes::UpToStated => Duration::ZERO,
             BlockTimes::Declared => declared,
         };
-        let priorities: Vec<i32> = scenario.device.priorities().collect();
-        let blocking: Vec<bool> = scenario.streams.iter().map(|stream| stream.blocking).collect();
+        let priorities: Vec<i32> = scenario.device().priorities().collect();
+        let blocking: Vec<bool> = scenario.streams().iter().map(|stream| stream.blocking).collect();
         let mut graph = Self {
             nodes: Vec::with_capacity(operations.len()),
             classes: Vec::new(),
-            streams: vec![Vec::new(); scenario.streams.len()],
+            streams: vec![Vec::new(); scenario.streams().len()],
             levels: priorities.len() + 1,
-            engines: scenario.device.copy.engines as usize,
+            engines: scenario.device().copy.engines as usize,
             any_order: options.launches == SimultaneousLaunches::AnyOrder,
         };
-        let mut last: Vec<Option<usize>> = vec![None; scenario.streams.len()];
+        let mut last: Vec<Option<usize>> = vec![None; scenario.streams().len()];
         for (number, record) in operations.iter().enumerate() {
             let stream = record.stream.0 as usize;
             let mut predecessors: Vec<usize> = last[stream].into_iter().collect();
@@ -130,7 +130,7 @@ impl Graph {
                 }
                 OperationKind::Memset => Work::Memset,
             };
-            let priority = scenario.streams[stream].priority;
+            let priority = scenario.streams()[stream].priority;
             let level = priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len());
             let position = graph.streams[stream].len();
             graph.streams[stream].push(number);

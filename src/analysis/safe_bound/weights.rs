@@ -2,8 +2,7 @@
 //!
 //! Fixed point, always rounded up: larger weights keep the condition, so the bound stays a bound.
 
-use crate::analysis::analyse::pool;
-use crate::analysis::merged_resources::Pool;
+use crate::analysis::pool::{Pool, pool};
 use crate::device::Device;
 
 /// The weight 1. Divisible by 1 to 16, so that the shares of small GPUs are exact.

@@ -5,18 +5,15 @@ use std::sync::Arc;
 use crate::analysis::jobs::Job;
 use crate::hosts::Run;
 use crate::scenario::{HostThread, Scenario, Step};
-use crate::time::{Duration, Instant};
-use crate::workload::{CopyId, KernelId, OperationKind};
+use crate::time::Instant;
+use crate::workload::{Copy, Kernel, OperationKind, StreamId};
 
 /// The scenario with a host thread for each job, and a kernel or copy for each launch: it does the same as long as
 /// launch times do not depend on completions. Jobs are by thread and number, so threads that act at one instant do so
 /// in the order of the scenario.
-///
-/// Copies have the durations that the device gives them.
 pub(super) fn unrolled(scenario: &Scenario, run: &Run, jobs: &[Job]) -> Scenario {
     let mut unrolled = Scenario {
-        kernels: Vec::new(),
-        copies: Vec::new(),
+        catalogue: scenario.catalogue.without_work(),
         block_times: std::collections::BTreeMap::new(),
         threads: Vec::with_capacity(jobs.len()),
         horizon: None,
@@ -38,7 +35,7 @@ pub(super) fn unrolled(scenario: &Scenario, run: &Run, jobs: &[Job]) -> Scenario
                 steps.push(Step::Sleep(launched.since(now)));
                 now = launched;
             }
-            steps.extend(step(scenario, &mut unrolled, record.kind, record.stream));
+            steps.extend(own_step(scenario, &mut unrolled, record.kind, record.stream));
         }
         let alone = labels.get(&job.thread) == Some(&1);
         let label = if alone { Arc::clone(&job.stream) } else { format!("{} job {}", job.stream, job.job).into() };
@@ -48,34 +45,27 @@ pub(super) fn unrolled(scenario: &Scenario, run: &Run, jobs: &[Job]) -> Scenario
     unrolled
 }
 
-fn step(
+/// A launch of `unrolled` that does what `kind` does in `scenario`, with a kernel or copy of its own; `None` for one that
+/// the scenario does not have.
+pub(in crate::analysis) fn own_step(
     scenario: &Scenario,
     unrolled: &mut Scenario,
     kind: OperationKind,
-    stream: crate::workload::StreamId,
+    stream: StreamId,
 ) -> Option<Step> {
     Some(match kind {
         OperationKind::Kernel(kernel) => {
-            // There are fewer launches than 2^32.
-            let own = KernelId(u32::try_from(unrolled.kernels.len()).ok()?);
-            unrolled.kernels.push(scenario.kernels.get(kernel.0 as usize)?.clone());
+            let stated: &Kernel = scenario.kernels().get(kernel.0 as usize)?;
+            let own = unrolled.catalogue.add_kernel(stated.clone()).ok()?;
             if let Some(times) = scenario.block_times.get(&kernel) {
                 unrolled.block_times.insert(own, Arc::clone(times));
             }
             Step::Launch(own, stream)
         }
         OperationKind::Copy(copy) => {
-            let own = CopyId(u32::try_from(unrolled.copies.len()).ok()?);
-            unrolled.copies.push(*scenario.copies.get(copy.0 as usize)?);
-            Step::Copy(own, stream)
+            let stated: &Copy = scenario.copies().get(copy.0 as usize)?;
+            Step::Copy(unrolled.catalogue.add_copy(*stated).ok()?, stream)
         }
         OperationKind::Memset => Step::Memset(stream),
     })
-}
-
-/// How long each copy of a scenario takes.
-pub(super) fn copy_durations(scenario: &Scenario) -> Vec<Duration> {
-    let copies = scenario.copies.iter();
-    let by_bandwidth = |copy: &crate::workload::Copy| scenario.device.copy.duration(copy.direction, copy.bytes);
-    copies.map(|copy| copy.duration.or_else(|| by_bandwidth(copy)).unwrap_or(Duration::ZERO)).collect()
 }

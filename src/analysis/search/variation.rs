@@ -6,11 +6,10 @@ use std::sync::Arc;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use super::unrolled::copy_durations;
 use crate::analysis::bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 use crate::scenario::Scenario;
 use crate::time::Duration;
-use crate::workload::{BlockTime, KernelId, Placement};
+use crate::workload::{BlockTime, CopyId, KernelId, Placement};
 
 /// Kernels of more blocks get one time for all of them.
 const MOST_OWN_TIMES: u32 = 64;
@@ -64,12 +63,12 @@ impl Freedom {
             BlockTimes::UpToStated => 0,
             BlockTimes::Declared => declared,
         };
-        let kernels = (0..).map(KernelId).zip(&scenario.kernels).map(|(id, kernel)| {
+        let kernels = (0..).map(KernelId).zip(scenario.kernels()).map(|(id, kernel)| {
             let longest = scenario.longest_block_time(id).unwrap_or(kernel.duration.worst).as_ns();
             let declared = scenario.shortest_block_time(id).unwrap_or(kernel.duration.best).as_ns();
             (shortest(declared), longest, kernel.blocks)
         });
-        let copies = copy_durations(scenario).into_iter().map(|time| (shortest(time.as_ns()), time.as_ns()));
+        let copies = scenario.copies().iter().map(|copy| (shortest(copy.time().as_ns()), copy.time().as_ns()));
         let mut groups = BTreeMap::<Duration, Vec<usize>>::new();
         if options.launches == SimultaneousLaunches::AnyOrder {
             for (index, thread) in scenario.threads.iter().enumerate() {
@@ -183,21 +182,22 @@ impl Freedom {
     /// The scenario that runs this way.
     pub(super) fn apply(&self, scenario: &Scenario, variation: &Variation) -> Scenario {
         let mut varied = scenario.clone();
-        for ((id, times), kernel) in (0..).map(KernelId).zip(&variation.kernels).zip(&mut varied.kernels) {
+        for ((id, times), kernel) in (0..).map(KernelId).zip(&variation.kernels).zip(scenario.kernels()) {
+            // Not a time that is drawn.
+            let mut all = kernel.duration.worst;
             match times {
-                Times::AsStated => {
-                    // A time that is drawn would differ from what was judged as the longest.
-                    kernel.duration = BlockTime::fixed(kernel.duration.worst);
-                }
+                Times::AsStated => {}
                 Times::All(ns) => {
-                    kernel.duration = BlockTime::fixed(Duration::from_ns(*ns));
+                    all = Duration::from_ns(*ns);
                     varied.block_times.remove(&id);
                 }
                 Times::Each(each) => _ = varied.block_times.insert(id, Arc::clone(each)),
             }
+            // Cannot fail: best and worst are the same.
+            let _ = varied.catalogue.set_block_time(id, BlockTime::fixed(all));
         }
-        for (copy, &ns) in varied.copies.iter_mut().zip(&variation.copies) {
-            copy.duration = Some(Duration::from_ns(ns));
+        for (id, &ns) in (0..).map(CopyId).zip(&variation.copies) {
+            varied.catalogue.set_copy_time(id, Duration::from_ns(ns));
         }
         for (rule, jobs) in self.releases.iter().zip(&variation.releases) {
             for (&thread, &(_, release)) in rule.threads.iter().zip(jobs) {

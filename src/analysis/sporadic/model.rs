@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use crate::analysis::analyse::{demands, merge, needs};
+use crate::analysis::analyse::{demands, merge};
 use crate::analysis::assumptions::{Departure, allowed_sms, departures};
+use crate::analysis::pool::needs;
 use crate::analysis::safe_bound::Class;
 use crate::gpu::SubmitError;
 use crate::scenario::{Scenario, Step};
@@ -95,12 +96,12 @@ const LONGEST: u64 = 1 << 62;
 impl Tasks {
     /// `jitter` by thread; missing ones are 0.
     pub(super) fn new(scenario: &Scenario, jitter: &[Duration]) -> Result<Result<Self, SporadicRefusal>, SubmitError> {
-        let demands = demands(scenario)?;
+        let demands = demands(scenario);
         let (costs, _) = merge(scenario, &demands)?;
         if departures(scenario, &demands, false).contains(&Departure::Channels) {
             return Ok(Err(SporadicRefusal::Channels));
         }
-        let priorities: Vec<i32> = scenario.device.priorities().collect();
+        let priorities: Vec<i32> = scenario.device().priorities().collect();
         let mut tasks = Self { tasks: Vec::new(), classes: Vec::new() };
         let mut users = BTreeMap::new();
         for (index, thread) in scenario.threads.iter().enumerate() {
@@ -133,7 +134,7 @@ impl Tasks {
                 return Ok(Err(SporadicRefusal::NotAtRelease { thread: label() }));
             }
             let level_of = |operation: &Operation| {
-                let priority = scenario.streams.get(operation.stream.0 as usize).map_or(0, |stream| stream.priority);
+                let priority = scenario.streams().get(operation.stream.0 as usize).map_or(0, |stream| stream.priority);
                 priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len())
             };
             let lowest = operations.iter().map(level_of).max().unwrap_or(0);
@@ -143,7 +144,7 @@ impl Tasks {
         }
         if users.contains_key(&StreamId::NULL) {
             let blocking = |operation: &Operation| {
-                let stream = scenario.streams.get(operation.stream.0 as usize);
+                let stream = scenario.streams().get(operation.stream.0 as usize);
                 operation.stream == StreamId::NULL || stream.is_some_and(|stream| stream.blocking)
             };
             for task in &mut tasks.tasks {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::study::{Shard, file_name, is_claimed, merge, shard_files};
+use gpusched::experiments::study::{Shard, file_name, is_claimed, merge, shard_files};
 
 use super::super::Answer;
 use super::super::output::{note, write_whole};

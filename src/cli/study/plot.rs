@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::study::{
-    PlotOptions, Shard, Summary, file_name, plot, shard_files, summary_csv, summary_json, summary_table,
-};
+use gpusched::experiments::study::{Shard, StudySummary, file_name, shard_files};
+use gpusched::report::study_plot::{PlotOptions, plot};
+use gpusched::report::study_table::{summary_csv, summary_json, summary_table};
 
 use super::super::output::{Format, note};
 use super::super::{Answer, output, picture};
@@ -41,7 +41,7 @@ impl Plot {
             let advice = if shard_files(&results)?.is_empty() { "study run" } else { "study merge" };
             bail!("there is no {}: `gpusched {advice}` makes it", path.display());
         }
-        let summary = Summary::read(&study, &path)?;
+        let summary = StudySummary::read(&study, &path)?;
         if summary.rows < summary.expected {
             note(&format!("{} of {} rows: the study is not complete", summary.rows, summary.expected));
         }

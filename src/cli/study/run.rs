@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::study::{ResultFile, Shard, Study, file_name, shard_files};
+use gpusched::experiments::study::{ResultFile, Shard, Study, file_name, shard_files};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::super::output::note;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use gpusched::study::{ShardStatus, status};
+use gpusched::experiments::study::{ShardStatus, status};
 use serde_json::{Value, json};
 
 use super::super::output::Format;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::study::{BatchScript, LEAST_SAMPLES, Shard};
+use gpusched::experiments::study::{BatchScript, LEAST_SAMPLES, Shard};
 
 use super::super::output::write_whole;
 use super::super::{Answer, output};

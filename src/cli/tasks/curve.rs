@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use gpusched::tasks::{
-    Curve, CurvePoint, Generator, Periods, ReservationPeriod, Utilizations, acceptance_plot, figure_6, figure_7,
-    figure_8,
-};
+use gpusched::experiments::acceptance::{Curve, CurvePoint, figure_6, figure_7, figure_8};
+use gpusched::report::task_charts::acceptance_plot;
+use gpusched::tasks::{Generator, Periods, ReservationPeriod, Utilizations};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::super::jobs::Jobs;

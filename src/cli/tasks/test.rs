@@ -7,8 +7,9 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::report::task_analysis::TaskReport;
+use gpusched::report::task_charts::demand_plot;
 use gpusched::tasks::{
-    Allocation, Analysis, Partition, ReservationTest, Reservations, demand_plot, hyperperiod, smallest_budgets,
+    Allocation, Partition, ReservationTest, Reservations, TestResults, hyperperiod, smallest_budgets,
 };
 
 use super::super::output::{Format, note};
@@ -57,7 +58,7 @@ impl Test {
             [] => ReservationTest::ALL.to_vec(),
             names => names.iter().filter_map(|name| ReservationTest::from_name(name)).collect(),
         };
-        let analysis = Analysis::new(&set, &tests);
+        let analysis = TestResults::new(&set, &tests);
         let answer = self.check.as_deref().map(|name| check(&analysis, name)).transpose()?;
         let found = match self.smallest_budgets {
             Some(period) => Some((period, smallest_budgets(&set, checked_period(period)?, &tests))),
@@ -105,14 +106,14 @@ fn partition_name(partition: &Partition) -> String {
 }
 
 /// Whether the test of that name accepts the whole set.
-fn check(analysis: &Analysis, name: &str) -> anyhow::Result<bool> {
+fn check(analysis: &TestResults, name: &str) -> anyhow::Result<bool> {
     Ok(match name {
         "single-stream" => analysis.single_stream.is_yes(),
         "multi-stream" => analysis.multi_stream.is_yes(),
         other => {
             let applied = analysis.in_reservations.iter().find(|(test, _)| test.name() == other);
             let (_, verdicts) = applied.ok_or_else(|| anyhow!("--check: the test {other:?} was not applied"))?;
-            Analysis::all_pass(verdicts) == Some(true)
+            TestResults::all_pass(verdicts) == Some(true)
         }
     })
 }

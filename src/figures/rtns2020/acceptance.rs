@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use super::super::figure::{Failure, File, Made};
-use crate::tasks::{
-    Curve, CurvePoint, ReservationPeriod, ReservationTest, acceptance_plot, figure_6 as curve_6, figure_7 as curve_7,
-    figure_8 as curves_8,
+use crate::experiments::acceptance::{
+    Curve, CurvePoint, figure_6 as curve_6, figure_7 as curve_7, figure_8 as curves_8,
 };
+use crate::report::task_charts::acceptance_plot;
+use crate::tasks::{ReservationPeriod, ReservationTest};
 
 /// Task sets a point; the paper has 100.
 const SETS: u64 = 1_000;

@@ -4,9 +4,8 @@ use std::fmt::Write;
 
 use super::super::figure::{Failure, File, Made};
 use crate::device::Device;
-use crate::hosts::real_time::{
-    Figure9, figure_9 as response_times, figure_9_plot, figure_10 as preempted, figure_10_plot,
-};
+use crate::experiments::response_times::{Figure9, figure_9 as response_times, figure_10 as preempted};
+use crate::report::response_charts::{figure_9_plot, figure_10_plot};
 
 const JOBS: u32 = 1_000;
 /// Jobs in the picture, so that each can be seen.

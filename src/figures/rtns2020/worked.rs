@@ -5,11 +5,11 @@ use std::fmt::Write;
 use super::super::figure::{Failure, File, Made};
 use crate::device::Device;
 use crate::hosts::real_time::{Policy, RunOptions, Strategy, run_tasks};
+use crate::report::task_charts::demand_plot;
 use crate::report::task_gantt::gantt;
 use crate::report::task_run::TaskRunReport;
 use crate::tasks::{
-    Allocation, Reservation, ReservationTest, Reservations, Task, TaskSet, Timing, Verdict, chunks, demand_plot,
-    hyperperiod,
+    Allocation, Reservation, ReservationTest, Reservations, Task, TaskSet, Timing, Verdict, chunks, hyperperiod,
 };
 
 const TAU_1: Timing = Timing::new(3, 10, 10);

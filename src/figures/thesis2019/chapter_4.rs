@@ -7,7 +7,7 @@ use super::super::analysed::read;
 use super::super::figure::{File, Made};
 use super::super::timeline::Published;
 use super::{FIGURE_4_7, FIGURE_4_9, SCENARIO_1, SCENARIO_2, SCENARIO_3, SECTION_3_5};
-use crate::analysis::compare;
+use crate::analysis::{Comparison, analyse};
 use crate::gpu::{OperationRecord, Trace};
 use crate::hosts::simulate;
 use crate::time::Instant;
@@ -122,7 +122,8 @@ fn add(
     tally: &mut Tally,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let scenario = read(experiment.scenario)?;
-    let (compared, run) = (compare(&scenario)?, simulate(&scenario)?);
+    let run = simulate(&scenario)?;
+    let compared = Comparison::new(&scenario, &analyse(&scenario)?, &run.trace);
     let expected = scenario.expected.as_ref().ok_or("shipped scenarios have their result with them")?;
     for kernel in &compared.kernels {
         let measured = expected.kernels.iter().find(|measured| measured.name == kernel.launch.title);

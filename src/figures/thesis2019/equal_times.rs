@@ -8,7 +8,7 @@ use super::super::figure::{File, Made};
 use super::super::timeline::against_expected;
 use super::FIGURE_3_10;
 use crate::analysis::equal_times::{HalfNs, finish_times, printed_with_cases, printed_without_cases};
-use crate::analysis::{analyse, compare};
+use crate::analysis::{Comparison, analyse};
 use crate::hosts::simulate;
 use crate::time::Instant;
 
@@ -19,7 +19,8 @@ fn shown(half_ns: HalfNs) -> String {
 
 pub(super) fn make(name: &'static str) -> Result<Made, Box<dyn std::error::Error + Send + Sync>> {
     let scenario = read(FIGURE_3_10)?;
-    let (analysis, compared, run) = (analyse(&scenario)?, compare(&scenario)?, simulate(&scenario)?);
+    let (analysis, run) = (analyse(&scenario)?, simulate(&scenario)?);
+    let compared = Comparison::new(&scenario, &analysis, &run.trace);
     let g_max = analysis.g_max.and_then(NonZeroU32::new).ok_or("the blocks of this example are all alike")?;
     let grids: Vec<u32> = analysis.merged.iter().map(|kernel| kernel.blocks).collect();
     let block_time = analysis.merged.first().ok_or("there are kernels")?.block_time;

@@ -6,7 +6,7 @@ use super::super::analysed::{read, steps, steps_csv, steps_markdown};
 use super::super::figure::{File, Made};
 use super::SECTION_3_5;
 use crate::analysis::analyse;
-use crate::analysis::printed::Step;
+use crate::analysis::printed::Turn;
 use crate::time::{Duration, Instant};
 
 /// A step as section 3.5 prints it, times in s: the kernel from 0, f if it finishes, h, `t_a` and `g_f` after it.
@@ -26,7 +26,7 @@ fn seconds(seconds: u64) -> u64 {
     seconds * 1_000_000_000
 }
 
-fn as_printed(step: &Step, printed: &PrintedStep) -> bool {
+fn as_printed(step: &Turn, printed: &PrintedStep) -> bool {
     let (kernel, finish, h, next_t_a, next_g_f) = *printed;
     let found: Vec<(u64, u32)> = step.h.iter().map(|(t, g)| (t.as_ns(), *g)).collect();
     let expected: Vec<(u64, u32)> = h.iter().map(|&(t, g)| (seconds(t), g)).collect();

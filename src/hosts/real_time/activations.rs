@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::ready_queue::{Key, Policy};
+use super::ready_queue::{JobPriority, Policy};
 use crate::gpu::Gpu;
 use crate::tasks::Task;
 use crate::time::Instant;
@@ -105,7 +105,7 @@ impl Activations {
     }
 
     /// The next job released up to the present instant that was not asked for yet, with its priority.
-    pub fn next_released(&mut self, gpu: &mut Gpu) -> Option<(JobId, Key)> {
+    pub fn next_released(&mut self, gpu: &mut Gpu) -> Option<(JobId, JobPriority)> {
         let &Reverse((release, task)) = self.next.peek().filter(|next| next.0.0 <= gpu.now().as_ns())?;
         self.next.pop();
         let index = task as usize;

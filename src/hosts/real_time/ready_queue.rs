@@ -40,17 +40,26 @@ impl Policy {
 
     /// The priority of a job.
     #[must_use]
-    pub fn key(self, task: &Task, job: &Job) -> Key {
+    pub fn key(self, task: &Task, job: &Job) -> JobPriority {
         let urgency = match self {
             Self::Edf => job.deadline,
             Self::Fp => task.priority.unwrap_or(task.timing.deadline),
         };
-        (urgency, job.release, job.task)
+        JobPriority { urgency, release: job.release, task: job.task }
     }
 }
 
-/// A priority; the smaller, the more urgent. Ties go to the earlier release, then to the first task.
-pub type Key = (u64, u64, u32);
+/// The priority of a job; the smaller, the more urgent. Ties go to the earlier release, then to the first task: fields
+/// are compared in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobPriority {
+    /// The absolute deadline \[ns\], or the number of the fixed priority.
+    pub urgency: u64,
+    /// When the job was released \[ns\].
+    pub release: u64,
+    /// Its task.
+    pub task: u32,
+}
 
 /// Activated jobs, keyed by task: a task is there with the priority of its oldest job that is not done or taken, and
 /// that priority changes when the job goes.
@@ -58,9 +67,9 @@ pub type Key = (u64, u64, u32);
 /// Each operation costs O(log n) for n tasks.
 #[derive(Debug, Clone, Default)]
 pub struct ReadyQueue {
-    queue: PriorityQueue<u32, Reverse<Key>, BuildHasherDefault<FxHasher>>,
+    queue: PriorityQueue<u32, Reverse<JobPriority>, BuildHasherDefault<FxHasher>>,
     /// Activated jobs of each task, oldest first.
-    waiting: Vec<VecDeque<(JobId, Key)>>,
+    waiting: Vec<VecDeque<(JobId, JobPriority)>>,
 }
 
 impl ReadyQueue {
@@ -71,29 +80,29 @@ impl ReadyQueue {
     }
 
     /// Enters an activated job.
-    pub fn activate(&mut self, job: JobId, key: Key) {
-        let Some(waiting) = self.waiting.get_mut(key.2 as usize) else { return };
+    pub fn activate(&mut self, job: JobId, key: JobPriority) {
+        let Some(waiting) = self.waiting.get_mut(key.task as usize) else { return };
         waiting.push_back((job, key));
         if waiting.len() == 1 {
-            self.queue.push(key.2, Reverse(key));
+            self.queue.push(key.task, Reverse(key));
         }
     }
 
     /// The most urgent job.
     #[must_use]
-    pub fn first(&self) -> Option<(JobId, Key)> {
+    pub fn first(&self) -> Option<(JobId, JobPriority)> {
         let (&task, _) = self.queue.peek()?;
         self.waiting.get(task as usize)?.front().copied()
     }
 
     /// Takes out the most urgent job.
-    pub fn take_first(&mut self) -> Option<(JobId, Key)> {
+    pub fn take_first(&mut self) -> Option<(JobId, JobPriority)> {
         let (&task, _) = self.queue.peek()?;
         self.take(task)
     }
 
     /// Takes out the oldest job of `task`. The next one takes its place, with its own priority.
-    pub fn take(&mut self, task: u32) -> Option<(JobId, Key)> {
+    pub fn take(&mut self, task: u32) -> Option<(JobId, JobPriority)> {
         let waiting = self.waiting.get_mut(task as usize)?;
         let oldest = waiting.pop_front();
         match waiting.front() {

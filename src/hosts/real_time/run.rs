@@ -6,7 +6,7 @@ use super::super::{Gang, MultiStream, SingleStream, SmAsCore, StreamPerTask};
 use super::activations::{Activations, Job, JobId};
 use super::grid::GridError;
 use super::ready_queue::Policy;
-use crate::device::{Device, SmOrder};
+use crate::device::{Device, DeviceError, SmOrder};
 use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, Trace};
 use crate::tasks::{TaskSet, hyperperiod};
 
@@ -102,6 +102,9 @@ pub enum TaskRunError {
     /// Gang scheduling without reservations.
     #[error("the gang strategy needs the set's \"reservation\"")]
     NoReservations,
+    /// A GPU that cannot be as the set asks.
+    #[error("the GPU of this set: {0}")]
+    Device(#[from] DeviceError),
     /// A task that cannot be launched.
     #[error(transparent)]
     Grid(#[from] GridError),
@@ -113,13 +116,18 @@ pub enum TaskRunError {
 impl TaskSet {
     /// `device` with as many SMs and stream priorities as this set says, each SM a TPC of its own, as masks of single
     /// SMs need.
-    #[must_use]
-    pub fn device(&self, device: &Device) -> Device {
-        let sm_order = match &device.sm_order {
-            SmOrder::Explicit(_) => SmOrder::Ascending,
-            order => order.clone(),
-        };
-        Device { sms: self.sms, sms_per_tpc: 1, priority_levels: self.priority_levels, sm_order, ..device.clone() }
+    ///
+    /// # Errors
+    /// [`DeviceError`] if there is no such GPU.
+    pub fn device(&self, device: &Device) -> Result<Device, DeviceError> {
+        device.with(|spec| {
+            spec.sms = self.sms;
+            spec.sms_per_tpc = 1;
+            spec.priority_levels = self.priority_levels;
+            if matches!(spec.sm_order, SmOrder::Explicit(_)) {
+                spec.sm_order = SmOrder::Ascending;
+            }
+        })
     }
 }
 
@@ -140,7 +148,7 @@ pub fn run_tasks(set: &TaskSet, options: &RunOptions) -> Result<TaskRun, TaskRun
     }
     let expected = usize::try_from(jobs).map_or(MAX_EXPECTED, |jobs| jobs.min(MAX_EXPECTED));
     let activations = Activations::new(&set.tasks, options.policy, horizon, options.seed, expected);
-    let mut gpu = Gpu::new(&set.device(&options.device), GpuOptions::default());
+    let mut gpu = Gpu::new(&set.device(&options.device)?, GpuOptions::default());
     gpu.reserve(expected);
     let (trace, activations) = match options.strategy {
         Strategy::SingleStream => {

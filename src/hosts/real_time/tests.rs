@@ -140,24 +140,6 @@ fn a_horizon_is_asked_for_where_the_hyperperiod_is_too_long() {
     assert!(matches!(run_tasks(&many, &options(Some(1 << 40))), Err(TaskRunError::TooManyJobs { .. })));
 }
 
-#[test]
-fn figure_10_a_preempted_low_priority_job_takes_longer_by_the_high_priority_one() {
-    let points = figure_10(&tx2(), &[64, 128, 192]).expect("it runs");
-    let values: Vec<_> = points.iter().map(|point| (point.alone_ns, point.with_high_priority_ns)).collect();
-    // 1 ms a wave. With 64 blocks there is nothing left to preempt.
-    assert_eq!(values, [(1_000_000, 1_000_000), (2_000_000, 3_000_000), (3_000_000, 4_000_000)]);
-}
-
-#[test]
-fn figure_9_the_platform_makes_response_times_of_the_most_urgent_task_smaller() {
-    let figure = figure_9(&tx2(), 500, 1).expect("it runs");
-    assert_eq!((figure.with_platform.len(), figure.without_platform.len()), (500, 500));
-    let mean = |list: &[u64]| list.iter().sum::<u64>() / list.len() as u64;
-    assert!(2 * mean(&figure.with_platform) < mean(&figure.without_platform));
-    // Blocked once by a job of the other tasks' one block time each, and by the job in h-sq: at most 1 + 4 + 1 + 1 ms.
-    assert!(figure.with_platform.iter().max() < figure.without_platform.iter().max());
-}
-
 /// Random sets of kernels on a TX2 of which an honest share passes the tests of streams.
 fn random_kernels(numbers: &mut ChaCha8Rng) -> TaskSet {
     let count = numbers.random_range(2..=4);

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::instants::Instants;
 use crate::device::BlockDemand;
-use crate::plot::packed;
 use crate::report::Summary;
+use crate::report::pack::packed;
 use crate::time::Instant;
 
 /// One block.
@@ -21,7 +21,7 @@ pub(super) struct PlacedBlock {
 
 /// All blocks of a run by SM, those of an SM in the order of their starts.
 pub(super) fn by_sm(summary: &Summary<'_>) -> Vec<Vec<PlacedBlock>> {
-    let device = &summary.scenario.device;
+    let device = summary.scenario.device();
     let mut by_sm = vec![Vec::new(); device.sms as usize];
     for (id, _, kernel) in summary.launches() {
         let warps = BlockDemand::new(&kernel.shape, device).map_or(0, |demand| demand.warps);

@@ -8,9 +8,9 @@ use super::instants::{Exact, Instants};
 use super::palette::Palette;
 use crate::device::{BlockDemand, Device, SmMask};
 use crate::gpu::{OperationRecord, Wait};
-use crate::plot::FinishMark;
 use crate::report::Summary;
 use crate::report::summary::stream_index;
+use crate::report::timeline::FinishMark;
 use crate::time::Instant;
 use crate::workload::{Copy, Kernel, OperationId, OperationKind, StreamId, StreamSpec};
 
@@ -137,7 +137,7 @@ impl<'a> PageData<'a> {
 impl<'a> RunData<'a> {
     fn new(run: &HtmlRun<'a>) -> Self {
         let Summary { scenario, trace, .. } = run.summary;
-        let device = &scenario.device;
+        let device = scenario.device();
         let waits = if run.blocks_only { Vec::new() } else { waits(&run.summary) };
         let by_sm = blocks::by_sm(&run.summary);
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::plot::theme::{Fill, Hatch, series_colour, series_fill};
+use crate::draw::theme::{Fill, Hatch, series_colour, series_fill};
 
 /// Fills by number of the kernel; after the last they repeat.
 #[derive(Debug, Serialize)]

@@ -39,7 +39,7 @@ pub(super) fn write<W: Write>(
     let mut sms: BTreeMap<u16, (Lanes, Occupancy)> = BTreeMap::new();
     for (id, block, is_first) in InOrder::new(summary) {
         let Some(kernel) = summary.trace.kernel_of(id) else { continue };
-        let device = &summary.scenario.device;
+        let device = summary.scenario.device();
         let warps = BlockDemand::new(&kernel.shape, device).map_or(0, |demand| demand.warps);
         let thread_slots = u64::from(warps) * u64::from(device.warp_size);
         let span = Span { from: block.start, to: block.end.min(summary.trace.end()) };

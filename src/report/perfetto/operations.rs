@@ -86,7 +86,7 @@ fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Eve
     for (id, record, copy) in copies {
         let Some(from) = record.first_start() else { continue };
         let to = record.finish().unwrap_or(summary.trace.end());
-        let engine = summary.scenario.device.copy.engine_for(copy.direction);
+        let engine = summary.scenario.device().copy.engine_for(copy.direction);
         let args = json!({"id": id, "bytes": copy.bytes, "direction": copy.direction.name()});
         events.slice(tracks.engine(engine), "copy", &title(summary, id), Span { from, to }, args)?;
     }

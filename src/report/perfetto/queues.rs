@@ -40,7 +40,7 @@ impl Queue {
             }
             OperationKind::Copy(copy) => {
                 let direction = summary.trace.copies().get(copy.0 as usize)?.direction;
-                Some(Self::Ce(summary.scenario.device.copy.engine_for(direction)))
+                Some(Self::Ce(summary.scenario.device().copy.engine_for(direction)))
             }
             OperationKind::Memset => None,
         }

@@ -36,7 +36,7 @@ impl<'a> Tracks<'a> {
             *next_lane = first.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
             first
         };
-        let engines = run.summary.scenario.device.copy.engines;
+        let engines = run.summary.scenario.device().copy.engines;
         Self {
             run,
             first_process,

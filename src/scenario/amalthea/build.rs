@@ -103,7 +103,7 @@ impl AmaltheaModel<'_> {
         builder: &mut ScenarioBuilder<'_>,
     ) -> Result<(), Problem> {
         let label = Arc::clone(&kernel.name);
-        let refused = |error: crate::gpu::SubmitError| {
+        let refused = |error: crate::workload::WorkloadError| {
             Problem::at(runnable.offset, format!("runnable {:?}: {error}", runnable.name))
         };
         let stream = builder.add_stream(StreamSpec::new(Arc::clone(&label))).map_err(refused)?;

@@ -10,12 +10,12 @@ use gpusched::workload::BlockTime;
 use super::*;
 
 fn block_times(scenario: &Scenario) -> Vec<u64> {
-    scenario.kernels.iter().map(|kernel| kernel.duration.worst.as_ns()).collect()
+    scenario.kernels().iter().map(|kernel| kernel.duration.worst.as_ns()).collect()
 }
 
 fn block_time(content: &str, chosen: &AmaltheaOptions) -> BlockTime {
     let scenario = scenario_with(&one_runnable(content), chosen).unwrap_or_else(|error| panic!("{error}"));
-    scenario.kernels[0].duration
+    scenario.kernels()[0].duration
 }
 
 #[track_caller]
@@ -96,7 +96,7 @@ fn variation_in_percent_applies_to_the_bounds() {
     let options = ReadOptions { vary_percent: Some((50, 110)), ..ReadOptions::default() };
     let bounds = AmaltheaOptions { ticks: TickBound::Bounds, ..chosen(&["R"]) };
     let scenario = Scenario::from_amalthea("in.amxmi", &text, &bounds, &options).expect("sound");
-    let time = scenario.kernels[0].duration;
+    let time = scenario.kernels()[0].duration;
     assert_eq!((time.best.as_ns(), time.worst.as_ns()), (50, 220));
 }
 
@@ -186,7 +186,7 @@ fn runnables_are_launched_in_the_order_asked_for_each_in_a_stream_of_its_own() {
     let text = calling(&[("A", "1"), ("B", "2"), ("C", "3")]);
     let scenario = scenario_with(&text, &chosen(&["C", "A"])).expect("sound");
     let labels: Vec<&str> = scenario.threads.iter().map(|thread| &*thread.label).collect();
-    let streams: Vec<&str> = scenario.streams.iter().map(|stream| &*stream.name).collect();
+    let streams: Vec<&str> = scenario.streams().iter().map(|stream| &*stream.name).collect();
     assert_eq!((labels, streams), (vec!["C", "A"], vec!["NULL", "C", "A"]));
     assert_eq!(scenario.name, "in");
 }
@@ -199,10 +199,10 @@ fn without_a_choice_runnables_with_a_grid_size_are_launched_in_document_order() 
     let content = [runnable("A", &grid), runnable("B", ""), runnable("C", &grid), runnable("C_h2d", &grid)].concat();
     let text = model_text("0.9.7", &format!("<swModel>{content}</swModel>{GPU}"));
     let scenario = scenario_with(&text, &AmaltheaOptions::default()).expect("sound");
-    let kernels: Vec<(&str, u32)> = scenario.kernels.iter().map(|kernel| (&*kernel.name, kernel.blocks)).collect();
+    let kernels: Vec<(&str, u32)> = scenario.kernels().iter().map(|kernel| (&*kernel.name, kernel.blocks)).collect();
     assert_eq!(kernels, [("A", 3), ("C", 3)]);
     let sized = AmaltheaOptions { grid_sizes: [("B".to_owned(), 7)].into(), ..AmaltheaOptions::default() };
-    assert_eq!(scenario_with(&text, &sized).expect("sound").kernels.len(), 3);
+    assert_eq!(scenario_with(&text, &sized).expect("sound").kernels().len(), 3);
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn with_copies(task: &str) -> String {
 }
 
 fn copied(scenario: &Scenario) -> Vec<(CopyDirection, u64)> {
-    scenario.copies.iter().map(|copy| (copy.direction, copy.bytes)).collect()
+    scenario.copies().iter().map(|copy| (copy.direction, copy.bytes)).collect()
 }
 
 #[test]
@@ -374,8 +374,8 @@ fn registers_and_shared_memory_reach_the_kernel() {
     .concat();
     let scenario = scenario_with(&one_runnable(&(content + &graph(&ticks_item("1")))), &AmaltheaOptions::default())
         .expect("sound");
-    let shape = scenario.kernels[0].shape;
+    let shape = scenario.kernels()[0].shape;
     assert_eq!((shape.threads, shape.registers_per_thread, shape.shared_memory_bytes), (64, 40, 1_000));
-    assert_eq!(scenario.kernels[0].blocks, 5);
+    assert_eq!(scenario.kernels()[0].blocks, 5);
     assert_eq!(scenario.notes, Vec::<String>::new());
 }

@@ -75,12 +75,15 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
 /// A TX2, or something like it with more SMs, another order and two copy engines.
 fn device(random: &mut impl Rng) -> Device {
     let name = if random.random_bool(0.6) { "tx2" } else { "titan-v" };
-    let mut device = builtin(name);
-    if name == "titan-v" {
-        device.sms = random.random_range(1..6);
-        device.copy.engines = 2;
+    if name == "tx2" {
+        return builtin(name);
     }
-    device
+    let changed = builtin(name).with(|spec| {
+        spec.sms = random.random_range(1..6);
+        spec.sms_per_tpc = spec.sms_per_tpc.min(spec.sms);
+        spec.copy.engines = 2;
+    });
+    changed.expect("it is a GPU")
 }
 
 fn mask(random: &mut impl Rng) -> SmMask {

@@ -184,7 +184,7 @@ fn an_unknown_duration_says_how_to_supply_it_and_an_unneeded_one_is_refused() {
         let block_durations = [(name.to_owned(), Duration::from_ns(7))].into();
         let options = ReadOptions { block_durations, ..ReadOptions::default() };
         let scenario = Scenario::from_json("in.json", &text, &options).expect("now it is known");
-        assert_eq!(scenario.kernels[0].duration.worst, Duration::from_ns(7));
+        assert_eq!(scenario.kernels()[0].duration.worst, Duration::from_ns(7));
         refused_with(&spin(""), &options, "", &format!("{name:?} was given a block duration"));
     }
 }

@@ -2,18 +2,15 @@
 //! Brandenburg for schedule-abstraction graphs (np-schedulability-analysis, `examples/` and tests) is published with.
 
 use gpusched::analysis::{BlockTimes, BoundOptions, JobVerdicts, SearchOptions, SimultaneousLaunches, Verdict};
-use gpusched::device::Device;
 
-use super::{judged, scenario, tx2};
+use super::{judged, processors, scenario};
 
 /// Release, shortest, longest, deadline (absolute), priority (0 is the highest); in us.
 type Job = (u64, u64, u64, u64, i32);
 
 /// The jobs as streams of a GPU of `sms` SMs, of which a block of 1024 threads takes all, as 2048 are too many for one.
 fn judge_jobs(sms: u32, jobs: &[Job]) -> JobVerdicts {
-    let mut device = Device { sms, priority_levels: 16, ..tx2() };
-    device.per_sm.threads = 1_024;
-    device.per_sm.warps = 32;
+    let device = processors(sms);
     let kernels: Vec<String> = (0..)
         .zip(jobs)
         .map(|(n, (_, best, worst, _, _))| {

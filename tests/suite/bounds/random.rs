@@ -58,8 +58,8 @@ impl Sample {
     }
 
     fn device(&self) -> Device {
-        let levels = self.levels;
-        Device { sms: self.sms, priority_levels: levels, ..tx2() }
+        let device = tx2().with(|spec| (spec.sms, spec.sms_per_tpc, spec.priority_levels) = (self.sms, 1, self.levels));
+        device.expect("it is within the limits")
     }
 
     pub(crate) fn scenario(&self) -> Scenario {

@@ -84,7 +84,7 @@ fn each_run_of_a_comparison_has_its_own_state() {
     for name in ["rtss2017/figure-8", "thesis2019/section-4-3-figure-4-7"] {
         let scenario = published::figure(name);
         let simulated = simulate(&scenario).expect("it runs");
-        let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it runs"));
+        let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it runs")).expect("it fits");
         let analysed = simulate(&merged).expect("it runs");
         let path = published::root().join(format!("{name}.json"));
         browser.open(&written("compared-states", &["compare", path.to_str().expect("a plain path")]));

@@ -55,11 +55,11 @@ impl<'a> ReferenceGpu<'a> {
             scenario,
             now: 0,
             operations: Vec::new(),
-            streams: vec![VecDeque::new(); scenario.streams.len()],
+            streams: vec![VecDeque::new(); scenario.streams().len()],
             ee_queues: BTreeMap::new(),
-            ce_queues: vec![VecDeque::new(); scenario.device.copy.engines as usize],
+            ce_queues: vec![VecDeque::new(); scenario.device().copy.engines as usize],
             entered: 0,
-            has_channel: vec![false; scenario.streams.len()],
+            has_channel: vec![false; scenario.streams().len()],
             channel_queue: VecDeque::new(),
             running: Vec::new(),
             last_sm: None,
@@ -137,11 +137,11 @@ impl<'a> ReferenceGpu<'a> {
 
     fn copy_time(&self, operation: usize) -> u64 {
         let OperationKind::Copy(copy) = self.operations[operation].kind else { panic!("no copy in a CE queue") };
-        let copy = &self.scenario.copies[copy.0 as usize];
+        let copy = &self.scenario.copies()[copy.0 as usize];
         if let Some(stated) = copy.duration {
             return stated.as_ns();
         }
-        let engines = &self.scenario.device.copy;
+        let engines = &self.scenario.device().copy;
         let bandwidth = match copy.direction {
             gpusched::device::CopyDirection::HostToDevice => engines.host_to_device_bytes_per_s,
             gpusched::device::CopyDirection::DeviceToHost => engines.device_to_host_bytes_per_s,
@@ -154,7 +154,7 @@ impl<'a> ReferenceGpu<'a> {
 
     /// What each SM has left, counted anew from what is resident.
     fn free(&self) -> Vec<Free> {
-        let mut free = vec![Free::empty_sm(&self.scenario.device); self.scenario.device.sms as usize];
+        let mut free = vec![Free::empty_sm(self.scenario.device()); self.scenario.device().sms as usize];
         for running in &self.running {
             if let Place::Sm(sm) = running.place {
                 let need = self.need(running.operation);
@@ -166,16 +166,16 @@ impl<'a> ReferenceGpu<'a> {
 
     fn need(&self, operation: usize) -> Need {
         let OperationKind::Kernel(kernel) = self.operations[operation].kind else { panic!("no kernel") };
-        Need::of(&self.scenario.kernels[kernel.0 as usize].shape, &self.scenario.device)
+        Need::of(&self.scenario.kernels()[kernel.0 as usize].shape, self.scenario.device())
     }
 
     /// Which SMs a kernel may use: by its own mask, or else its stream's.
     fn allowed(&self, operation: usize) -> Vec<bool> {
         let record = &self.operations[operation];
         let OperationKind::Kernel(kernel) = record.kind else { panic!("no kernel") };
-        let own = self.scenario.kernels[kernel.0 as usize].sm_mask;
-        let mask = own.or(self.scenario.streams[record.stream.0 as usize].sm_mask);
-        let device = &self.scenario.device;
+        let own = self.scenario.kernels()[kernel.0 as usize].sm_mask;
+        let mask = own.or(self.scenario.streams()[record.stream.0 as usize].sm_mask);
+        let device = self.scenario.device();
         (0..device.sms).map(|sm| mask.is_none_or(|mask| mask.enables_tpc(sm / device.sms_per_tpc))).collect()
     }
 
@@ -188,8 +188,8 @@ impl<'a> ReferenceGpu<'a> {
     pub(super) fn dispatch(&mut self) {
         while let Some(operation) = self.highest_head() {
             let OperationKind::Kernel(kernel) = self.operations[operation].kind else { panic!("no kernel") };
-            let kernel = &self.scenario.kernels[kernel.0 as usize];
-            let (device, placement) = (&self.scenario.device, self.scenario.placement);
+            let kernel = &self.scenario.kernels()[kernel.0 as usize];
+            let (device, placement) = (self.scenario.device(), self.scenario.placement);
             let (need, allowed) = (self.need(operation), self.allowed(operation));
             let Some(sm) = choose(placement, device, &self.free(), &need, &allowed, self.last_sm) else { return };
             self.last_sm = Some(sm);
@@ -201,7 +201,7 @@ impl<'a> ReferenceGpu<'a> {
             if record.blocks.len() == kernel.blocks as usize {
                 // G3.
                 record.last_start = Some(self.now);
-                let priority = self.scenario.streams[record.stream.0 as usize].priority;
+                let priority = self.scenario.streams()[record.stream.0 as usize].priority;
                 self.ee_queues.get_mut(&priority).expect("it is queued").pop_front();
                 // A full dispatch may free a channel.
                 self.promote();
@@ -252,7 +252,7 @@ impl<'a> ReferenceGpu<'a> {
         if is_copy {
             return Rule::C2;
         }
-        let priority = self.scenario.streams[record.stream.0 as usize].priority;
+        let priority = self.scenario.streams()[record.stream.0 as usize].priority;
         if self.ee_queues[&priority].front() != Some(&operation) {
             return Rule::X1;
         }

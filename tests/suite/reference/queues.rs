@@ -52,11 +52,11 @@ impl ReferenceGpu<'_> {
         self.entered += 1;
         match record.kind {
             OperationKind::Kernel(_) => {
-                let priority = self.scenario.streams[record.stream.0 as usize].priority;
+                let priority = self.scenario.streams()[record.stream.0 as usize].priority;
                 self.ee_queues.entry(priority).or_default().push_back(operation);
             }
             OperationKind::Copy(copy) => {
-                let direction = self.scenario.copies[copy.0 as usize].direction;
+                let direction = self.scenario.copies()[copy.0 as usize].direction;
                 let to_host = direction == gpusched::device::CopyDirection::DeviceToHost;
                 let engine = usize::from(to_host && self.ce_queues.len() > 1);
                 self.ce_queues[engine].push_back(operation);
@@ -82,7 +82,7 @@ impl ReferenceGpu<'_> {
     /// N1 and N2, for the head of a stream queue. Launch order is the order of the operations' numbers.
     fn may_advance(&self, head: usize) -> bool {
         let stream = self.operations[head].stream;
-        let is_blocking = |stream: usize| self.scenario.streams[stream].blocking;
+        let is_blocking = |stream: usize| self.scenario.streams()[stream].blocking;
         let holds = |other: usize| self.streams[other].front().is_some_and(|&other| other < head);
         if stream == StreamId::NULL {
             !(1..self.streams.len()).any(|other| is_blocking(other) && holds(other))
@@ -92,11 +92,11 @@ impl ReferenceGpu<'_> {
     }
 
     fn has_channels(&self) -> bool {
-        self.scenario.device.channels.is_some()
+        self.scenario.device().channels.is_some()
     }
 
     fn free_channels(&self) -> usize {
-        let all = self.scenario.device.channels.map_or(0, |channels| channels as usize);
+        let all = self.scenario.device().channels.map_or(0, |channels| channels as usize);
         all - self.has_channel.iter().filter(|&&taken| taken).count()
     }
 

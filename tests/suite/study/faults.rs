@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime};
 
-use gpusched::study::{Disk, ResultFile, StudyError};
+use gpusched::experiments::study::{Disk, ResultFile, StudyError};
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn undisturbed(study: &Study, directory: &Path) -> String {
 }
 
 /// The rows that a file lacks.
-fn after<'a>(all: &'a [Row], file: &ResultFile) -> &'a [Row] {
+fn after<'a>(all: &'a [StudyRow], file: &ResultFile) -> &'a [StudyRow] {
     &all[usize::try_from(file.rows()).expect("it is small")..]
 }
 

@@ -1,0 +1,101 @@
+//! A device whose numbers are known to be within their limits.
+
+use std::ops::Deref;
+
+use serde::Serialize;
+
+use super::{DeviceError, DeviceSpec, PerSmLimits, SmMask, SmOrder};
+
+/// A GPU, as far as block scheduling depends on it.
+///
+/// Every number is within its limits and all of them go together, since there is no way to make or change a device that
+/// is not checked. Reading is as of a [`DeviceSpec`]: `device.per_sm.threads`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Device(DeviceSpec);
+
+impl Deref for Device {
+    type Target = DeviceSpec;
+
+    fn deref(&self) -> &DeviceSpec {
+        &self.0
+    }
+}
+
+impl TryFrom<DeviceSpec> for Device {
+    type Error = DeviceError;
+
+    fn try_from(spec: DeviceSpec) -> Result<Self, DeviceError> {
+        Self::new(spec)
+    }
+}
+
+impl Device {
+    /// Checks what is stated about a GPU.
+    ///
+    /// # Errors
+    /// [`DeviceError`] naming what is out of range or does not go together.
+    pub fn new(spec: DeviceSpec) -> Result<Self, DeviceError> {
+        spec.check()?;
+        Ok(Self(spec))
+    }
+
+    /// This device with something changed.
+    ///
+    /// # Errors
+    /// As [`Device::new`].
+    pub fn with(&self, change: impl FnOnce(&mut DeviceSpec)) -> Result<Self, DeviceError> {
+        let mut spec = self.0.clone();
+        change(&mut spec);
+        Self::new(spec)
+    }
+
+    /// The merged SM of the analysis: one SM that has what all SMs of this device have together, and as many block slots
+    /// as `blocks` says.
+    ///
+    /// This is the one device whose SM may hold more threads, warps and blocks than that of a device file; the products
+    /// fit 32 bits by the limits of this device.
+    #[must_use]
+    pub fn merged(&self, blocks: Option<u32>) -> Self {
+        let (sms, per_sm) = (self.sms, self.per_sm);
+        let per_sm = PerSmLimits {
+            threads: per_sm.threads * sms,
+            warps: per_sm.warps * sms,
+            blocks: blocks.unwrap_or(per_sm.blocks * sms),
+            registers: per_sm.registers * sms,
+            shared_memory_bytes: per_sm.shared_memory_bytes * sms,
+        };
+        Self(DeviceSpec {
+            name: format!("{sms} SMs merged"),
+            sms: 1,
+            sms_per_tpc: 1,
+            per_sm,
+            sm_order: SmOrder::Ascending,
+            channels: None,
+            ..self.0.clone()
+        })
+    }
+
+    /// Warps that fit one SM, by both the warp and the thread limit; at least 1.
+    #[must_use]
+    pub fn warps_per_sm(&self) -> u32 {
+        self.per_sm.warps.min(self.per_sm.threads / self.warp_size)
+    }
+
+    /// The priority levels as stream priorities, highest (most negative) first.
+    pub fn priorities(&self) -> impl Iterator<Item = i32> + use<> {
+        // Exact: there are at most 64 levels.
+        1_i32.saturating_sub_unsigned(self.priority_levels)..=0
+    }
+
+    /// Number of TPCs, the last of which may have fewer SMs than the others.
+    #[must_use]
+    pub fn tpcs(&self) -> u32 {
+        self.sms.div_ceil(self.sms_per_tpc)
+    }
+
+    /// SMs that a mask leaves, in the order of their numbers.
+    pub fn sms_left_by(&self, mask: Option<SmMask>) -> impl Iterator<Item = u32> {
+        (0..self.sms).filter(move |&sm| mask.is_none_or(|mask| mask.enables_sm(sm, self)))
+    }
+}

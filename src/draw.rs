@@ -1,0 +1,26 @@
+//! Pictures, of whatever: shapes on paper, and the formats that write them.
+//!
+//! All pictures are [`Drawing`]s in one [`theme`]: charts of curves ([`Chart`]), and whatever else is put together from
+//! shapes. A format writes the shapes ([`Drawing::to_svg`] and others). All of it is integers on paper, see [`Length`].
+
+mod chart;
+mod drawing;
+mod error;
+pub(crate) mod font;
+mod format;
+mod geometry;
+mod pdf;
+mod png;
+mod sheet;
+mod svg;
+mod tex;
+pub mod theme;
+mod ticks;
+
+pub use chart::{Axis, Chart, Series, SeriesLook};
+pub use drawing::{Anchor, Dash, Drawing, Shape, Stroke, Text};
+pub use error::DrawError;
+pub use format::FigureFormat;
+pub use geometry::{COLUMN_WIDTH, Length, MM, PAGE_WIDTH, Point, Rect};
+pub(crate) use sheet::Sheet;
+pub use ticks::{AxisTicks, round_ticks, time_ticks};

@@ -1,0 +1,74 @@
+//! Lengths and places on paper, as exact integers.
+
+/// A length or coordinate on paper [1/100 mm]; y grows downwards.
+///
+/// Integers make pictures exact: what touches in time touches on paper, and nothing overlaps by rounding.
+pub type Length = i64;
+
+/// One millimetre.
+pub const MM: Length = 100;
+
+/// One column of an IEEE two-column paper: 3.5 inches.
+pub const COLUMN_WIDTH: Length = 8_890;
+/// Both columns of an IEEE two-column paper.
+pub const PAGE_WIDTH: Length = 18_100;
+
+/// A place on paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Point {
+    /// From the left edge.
+    pub x: Length,
+    /// From the upper edge.
+    pub y: Length,
+}
+
+/// An upright rectangle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rect {
+    /// Left edge.
+    pub x: Length,
+    /// Upper edge.
+    pub y: Length,
+    /// From left to right, not negative.
+    pub width: Length,
+    /// From top to bottom, not negative.
+    pub height: Length,
+}
+
+impl Rect {
+    /// The rectangle between two edges in each direction.
+    #[must_use]
+    pub const fn between(left: Length, top: Length, right: Length, bottom: Length) -> Self {
+        Self { x: left, y: top, width: right - left, height: bottom - top }
+    }
+
+    /// Right edge.
+    #[must_use]
+    pub const fn right(&self) -> Length {
+        self.x + self.width
+    }
+
+    /// Lower edge.
+    #[must_use]
+    pub const fn bottom(&self) -> Length {
+        self.y + self.height
+    }
+
+    /// The point in the middle, rounded to the left and upwards.
+    #[must_use]
+    pub const fn centre(&self) -> Point {
+        Point { x: self.x + self.width / 2, y: self.y + self.height / 2 }
+    }
+
+    /// Whether the insides of two rectangles share a point.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.x.max(other.x) < self.right().min(other.right()) && self.y.max(other.y) < self.bottom().min(other.bottom())
+    }
+
+    /// Whether `other` lies within this one, edges included.
+    #[must_use]
+    pub const fn contains(&self, other: &Self) -> bool {
+        self.x <= other.x && self.y <= other.y && other.right() <= self.right() && other.bottom() <= self.bottom()
+    }
+}

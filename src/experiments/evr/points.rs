@@ -1,0 +1,247 @@
+//! Points of curves: means over samples, their spread, and ratios of schedulers.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::applications::Outcome;
+use crate::time::NS_PER_SECOND;
+
+/// Mean and spread of one quantity over the samples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Statistic {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation of the samples.
+    pub deviation: f64,
+    /// The smallest sample.
+    pub least: f64,
+    /// The largest sample.
+    pub most: f64,
+}
+
+impl Statistic {
+    /// Of these samples; all 0 if there are none.
+    #[must_use]
+    pub fn of(samples: &[f64]) -> Self {
+        let mut moments = Moments::default();
+        for sample in samples {
+            moments.add(*sample);
+        }
+        moments.statistic()
+    }
+}
+
+/// Mean and spread of samples that come one by one (B. P. Welford, "Note on a method for calculating corrected sums of
+/// squares and products", Technometrics 4, 1962): exact enough for any number of them, and nothing is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moments {
+    count: u64,
+    mean: f64,
+    squares: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Default for Moments {
+    fn default() -> Self {
+        Self { count: 0, mean: 0.0, squares: 0.0, least: f64::INFINITY, most: f64::NEG_INFINITY }
+    }
+}
+
+impl Moments {
+    /// Adds a sample.
+    pub fn add(&mut self, sample: f64) {
+        self.count += 1;
+        let before = sample - self.mean;
+        self.mean += before / self.count as f64;
+        self.squares += before * (sample - self.mean);
+        self.least = self.least.min(sample);
+        self.most = self.most.max(sample);
+    }
+
+    /// How many were added.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Of what was added; all 0 if nothing was.
+    #[must_use]
+    pub fn statistic(&self) -> Statistic {
+        if self.count == 0 {
+            return Statistic { mean: 0.0, deviation: 0.0, least: 0.0, most: 0.0 };
+        }
+        let deviation = if self.count > 1 { (self.squares / (self.count - 1) as f64).sqrt() } else { 0.0 };
+        Statistic { mean: self.mean, deviation, least: self.least, most: self.most }
+    }
+}
+
+/// One scheduler at one number of applications.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SweepPoint {
+    /// Name of the scheduler.
+    pub scheduler: String,
+    /// Whether the applications' numbers were made up.
+    pub synthetic: bool,
+    /// Applications injected: in all, or per period.
+    pub applications: u32,
+    /// Samples.
+    pub samples: u32,
+    /// Requirements met: in all, or per period.
+    pub met: Statistic,
+    /// Total violation \[s\].
+    pub violation_s: Statistic,
+    /// Share of SM time in which SMs ran blocks.
+    pub utilization: Statistic,
+    /// Mean power of the board \[W\].
+    pub mean_power_w: Statistic,
+    /// Mean of the applications' own powers \[W\].
+    pub application_power_w: Statistic,
+    /// Energy for each application \[J\].
+    pub energy_per_application_j: Statistic,
+}
+
+impl SweepPoint {
+    /// The point of these outcomes; met and violations are divided by `periods`.
+    #[must_use]
+    pub fn of(scheduler: String, synthetic: bool, applications: u32, periods: u32, outcomes: &[Outcome]) -> Self {
+        let mut tally = PointTally::default();
+        for outcome in outcomes {
+            tally.add(PointTally::quantities(outcome), periods);
+        }
+        tally.point(scheduler, synthetic, applications)
+    }
+}
+
+/// Sums up samples of a point that come one by one.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PointTally {
+    moments: [Moments; 6],
+}
+
+impl PointTally {
+    /// The names of [`PointTally::quantities`].
+    pub const NAMES: [&'static str; 6] =
+        ["met", "violation_ns", "utilization", "mean_power_w", "application_power_w", "energy_per_application_j"];
+
+    /// What is summed up of an outcome, of all periods together.
+    #[must_use]
+    pub fn quantities(outcome: &Outcome) -> [f64; 6] {
+        [
+            outcome.met as f64,
+            outcome.total_violation_ns.as_ns() as f64,
+            outcome.utilization,
+            outcome.mean_power_w,
+            outcome.mean_application_power_w,
+            outcome.energy_per_application_j,
+        ]
+    }
+
+    /// Adds the quantities of an outcome; met and violations are divided by `periods`.
+    pub fn add(&mut self, quantities: [f64; 6], periods: u32) {
+        let periods = f64::from(periods.max(1));
+        let [met, violation_ns, utilization, mean_power, application_power, energy] = quantities;
+        let values = [
+            met / periods,
+            violation_ns / NS_PER_SECOND as f64 / periods,
+            utilization,
+            mean_power,
+            application_power,
+            energy,
+        ];
+        self.moments.iter_mut().zip(values).for_each(|(moments, value)| moments.add(value));
+    }
+
+    /// The point.
+    #[must_use]
+    pub fn point(&self, scheduler: String, synthetic: bool, applications: u32) -> SweepPoint {
+        let [met, violation_s, utilization, mean_power_w, application_power_w, energy_per_application_j] =
+            self.moments.map(|moments| moments.statistic());
+        SweepPoint {
+            scheduler,
+            synthetic,
+            applications,
+            samples: u32::try_from(self.moments[0].count()).unwrap_or(u32::MAX),
+            met,
+            violation_s,
+            utilization,
+            mean_power_w,
+            application_power_w,
+            energy_per_application_j,
+        }
+    }
+}
+
+/// GPU-EvR against one other scheduler at one number of applications.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ratio {
+    /// The other scheduler.
+    pub baseline: String,
+    /// Applications injected.
+    pub applications: u32,
+    /// Mean number of requirements met, divided by the other's; the paper: up to 6.4.
+    pub met: Option<f64>,
+    /// Mean total violation, divided by the other's.
+    pub violation: Option<f64>,
+    /// Mean board power, divided by the other's.
+    pub mean_power: Option<f64>,
+    /// Mean of the applications' own powers, divided by the other's; the paper: down to 0.8.
+    pub application_power: Option<f64>,
+    /// Energy for each application, divided by the other's.
+    pub energy: Option<f64>,
+}
+
+/// The points of `scheduler` against all others, where the other's mean is not 0.
+#[must_use]
+pub fn ratios(points: &[SweepPoint], scheduler: &str) -> Vec<Ratio> {
+    let by = |mine: Statistic, other: Statistic| (other.mean > 0.0).then(|| mine.mean / other.mean);
+    let own =
+        |applications| points.iter().find(|point| point.scheduler == scheduler && point.applications == applications);
+    points
+        .iter()
+        .filter(|point| point.scheduler != scheduler)
+        .filter_map(|other| {
+            let mine = own(other.applications)?;
+            Some(Ratio {
+                baseline: other.scheduler.clone(),
+                applications: other.applications,
+                met: by(mine.met, other.met),
+                violation: by(mine.violation_s, other.violation_s),
+                mean_power: by(mine.mean_power_w, other.mean_power_w),
+                application_power: by(mine.application_power_w, other.application_power_w),
+                energy: by(mine.energy_per_application_j, other.energy_per_application_j),
+            })
+        })
+        .collect()
+}
+
+/// Points as comma-separated values, four decimals.
+#[must_use]
+pub fn points_csv(points: &[SweepPoint]) -> String {
+    let quantities =
+        ["met", "violation_s", "utilization", "mean_power_w", "application_power_w", "energy_per_application_j"];
+    let mut text = "scheduler,profiles,applications,samples".to_owned();
+    // Writing to a string cannot fail.
+    for name in quantities {
+        let _ = write!(text, ",{name}_mean,{name}_deviation,{name}_least,{name}_most");
+    }
+    text.push('\n');
+    for point in points {
+        let profiles = if point.synthetic { "SYNTHETIC" } else { "stated" };
+        let _ = write!(text, "{},{profiles},{},{}", point.scheduler, point.applications, point.samples);
+        for statistic in [
+            point.met,
+            point.violation_s,
+            point.utilization,
+            point.mean_power_w,
+            point.application_power_w,
+            point.energy_per_application_j,
+        ] {
+            let Statistic { mean, deviation, least, most } = statistic;
+            let _ = write!(text, ",{mean:.4},{deviation:.4},{least:.4},{most:.4}");
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,14 @@
+//! A measurement simulated again: what the model says of it, beside what happened.
+//!
+//! The scenario comes from the logs themselves ([`scenario_of_logs`]: launch order and times, measured block times,
+//! one stream per log), or it is the one that made them with measured block times put in ([`with_measured_times`]).
+//! [`replay`] simulates it and sets measured against simulated, kernel by kernel and block by block.
+
+mod build;
+mod compare;
+mod durations;
+mod measured;
+
+pub use build::{ReplayError, scenario_of_logs};
+pub use compare::{BlockSpan, KernelComparison, Replay, Timelines, replay};
+pub use measured::with_measured_times;

@@ -1,0 +1,106 @@
+//! A scenario from nothing but logs.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::durations::block_times;
+use crate::audit::Tolerances;
+use crate::device::{BlockShape, Device};
+use crate::gpu::RunError;
+use crate::logs::{Log, LogRun};
+use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use crate::time::Duration;
+use crate::workload::{BlockTime, Kernel, StreamId, StreamSpec, WorkloadError};
+
+/// Why logs cannot be replayed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The GPU cannot run one of the kernels.
+    #[error("{kernel} cannot run on {device}: {why}")]
+    Refused {
+        /// The kernel.
+        kernel: String,
+        /// The device's name.
+        device: String,
+        /// What is wrong.
+        why: WorkloadError,
+    },
+    /// The simulation cannot go on.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// There is nothing to replay.
+    #[error("the logs hold no kernel")]
+    Empty,
+}
+
+/// When the first launch call returned, on the host's clock \[ns\]: t = 0 of the replay.
+pub(super) fn first_launch(run: &LogRun) -> Option<i64> {
+    run.logs.iter().flat_map(|log| &log.kernels).map(|kernel| kernel.launch_return_ns).min()
+}
+
+/// The scenario that the logs of a run describe by themselves.
+///
+/// Each log is a host thread with a stream of its own (the NULL stream if the kind of benchmark says so). It launches
+/// its kernels at the times at which the launch calls returned, the first of the run at t = 0, and waits for nothing
+/// else: where the host waited is contained in those times. Processes become threads.
+///
+/// # Errors
+/// [`ReplayError`] if the device cannot run a kernel, or there is none.
+pub fn scenario_of_logs(
+    run: &LogRun,
+    device: &Device,
+    options: &ReadOptions,
+    tolerances: &Tolerances,
+) -> Result<Scenario, ReplayError> {
+    let zero = first_launch(run).ok_or(ReplayError::Empty)?;
+    let mut builder = ScenarioBuilder::new(run.scenario_name.to_string(), device.clone(), options);
+    let mut logs: Vec<&Log> = run.logs.iter().filter(|log| !log.kernels.is_empty()).collect();
+    // Threads act in declaration order where they act at one instant.
+    logs.sort_by_key(|log| log.kernels.first().map(|kernel| kernel.launch_return_ns));
+    for log in logs {
+        let refused =
+            |kernel: &str, why| ReplayError::Refused { kernel: kernel.to_owned(), device: device.name.clone(), why };
+        let stream = if log.on_null_stream() {
+            StreamId::NULL
+        } else {
+            builder.add_stream(StreamSpec::new(log.title())).map_err(|why| refused(&log.title(), why))?
+        };
+        let mut steps = Vec::new();
+        let mut now = 0;
+        for logged in &log.kernels {
+            let title = log.kernel_title(logged);
+            let (time, each) = block_times(logged, tolerances.one_clock_ns);
+            let kernel = Kernel {
+                name: Arc::clone(&logged.name),
+                title: Arc::clone(&title),
+                blocks: u32::try_from(logged.blocks.len()).unwrap_or(u32::MAX),
+                shape: BlockShape {
+                    threads: logged.threads,
+                    registers_per_thread: 0,
+                    shared_memory_bytes: logged.shared_memory_bytes,
+                },
+                duration: BlockTime::fixed(time),
+                sm_mask: None,
+            };
+            let id = builder.add_kernel(kernel).map_err(|why| refused(&title, why))?;
+            if let Some(each) = each {
+                builder.set_block_times(id, each);
+            }
+            let at = u64::try_from(logged.launch_return_ns.saturating_sub(zero)).unwrap_or(0);
+            let wait = at.saturating_sub(now);
+            now = now.max(at);
+            steps.extend([Step::Sleep(Duration::from_ns(wait)), Step::Launch(id, stream)]);
+        }
+        builder.add_thread(HostThread::once(log.title(), Duration::ZERO, steps));
+    }
+    Ok(builder.build())
+}
+
+/// The logs of [`scenario_of_logs`] in the order of its threads, by index.
+pub(super) fn logs_by_thread(run: &LogRun) -> Vec<Option<usize>> {
+    let mut logs: Vec<usize> = (0..run.logs.len()).filter(|&log| !run.logs[log].kernels.is_empty()).collect();
+    logs.sort_by_key(|&log| run.logs[log].kernels.first().map(|kernel| kernel.launch_return_ns));
+    logs.into_iter().map(Some).collect()
+}

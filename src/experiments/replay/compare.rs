@@ -1,0 +1,296 @@
+//! Measured against simulated.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::build::{ReplayError, first_launch, logs_by_thread, scenario_of_logs};
+use super::measured::with_measured_times;
+use crate::audit::{Observation, Tolerances, decidable_blocks};
+use crate::device::Device;
+use crate::gpu::{ObservedBlock, OperationRecord, RunError, Trace};
+use crate::hosts::simulate;
+use crate::logs::{LogRun, Pairing};
+use crate::scenario::{ReadOptions, Scenario};
+use crate::time::{Duration, Instant};
+use crate::workload::{OperationId, StreamId};
+
+/// A measurement and its simulation, side by side. Times count from the first kernel launch on both sides (measured:
+/// from the return of the launch call).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replay {
+    /// The scenario that was simulated.
+    pub scenario: Scenario,
+    /// What happened in the simulation.
+    pub trace: Trace,
+    /// All kernels, in launch order.
+    pub kernels: Vec<KernelComparison>,
+    /// Blocks that were compared.
+    pub blocks: usize,
+    /// Blocks whose SM the model can tell: measured ones that were assigned while nothing was ending.
+    pub sm_decidable: usize,
+    /// Those of them that ran on the same SM in the simulation.
+    pub sm_equal: usize,
+    /// Median difference of block starts \[ns\].
+    pub median_start_error_ns: u64,
+    /// Largest difference of block starts \[ns\].
+    pub max_start_error_ns: u64,
+    /// Both timelines, for a figure.
+    pub timelines: Timelines,
+}
+
+/// One kernel launch on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KernelComparison {
+    /// Number of the operation in the simulation.
+    pub id: u32,
+    /// Name.
+    #[serde(serialize_with = "as_text")]
+    pub name: Arc<str>,
+    /// Index of the log.
+    pub benchmark: usize,
+    /// What the log calls the benchmark.
+    #[serde(serialize_with = "as_text")]
+    pub label: Arc<str>,
+    /// Index of the log, -1 for the NULL stream.
+    pub stream: i64,
+    /// Iteration, from 0.
+    pub iteration: u32,
+    /// Blocks that were compared.
+    pub blocks: usize,
+    /// When the first block started.
+    pub measured_start_ns: i64,
+    /// When the first block started.
+    pub simulated_start_ns: Option<i64>,
+    /// When the last block ended.
+    pub measured_finish_ns: i64,
+    /// When the last block ended; `None`: it never did.
+    pub simulated_finish_ns: Option<i64>,
+    /// Measured minus simulated finish.
+    pub difference_ns: Option<i64>,
+    /// Largest difference of the starts of its blocks.
+    pub max_start_error_ns: u64,
+}
+
+fn as_text<S: serde::Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
+/// Both sides as lists of blocks, in the same form.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Timelines {
+    /// What was measured.
+    pub measured: Vec<BlockSpan>,
+    /// What was simulated.
+    pub simulated: Vec<BlockSpan>,
+}
+
+/// One block on one SM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockSpan {
+    /// Index of its kernel in [`Replay::kernels`].
+    pub kernel: usize,
+    /// Its number.
+    pub block: usize,
+    /// Its SM.
+    pub sm: u32,
+    /// Start, from the first kernel launch \[ns\].
+    pub start_ns: i64,
+    /// End, from the first kernel launch \[ns\].
+    pub end_ns: i64,
+}
+
+impl Replay {
+    /// What was measured and what was simulated as two traces on one clock, which starts at the first kernel launch;
+    /// blocks that seem to start before it (clocks differ) start with it. For figures.
+    ///
+    /// # Errors
+    /// [`RunError::TraceFull`] for more than 2^32 blocks.
+    pub fn traces(&self) -> Result<(Trace, Trace), RunError> {
+        let zero = self.first_launch();
+        let of = |spans| self.trace.with_observed_blocks(zero, &self.observed(spans, Instant::ZERO));
+        Ok((of(&self.timelines.measured)?, of(&self.timelines.simulated)?))
+    }
+
+    /// What was measured, on the clock of [`Replay::trace`]: as if the first kernel had been launched when it was in
+    /// the simulation.
+    ///
+    /// # Errors
+    /// As [`Replay::traces`].
+    pub fn measured_trace(&self) -> Result<Trace, RunError> {
+        let blocks = self.observed(&self.timelines.measured, self.first_launch());
+        self.trace.with_observed_blocks(Instant::ZERO, &blocks)
+    }
+
+    /// When the first of the compared kernels was launched in the simulation.
+    #[must_use]
+    pub fn first_launch(&self) -> Instant {
+        let launches = self.kernels.iter().filter_map(|kernel| self.trace.operations().get(kernel.id as usize));
+        launches.map(OperationRecord::launched).min().unwrap_or_default()
+    }
+
+    /// Blocks on a clock on which the first kernel was launched at `launch`.
+    fn observed(&self, spans: &[BlockSpan], launch: Instant) -> Vec<ObservedBlock> {
+        let instant = |ns: i64| launch + Duration::from_ns(u64::try_from(ns).unwrap_or(0));
+        let blocks = spans.iter().filter_map(|span| {
+            Some(ObservedBlock {
+                operation: OperationId(self.kernels.get(span.kernel)?.id),
+                index: u32::try_from(span.block).ok()?,
+                sm: u16::try_from(span.sm).ok().filter(|sm| u32::from(*sm) < self.scenario.device().sms)?,
+                start: instant(span.start_ns),
+                end: instant(span.end_ns),
+            })
+        });
+        blocks.collect()
+    }
+}
+
+/// Simulates the run that some logs were taken from and compares; `known` is the scenario that made them, if it is
+/// known, with its pairing.
+///
+/// # Errors
+/// [`ReplayError`] if the device cannot run a kernel, or there is none.
+pub fn replay(
+    run: &LogRun,
+    device: &Device,
+    known: Option<(&Scenario, &Pairing)>,
+    options: &ReadOptions,
+    tolerances: &Tolerances,
+) -> Result<Replay, ReplayError> {
+    let zero = first_launch(run).ok_or(ReplayError::Empty)?;
+    let (scenario, log_of_thread, observation) = if let Some((scenario, pairing)) = known {
+        let observation = Observation::of_logs_with(run, scenario, pairing);
+        let (scenario, pairing) = with_measured_times(run, scenario, pairing, tolerances);
+        (scenario, pairing.log_of_thread, observation)
+    } else {
+        let scenario = scenario_of_logs(run, device, options, tolerances)?;
+        (scenario, logs_by_thread(run), Observation::of_logs(run, device))
+    };
+    let trace = simulate(&scenario)?.trace;
+    let mut sides =
+        Sides { run, trace: &trace, zero, simulated_zero: 0, starts: Vec::new(), timelines: Timelines::default() };
+    sides.simulated_zero = sides.first_simulated_launch(&log_of_thread);
+    let (kernels, operation_of) = sides.compare(&log_of_thread);
+    let (mut sm_decidable, mut sm_equal) = (0, 0);
+    let simulated_sm: BTreeMap<(usize, usize), u32> =
+        sides.timelines.simulated.iter().map(|span| ((span.kernel, span.block), span.sm)).collect();
+    for (origin, block, sm) in decidable_blocks(&observation, tolerances) {
+        let Some(kernel) = operation_of.get(&origin) else { continue };
+        sm_decidable += 1;
+        sm_equal += usize::from(simulated_sm.get(&(*kernel, block)) == Some(&sm));
+    }
+    let Sides { mut starts, timelines, .. } = sides;
+    starts.sort_unstable();
+    Ok(Replay {
+        kernels,
+        blocks: starts.len(),
+        sm_decidable,
+        sm_equal,
+        median_start_error_ns: starts.get(starts.len() / 2).copied().unwrap_or(0),
+        max_start_error_ns: starts.last().copied().unwrap_or(0),
+        timelines,
+        scenario,
+        trace,
+    })
+}
+
+struct Sides<'a> {
+    run: &'a LogRun,
+    trace: &'a Trace,
+    zero: i64,
+    simulated_zero: i64,
+    /// Differences of all block starts.
+    starts: Vec<u64>,
+    timelines: Timelines,
+}
+
+impl Sides<'_> {
+    /// The launches of each thread, in order.
+    fn launches(&self) -> BTreeMap<u32, Vec<OperationId>> {
+        let mut launches: BTreeMap<u32, Vec<OperationId>> = BTreeMap::new();
+        for (id, record) in (0..).map(OperationId).zip(self.trace.operations()) {
+            if self.trace.kernel_of(id).is_some() {
+                launches.entry(record.origin.thread).or_default().push(id);
+            }
+        }
+        launches
+    }
+
+    fn first_simulated_launch(&self, log_of_thread: &[Option<usize>]) -> i64 {
+        let logged = |thread: u32| log_of_thread.get(thread as usize).copied().flatten().is_some();
+        let launches = self.launches().into_iter().filter(|(thread, _)| logged(*thread));
+        let first =
+            launches.filter_map(|(_, ids)| Some(self.trace.operations().get(ids.first()?.0 as usize)?.launched()));
+        first.min().map_or(0, signed)
+    }
+
+    /// Compares all kernels; also tells which kernel belongs to which place in the logs.
+    fn compare(&mut self, log_of_thread: &[Option<usize>]) -> (Vec<KernelComparison>, BTreeMap<(usize, usize), usize>) {
+        let mut pairs = Vec::new();
+        for (thread, ids) in self.launches() {
+            let Some(log) = log_of_thread.get(thread as usize).copied().flatten() else { continue };
+            pairs.extend(ids.into_iter().enumerate().map(|(position, id)| (id, log, position)));
+        }
+        pairs.sort_unstable();
+        let (mut kernels, mut operation_of) = (Vec::new(), BTreeMap::new());
+        for (id, log, position) in pairs {
+            if let Some(kernel) = self.compare_kernel(kernels.len(), id, log, position) {
+                operation_of.insert((log, position), kernels.len());
+                kernels.push(kernel);
+            }
+        }
+        (kernels, operation_of)
+    }
+
+    fn compare_kernel(&mut self, kernel: usize, id: OperationId, log: usize, at: usize) -> Option<KernelComparison> {
+        let benchmark = log;
+        let log = self.run.logs.get(benchmark)?;
+        let logged = log.kernels.get(at)?;
+        let record = self.trace.operations().get(id.0 as usize)?;
+        let name = Arc::clone(&self.trace.kernel_of(id)?.title);
+        let simulated = |at| signed(at).saturating_sub(self.simulated_zero);
+        let measured = |at: i64| at.saturating_sub(self.zero);
+        let mut max_start_error_ns = 0;
+        for block in self.trace.blocks(id) {
+            let (start_ns, end_ns) = (simulated(block.start), simulated(block.end));
+            let number = block.index as usize;
+            let span = BlockSpan { kernel, block: number, sm: u32::from(block.sm), start_ns, end_ns };
+            self.timelines.simulated.push(span);
+            if let Some(seen) = logged.blocks.get(number) {
+                let error = measured(seen.start_ns).abs_diff(start_ns);
+                max_start_error_ns = max_start_error_ns.max(error);
+                self.starts.push(error);
+            }
+        }
+        let blocks = logged.blocks.iter().enumerate().map(|(number, block)| BlockSpan {
+            kernel,
+            block: number,
+            sm: block.sm,
+            start_ns: measured(block.start_ns),
+            end_ns: measured(block.end_ns),
+        });
+        self.timelines.measured.extend(blocks);
+        let measured_finish_ns = measured(logged.blocks.finish_ns()?);
+        let simulated_finish_ns = record.finish().map(simulated);
+        Some(KernelComparison {
+            id: id.0,
+            name,
+            benchmark,
+            label: log.title(),
+            stream: if record.stream == StreamId::NULL { -1 } else { i64::try_from(benchmark).unwrap_or(i64::MAX) },
+            iteration: logged.iteration,
+            blocks: logged.blocks.len(),
+            measured_start_ns: measured(logged.blocks.first_start_ns()?),
+            simulated_start_ns: record.first_start().map(simulated),
+            measured_finish_ns,
+            simulated_finish_ns,
+            difference_ns: simulated_finish_ns.map(|simulated| measured_finish_ns.saturating_sub(simulated)),
+            max_start_error_ns,
+        })
+    }
+}
+
+fn signed(instant: crate::time::Instant) -> i64 {
+    i64::try_from(instant.as_ns()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,133 @@
+//! The measurements of RTNS 2020, section 7.2, as simulations on the TX2.
+
+use crate::device::{BlockShape, Device};
+use crate::hosts::real_time::{Job, Policy, RunOptions, Strategy, TaskRunError, run_tasks};
+use crate::tasks::{Allocation, Task, TaskKernel, TaskSet, Timing};
+use crate::time::Instant;
+use crate::workload::OperationId;
+
+/// Blocks of the paper's kernel: "exactly 64 blocks, sufficiently to utilize all GPU resources" of a TX2, which holds
+/// 2 x 32 blocks of up to 64 threads.
+const BLOCKS: u32 = 64;
+const THREADS: u32 = 64;
+/// How long one block runs \[ns\]: ours, the paper does not say.
+const BLOCK_TIME: u64 = 1_000_000;
+
+/// Response times of the most urgent of three tasks \[ns\], job by job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure9 {
+    /// In the multiple-streams strategy with fixed priorities.
+    pub with_platform: Vec<u64>,
+    /// With a stream per task and no scheduler.
+    pub without_platform: Vec<u64>,
+}
+
+/// One number of low-priority blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Figure10Point {
+    /// Blocks of the low-priority task; the high-priority one has 64.
+    pub low_blocks: u32,
+    /// From its first block's start to its end, alone \[ns\].
+    pub alone_ns: u64,
+    /// The same when the high-priority job arrives just after its start \[ns\].
+    pub with_high_priority_ns: u64,
+}
+
+fn task(name: &str, priority: u64, blocks: u32, period: u64) -> Task {
+    let shape = BlockShape { threads: THREADS, ..BlockShape::default() };
+    let wcet = u64::from(blocks.div_ceil(BLOCKS)) * BLOCK_TIME;
+    Task {
+        priority: Some(priority),
+        kernel: Some(TaskKernel { blocks, shape, block_time: BLOCK_TIME }),
+        ..Task::new(name, Timing::new(wcet, period, period), BLOCK_TIME, Allocation::All)
+    }
+}
+
+fn set(tasks: Vec<Task>) -> TaskSet {
+    TaskSet { sms: 2, tasks, reservations: None, priority_levels: 2 }
+}
+
+fn options(device: &Device, strategy: Strategy, horizon: u64, seed: u64) -> RunOptions {
+    RunOptions { strategy, policy: Policy::Fp, horizon: Some(horizon), seed, device: device.clone() }
+}
+
+/// Fig. 9: three tasks with the same kernel, which fills the GPU, and different priorities; response times of `jobs`
+/// jobs of the most urgent one, with and without the platform. Periods (10, 15 and 25 ms), lengths (1, 4 and 12 ms) and
+/// seeded sporadic releases are ours. `device` is to be a TX2.
+///
+/// # Errors
+/// What the simulation refuses, on other devices.
+pub fn figure_9(device: &Device, jobs: u32, seed: u64) -> Result<Figure9, TaskRunError> {
+    let tasks = [(1, 10), (4, 15), (12, 25)].into_iter().zip(0..).map(|((waves, period), priority)| Task {
+        sporadic: true,
+        ..task(&format!("tau{}", priority + 1), priority, waves * BLOCKS, period * 1_000_000)
+    });
+    let set = set(tasks.collect());
+    // Enough for the longest gaps.
+    let horizon = u64::from(jobs) * 15_000_000;
+    let responses = |strategy| {
+        let run = run_tasks(&set, &options(device, strategy, horizon, seed))?;
+        let of_first = run.jobs.iter().filter(|job| job.task == 0).filter_map(Job::response);
+        Ok::<_, TaskRunError>(of_first.take(jobs as usize).collect())
+    };
+    Ok(Figure9 {
+        with_platform: responses(Strategy::MultiStream)?,
+        without_platform: responses(Strategy::StreamPerTask)?,
+    })
+}
+
+/// Fig. 10: execution time of a low-priority job of 64 blocks and more, alone, and when a high-priority job of 64
+/// blocks is submitted just after its start. `device` is to be a TX2.
+///
+/// # Errors
+/// What the simulation refuses, on other devices.
+pub fn figure_10(device: &Device, low_blocks: &[u32]) -> Result<Vec<Figure10Point>, TaskRunError> {
+    let execution = |blocks: u32, with_high: bool| {
+        let period = 1_000 * BLOCK_TIME * u64::from(blocks.div_ceil(BLOCKS));
+        let mut tasks = vec![task("low", 1, blocks, period)];
+        if with_high {
+            tasks.push(Task { offset: 1, ..task("high", 0, BLOCKS, period) });
+        }
+        let run = run_tasks(&set(tasks), &options(device, Strategy::MultiStream, 2, 0))?;
+        // The low-priority job is the first to be launched.
+        let blocks: Vec<_> = run.trace.block_runs(OperationId(0)).collect();
+        let start = blocks.iter().map(|run| run.start).min().unwrap_or(Instant::ZERO);
+        let end = blocks.iter().map(|run| run.end).max().unwrap_or(Instant::ZERO);
+        Ok::<_, TaskRunError>(end.since(start).as_ns())
+    };
+    let point = |&low_blocks: &u32| {
+        Ok(Figure10Point {
+            low_blocks,
+            alone_ns: execution(low_blocks, false)?,
+            with_high_priority_ns: execution(low_blocks, true)?,
+        })
+    };
+    low_blocks.iter().map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tx2() -> Device {
+        Device::builtin("tx2").expect("sound").expect("built in")
+    }
+
+    #[test]
+    fn figure_10_a_preempted_low_priority_job_takes_longer_by_the_high_priority_one() {
+        let points = figure_10(&tx2(), &[64, 128, 192]).expect("it runs");
+        let values: Vec<_> = points.iter().map(|point| (point.alone_ns, point.with_high_priority_ns)).collect();
+        // 1 ms a wave. With 64 blocks there is nothing left to preempt.
+        assert_eq!(values, [(1_000_000, 1_000_000), (2_000_000, 3_000_000), (3_000_000, 4_000_000)]);
+    }
+
+    #[test]
+    fn figure_9_the_platform_makes_response_times_of_the_most_urgent_task_smaller() {
+        let figure = figure_9(&tx2(), 500, 1).expect("it runs");
+        assert_eq!((figure.with_platform.len(), figure.without_platform.len()), (500, 500));
+        let mean = |list: &[u64]| list.iter().sum::<u64>() / list.len() as u64;
+        assert!(2 * mean(&figure.with_platform) < mean(&figure.without_platform));
+        // Blocked once by a job of the other tasks' one block time each, and by the job in h-sq: at most 1 + 4 + 1 + 1 ms.
+        assert!(figure.with_platform.iter().max() < figure.without_platform.iter().max());
+    }
+}

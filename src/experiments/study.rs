@@ -1,0 +1,47 @@
+//! Studies: a command repeated with millions of random samples over a grid, on one machine or many.
+//!
+//! A [`Study`] is read from a file. It is cut into rows, each of which has the sums over a few samples of one point
+//! and depends on nothing else; a [`Shard`] is every n-th row. [`Work`] computes the rows of a shard on all cores and hands
+//! them over in order; a [`ResultFile`] keeps them, one line each with a checksum, so that a process may be killed at
+//! any moment: what is on disk is a beginning of the shard's rows, perhaps with a torn one behind it. [`merge()`] puts
+//! shards together to the bytes that one machine would have written, [`StudySummary`] adds rows up, with confidence intervals.
+//!
+//! The commands `merged-sm`, `tasks curve` and `evr --samples` compute their samples as rows of a study too, and add them
+//! up at once.
+
+mod compute;
+mod error;
+mod evr;
+mod file;
+mod grid;
+mod header;
+mod layout;
+mod merge;
+mod merged_sm;
+mod result_file;
+mod row;
+mod rows;
+mod slurm;
+mod status;
+mod summary;
+mod tally;
+mod tasks_curve;
+
+pub use compute::{Experiment, StudyRow, Work, Worker};
+pub use error::StudyError;
+pub use evr::sample_applications;
+pub use file::{Study, StudyCommand};
+pub use grid::{AxisValue, GridAxis};
+pub use layout::{Layout, Place, Shard};
+pub use merge::merge;
+pub use result_file::{Disk, ResultFile, file_name, is_claimed};
+pub use slurm::{BatchScript, LEAST_SAMPLES};
+pub use status::{ShardStatus, shard_files, status};
+pub use summary::{PointSummary, StudySummary};
+pub use tally::{Measure, Tally};
+
+/// Point number `number` of an experiment.
+fn point<P>(points: &[P], number: u64) -> Result<&P, String> {
+    let found = usize::try_from(number).ok().and_then(|number| points.get(number));
+    found.ok_or_else(|| format!("there is no point {number}"))
+}

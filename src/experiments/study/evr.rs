@@ -1,0 +1,291 @@
+//! Applications with timing requirements under GPU-EvR and other schedulers, as a study.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::compute::{Experiment, Work, Worker};
+use super::error::StudyError;
+use super::file::{StudyCommand, StudyExperiment};
+use super::grid::{self, Change, Files, Grid, Parameters};
+use super::layout::{Layout, Shard};
+use super::tally::{Measure, Tally};
+use crate::applications::{ApplicationSet, Injections, MAX_INJECTIONS, Outcome};
+use crate::device::Device;
+use crate::experiments::evr::{PointTally, SweepOptions, SweepPoint};
+use crate::hosts::gpu_evr::EvrRules;
+use crate::hosts::{Scheduler, run_applications};
+use crate::json::{Node, Problem};
+use crate::time::Duration;
+
+/// One point as the study file states it.
+#[derive(Debug, Clone)]
+pub(super) struct EvrParameters {
+    /// Name and text of the application file.
+    applications: Option<Arc<(String, String)>>,
+    device: Option<Arc<Device>>,
+    scheduler: Scheduler,
+    inject: Option<u32>,
+    gap: Duration,
+    per_period: Option<u32>,
+    period: Duration,
+    periods: u32,
+    rules: EvrRules,
+    seed: u64,
+}
+
+impl Default for EvrParameters {
+    /// As `gpusched evr` without options.
+    fn default() -> Self {
+        Self {
+            applications: None,
+            device: None,
+            scheduler: Scheduler::ALL[0],
+            inject: None,
+            gap: Duration::from_ns(500_000_000),
+            per_period: None,
+            period: Duration::from_ns(1_000_000_000),
+            periods: 10,
+            rules: EvrRules::default(),
+            seed: 0,
+        }
+    }
+}
+
+impl Parameters for EvrParameters {
+    const KEYS: &'static [&'static str] =
+        &["applications", "device", "gap", "inject", "per_period", "period", "periods", "rules", "scheduler"];
+
+    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
+        let count = || value.whole_u32(1, MAX_INJECTIONS);
+        Ok(match key {
+            "applications" => {
+                let name = value.string()?;
+                let text = match ApplicationSet::builtin_json(&name) {
+                    Some(text) => text.to_owned(),
+                    None => files.text(value, &name)?,
+                };
+                let applications = Arc::new((name, text));
+                Box::new(move |point| point.applications = Some(Arc::clone(&applications)))
+            }
+            "device" => {
+                let device = Arc::new(grid::device(value, files)?);
+                Box::new(move |point| point.device = Some(Arc::clone(&device)))
+            }
+            "gap" => {
+                let gap = value.time()?;
+                Box::new(move |point| point.gap = gap)
+            }
+            "inject" => {
+                let inject = count()?;
+                Box::new(move |point| point.inject = Some(inject))
+            }
+            "per_period" => {
+                let per_period = count()?;
+                Box::new(move |point| point.per_period = Some(per_period))
+            }
+            "period" => {
+                let period = value.time()?;
+                Box::new(move |point| point.period = period)
+            }
+            "periods" => {
+                let periods = count()?;
+                Box::new(move |point| point.periods = periods)
+            }
+            "rules" => {
+                let mut rules = EvrRules::default();
+                for (key, node) in value.object()?.into_entries() {
+                    rules.set(&key, &node.string()?).map_err(|error| node.problem(error.to_string()))?;
+                }
+                Box::new(move |point| point.rules = rules)
+            }
+            _ => {
+                let scheduler = grid::one_of(value, &Scheduler::ALL.map(Scheduler::name), Scheduler::from_name)?;
+                Box::new(move |point| point.scheduler = scheduler)
+            }
+        })
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+}
+
+/// One point, ready to be run.
+#[derive(Debug)]
+pub(super) struct EvrPoint {
+    set: Arc<ApplicationSet>,
+    scheduler: Scheduler,
+    injections: Injections,
+    rules: EvrRules,
+    seed: u64,
+}
+
+/// An application file on a device, as it was read.
+type KnownSet = (Arc<(String, String)>, Option<Arc<Device>>, Arc<ApplicationSet>);
+
+/// The points, each with its applications and injections.
+pub(super) fn checked(grid: &Grid<'_>, points: &[EvrParameters]) -> Result<Vec<EvrPoint>, Problem> {
+    let node = grid.parameters.or(grid.axes).unwrap_or(grid.root);
+    let mut known: Vec<KnownSet> = Vec::new();
+    points.iter().map(|point| checked_point(node, point, &mut known)).collect()
+}
+
+fn checked_point(node: Node<'_>, point: &EvrParameters, known: &mut Vec<KnownSet>) -> Result<EvrPoint, Problem> {
+    let Some(applications) = &point.applications else {
+        return Err(node
+            .problem("no applications are stated")
+            .with_help("add \"applications\": a built-in set or a file"));
+    };
+    let same_device = |other: &Option<Arc<Device>>| match (other, &point.device) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (None, None) => true,
+        _ => false,
+    };
+    let found = known.iter().find(|(text, device, _)| Arc::ptr_eq(text, applications) && same_device(device));
+    let set = if let Some((.., set)) = found {
+        Arc::clone(set)
+    } else {
+        let set = ApplicationSet::from_json(&applications.0, &applications.1, point.device.as_deref().cloned());
+        let set = Arc::new(set.map_err(|error| node.problem(error.to_string()))?);
+        known.push((Arc::clone(applications), point.device.clone(), Arc::clone(&set)));
+        set
+    };
+    point.scheduler.check(&set.device).map_err(|error| node.problem(error.to_string()))?;
+    let injections = match (point.inject, point.per_period) {
+        (Some(_), Some(_)) => return Err(node.problem("\"inject\" and \"per_period\" exclude each other")),
+        (Some(count), None) => Injections::Random { count, gap: point.gap },
+        (None, Some(count)) => Injections::PerPeriod { count, period: point.period, periods: point.periods },
+        (None, None) => set.generator.ok_or_else(|| {
+            node.problem("nothing is drawn: the applications state arrivals")
+                .with_help("add \"inject\" or \"per_period\"")
+        })?,
+    };
+    // One draw tells whether all can be drawn.
+    injections.draw(&set, point.seed, 0).map_err(|error| node.problem(error.to_string()))?;
+    Ok(EvrPoint { set, scheduler: point.scheduler, injections, rules: point.rules, seed: point.seed })
+}
+
+/// A study of schedulers of applications.
+#[derive(Debug)]
+pub(super) struct EvrStudy {
+    pub(super) points: Vec<EvrPoint>,
+}
+
+impl Experiment for EvrStudy {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(EvrWorker { points: &self.points, own: None })
+    }
+}
+
+impl StudyExperiment for EvrStudy {
+    fn columns(&self) -> &'static str {
+        "met,violation_ns,utilization,mean_power_w,application_power_w,energy_per_application_j"
+    }
+
+    fn tally(&self, point: u64) -> Box<dyn Tally> {
+        let periods = super::point(&self.points, point).map_or(1, |point| periods(point.injections).1);
+        Box::new(EvrTally { periods, sums: PointTally::default() })
+    }
+}
+
+/// How many applications are injected, in all or in each of so many periods.
+fn periods(injections: Injections) -> (u32, u32) {
+    match injections {
+        Injections::PerPeriod { count, periods, .. } => (count, periods),
+        Injections::Random { count, .. } => (count, 1),
+    }
+}
+
+struct EvrWorker<'a> {
+    points: &'a [EvrPoint],
+    /// The applications of the row computed last, to get injections.
+    own: Option<(Arc<ApplicationSet>, ApplicationSet)>,
+}
+
+impl Worker for EvrWorker<'_> {
+    fn values(&mut self, point: u64, samples: Range<u64>) -> Result<String, String> {
+        let point = super::point(self.points, point)?;
+        if !self.own.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, &point.set)) {
+            self.own = None;
+        }
+        let (_, own) = self.own.get_or_insert_with(|| (Arc::clone(&point.set), (*point.set).clone()));
+        // A row has one sample: quantities of several would have to be rounded.
+        own.injections =
+            point.injections.draw(&point.set, point.seed, samples.start).map_err(|error| error.to_string())?;
+        let trace = run_applications(own, point.scheduler, point.rules).map_err(|error| error.to_string())?;
+        let outcome = Outcome::new(own, point.scheduler.name(), &trace);
+        Ok(PointTally::quantities(&outcome).map(|quantity| quantity.to_string()).join(","))
+    }
+}
+
+struct EvrTally {
+    periods: u32,
+    sums: PointTally,
+}
+
+fn quantities(values: &str) -> Option<[f64; 6]> {
+    let mut quantities = [0.0; 6];
+    let mut fields = values.split(',');
+    for quantity in &mut quantities {
+        *quantity = fields.next()?.parse().ok()?;
+    }
+    fields.next().is_none().then_some(quantities)
+}
+
+impl Tally for EvrTally {
+    fn add(&mut self, _samples: u64, values: &str) -> Option<()> {
+        self.sums.add(quantities(values)?, self.periods);
+        Some(())
+    }
+
+    fn measures(&self) -> Vec<(&'static str, Measure)> {
+        let point = self.sums.point(String::new(), false, 0);
+        let count = u64::from(point.samples);
+        [
+            ("met", point.met),
+            ("violation_s", point.violation_s),
+            ("utilization", point.utilization),
+            ("mean_power_w", point.mean_power_w),
+            ("application_power_w", point.application_power_w),
+            ("energy_per_application_j", point.energy_per_application_j),
+        ]
+        .map(|(name, statistic)| (name, Measure::Mean { statistic, count }))
+        .into()
+    }
+}
+
+/// Runs every sample of one kind of injections under every scheduler, on rayon's current threads, as a study with one
+/// point for each scheduler; means and spreads are in the order of the schedulers.
+///
+/// # Errors
+/// [`StudyError::Sample`] if nothing can be injected, or the applications cannot be run.
+pub fn sample_applications(
+    set: &ApplicationSet,
+    injections: Injections,
+    options: &SweepOptions,
+) -> Result<Vec<SweepPoint>, StudyError> {
+    let set = Arc::new(set.clone());
+    let point = |scheduler: &Scheduler| EvrPoint {
+        set: Arc::clone(&set),
+        scheduler: *scheduler,
+        injections,
+        rules: options.rules,
+        seed: options.seed,
+    };
+    let experiment = EvrStudy { points: options.schedulers.iter().map(point).collect() };
+    let layout = Layout { points: options.schedulers.len() as u64, samples: u64::from(options.samples), per_row: 1 };
+    let (applications, periods) = periods(injections);
+    let mut tallies = vec![PointTally::default(); options.schedulers.len()];
+    let work = Work { experiment: &experiment, layout, shard: Shard::WHOLE, done: 0 };
+    work.run(&AtomicBool::new(false), |rows| {
+        for row in rows {
+            let wrong = || StudyError::Values { row: row.number, command: StudyCommand::Evr.name() };
+            let tally = usize::try_from(row.place.point).ok().and_then(|point| tallies.get_mut(point));
+            tally.ok_or_else(wrong)?.add(quantities(&row.values).ok_or_else(wrong)?, periods);
+        }
+        Ok(())
+    })?;
+    let named = options.schedulers.iter().zip(&tallies);
+    Ok(named.map(|(scheduler, tally)| tally.point(scheduler.name().to_owned(), set.synthetic, applications)).collect())
+}

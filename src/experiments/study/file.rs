@@ -1,0 +1,212 @@
+//! The study file.
+
+use std::fmt::Write;
+use std::io;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::compute::{Experiment, Work};
+use super::evr::EvrStudy;
+use super::grid::{AxisValue, Files, Grid, GridAxis};
+use super::layout::{Layout, Shard};
+use super::merged_sm::MergedSmStudy;
+use super::tally::Tally;
+use super::tasks_curve::CurveStudy;
+use crate::json::{Document, JsonError, Node, Problem};
+
+/// The value of the key `format`.
+const FORMAT: &str = "gpusched-study/1";
+/// Most samples of a point: the generators keep points apart in the bits above.
+const MAX_SAMPLES: u64 = 1 << 40;
+/// Most samples of a row.
+const MAX_PER_ROW: u64 = 1_000_000;
+
+/// Which command a study repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StudyCommand {
+    /// `gpusched merged-sm`
+    MergedSm,
+    /// `gpusched tasks curve`
+    TasksCurve,
+    /// `gpusched evr`
+    Evr,
+}
+
+impl StudyCommand {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::MergedSm, Self::TasksCurve, Self::Evr];
+
+    /// The command as it is typed, and stands in study files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MergedSm => "merged-sm",
+            Self::TasksCurve => "tasks curve",
+            Self::Evr => "evr",
+        }
+    }
+
+    /// Samples of a row if the file does not say: some 10 ms of work.
+    #[must_use]
+    pub const fn samples_per_row(self) -> u64 {
+        match self {
+            Self::MergedSm => 1_000,
+            Self::TasksCurve => 100,
+            Self::Evr => 1,
+        }
+    }
+}
+
+/// A study: a command, repeated with random samples at every point of a grid.
+pub struct Study {
+    /// Its name.
+    pub name: String,
+    /// What is repeated.
+    pub command: StudyCommand,
+    /// How many points, samples and rows.
+    pub layout: Layout,
+    /// The grid; the last axis changes fastest from point to point.
+    pub axes: Vec<GridAxis>,
+    /// SHA-256 of the study without comments and white space, and of the files that it names; hexadecimal.
+    pub digest: String,
+    experiment: Box<dyn StudyExperiment>,
+}
+
+/// An experiment of which a study can be made.
+pub(super) trait StudyExperiment: Experiment + Send {
+    /// Names of a row's values, separated by commas.
+    fn columns(&self) -> &'static str;
+    /// Sums up the rows of a point.
+    fn tally(&self, point: u64) -> Box<dyn Tally>;
+}
+
+impl std::fmt::Debug for Study {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, command, layout, axes, digest, experiment: _ } = self;
+        f.debug_struct("Study")
+            .field("name", name)
+            .field("command", command)
+            .field("layout", layout)
+            .field("axes", axes)
+            .field("digest", digest)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Study {
+    /// Reads a study file; `file` is its name in errors, and `read` gives the text of files that it names.
+    ///
+    /// # Errors
+    /// [`JsonError`] with the position of what is wrong.
+    pub fn from_json(file: &str, text: &str, read: &dyn Fn(&str) -> io::Result<String>) -> Result<Self, JsonError> {
+        let document = Document::parse(file, text)?;
+        let files = Files::new(read);
+        let read = read_study(document.root(), &files).map_err(|problem| document.locate(problem))?;
+        Ok(Self { digest: digest(text, files), ..read })
+    }
+
+    /// The rows of a shard, after the first `done`.
+    #[must_use]
+    pub fn work(&self, shard: Shard, done: u64) -> Work<'_> {
+        Work { experiment: &*self.experiment, layout: self.layout, shard, done }
+    }
+
+    /// The grid's values at a point, by axis.
+    #[must_use]
+    pub fn coordinates(&self, point: u64) -> Vec<&AxisValue> {
+        let mut rest = usize::try_from(point).unwrap_or(usize::MAX);
+        let mut found = Vec::with_capacity(self.axes.len());
+        for axis in self.axes.iter().rev() {
+            found.push(&axis.values[rest % axis.values.len()]);
+            rest /= axis.values.len();
+        }
+        found.reverse();
+        found
+    }
+
+    pub(super) fn columns(&self) -> &'static str {
+        self.experiment.columns()
+    }
+
+    pub(super) fn tally(&self, point: u64) -> Box<dyn Tally> {
+        self.experiment.tally(point)
+    }
+}
+
+fn read_study(root: Node<'_>, files: &Files<'_>) -> Result<Study, Problem> {
+    let mut file = root.object()?;
+    let format = file.required("format")?;
+    if format.string()? != FORMAT {
+        return Err(format.expected(&format!("{FORMAT:?}")));
+    }
+    let name_node = file.required("name")?;
+    let name = name_node.string()?;
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err(name_node.expected("a name without control characters"));
+    }
+    let command_node = file.required("command")?;
+    let command = super::grid::one_of(command_node, &StudyCommand::ALL.map(StudyCommand::name), |name| {
+        StudyCommand::ALL.into_iter().find(|command| command.name() == name)
+    })?;
+    let samples = file.required("samples")?.whole_number(1, MAX_SAMPLES)?;
+    let per_row = match file.optional("samples_per_row")? {
+        None => command.samples_per_row(),
+        Some(node) if command == StudyCommand::Evr => node.whole_number(1, 1)?,
+        Some(node) => node.whole_number(1, MAX_PER_ROW)?,
+    };
+    let grid = Grid {
+        root,
+        seed: file.optional("seed")?,
+        parameters: file.optional("parameters")?,
+        axes: file.optional("grid")?,
+    };
+    file.finish()?;
+    let (experiment, axes): (Box<dyn StudyExperiment>, _) = match command {
+        StudyCommand::MergedSm => {
+            let (points, axes) = grid.points(super::merged_sm::default_point(root)?, files)?;
+            (Box::new(MergedSmStudy { points }), axes)
+        }
+        StudyCommand::TasksCurve => {
+            let (points, axes) = grid.points(super::tasks_curve::CurveParameters::default(), files)?;
+            (Box::new(CurveStudy { points: super::tasks_curve::checked(&grid, points)? }), axes)
+        }
+        StudyCommand::Evr => {
+            let (points, axes) = grid.points(super::evr::EvrParameters::default(), files)?;
+            (Box::new(EvrStudy { points: super::evr::checked(&grid, &points)? }), axes)
+        }
+    };
+    let points = axes.iter().map(|axis: &GridAxis| axis.values.len() as u64).product();
+    let layout = Layout { points, samples, per_row };
+    Ok(Study { name, command, layout, axes, digest: String::new(), experiment })
+}
+
+/// What results depend on, in short.
+fn digest(text: &str, files: Files<'_>) -> String {
+    // The text is known to be JSON.
+    let canonical = serde_json::from_str(text).map(without_comments).unwrap_or_default().to_string();
+    let mut hash = Sha256::new();
+    hash.update(canonical);
+    for (name, content) in files.into_texts() {
+        for part in [name, content] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+    }
+    hash.finalize().iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+fn without_comments(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let kept = fields.into_iter().filter(|(key, _)| !key.starts_with("comment"));
+            Value::Object(kept.map(|(key, value)| (key, without_comments(value))).collect())
+        }
+        Value::Array(list) => Value::Array(list.into_iter().map(without_comments).collect()),
+        other => other,
+    }
+}

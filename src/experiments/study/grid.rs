@@ -1,0 +1,177 @@
+//! The points of a study: every combination of the values in its grid.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use crate::json::{Node, Problem};
+
+/// Most points of a grid.
+const MAX_POINTS: usize = 100_000;
+
+/// Reads files that a study names, and remembers what was in them.
+pub(super) struct Files<'a> {
+    read: &'a dyn Fn(&str) -> io::Result<String>,
+    texts: RefCell<BTreeMap<String, String>>,
+}
+
+impl<'a> Files<'a> {
+    pub(super) fn new(read: &'a dyn Fn(&str) -> io::Result<String>) -> Self {
+        Self { read, texts: RefCell::default() }
+    }
+
+    /// The text of a file, which stands in the study as `node`.
+    pub(super) fn text(&self, node: Node<'_>, name: &str) -> Result<String, Problem> {
+        if let Some(text) = self.texts.borrow().get(name) {
+            return Ok(text.clone());
+        }
+        let text = (self.read)(name).map_err(|error| node.problem(format!("cannot read {name}: {error}")))?;
+        self.texts.borrow_mut().insert(name.to_owned(), text.clone());
+        Ok(text)
+    }
+
+    /// All that was read, by name.
+    pub(super) fn into_texts(self) -> BTreeMap<String, String> {
+        self.texts.into_inner()
+    }
+}
+
+/// What a value in the study file does to a point.
+pub(super) type Change<P> = Box<dyn Fn(&mut P)>;
+
+/// The parameters of one point of a command.
+pub(super) trait Parameters: Clone {
+    /// The keys that there are, without the seed.
+    const KEYS: &'static [&'static str];
+
+    /// Reads the value of one of the keys.
+    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem>;
+
+    /// Seeds the point's samples.
+    fn set_seed(&mut self, seed: u64);
+}
+
+/// One key of a grid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GridAxis {
+    /// The key.
+    pub key: String,
+    /// Its values.
+    pub values: Vec<AxisValue>,
+}
+
+/// A value on an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AxisValue {
+    /// As it is shown.
+    pub text: String,
+    /// As a number, if it is one.
+    pub number: Option<f64>,
+}
+
+impl AxisValue {
+    fn of(node: Node<'_>) -> Self {
+        let text = node.string().unwrap_or_else(|_| node.raw().split_whitespace().collect());
+        Self { number: node.raw().parse().ok(), text }
+    }
+}
+
+/// The grid of a study, and what its points have in common.
+pub(super) struct Grid<'a> {
+    pub(super) root: Node<'a>,
+    pub(super) seed: Option<Node<'a>>,
+    pub(super) parameters: Option<Node<'a>>,
+    pub(super) axes: Option<Node<'a>>,
+}
+
+impl Grid<'_> {
+    /// All points, the last axis changing fastest, and the axes.
+    pub(super) fn points<P: Parameters>(
+        &self,
+        default: P,
+        files: &Files<'_>,
+    ) -> Result<(Vec<P>, Vec<GridAxis>), Problem> {
+        let mut base = default;
+        let mut used = BTreeSet::new();
+        if let Some(node) = self.seed {
+            used.insert("seed".to_owned());
+            change("seed", node, files)?(&mut base);
+        }
+        if let Some(node) = self.parameters {
+            for (key, value) in node.object()?.into_entries() {
+                is_new(&mut used, &key, value)?;
+                change(&key, value, files)?(&mut base);
+            }
+        }
+        let (mut points, mut axes) = (vec![base], Vec::new());
+        let entries = self.axes.map(|node| node.object()).transpose()?;
+        for (key, list) in entries.into_iter().flat_map(crate::json::Object::into_entries) {
+            is_new(&mut used, &key, list)?;
+            let nodes = list.filled_list()?;
+            if nodes.len().saturating_mul(points.len()) > MAX_POINTS {
+                return Err(list.problem(format!("the grid has more than {MAX_POINTS} points")));
+            }
+            let values: Vec<AxisValue> = nodes.iter().map(|node| AxisValue::of(*node)).collect();
+            if let Some((_, twice)) = values
+                .iter()
+                .zip(&nodes)
+                .enumerate()
+                .find_map(|(index, pair)| values[..index].contains(pair.0).then_some(pair))
+            {
+                return Err(twice.problem(format!("{} stands twice in the grid", twice.found())));
+            }
+            let changes =
+                nodes.iter().map(|node| change::<P>(&key, *node, files)).collect::<Result<Vec<_>, Problem>>()?;
+            points = points
+                .iter()
+                .flat_map(|point| {
+                    changes.iter().map(|change| {
+                        let mut changed = point.clone();
+                        change(&mut changed);
+                        changed
+                    })
+                })
+                .collect();
+            axes.push(GridAxis { key: key.into_owned(), values });
+        }
+        if !used.contains("seed") {
+            return Err(self.root.problem("the key \"seed\" is missing, and the grid has none"));
+        }
+        Ok((points, axes))
+    }
+}
+
+fn is_new(used: &mut BTreeSet<String>, key: &str, value: Node<'_>) -> Result<(), Problem> {
+    if used.insert(key.to_owned()) { Ok(()) } else { Err(value.problem(format!("{key:?} stands twice in the study"))) }
+}
+
+fn change<P: Parameters>(key: &str, value: Node<'_>, files: &Files<'_>) -> Result<Change<P>, Problem> {
+    if key == "seed" {
+        let seed = value.whole_number(0, u64::MAX)?;
+        return Ok(Box::new(move |point| point.set_seed(seed)));
+    }
+    if P::KEYS.contains(&key) {
+        return P::read(key, value, files);
+    }
+    let help = format!("known keys here: {}, seed, comment", P::KEYS.join(", "));
+    Err(value.problem(format!("unknown key {key:?}")).with_help(help))
+}
+
+/// One of several names.
+pub(super) fn one_of<T>(node: Node<'_>, names: &[&str], find: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
+    let expected = || node.expected(&format!("one of {}", names.join(", ")));
+    node.string().ok().and_then(|name| find(&name)).ok_or_else(expected)
+}
+
+/// A built-in device, or one from a file.
+pub(super) fn device(node: Node<'_>, files: &Files<'_>) -> Result<crate::device::Device, Problem> {
+    use crate::device::{BUILTIN_NAMES, Device};
+    let name = node.string()?;
+    if let Some(device) = Device::builtin(&name).map_err(|error| node.problem(error.to_string()))? {
+        return Ok(device);
+    }
+    let text = files
+        .text(node, &name)
+        .map_err(|problem| problem.with_help(format!("built-in devices are {}", BUILTIN_NAMES.join(", "))))?;
+    Device::from_json(&name, &text).map_err(|error| node.problem(error.to_string()))
+}

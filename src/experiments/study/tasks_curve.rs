@@ -1,0 +1,284 @@
+//! Acceptance ratios of random task sets, as a study.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+use super::compute::{Experiment, Work, Worker};
+use super::error::StudyError;
+use super::file::{StudyCommand, StudyExperiment};
+use super::grid::{self, Change, Files, Grid, Parameters};
+use super::layout::{Layout, Shard};
+use super::tally::{Measure, Tally};
+use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted};
+use crate::json::{Node, Problem};
+use crate::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, Utilizations};
+
+/// One point: a distribution of task sets, and the tests applied to them.
+#[derive(Debug, Clone)]
+pub(super) struct CurveParameters {
+    generator: Generator,
+    periods: Vec<u64>,
+    periods_are: PeriodsAre,
+    tests: Vec<ReservationTest>,
+    seed: u64,
+}
+
+/// How the list of periods is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PeriodsAre {
+    List,
+    Harmonic,
+    LogUniform,
+}
+
+const PERIODS_ARE: [(&str, PeriodsAre); 3] =
+    [("list", PeriodsAre::List), ("harmonic", PeriodsAre::Harmonic), ("log-uniform", PeriodsAre::LogUniform)];
+const UTILIZATIONS: [(&str, Utilizations); 3] = [
+    ("uunifast", Utilizations::UUniFast),
+    ("uunifast-discard", Utilizations::UUniFastDiscard),
+    ("rand-fixed-sum", Utilizations::RandFixedSum),
+];
+const RESERVATIONS: [(&str, ReservationPeriod); 2] =
+    [("drawn", ReservationPeriod::Drawn), ("shortest", ReservationPeriod::Shortest)];
+
+/// Most tasks on an SM, or of all SMs.
+const MAX_TASKS: u32 = 1_000;
+
+impl Default for CurveParameters {
+    /// As `gpusched tasks curve` without options, at utilization 0.2.
+    fn default() -> Self {
+        Self {
+            generator: Generator {
+                sms: 2,
+                tasks_per_sm: 3,
+                gang_tasks: 2,
+                single_permille: 200,
+                gang_permille: 200,
+                utilizations: Utilizations::UUniFast,
+                periods: Periods::List(Vec::new()),
+                reservation: ReservationPeriod::Drawn,
+                deadline_percent: 75,
+            },
+            periods: vec![10_000, 20_000, 25_000, 40_000, 50_000, 100_000],
+            periods_are: PeriodsAre::List,
+            tests: vec![
+                ReservationTest::Sbf,
+                ReservationTest::SbfLinear,
+                ReservationTest::Chunks,
+                ReservationTest::Exact,
+            ],
+            seed: 0,
+        }
+    }
+}
+
+fn named<T: Copy>(value: Node<'_>, table: &[(&str, T)]) -> Result<T, Problem> {
+    let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
+    grid::one_of(value, &names, |name| table.iter().find(|entry| entry.0 == name).map(|entry| entry.1))
+}
+
+impl Parameters for CurveParameters {
+    const KEYS: &'static [&'static str] = &[
+        "deadlines_from_percent",
+        "gang_tasks",
+        "gang_utilization_permille",
+        "periods",
+        "periods_are",
+        "reservation_period",
+        "sms",
+        "tasks_per_sm",
+        "tests",
+        "utilization_permille",
+        "utilizations",
+    ];
+
+    fn read(key: &str, value: Node<'_>, _files: &Files<'_>) -> Result<Change<Self>, Problem> {
+        Ok(match key {
+            "deadlines_from_percent" => {
+                let percent = value.whole_u32(0, 100)?;
+                Box::new(move |point| point.generator.deadline_percent = percent)
+            }
+            "gang_tasks" => {
+                let tasks = value.whole_u32(0, MAX_TASKS)? as usize;
+                Box::new(move |point| point.generator.gang_tasks = tasks)
+            }
+            "gang_utilization_permille" => {
+                let permille = value.whole_u32(0, 1_000)?;
+                Box::new(move |point| point.generator.gang_permille = permille)
+            }
+            "periods" => {
+                let periods = value.filled_list()?.into_iter().map(|period| period.whole_number(1, 1 << 48));
+                let periods = periods.collect::<Result<Vec<u64>, Problem>>()?;
+                Box::new(move |point| point.periods.clone_from(&periods))
+            }
+            "periods_are" => {
+                let meant = named(value, &PERIODS_ARE)?;
+                Box::new(move |point| point.periods_are = meant)
+            }
+            "reservation_period" => {
+                let reservation = named(value, &RESERVATIONS)?;
+                Box::new(move |point| point.generator.reservation = reservation)
+            }
+            "sms" => {
+                let sms = value.whole_u32(1, 128)?;
+                Box::new(move |point| point.generator.sms = sms)
+            }
+            "tasks_per_sm" => {
+                let tasks = value.whole_u32(0, MAX_TASKS)? as usize;
+                Box::new(move |point| point.generator.tasks_per_sm = tasks)
+            }
+            "tests" => {
+                let names = ReservationTest::ALL.map(ReservationTest::name);
+                let tests = value.filled_list()?.into_iter();
+                let tests = tests.map(|test| grid::one_of(test, &names, ReservationTest::from_name));
+                let tests = tests.collect::<Result<Vec<_>, Problem>>()?;
+                if (1..tests.len()).any(|index| tests[..index].contains(&tests[index])) {
+                    return Err(value.problem("a test stands twice"));
+                }
+                Box::new(move |point| point.tests.clone_from(&tests))
+            }
+            "utilization_permille" => {
+                let permille = value.whole_u32(0, 1_000)?;
+                Box::new(move |point| point.generator.single_permille = permille)
+            }
+            _ => {
+                let utilizations = named(value, &UTILIZATIONS)?;
+                Box::new(move |point| point.generator.utilizations = utilizations)
+            }
+        })
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+}
+
+/// The points with their periods, if they have tasks and sound periods.
+pub(super) fn checked(grid: &Grid<'_>, mut points: Vec<CurveParameters>) -> Result<Vec<CurveParameters>, Problem> {
+    let node = grid.parameters.or(grid.axes).unwrap_or(grid.root);
+    for point in &mut points {
+        if point.generator.tasks_per_sm + point.generator.gang_tasks == 0 {
+            return Err(node.problem("tasks_per_sm and gang_tasks are both 0: there are no tasks"));
+        }
+        let periods = point.periods.clone();
+        point.generator.periods = match (point.periods_are, &periods[..]) {
+            (PeriodsAre::List, _) => Periods::List(periods),
+            (PeriodsAre::Harmonic, _) => Periods::Harmonic(periods),
+            (PeriodsAre::LogUniform, &[least, most]) if least <= most => Periods::LogUniform(least, most),
+            (PeriodsAre::LogUniform, _) => {
+                return Err(node.problem("log-uniform periods need two periods, the shortest and the longest"));
+            }
+        };
+    }
+    Ok(points)
+}
+
+/// A study of acceptance ratios.
+#[derive(Debug)]
+pub(super) struct CurveStudy {
+    pub(super) points: Vec<CurveParameters>,
+}
+
+impl Experiment for CurveStudy {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(CurveWorker(&self.points))
+    }
+}
+
+impl StudyExperiment for CurveStudy {
+    fn columns(&self) -> &'static str {
+        "drawn,necessary,sbf,sbf-linear,chunks,harmonic,digraph,exact"
+    }
+
+    fn tally(&self, point: u64) -> Box<dyn Tally> {
+        Box::new(AcceptanceTally::new(super::point(&self.points, point).map_or(&[][..], |point| &point.tests)))
+    }
+}
+
+struct CurveWorker<'a>(&'a [CurveParameters]);
+
+impl Worker for CurveWorker<'_> {
+    fn values(&mut self, point: u64, samples: Range<u64>) -> Result<String, String> {
+        let point = super::point(self.0, point)?;
+        let counts = count_accepted(&point.generator, &point.tests, point.seed, samples);
+        let accepted = ReservationTest::ALL.map(|test| point.tests.iter().position(|other| *other == test));
+        let places = [Some(0), Some(1)].into_iter().chain(accepted.map(|place| place.map(|place| place + 2)));
+        let fields: Vec<String> =
+            places.map(|place| place.map_or_else(String::new, |place| counts[place].to_string())).collect();
+        Ok(fields.join(","))
+    }
+}
+
+/// Sums of the columns; a test that is not applied has none.
+struct AcceptanceTally {
+    samples: u64,
+    counts: [Option<u64>; 8],
+}
+
+impl AcceptanceTally {
+    fn new(tests: &[ReservationTest]) -> Self {
+        let mut counts = [Some(0); 8];
+        for (count, test) in counts[2..].iter_mut().zip(ReservationTest::ALL) {
+            *count = tests.contains(&test).then_some(0);
+        }
+        Self { samples: 0, counts }
+    }
+}
+
+impl Tally for AcceptanceTally {
+    fn add(&mut self, samples: u64, values: &str) -> Option<()> {
+        self.samples += samples;
+        let mut fields = values.split(',');
+        for count in &mut self.counts {
+            let field = fields.next()?;
+            match count {
+                Some(count) => *count += field.parse::<u64>().ok()?,
+                None if field.is_empty() => {}
+                None => return None,
+            }
+        }
+        fields.next().is_none().then_some(())
+    }
+
+    fn measures(&self) -> Vec<(&'static str, Measure)> {
+        let drawn = self.counts[0].unwrap_or(0);
+        let names = ["drawn", "necessary"].into_iter().chain(ReservationTest::ALL.map(ReservationTest::name));
+        let share = |(index, (name, count)): (usize, (&'static str, &Option<u64>))| {
+            Some((name, Measure::Share { count: (*count)?, of: if index == 0 { self.samples } else { drawn } }))
+        };
+        names.zip(&self.counts).enumerate().filter_map(share).collect()
+    }
+}
+
+impl Curve {
+    /// Computes one point on rayon's current threads, as a study of one point. `done` is told how many task sets were
+    /// tried since it was last called. The result depends on the curve only.
+    ///
+    /// # Errors
+    /// None that task sets give; [`StudyError`] is what all studies may return.
+    pub fn point(&self, single_permille: u32, done: impl Fn(u64) + Sync) -> Result<CurvePoint, StudyError> {
+        let parameters = CurveParameters {
+            generator: Generator { single_permille, ..self.generator.clone() },
+            tests: self.tests.clone(),
+            seed: self.seed,
+            ..CurveParameters::default()
+        };
+        let experiment = CurveStudy { points: vec![parameters] };
+        let per_row = StudyCommand::TasksCurve.samples_per_row();
+        let layout = Layout { points: 1, samples: self.samples, per_row };
+        let mut tally = AcceptanceTally::new(&self.tests);
+        let work = Work { experiment: &experiment, layout, shard: Shard::WHOLE, done: 0 };
+        work.run(&AtomicBool::new(false), |rows| {
+            for row in rows {
+                let wrong = || StudyError::Values { row: row.number, command: StudyCommand::TasksCurve.name() };
+                tally.add(row.place.samples, &row.values).ok_or_else(wrong)?;
+                done(row.place.samples);
+            }
+            Ok(())
+        })?;
+        let of_test = |test: &ReservationTest| ReservationTest::ALL.iter().position(|other| other == test);
+        let places = [Some(0), Some(1)].into_iter().chain(self.tests.iter().map(|test| Some(of_test(test)? + 2)));
+        let counts: Vec<u64> = places.map(|place| place.and_then(|place| tally.counts[place]).unwrap_or(0)).collect();
+        Ok(self.counted(single_permille, &counts))
+    }
+}

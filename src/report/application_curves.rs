@@ -1,0 +1,88 @@
+//! Curves over the number of applications.
+
+use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
+use crate::experiments::evr::{Statistic, SweepPoint};
+
+/// What is drawn upwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Requirements met (Figures 3 and 6).
+    Met,
+    /// Total violation \[s\] (Figure 4).
+    Violation,
+    /// SM utilization \[%\] (Figure 5, bars).
+    Utilization,
+    /// Mean of the applications' own powers \[W\] (Figure 5, lines).
+    ApplicationPower,
+    /// Mean power of the board \[W\].
+    BoardPower,
+}
+
+impl Quantity {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Met => "timing requirements met",
+            Self::Violation => "total violation [s]",
+            Self::Utilization => "SM utilization [%]",
+            Self::ApplicationPower => "mean power per application [W]",
+            Self::BoardPower => "mean board power [W]",
+        }
+    }
+
+    fn of(self, point: &SweepPoint) -> Statistic {
+        match self {
+            Self::Met => point.met,
+            Self::Violation => point.violation_s,
+            Self::Utilization => {
+                let Statistic { mean, deviation, least, most } = point.utilization;
+                Statistic { mean: 100.0 * mean, deviation: 100.0 * deviation, least: 100.0 * least, most: 100.0 * most }
+            }
+            Self::ApplicationPower => point.application_power_w,
+            Self::BoardPower => point.mean_power_w,
+        }
+    }
+}
+
+/// A picture with one curve for each scheduler; bars show one standard deviation to either side of the mean.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curves<'a> {
+    /// Above the picture.
+    pub title: &'a str,
+    /// What is counted to the right.
+    pub x_title: &'a str,
+    /// What is drawn upwards.
+    pub quantity: Quantity,
+    /// The points, in any order.
+    pub points: &'a [SweepPoint],
+}
+
+impl Curves<'_> {
+    /// The picture.
+    ///
+    /// # Errors
+    /// As [`Chart::draw`].
+    pub fn draw(&self) -> Result<Drawing, DrawError> {
+        let value = |point: &SweepPoint| self.quantity.of(point);
+        let last = self.points.iter().map(|point| f64::from(point.applications)).fold(1.0, f64::max);
+        let highest = self.points.iter().map(|point| value(point).mean + value(point).deviation).fold(1e-3, f64::max);
+        let synthetic = self.points.iter().any(|point| point.synthetic);
+        let title = format!("{}{}", self.title, if synthetic { " (SYNTHETIC)" } else { "" });
+        let mut names: Vec<&str> = Vec::new();
+        for point in self.points {
+            if !names.contains(&point.scheduler.as_str()) {
+                names.push(&point.scheduler);
+            }
+        }
+        let series = names.into_iter().map(|name| {
+            let mut own: Vec<&SweepPoint> = self.points.iter().filter(|point| point.scheduler == name).collect();
+            own.sort_by_key(|point| point.applications);
+            let points = own.iter().map(|point| (f64::from(point.applications), value(point).mean)).collect();
+            let bar = |Statistic { mean, deviation, .. }: Statistic| (mean - deviation, mean + deviation);
+            let bars = own.iter().map(|point| bar(value(point))).collect();
+            Series { bars, ..Series::new(name, points) }
+        });
+        let x = Axis { title: self.x_title.to_owned(), range: 0.0..last * 1.03 };
+        let y = Axis { title: self.quantity.title().to_owned(), range: 0.0..highest * 1.05 };
+        Chart::new(title, x, y, series.collect()).with_points().draw()
+    }
+}

@@ -1,0 +1,120 @@
+//! Values of things that have names: a row for each name, and in it a dot with its interval for each quantity.
+
+use super::{Curve, Dot};
+use crate::draw::theme::{Fill, line_colour};
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, Stroke};
+
+/// Height of one quantity in a row.
+const LINE: Length = 22 * MM / 10;
+/// Between two rows.
+const GAP: Length = 2 * MM;
+const LEGEND_ROW: Length = 4 * MM;
+/// Half of the width of a dot.
+const RADIUS: Length = 6 * MM / 10;
+/// Right of the plot, where half of the last tick's label reaches.
+const RIGHT_MARGIN: Length = 6 * MM;
+
+pub(super) fn draw(title: &str, counted: &str, highest: f64, names: &[&str], curves: &[Curve]) -> Drawing {
+    let mut sheet = Sheet::new();
+    let widest = names.iter().map(|name| Sheet::text_width(name)).max().unwrap_or(0);
+    let legend = sheet.title(title, PAGE_WIDTH);
+    let left = Sheet::MARGIN + widest + 2 * MM;
+    let top = self::legend(&mut sheet, legend, left, curves) + MM;
+    let row = LINE * length(curves.len()) + GAP;
+    let plot = Rect::between(left, top, PAGE_WIDTH - RIGHT_MARGIN, top + row * length(names.len()));
+    let step = round_step(highest);
+    let ticks: Vec<(Length, String)> = (0..=10)
+        .map(|number| f64::from(number) * step)
+        .take_while(|value| *value <= highest * (1.0 + 1e-9))
+        .map(|value| (scaled(&plot, value / highest), tick(value, step)))
+        .collect();
+    for (x, _) in &ticks {
+        sheet.line((*x, plot.y), (*x, plot.bottom()), Sheet::GRID);
+    }
+    for (number, name) in names.iter().enumerate() {
+        let upper = top + row * length(number);
+        sheet.text(*name, left - MM, upper + row / 2, Anchor::End);
+        for (index, curve) in curves.iter().enumerate() {
+            let y = upper + GAP / 2 + LINE * length(index) + LINE / 2;
+            for dot in curve.dots.iter().filter(|dot| (dot.x - number as f64).abs() < 0.5) {
+                self::dot(&mut sheet, &plot, highest, index, dot, y);
+            }
+        }
+    }
+    let bottom = sheet.axis((plot.x, plot.right()), plot.bottom(), ticks, "");
+    sheet.text(counted, plot.centre().x, bottom + MM, Anchor::Middle);
+    sheet.into_drawing(title.to_owned(), PAGE_WIDTH, bottom + 3 * MM)
+}
+
+/// The names of curves from `top` down; gives where they end.
+fn legend(sheet: &mut Sheet, top: Length, left: Length, curves: &[Curve]) -> Length {
+    let (mut x, mut y) = (left, top);
+    for (index, curve) in curves.iter().enumerate().filter(|(_, curve)| !curve.name.is_empty()) {
+        let width = 4 * RADIUS + Sheet::text_width(&curve.name) + 4 * MM;
+        if x + width > PAGE_WIDTH && x > left {
+            (x, y) = (left, y + LEGEND_ROW);
+        }
+        let middle = y + LEGEND_ROW / 2;
+        mark(sheet, x + RADIUS, middle, index);
+        sheet.text(&*curve.name, x + 4 * RADIUS, middle, Anchor::Start);
+        x += width;
+    }
+    y + LEGEND_ROW
+}
+
+fn dot(sheet: &mut Sheet, plot: &Rect, highest: f64, index: usize, dot: &Dot, y: Length) {
+    let stroke = Stroke { colour: line_colour(index), ..Sheet::AXIS };
+    let [low, at, high] = [dot.low, dot.value, dot.high].map(|value| scaled(plot, value / highest));
+    sheet.line((low, y), (high, y), stroke);
+    for end in [low, high] {
+        sheet.line((end, y - RADIUS), (end, y + RADIUS), stroke);
+    }
+    mark(sheet, at, y, index);
+}
+
+fn mark(sheet: &mut Sheet, x: Length, y: Length, index: usize) {
+    let area = Rect { x: x - RADIUS, y: y - RADIUS, width: 2 * RADIUS, height: 2 * RADIUS };
+    sheet.area(area, Some(Fill::plain(line_colour(index))), None);
+}
+
+/// A step of 1, 2 or 5 times a power of ten that divides an axis into four to ten.
+fn round_step(highest: f64) -> f64 {
+    let power = 10_f64.powf((highest / 4.0).log10().floor());
+    [5.0, 2.0, 1.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| 4.0 * step <= highest * 1.000_001)
+        .unwrap_or(power)
+}
+
+/// A number on the axis, with the decimals that its step needs.
+fn tick(value: f64, step: f64) -> String {
+    let decimals = (0..12).find(|&decimals| step * 10_f64.powi(decimals) >= 0.999_999).unwrap_or(12);
+    format!("{value:.*}", usize::try_from(decimals).unwrap_or(0))
+}
+
+fn length(count: usize) -> Length {
+    Length::try_from(count).unwrap_or(Length::MAX / 1_000_000)
+}
+
+/// Where a share, 0 to 1, of a plot ends.
+#[expect(clippy::cast_possible_truncation, reason = "a share of a plot's width fits")]
+fn scaled(plot: &Rect, share: f64) -> Length {
+    plot.x + (plot.width as f64 * share.clamp(0.0, 1.0)).round() as Length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_have_round_steps() {
+        for (highest, step, last) in
+            [(100.0, 20.0, "100"), (0.9, 0.2, "0.8"), (23_600.0, 5_000.0, "20000"), (1e-3, 2e-4, "0.0010")]
+        {
+            let found = round_step(highest);
+            assert!((found / step - 1.0).abs() < 1e-9, "{found} is not {step}");
+            assert_eq!(tick((highest / step + 1e-9).floor() * step, step), last);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a study says, as a table, as comma-separated values, and as JSON.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use super::csv::field as csv_field;
+use super::table::plain_table;
+use crate::experiments::study::{Measure, PointSummary, Study, StudySummary};
+
+/// Names of all measures, in the order in which points have them.
+pub(super) fn names(summary: &StudySummary) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for (name, _) in summary.points.iter().flat_map(|point| &point.measures) {
+        if !names.contains(name) {
+            names.push(*name);
+        }
+    }
+    names
+}
+
+/// A measure of a point by name.
+pub(super) fn measure(point: &PointSummary, name: &str) -> Option<Measure> {
+    point.measures.iter().find(|(other, _)| *other == name).map(|(_, measure)| *measure)
+}
+
+/// A table for people: one line a point, 95 % confidence intervals in brackets, shares in percent.
+#[must_use]
+pub fn summary_table(study: &Study, summary: &StudySummary) -> String {
+    let names = names(summary);
+    let mut header: Vec<&str> = study.axes.iter().map(|axis| axis.key.as_str()).collect();
+    let axes = header.len();
+    header.push("samples");
+    header.extend(&names);
+    let mut table = plain_table(&header, axes..header.len());
+    for point in &summary.points {
+        let mut cells: Vec<String> = study.coordinates(point.point).iter().map(|value| value.text.clone()).collect();
+        cells.push(point.samples.to_string());
+        cells.extend(names.iter().map(|name| measure(point, name).map_or_else(|| "-".to_owned(), shown)));
+        table.add_row(cells);
+    }
+    format!("{table}\n")
+}
+
+/// A measure for people, with the digits that its interval leaves sense to.
+fn shown(measure: Measure) -> String {
+    let (factor, unit) = match measure {
+        Measure::Share { .. } => (100.0, " %"),
+        Measure::Mean { .. } | Measure::Largest(_) => (1.0, ""),
+    };
+    let Some(value) = measure.value().map(|value| factor * value) else { return "-".to_owned() };
+    let Some((low, high)) = measure.interval().map(|(low, high)| (factor * low, factor * high)) else {
+        return format!("{value:.3}{unit}");
+    };
+    let decimals = (1..6).find(|&decimals| (high - low) * 10_f64.powi(decimals) >= 10.0).unwrap_or(6);
+    let decimals = usize::try_from(decimals).unwrap_or(0);
+    format!("{value:.decimals$}{unit} [{low:.decimals$}, {high:.decimals$}]")
+}
+
+/// One line a point: the grid's values, samples, and for each quantity its value and 95 % confidence interval; empty
+/// where there is none. Shares are from 0 to 1.
+#[must_use]
+pub fn summary_csv(study: &Study, summary: &StudySummary) -> String {
+    let names = names(summary);
+    let mut text = String::new();
+    for axis in &study.axes {
+        text += &csv_field(&axis.key);
+        text.push(',');
+    }
+    text += "samples";
+    for name in &names {
+        // Writing to a string cannot fail.
+        let _ = write!(text, ",{name},{name}_low,{name}_high");
+    }
+    text.push('\n');
+    for point in &summary.points {
+        for value in study.coordinates(point.point) {
+            text += &csv_field(&value.text);
+            text.push(',');
+        }
+        text += &point.samples.to_string();
+        for name in &names {
+            let found = measure(point, name);
+            let interval = found.and_then(|found| found.interval());
+            let fields =
+                [found.and_then(|found| found.value()), interval.map(|ends| ends.0), interval.map(|ends| ends.1)];
+            for field in fields {
+                text.push(',');
+                text += &field.map_or_else(String::new, |field| field.to_string());
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The same as one JSON document, with what identifies the study.
+#[must_use]
+pub fn summary_json(study: &Study, summary: &StudySummary) -> Value {
+    let points = summary.points.iter().map(|point| {
+        let keys = study.axes.iter().map(|axis| axis.key.clone());
+        let values = study.coordinates(point.point).into_iter().map(|value| Value::from(value.text.as_str()));
+        let measures = point.measures.iter().map(|(name, measure)| ((*name).to_owned(), measure_json(*measure)));
+        json!({
+            "point": point.point,
+            "parameters": keys.zip(values).collect::<Map<String, Value>>(),
+            "samples": point.samples,
+            "measures": measures.collect::<Map<String, Value>>(),
+        })
+    });
+    json!({
+        "study": study.name,
+        "command": study.command.name(),
+        "digest": study.digest,
+        "gpusched": env!("CARGO_PKG_VERSION"),
+        "rows": summary.rows,
+        "rows_expected": summary.expected,
+        "points": points.collect::<Vec<_>>(),
+    })
+}
+
+fn measure_json(measure: Measure) -> Value {
+    let (low, high) = measure.interval().unzip();
+    let value = measure.value();
+    match measure {
+        Measure::Share { count, of } => json!({"value": value, "low": low, "high": high, "count": count, "of": of}),
+        Measure::Mean { statistic, count } => json!({
+            "value": value, "low": low, "high": high, "samples": count,
+            "deviation": statistic.deviation, "least": statistic.least, "most": statistic.most,
+        }),
+        Measure::Largest(_) => json!({"largest": value}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_the_digits_that_their_intervals_leave_sense_to() {
+        let share = |count, of| shown(Measure::Share { count, of });
+        assert_eq!(share(0, 1_000_000), "0.00000 % [0.00000, 0.00038]");
+        assert_eq!(share(1_000_000, 1_000_000), "100.00000 % [99.99962, 100.00000]");
+        // Newcombe 1998, Table I: 0.2553 to 0.3662.
+        assert_eq!(share(81, 263), "30.8 % [25.5, 36.6]");
+        assert_eq!(share(0, 0), "-");
+        assert_eq!(shown(Measure::Largest(0.5)), "0.500");
+    }
+}

@@ -1,0 +1,337 @@
+//! Timelines of blocks on SMs: the layout, as plain data.
+//!
+//! From top to bottom: title, legend, one band for each SM, one lane for each copy engine in use, the panels of occupancy
+//! and of queues if asked for, one row with launch arrows for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as high as the
+//! share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS 2017.
+
+mod across;
+mod arrows;
+mod bands;
+mod comparison;
+mod context;
+mod copies;
+mod draw;
+mod error;
+mod items;
+mod layout;
+mod legend;
+mod occupancy;
+mod options;
+mod pieces;
+mod profile;
+mod queues;
+mod scale;
+mod thin;
+mod tooltip;
+
+use std::ops::Range;
+
+pub use comparison::{FinishMark, comparison};
+pub use error::TimelineError;
+pub use options::{HeightBy, TimelineOptions};
+
+use crate::draw::theme::Fill;
+use crate::draw::{Anchor, AxisTicks, Dash, Length, Point, Rect};
+use crate::gpu::Rule;
+use crate::time::Instant;
+use crate::workload::{KernelId, OperationId, StreamId};
+
+/// What goes where in a timeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timeline {
+    /// Width of the paper.
+    pub width: Length,
+    /// Height of the paper.
+    pub height: Length,
+    /// Name of the scenario, also for viewers.
+    pub name: String,
+    /// Texts outside the parts below: title, axis titles.
+    pub captions: Vec<Label>,
+    /// What colours and hatches mean.
+    pub legend: Vec<LegendEntry>,
+    /// The time shown; the end is where the window or the run ends.
+    pub window: Range<Instant>,
+    /// The area in which time goes from left to right; bands, lanes and rows are in it.
+    pub plot: Rect,
+    /// AxisTicks and their places from left to right.
+    pub ticks: AxisTicks,
+    /// Where each tick is.
+    pub tick_places: Vec<Length>,
+    /// The SMs.
+    pub bands: Vec<Band>,
+    /// Names across bands that are too low for labels of their own.
+    pub across: Vec<Across>,
+    /// The copy engines in use.
+    pub lanes: Vec<Lane>,
+    /// How much of the GPU is in use, if asked for.
+    pub occupancy: Option<Occupancy>,
+    /// The queues in which something waits, if asked for: EE queues, highest priority first, then CE queues.
+    pub queues: Vec<QueueRow>,
+    /// The streams in use.
+    pub rows: Vec<StreamRow>,
+}
+
+/// Text inside the figure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// The text.
+    pub text: String,
+    /// What it covers, in the embedded font; a viewer with another font keeps the end that the anchor names.
+    pub area: Rect,
+    /// Which end of it stays where it is in any font.
+    pub anchor: Anchor,
+    /// Font size.
+    pub size: Length,
+    /// How it looks.
+    pub style: LabelStyle,
+}
+
+/// How a label looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelStyle {
+    /// Black.
+    Normal,
+    /// Bold.
+    Bold,
+    /// Grey.
+    Quiet,
+    /// Grey, read from below.
+    QuietUpwards,
+}
+
+/// One SM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Band {
+    /// The SM.
+    pub sm: u32,
+    /// Its name, where there is room for it.
+    pub label: Option<Label>,
+    /// The whole capacity of the SM, over the whole window.
+    pub area: Rect,
+    /// What the height of the area stands for: threads, bytes or registers.
+    pub capacity: u32,
+    /// Marks beside the band that say how much that is.
+    pub marks: Vec<Label>,
+    /// Blocks, in the order in which they started.
+    pub blocks: Vec<Blocks>,
+    /// Blocks that take none of the resource, below the band.
+    pub thin: Vec<ThinLine>,
+    /// Too many blocks to show, by kernel; then `blocks` is empty.
+    pub profiles: Vec<OccupancyProfile>,
+}
+
+/// One block, or several equal ones that are drawn as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blocks {
+    /// The kernel launch.
+    pub operation: OperationId,
+    /// The kernel.
+    pub kernel: KernelId,
+    /// The block's number, if it is one.
+    pub index: Option<u32>,
+    /// How many blocks: those that run at one time, times how often they follow one another without a pause.
+    pub count: u64,
+    /// From the first start to the last end, whether that is inside the window or not.
+    pub time: Range<Instant>,
+    /// What all blocks that run at one time take of the SM.
+    pub units: u32,
+    /// Where they are drawn: in one piece, unless no free piece was large enough.
+    pub pieces: Vec<Piece>,
+}
+
+/// A box.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The part of the SM's capacity.
+    pub units: Range<u32>,
+    /// On paper.
+    pub area: Rect,
+    /// What is written on it.
+    pub label: Option<Label>,
+}
+
+/// Blocks of one kernel that take none of the resource shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThinLine {
+    /// The kernel.
+    pub kernel: KernelId,
+    /// How many blocks.
+    pub count: u64,
+    /// From the first start to the last end.
+    pub time: Range<Instant>,
+    /// On paper.
+    pub area: Rect,
+}
+
+/// Many blocks of one kernel, or of all kernels behind the first ones, as one shape: how much of the SM they took, on
+/// average over steps of equal length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OccupancyProfile {
+    /// The kernel; `None`: several that share a shape.
+    pub kernel: Option<KernelId>,
+    /// How many blocks, on this SM and in the window at least in part.
+    pub count: u64,
+    /// The polygon's corners; more than one where there are pauses.
+    pub outlines: Vec<Vec<Point>>,
+    /// What is written on it.
+    pub label: Option<Label>,
+}
+
+/// The name of a kernel across several SMs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Across {
+    /// The kernel.
+    pub kernel: KernelId,
+    /// How many blocks, on the SMs shown and in the window at least in part.
+    pub count: u64,
+    /// What is written.
+    pub label: Label,
+}
+
+/// One copy engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lane {
+    /// The engine.
+    pub engine: u32,
+    /// Its name.
+    pub label: Label,
+    /// The whole window.
+    pub area: Rect,
+    /// Copies, in the order in which they started.
+    pub copies: Vec<CopyBox>,
+}
+
+/// A copy, or several that are too short to tell apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyBox {
+    /// The (first) copy.
+    pub operation: OperationId,
+    /// How many.
+    pub count: u64,
+    /// Sum of their sizes \[bytes\].
+    pub bytes: u64,
+    /// How it is filled.
+    pub fill: Fill,
+    /// On paper.
+    pub area: Rect,
+    /// What is written on it.
+    pub label: Option<Label>,
+}
+
+/// How much of all SMs' resources is in use over time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occupancy {
+    /// The whole window, from nothing to everything in use.
+    pub area: Rect,
+    /// Name of the panel.
+    pub label: Label,
+    /// What its edges stand for.
+    pub marks: Vec<Label>,
+    /// The resources of which something is in use.
+    pub curves: Vec<OccupancyCurve>,
+}
+
+/// The share of one resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OccupancyCurve {
+    /// The resource.
+    pub resource: HeightBy,
+    /// How the line is interrupted.
+    pub dash: Dash,
+    /// The line, from left to right.
+    pub points: Vec<Point>,
+    /// The line that stands for it in the key.
+    pub key: [Point; 2],
+    /// Its name in the key.
+    pub label: Label,
+}
+
+/// One queue over time, its head uppermost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueRow {
+    /// Its name.
+    pub name: String,
+    /// Its name beside its head's place.
+    pub label: Label,
+    /// How long it gets, if that is more than is shown.
+    pub more: Option<Label>,
+    /// The whole window, and the places that are shown.
+    pub area: Rect,
+    /// What is in it.
+    pub entries: Vec<QueueEntry>,
+}
+
+/// An operation at one place of a queue, held by one rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueEntry {
+    /// The (first) operation.
+    pub operation: OperationId,
+    /// How many operations, if they are too short to tell apart.
+    pub count: u64,
+    /// Its place, from 0, the head.
+    pub position: usize,
+    /// When.
+    pub time: Range<Instant>,
+    /// The rule that holds the head.
+    pub rule: Option<Rule>,
+    /// How it is filled.
+    pub fill: Fill,
+    /// On paper.
+    pub area: Rect,
+    /// What is written on it.
+    pub label: Option<Label>,
+}
+
+/// One stream, or the last of many streams together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamRow {
+    /// The stream, or streams.
+    pub streams: Vec<StreamId>,
+    /// Its whole name.
+    pub name: String,
+    /// Its name and priority, shortened.
+    pub label: Label,
+    /// The whole window.
+    pub area: Rect,
+    /// Launches, in order of time.
+    pub arrows: Vec<Arrow>,
+}
+
+/// Operations submitted to one stream at one time, or at times too close to tell apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrow {
+    /// Where.
+    pub x: Length,
+    /// Width of its head: less where arrows are close.
+    pub head: Length,
+    /// The operations, in launch order; only the first of many.
+    pub operations: Vec<OperationId>,
+    /// How many kernels were launched.
+    pub kernels: u64,
+    /// How many copies and memsets were submitted.
+    pub others: u64,
+    /// What is written beside it.
+    pub label: Option<Label>,
+}
+
+/// An entry of the legend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LegendEntry {
+    /// The mark, if it has one.
+    pub mark: Option<LegendMark>,
+    /// The text.
+    pub label: Label,
+    /// The text before it was shortened.
+    pub full: String,
+}
+
+/// What an entry of the legend explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LegendMark {
+    /// How it is filled.
+    pub fill: Fill,
+    /// Where.
+    pub area: Rect,
+    /// Shown as a thin line in the figure.
+    pub thin: bool,
+}

@@ -1,0 +1,163 @@
+//! Launch arrows, one row for each stream.
+
+use std::collections::BTreeMap;
+
+use super::context::{Context, short, starting_at};
+use super::{Arrow, Label, LabelStyle, StreamRow};
+use crate::draw::theme::Theme;
+use crate::draw::{Length, MM, Rect, font};
+use crate::workload::{OperationId, OperationKind, StreamId};
+
+/// Height of a row.
+pub(super) const HEIGHT: Length = 3 * MM + MM / 2;
+/// Rows at most; further streams share the last one.
+const MOST_ROWS: usize = 24;
+/// Width of an arrow's head.
+const HEAD: Length = 11 * MM / 10;
+/// Arrows closer than this are drawn as one.
+const LEAST_DISTANCE: Length = MM / 2;
+/// Half of an arrow's head, and some space.
+const BESIDE: Length = 9 * MM / 10;
+/// Operations of one arrow that are told one by one.
+const MOST_TOLD: usize = 12;
+
+/// The operations of one row, in launch order.
+pub(super) struct Group {
+    /// Their streams: one, but for the last row of many.
+    streams: Vec<StreamId>,
+    operations: Vec<OperationId>,
+}
+
+/// The streams that operations of the window belong to, those behind the first ones together.
+pub(super) fn groups(context: &Context<'_>) -> Vec<Group> {
+    let mut streams: BTreeMap<StreamId, Vec<OperationId>> = BTreeMap::new();
+    let window = &context.scale.window;
+    for (id, record) in (0..).map(OperationId).zip(context.summary.trace.operations()) {
+        let chosen = match record.kind {
+            OperationKind::Kernel(kernel) => context.is_chosen(kernel),
+            OperationKind::Copy(_) | OperationKind::Memset => context.options.only.is_none(),
+        };
+        if chosen && window.start <= record.launched() && record.launched() <= window.end {
+            streams.entry(record.stream).or_default().push(id);
+        }
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    for (position, (stream, operations)) in streams.into_iter().enumerate() {
+        if position < MOST_ROWS {
+            groups.push(Group { streams: vec![stream], operations });
+        } else if let Some(last) = groups.last_mut() {
+            last.streams.push(stream);
+            last.operations.extend(operations);
+        }
+    }
+    if let Some(last) = groups.last_mut() {
+        // Numbered in launch order.
+        last.operations.sort_unstable();
+    }
+    groups
+}
+
+/// A row's name and what is special about its stream: a priority is stated only where the scenario states it.
+pub(super) fn name(context: &Context<'_>, group: &Group) -> (String, String) {
+    let [id] = group.streams.as_slice() else {
+        return (format!("{} more streams", group.streams.len()), String::new());
+    };
+    if *id == StreamId::NULL {
+        return ("NULL stream".to_owned(), String::new());
+    }
+    let Some(stream) = context.summary.trace.streams().get(id.0 as usize) else { return <_>::default() };
+    let stated = !stream.blocking || stream.priority != 0;
+    let priority = if stated { format!(" (prio. {})", signed(stream.priority)) } else { String::new() };
+    (stream.name.to_string(), priority)
+}
+
+/// With a real minus sign.
+pub(super) fn signed(number: i32) -> String {
+    if number < 0 { format!("−{}", number.unsigned_abs()) } else { number.to_string() }
+}
+
+/// The name of a stream as it fits beside its row: only the name itself is shortened, first by a remark in
+/// brackets at its end, unless the word before the priority is too long for anything of the name.
+pub(super) fn fitted_name((name, suffix): &(String, String), room: Length) -> String {
+    let size = Theme::PAPER.text_size;
+    let whole = format!("{name}{suffix}");
+    if font::width(&whole, size, false) <= room {
+        return whole;
+    }
+    let full = font::width(&format!("{}{suffix}", short(name)), size, false) <= room;
+    let suffix = if full { suffix.clone() } else { suffix.replace("prio. ", "") };
+    let suffix = suffix.as_str();
+    let rest = room - font::width(suffix, size, false);
+    let name = if font::width(name, size, false) <= rest { name } else { short(name) };
+    format!("{}{suffix}", font::truncated(name, size, false, rest))
+}
+
+/// One row: its arrows and what is written beside them.
+pub(super) fn row(
+    context: &Context<'_>,
+    group: &Group,
+    (name, suffix): &(String, String),
+    area: Rect,
+    label: Label,
+) -> StreamRow {
+    let records = context.summary.trace.operations();
+    let mut arrows: Vec<Arrow> = Vec::new();
+    for &id in &group.operations {
+        let Some(record) = records.get(id.0 as usize) else { continue };
+        let x = context.scale.x(record.launched());
+        if arrows.last().is_none_or(|last| x - last.x >= LEAST_DISTANCE) {
+            arrows.push(Arrow { x, head: HEAD, operations: Vec::new(), kernels: 0, others: 0, label: None });
+        }
+        let Some(arrow) = arrows.last_mut() else { continue };
+        if arrow.operations.len() < MOST_TOLD {
+            arrow.operations.push(id);
+        }
+        match record.kind {
+            OperationKind::Kernel(_) => arrow.kernels += 1,
+            OperationKind::Copy(_) | OperationKind::Memset => arrow.others += 1,
+        }
+    }
+    for position in 1..arrows.len() {
+        // Heads get slimmer before they touch.
+        let room = (arrows[position].x - arrows[position - 1].x) * 9 / 10;
+        for arrow in &mut arrows[position - 1..=position] {
+            arrow.head = arrow.head.min(room);
+        }
+    }
+    let edge = context.scale.right() + MM;
+    for position in 0..arrows.len() {
+        let until = arrows.get(position + 1).map_or(edge, |next| next.x - BESIDE);
+        let arrow = &arrows[position];
+        let left = arrow.x + BESIDE;
+        let size = Theme::PAPER.small_size;
+        let fitting = texts(context, arrow).into_iter().find(|text| font::width(text, size, false) <= until - left);
+        arrows[position].label = fitting.map(|text| starting_at(text, left, area.centre().y, size, LabelStyle::Normal));
+    }
+    StreamRow { streams: group.streams.clone(), name: format!("{name}{suffix}"), label, area, arrows }
+}
+
+/// What may be written beside an arrow, best first. Kernels are named; copies only where there are no kernels.
+fn texts(context: &Context<'_>, arrow: &Arrow) -> Vec<String> {
+    let records = context.summary.trace.operations();
+    let kinds = || arrow.operations.iter().filter_map(|id| records.get(id.0 as usize)).map(|record| record.kind);
+    let mut names: Vec<String> = kinds()
+        .filter_map(|kind| match kind {
+            OperationKind::Kernel(kernel) => Some(context.short_name(kernel).to_owned()),
+            _ => None,
+        })
+        .collect();
+    let mut number = arrow.kernels;
+    if names.is_empty() {
+        names = kinds().map(|kind| if kind == OperationKind::Memset { "memset" } else { "copy" }.to_owned()).collect();
+        names.dedup();
+        number = arrow.others;
+    }
+    let mut texts = Vec::new();
+    if arrow.kernels + arrow.others <= MOST_TOLD as u64 {
+        texts.push(names.join(", "));
+    }
+    if number > 1 {
+        texts.push(format!("{number}×"));
+    }
+    texts
+}

@@ -1,0 +1,284 @@
+//! The layout as shapes.
+
+use super::context::{Context, PALE, fill_of};
+use super::options::TimelineOptions;
+use super::tooltip::Tooltips;
+use super::{Arrow, Band, Label, LabelStyle, Lane, LegendEntry, Occupancy, QueueRow, StreamRow, Timeline};
+use crate::draw::theme::{Colour, Fill, Theme, line_colour};
+use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text};
+use crate::report::Summary;
+
+const THEME: Theme = Theme::PAPER;
+const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: THEME.thin_line };
+const PALE_OUTLINE: Stroke = Stroke { colour: Colour(0xbb, 0xbb, 0xbb), width: THEME.thin_line };
+const FRAME: Stroke = Stroke { colour: Colour::FRAME, width: THEME.thin_line };
+const GRID: Stroke = Stroke { colour: Colour::GRID, width: THEME.thin_line };
+const AXIS: Stroke = Stroke { colour: Colour::BLACK, width: THEME.line };
+/// Narrower boxes are all outline, and get none.
+const LEAST_OUTLINED: Length = 4 * THEME.thin_line;
+/// Lower boxes show nothing of a hatch: they are plain.
+const LEAST_HATCHED: Length = MM / 2;
+/// Length of an arrow's head.
+const HEAD: Length = 12 * MM / 10;
+/// Lower bands are only set apart from one another by a faint line.
+const LEAST_FRAMED: Length = 3 * MM;
+const SUBMITTED_OTHERS: Colour = Colour(0x99, 0x99, 0x99);
+
+impl Timeline {
+    /// Draws the timeline of the run that it was made from.
+    #[must_use]
+    pub fn draw(&self, summary: &Summary<'_>, options: &TimelineOptions) -> Drawing {
+        let scale = super::scale::TimeScale { window: self.window.clone(), left: self.plot.x, width: self.plot.width };
+        let context = Context::new(summary, options, scale);
+        let mut pen = Pen { shapes: Vec::new(), tooltips: Tooltips::new(summary), context };
+        pen.grid(self);
+        for entry in &self.legend {
+            pen.legend(entry);
+        }
+        for band in &self.bands {
+            pen.band(band);
+        }
+        for name in &self.across {
+            let plate = Fill::plain(fill_of(&pen.context, Some(name.kernel)).background);
+            pen.shapes.push(Shape::Box { area: name.label.area, fill: Some(plate), stroke: None });
+            pen.label(&name.label);
+        }
+        for lane in &self.lanes {
+            pen.lane(lane);
+        }
+        if let Some(occupancy) = &self.occupancy {
+            pen.occupancy(occupancy);
+        }
+        for queue in &self.queues {
+            pen.queue(queue);
+        }
+        for row in &self.rows {
+            pen.row(row);
+        }
+        pen.axis(self);
+        for caption in &self.captions {
+            pen.label(caption);
+        }
+        Drawing { width: self.width, height: self.height, title: self.name.clone(), shapes: pen.shapes }
+    }
+}
+
+struct Pen<'a> {
+    shapes: Vec<Shape>,
+    tooltips: Tooltips<'a>,
+    context: Context<'a>,
+}
+
+impl Pen<'_> {
+    fn line(&mut self, from: (Length, Length), to: (Length, Length), stroke: Stroke) {
+        let point = |(x, y)| Point { x, y };
+        self.shapes.push(Shape::Line { from: point(from), to: point(to), stroke });
+    }
+
+    fn grid(&mut self, timeline: &Timeline) {
+        for band in &timeline.bands {
+            let fill = Some(Fill::plain(Colour(0xfa, 0xfa, 0xfa)));
+            self.shapes.push(Shape::Box { area: band.area, fill, stroke: None });
+        }
+        for &x in &timeline.tick_places {
+            self.line((x, timeline.plot.y), (x, timeline.plot.bottom()), GRID);
+        }
+    }
+
+    fn axis(&mut self, timeline: &Timeline) {
+        let plot = timeline.plot;
+        let y = plot.bottom();
+        self.line((plot.x, y), (plot.right(), y), AXIS);
+        for &x in &timeline.tick_places {
+            self.line((x, y), (x, y + Timeline::TICK), AXIS);
+        }
+        for label in timeline.tick_labels() {
+            self.label(&label);
+        }
+    }
+
+    fn label(&mut self, label: &Label) {
+        self.shapes.push(text(label));
+    }
+
+    /// A label over a hatch: on a plate of the background's colour.
+    fn plated(label: &Label, fill: Fill, shapes: &mut Vec<Shape>) {
+        if fill.ink != fill.background {
+            shapes.push(Shape::Box { area: label.area, fill: Some(Fill::plain(fill.background)), stroke: None });
+        }
+        shapes.push(text(label));
+    }
+
+    fn legend(&mut self, entry: &LegendEntry) {
+        let mut shapes = Vec::new();
+        if let Some(mark) = entry.mark {
+            let middle = mark.area.centre().y;
+            let area = if mark.thin { Rect { y: middle - MM / 8, height: MM / 4, ..mark.area } } else { mark.area };
+            let (fill, stroke) =
+                if mark.thin { (Fill::plain(mark.fill.ink), None) } else { (mark.fill, Some(OUTLINE)) };
+            shapes.push(Shape::Box { area, fill: Some(fill), stroke });
+        }
+        shapes.push(text(&entry.label));
+        self.shapes.push(Shape::Explained { tooltip: entry.full.clone(), shapes });
+    }
+
+    fn band(&mut self, band: &Band) {
+        for profile in &band.profiles {
+            let fill = fill_of(&self.context, profile.kernel);
+            let outline = Stroke { width: THEME.thin_line / 2, ..OUTLINE };
+            let polygon =
+                |corners: &Vec<Point>| Shape::Polygon { corners: corners.clone(), fill, stroke: Some(outline) };
+            let mut shapes: Vec<Shape> = profile.outlines.iter().map(polygon).collect();
+            if let Some(label) = &profile.label {
+                Self::plated(label, fill, &mut shapes);
+            }
+            let tooltip = self.tooltips.profile(band.sm, profile);
+            self.shapes.push(Shape::Explained { tooltip, shapes });
+        }
+        for blocks in &band.blocks {
+            let fill = fill_of(&self.context, Some(blocks.kernel));
+            let outline = if fill == PALE { PALE_OUTLINE } else { OUTLINE };
+            let mut shapes = Vec::new();
+            for piece in &blocks.pieces {
+                let small = piece.area.width < LEAST_OUTLINED || piece.area.height < LEAST_HATCHED;
+                let fill = if small { fill.without_hatch() } else { fill };
+                // In low bands outlines would be most of what is seen.
+                let stroke = (!small && band.area.height >= LEAST_FRAMED).then_some(outline);
+                shapes.push(Shape::Box { area: visible(piece.area), fill: Some(fill), stroke });
+                if let Some(label) = &piece.label {
+                    Self::plated(label, fill, &mut shapes);
+                }
+            }
+            let tooltip = self.tooltips.blocks(band.sm, blocks);
+            self.shapes.push(Shape::Explained { tooltip, shapes });
+        }
+        for line in &band.thin {
+            let fill = Fill::plain(fill_of(&self.context, Some(line.kernel)).ink);
+            let shapes = vec![Shape::Box { area: line.area, fill: Some(fill), stroke: None }];
+            self.shapes.push(Shape::Explained { tooltip: self.tooltips.thin(band.sm, line), shapes });
+        }
+        let frame = if band.area.height < LEAST_FRAMED { GRID } else { FRAME };
+        self.shapes.push(Shape::Box { area: band.area, fill: None, stroke: Some(frame) });
+        for label in band.label.iter().chain(&band.marks) {
+            self.label(label);
+        }
+    }
+
+    fn lane(&mut self, lane: &Lane) {
+        let frame = Stroke { colour: Colour::GRID, width: THEME.thin_line };
+        self.shapes.push(Shape::Box { area: lane.area, fill: None, stroke: Some(frame) });
+        for copy in &lane.copies {
+            let stroke = (copy.area.width >= LEAST_OUTLINED).then_some(OUTLINE);
+            let fill = if stroke.is_some() { copy.fill } else { Fill::plain(Colour::FRAME) };
+            let mut shapes = vec![Shape::Box { area: visible(copy.area), fill: Some(fill), stroke }];
+            if let Some(label) = &copy.label {
+                Self::plated(label, copy.fill, &mut shapes);
+            }
+            let tooltip = self.tooltips.copy(copy);
+            self.shapes.push(Shape::Explained { tooltip, shapes });
+        }
+        self.label(&lane.label);
+    }
+
+    fn occupancy(&mut self, panel: &Occupancy) {
+        self.shapes.push(Shape::Box { area: panel.area, fill: None, stroke: Some(FRAME) });
+        for (curve, colour) in panel.curves.iter().zip([Colour::BLACK, line_colour(0), line_colour(1)]) {
+            let stroke = Stroke { colour, width: THEME.arrow_line };
+            for points in [curve.points.clone(), curve.key.to_vec()] {
+                self.shapes.push(Shape::Path { points, stroke, dash: curve.dash });
+            }
+            self.label(&curve.label);
+        }
+        for label in panel.marks.iter().chain([&panel.label]) {
+            self.label(label);
+        }
+    }
+
+    /// Heads have strong outlines, what waits behind them has faint ones.
+    fn queue(&mut self, queue: &QueueRow) {
+        let bottom = queue.area.bottom();
+        self.line((queue.area.x, bottom), (queue.area.right(), bottom), GRID);
+        let (heads, others): (Vec<_>, Vec<_>) = queue.entries.iter().partition(|entry| entry.position == 0);
+        for entry in others.into_iter().chain(heads) {
+            let outline = if entry.position == 0 { AXIS } else { PALE_OUTLINE };
+            let stroke = (entry.area.width >= LEAST_OUTLINED).then_some(outline);
+            let fill = if stroke.is_some() { entry.fill } else { entry.fill.without_hatch() };
+            let mut shapes = vec![Shape::Box { area: visible(entry.area), fill: Some(fill), stroke }];
+            if let Some(label) = &entry.label {
+                Self::plated(label, fill, &mut shapes);
+            }
+            self.shapes.push(Shape::Explained { tooltip: self.tooltips.queued(&queue.name, entry), shapes });
+        }
+        for label in queue.more.iter().chain([&queue.label]) {
+            self.label(label);
+        }
+    }
+
+    fn row(&mut self, row: &StreamRow) {
+        let bottom = row.area.bottom();
+        self.line((row.area.x, bottom), (row.area.right(), bottom), GRID);
+        for arrow in &row.arrows {
+            let mut shapes = arrow_shapes(arrow, &row.area);
+            if let Some(label) = &arrow.label {
+                shapes.push(text(label));
+            }
+            let tooltip = self.tooltips.arrow(row, arrow);
+            self.shapes.push(Shape::Explained { tooltip, shapes });
+        }
+        let name = row.name.clone();
+        self.shapes.push(Shape::Explained { tooltip: name, shapes: vec![text(&row.label)] });
+    }
+}
+
+/// At least as wide and as high as a thin line, so that nothing is lost from sight.
+fn visible(area: Rect) -> Rect {
+    let (width, height) = (area.width.max(THEME.thin_line), area.height.max(THEME.thin_line));
+    Rect { y: area.bottom() - height, width, height, ..area }
+}
+
+/// An arrow that points upwards, with a second head if it stands for several operations.
+fn arrow_shapes(arrow: &Arrow, row: &Rect) -> Vec<Shape> {
+    let colour = if arrow.kernels > 0 { Colour::BLACK } else { SUBMITTED_OTHERS };
+    let several = if arrow.kernels > 0 { arrow.kernels > 1 } else { arrow.others > 1 };
+    let (x, top) = (arrow.x, row.y + MM / 4);
+    let stroke = Stroke { colour, width: THEME.arrow_line };
+    let shaft_top = Point { x, y: top + HEAD / 2 };
+    let mut shapes = vec![Shape::Line { from: Point { x, y: row.bottom() }, to: shaft_top, stroke }];
+    for head in 0..=i64::from(several) {
+        let tip = top + head * HEAD * 3 / 4;
+        let corner = |x, y| Point { x, y };
+        let corners =
+            vec![corner(x, tip), corner(x + arrow.head / 2, tip + HEAD), corner(x - arrow.head / 2, tip + HEAD)];
+        shapes.push(Shape::Polygon { corners, fill: Fill::plain(colour), stroke: None });
+    }
+    shapes
+}
+
+fn text(label: &Label) -> Shape {
+    let middle = label.area.centre();
+    let drop = Theme::baseline(label.size);
+    let upwards = label.style == LabelStyle::QuietUpwards;
+    let at = if upwards {
+        Point { x: middle.x + drop, y: middle.y }
+    } else {
+        let x = match label.anchor {
+            Anchor::Start => label.area.x,
+            Anchor::Middle => middle.x,
+            Anchor::End => label.area.x + label.area.width,
+        };
+        Point { x, y: middle.y + drop }
+    };
+    let colour = match label.style {
+        LabelStyle::Normal | LabelStyle::Bold => Colour::BLACK,
+        LabelStyle::Quiet | LabelStyle::QuietUpwards => Colour::GREY_TEXT,
+    };
+    Shape::Text(Text {
+        text: label.text.clone(),
+        at,
+        anchor: label.anchor,
+        size: label.size,
+        colour,
+        bold: label.style == LabelStyle::Bold,
+        upwards,
+    })
+}

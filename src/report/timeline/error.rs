@@ -1,0 +1,45 @@
+//! Why a timeline cannot be laid out.
+
+use thiserror::Error;
+
+use crate::time::Duration;
+
+/// A timeline that cannot be laid out.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TimelineError {
+    /// An end before the beginning, or no time in between.
+    #[error("the figure's time window ends at {to}, which is not after its beginning, {from}")]
+    Window {
+        /// Where it begins.
+        from: Duration,
+        /// Where it ends.
+        to: Duration,
+    },
+    /// An SM that the device lacks.
+    #[error("the figure shows SM {sm}, and this device has SMs 0 to {}", sms - 1)]
+    NoSuchSm {
+        /// The SM.
+        sm: u32,
+        /// How many there are.
+        sms: u32,
+    },
+    /// A kernel that the scenario lacks.
+    #[error("the figure shows only some kernels, and no kernel is called {title:?}; there are {known}")]
+    NoSuchKernel {
+        /// What was asked for.
+        title: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// Too narrow for anything but margins.
+    #[error("the figure is {asked_mm} mm wide; it needs from {least_mm} to {most_mm} mm")]
+    Width {
+        /// What was asked for.
+        asked_mm: String,
+        /// What is needed.
+        least_mm: i64,
+        /// What is allowed.
+        most_mm: i64,
+    },
+}

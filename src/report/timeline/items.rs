@@ -1,0 +1,197 @@
+//! Which blocks are drawn as boxes of their own, and which together.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::context::Context;
+use crate::draw::{Length, MM};
+use crate::gpu::RepeatedRun;
+use crate::time::{Duration, Instant};
+use crate::workload::{KernelId, OperationId, OperationKind};
+
+/// Boxes narrower than this are joined with those that follow without a pause.
+const LEAST_WIDTH: Length = 3 * MM / 10;
+/// Blocks lower than this are drawn together with those that start on the same SM at the same time.
+const LEAST_HEIGHT: Length = 6 * MM / 10;
+/// The blocks of a kernel of up to so many are always drawn one by one, if they are high enough.
+const FEW: u32 = 64;
+
+/// Blocks of one kernel launch to be drawn as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) operation: OperationId,
+    pub(super) kernel: KernelId,
+    pub(super) sm: u32,
+    /// The block's number, if it is one.
+    pub(super) index: Option<u32>,
+    /// Blocks at one time.
+    pub(super) blocks: u32,
+    /// Blocks in all.
+    pub(super) count: u64,
+    pub(super) time: Range<Instant>,
+    /// What all blocks at one time take, more than 0.
+    pub(super) units: u32,
+    /// Whether it may be joined with what follows.
+    narrow: bool,
+}
+
+/// How the blocks of one launch are drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Each as a box.
+    Blocks,
+    /// Those that start together on one SM as a box.
+    Runs,
+    /// Runs that follow one another without a pause as a box.
+    Joined,
+}
+
+/// A launch that takes some of the resource shown.
+struct Launch {
+    operation: OperationId,
+    kernel: KernelId,
+    units: u32,
+    detail: Detail,
+}
+
+/// What to draw as boxes on the SMs for which `shown` is true, in the order in which it started; `None` if that is
+/// more boxes than the options allow.
+pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length) -> Option<Vec<Item>> {
+    let is_shown = |sm: u16| shown.get(usize::from(sm)).copied().unwrap_or(false);
+    let launches = launches(context, band_height);
+    let mut boxes: u64 = 0;
+    for launch in &launches {
+        for run in runs(context, launch.operation).filter(|run| is_shown(run.first.sm)) {
+            boxes += match launch.detail {
+                Detail::Blocks => run.blocks(),
+                Detail::Runs => u64::from(run.times),
+                Detail::Joined => 1,
+            };
+        }
+        if boxes > context.options.most_boxes {
+            return None;
+        }
+    }
+    let mut items = Vec::new();
+    for launch in &launches {
+        match launch.detail {
+            Detail::Blocks => add_blocks(context, launch, is_shown, &mut items),
+            Detail::Runs | Detail::Joined => {
+                for run in runs(context, launch.operation).filter(|run| is_shown(run.first.sm)) {
+                    add_run(launch, &run, &mut items);
+                }
+            }
+        }
+    }
+    items.sort_by_key(|item| (item.time.start, item.operation, item.index));
+    Some(joined(items))
+}
+
+fn launches(context: &Context<'_>, band_height: Length) -> Vec<Launch> {
+    let height = |units: u32| i64::from(units) * band_height / i64::from(context.capacity());
+    let launches = context.summary.launches().filter_map(|(operation, record, kernel)| {
+        let OperationKind::Kernel(id) = record.kind else { return None };
+        let units = context.units(kernel);
+        let end = record.finish().unwrap_or(Instant::MAX);
+        if units == 0 || !context.scale.shows(record.first_start()?, end) {
+            return None;
+        }
+        let narrow = context.scale.length(kernel.duration.worst) < LEAST_WIDTH;
+        let detail = match (height(units) < LEAST_HEIGHT, narrow) {
+            (false, true) if kernel.blocks <= FEW => Detail::Blocks,
+            (_, true) => Detail::Joined,
+            (true, false) => Detail::Runs,
+            (false, false) => Detail::Blocks,
+        };
+        Some(Launch { operation, kernel: id, units, detail })
+    });
+    launches.collect()
+}
+
+/// The runs of a launch, as far as they are inside the window.
+pub(super) fn runs(context: &Context<'_>, operation: OperationId) -> impl Iterator<Item = RepeatedRun> {
+    let window = context.scale.window.clone();
+    let shows = |start, end| context.scale.shows(start, end);
+    context.summary.trace.repeated_runs(operation).filter_map(move |mut run| {
+        let (start, duration) = (run.first.start, run.duration());
+        if !shows(start, run.end()) {
+            return None;
+        }
+        if run.times > 1 && duration > Duration::ZERO {
+            let ns = duration.as_ns();
+            let before = window.start.since(start).as_ns() / ns;
+            let until = window.end.since(start).as_ns().div_ceil(ns).min(u64::from(run.times));
+            run.times = u32::try_from(until.saturating_sub(before)).unwrap_or(u32::MAX).max(1);
+            run.first.start = start + duration.checked_mul(before).unwrap_or_default();
+            run.first.end = run.first.start + duration;
+        }
+        Some(run)
+    })
+}
+
+fn add_blocks(context: &Context<'_>, launch: &Launch, is_shown: impl Fn(u16) -> bool, items: &mut Vec<Item>) {
+    let blocks = context.summary.trace.blocks_within(launch.operation, context.scale.window.clone());
+    items.extend(blocks.filter(|block| is_shown(block.sm)).map(|block| Item {
+        operation: launch.operation,
+        kernel: launch.kernel,
+        sm: u32::from(block.sm),
+        index: Some(block.index),
+        blocks: 1,
+        count: 1,
+        time: block.start..block.end,
+        units: launch.units,
+        narrow: false,
+    }));
+}
+
+fn add_run(launch: &Launch, run: &RepeatedRun, items: &mut Vec<Item>) {
+    let narrow = launch.detail == Detail::Joined;
+    let item = |time: Range<Instant>, count: u64| Item {
+        operation: launch.operation,
+        kernel: launch.kernel,
+        sm: u32::from(run.first.sm),
+        index: None,
+        blocks: u32::from(run.first.blocks),
+        count,
+        time,
+        units: launch.units * u32::from(run.first.blocks),
+        narrow,
+    };
+    if narrow {
+        items.push(item(run.first.start..run.end(), run.blocks()));
+        return;
+    }
+    let mut start = run.first.start;
+    for _ in 0..run.times {
+        let end = start + run.duration();
+        items.push(item(start..end, u64::from(run.first.blocks)));
+        start = end;
+    }
+}
+
+/// Joins narrow items with those that follow on the same SM without a pause. `items` are in the order of their starts.
+fn joined(items: Vec<Item>) -> Vec<Item> {
+    let mut kept: Vec<Item> = Vec::with_capacity(items.len());
+    let mut open: FxHashMap<(OperationId, u32, u32, Instant), usize> = FxHashMap::default();
+    for item in items {
+        if !item.narrow {
+            kept.push(item);
+            continue;
+        }
+        let key = |at: Instant| (item.operation, item.sm, item.blocks, at);
+        let position = match open.remove(&key(item.time.start)) {
+            Some(position) if item.time.start < item.time.end => {
+                kept[position].time.end = item.time.end;
+                kept[position].count += item.count;
+                position
+            }
+            _ => {
+                kept.push(item.clone());
+                kept.len() - 1
+            }
+        };
+        open.insert(key(item.time.end), position);
+    }
+    kept
+}

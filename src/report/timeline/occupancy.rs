@@ -1,0 +1,138 @@
+//! The panel of occupancy: how much of all SMs' threads, shared memory and registers is in use over time.
+
+use super::context::{BESIDE_PLOT, Context, ending_at, starting_at};
+use super::items;
+use super::options::HeightBy;
+use super::profile::{Amount, LEAST_STEP, Steps, Sums};
+use super::{LabelStyle, Occupancy, OccupancyCurve};
+use crate::device::BlockDemand;
+use crate::draw::theme::Theme;
+use crate::draw::{Dash, Length, MM, Point, Rect, font};
+use crate::time::Instant;
+
+const HEIGHT: Length = 10 * MM;
+/// Between the panel with its key and what is above it.
+const GAP: Length = MM;
+/// Changes up to which each is drawn where it is; more are averaged over steps that are too short to see.
+const MOST_CHANGES: usize = 2_000;
+/// A line in the key.
+const KEY: Length = 5 * MM;
+
+/// The panel below `top`, and where it ends.
+pub(super) fn occupancy(context: &Context<'_>, top: Length) -> (Occupancy, Length) {
+    let size = Theme::PAPER.small_size;
+    let key_middle = top + GAP + size / 2;
+    let area = Rect { x: context.scale.left, y: top + GAP + size * 3 / 2, width: context.scale.width, height: HEIGHT };
+    let right = area.x - BESIDE_PLOT;
+    let mark = |text: &str, middle| ending_at(text.to_owned(), right, middle, size, LabelStyle::Quiet);
+    let marks = vec![mark("100 %", area.y + size / 2), mark("0", area.bottom() - size / 2)];
+    let label = ending_at(NAME.to_owned(), right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
+    let mut x = area.x;
+    let mut curves = Vec::new();
+    let by_width = u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1);
+    let steps = Steps::new(&context.scale, by_width);
+    for (resource, dash) in
+        [(HeightBy::Threads, Dash::Solid), (HeightBy::SharedMemory, Dash::Dashed), (HeightBy::Registers, Dash::Dotted)]
+    {
+        let Some(points) = points(context, resource, &steps, &area) else { continue };
+        let key = [Point { x, y: key_middle }, Point { x: x + KEY, y: key_middle }];
+        let text_left = x + KEY + MM / 2;
+        let name = resource.name().to_owned();
+        x = text_left + font::width(&name, size, false) + 3 * MM;
+        let label = starting_at(name, text_left, key_middle, size, LabelStyle::Normal);
+        curves.push(OccupancyCurve { resource, dash, points, key, label });
+    }
+    (Occupancy { area, label, marks, curves }, area.bottom())
+}
+
+/// What stands beside the panel.
+pub(super) const NAME: &str = "in use";
+
+/// Amounts that come to be in use or no longer are.
+type Changes = Vec<(Instant, u64, bool)>;
+
+/// The share of a resource of all SMs; `None` if no block takes any.
+fn points(context: &Context<'_>, resource: HeightBy, steps: &Steps<'_>, area: &Rect) -> Option<Vec<Point>> {
+    let device = context.summary.scenario.device();
+    let capacity = u128::from(resource.of_sm(device)) * u128::from(device.sms);
+    let mut sums = Sums::new(steps.count());
+    let mut changes = Changes::new();
+    for (operation, _, kernel) in context.summary.launches() {
+        let demand = BlockDemand::new(&kernel.shape, device).ok()?;
+        let units = u64::from(resource.of_block(&demand, device));
+        for run in items::runs(context, operation).filter(|_| units > 0) {
+            let units = units * u64::from(run.first.blocks);
+            if changes.len() <= MOST_CHANGES {
+                changes.extend([(run.first.start, units, true), (run.end(), units, false)]);
+            }
+            sums.add(&Amount { group: 0, units, run }, steps);
+        }
+    }
+    if sums.is_empty() || capacity == 0 {
+        return None;
+    }
+    let y = |amount: u128, whole: u128| {
+        let height = u128::from(area.height.unsigned_abs());
+        let high = (amount * height * 2 + whole) / (whole * 2);
+        area.bottom() - Length::try_from(high).unwrap_or(area.height).min(area.height)
+    };
+    if changes.len() <= MOST_CHANGES {
+        return Some(exact(context, changes, |amount| y(amount, capacity)));
+    }
+    let totals = sums.totals(steps).into_iter().enumerate();
+    let mut line = Line::new(steps.x(0), area.bottom());
+    for (step, total) in totals {
+        line.go_to(steps.x(step), y(total, capacity * steps.length(step)));
+    }
+    Some(line.until(steps.x(steps.count())))
+}
+
+/// Each change where it is.
+fn exact(context: &Context<'_>, mut changes: Changes, y: impl Fn(u128) -> Length) -> Vec<Point> {
+    // Begins first: what takes no time begins before it ends.
+    changes.sort_unstable_by_key(|(at, _, begins)| (*at, !begins));
+    let mut amount: u128 = 0;
+    let mut line = Line::new(context.scale.x(context.scale.window.start), y(0));
+    let mut changes = changes.into_iter().peekable();
+    while let Some((at, units, begins)) = changes.next() {
+        // Only what is in use after all changes of an instant is seen.
+        amount = if begins { amount + u128::from(units) } else { amount - u128::from(units) };
+        if changes.peek().is_none_or(|(next, ..)| *next > at) {
+            line.go_to(context.scale.x(at.max(context.scale.window.start)), y(amount));
+        }
+    }
+    line.until(context.scale.right())
+}
+
+/// A line of steps.
+struct Line {
+    points: Vec<Point>,
+}
+
+impl Line {
+    fn new(x: Length, y: Length) -> Self {
+        Self { points: vec![Point { x, y }] }
+    }
+
+    /// On to the right, then up or down.
+    fn go_to(&mut self, x: Length, y: Length) {
+        let Some(&last) = self.points.last() else { return };
+        if last.y == y {
+            return;
+        }
+        if last.x < x {
+            self.points.push(Point { x, ..last });
+        } else if self.points.len() == 1 {
+            self.points.clear();
+        }
+        self.points.push(Point { x, y });
+    }
+
+    /// On to the right, to the end.
+    fn until(mut self, x: Length) -> Vec<Point> {
+        if let Some(&last) = self.points.last() {
+            self.points.push(Point { x, ..last });
+        }
+        self.points
+    }
+}

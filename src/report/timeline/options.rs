@@ -1,0 +1,146 @@
+//! What a timeline shows, and how large.
+
+use std::ops::RangeInclusive;
+
+use super::error::TimelineError;
+use crate::device::{BlockDemand, Device};
+use crate::draw::{COLUMN_WIDTH, Length, MM};
+use crate::scenario::Scenario;
+use crate::time::Duration;
+
+const LEAST_WIDTH: Length = 50 * MM;
+const MOST_WIDTH: Length = 2_000 * MM;
+
+/// The resource of an SM that the height of a block stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HeightBy {
+    /// Thread slots, which are whole warps.
+    #[default]
+    Threads,
+    /// Shared memory as allocated \[bytes\].
+    SharedMemory,
+    /// Registers as allocated.
+    Registers,
+}
+
+impl HeightBy {
+    /// What one block takes.
+    #[must_use]
+    pub fn of_block(self, demand: &BlockDemand, device: &Device) -> u32 {
+        match self {
+            Self::Threads => demand.warps * device.warp_size,
+            Self::SharedMemory => demand.shared_memory_bytes,
+            Self::Registers => demand.registers,
+        }
+    }
+
+    /// What an SM has.
+    #[must_use]
+    pub fn of_sm(self, device: &Device) -> u32 {
+        match self {
+            Self::Threads => device.warps_per_sm() * device.warp_size,
+            Self::SharedMemory => device.per_sm.shared_memory_bytes,
+            Self::Registers => device.per_sm.registers,
+        }
+    }
+
+    /// Name, for example in a legend.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::SharedMemory => "shared memory",
+            Self::Registers => "registers",
+        }
+    }
+}
+
+/// What a timeline shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimelineOptions {
+    /// Width of the paper.
+    pub width: Length,
+    /// What the height of blocks stands for.
+    pub height_by: HeightBy,
+    /// The SMs to show, in this order; `None`: all.
+    pub sms: Option<Vec<RangeInclusive<u32>>>,
+    /// Beginning of the time window; `None`: t = 0.
+    pub from: Option<Duration>,
+    /// End of the time window; `None`: the end of the run.
+    pub to: Option<Duration>,
+    /// Titles of the kernels to show in colour, the others being pale and without labels; `None`: all.
+    pub only: Option<Vec<String>>,
+    /// Whether EE queues and CE queues are shown over time.
+    pub queues: bool,
+    /// Whether the share of resources in use is shown over time.
+    pub occupancy: bool,
+    /// Whether the scenario's name stands above the figure.
+    pub title: bool,
+    /// Where the plot begins from the left, at least; so that two timelines can share an axis.
+    pub least_left: Length,
+    /// Boxes of blocks above which they are merged into one shape for each kernel and SM.
+    pub most_boxes: u64,
+}
+
+impl Default for TimelineOptions {
+    fn default() -> Self {
+        Self {
+            width: COLUMN_WIDTH,
+            height_by: HeightBy::Threads,
+            sms: None,
+            from: None,
+            to: None,
+            only: None,
+            queues: false,
+            occupancy: false,
+            title: true,
+            least_left: 0,
+            most_boxes: 20_000,
+        }
+    }
+}
+
+impl TimelineOptions {
+    /// Checks what can be checked before the scenario is simulated.
+    ///
+    /// # Errors
+    /// [`TimelineError::Width`], [`TimelineError::NoSuchSm`], [`TimelineError::NoSuchKernel`] or [`TimelineError::Window`].
+    pub fn check(&self, scenario: &Scenario) -> Result<(), TimelineError> {
+        if !(LEAST_WIDTH..=MOST_WIDTH).contains(&self.width) {
+            return Err(TimelineError::Width {
+                asked_mm: format!("{}.{:02}", self.width / MM, self.width.rem_euclid(MM)),
+                least_mm: LEAST_WIDTH / MM,
+                most_mm: MOST_WIDTH / MM,
+            });
+        }
+        let sms = scenario.device().sms;
+        let last = self.sms.iter().flatten().map(|range| *range.end()).max();
+        if let Some(sm) = last.filter(|&last| last >= sms) {
+            return Err(TimelineError::NoSuchSm { sm, sms });
+        }
+        for title in self.only.iter().flatten() {
+            if !scenario.kernels().iter().any(|kernel| *kernel.title == **title) {
+                let mut known: Vec<&str> = scenario.kernels().iter().map(|kernel| &*kernel.title).collect();
+                known.dedup();
+                known.truncate(20);
+                return Err(TimelineError::NoSuchKernel { title: title.clone(), known: known.join(", ") });
+            }
+        }
+        match (self.from.unwrap_or_default(), self.to) {
+            (from, Some(to)) if to <= from => Err(TimelineError::Window { from, to }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The SMs to show.
+    pub(super) fn shown_sms(&self, device: &Device) -> Vec<u32> {
+        let Some(ranges) = &self.sms else { return (0..device.sms).collect() };
+        let mut sms = Vec::new();
+        for sm in ranges.iter().cloned().flatten().filter(|&sm| sm < device.sms) {
+            if !sms.contains(&sm) {
+                sms.push(sm);
+            }
+        }
+        sms
+    }
+}

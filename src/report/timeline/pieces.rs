@@ -1,0 +1,50 @@
+//! Boxes of blocks on paper.
+
+use std::ops::Range;
+
+use super::context::{Context, centred};
+use super::items::Item;
+use super::scale::y;
+use super::{Blocks, Piece};
+use crate::draw::Rect;
+use crate::draw::theme::Theme;
+use crate::report::pack::{Need, packed};
+
+/// Stacks the items of one SM, which are in the order of their starts, in its band.
+pub(super) fn stacked(context: &Context<'_>, items: Vec<Item>, band: &Rect) -> Vec<Blocks> {
+    let capacity = context.capacity();
+    let needs: Vec<Need> = items.iter().map(|item| (item.units, item.time.clone())).collect();
+    let places = packed(capacity, &needs);
+    let blocks = |(item, places): (Item, Vec<Range<u32>>)| {
+        let (left, right) = (context.scale.x(item.time.start), context.scale.x(item.time.end));
+        let labels = labels(context, &item);
+        let pieces = places.into_iter().map(|units| {
+            let area = Rect::between(left, y(band, units.end, capacity), right, y(band, units.start, capacity));
+            let label = centred(&labels, &area, Theme::PAPER.small_size);
+            Piece { units, area, label }
+        });
+        Blocks {
+            operation: item.operation,
+            kernel: item.kernel,
+            index: item.index,
+            count: item.count,
+            units: item.units,
+            pieces: pieces.collect(),
+            time: item.time,
+        }
+    };
+    items.into_iter().zip(places).map(blocks).collect()
+}
+
+/// What may be written on an item's boxes, best first.
+fn labels(context: &Context<'_>, item: &Item) -> Vec<String> {
+    if !context.is_chosen(item.kernel) {
+        return Vec::new();
+    }
+    let title = context.short_name(item.kernel).to_owned();
+    match (item.index, item.count) {
+        (Some(index), _) => vec![format!("{title}:{index}"), title],
+        (None, 1) => vec![title],
+        (None, count) => vec![format!("{title} ×{count}"), title],
+    }
+}

@@ -1,0 +1,310 @@
+//! The panel of queues: what is in each EE queue and CE queue over time, and which rule holds its head.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
+
+use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of, starting_at};
+use super::{Label, LabelStyle, QueueEntry, QueueRow, copies};
+use crate::draw::theme::{Fill, Theme};
+use crate::draw::{Length, MM, Rect, font};
+use crate::gpu::{OperationRecord, Rule};
+use crate::time::Instant;
+use crate::workload::{OperationId, OperationKind};
+
+/// Height of one place in a queue.
+const LANE: Length = 2 * MM + MM * 7 / 10;
+/// Between a queue and what is above it.
+const GAP: Length = MM;
+/// Places that are shown, from the head on.
+const MOST_LANES: usize = 5;
+/// A place that nobody holds for at least so long on paper is not shown.
+const LEAST_SEEN: Length = MM / 4;
+/// Narrower entries of one place are joined with their neighbours.
+const LEAST_WIDTH: Length = 4 * MM / 10;
+
+/// Which queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Queue {
+    /// That of a priority, highest (least) first.
+    Ee(i32),
+    /// That of a copy engine.
+    Ce(u32),
+}
+
+/// An operation's time in its queue.
+struct Stay {
+    operation: OperationId,
+    order: u32,
+    time: Range<Instant>,
+}
+
+/// An operation's time at one place of its queue.
+struct Place {
+    operation: OperationId,
+    /// 0: the head.
+    position: usize,
+    time: Range<Instant>,
+}
+
+/// The queues in which something waits in the window, and how deep they get.
+pub(super) struct Queues {
+    queues: Vec<(Queue, Vec<Place>, usize)>,
+}
+
+impl Queues {
+    pub(super) fn new(context: &Context<'_>) -> Self {
+        let mut stays: BTreeMap<Queue, Vec<Stay>> = BTreeMap::new();
+        let end_of_run = context.summary.trace.end();
+        for (operation, record) in (0..).map(OperationId).zip(context.summary.trace.operations()) {
+            let Some((queue, from)) = queue_of(context, record).zip(record.queued()) else { continue };
+            let time = from..record.last_start().unwrap_or(end_of_run);
+            if time.start < time.end && context.scale.shows(time.start, time.end) {
+                stays.entry(queue).or_default().push(Stay { operation, order: record.queue_order(), time });
+            }
+        }
+        let places = |(queue, stays): (Queue, Vec<Stay>)| {
+            let (places, depth) = places(stays);
+            (queue, places, depth)
+        };
+        Self { queues: stays.into_iter().map(places).collect() }
+    }
+
+    /// Names, as they stand beside the plot.
+    pub(super) fn names(&self, context: &Context<'_>) -> Vec<String> {
+        let priorities = self.queues.iter().filter(|(queue, ..)| matches!(queue, Queue::Ee(_))).count();
+        let engines = context.summary.scenario.device().copy.engines;
+        let name = |queue: Queue| match queue {
+            Queue::Ee(priority) if priorities > 1 || priority != 0 => {
+                format!("EE prio. {}", super::arrows::signed(priority))
+            }
+            Queue::Ee(_) => "EE queue".to_owned(),
+            Queue::Ce(engine) if engines > 1 => format!("CE queue {engine}"),
+            Queue::Ce(_) => "CE queue".to_owned(),
+        };
+        self.queues.iter().map(|(queue, ..)| name(*queue)).collect()
+    }
+
+    /// The queues below `top`, and where they end.
+    pub(super) fn rows(self, context: &Context<'_>, top: Length) -> (Vec<QueueRow>, Length) {
+        let names = self.names(context);
+        let mut bottom = top;
+        let mut rows = Vec::new();
+        for (name, (queue, places, depth)) in names.into_iter().zip(self.queues) {
+            // Places that are taken too shortly to be seen would be empty rows.
+            let is_seen = |place: &&Place| context.scale.length(place.time.end.since(place.time.start)) >= LEAST_SEEN;
+            let shown = places.iter().filter(is_seen).map(|place| place.position + 1).max().unwrap_or(1);
+            let lanes = Length::try_from(shown).unwrap_or(1);
+            let area =
+                Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height: lanes * LANE };
+            bottom = area.bottom();
+            let right = area.x - BESIDE_PLOT;
+            let label = ending_at(name.clone(), right, area.y + LANE / 2, Theme::PAPER.text_size, LabelStyle::Normal);
+            let more = (depth > shown && shown > 1).then(|| {
+                let text = format!("up to {depth}");
+                ending_at(text, right, area.bottom() - LANE / 2, Theme::PAPER.small_size, LabelStyle::Quiet)
+            });
+            let entries = entries(context, queue, places.iter().filter(|place| place.position < shown), &area);
+            rows.push(QueueRow { name, label, more, area, entries });
+        }
+        (rows, bottom)
+    }
+}
+
+/// The queue that an operation is to enter, if it is one of those that the figure shows.
+fn queue_of(context: &Context<'_>, record: &OperationRecord) -> Option<Queue> {
+    match record.kind {
+        OperationKind::Kernel(_) => {
+            let streams = context.summary.trace.streams();
+            Some(Queue::Ee(streams.get(record.stream.0 as usize).map_or(0, |stream| stream.priority)))
+        }
+        OperationKind::Copy(copy) => {
+            let direction = context.summary.trace.copies().get(copy.0 as usize)?.direction;
+            Some(Queue::Ce(context.summary.scenario.device().copy.engine_for(direction)))
+        }
+        OperationKind::Memset => None,
+    }
+}
+
+/// Who is at each of the first places, and when; and the greatest length of the queue.
+fn places(mut stays: Vec<Stay>) -> (Vec<Place>, usize) {
+    stays.sort_by_key(|stay| (stay.time.start, stay.order));
+    let mut ends: Vec<(Instant, OperationId)> = stays.iter().map(|stay| (stay.time.end, stay.operation)).collect();
+    ends.sort_unstable();
+    let mut instants: Vec<Instant> = stays.iter().map(|stay| stay.time.start).chain(ends.iter().map(|e| e.0)).collect();
+    instants.sort_unstable();
+    instants.dedup();
+
+    let (mut entering, mut leaving) = (stays.iter().peekable(), ends.into_iter().peekable());
+    let mut queue: VecDeque<OperationId> = VecDeque::new();
+    let mut shown: Vec<(OperationId, Instant)> = Vec::new();
+    let (mut places, mut depth) = (Vec::new(), 0);
+    for at in instants {
+        while let Some((_, gone)) = leaving.next_if(|(end, _)| *end <= at) {
+            // In the simulator always the head; in a measured run it may be another.
+            if let Some(position) = queue.iter().position(|operation| *operation == gone) {
+                queue.remove(position);
+            }
+        }
+        while let Some(stay) = entering.next_if(|stay| stay.time.start <= at) {
+            queue.push_back(stay.operation);
+        }
+        depth = depth.max(queue.len());
+        let mut now: Vec<(OperationId, Instant)> = queue.iter().take(MOST_LANES).map(|id| (*id, at)).collect();
+        for (position, &(operation, since)) in shown.iter().enumerate() {
+            match now.get_mut(position).filter(|(same, _)| *same == operation) {
+                Some((_, begin)) => *begin = since,
+                None => places.push(Place { operation, position, time: since..at }),
+            }
+        }
+        shown = now;
+    }
+    (places, depth)
+}
+
+/// Boxes for the places, those of the head divided by the rules that hold it.
+fn entries<'p>(
+    context: &Context<'_>,
+    queue: Queue,
+    places: impl Iterator<Item = &'p Place>,
+    area: &Rect,
+) -> Vec<QueueEntry> {
+    let mut entries: Vec<QueueEntry> = Vec::new();
+    let mut last_of_lane = [None; MOST_LANES];
+    for place in places.filter(|place| context.scale.shows(place.time.start, place.time.end)) {
+        for (time, rule) in divided(context, place) {
+            let (left, right) =
+                (context.scale.x(time.start.max(context.scale.window.start)), context.scale.x(time.end));
+            let y = area.y + LANE * Length::try_from(place.position).unwrap_or(0);
+            let here = Rect { x: left, y, width: right - left, height: LANE };
+            let last: Option<usize> = last_of_lane[place.position];
+            if let Some(last) = last.map(|last| &mut entries[last]) {
+                let narrow = here.width < LEAST_WIDTH && last.area.width < LEAST_WIDTH || last.count > 1;
+                if narrow && here.width < LEAST_WIDTH && here.x <= last.area.right() {
+                    last.count += u64::from(last.operation != place.operation);
+                    last.rule = last.rule.filter(|same| Some(*same) == rule);
+                    last.time.end = time.end;
+                    last.area.width = right - last.area.x;
+                    last.fill = PALE;
+                    continue;
+                }
+            }
+            last_of_lane[place.position] = Some(entries.len());
+            let fill = fill_of_operation(context, place.operation);
+            let (operation, position) = (place.operation, place.position);
+            entries.push(QueueEntry { operation, count: 1, position, time, rule, fill, area: here, label: None });
+        }
+    }
+    for entry in &mut entries {
+        entry.label = centred(&texts(context, queue, entry), &entry.area, Theme::PAPER.small_size);
+    }
+    entries
+}
+
+/// The time at one place, at the head by what the operation waits for.
+fn divided(context: &Context<'_>, place: &Place) -> Vec<(Range<Instant>, Option<Rule>)> {
+    if place.position > 0 {
+        return vec![(place.time.clone(), None)];
+    }
+    let mut parts = Vec::new();
+    let mut from = place.time.start;
+    for wait in context.summary.trace.waits(place.operation) {
+        let (start, end) = (wait.from.max(from), wait.to.min(place.time.end));
+        if start < end {
+            if from < start {
+                parts.push((from..start, None));
+            }
+            parts.push((start..end, Some(wait.rule)));
+            from = end;
+        }
+    }
+    if from < place.time.end {
+        parts.push((from..place.time.end, None));
+    }
+    parts
+}
+
+fn fill_of_operation(context: &Context<'_>, operation: OperationId) -> Fill {
+    let record = context.summary.trace.operations().get(operation.0 as usize);
+    match record.map(|record| record.kind) {
+        Some(OperationKind::Kernel(kernel)) => fill_of(context, Some(kernel)),
+        Some(OperationKind::Copy(copy)) => {
+            let copy = context.summary.trace.copies().get(copy.0 as usize);
+            copy.map_or(PALE, |copy| copies::fill_of(copy.direction))
+        }
+        _ => PALE,
+    }
+}
+
+/// What may be written on an entry, best first.
+fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String> {
+    let record = context.summary.trace.operations().get(entry.operation.0 as usize);
+    let name = match record.map(|record| record.kind) {
+        _ if entry.count > 1 => format!("{}×", entry.count),
+        Some(OperationKind::Kernel(kernel)) if context.is_chosen(kernel) => context.short_name(kernel).to_owned(),
+        Some(OperationKind::Copy(copy)) => {
+            let copy = context.summary.trace.copies().get(copy.0 as usize);
+            copy.map_or_else(String::new, |copy| copies::short_name(copy.direction).to_owned())
+        }
+        _ => return Vec::new(),
+    };
+    match entry.rule {
+        Some(rule) if matches!(queue, Queue::Ee(_)) => vec![
+            format!("{name} waits for {} ({rule})", needed(rule)),
+            format!("{name}: {} ({rule})", needed(rule)),
+            format!("{name}: {rule}"),
+            name,
+        ],
+        _ => vec![name],
+    }
+}
+
+/// What the head of a queue waits for, in few words.
+const fn needed(rule: Rule) -> &'static str {
+    match rule {
+        Rule::R2 => "threads",
+        Rule::R3 => "shared memory",
+        Rule::Registers => "registers",
+        Rule::A2 => "higher priority",
+        Rule::C2 => "copy engine",
+        _ => "its turn",
+    }
+}
+
+/// What the rules of the panel mean, in rows below `top`, and where they end.
+pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec<Label>, Length) {
+    let entries = || rows.iter().flat_map(|row| &row.entries);
+    let rules: BTreeSet<Rule> = entries().filter_map(|entry| entry.rule).collect();
+    let mut texts: Vec<&str> = rules.into_iter().filter_map(meaning).collect();
+    if entries().any(|entry| entry.position > 0) {
+        texts.push("below the head of a queue: X1, only its head may start");
+    }
+    if rows.is_empty() && context.options.queues {
+        texts.push("nothing waits in an EE queue or CE queue");
+    }
+    let size = Theme::PAPER.small_size;
+    let (left, right) = (super::layout::MARGIN, context.options.width - super::layout::MARGIN);
+    let (mut x, mut y, mut labels) = (left, top + size, Vec::new());
+    for text in texts {
+        let width = font::width(text, size, false);
+        if x + width > right && x > left {
+            (x, y) = (left, y + size * 3 / 2);
+        }
+        let text = font::truncated(text, size, false, right - left);
+        labels.push(starting_at(text, x, y, size, LabelStyle::Quiet));
+        x += width + 3 * MM;
+    }
+    let bottom = if labels.is_empty() { top } else { y + size };
+    (labels, bottom)
+}
+
+/// A rule that holds heads of queues, as the figure explains it.
+const fn meaning(rule: Rule) -> Option<&'static str> {
+    Some(match rule {
+        Rule::R2 => "R2: no SM has enough free threads and a free block slot",
+        Rule::R3 => "R3: no SM with enough threads has enough free shared memory",
+        Rule::Registers => "registers: no SM with enough of the rest has enough free registers",
+        Rule::A2 => "A2: an EE queue of higher priority is not empty",
+        Rule::C2 => "C2: the copy engine is busy",
+        _ => return None,
+    })
+}

@@ -1,0 +1,134 @@
+//! A schedule as the report's Fig. 2: warps down, clock cycles across, as text and as a figure.
+
+use std::fmt::Write;
+
+use crate::draw::theme::series_fill;
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, round_ticks};
+use crate::warps::{KernelString, Schedule};
+
+/// Height of a cell, and its width where there is room.
+const CELL: Length = 4 * MM + MM / 2;
+/// The narrowest cell that has room for a letter.
+const LEAST_CELL: Length = 2 * MM + MM / 2;
+
+/// For each warp, the unit it is on in each cycle.
+fn rows(string: &KernelString, schedule: &Schedule) -> Vec<Vec<Option<usize>>> {
+    let mut rows = vec![vec![None; schedule.cycles.len()]; schedule.warps as usize];
+    for (cycle, issues) in schedule.cycles.iter().enumerate() {
+        for issue in issues {
+            let unit = string.steps().get(issue.step).map(|step| step.unit);
+            if let Some(cell) = rows.get_mut(issue.warp as usize).and_then(|row| row.get_mut(cycle)) {
+                *cell = unit;
+            }
+        }
+    }
+    rows
+}
+
+/// The schedule as a table of letters, warps and cycles counted from 1.
+#[must_use]
+pub fn schedule_text(string: &KernelString, schedule: &Schedule) -> String {
+    let cell = schedule.cycles.len().to_string().len() + 1;
+    let name = "Clock cycle".len().max("Warp ".len() + schedule.warps.to_string().len());
+    let mut text = format!("{:<name$}", "Clock cycle");
+    // Writing to a string cannot fail.
+    for cycle in 1..=schedule.cycles.len() {
+        let _ = write!(text, "{cycle:>cell$}");
+    }
+    for (warp, row) in (1..).zip(rows(string, schedule)) {
+        let mut line = format!("{:<name$}", format!("Warp {warp}"));
+        for unit in row {
+            let letter = unit.map_or(' ', |unit| string.units()[unit].letter);
+            let _ = write!(line, "{letter:>cell$}");
+        }
+        let _ = write!(text, "\n{}", line.trim_end());
+    }
+    text.push('\n');
+    text
+}
+
+/// The schedule as a figure, warps and cycles counted from 1, as wide as a page or, with many cycles, wider.
+#[must_use]
+pub fn schedule_figure(string: &KernelString, schedule: &Schedule) -> Drawing {
+    let cycles = Length::try_from(schedule.cycles.len()).unwrap_or(Length::MAX / MM);
+    let last_name = format!("Warp {}", schedule.warps);
+    let names = Sheet::text_width("Clock cycle").max(Sheet::text_width(&last_name)) + 2 * MM;
+    let left = Sheet::MARGIN + names;
+    let cell = ((PAGE_WIDTH - left - Sheet::MARGIN) / cycles.max(1)).clamp(LEAST_CELL, CELL);
+    let (right, top) = (left + cycles * cell, Sheet::MARGIN);
+    let bottom = top + (Length::from(schedule.warps) + 1) * CELL;
+    let mut sheet = Sheet::new();
+    let name = |line: Length| (left - MM, top + line * CELL + CELL / 2);
+    let (x, y) = name(0);
+    sheet.text("Clock cycle", x, y, Anchor::End);
+    // Every cycle has a number, or every second, fifth, tenth …, so that numbers do not touch.
+    let widest = Sheet::small_width(&cycles.to_string()) + MM / 2;
+    let most = u64::try_from((cycles * cell / widest.max(cell)).max(2)).unwrap_or(2);
+    for cycle in round_ticks(1, cycles.unsigned_abs(), most.saturating_add(1)) {
+        let x = left + Length::try_from(cycle - 1).unwrap_or(0) * cell + cell / 2;
+        sheet.small(cycle.to_string(), x, y, Anchor::Middle);
+    }
+    for (line, row) in (1..).zip(rows(string, schedule)) {
+        let (x, y) = name(line);
+        sheet.text(format!("Warp {line}"), x, y, Anchor::End);
+        for (cycle, unit) in (0..).zip(row) {
+            let Some(unit) = unit else { continue };
+            let letter = string.units()[unit].letter;
+            let area = Rect { x: left + cycle * cell, y: top + line * CELL, width: cell, height: CELL };
+            sheet.explained(format!("warp {line}, cycle {}: {letter}", cycle + 1), |sheet| {
+                sheet.area(area, Some(series_fill(unit)), None);
+                sheet.label(&letter.to_string(), &area, series_fill(unit));
+            });
+        }
+    }
+    for line in 0..=Length::from(schedule.warps) + 1 {
+        sheet.line((Sheet::MARGIN, top + line * CELL), (right, top + line * CELL), Sheet::FRAME);
+    }
+    for x in std::iter::once(Sheet::MARGIN).chain((0..=cycles).map(|column| left + column * cell)) {
+        sheet.line((x, top), (x, bottom), Sheet::FRAME);
+    }
+    let title = format!("{} warps of {string}: {} cycles", schedule.warps, schedule.makespan());
+    sheet.into_drawing(title, right + Sheet::MARGIN, bottom + Sheet::MARGIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::warps::{Issue, Unit};
+
+    fn report_figure_2() -> (KernelString, Schedule) {
+        // The report's Fig. 2: cycles of the three instructions of each warp, from 1.
+        let of_warps = [[1, 5, 6], [2, 6, 7], [3, 7, 8], [4, 8, 9]];
+        let mut cycles = vec![Vec::new(); 9];
+        for (warp, times) in (0..).zip(of_warps) {
+            for (step, time) in times.into_iter().enumerate() {
+                cycles[time - 1].push(Issue { warp, step });
+            }
+        }
+        (KernelString::parse("LLC", &[Unit::new('L'), Unit::new('C')]).unwrap(), Schedule { warps: 4, cycles })
+    }
+
+    #[test]
+    fn report_figure_2_as_a_table() {
+        let (string, schedule) = report_figure_2();
+        assert_eq!(crate::warps::verify(&string, &schedule), Ok(9));
+        let expected = "\
+Clock cycle 1 2 3 4 5 6 7 8 9
+Warp 1      L       L C
+Warp 2        L       L C
+Warp 3          L       L C
+Warp 4            L       L C
+";
+        assert_eq!(schedule_text(&string, &schedule), expected);
+    }
+
+    #[test]
+    fn report_figure_2_as_svg_has_a_cell_for_each_instruction() {
+        let (string, schedule) = report_figure_2();
+        let svg = schedule_figure(&string, &schedule).to_svg();
+        assert_eq!(svg.matches(": L</title>").count(), 8);
+        assert_eq!(svg.matches(": C</title>").count(), 4);
+        assert!(svg.contains("<title>warp 3, cycle 8: C</title>"));
+        assert!(svg.contains("<title>4 warps of LLC: 9 cycles</title>"));
+    }
+}

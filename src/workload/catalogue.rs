@@ -1,0 +1,322 @@
+//! Streams, kernels and copies that a device takes.
+
+use std::ops::Deref;
+
+use thiserror::Error;
+
+use super::{BlockTime, Copy, CopyId, Kernel, KernelId, StreamId, StreamSpec};
+use crate::device::{BlockDemand, DemandError, Device, SmMask};
+use crate::time::Duration;
+
+/// Why a device does not take a stream, kernel or copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum WorkloadError {
+    /// A block that can never run.
+    #[error(transparent)]
+    Demand(#[from] DemandError),
+    /// A kernel without blocks.
+    #[error("a kernel needs at least 1 block")]
+    EmptyGrid,
+    /// A mask under which nothing could ever run.
+    #[error("the SM mask {mask} leaves none of the {sms} SMs of this device")]
+    MaskLeavesNoSm {
+        /// The mask.
+        mask: SmMask,
+        /// SMs of the device.
+        sms: u32,
+    },
+    /// A stream priority that the device does not have.
+    #[error("stream priority {priority} is outside this device's range, {highest} (highest) to 0 (lowest)")]
+    Priority {
+        /// The priority.
+        priority: i32,
+        /// The device's highest one.
+        highest: i32,
+    },
+    /// Best block time above worst.
+    #[error("the best block time is longer than the worst")]
+    BlockTime,
+    /// A copy longer than time itself.
+    #[error("the copy takes longer than 2^64 ns")]
+    CopyTooLong,
+    /// More streams, kernels or copies than 32 bits count.
+    #[error("more than 4294967295 streams, kernels or copies")]
+    TooMany,
+}
+
+/// A kernel whose blocks can run on the device that it was checked against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckedKernel {
+    kernel: Kernel,
+    demand: BlockDemand,
+}
+
+impl CheckedKernel {
+    /// Checks a kernel.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if one of its blocks can never run.
+    pub fn new(kernel: Kernel, device: &Device) -> Result<Self, WorkloadError> {
+        let demand = BlockDemand::new(&kernel.shape, device)?;
+        if kernel.blocks == 0 {
+            return Err(WorkloadError::EmptyGrid);
+        }
+        if kernel.duration.best > kernel.duration.worst {
+            return Err(WorkloadError::BlockTime);
+        }
+        check_mask(kernel.sm_mask, device)?;
+        Ok(Self { kernel, demand })
+    }
+
+    /// What one block takes from its SM.
+    #[must_use]
+    pub const fn demand(&self) -> BlockDemand {
+        self.demand
+    }
+
+    /// Changes how long its blocks run.
+    ///
+    /// # Errors
+    /// [`WorkloadError::BlockTime`] if best is above worst.
+    pub fn set_block_time(&mut self, time: BlockTime) -> Result<(), WorkloadError> {
+        if time.best > time.worst {
+            return Err(WorkloadError::BlockTime);
+        }
+        self.kernel.duration = time;
+        Ok(())
+    }
+}
+
+impl Deref for CheckedKernel {
+    type Target = Kernel;
+
+    fn deref(&self) -> &Kernel {
+        &self.kernel
+    }
+}
+
+impl From<CheckedKernel> for Kernel {
+    fn from(checked: CheckedKernel) -> Self {
+        checked.kernel
+    }
+}
+
+/// A stream whose priority the device has and whose mask leaves an SM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckedStream {
+    spec: StreamSpec,
+    level: usize,
+}
+
+impl CheckedStream {
+    /// Checks a stream.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if the device does not have such a stream.
+    pub fn new(spec: StreamSpec, device: &Device) -> Result<Self, WorkloadError> {
+        let level = device.priorities().position(|priority| priority == spec.priority);
+        let highest = || device.priorities().next().unwrap_or(0);
+        let level = level.ok_or_else(|| WorkloadError::Priority { priority: spec.priority, highest: highest() })?;
+        check_mask(spec.sm_mask, device)?;
+        Ok(Self { spec, level })
+    }
+
+    /// The NULL stream: the lowest priority and all SMs, which every device has.
+    #[must_use]
+    pub fn null(device: &Device) -> Self {
+        // Levels are few, and there is at least one.
+        Self { spec: StreamSpec::new("NULL"), level: device.priorities().count() - 1 }
+    }
+
+    /// Which of the device's priorities it has: 0 is the highest.
+    #[must_use]
+    pub const fn level(&self) -> usize {
+        self.level
+    }
+}
+
+impl Deref for CheckedStream {
+    type Target = StreamSpec;
+
+    fn deref(&self) -> &StreamSpec {
+        &self.spec
+    }
+}
+
+/// A copy whose duration can be represented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckedCopy {
+    copy: Copy,
+    duration: Duration,
+    engine: usize,
+}
+
+impl CheckedCopy {
+    /// Checks a copy.
+    ///
+    /// # Errors
+    /// [`WorkloadError::CopyTooLong`].
+    pub fn new(copy: Copy, device: &Device) -> Result<Self, WorkloadError> {
+        let by_bandwidth = || device.copy.duration(copy.direction, copy.bytes);
+        let duration = copy.duration.or_else(by_bandwidth).ok_or(WorkloadError::CopyTooLong)?;
+        Ok(Self { copy, duration, engine: device.copy.engine_for(copy.direction) as usize })
+    }
+
+    /// How long it holds its copy engine: its own duration, or by the device's bandwidth and latency.
+    #[must_use]
+    pub const fn time(&self) -> Duration {
+        self.duration
+    }
+
+    /// The copy engine that serves it.
+    #[must_use]
+    pub const fn engine(&self) -> usize {
+        self.engine
+    }
+}
+
+impl Deref for CheckedCopy {
+    type Target = Copy;
+
+    fn deref(&self) -> &Copy {
+        &self.copy
+    }
+}
+
+fn check_mask(mask: Option<SmMask>, device: &Device) -> Result<(), WorkloadError> {
+    match mask.filter(|mask| mask.leaves_none(device)) {
+        Some(mask) => Err(WorkloadError::MaskLeavesNoSm { mask, sms: device.sms }),
+        None => Ok(()),
+    }
+}
+
+/// A device with the streams, kernels and copies that were checked against it. Stream 0 is the NULL stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Catalogue {
+    device: Device,
+    streams: Vec<CheckedStream>,
+    kernels: Vec<CheckedKernel>,
+    copies: Vec<CheckedCopy>,
+}
+
+impl Catalogue {
+    /// A device with its NULL stream.
+    #[must_use]
+    pub fn new(device: Device) -> Self {
+        let streams = vec![CheckedStream::null(&device)];
+        Self { device, streams, kernels: Vec::new(), copies: Vec::new() }
+    }
+
+    /// The same streams, kernels and copies, checked against another device.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if that device does not take one of them.
+    pub fn on(&self, device: Device) -> Result<Self, WorkloadError> {
+        let mut other = Self::new(device);
+        for stream in &self.streams[1..] {
+            other.add_stream(stream.spec.clone())?;
+        }
+        for kernel in &self.kernels {
+            other.add_kernel(kernel.kernel.clone())?;
+        }
+        for copy in &self.copies {
+            other.add_copy(copy.copy)?;
+        }
+        Ok(other)
+    }
+
+    /// The device.
+    #[must_use]
+    pub const fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Streams, by [`StreamId`].
+    #[must_use]
+    pub fn streams(&self) -> &[CheckedStream] {
+        &self.streams
+    }
+
+    /// Kernels, by [`KernelId`].
+    #[must_use]
+    pub fn kernels(&self) -> &[CheckedKernel] {
+        &self.kernels
+    }
+
+    /// Copies, by [`CopyId`].
+    #[must_use]
+    pub fn copies(&self) -> &[CheckedCopy] {
+        &self.copies
+    }
+
+    /// Adds a stream.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if the device does not have such a stream.
+    pub fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, WorkloadError> {
+        let id = StreamId(next(self.streams.len())?);
+        self.streams.push(CheckedStream::new(spec, &self.device)?);
+        Ok(id)
+    }
+
+    /// Adds a kernel.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if one of its blocks can never run.
+    pub fn add_kernel(&mut self, kernel: Kernel) -> Result<KernelId, WorkloadError> {
+        let id = KernelId(next(self.kernels.len())?);
+        self.kernels.push(CheckedKernel::new(kernel, &self.device)?);
+        Ok(id)
+    }
+
+    /// Adds a copy.
+    ///
+    /// # Errors
+    /// [`WorkloadError::CopyTooLong`].
+    pub fn add_copy(&mut self, copy: Copy) -> Result<CopyId, WorkloadError> {
+        let id = CopyId(next(self.copies.len())?);
+        self.copies.push(CheckedCopy::new(copy, &self.device)?);
+        Ok(id)
+    }
+
+    /// Changes how long blocks of a kernel run, if best is not above worst. An unknown kernel is passed over.
+    ///
+    /// # Errors
+    /// [`WorkloadError::BlockTime`] if best is above worst.
+    pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), WorkloadError> {
+        self.kernels.get_mut(kernel.0 as usize).map_or(Ok(()), |kernel| kernel.set_block_time(time))
+    }
+
+    /// Changes how long a copy holds its engine. An unknown copy is passed over.
+    pub fn set_copy_time(&mut self, copy: CopyId, time: Duration) {
+        if let Some(checked) = self.copies.get_mut(copy.0 as usize) {
+            checked.copy.duration = Some(time);
+            checked.duration = time;
+        }
+    }
+
+    /// The same device and streams, without kernels and copies.
+    #[must_use]
+    pub fn without_work(&self) -> Self {
+        let (device, streams) = (self.device.clone(), self.streams.clone());
+        Self { device, streams, kernels: Vec::new(), copies: Vec::new() }
+    }
+
+    /// The mask that holds for a kernel in a stream: a kernel's own replaces its stream's.
+    #[must_use]
+    pub fn mask(&self, kernel: KernelId, stream: StreamId) -> Option<SmMask> {
+        let own = self.kernels.get(kernel.0 as usize).and_then(|kernel| kernel.sm_mask);
+        own.or_else(|| self.streams.get(stream.0 as usize)?.sm_mask)
+    }
+
+    /// SMs that a kernel may use in a stream, in the order of their numbers.
+    pub fn sms(&self, kernel: KernelId, stream: StreamId) -> impl Iterator<Item = u32> {
+        self.device.sms_left_by(self.mask(kernel, stream))
+    }
+}
+
+/// The number of what is added to `known` others.
+fn next(known: usize) -> Result<u32, WorkloadError> {
+    u32::try_from(known).map_err(|_| WorkloadError::TooMany)
+}
