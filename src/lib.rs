@@ -45,5 +45,6 @@ pub mod scenario;
 pub mod schema;
 pub mod tasks;
 pub mod time;
+pub mod trace;
 pub mod warps;
 pub mod workload;

@@ -203,8 +203,25 @@ impl Trace {
     /// whole time from its launch to its full dispatch.
     #[must_use]
     pub fn waits(&self, operation: OperationId) -> Vec<Wait> {
+        let mut waits = self.open_waits(operation);
+        for wait in &mut waits {
+            wait.to = wait.to.min(self.end);
+        }
+        waits.retain(|wait| wait.from < wait.to);
+        waits
+    }
+
+    /// The rule that holds an operation after all events of `at`; since when, and until when or [`Instant::MAX`] if it
+    /// still holds when the run ends. `None`: it was not submitted yet, or nothing of it waits any more.
+    #[must_use]
+    pub fn held_at(&self, operation: OperationId, at: Instant) -> Option<Wait> {
+        self.open_waits(operation).into_iter().find(|wait| wait.from <= at && at < wait.to)
+    }
+
+    /// As [`Trace::waits`], but what still waits when the run ends does so until [`Instant::MAX`], even if it began to
+    /// wait at the last instant of the run.
+    pub(crate) fn open_waits(&self, operation: OperationId) -> Vec<Wait> {
         let Some(record) = self.operations.get(operation.0 as usize) else { return Vec::new() };
-        let until = |instant: Instant| instant.min(self.end);
         let first = self.waits.partition_point(|(other, _)| *other < operation.0);
         let noted = self.waits[first..].iter().take_while(|(other, _)| *other == operation.0).map(|(_, wait)| *wait);
         let (channel, head): (Vec<Wait>, Vec<Wait>) = noted.partition(|wait| wait.rule == Rule::Channel);
@@ -214,17 +231,17 @@ impl Trace {
         let null_rule = if record.stream == StreamId::NULL { Rule::N1 } else { Rule::N2 };
         let passed_null = channel.first().map_or(record.queued, |wait| wait.from);
         let mut waits = vec![
-            Wait { rule: queue_rule, from: record.launched, to: until(record.reached_head) },
-            Wait { rule: null_rule, from: until(record.reached_head), to: until(passed_null) },
+            Wait { rule: queue_rule, from: record.launched, to: record.reached_head },
+            Wait { rule: null_rule, from: record.reached_head, to: passed_null },
         ];
         waits.extend(channel);
         match record.kind {
             OperationKind::Kernel(_) => {
-                waits.push(Wait { rule: Rule::X1, from: until(record.queued), to: until(record.reached_queue_head) });
+                waits.push(Wait { rule: Rule::X1, from: record.queued, to: record.reached_queue_head });
                 waits.extend(head);
             }
             OperationKind::Copy(_) => {
-                waits.push(Wait { rule: Rule::C2, from: until(record.queued), to: until(record.first_start) });
+                waits.push(Wait { rule: Rule::C2, from: record.queued, to: record.first_start });
             }
             OperationKind::Memset => {}
         }
@@ -422,14 +439,14 @@ impl Trace {
 }
 
 impl Gpu {
-    /// Ends the record: what still waits has waited until `end`, and the indexes are built.
+    /// Ends the record at `end`: what still waits does so for good, and the indexes are built.
     pub(super) fn close(&mut self, end: Instant) {
         let open_heads: Vec<_> = self.ee_queues.iter_mut().filter_map(|queue| queue.blocked.take()).collect();
         for (head, rule, since) in open_heads {
-            self.trace.note_wait(head, rule, since, end);
+            self.trace.note_wait(head, rule, since, NEVER);
         }
         while let Some((operation, since)) = self.channel_queue.pop_front() {
-            self.trace.note_wait(operation, Rule::Channel, since, end);
+            self.trace.note_wait(operation, Rule::Channel, since, NEVER);
         }
         self.trace.index(end);
         debug_assert!(self.trace.operations.iter().all(|record| record.launched != NEVER));

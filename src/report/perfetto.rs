@@ -19,7 +19,6 @@
 mod blocks;
 mod event;
 mod number;
-mod occupancy;
 mod operations;
 mod queues;
 mod tracks;

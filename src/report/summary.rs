@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::device::BlockDemand;
 use crate::gpu::{Ended, OperationRecord, Rule, Trace};
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
@@ -125,7 +126,32 @@ impl<'a> Summary<'a> {
     /// 0 to 1; empty if the run took no time.
     #[must_use]
     pub fn utilization(&self) -> Vec<SmUtilization> {
-        super::state::utilization(self)
+        let device = self.scenario.device();
+        let span = self.trace.end().as_ns() as f64;
+        if span == 0.0 {
+            return Vec::new();
+        }
+        let mut busy = vec![[0_u128; 3]; device.sms as usize];
+        for (id, _, kernel) in self.launches() {
+            let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { continue };
+            for (sm, block_ns) in self.trace.block_time(id) {
+                let sums = &mut busy[usize::from(sm)];
+                sums[0] += block_ns * u128::from(demand.warps);
+                sums[1] += block_ns;
+                sums[2] += block_ns * u128::from(demand.shared_memory_bytes);
+            }
+        }
+        let share =
+            |sum: u128, capacity: u32| if capacity == 0 { 0.0 } else { sum as f64 / (span * f64::from(capacity)) };
+        (0..)
+            .zip(busy)
+            .map(|(sm, [warps, blocks, shared])| SmUtilization {
+                sm,
+                threads: share(warps, device.warps_per_sm()),
+                block_slots: share(blocks, device.per_sm.blocks),
+                shared_memory: share(shared, device.per_sm.shared_memory_bytes),
+            })
+            .collect()
     }
 
     /// What the user should know: the reader's notes, and what had not finished at the horizon.

@@ -19,7 +19,7 @@ use crate::recount;
 use crate::reference::{self, Outcome, ReferenceIteration};
 
 /// As many cases as `PROPTEST_CASES` says, or else `cases`.
-fn config(cases: u32) -> Config {
+pub(crate) fn config(cases: u32) -> Config {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
     Config { cases: asked.unwrap_or(cases), ..Config::default() }
 }

@@ -11,6 +11,7 @@ use gpusched::report::timeline::FinishMark;
 use gpusched::report::{HtmlRun, HtmlTimeline, Summary};
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
+use gpusched::trace::{Cause, Stay, queue_contents, reasons};
 use gpusched::workload::OperationId;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -68,11 +69,71 @@ fn blocks(run: &Value) -> Vec<(u64, Block)> {
     blocks
 }
 
+/// Numbers that are written as steps.
+fn summed(steps: &Value) -> Vec<i64> {
+    let steps = steps.as_array().expect("a list").iter().map(|step| step.as_i64().expect("a number"));
+    steps
+        .scan(0, |sum, step| {
+            *sum += step;
+            Some(*sum)
+        })
+        .collect()
+}
+
+fn instant(instants: &[Instant], number: i64) -> Instant {
+    instants[usize::try_from(number).expect("it is reached")]
+}
+
+/// An operation in a queue, from when, and until when.
+type Entry = (u64, Instant, Option<Instant>);
+
+/// Who is in each queue when; and when they leave, by queue, in order of entry.
+fn queues(run: &Value, instants: &[Instant]) -> (Vec<Vec<Entry>>, Vec<(usize, Instant)>) {
+    let (mut queues, mut ends) = (Vec::new(), Vec::new());
+    for (number, columns) in run["queues"].as_array().expect("a list").iter().enumerate() {
+        let entries = summed(&columns["operation"]).into_iter().zip(summed(&columns["entered"]));
+        let lengths = columns["length"].as_array().expect("a list").iter();
+        let mut queue = Vec::new();
+        for ((operation, entered), length) in entries.zip(lengths) {
+            let length = length.as_i64().expect("a number");
+            let left = (length >= 0).then(|| instant(instants, entered + length));
+            queue.push((u64::try_from(operation).expect("a number"), instant(instants, entered), left));
+            ends.push((number, left.unwrap_or(Instant::MAX)));
+        }
+        queues.push(queue);
+    }
+    (queues, ends)
+}
+
+/// A wait: of which operation, its rule, what is said, of which queue the head is named, from when, and until when.
+type Said = (u64, String, String, Option<usize>, Instant, Option<Instant>);
+
+/// The waits of a run, whose beginnings are written as steps from where the page expects them.
+fn waits(run: &Value, instants: &[Instant]) -> Vec<Said> {
+    let waits = &run["waits"];
+    let number = |column: &str, index: usize| waits[column][index].as_i64().expect("a number");
+    let (mut all, mut last) = (Vec::new(), 0);
+    for (index, operation) in summed(&waits["operation"]).into_iter().enumerate() {
+        let operation = usize::try_from(operation).expect("a number");
+        if index == 0 || number("operation", index) > 0 {
+            last = run["operations"]["launched"][operation].as_i64().expect("a number");
+        }
+        let (from, length) = (last + number("from", index), number("length", index));
+        let said = &waits["said"][usize::try_from(number("reason", index)).expect("it is said")];
+        let text = |key: &str| said[key].as_str().expect("text").to_owned();
+        let queue = usize::try_from(number("queue", index)).ok();
+        let to = (length >= 0).then(|| instant(instants, from + length));
+        all.push((operation as u64, text("rule"), text("why"), queue, instant(instants, from), to));
+        last = from + length.max(0);
+    }
+    all
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_page_holds_the_blocks_the_instants_and_the_waits_of_the_run(
+    fn the_page_holds_the_blocks_the_instants_the_queues_and_the_waits_of_the_run(
         Case(scenario) in generate::scenario(Limits { varying: true, ..Limits::ALL }),
     ) {
         let run = simulate(&scenario)?;
@@ -90,18 +151,31 @@ proptest! {
         let at = |number: &Value| usize::try_from(number.as_i64().expect("a number")).ok().map(|number| instants[number]);
         let operations = &written["operations"];
         for (index, (_, record)) in ids().enumerate() {
-            let found = ["launched", "queued", "first_start", "last_start", "finish"].map(|name| at(&operations[name][index]));
-            let known =
-                [Some(record.launched()), record.queued(), record.first_start(), record.last_start(), record.finish()];
-            prop_assert_eq!(found, known);
+            let found = ["launched", "first_start", "finish"].map(|name| at(&operations[name][index]));
+            prop_assert_eq!(found, [Some(record.launched()), record.first_start(), record.finish()]);
         }
-        let waits = &written["waits"];
-        let expected = ids().flat_map(|(id, _)| run.trace.waits(id).into_iter().map(move |wait| (id, wait)));
-        for (index, (id, wait)) in expected.enumerate() {
-            prop_assert_eq!(&waits["operation"][index], id.0);
-            prop_assert_eq!(&waits["rule"][index], wait.rule.name());
-            prop_assert_eq!((at(&waits["from"][index]), at(&waits["to"][index])), (Some(wait.from), Some(wait.to)));
-        }
+
+        let contents = queue_contents(&run.trace, scenario.device());
+        let (queues, ends) = queues(written, &instants);
+        let expected = |stay: &Stay| (stay.operation.0.into(), stay.entered, stay.left);
+        let expected: Vec<Vec<_>> =
+            contents.iter().map(|contents| contents.stays.iter().map(expected).collect()).collect();
+        prop_assert_eq!(queues, expected);
+        prop_assert!(ends.is_sorted(), "the page looks for the head by the ends");
+
+        let expected: Vec<Said> = reasons(&run.trace, scenario.device())
+            .into_iter()
+            .map(|reason| {
+                let cause = reason.cause.expect("a simulated run tells all causes");
+                let queue = match cause {
+                    Cause::Behind(queue) => contents.iter().position(|contents| contents.queue == queue),
+                    _ => None,
+                };
+                let why = cause.sentence(reason.rule).into_owned();
+                (reason.operation.0.into(), reason.rule.name().to_owned(), why, queue, reason.from, reason.to)
+            })
+            .collect();
+        prop_assert_eq!(waits(written, &instants), expected);
     }
 
     #[test]
@@ -184,6 +258,7 @@ fn a_comparison_holds_both_runs_and_their_finish_times() {
     assert_eq!(data["finishes"], serde_json::json!([{"name": "K1", "upper_ns": 1, "lower_ns": u64::MAX.to_string()}]));
     assert_eq!((&data["runs"][0]["blocks_only"], &data["runs"][1]["blocks_only"]), (&true.into(), &false.into()));
     assert_eq!(data["runs"][0]["waits"]["operation"], serde_json::json!([]), "of a measured run none are known");
+    assert_eq!(data["runs"][0]["queues"], serde_json::json!([]));
 }
 
 /// A directory of its own for each test.

@@ -38,6 +38,7 @@ mod sporadic;
 mod state;
 mod study;
 mod tasks;
+mod trace_state;
 mod warps;
 mod warps_command;
 mod warps_figures;

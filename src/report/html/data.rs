@@ -6,13 +6,15 @@ use super::HtmlRun;
 use super::blocks::{self, SmBlocks};
 use super::instants::{Exact, Instants};
 use super::palette::Palette;
-use crate::device::{BlockDemand, Device, SmMask};
-use crate::gpu::{OperationRecord, Wait};
+use super::queues::QueueData;
+use super::waits::Waits;
+use crate::device::{BlockDemand, Device};
+use crate::gpu::OperationRecord;
 use crate::report::Summary;
-use crate::report::summary::stream_index;
 use crate::report::timeline::FinishMark;
 use crate::time::Instant;
-use crate::workload::{Copy, Kernel, OperationId, OperationKind, StreamId, StreamSpec};
+use crate::trace::{Queue, QueueContents, Reason, queue_contents, reasons};
+use crate::workload::{Copy, Kernel, OperationKind};
 
 /// Everything.
 #[derive(Debug, Serialize)]
@@ -46,6 +48,7 @@ struct RunData<'a> {
     /// Number of the instant at which the run ended.
     end: i64,
     operations: Operations,
+    queues: Vec<QueueData<'a>>,
     waits: Waits,
     sms: Vec<SmBlocks>,
 }
@@ -66,11 +69,6 @@ struct DeviceData<'a> {
 #[derive(Debug, Serialize)]
 struct StreamData<'a> {
     name: &'a str,
-    number: i64,
-    priority: i32,
-    blocking: bool,
-    /// The SMs that its kernels may use; `None`: all.
-    allowed: Option<Vec<u32>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -81,8 +79,6 @@ struct KernelData<'a> {
     threads: u32,
     /// Warps, shared memory \[bytes\] and registers that one block takes.
     demand: Option<(u32, u32, u32)>,
-    /// The SMs that it may use; `None`: its stream's.
-    allowed: Option<Vec<u32>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -103,20 +99,8 @@ struct Operations {
     thread: Vec<u32>,
     iteration: Vec<u32>,
     launched: Vec<i64>,
-    queued: Vec<i64>,
-    queue_order: Vec<u32>,
     first_start: Vec<i64>,
-    last_start: Vec<i64>,
     finish: Vec<i64>,
-}
-
-/// Columns, one entry for each wait, by operation and time.
-#[derive(Debug, Default, Serialize)]
-struct Waits {
-    operation: Vec<u32>,
-    rule: Vec<&'static str>,
-    from: Vec<i64>,
-    to: Vec<i64>,
 }
 
 impl<'a> PageData<'a> {
@@ -138,14 +122,20 @@ impl<'a> RunData<'a> {
     fn new(run: &HtmlRun<'a>) -> Self {
         let Summary { scenario, trace, .. } = run.summary;
         let device = scenario.device();
-        let waits = if run.blocks_only { Vec::new() } else { waits(&run.summary) };
+        // Of a measured run neither queues nor waits are known.
+        let (queues, reasons): (Vec<QueueContents>, Vec<Reason>) =
+            if run.blocks_only { Default::default() } else { (queue_contents(trace, device), reasons(trace, device)) };
         let by_sm = blocks::by_sm(&run.summary);
 
         let mut known = vec![Instant::ZERO, trace.end()];
         known.extend(trace.operations().iter().flat_map(instants_of));
-        known.extend(waits.iter().flat_map(|(_, wait)| [wait.from, wait.to]));
+        let stays = queues.iter().flat_map(|contents| &contents.stays);
+        known.extend(stays.flat_map(|stay| [Some(stay.entered), stay.left]).flatten());
+        known.extend(reasons.iter().flat_map(|reason| [Some(reason.from), reason.to]).flatten());
         known.extend(by_sm.iter().flatten().flat_map(|block| [block.time.start, block.time.end]));
         let instants = Instants::new(known);
+        let operations = Operations::new(trace.operations(), &instants);
+        let names: Vec<Queue> = queues.iter().map(|contents| contents.queue).collect();
 
         Self {
             name: run.name,
@@ -155,12 +145,13 @@ impl<'a> RunData<'a> {
             notes: run.summary.notes(),
             device: DeviceData::new(device),
             threads: scenario.threads.iter().map(|thread| &*thread.label).collect(),
-            streams: (0..).zip(trace.streams()).map(|(id, stream)| StreamData::new(id, stream, device)).collect(),
+            streams: trace.streams().iter().map(|stream| StreamData { name: &stream.name }).collect(),
             kernels: trace.kernels().iter().map(|kernel| KernelData::new(kernel, device)).collect(),
             copies: trace.copies().iter().map(|copy| CopyData::new(copy, device)).collect(),
             end: instants.number(trace.end()),
-            operations: Operations::new(trace.operations(), &instants),
-            waits: Waits::new(&waits, &instants),
+            queues: queues.iter().map(|contents| QueueData::new(contents, trace.streams(), &instants)).collect(),
+            waits: Waits::new(&reasons, &names, &operations.launched, &instants),
+            operations,
             sms: by_sm.iter().map(|blocks| SmBlocks::new(blocks, device.warps_per_sm(), &instants)).collect(),
             instants,
         }
@@ -168,17 +159,8 @@ impl<'a> RunData<'a> {
 }
 
 fn instants_of(record: &OperationRecord) -> impl Iterator<Item = Instant> + use<> {
-    let later = [record.queued(), record.first_start(), record.last_start(), record.finish()];
+    let later = [record.first_start(), record.finish()];
     std::iter::once(record.launched()).chain(later.into_iter().flatten())
-}
-
-fn waits(summary: &Summary<'_>) -> Vec<(OperationId, Wait)> {
-    let ids = (0..).map(OperationId).take(summary.trace.operations().len());
-    ids.flat_map(|id| summary.trace.waits(id).into_iter().map(move |wait| (id, wait))).collect()
-}
-
-fn allowed(mask: Option<SmMask>, device: &Device) -> Option<Vec<u32>> {
-    mask.map(|mask| (0..device.sms).filter(|&sm| mask.enables_sm(sm, device)).collect())
 }
 
 impl<'a> DeviceData<'a> {
@@ -196,18 +178,6 @@ impl<'a> DeviceData<'a> {
     }
 }
 
-impl<'a> StreamData<'a> {
-    fn new(id: u32, stream: &'a StreamSpec, device: &Device) -> Self {
-        Self {
-            name: &stream.name,
-            number: stream_index(StreamId(id)),
-            priority: stream.priority,
-            blocking: stream.blocking,
-            allowed: allowed(stream.sm_mask, device),
-        }
-    }
-}
-
 impl<'a> KernelData<'a> {
     fn new(kernel: &'a Kernel, device: &Device) -> Self {
         let demand = BlockDemand::new(&kernel.shape, device).ok();
@@ -217,7 +187,6 @@ impl<'a> KernelData<'a> {
             blocks: kernel.blocks,
             threads: kernel.shape.threads,
             demand: demand.map(|demand| (demand.warps, demand.shared_memory_bytes, demand.registers)),
-            allowed: allowed(kernel.sm_mask, device),
         }
     }
 }
@@ -244,24 +213,8 @@ impl Operations {
             columns.thread.push(record.origin.thread);
             columns.iteration.push(record.origin.iteration);
             columns.launched.push(instants.number(record.launched()));
-            columns.queued.push(instants.number_or_never(record.queued()));
-            columns.queue_order.push(record.queue_order());
             columns.first_start.push(instants.number_or_never(record.first_start()));
-            columns.last_start.push(instants.number_or_never(record.last_start()));
             columns.finish.push(instants.number_or_never(record.finish()));
-        }
-        columns
-    }
-}
-
-impl Waits {
-    fn new(waits: &[(OperationId, Wait)], instants: &Instants) -> Self {
-        let mut columns = Self::default();
-        for (id, wait) in waits {
-            columns.operation.push(id.0);
-            columns.rule.push(wait.rule.name());
-            columns.from.push(instants.number(wait.from));
-            columns.to.push(instants.number(wait.to));
         }
         columns
     }

@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::PerfettoRun;
 use super::event::{Events, Lane, Span};
-use super::occupancy::Occupancy;
 use super::operations::has_arrow;
 use super::tracks::Tracks;
 use crate::device::BlockDemand;
 use crate::gpu::{Block, Trace};
 use crate::report::summary::Summary;
 use crate::time::Instant;
+use crate::trace::SumOverTime;
 use crate::workload::OperationId;
 
 /// What is told of a block when one clicks on it.
@@ -36,7 +36,7 @@ pub(super) fn write<W: Write>(
     events: &mut Events<W>,
 ) -> io::Result<()> {
     let summary = &run.summary;
-    let mut sms: BTreeMap<u16, (Lanes, Occupancy)> = BTreeMap::new();
+    let mut sms: BTreeMap<u16, (Lanes, SumOverTime)> = BTreeMap::new();
     for (id, block, is_first) in InOrder::new(summary) {
         let Some(kernel) = summary.trace.kernel_of(id) else { continue };
         let device = summary.scenario.device();
@@ -51,7 +51,7 @@ pub(super) fn write<W: Write>(
         if is_first && has_arrow(summary, id) {
             events.arrow_to(lane, tracks.id(id.0), span.from)?;
         }
-        occupancy.add(span, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
+        occupancy.add(span.from..span.to, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
     }
     for (sm, (_, occupancy)) in sms {
         let process = tracks.sm(sm);

@@ -1,5 +1,8 @@
 //! The panel of occupancy: how much of all SMs' threads, shared memory and registers is in use over time.
 
+use std::convert::Infallible;
+use std::ops::Range;
+
 use super::context::{BESIDE_PLOT, Context, ending_at, starting_at};
 use super::items;
 use super::options::HeightBy;
@@ -9,6 +12,7 @@ use crate::device::BlockDemand;
 use crate::draw::theme::Theme;
 use crate::draw::{Dash, Length, MM, Point, Rect, font};
 use crate::time::Instant;
+use crate::trace::SumOverTime;
 
 const HEIGHT: Length = 10 * MM;
 /// Between the panel with its key and what is above it.
@@ -31,10 +35,8 @@ pub(super) fn occupancy(context: &Context<'_>, top: Length) -> (Occupancy, Lengt
     let mut curves = Vec::new();
     let by_width = u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1);
     let steps = Steps::new(&context.scale, by_width);
-    for (resource, dash) in
-        [(HeightBy::Threads, Dash::Solid), (HeightBy::SharedMemory, Dash::Dashed), (HeightBy::Registers, Dash::Dotted)]
-    {
-        let Some(points) = points(context, resource, &steps, &area) else { continue };
+    for (in_use, (resource, dash)) in in_use(context, &steps).into_iter().zip(RESOURCES) {
+        let Some(points) = in_use.points(context, resource, &steps, &area) else { continue };
         let key = [Point { x, y: key_middle }, Point { x: x + KEY, y: key_middle }];
         let text_left = x + KEY + MM / 2;
         let name = resource.name().to_owned();
@@ -48,59 +50,79 @@ pub(super) fn occupancy(context: &Context<'_>, top: Length) -> (Occupancy, Lengt
 /// What stands beside the panel.
 pub(super) const NAME: &str = "in use";
 
-/// Amounts that come to be in use or no longer are.
-type Changes = Vec<(Instant, u64, bool)>;
+/// What is shown.
+const RESOURCES: [(HeightBy, Dash); 3] =
+    [(HeightBy::Threads, Dash::Solid), (HeightBy::SharedMemory, Dash::Dashed), (HeightBy::Registers, Dash::Dotted)];
 
-/// The share of a resource of all SMs; `None` if no block takes any.
-fn points(context: &Context<'_>, resource: HeightBy, steps: &Steps<'_>, area: &Rect) -> Option<Vec<Point>> {
-    let device = context.summary.scenario.device();
-    let capacity = u128::from(resource.of_sm(device)) * u128::from(device.sms);
-    let mut sums = Sums::new(steps.count());
-    let mut changes = Changes::new();
-    for (operation, _, kernel) in context.summary.launches() {
-        let demand = BlockDemand::new(&kernel.shape, device).ok()?;
-        let units = u64::from(resource.of_block(&demand, device));
-        for run in items::runs(context, operation).filter(|_| units > 0) {
-            let units = units * u64::from(run.first.blocks);
-            if changes.len() <= MOST_CHANGES {
-                changes.extend([(run.first.start, units, true), (run.end(), units, false)]);
-            }
-            sums.add(&Amount { group: 0, units, run }, steps);
-        }
-    }
-    if sums.is_empty() || capacity == 0 {
-        return None;
-    }
-    let y = |amount: u128, whole: u128| {
-        let height = u128::from(area.height.unsigned_abs());
-        let high = (amount * height * 2 + whole) / (whole * 2);
-        area.bottom() - Length::try_from(high).unwrap_or(area.height).min(area.height)
-    };
-    if changes.len() <= MOST_CHANGES {
-        return Some(exact(context, changes, |amount| y(amount, capacity)));
-    }
-    let totals = sums.totals(steps).into_iter().enumerate();
-    let mut line = Line::new(steps.x(0), area.bottom());
-    for (step, total) in totals {
-        line.go_to(steps.x(step), y(total, capacity * steps.length(step)));
-    }
-    Some(line.until(steps.x(steps.count())))
+/// How much of a resource blocks take, and when.
+struct InUse {
+    /// Each with its time, as long as they are few.
+    amounts: Vec<(Range<Instant>, u64)>,
+    /// By step.
+    sums: Sums,
 }
 
-/// Each change where it is.
-fn exact(context: &Context<'_>, mut changes: Changes, y: impl Fn(u128) -> Length) -> Vec<Point> {
-    // Begins first: what takes no time begins before it ends.
-    changes.sort_unstable_by_key(|(at, _, begins)| (*at, !begins));
-    let mut amount: u128 = 0;
-    let mut line = Line::new(context.scale.x(context.scale.window.start), y(0));
-    let mut changes = changes.into_iter().peekable();
-    while let Some((at, units, begins)) = changes.next() {
-        // Only what is in use after all changes of an instant is seen.
-        amount = if begins { amount + u128::from(units) } else { amount - u128::from(units) };
-        if changes.peek().is_none_or(|(next, ..)| *next > at) {
-            line.go_to(context.scale.x(at.max(context.scale.window.start)), y(amount));
+/// How much of each resource is in use.
+fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
+    let device = context.summary.scenario.device();
+    let mut all = RESOURCES.map(|_| InUse { amounts: Vec::new(), sums: Sums::new(steps.count()) });
+    for (operation, _, kernel) in context.summary.launches() {
+        // A kernel of which no block fits has no runs.
+        let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { continue };
+        for run in items::runs(context, operation) {
+            for (in_use, (resource, _)) in all.iter_mut().zip(RESOURCES) {
+                let units = u64::from(resource.of_block(&demand, device)) * u64::from(run.first.blocks);
+                if units == 0 {
+                    continue;
+                }
+                if in_use.amounts.len() <= MOST_CHANGES / 2 {
+                    in_use.amounts.push((run.first.start..run.end(), units));
+                }
+                in_use.sums.add(&Amount { group: 0, units, run }, steps);
+            }
         }
     }
+    all
+}
+
+impl InUse {
+    /// The share of all SMs; `None` if no block takes any.
+    fn points(self, context: &Context<'_>, resource: HeightBy, steps: &Steps<'_>, area: &Rect) -> Option<Vec<Point>> {
+        let device = context.summary.scenario.device();
+        let capacity = u128::from(resource.of_sm(device)) * u128::from(device.sms);
+        if self.sums.is_empty() || capacity == 0 {
+            return None;
+        }
+        let y = |amount: u128, whole: u128| {
+            let height = u128::from(area.height.unsigned_abs());
+            let high = (amount * height * 2 + whole) / (whole * 2);
+            area.bottom() - Length::try_from(high).unwrap_or(area.height).min(area.height)
+        };
+        if self.amounts.len() <= MOST_CHANGES / 2 {
+            return Some(exact(context, self.amounts, |amount| y(amount, capacity)));
+        }
+        let totals = self.sums.totals(steps).into_iter().enumerate();
+        let mut line = Line::new(steps.x(0), area.bottom());
+        for (step, total) in totals {
+            line.go_to(steps.x(step), y(total, capacity * steps.length(step)));
+        }
+        Some(line.until(steps.x(steps.count())))
+    }
+}
+
+/// Each change where it is; `amounts` in use with their times.
+fn exact(context: &Context<'_>, mut amounts: Vec<(Range<Instant>, u64)>, y: impl Fn(u128) -> Length) -> Vec<Point> {
+    amounts.sort_unstable_by_key(|(time, _)| time.start);
+    let mut line = Line::new(context.scale.x(context.scale.window.start), y(0));
+    let mut sums = SumOverTime::default();
+    let mut tell = |at: Instant, amount: u64| {
+        line.go_to(context.scale.x(at.max(context.scale.window.start)), y(u128::from(amount)));
+        Ok::<(), Infallible>(())
+    };
+    for (time, amount) in amounts {
+        let Ok(()) = sums.add(time, amount, &mut tell);
+    }
+    let Ok(()) = sums.finish(&mut tell);
     line.until(context.scale.right())
 }
 

@@ -1,14 +1,15 @@
 //! The panel of queues: what is in each EE queue and CE queue over time, and which rule holds its head.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of, starting_at};
 use super::{Label, LabelStyle, QueueEntry, QueueRow, copies};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, font};
-use crate::gpu::{OperationRecord, Rule};
+use crate::gpu::Rule;
 use crate::time::Instant;
+use crate::trace::{Place, Queue, queue_contents};
 use crate::workload::{OperationId, OperationKind};
 
 /// Height of one place in a queue.
@@ -22,30 +23,6 @@ const LEAST_SEEN: Length = MM / 4;
 /// Narrower entries of one place are joined with their neighbours.
 const LEAST_WIDTH: Length = 4 * MM / 10;
 
-/// Which queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Queue {
-    /// That of a priority, highest (least) first.
-    Ee(i32),
-    /// That of a copy engine.
-    Ce(u32),
-}
-
-/// An operation's time in its queue.
-struct Stay {
-    operation: OperationId,
-    order: u32,
-    time: Range<Instant>,
-}
-
-/// An operation's time at one place of its queue.
-struct Place {
-    operation: OperationId,
-    /// 0: the head.
-    position: usize,
-    time: Range<Instant>,
-}
-
 /// The queues in which something waits in the window, and how deep they get.
 pub(super) struct Queues {
     queues: Vec<(Queue, Vec<Place>, usize)>,
@@ -53,20 +30,23 @@ pub(super) struct Queues {
 
 impl Queues {
     pub(super) fn new(context: &Context<'_>) -> Self {
-        let mut stays: BTreeMap<Queue, Vec<Stay>> = BTreeMap::new();
-        let end_of_run = context.summary.trace.end();
-        for (operation, record) in (0..).map(OperationId).zip(context.summary.trace.operations()) {
-            let Some((queue, from)) = queue_of(context, record).zip(record.queued()) else { continue };
-            let time = from..record.last_start().unwrap_or(end_of_run);
-            if time.start < time.end && context.scale.shows(time.start, time.end) {
-                stays.entry(queue).or_default().push(Stay { operation, order: record.queue_order(), time });
+        let summary = &context.summary;
+        let end_of_run = summary.trace.end();
+        let mut queues = Vec::new();
+        for mut contents in queue_contents(summary.trace, summary.scenario.device()) {
+            if !matches!(contents.queue, Queue::Ee(_) | Queue::Ce(_)) {
+                continue;
+            }
+            contents.stays.retain(|stay| {
+                let time = stay.time(end_of_run);
+                time.start < time.end && context.scale.shows(time.start, time.end)
+            });
+            if !contents.stays.is_empty() {
+                let (places, depth) = contents.places(MOST_LANES, end_of_run);
+                queues.push((contents.queue, places, depth));
             }
         }
-        let places = |(queue, stays): (Queue, Vec<Stay>)| {
-            let (places, depth) = places(stays);
-            (queue, places, depth)
-        };
-        Self { queues: stays.into_iter().map(places).collect() }
+        Self { queues }
     }
 
     /// Names, as they stand beside the plot.
@@ -80,6 +60,7 @@ impl Queues {
             Queue::Ee(_) => "EE queue".to_owned(),
             Queue::Ce(engine) if engines > 1 => format!("CE queue {engine}"),
             Queue::Ce(_) => "CE queue".to_owned(),
+            Queue::Stream(_) | Queue::CopyEngine(_) => queue.to_string(),
         };
         self.queues.iter().map(|(queue, ..)| name(*queue)).collect()
     }
@@ -108,57 +89,6 @@ impl Queues {
         }
         (rows, bottom)
     }
-}
-
-/// The queue that an operation is to enter, if it is one of those that the figure shows.
-fn queue_of(context: &Context<'_>, record: &OperationRecord) -> Option<Queue> {
-    match record.kind {
-        OperationKind::Kernel(_) => {
-            let streams = context.summary.trace.streams();
-            Some(Queue::Ee(streams.get(record.stream.0 as usize).map_or(0, |stream| stream.priority)))
-        }
-        OperationKind::Copy(copy) => {
-            let direction = context.summary.trace.copies().get(copy.0 as usize)?.direction;
-            Some(Queue::Ce(context.summary.scenario.device().copy.engine_for(direction)))
-        }
-        OperationKind::Memset => None,
-    }
-}
-
-/// Who is at each of the first places, and when; and the greatest length of the queue.
-fn places(mut stays: Vec<Stay>) -> (Vec<Place>, usize) {
-    stays.sort_by_key(|stay| (stay.time.start, stay.order));
-    let mut ends: Vec<(Instant, OperationId)> = stays.iter().map(|stay| (stay.time.end, stay.operation)).collect();
-    ends.sort_unstable();
-    let mut instants: Vec<Instant> = stays.iter().map(|stay| stay.time.start).chain(ends.iter().map(|e| e.0)).collect();
-    instants.sort_unstable();
-    instants.dedup();
-
-    let (mut entering, mut leaving) = (stays.iter().peekable(), ends.into_iter().peekable());
-    let mut queue: VecDeque<OperationId> = VecDeque::new();
-    let mut shown: Vec<(OperationId, Instant)> = Vec::new();
-    let (mut places, mut depth) = (Vec::new(), 0);
-    for at in instants {
-        while let Some((_, gone)) = leaving.next_if(|(end, _)| *end <= at) {
-            // In the simulator always the head; in a measured run it may be another.
-            if let Some(position) = queue.iter().position(|operation| *operation == gone) {
-                queue.remove(position);
-            }
-        }
-        while let Some(stay) = entering.next_if(|stay| stay.time.start <= at) {
-            queue.push_back(stay.operation);
-        }
-        depth = depth.max(queue.len());
-        let mut now: Vec<(OperationId, Instant)> = queue.iter().take(MOST_LANES).map(|id| (*id, at)).collect();
-        for (position, &(operation, since)) in shown.iter().enumerate() {
-            match now.get_mut(position).filter(|(same, _)| *same == operation) {
-                Some((_, begin)) => *begin = since,
-                None => places.push(Place { operation, position, time: since..at }),
-            }
-        }
-        shown = now;
-    }
-    (places, depth)
 }
 
 /// Boxes for the places, those of the head divided by the rules that hold it.

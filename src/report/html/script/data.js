@@ -86,6 +86,57 @@ class SmBlocks {
   }
 }
 
+/** The number of the first of `count` positions for which `is` is true; it is true for all that follow. */
+function firstWhere(count, is) {
+  let [from, to] = [0, count];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (is(middle)) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
+/** Stands for the end of what still lasts when the run ends. */
+const OPEN = 4294967295;
+
+/** Who is in a queue, or on a copy engine, from when to when. They leave in the order in which they enter. */
+class Queue {
+  constructor({ kind, number, name, operation, entered, length, order = [] }) {
+    Object.assign(this, { kind, number, name });
+    this.operation = new Uint32Array(operation.length);
+    this.entered = new Uint32Array(operation.length);
+    this.left = new Uint32Array(operation.length);
+    this.order = new Uint32Array(order.length);
+    let [id, start, place] = [0, 0, 0];
+    for (let position = 0; position < operation.length; position += 1) {
+      id += operation[position];
+      start += entered[position];
+      this.operation[position] = id;
+      this.entered[position] = start;
+      this.left[position] = length[position] === NONE ? OPEN : start + length[position];
+      if (order.length > 0) this.order[position] = place += order[position];
+    }
+  }
+
+  /** From the head to what is behind the last, after all events of instant number `now`. */
+  rangeAt(now) {
+    const count = this.operation.length;
+    return [firstWhere(count, (position) => this.left[position] > now), firstWhere(count, (position) => this.entered[position] > now)];
+  }
+
+  /** Who is in it, the head first. */
+  at(now) {
+    return this.operation.subarray(...this.rangeAt(now));
+  }
+
+  /** As `at`, with the place of each among the entries of all CE queues. */
+  entriesAt(now) {
+    const [from, to] = this.rangeAt(now);
+    return Array.from(this.operation.subarray(from, to), (id, index) => ({ id, order: this.order[from + index] }));
+  }
+}
+
 /** One run. */
 class Run {
   constructor(data) {
@@ -93,9 +144,31 @@ class Run {
     this.instants = new Instants(data.instants);
     this.sms = data.sms.map((columns) => new SmBlocks(columns));
     this.operationCount = data.operations.kind.length;
+    this.queues = data.queues.map((columns) => new Queue(columns));
+    this.queuesByName = new Map(this.queues.map((queue) => [`${queue.kind} ${queue.number}`, queue]));
+    this.readWaits(data.waits);
+  }
+
+  /** Brings the waits, which are written as steps, into columns. */
+  readWaits({ said, operation, reason, queue, from, length }) {
+    this.said = said;
+    this.waits = { reason, queue, from: new Uint32Array(from.length), to: new Uint32Array(from.length) };
     this.firstWait = new Uint32Array(this.operationCount + 1);
-    for (const operation of data.waits.operation) this.firstWait[operation + 1] += 1;
-    for (let id = 0; id < this.operationCount; id += 1) this.firstWait[id + 1] += this.firstWait[id];
+    let [id, last] = [0, 0];
+    for (let wait = 0; wait < from.length; wait += 1) {
+      id += operation[wait];
+      if (wait === 0 || operation[wait] > 0) last = this.operations.launched[id];
+      this.waits.from[wait] = last + from[wait];
+      this.waits.to[wait] = length[wait] === NONE ? OPEN : this.waits.from[wait] + length[wait];
+      last = this.waits.to[wait];
+      this.firstWait[id + 1] += 1;
+    }
+    for (let number = 0; number < this.operationCount; number += 1) this.firstWait[number + 1] += this.firstWait[number];
+  }
+
+  /** A queue by its kind and number; undefined if nothing was ever in it. */
+  queue(kind, number) {
+    return this.queuesByName.get(`${kind} ${number}`);
   }
 
   kernelOf(id) {
@@ -118,13 +191,28 @@ class Run {
     return copy ? `copy ${id} (${copy.direction})` : `memset ${id}`;
   }
 
+  /** A wait: its rule, what is said about it, and the queue whose head is to be named then, or null. */
+  wait(number) {
+    const queue = this.waits.queue[number];
+    return { ...this.said[this.waits.reason[number]], queue: queue === NONE ? null : this.queues[queue] };
+  }
+
   /** Its waits in order of time: rule, and the numbers of the instants from and to which it held. */
   waitsOf(id) {
     const waits = [];
     for (let wait = this.firstWait[id]; wait < this.firstWait[id + 1]; wait += 1) {
-      waits.push({ rule: this.waits.rule[wait], from: this.waits.from[wait], to: this.waits.to[wait] });
+      const { from, to } = this.waits;
+      waits.push({ rule: this.wait(wait).rule, from: from[wait], to: to[wait] === OPEN ? this.end : to[wait] });
     }
     return waits;
+  }
+
+  /** The wait of an operation after all events of instant number `now`, or null. */
+  waitAt(id, now) {
+    const first = this.firstWait[id];
+    const after = firstWhere(this.firstWait[id + 1] - first, (index) => this.waits.from[first + index] > now);
+    const last = first + after - 1;
+    return after > 0 && now < this.waits.to[last] ? this.wait(last) : null;
   }
 
   /** When an operation left the GPU, or else the end of the run. */

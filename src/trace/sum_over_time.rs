@@ -1,14 +1,14 @@
-//! How much of an SM is taken, told as it changes.
+//! How much of something is taken over time.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::event::Span;
 use crate::time::Instant;
 
-/// A sum over what is there at once. Spans come in order of their beginnings; a value is told when nothing can change
-/// it any more.
-#[derive(Default)]
-pub(super) struct Occupancy {
+/// A sum over what is there at once, such as the thread slots that blocks take, in one sweep. What begins is added in order of time; the sum after all events of
+/// an instant is told when nothing can change it any more. Memory grows with what is there at once.
+#[derive(Debug, Clone, Default)]
+pub struct SumOverTime {
     taken: u64,
     /// The latest change, not told yet.
     changed_at: Option<Instant>,
@@ -16,36 +16,39 @@ pub(super) struct Occupancy {
     ends: BTreeMap<Instant, u64>,
 }
 
-impl Occupancy {
-    /// Takes `amount` for as long as `span`, and tells what happened before.
-    pub(super) fn add<E>(
+impl SumOverTime {
+    /// Takes `amount` for some time, which begins no earlier than those before, and tells what happened before.
+    ///
+    /// # Errors
+    /// Those of `tell`.
+    pub fn add<E>(
         &mut self,
-        span: Span,
+        time: Range<Instant>,
         amount: u64,
         mut tell: impl FnMut(Instant, u64) -> Result<(), E>,
     ) -> Result<(), E> {
-        if span.from >= span.to {
+        if time.is_empty() {
             return Ok(());
         }
-        self.end_until(span.from, &mut tell)?;
-        self.change(span.from, &mut tell)?;
+        self.end_until(time.start, &mut tell)?;
+        self.change(time.start, &mut tell)?;
         self.taken += amount;
-        *self.ends.entry(span.to).or_default() += amount;
+        *self.ends.entry(time.end).or_default() += amount;
         Ok(())
     }
 
     /// Tells the rest.
-    pub(super) fn finish<E>(mut self, mut tell: impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
+    ///
+    /// # Errors
+    /// Those of `tell`.
+    pub fn finish<E>(mut self, mut tell: impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
         self.end_until(Instant::MAX, &mut tell)?;
         self.changed_at.map_or(Ok(()), |at| tell(at, self.taken))
     }
 
     fn end_until<E>(&mut self, until: Instant, tell: &mut impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
-        while let Some((at, amount)) = self.ends.pop_first() {
-            if at > until {
-                self.ends.insert(at, amount);
-                break;
-            }
+        while let Some(first) = self.ends.first_entry().filter(|first| *first.key() <= until) {
+            let (at, amount) = first.remove_entry();
             self.change(at, tell)?;
             self.taken -= amount;
         }

@@ -1,0 +1,90 @@
+//! What is free on an SM, and what a block lacks there.
+
+use crate::device::{BlockDemand, Device, Resource};
+
+/// What is free on one SM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Free {
+    /// Warp slots.
+    pub warps: u32,
+    /// Block slots.
+    pub blocks: u32,
+    /// \[bytes\]
+    pub shared_memory_bytes: u32,
+    /// Registers.
+    pub registers: u32,
+}
+
+/// What a block lacks on the SM that comes nearest to having room for it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Shortage {
+    /// The SM.
+    pub sm: u32,
+    /// Of what it has too little, and by how much.
+    pub lacks: Vec<(Resource, u32)>,
+}
+
+impl Free {
+    /// An SM without blocks.
+    pub(super) fn empty(device: &Device) -> Self {
+        Self {
+            warps: device.warps_per_sm(),
+            blocks: device.per_sm.blocks,
+            shared_memory_bytes: device.per_sm.shared_memory_bytes,
+            registers: device.per_sm.registers,
+        }
+    }
+
+    /// Without `blocks` blocks more. Nothing is free where a measured run, whose clocks differ, seems to have taken
+    /// more than there is.
+    pub(super) fn take(&mut self, demand: &BlockDemand, blocks: u32) {
+        let less = |free: u32, one: u32| free.saturating_sub(one.saturating_mul(blocks));
+        *self = Self {
+            warps: less(self.warps, demand.warps),
+            blocks: less(self.blocks, 1),
+            shared_memory_bytes: less(self.shared_memory_bytes, demand.shared_memory_bytes),
+            registers: less(self.registers, demand.registers),
+        };
+    }
+
+    /// With what `blocks` blocks took.
+    pub(super) fn give_back(&mut self, demand: &BlockDemand, blocks: u32) {
+        let more = |free: u32, one: u32| free.saturating_add(one.saturating_mul(blocks));
+        *self = Self {
+            warps: more(self.warps, demand.warps),
+            blocks: more(self.blocks, 1),
+            shared_memory_bytes: more(self.shared_memory_bytes, demand.shared_memory_bytes),
+            registers: more(self.registers, demand.registers),
+        };
+    }
+
+    /// Of what there is too little for one block, and by how much.
+    fn lacks(&self, demand: &BlockDemand, device: &Device) -> impl Iterator<Item = (Resource, u32)> + use<> {
+        let lack = |what, needed: u32, free: u32| (needed > free).then(|| (what, needed - free));
+        [
+            lack(Resource::Threads, demand.warps * device.warp_size, self.warps * device.warp_size),
+            lack(Resource::BlockSlots, 1, self.blocks),
+            lack(Resource::SharedMemory, demand.shared_memory_bytes, self.shared_memory_bytes),
+            lack(Resource::Registers, demand.registers, self.registers),
+        ]
+        .into_iter()
+        .flatten()
+    }
+}
+
+/// What a block lacks on that of some SMs which comes nearest to having room for it: the fewest kinds of resources,
+/// then the least amount, then the lowest number. `None` without SMs.
+pub(super) fn nearest(
+    sms: impl Iterator<Item = u32>,
+    free: &[Free],
+    demand: &BlockDemand,
+    device: &Device,
+) -> Option<Shortage> {
+    let amount = |sm: u32| {
+        let free = free.get(sm as usize)?;
+        let lacks = || free.lacks(demand, device);
+        Some((lacks().count(), lacks().map(|(_, by)| u64::from(by)).sum::<u64>(), sm))
+    };
+    let (.., sm) = sms.filter_map(amount).min()?;
+    Some(Shortage { sm, lacks: free.get(sm as usize)?.lacks(demand, device).collect() })
+}

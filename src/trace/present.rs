@@ -1,0 +1,90 @@
+//! What is on the GPU and in its queues at one instant, as far as it tells why an operation waits.
+
+use std::collections::BTreeMap;
+
+use super::cause::Cause;
+use super::free::{Free, nearest};
+use super::queue::{Queue, Stay, engine_of};
+use crate::device::{BlockDemand, Device};
+use crate::gpu::{Rule, Trace};
+use crate::workload::{OperationId, StreamId};
+
+/// The queues and SMs at one instant.
+pub(super) struct Present<'a> {
+    trace: &'a Trace,
+    device: &'a Device,
+    /// The queues that are not empty, by order of entry.
+    queues: BTreeMap<Queue, BTreeMap<u32, OperationId>>,
+    /// What is free on each SM.
+    pub(super) free: Vec<Free>,
+}
+
+impl<'a> Present<'a> {
+    /// Without any operation.
+    pub(super) fn empty(trace: &'a Trace, device: &'a Device) -> Self {
+        let free = vec![Free::empty(device); device.sms as usize];
+        Self { trace, device, queues: BTreeMap::new(), free }
+    }
+
+    pub(super) fn enter(&mut self, queue: Queue, stay: &Stay) {
+        self.queues.entry(queue).or_default().insert(stay.order, stay.operation);
+    }
+
+    pub(super) fn leave(&mut self, queue: Queue, stay: &Stay) {
+        let Some(content) = self.queues.get_mut(&queue) else { return };
+        content.remove(&stay.order);
+        if content.is_empty() {
+            self.queues.remove(&queue);
+        }
+    }
+
+    /// The contents of a queue, the head first.
+    pub(super) fn content(&self, queue: Queue) -> impl Iterator<Item = OperationId> + '_ {
+        self.queues.get(&queue).into_iter().flat_map(|content| content.values().copied())
+    }
+
+    pub(super) fn head(&self, queue: Queue) -> Option<OperationId> {
+        self.content(queue).next()
+    }
+
+    /// The heads of the stream queues that are not empty, by stream.
+    pub(super) fn stream_heads(&self) -> impl Iterator<Item = (StreamId, OperationId)> + '_ {
+        self.queues.iter().map_while(|(queue, content)| match queue {
+            Queue::Stream(stream) => Some((*stream, *content.values().next()?)),
+            // Stream queues come first.
+            _ => None,
+        })
+    }
+
+    /// What `id` waits for now under the rule that holds it; `None` if nothing can be found, as in a measured run.
+    pub(super) fn cause(&self, id: OperationId, rule: Rule) -> Option<Cause> {
+        let record = self.trace.operations().get(id.0 as usize)?;
+        let stream = self.trace.streams().get(record.stream.0 as usize)?;
+        let queue = match rule {
+            Rule::G2 | Rule::C1 => Queue::Stream(record.stream),
+            Rule::X1 => Queue::Ee(stream.priority),
+            Rule::A2 => {
+                let mut higher = self.device.priorities().filter(|&other| other < stream.priority).map(Queue::Ee);
+                higher.find(|queue| self.queues.contains_key(queue))?
+            }
+            Rule::N1 => {
+                let blocking =
+                    |stream: StreamId| self.trace.streams().get(stream.0 as usize).is_some_and(|spec| spec.blocking);
+                let mut heads = self.stream_heads().filter(|&(stream, head)| blocking(stream) && head < id);
+                heads.next().map(|(stream, _)| Queue::Stream(stream))?
+            }
+            Rule::N2 => Queue::Stream(StreamId::NULL),
+            Rule::C2 => Queue::CopyEngine(engine_of(self.trace, self.device, record.kind)?),
+            Rule::Channel => return Some(Cause::Channel),
+            Rule::R2 | Rule::R3 | Rule::Registers => {
+                let kernel = self.trace.kernel_of(id)?;
+                let demand = BlockDemand::new(&kernel.shape, self.device).ok()?;
+                let mask = kernel.sm_mask.or(stream.sm_mask);
+                let allowed = |sm: &u32| mask.is_none_or(|mask| mask.enables_sm(*sm, self.device));
+                let sms = (0..self.device.sms).filter(allowed);
+                return nearest(sms, &self.free, &demand, self.device).map(Cause::Room);
+            }
+        };
+        Some(Cause::Behind(queue))
+    }
+}

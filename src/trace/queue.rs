@@ -1,0 +1,195 @@
+//! What is in which queue when.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::ops::Range;
+
+use crate::device::Device;
+use crate::gpu::Trace;
+use crate::time::Instant;
+use crate::workload::{OperationId, OperationKind, StreamId};
+
+/// A queue, or a copy engine, which serves one copy at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Queue {
+    /// The queue of a stream: an operation is in it from its launch (G1) until it has completed (G4, C4).
+    Stream(StreamId),
+    /// The EE queue of a priority: a kernel is in it from G2 until it is fully dispatched (G3).
+    Ee(i32),
+    /// The CE queue of a copy engine: a copy is in it from C1 until it is assigned (C2, C3).
+    Ce(u32),
+    /// A copy engine: a copy is on it from C2 until it has completed (C4).
+    CopyEngine(u32),
+}
+
+impl fmt::Display for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stream(stream) => write!(f, "stream queue {}", stream.0),
+            Self::Ee(priority) => write!(f, "EE queue, priority {priority}"),
+            Self::Ce(engine) => write!(f, "CE queue {engine}"),
+            Self::CopyEngine(engine) => write!(f, "copy engine {engine}"),
+        }
+    }
+}
+
+/// The time that an operation is in a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stay {
+    /// The operation.
+    pub operation: OperationId,
+    /// Its place in the order of all entries: those of less are nearer to the head.
+    pub order: u32,
+    /// When it entered.
+    pub entered: Instant,
+    /// When it left; `None`: it was there when the run ended.
+    pub left: Option<Instant>,
+}
+
+impl Stay {
+    /// Whether it is there after all events of `at`.
+    #[must_use]
+    pub fn contains(&self, at: Instant) -> bool {
+        self.entered <= at && self.left.is_none_or(|left| at < left)
+    }
+
+    /// Its time as far as the run went.
+    #[must_use]
+    pub fn time(&self, end_of_run: Instant) -> Range<Instant> {
+        self.entered..self.left.unwrap_or(end_of_run)
+    }
+}
+
+/// The queues that an operation was in, and when: its stream queue, then its EE queue, or its CE queue and copy engine.
+pub fn stays(trace: &Trace, device: &Device, operation: OperationId) -> impl Iterator<Item = (Queue, Stay)> + use<> {
+    let record = trace.operations().get(operation.0 as usize);
+    let stay = |order, entered, left| Stay { operation, order, entered, left };
+    let of_stream =
+        record.map(|record| (Queue::Stream(record.stream), stay(operation.0, record.launched(), record.finish())));
+    let queued = record.and_then(|record| Some((record, record.queued()?)));
+    let between = queued.and_then(|(record, queued)| {
+        let queue = match record.kind {
+            OperationKind::Kernel(_) => Queue::Ee(trace.streams().get(record.stream.0 as usize)?.priority),
+            OperationKind::Copy(_) => Queue::Ce(engine_of(trace, device, record.kind)?),
+            OperationKind::Memset => return None,
+        };
+        Some((queue, stay(record.queue_order(), queued, record.last_start())))
+    });
+    let served = record.and_then(|record| {
+        let engine = engine_of(trace, device, record.kind)?;
+        Some((Queue::CopyEngine(engine), stay(record.queue_order(), record.first_start()?, record.finish())))
+    });
+    [of_stream, between, served].into_iter().flatten()
+}
+
+/// The engine of a copy.
+pub(super) fn engine_of(trace: &Trace, device: &Device, kind: OperationKind) -> Option<u32> {
+    let OperationKind::Copy(copy) = kind else { return None };
+    Some(device.copy.engine_for(trace.copies().get(copy.0 as usize)?.direction))
+}
+
+/// What was in one queue over time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueContents {
+    /// The queue.
+    pub queue: Queue,
+    /// Who was in it, in order of entry. All queues are first-in-first-out, so in a simulated run this is also the
+    /// order of leaving; in a measured one it may not be.
+    pub stays: Vec<Stay>,
+}
+
+/// The contents over time of every queue that was ever used, in ascending order: stream queues, EE queues (highest
+/// priority first), CE queues, copy engines.
+#[must_use]
+pub fn queue_contents(trace: &Trace, device: &Device) -> Vec<QueueContents> {
+    let mut contents: BTreeMap<Queue, Vec<Stay>> = BTreeMap::new();
+    for (operation, _) in (0..).map(OperationId).zip(trace.operations()) {
+        for (queue, stay) in stays(trace, device, operation) {
+            contents.entry(queue).or_default().push(stay);
+        }
+    }
+    let in_order = |(queue, mut stays): (Queue, Vec<Stay>)| {
+        stays.sort_unstable_by_key(|stay| (stay.entered, stay.order));
+        QueueContents { queue, stays }
+    };
+    contents.into_iter().map(in_order).collect()
+}
+
+/// The time that an operation is at one place of a queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The operation.
+    pub operation: OperationId,
+    /// 0: the head.
+    pub position: usize,
+    /// From when to when.
+    pub time: Range<Instant>,
+}
+
+impl QueueContents {
+    /// What is in the queue after all events of `at`, the head first.
+    pub fn at(&self, at: Instant) -> impl Iterator<Item = OperationId> + '_ {
+        let entered = self.stays.partition_point(|stay| stay.entered <= at);
+        self.stays[..entered].iter().filter(move |stay| stay.contains(at)).map(|stay| stay.operation)
+    }
+
+    /// How many are in the queue after each instant at which one entered or left.
+    #[must_use]
+    pub fn lengths(&self) -> Vec<(Instant, u64)> {
+        let mut changes: BTreeMap<Instant, (u64, u64)> = BTreeMap::new();
+        for stay in &self.stays {
+            changes.entry(stay.entered).or_default().0 += 1;
+            if let Some(left) = stay.left {
+                changes.entry(left).or_default().1 += 1;
+            }
+        }
+        let mut length = 0;
+        let after = |(at, (enter, leave))| {
+            // An operation enters before it leaves.
+            length = length + enter - leave;
+            (at, length)
+        };
+        changes.into_iter().map(after).collect()
+    }
+
+    /// Who is at each of the first `most` places, and when, in the order in which that ends; and the greatest length
+    /// of the queue. What takes no time is left out.
+    #[must_use]
+    pub fn places(&self, most: usize, end_of_run: Instant) -> (Vec<Place>, usize) {
+        let times = self.stays.iter().map(|stay| (stay.operation, stay.time(end_of_run)));
+        let stays: Vec<_> = times.filter(|(_, time)| time.start < time.end).collect();
+        let mut ends: Vec<(Instant, OperationId)> =
+            stays.iter().map(|(operation, time)| (time.end, *operation)).collect();
+        ends.sort_unstable();
+        let starts = stays.iter().map(|(_, time)| time.start);
+        let mut instants: Vec<Instant> = starts.chain(ends.iter().map(|(end, _)| *end)).collect();
+        instants.sort_unstable();
+        instants.dedup();
+
+        let (mut entering, mut leaving) = (stays.iter().peekable(), ends.into_iter().peekable());
+        let mut queue: VecDeque<OperationId> = VecDeque::new();
+        let mut shown: Vec<(OperationId, Instant)> = Vec::new();
+        let (mut places, mut depth) = (Vec::new(), 0);
+        for at in instants {
+            while let Some((_, gone)) = leaving.next_if(|(end, _)| *end <= at) {
+                // In the simulator always the head; in a measured run it may be another.
+                if let Some(position) = queue.iter().position(|operation| *operation == gone) {
+                    queue.remove(position);
+                }
+            }
+            while let Some((operation, _)) = entering.next_if(|(_, time)| time.start <= at) {
+                queue.push_back(*operation);
+            }
+            depth = depth.max(queue.len());
+            let mut now: Vec<(OperationId, Instant)> = queue.iter().take(most).map(|id| (*id, at)).collect();
+            for (position, &(operation, since)) in shown.iter().enumerate() {
+                match now.get_mut(position).filter(|(same, _)| *same == operation) {
+                    Some((_, begin)) => *begin = since,
+                    None => places.push(Place { operation, position, time: since..at }),
+                }
+            }
+            shown = now;
+        }
+        (places, depth)
+    }
+}

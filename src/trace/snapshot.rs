@@ -1,0 +1,129 @@
+//! The state of the GPU at one instant.
+
+use std::collections::BTreeMap;
+
+use super::cause::Cause;
+use super::free::Free;
+use super::present::Present;
+use super::queue::{Queue, stays};
+use crate::device::{BlockDemand, Device};
+use crate::gpu::{OperationRecord, Rule, Trace};
+use crate::time::Instant;
+use crate::workload::{OperationId, StreamId};
+
+/// The GPU after all events of one instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The instant.
+    pub at: Instant,
+    /// The stream queues that are not empty, the NULL stream's first; the head of each first. An operation stays
+    /// until it has completed (G4, C4).
+    pub stream_queues: Vec<(StreamId, Vec<OperationId>)>,
+    /// The EE queues by stream priority, highest first; the head of each first.
+    pub ee_queues: Vec<(i32, Vec<OperationId>)>,
+    /// The CE queue of each copy engine; the head of each first.
+    pub ce_queues: Vec<Vec<OperationId>>,
+    /// What each copy engine is serving.
+    pub copy_engines: Vec<Option<OperationId>>,
+    /// The SMs, by number.
+    pub sms: Vec<SmSnapshot>,
+    /// Every operation that was submitted and has work left that is not on the GPU, in launch order.
+    pub waiting: Vec<Held>,
+}
+
+/// One SM at one instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SmSnapshot {
+    /// Kernel launches with blocks on it, and how many, in launch order.
+    pub residents: Vec<(OperationId, u32)>,
+    /// What they leave.
+    pub free: Free,
+}
+
+/// An operation that waits, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The operation.
+    pub operation: OperationId,
+    /// The rule that holds it.
+    pub rule: Rule,
+    /// Since when.
+    pub since: Instant,
+    /// What it waits for; `None` if that cannot be told, as in a measured run.
+    pub cause: Option<Cause>,
+    /// Who is at the head of the queue, or on the copy engine, that is the cause.
+    pub behind: Option<OperationId>,
+}
+
+impl Snapshot {
+    /// The state of a run on `device` at `at`.
+    #[must_use]
+    pub fn new(trace: &Trace, device: &Device, at: Instant) -> Self {
+        let mut present = Present::empty(trace, device);
+        let mut residents: Vec<BTreeMap<OperationId, u32>> = vec![BTreeMap::new(); device.sms as usize];
+        for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
+            if record.finish().is_some_and(|finish| finish <= at) {
+                continue;
+            }
+            for (queue, stay) in stays(trace, device, id).filter(|(_, stay)| stay.contains(at)) {
+                present.enter(queue, &stay);
+            }
+            settle(trace, device, (id, record), at, &mut present.free, &mut residents);
+        }
+        let streams: Vec<StreamId> = present.stream_heads().map(|(stream, _)| stream).collect();
+        let content = |queue| present.content(queue).collect::<Vec<_>>();
+        let mut waiting: Vec<Held> = streams
+            .iter()
+            .flat_map(|&stream| present.content(Queue::Stream(stream)))
+            .filter_map(|id| held(trace, &present, id, at))
+            .collect();
+        waiting.sort_unstable_by_key(|held| held.operation);
+        Self {
+            at,
+            stream_queues: streams.iter().map(|&stream| (stream, content(Queue::Stream(stream)))).collect(),
+            ee_queues: device.priorities().map(|priority| (priority, content(Queue::Ee(priority)))).collect(),
+            ce_queues: (0..device.copy.engines).map(|engine| content(Queue::Ce(engine))).collect(),
+            copy_engines: (0..device.copy.engines).map(|engine| present.head(Queue::CopyEngine(engine))).collect(),
+            sms: present
+                .free
+                .iter()
+                .zip(residents)
+                .map(|(&free, residents)| SmSnapshot { residents: residents.into_iter().collect(), free })
+                .collect(),
+            waiting,
+        }
+    }
+}
+
+/// Puts the resident blocks of a launch on their SMs.
+fn settle(
+    trace: &Trace,
+    device: &Device,
+    (id, record): (OperationId, &OperationRecord),
+    at: Instant,
+    free: &mut [Free],
+    residents: &mut [BTreeMap<OperationId, u32>],
+) {
+    if record.first_start().is_none_or(|start| start > at) {
+        return;
+    }
+    let Some(kernel) = trace.kernel_of(id) else { return };
+    let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { return };
+    for part in trace.resident_at(id, at) {
+        let (sm, blocks) = (usize::from(part.sm), u32::from(part.blocks));
+        if let Some((free, residents)) = free.get_mut(sm).zip(residents.get_mut(sm)) {
+            free.take(&demand, blocks);
+            *residents.entry(id).or_default() += blocks;
+        }
+    }
+}
+
+fn held(trace: &Trace, present: &Present<'_>, id: OperationId, at: Instant) -> Option<Held> {
+    let wait = trace.held_at(id, at)?;
+    let cause = present.cause(id, wait.rule);
+    let behind = match cause {
+        Some(Cause::Behind(queue)) => present.head(queue),
+        _ => None,
+    };
+    Some(Held { operation: id, rule: wait.rule, since: wait.from, cause, behind })
+}
