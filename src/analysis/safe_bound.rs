@@ -56,7 +56,7 @@ impl SafeBounds {
             return Self { finish: Vec::new() };
         }
         let graph = Graph::new(scenario, demands, costs, operations, options);
-        let weights = Weights::new(&scenario.device(), &graph.classes);
+        let weights = Weights::new(scenario.device(), &graph.classes);
         let mut finish = explore::finish_bounds(&graph, &weights);
         for operation in 0..operations.len() {
             let by_work = bound(&graph, &weights, operation, &finish[..operation]);

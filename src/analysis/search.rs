@@ -76,6 +76,9 @@ struct Found {
     variation: Variation,
 }
 
+/// A run, and the response of every job in it \[ns\].
+type Tried = (Variation, Vec<Option<u64>>);
+
 /// What a search found.
 #[derive(Debug)]
 pub struct SearchResult {
@@ -238,7 +241,7 @@ impl Searcher<'_> {
     }
 
     /// The steps that were taken, with the responses of all jobs.
-    fn climb_one(&self, round: u64, job: usize, steps: u64) -> Result<Vec<(Variation, Vec<Option<u64>>)>, RunError> {
+    fn climb_one(&self, round: u64, job: usize, steps: u64) -> Result<Vec<Tried>, RunError> {
         let Some(start) = &self.result.found[job] else { return Ok(Vec::new()) };
         let mut numbers = self.numbers(round, true, job as u64);
         let mut best = start.clone();

@@ -35,7 +35,7 @@ pub(super) fn latest_starts(
     filling: Filling,
     others: &mut [MayRun],
     blocking: &mut Blocking<'_>,
-    counts: &mut Vec<u32>,
+    counts: &mut [u32],
 ) -> Option<Vec<(u64, u32)>> {
     let Filling { class, blocks, block_time, from } = filling;
     others.sort_unstable();
