@@ -89,6 +89,7 @@ fn edf_jobs_on_the_gpu(bencher: Bencher<'_, '_>, strategy: &str) {
         policy: Policy::Edf,
         horizon: Some(END),
         seed: 0,
+        synchronization: 0,
         device: Device::builtin("tx2").expect("sound").expect("built in"),
     };
     bencher

@@ -23,6 +23,6 @@ mod waters2019;
 
 pub use catalogue::catalogue;
 pub use error::FigureError;
-pub use figure::{Figure, File, Kind, Made};
+pub use figure::{Figure, File, Kind, Made, TIME_LIMIT};
 pub use gallery::{GALLERY_MARK, gallery};
 pub use paper::Paper;

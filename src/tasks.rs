@@ -11,23 +11,27 @@
 //! | [`non_preemptive_edf`] | one stream | sufficient |
 //! | [`limited_preemption`] | streams of PL priorities | sufficient |
 //! | [`necessary`] | SMs as cores, gang | necessary |
-//! | [`sbf`], [`sbf_linear`] | sporadic tasks in a reservation | sufficient |
+//! | [`sbf`], [`sbf_linear`], [`periodic_resource`] | sporadic tasks in a reservation | sufficient |
 //! | [`chunks`], [`harmonic`], [`digraph`] | synchronous periodic tasks in a reservation | sufficient |
 //! | [`exact`] | synchronous periodic tasks in a reservation | decides |
+//! | [`chunks_as_printed`], [`harmonic_as_printed`] | comparison with the printed text | nothing: unsound |
 
 mod analysis;
 mod blocking;
 mod budget;
 pub mod chunks;
+pub mod chunks_as_printed;
 pub mod demand;
 pub mod digraph;
 pub mod exact;
 mod generate;
 pub mod harmonic;
+pub mod harmonic_as_printed;
 mod hyperperiod;
 pub mod limited_preemption;
 pub mod necessary;
 pub mod non_preemptive_edf;
+pub mod periodic_resource;
 mod processor_demand;
 mod rand_fixed_sum;
 mod read;
@@ -40,6 +44,7 @@ mod unroll;
 mod utilization;
 mod uunifast;
 mod verdict;
+mod whole_times;
 
 pub use analysis::{Partition, ReservationTest, TestResults};
 pub use budget::{SmallestBudget, smallest_budgets};
@@ -47,7 +52,7 @@ pub use generate::{Generator, Periods, ReservationPeriod, Utilizations};
 pub use hyperperiod::hyperperiod;
 pub use rand_fixed_sum::rand_fixed_sum;
 pub use reservation::{Reservation, Reservations};
-pub use supply::{Dedicated, LinearSupply, Supply, SupplyBound};
+pub use supply::{Dedicated, LinearSupply, PeriodicResource, Supply, SupplyBound};
 pub use task_set::{Allocation, Task, TaskKernel, TaskSet, Timing};
 pub use utilization::compare_utilization;
 pub use uunifast::{uunifast, uunifast_discard};

@@ -38,7 +38,7 @@ pub struct Turn {
 /// # Errors
 /// [`TimeOverflow`].
 pub fn finish_times(g_max: NonZeroU32, tasks: &[MergedKernel]) -> Result<Vec<Instant>, TimeOverflow> {
-    run(g_max, tasks, |_, _| {})
+    run(g_max, tasks, EmptyPairs::Entered, |_, _| {})
 }
 
 /// Every turn of the algorithm's loop, `most` at most; [`None`] if there are more.
@@ -51,7 +51,7 @@ pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<O
         return Ok(None);
     }
     let mut steps = Vec::new();
-    run(g_max, tasks, |step, h| {
+    run(g_max, tasks, EmptyPairs::Entered, |step, h| {
         let mut h = h.to_vec();
         h.sort_unstable();
         steps.push(Turn { h, ..step });
@@ -59,19 +59,62 @@ pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<O
     Ok((steps.len() <= most).then_some(steps))
 }
 
-/// How many turns the algorithm's loop takes.
+/// What to do with pairs (t, 0), which the algorithm enters into h after a kernel that has used up `g_f` exactly. They
+/// change no finish time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmptyPairs {
+    /// As printed. Taken out of h, such a pair frees nothing and comes back later in time, so there is one more of them
+    /// for every such kernel, until it falls on the time of another pair.
+    Entered,
+    /// They are left out.
+    LeftOut,
+}
+
+/// The work of the algorithm's loop, the same on every machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LoopWork {
+    /// Turns that take the branch of `g_f` >= `g_i`: one for each kernel.
+    pub finishing_turns: usize,
+    /// Turns that take the other branch.
+    pub placing_turns: usize,
+    /// Pairs of h that `min` looks at, in all turns together.
+    pub pairs_compared: u64,
+    /// The most pairs that h has had.
+    pub most_pairs: usize,
+}
+
+impl LoopWork {
+    /// All turns.
+    #[must_use]
+    pub fn turns(&self) -> usize {
+        self.finishing_turns + self.placing_turns
+    }
+}
+
+/// How much the algorithm's loop does.
 ///
 /// # Errors
 /// [`TimeOverflow`].
-pub fn steps_of(g_max: NonZeroU32, tasks: &[MergedKernel]) -> Result<usize, TimeOverflow> {
-    let mut turns = 0;
-    run(g_max, tasks, |_, _| turns += 1)?;
-    Ok(turns)
+pub fn work(g_max: NonZeroU32, tasks: &[MergedKernel], empty: EmptyPairs) -> Result<LoopWork, TimeOverflow> {
+    let mut work = LoopWork::default();
+    run(g_max, tasks, empty, |step, h| {
+        // The turn has taken out one pair, if it was of the other branch.
+        let taken = usize::from(step.finish.is_none());
+        if taken == 0 {
+            work.finishing_turns += 1;
+        } else {
+            work.placing_turns += 1;
+            work.pairs_compared += h.len() as u64 + 1;
+        }
+        work.most_pairs = work.most_pairs.max(h.len() + taken);
+    })?;
+    Ok(work)
 }
 
 fn run(
     g_max: NonZeroU32,
     tasks: &[MergedKernel],
+    empty: EmptyPairs,
     mut observe: impl FnMut(Turn, &[(Instant, u32)]),
 ) -> Result<Vec<Instant>, TimeOverflow> {
     let mut f = Vec::with_capacity(tasks.len());
@@ -98,8 +141,8 @@ fn run(
             g_i = tasks.get(i).map_or(0, |task| task.blocks);
         } else {
             g_i -= g_f;
-            // As printed, pairs (t, 0) are entered too; but one that ends at once would come out again for ever.
-            if g_f > 0 || end > t_a {
+            // A pair (t, 0) that ends at once would come out again for ever.
+            if g_f > 0 || empty == EmptyPairs::Entered && end > t_a {
                 add(&mut h, end, g_f);
             }
             // h is not empty: free and tracked blocks together are g_max, and g_f < g_i.
@@ -154,6 +197,40 @@ mod tests {
                 (4, Some(11), vec![(10, 2), (11, 5), (12, 1)], 6, 0),
             ]
         );
+    }
+
+    /// Kernels of (C, blocks) released together.
+    fn together(kernels: &[(u64, u32)]) -> Vec<MergedKernel> {
+        let kernel = |&(c, blocks): &(u64, u32)| MergedKernel {
+            release: Instant::ZERO,
+            block_time: Duration::from_ns(c),
+            blocks,
+        };
+        kernels.iter().map(kernel).collect()
+    }
+
+    #[test]
+    fn pairs_without_blocks_stay_in_h_and_cost_turns_but_change_no_finish_time() {
+        let g_max = NonZeroU32::new(4).unwrap();
+        // Each kernel but the last uses up g_f exactly, and no two pairs of h fall on one time for long.
+        let tasks = together(&[(101, 4), (103, 4), (107, 4), (109, 4), (113, 40)]);
+        let of = |empty| {
+            let mut f = Vec::new();
+            run(g_max, &tasks, empty, |step, _| f.extend(step.finish)).unwrap();
+            (f, work(g_max, &tasks, empty).unwrap())
+        };
+        let ((f, printed), (same, lean)) = (of(EmptyPairs::Entered), of(EmptyPairs::LeftOut));
+        assert_eq!(f, same);
+        // By hand: 4 blocks end together, so kernels 2 to 5 wait for 1, 1, 1 and 10 pairs.
+        assert_eq!((lean.finishing_turns, lean.placing_turns, lean.most_pairs), (5, 13, 1));
+        assert!(printed.placing_turns > 2 * lean.placing_turns && printed.most_pairs == 5, "{printed:?}");
+    }
+
+    #[test]
+    fn two_kernels_can_take_g_max_turns_for_each_that_n_g_over_g_max_has() {
+        // 31 places are held for long, and 33 blocks pass one after another through the last one.
+        let work = work(NonZeroU32::new(32).unwrap(), &together(&[(1000, 31), (1, 33)]), EmptyPairs::LeftOut).unwrap();
+        assert_eq!((work.turns(), work.most_pairs), (34, 2));
     }
 
     #[test]

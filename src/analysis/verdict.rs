@@ -8,6 +8,7 @@ use super::search::{SearchOptions, SearchResult, Watch, search};
 use crate::gpu::RunError;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
+use crate::workload::Origin;
 
 /// What is known of a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -104,10 +105,13 @@ impl JobVerdicts {
 pub fn judge(scenario: &Scenario, options: &SearchOptions, watch: Watch<'_>) -> Result<JobVerdicts, RunError> {
     let bounds = finish_bounds(scenario, options.bound)?;
     let found = search(scenario, options, watch)?;
-    let finish = |operation: u32| bounds.operations.get(operation as usize).and_then(|operation| operation.finish);
     let jobs = found.jobs.iter().enumerate().map(|(index, job)| {
         let worst_found_ns = found.worst(index);
-        let bound_ns = job.finish(finish).filter(|_| bounds.refusal.is_none()).map(|finish| finish.since(job.released));
+        let origin = Origin { thread: job.thread, iteration: job.job };
+        // Simulation and analysis number launches alike, as long as these do not depend on completions.
+        let own = |operation: u32| bounds.operations.get(operation as usize).filter(|known| known.origin == origin);
+        let finish = job.finish(|operation| own(operation)?.finish).filter(|_| bounds.refusal.is_none());
+        let bound_ns = finish.map(|finish| finish.since(job.released));
         JobVerdict {
             stream: job.stream.to_string(),
             thread: job.thread,

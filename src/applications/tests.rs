@@ -1,5 +1,6 @@
 use super::*;
 use crate::device::Device;
+use crate::experiments::evr::{Statistic, Variation, load};
 use crate::time::Duration;
 
 /// A set on the four SMs of the paper's Fig. 1 with these applications.
@@ -61,18 +62,40 @@ fn the_built_in_sets_are_sound_and_marked_as_synthetic() {
     assert_eq!(ApplicationSet::builtin_json("figure-9"), None);
 }
 
+fn builtin(name: &str) -> ApplicationSet {
+    let text = ApplicationSet::builtin_json(name).expect("it is built in");
+    ApplicationSet::from_json(name, text, None).expect("it is sound")
+}
+
 #[test]
 fn the_thirteen_have_the_papers_classes() {
-    let text = ApplicationSet::builtin_json("rodinia-like-k20m").expect("it is built in");
-    let set = ApplicationSet::from_json("thirteen", text, None).expect("it is sound");
-    let of = |class| {
-        let own = set.applications.iter().filter(|application| application.class == class);
-        own.map(|application| application.name.to_string()).collect::<Vec<_>>()
-    };
-    assert_eq!(of(Class::High), ["leukocyte", "heartwall", "hotspot", "srad"]);
-    assert_eq!(of(Class::Medium), ["backprop", "pathfinder", "kmeans", "streamcluster"]);
-    assert_eq!(of(Class::Low), ["bfs", "b+tree", "gaussian", "lud", "cfd"]);
-    assert_eq!(set.device, Device::builtin("k20m").expect("sound").expect("built in"));
+    for name in ["rodinia-like-k20m", "narrow-k20m"] {
+        let set = builtin(name);
+        let of = |class| {
+            let own = set.applications.iter().filter(|application| application.class == class);
+            own.map(|application| application.name.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(of(Class::High), ["leukocyte", "heartwall", "hotspot", "srad"]);
+        assert_eq!(of(Class::Medium), ["backprop", "pathfinder", "kmeans", "streamcluster"]);
+        assert_eq!(of(Class::Low), ["bfs", "b+tree", "gaussian", "lud", "cfd"]);
+        assert_eq!(set.device, Device::builtin("k20m").expect("sound").expect("built in"));
+    }
+}
+
+/// E(A, 1) to E(A, 13) of every application \[ms\], if they are alike.
+fn executions_ms(set: &ApplicationSet) -> Vec<u64> {
+    let of = |profile: &Profile| (1..=13).map(|sms| profile.execution(sms).as_ns() / 1_000_000).collect::<Vec<_>>();
+    let first = of(&set.profiles[0]);
+    assert!(set.profiles.iter().all(|profile| of(profile) == first));
+    first
+}
+
+#[test]
+fn the_narrow_thirteen_fill_four_sms_and_are_no_faster_on_more() {
+    // 32 blocks of 10 ms, 8 per SM, ten times: 4, 2, 2 and from four SMs on 1 round.
+    let set = builtin("narrow-k20m");
+    assert_eq!(executions_ms(&set), [400, 200, 200, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100]);
+    assert!(set.applications.iter().all(|application| application.requirements == [ms(200)]));
 }
 
 #[test]
@@ -114,7 +137,7 @@ fn power_is_linear_in_busy_sms() {
 
 #[test]
 fn spread_is_the_standard_deviation_of_the_samples() {
-    let spread = crate::experiments::evr::Statistic::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+    let spread = Statistic::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
     assert!((spread.mean - 5.0).abs() < 1e-9 && (spread.deviation - (32.0_f64 / 7.0).sqrt()).abs() < 1e-9);
     assert!((spread.least - 2.0).abs() < 1e-9 && (spread.most - 9.0).abs() < 1e-9);
 }
@@ -124,8 +147,8 @@ fn a_variation_keeps_the_work_and_the_tightness_and_sets_the_load() {
     let text = ApplicationSet::builtin_json("rodinia-like-k20m").expect("it is built in");
     let set = ApplicationSet::from_json("thirteen", text, None).expect("it is sound");
     let changed =
-        crate::experiments::evr::Variation { narrow: 64, load_percent: Some(200) }.apply(&set, ms(250)).expect("short");
-    assert!((crate::experiments::evr::load(&changed, ms(250)) - 2.0).abs() < 0.01);
+        Variation { narrow: 64, load_percent: Some(200), ..Default::default() }.apply(&set, ms(250)).expect("short");
+    assert!((load(&changed, ms(250)) - 2.0).abs() < 0.01);
     // hotspot: 1849 blocks become 64 launches of 29.
     let kernel = &changed.applications[2].kernels[0];
     assert_eq!((kernel.blocks, kernel.launches), (29, 64 * 20));
@@ -136,4 +159,30 @@ fn a_variation_keeps_the_work_and_the_tightness_and_sets_the_load() {
     for index in 0..13 {
         assert!((tightness(&changed, index) / tightness(&set, index) - 1.0).abs() < 1e-6);
     }
+}
+
+#[test]
+fn a_variation_sets_width_execution_time_and_tightness() {
+    let set = builtin("narrow-k20m");
+    let unchanged = Variation::default().apply(&set, ms(0)).expect("short");
+    assert_eq!((&unchanged.name, &unchanged.applications), (&set.name, &set.applications));
+
+    // 48 blocks, 8 per SM: 6, 3, 2, 2, 2 and then 1 round of 10 times 30 ms.
+    let variation = Variation {
+        saturation_sms: Some(6),
+        execution: Some(ms(300)),
+        tightness_percent: Some(130),
+        ..Default::default()
+    };
+    let changed = variation.apply(&set, ms(0)).expect("short");
+    assert_eq!(executions_ms(&changed)[..7], [1800, 900, 600, 600, 600, 300, 300]);
+    assert_eq!(changed.applications[12].requirements, [ms(390)]);
+    assert_eq!(changed.name, "narrow-k20m, each filling 6 SMs, E = 300 ms, T_req = 130 % of E");
+
+    // hotspot's 1849 blocks take 24 rounds of 13 * 6 on the whole GPU; each becomes a launch of 6 blocks on one SM.
+    let one = Variation { saturation_sms: Some(1), ..Default::default() };
+    let changed = one.apply(&builtin("rodinia-like-k20m"), ms(0)).expect("short");
+    let (before, after) = (&builtin("rodinia-like-k20m").profiles[2], &changed.profiles[2]);
+    assert_eq!(before.execution(13), after.execution(1));
+    assert_eq!(after.execution(1), after.execution(13));
 }

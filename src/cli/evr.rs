@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
-use gpusched::experiments::evr::{SweepOptions, points_csv};
+use gpusched::experiments::evr::{SweepOptions, Variation, points_csv};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, run_applications};
@@ -23,7 +23,7 @@ use super::{Answer, input, output, picture, run_options};
 /// the same simulated GPU: how many requirements are met, by how much the others are late, utilization and power.
 #[derive(Debug, Args)]
 pub(crate) struct Evr {
-    /// Application file, or the name of a built-in set (rodinia-like-k20m and gpu-evr-figure-1, both SYNTHETIC); - reads standard input
+    /// Application file, or the name of a built-in set (rodinia-like-k20m, narrow-k20m and gpu-evr-figure-1, all SYNTHETIC); - reads standard input
     file: PathBuf,
     /// Run this scheduler; may be repeated [default: all of them]
     #[arg(long, value_parser = PossibleValuesParser::new(Scheduler::ALL.map(Scheduler::name)))]
@@ -49,6 +49,15 @@ pub(crate) struct Evr {
     /// Number of periods
     #[arg(long, value_name = "N", default_value_t = 10, requires = "per_period")]
     periods: u32,
+    /// Change the applications so that each just fills N SMs, and more do not help
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    saturation_sms: Option<u32>,
+    /// Scale block times so that each application takes this long on the whole GPU
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
+    execution: Option<Duration>,
+    /// Require N percent of the execution time on the whole GPU, instead of the stated requirements
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    tightness_percent: Option<u32>,
     /// Draw the injections this often and give means and standard deviations
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     samples: u32,
@@ -79,6 +88,21 @@ impl Evr {
             scheduler.check(&set.device)?;
         }
         let generator = self.generator(&set);
+        let variation = Variation {
+            saturation_sms: self.saturation_sms,
+            execution: self.execution,
+            tightness_percent: self.tightness_percent,
+            ..Variation::default()
+        };
+        if variation != Variation::default() {
+            if generator.is_none() {
+                bail!(
+                    "this file states arrivals, whose requirements stay: to change its applications, add --inject or \
+                     --per-period"
+                );
+            }
+            set = variation.apply(&set, Duration::ZERO)?;
+        }
         for text in &set.notes {
             note(text);
         }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::figures::{Figure, GALLERY_MARK, Kind, Made, catalogue, gallery};
+use gpusched::figures::{Figure, GALLERY_MARK, Kind, Made, TIME_LIMIT, catalogue, gallery};
+use gpusched::time::Duration;
 
 use super::output::{note, write_whole};
 use super::{Answer, jobs, output};
@@ -24,6 +25,10 @@ pub(crate) struct Figures {
     /// List the figures' names and what they show, and make none
     #[arg(long, conflicts_with_all = ["only", "out"])]
     list: bool,
+    /// Give up each computation whose time is shown after this long (the integer programs of CISTER 2012, Figs. 5 and
+    /// 7) [default: 20 s]
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse, requires = "only")]
+    time_limit: Option<Duration>,
     #[command(flatten)]
     jobs: jobs::Jobs,
 }
@@ -40,6 +45,7 @@ impl Figures {
             refuse_to_replace(&page)?;
         }
         fs::create_dir_all(&self.out).with_context(|| format!("cannot create {}", self.out.display()))?;
+        let limit = self.time_limit.map_or(TIME_LIMIT, |limit| std::time::Duration::from_nanos(limit.as_ns()));
         let pool = self.jobs.pool()?;
         let mut made = Vec::with_capacity(asked.len());
         for figure in asked {
@@ -48,7 +54,7 @@ impl Figures {
                 made.push((figure, None));
                 continue;
             }
-            let result = pool.install(|| figure.make())?;
+            let result = pool.install(|| figure.make_within(limit))?;
             self.write(&result)?;
             made.push((figure, Some(result)));
         }

@@ -58,13 +58,15 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// For each point, from where to where a bar through it reaches; empty: no bars.
     pub bars: Vec<(f64, f64)>,
+    /// How far to the right of their points bars stand, so that those of several series do not hide each other.
+    pub bars_aside: f64,
 }
 
 impl Series {
     /// A series without bars.
     #[must_use]
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, bars: Vec::new() }
+        Self { name: name.into(), points, bars: Vec::new(), bars_aside: 0.0 }
     }
 }
 

@@ -37,45 +37,130 @@ pub struct CurvePoint {
     pub accepted: Vec<(ReservationTest, u64)>,
 }
 
-/// Our list of periods; the paper does not give its own. The hyperperiod is 600,000.
+/// Our longest list of periods; the paper does not give its own. The hyperperiod is 600,000.
 const PERIODS: [u64; 12] =
     [10_000, 15_000, 20_000, 25_000, 30_000, 40_000, 50_000, 60_000, 75_000, 100_000, 120_000, 150_000];
 
-/// Tasks on each SM, and gang tasks; the paper does not give them.
-const TASKS_PER_SM: usize = 3;
-const GANG_TASKS: usize = 2;
+/// Where one period is enough: that of all tasks and of the reservation.
+const ONE_PERIOD: [u64; 1] = [10_000];
+const TWO_PERIODS: [u64; 2] = [8_000, 12_000];
+
+/// What the paper does not state of Figs. 6 and 7: periods, and the number of tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inputs {
+    /// All tasks and the reservation have one period; three tasks on each SM, two gang tasks. The paper's claim holds.
+    OnePeriod,
+    /// Periods of 8,000 and 12,000, of tasks and reservation alike; one task on each SM, one gang task. It holds for
+    /// most points.
+    TwoPeriods,
+    /// Twelve periods from 10,000 to 150,000, of tasks and reservation alike; three tasks on each SM, two gang tasks. It
+    /// does not hold.
+    TwelvePeriods,
+}
+
+impl Inputs {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::OnePeriod, Self::TwoPeriods, Self::TwelvePeriods];
+
+    fn periods(self) -> &'static [u64] {
+        match self {
+            Self::OnePeriod => &ONE_PERIOD,
+            Self::TwoPeriods => &TWO_PERIODS,
+            Self::TwelvePeriods => &PERIODS,
+        }
+    }
+
+    /// Tasks on each SM, and gang tasks.
+    const fn tasks(self) -> (usize, usize) {
+        if matches!(self, Self::TwoPeriods) { (1, 1) } else { (3, 2) }
+    }
+}
+
+/// How Theorem 6 is taken in Fig. 8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theorem6 {
+    /// Deadlines are periods, as section 6.3 assumes: the printed theorem is right.
+    ImplicitDeadlines,
+    /// The printed theorem for deadlines from 0.75 of the period, as section 7.1.1 draws them: unsound.
+    AsPrinted,
+    /// Made right for such deadlines.
+    Corrected,
+}
+
+impl Theorem6 {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::ImplicitDeadlines, Self::AsPrinted, Self::Corrected];
+}
 
 /// Fig. 6: gang utilization 0.2.
 #[must_use]
-pub fn figure_6(samples: u64, seed: u64) -> Curve {
-    paper_curve(200, Periods::List(PERIODS.to_vec()), samples, seed)
+pub fn figure_6(inputs: Inputs, samples: u64, seed: u64) -> Curve {
+    paper_curve(200, inputs, samples, seed)
 }
 
 /// Fig. 7: gang utilization 0.5.
 #[must_use]
-pub fn figure_7(samples: u64, seed: u64) -> Curve {
-    paper_curve(500, Periods::List(PERIODS.to_vec()), samples, seed)
+pub fn figure_7(inputs: Inputs, samples: u64, seed: u64) -> Curve {
+    paper_curve(500, inputs, samples, seed)
 }
 
 /// Fig. 8: harmonic periods, gang utilization 0.2 and 0.5.
 #[must_use]
-pub fn figure_8(samples: u64, seed: u64) -> [Curve; 2] {
-    [200, 500].map(|gang| paper_curve(gang, Periods::Harmonic(PERIODS.to_vec()), samples, seed))
+pub fn figure_8(theorem: Theorem6, samples: u64, seed: u64) -> [Curve; 2] {
+    [200, 500].map(|gang| {
+        let mut generator = generator(gang, Inputs::TwelvePeriods);
+        generator.periods = Periods::Harmonic(PERIODS.to_vec());
+        let own = match theorem {
+            Theorem6::ImplicitDeadlines => {
+                generator.deadline_percent = 100;
+                vec![ReservationTest::PeriodicResource, ReservationTest::HarmonicAsPrinted]
+            }
+            Theorem6::AsPrinted => vec![ReservationTest::HarmonicAsPrinted],
+            Theorem6::Corrected => vec![ReservationTest::Harmonic],
+        };
+        let mut curve = Curve::new(generator, samples, seed);
+        curve.tests = vec![ReservationTest::Sbf, ReservationTest::SbfLinear];
+        curve.tests.extend(own);
+        curve.tests.push(ReservationTest::Exact);
+        curve
+    })
 }
 
-fn paper_curve(gang_permille: u32, periods: Periods, samples: u64, seed: u64) -> Curve {
-    let generator = Generator {
+fn generator(gang_permille: u32, inputs: Inputs) -> Generator {
+    let (tasks_per_sm, gang_tasks) = inputs.tasks();
+    Generator {
         sms: 2,
-        tasks_per_sm: TASKS_PER_SM,
-        gang_tasks: GANG_TASKS,
+        tasks_per_sm,
+        gang_tasks,
         single_permille: 0,
         gang_permille,
         utilizations: Utilizations::UUniFast,
-        periods,
+        periods: Periods::List(inputs.periods().to_vec()),
         reservation: ReservationPeriod::Drawn,
         deadline_percent: 75,
+    }
+}
+
+fn paper_curve(gang_permille: u32, inputs: Inputs, samples: u64, seed: u64) -> Curve {
+    let mut curve = Curve::new(generator(gang_permille, inputs), samples, seed);
+    if inputs == Inputs::TwelvePeriods {
+        // Only with several periods can a job have no chunk.
+        curve.tests.push(ReservationTest::ChunksAsPrinted);
+    }
+    curve
+}
+
+/// Between the inputs of [`Inputs::OnePeriod`] and [`Inputs::TwelvePeriods`]: for the first 1, 2, … of the twelve periods,
+/// a curve of the tests that the paper compares.
+#[must_use]
+pub fn more_and_more_periods(gang_permille: u32, samples: u64, seed: u64) -> Vec<Curve> {
+    let with = |count: usize| {
+        let mut generator = generator(gang_permille, Inputs::TwelvePeriods);
+        generator.periods = Periods::List(PERIODS[..count].to_vec());
+        let curve = Curve::new(generator, samples, seed);
+        Curve { tests: vec![ReservationTest::Sbf, ReservationTest::Chunks], ..curve }
     };
-    Curve::new(generator, samples, seed)
+    (1..=PERIODS.len()).map(with).collect()
 }
 
 impl Curve {
@@ -148,11 +233,17 @@ impl CurvePoint {
         (point.csv_line() == line).then_some(point)
     }
 
+    /// How many sets `test` accepts; `None` if it was not applied.
+    #[must_use]
+    pub fn count(&self, test: ReservationTest) -> Option<u64> {
+        self.accepted.iter().find(|(other, _)| *other == test).map(|(_, count)| *count)
+    }
+
     /// The share of sets that `test` accepts; `None` if it was not applied, or nothing was drawn.
     #[must_use]
     pub fn ratio(&self, test: ReservationTest) -> Option<f64> {
-        let (_, count) = self.accepted.iter().find(|(other, _)| *other == test)?;
-        (self.samples > 0).then(|| *count as f64 / self.samples as f64)
+        let count = self.count(test)?;
+        (self.samples > 0).then(|| count as f64 / self.samples as f64)
     }
 }
 

@@ -95,16 +95,20 @@ pub struct SolvingTime {
     pub ilp_short: Option<Duration>,
     /// By the integer program with long constraints; `None` if it did not finish, or without the feature `ilp`.
     pub ilp_long: Option<Duration>,
+    /// Whether the search, and the program with short and with long constraints, was tried and did not finish.
+    pub gave_up: [bool; 3],
 }
 
 /// Measures how long each way to the worst case takes for 1 to `up_to` warps, short times as the fastest of a few. The
 /// limits hold for each computation; a way that has not finished for W warps is not tried for more.
 #[must_use]
 pub fn solving_times(string: &KernelString, up_to: u32, limits: &SearchLimits) -> Vec<SolvingTime> {
-    let (mut times, mut go_on) = (Vec::new(), [true; 3]);
+    let (mut times, mut go_on) = (Vec::new(), [true, cfg!(feature = "ilp"), cfg!(feature = "ilp")]);
     for warps in 1..=up_to {
+        let mut gave_up = [false; 3];
         let mut time = |way: usize, solve: &dyn Fn() -> bool| {
             let fastest = if go_on[way] { fastest(solve) } else { None };
+            gave_up[way] = go_on[way] && fastest.is_none();
             go_on[way] = fastest.is_some();
             fastest
         };
@@ -113,7 +117,7 @@ pub fn solving_times(string: &KernelString, up_to: u32, limits: &SearchLimits) -
         });
         let ilp_short = time(1, &|| ilp_finishes(string, warps, WorkConserving::Short, limits));
         let ilp_long = time(2, &|| ilp_finishes(string, warps, WorkConserving::Long, limits));
-        times.push(SolvingTime { warps, search, ilp_short, ilp_long });
+        times.push(SolvingTime { warps, search, ilp_short, ilp_long, gave_up });
     }
     times
 }
@@ -149,16 +153,19 @@ fn ilp_finishes(_: &KernelString, _: u32, _: WorkConserving, _: &SearchLimits) -
     false
 }
 
-/// Writes solving times \[s\] as comma-separated values; what did not finish is empty.
+/// Writes solving times \[s\] as comma-separated values. What did not finish within the limits is named in the last
+/// column; what is empty otherwise was not tried.
 ///
 /// # Errors
 /// Whatever `out` refuses.
 pub fn write_solving_times_csv(times: &[SolvingTime], mut out: impl Write) -> io::Result<()> {
-    writeln!(out, "warps,search_s,ilp_short_s,ilp_long_s")?;
+    writeln!(out, "warps,search_s,ilp_short_s,ilp_long_s,gave_up")?;
     let seconds = |time: Option<Duration>| time.map_or_else(String::new, |time| format!("{:.6}", time.as_secs_f64()));
     for time in times {
         let (search, short, long) = (seconds(time.search), seconds(time.ilp_short), seconds(time.ilp_long));
-        writeln!(out, "{},{search},{short},{long}", time.warps)?;
+        let ways = ["search", "ilp_short", "ilp_long"].into_iter().zip(time.gave_up);
+        let gave_up: Vec<&str> = ways.filter_map(|(way, gave_up)| gave_up.then_some(way)).collect();
+        writeln!(out, "{},{search},{short},{long},{}", time.warps, gave_up.join(" "))?;
     }
     Ok(())
 }

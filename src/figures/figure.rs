@@ -1,5 +1,7 @@
 //! One figure or table of a paper.
 
+use std::time::Duration;
+
 use super::analysed;
 use super::error::FigureError;
 use super::paper::Paper;
@@ -49,7 +51,12 @@ pub(super) enum Make {
     Analysed(Published),
     /// By a function of its own, given the figure's name; samples run on the current rayon thread pool.
     Own(fn(&'static str) -> Result<Made, Failure>),
+    /// The same, of computations that are given up after a time.
+    Limited(fn(&'static str, Duration) -> Result<Made, Failure>),
 }
+
+/// After this a computation of a [timed figure](Kind::Timed) is given up, unless told otherwise.
+pub const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 /// A file of a figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,10 +97,19 @@ impl Figure {
     /// # Errors
     /// [`FigureError`] if the shipped data cannot be read or run.
     pub fn make(&self) -> Result<Made, FigureError> {
+        self.make_within(TIME_LIMIT)
+    }
+
+    /// As [`Self::make`]; computations whose times are shown, and which may never end, are given up after `limit` each.
+    ///
+    /// # Errors
+    /// As [`Self::make`].
+    pub fn make_within(&self, limit: Duration) -> Result<Made, FigureError> {
         let made = match self.make {
             Make::Timeline(published) => timeline::make(self.name, published),
             Make::Analysed(published) => analysed::make(self.name, published),
             Make::Own(make) => make(self.name),
+            Make::Limited(make) => make(self.name, limit),
         };
         made.map_err(|source| FigureError { figure: self.name, source })
     }
@@ -107,7 +123,7 @@ impl Figure {
                 commands.push(format!("gpusched simulate {} --figure F.svg --queues --occupancy", published.path));
             }
             Make::Analysed(published) => commands.push(format!("gpusched compare {} --figure F.svg", published.path)),
-            Make::Own(_) => {}
+            Make::Own(_) | Make::Limited(_) => {}
         }
         commands
     }

@@ -18,7 +18,8 @@ pub(super) const FIGURES: &[Figure] = &[
         "Fig. 5, Table 2",
         "the NULL stream",
         "K2, in the NULL stream, waits for K1 (N1); K3, K4 and K6 wait for K2 (N2), though there is room beside K1. K5 \
-         waits for K3 and K4, and K6 for K5.",
+         waits for K3 and K4, and K6 for K5. (Table 2 prints the launch of K3 and K4 as 0.2 s; the authors' configuration \
+         has 0.4 s, as here. Either gives this picture: [docs/errata.md](../docs/errata.md), RTSS 2017.)",
         Make::Timeline(published!("rtss2017/figure-5.json")),
     ),
     Paper::Rtss2017.computed(

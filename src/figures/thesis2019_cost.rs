@@ -1,36 +1,44 @@
 //! Figures of Paredes Zevallos' thesis, 2019, that show computation times, and the test of its merged SM.
 
+mod merged;
+mod turns;
+
 use std::fmt::Write;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::figure::{Failure, Figure, File, Kind, Made, Make};
 use super::paper::Paper;
-use crate::device::Device;
 use crate::experiments::cost_study::{self, CostPoint, measure};
-use crate::experiments::validation::{Campaign, CampaignReport, Family};
-use crate::report::cost_chart::{Against, chart, points_csv};
-use crate::report::{campaign_csv, campaign_figure};
-use crate::workload::Placement;
+use crate::report::cost_chart::{CostQuantity, chart, fitted_chart, points_csv};
 
 pub(super) const FIGURES: &[Figure] = &[
+    Paper::Thesis2019.computed(
+        "thesis2019-section-3-7",
+        "section 3.7, Table 3.1",
+        "turns of Algorithm 2 and what each step costs",
+        "min costs O(n), every other step O(1); the loop takes about g / g_max turns with g the sum of all g_i, so the \
+         complexity is O(n g / g_max).",
+        Make::Own(turns::make),
+    ),
     Figure {
         name: "thesis2019-figure-3-11",
         paper: Paper::Thesis2019,
         part: "Fig. 3.11",
-        subject: "computation time against kernels and blocks",
-        published: "Time grows with the number of kernels like a polynomial, and about linearly with that of blocks; \
-                    O(n g / g_max) is derived.",
+        subject: "best fit for computational complexity",
+        published: "Time grows with the number of kernels like a polynomial; with the number of blocks the relation is \
+                    more linear.",
         kind: Kind::Timed {
             files: &[
                 "thesis2019-figure-3-11-kernels.svg",
                 "thesis2019-figure-3-11-blocks.svg",
                 "thesis2019-figure-3-11.csv",
             ],
-            finding: "The printed algorithm's turns grow linearly with both, 13 to 14 for each kernel. What is taken out \
-                      of h is removed (in the thesis' own listing too), so h stays small and a turn costs the same \
-                      however many kernels there are: the factor n does not show. With grids this small ours gains \
-                      little.",
+            finding: "The first holds: with twice as many kernels the loop takes more than three times as many turns. \
+                      Against blocks, of which there are twice as many then, it bends as much; the author's own fit is of \
+                      degree two there. The inputs are those of the author's public program `rta_plot`: 1 to 20 kernels, \
+                      grids of 2 to 100 blocks, C from 20 to 100, g_max = 30; the second curve has g_max = 10, as the \
+                      name of the picture there says. The fits have that program's degrees. Our times are of a \
+                      compiled program, so microseconds where the thesis' are tenths of a second.",
         },
         make: Make::Own(figure_3_11),
     },
@@ -38,17 +46,18 @@ pub(super) const FIGURES: &[Figure] = &[
         name: "thesis2019-figure-3-12",
         paper: Paper::Thesis2019,
         part: "Fig. 3.12",
-        subject: "computation time where g_max varies and grids grow with the number of kernels",
-        published: "For g_max = 128 times are an order of magnitude below those for g_max = 8.",
+        subject: "computational complexity when g_max is variable",
+        published: "(a) For g_max = 128 times are an order of magnitude below those for g_max = 8. (b) Blocks grow \
+                    linearly with kernels. (c) Time against blocks.",
         kind: Kind::Timed {
             files: &[
-                "thesis2019-figure-3-12-kernels.svg",
-                "thesis2019-figure-3-12-blocks.svg",
+                "thesis2019-figure-3-12-a.svg",
+                "thesis2019-figure-3-12-b.svg",
+                "thesis2019-figure-3-12-c.svg",
                 "thesis2019-figure-3-12.csv",
             ],
-            finding: "The printed algorithm's turns confirm it: at 1000 kernels and more there are 13 to 16 times as many \
-                      for g_max = 8 as for 128. Grids up to a fifth of the number of kernels; ours hardly grows with \
-                      them.",
+            finding: "It holds: with 20 kernels g_max = 8 takes 10 to 20 times the turns of g_max = 128. The inputs are \
+                      those of the author's `rta_mplot`: 1 to 20 kernels, grids of 2 to 200 blocks, C from 20 to 100.",
         },
         make: Make::Own(figure_3_12),
     },
@@ -56,18 +65,23 @@ pub(super) const FIGURES: &[Figure] = &[
         name: "thesis2019-figure-3-13",
         paper: Paper::Thesis2019,
         part: "Fig. 3.13",
-        subject: "computation time where the largest grid varies",
-        published: "For the same number of blocks the algorithm is the faster the fewer kernels there are; the size of \
-                    grids has a minor influence.",
+        subject: "computational complexity when the largest grid is variable",
+        published: "(a) Time against kernels, (b) blocks against kernels; (c) for the same number of blocks the algorithm \
+                    runs faster because there are fewer kernels. Grid size has a minor influence. (The thesis calls the \
+                    largest grid b_max.)",
         kind: Kind::Timed {
             files: &[
-                "thesis2019-figure-3-13-kernels.svg",
-                "thesis2019-figure-3-13-blocks.svg",
+                "thesis2019-figure-3-13-a.svg",
+                "thesis2019-figure-3-13-b.svg",
+                "thesis2019-figure-3-13-c.svg",
                 "thesis2019-figure-3-13.csv",
             ],
-            finding: "The printed algorithm takes 1 to 1.3 turns for a block at 500 kernels and more, so against blocks \
-                      its curves nearly coincide, and fewer kernels help a little; against kernels the size of grids is \
-                      what counts. Ours hardly depends on it.",
+            finding: "(c) holds: about 250 blocks take more than twice the turns as 20 kernels with grids up to 25 than as \
+                      5 kernels with grids up to 100. The inputs are those of the author's `rta_mplot`: 1 to 20 kernels, \
+                      grids from 2 to 10, 25, 50 or 100 blocks, C from 20 to 100, g_max = 32. Grid size is of minor \
+                      influence for a given number of blocks, as in (c); for a given number of kernels, as in (a), it is \
+                      what counts, here as in the thesis' own picture: with 20 kernels, grids up to 100 take about six \
+                      times the turns of grids up to 10.",
         },
         make: Make::Own(figure_3_13),
     },
@@ -78,7 +92,7 @@ pub(super) const FIGURES: &[Figure] = &[
         subject: "how often one merged SM finishes as the real ones do",
         published: "The SMs are taken as one that holds g_max = b_max / b blocks (Eq. 3.6); experiments show the accuracy.",
         kind: Kind::Computed,
-        make: Make::Own(merged_sm),
+        make: Make::Own(merged::make),
     },
 ];
 
@@ -86,46 +100,57 @@ pub(super) const FIGURES: &[Figure] = &[
 const SEED: u64 = 2019;
 
 fn figure_3_11(name: &'static str) -> Result<Made, Failure> {
-    cost(name, cost_study::CostFigure::Kernels)
+    let points = points(cost_study::CostFigure::Kernels)?;
+    let picture = |part, x| -> Result<File, Failure> {
+        Ok(File { name: format!("{name}-{part}.svg"), text: fitted_chart(x, &points)?.to_svg() })
+    };
+    made(name, &points, vec![picture("kernels", CostQuantity::Kernels)?, picture("blocks", CostQuantity::Blocks)?])
 }
 
 fn figure_3_12(name: &'static str) -> Result<Made, Failure> {
-    cost(name, cost_study::CostFigure::GMax)
+    three_parts(name, cost_study::CostFigure::GMax)
 }
 
 fn figure_3_13(name: &'static str) -> Result<Made, Failure> {
-    cost(name, cost_study::CostFigure::LargestGrid)
+    three_parts(name, cost_study::CostFigure::LargestGrid)
 }
 
-fn cost(name: &'static str, figure: cost_study::CostFigure) -> Result<Made, Failure> {
-    let points = measure(figure, SEED, seconds)?;
-    let mut finding = format!("Measured on this machine (seed {SEED})");
-    for (point, joint) in
-        points.iter().filter(|point| is_last(point, &points)).zip([":"].iter().chain([";"].iter().cycle()))
-    {
-        let CostPoint { g_max, largest_grid, kernels, printed_s, fast_s, .. } = point;
+fn three_parts(name: &'static str, figure: cost_study::CostFigure) -> Result<Made, Failure> {
+    let points = points(figure)?;
+    let parts = [
+        ("a", CostQuantity::Kernels, CostQuantity::Time),
+        ("b", CostQuantity::Kernels, CostQuantity::Blocks),
+        ("c", CostQuantity::Blocks, CostQuantity::Time),
+    ];
+    let pictures: Result<Vec<File>, Failure> = parts
+        .into_iter()
+        .map(|(part, x, y)| {
+            Ok(File { name: format!("{name}-{part}.svg"), text: chart(figure, x, y, &points)?.to_svg() })
+        })
+        .collect();
+    made(name, &points, pictures?)
+}
+
+fn points(figure: cost_study::CostFigure) -> Result<Vec<CostPoint>, Failure> {
+    Ok(measure(figure, SEED, seconds)?)
+}
+
+fn made(name: &'static str, points: &[CostPoint], mut files: Vec<File>) -> Result<Made, Failure> {
+    let mut finding = format!("Measured on this machine (seed {SEED}), most kernels of each curve");
+    let last = points.chunk_by(|one, other| one.setting == other.setting).filter_map(<[CostPoint]>::last);
+    for (point, joint) in last.zip([":"].iter().chain([";"].iter().cycle())) {
+        let CostPoint { setting, kernels, blocks, printed_turns, printed_s, fast_s } = point;
         let (printed, ours) = (1e6 * printed_s, 1e6 * fast_s);
         write!(
             finding,
-            "{joint} g_max {g_max}, {kernels} kernels of up to {largest_grid} blocks, {printed:.0} us as printed, \
-             {ours:.0} us ours"
+            "{joint} g_max {}, {kernels} kernels of up to {} blocks, {blocks} in all: {printed_turns} turns in \
+             {printed:.1} us as printed, {ours:.1} us ours",
+            setting.g_max, setting.largest_grid
         )?;
     }
     finding.push('.');
-    let picture = |against| chart(figure, against, &points).map(|drawing| drawing.to_svg());
-    Ok(Made {
-        files: vec![
-            File { name: format!("{name}-kernels.svg"), text: picture(Against::Kernels)? },
-            File { name: format!("{name}-blocks.svg"), text: picture(Against::Blocks)? },
-            File { name: format!("{name}.csv"), text: points_csv(&points) },
-        ],
-        finding,
-    })
-}
-
-/// Whether a point is the one with the most kernels of its setting.
-fn is_last(point: &CostPoint, points: &[CostPoint]) -> bool {
-    points.iter().map(|other| other.kernels).max() == Some(point.kernels)
+    files.push(File { name: format!("{name}.csv"), text: points_csv(points) });
+    Ok(Made { files, finding })
 }
 
 /// Time of one run: the least mean of five batches of at least a millisecond each, after one that does not count.
@@ -142,77 +167,30 @@ fn seconds(run: &mut dyn FnMut()) -> f64 {
     (0..5).map(|_| batch(runs) / f64::from(runs)).fold(f64::INFINITY, f64::min)
 }
 
-/// Scenarios of each family.
-const SAMPLES: u64 = 100_000;
-
-fn merged_sm(name: &'static str) -> Result<Made, Failure> {
-    let campaign = Campaign {
-        device: Device::builtin("tx2")?.ok_or("the TX2 is not built in")?,
-        placement: Placement::MostRoom,
-        families: Family::ALL.to_vec(),
-        samples: SAMPLES,
-        seed: SEED,
-    };
-    let report = campaign.run(&AtomicBool::new(false), &|_| {})?;
-    let mut csv = Vec::new();
-    campaign_csv(&report, &mut csv)?;
-    Ok(Made {
-        files: vec![
-            File { name: format!("{name}.svg"), text: campaign_figure(&report).to_svg() },
-            File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
-        ],
-        finding: shares(&report),
-    })
-}
-
-/// The shares of a campaign as a table of Markdown.
-fn shares(report: &CampaignReport) -> String {
-    let mut table = format!(
-        "| family, {SAMPLES} scenarios each (seed {SEED}) | equal | optimistic (unsafe) | pessimistic |\n\
-         | --- | ---: | ---: | ---: |\n"
-    );
-    for family in &report.families {
-        let percent = |count: u64| 100.0 * count as f64 / family.samples.max(1) as f64;
-        let (equal, early, late) = (percent(family.equal), percent(family.optimistic), percent(family.pessimistic));
-        // Writing to a string cannot fail.
-        let _ = writeln!(table, "| {} | {equal:.3} % | {early:.3} % | {late:.3} % |", family.description);
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
+    use crate::experiments::cost_study::{TurnsPoint, TurnsVariant, study};
 
-    /// Points of a figure without times.
-    fn turns(figure: cost_study::CostFigure) -> Vec<CostPoint> {
-        measure(figure, SEED, |run| {
-            run();
-            0.0
-        })
-        .unwrap()
-    }
-
-    /// Turns of the printed algorithm, kernels, blocks and `g_max` of every point with so many kernels at least.
-    fn points(figure: cost_study::CostFigure, kernels: usize) -> Vec<(f64, f64, f64, u32)> {
-        let points = turns(figure).into_iter().filter(|point| point.kernels >= kernels);
-        points
-            .map(|point| (point.printed_steps as f64, point.kernels as f64, point.blocks as f64, point.g_max))
-            .collect()
+    /// Mean turns and blocks of 100 sets of the thesis.
+    fn mean(g_max: u32, largest_grid: u32, kernels: usize) -> TurnsPoint {
+        let g_max = NonZeroU32::new(g_max).unwrap();
+        study(g_max, largest_grid, &[TurnsVariant::Thesis], &[kernels], 100, SEED).unwrap().remove(0)
     }
 
     #[test]
-    fn turns_of_the_printed_algorithm_are_as_the_gallery_says() {
-        for (turns, kernels, _, _) in points(cost_study::CostFigure::Kernels, 200) {
-            assert!((13.0..14.0).contains(&(turns / kernels)), "{turns} for {kernels} kernels");
+    fn turns_with_the_inputs_of_the_thesis_are_as_the_gallery_says() {
+        for g_max in [30, 10] {
+            assert!(mean(g_max, 100, 20).turns() > 3.0 * mean(g_max, 100, 10).turns());
         }
-        let by_g_max = points(cost_study::CostFigure::GMax, 1_000);
-        for &(turns, kernels, ..) in by_g_max.iter().filter(|point| point.3 == 8) {
-            let other = by_g_max.iter().find(|other| (other.1 - kernels).abs() < 0.5 && other.3 == 128).unwrap();
-            assert!((13.0..16.0).contains(&(turns / other.0)), "{turns} and {} for {kernels} kernels", other.0);
-        }
-        for (turns, _, blocks, _) in points(cost_study::CostFigure::LargestGrid, 500) {
-            assert!((1.0..1.3).contains(&(turns / blocks)), "{turns} for {blocks} blocks");
-        }
+        let ratio = mean(8, 200, 20).turns() / mean(128, 200, 20).turns();
+        assert!((10.0..20.0).contains(&ratio), "{ratio}");
+        let (many, few) = (mean(32, 25, 20), mean(32, 100, 5));
+        assert!((many.blocks - few.blocks).abs() < 30.0, "{many:?} {few:?}");
+        assert!(many.turns() > 2.0 * few.turns(), "{many:?} {few:?}");
+        let ratio = mean(32, 100, 20).turns() / mean(32, 10, 20).turns();
+        assert!((5.5..6.5).contains(&ratio), "{ratio}");
     }
 }

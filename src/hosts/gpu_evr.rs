@@ -125,7 +125,7 @@ impl<'a> GpuEvr<'a> {
     /// Asks to be woken when the next application arrives or becomes urgent. One wake-up that moves, instead of one
     /// for each of them, keeps the GPU's calendar short.
     fn wake_for_the_next(&mut self, gpu: &mut Gpu) {
-        let next = self.next_arrival().into_iter().chain(self.workload_manager.next_margin()).min();
+        let next = self.next_arrival().into_iter().chain(self.workload_manager.next_promotion()).min();
         if let Some(at) = next.filter(|_| next != self.wake) {
             gpu.wake_at(at, 0);
             self.wake = next;

@@ -7,11 +7,13 @@ mod activations;
 mod grid;
 mod ready_queue;
 mod run;
+mod synchronized;
 
 pub use activations::{Activations, Job, JobId};
 pub use grid::{Grid, GridError};
 pub use ready_queue::{JobPriority, Policy, ReadyQueue};
 pub use run::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
+pub use synchronized::Synchronized;
 
 #[cfg(test)]
 mod tests;

@@ -43,7 +43,11 @@ impl Quantity {
     }
 }
 
-/// A picture with one curve for each scheduler; bars show one standard deviation to either side of the mean.
+/// Bars stand beside each other by this share of the distance of two numbers, so that none hides another.
+const BARS_APART: f64 = 0.12;
+
+/// A picture with one curve for each scheduler; bars show one standard deviation to either side of the mean. Bars of
+/// the same number of applications stand beside each other, around their place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curves<'a> {
     /// Above the picture.
@@ -73,16 +77,26 @@ impl Curves<'_> {
                 names.push(&point.scheduler);
             }
         }
-        let series = names.into_iter().map(|name| {
+        let (step, curves) = (self.step(), names.len() as f64);
+        let series = names.into_iter().zip(0_u32..).map(|(name, number)| {
+            let bars_aside = BARS_APART * step * (f64::from(number) - (curves - 1.0) / 2.0);
             let mut own: Vec<&SweepPoint> = self.points.iter().filter(|point| point.scheduler == name).collect();
             own.sort_by_key(|point| point.applications);
             let points = own.iter().map(|point| (f64::from(point.applications), value(point).mean)).collect();
             let bar = |Statistic { mean, deviation, .. }: Statistic| (mean - deviation, mean + deviation);
             let bars = own.iter().map(|point| bar(value(point))).collect();
-            Series { bars, ..Series::new(name, points) }
+            Series { bars, bars_aside, ..Series::new(name, points) }
         });
-        let x = Axis { title: self.x_title.to_owned(), range: 0.0..last * 1.03 };
+        let x = Axis { title: self.x_title.to_owned(), range: 0.0..last * 1.03 + step / 4.0 };
         let y = Axis { title: self.quantity.title().to_owned(), range: 0.0..highest * 1.05 };
         Chart::new(title, x, y, series.collect()).with_points().draw()
+    }
+
+    /// The smallest distance of two numbers of applications; 0 if there is one only.
+    fn step(&self) -> f64 {
+        let mut numbers: Vec<u32> = self.points.iter().map(|point| point.applications).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.windows(2).map(|pair| pair[1] - pair[0]).min().map_or(0.0, f64::from)
     }
 }

@@ -82,8 +82,40 @@ pub fn gantt(set: &ApplicationSet, outcome: &Outcome, rows: &[GanttRows]) -> Res
             GanttRows::Sm => canvas.by_sm(y),
         };
     }
-    let height = canvas.axis(y);
+    let mut height = canvas.axis(y);
+    if rows.contains(&GanttRows::Application) {
+        height = canvas.key(height);
+    }
     Ok(canvas.sheet.into_drawing(title, PAGE_WIDTH, height))
+}
+
+/// What a mark in the row of an application says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Arrival,
+    Met,
+    Late,
+}
+
+impl Mark {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Arrival => "arrives",
+            Self::Met => "due, and done by then",
+            Self::Late => "due, and late",
+        }
+    }
+}
+
+/// The mark of the instant at which an application is due.
+fn due_mark(sheet: &mut Sheet, x: Length, y: Length, met: bool) {
+    let points = vec![Point { x, y }, Point { x, y: y + ROW }];
+    sheet.push(Shape::Path { points, stroke: if met { ARRIVAL } else { LATE }, dash: Dash::Dotted });
+    if !met {
+        let middle = y + ROW / 2;
+        sheet.line((x - CROSS, middle - CROSS), (x + CROSS, middle + CROSS), LATE);
+        sheet.line((x - CROSS, middle + CROSS), (x + CROSS, middle - CROSS), LATE);
+    }
 }
 
 struct Canvas<'a> {
@@ -161,15 +193,7 @@ impl Canvas<'_> {
     fn due(&mut self, due: Instant, y: Length, met: bool, late: Duration) {
         let x = self.x(due);
         let note = if met { format!("due {due}: met") } else { format!("due {due}: late by {late}") };
-        self.sheet.explained(note, |sheet| {
-            let points = vec![Point { x, y }, Point { x, y: y + ROW }];
-            sheet.push(Shape::Path { points, stroke: if met { ARRIVAL } else { LATE }, dash: Dash::Dotted });
-            if !met {
-                let middle = y + ROW / 2;
-                sheet.line((x - CROSS, middle - CROSS), (x + CROSS, middle + CROSS), LATE);
-                sheet.line((x - CROSS, middle + CROSS), (x + CROSS, middle - CROSS), LATE);
-            }
-        });
+        self.sheet.explained(note, |sheet| due_mark(sheet, x, y, met));
     }
 
     /// One row for each SM. Gives the y below.
@@ -214,5 +238,23 @@ impl Canvas<'_> {
         let at: Vec<(Length, String)> =
             ticks.at.into_iter().map(|(ns, text)| (self.x(Instant::from_ns(ns)), text)).collect();
         self.sheet.axis((self.left, Self::right()), y, at, &format!("time [{}]", ticks.unit))
+    }
+
+    /// What the marks of applications mean, as far as there are any; gives where it ends.
+    fn key(&mut self, y: Length) -> Length {
+        let due = |met: bool| self.outcome.outcomes.iter().any(|one| one.met == met && one.due_ns <= self.last);
+        let marks = [(Mark::Arrival, true), (Mark::Met, due(true)), (Mark::Late, due(false))];
+        let (mut x, top) = (self.left, y + MM / 2);
+        for (mark, _) in marks.into_iter().filter(|(_, occurs)| *occurs) {
+            x += CROSS;
+            match mark {
+                Mark::Arrival => self.sheet.line((x, top), (x, top + ROW - MM / 2), ARRIVAL),
+                Mark::Met | Mark::Late => due_mark(&mut self.sheet, x, top, mark == Mark::Met),
+            }
+            x += CROSS + MM / 2;
+            self.sheet.text(mark.name(), x, top + ROW / 2, Anchor::Start);
+            x += Sheet::text_width(mark.name()) + 4 * MM;
+        }
+        top + ROW + Sheet::MARGIN
     }
 }

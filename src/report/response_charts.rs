@@ -9,7 +9,7 @@ const NS_PER_MS: f64 = 1e6;
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn figure_9_plot(figure: &Figure9) -> Result<Drawing, DrawError> {
+pub fn figure_9_plot(title: &str, figure: &Figure9) -> Result<Drawing, DrawError> {
     let curve = |responses: &[u64]| -> Vec<(f64, f64)> {
         responses.iter().enumerate().map(|(job, &response)| (job as f64, response as f64 / NS_PER_MS)).collect()
     };
@@ -20,7 +20,7 @@ pub fn figure_9_plot(figure: &Figure9) -> Result<Drawing, DrawError> {
     let jobs = figure.with_platform.len().max(figure.without_platform.len()).max(2) - 1;
     let x = Axis { title: "job".to_owned(), range: 0.0..jobs as f64 };
     let y = Axis { title: "response time [ms]".to_owned(), range: 0.0..top(&series) };
-    Chart::new("Response time of the most urgent task", x, y, series).draw()
+    Chart::new(title, x, y, series).draw()
 }
 
 /// Fig. 10: execution time of the low-priority job against its number of blocks.

@@ -71,6 +71,7 @@ pub fn plot(study: &Study, summary: &StudySummary, options: &PlotOptions) -> Res
         name: curve.name.clone(),
         points: curve.dots.iter().map(|dot| (dot.x, dot.value)).collect(),
         bars: curve.dots.iter().map(|dot| (dot.low, dot.high)).collect(),
+        bars_aside: 0.0,
     });
     let x = Axis { title: across.key.to_owned(), range };
     let y = Axis { title: counted, range: 0.0..highest * 1.02 };

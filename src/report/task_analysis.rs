@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::csv::field;
 use super::table::plain_table;
-use crate::tasks::{Allocation, Partition, Reservation, SmallestBudget, TaskSet, TestResults, Verdict};
+use crate::tasks::{
+    Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TestResults, Verdict,
+};
 
 /// A task set, what the tests say about it, and the budgets that would do, if they were asked for.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +20,10 @@ pub struct TaskReport<'a> {
     /// Period and smallest budgets.
     pub budgets: Option<(u64, &'a [SmallestBudget])>,
 }
+
+/// Said of tests that are not sound.
+const UNSOUND: &str =
+    "the paper's text taken literally; it accepts sets that miss deadlines, so its yes proves nothing";
 
 /// One line: a test, on what, its answer, and why not.
 struct Line {
@@ -68,7 +74,7 @@ impl TaskReport<'_> {
         for (test, verdicts) in &self.analysis.in_reservations {
             let mut answers: Map<String, Value> =
                 verdicts.iter().map(|(part, verdict)| (partition_name(part), json!(verdict.answer()))).collect();
-            answers.insert("schedulable".to_owned(), json!(TestResults::all_pass(verdicts)));
+            answers.insert("schedulable".to_owned(), json!(TestResults::all_pass(*test, verdicts)));
             tests.insert(test.name().to_owned(), Value::Object(answers));
         }
         let gpu = [("single-stream", &self.analysis.single_stream), ("multi-stream", &self.analysis.multi_stream)];
@@ -86,6 +92,7 @@ impl TaskReport<'_> {
                 .filter(|line| line.answer.is_none())
                 .map(|line| json!(format!("{} on {}: {}", line.test, line.on, line.why))),
         );
+        notes.extend(self.unsound().map(|test| json!(format!("{test}: {UNSOUND}"))));
         let mut document = json!({
             "sms": self.set.sms,
             "priority_levels": self.set.priority_levels,
@@ -111,6 +118,12 @@ impl TaskReport<'_> {
             document["smallest_budgets"] = json!({ "period": period, "tests": list });
         }
         document
+    }
+
+    /// Names of the tests that were applied and prove nothing.
+    fn unsound(&self) -> impl Iterator<Item = &'static str> {
+        let tests = self.analysis.in_reservations.iter().map(|(test, _)| *test);
+        tests.filter(|test| !test.is_sound()).map(ReservationTest::name)
     }
 
     /// A "no" with its numbers and its text.
@@ -146,7 +159,10 @@ impl TaskReport<'_> {
         let mut text = format!("{table}\n");
         for (test, verdicts) in &self.analysis.in_reservations {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "all together by {}: {}", test.name(), word(TestResults::all_pass(verdicts)));
+            let _ = match TestResults::all_pass(*test, verdicts) {
+                _ if !test.is_sound() => writeln!(text, "{}: {UNSOUND}", test.name()),
+                answer => writeln!(text, "all together by {}: {}", test.name(), word(answer)),
+            };
         }
         if let Some((period, budgets)) = self.budgets {
             let number = |budget: Option<u64>| budget.map_or_else(|| "-".to_owned(), |budget| budget.to_string());

@@ -1,9 +1,10 @@
 //! Demand against supply, and acceptance curves, as charts.
 
+use super::region_map::{RegionMap, Scale};
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
-use crate::experiments::acceptance::CurvePoint;
+use crate::experiments::acceptance::{Curve, CurvePoint};
 use crate::tasks::demand::dbf;
-use crate::tasks::{LinearSupply, Reservation, Supply, SupplyBound, Timing};
+use crate::tasks::{LinearSupply, Periods, Reservation, ReservationTest, Supply, SupplyBound, Timing};
 
 /// Points of a step curve beyond which a demand plot is cut.
 const MAX_INSTANTS: u64 = 20_000;
@@ -56,9 +57,48 @@ pub fn acceptance_plot(title: &str, points: &[CurvePoint]) -> Result<Drawing, Dr
             Series::new(test.name(), ratios)
         })
         .collect();
-    let first = points.iter().map(x).fold(1.0, f64::min);
-    let last = points.iter().map(x).fold(first + 0.1, f64::max);
+    let first = points.iter().map(x).fold(0.9, f64::min);
+    // As in the paper; beyond U_1 + U_B = 1 nothing is schedulable.
+    let last = points.iter().map(x).fold(1.0, f64::max);
     let x = Axis { title: "utilization of each SM's tasks".to_owned(), range: first..last };
     let y = Axis { title: "acceptance ratio".to_owned(), range: 0.0..1.02 };
     Chart::new(title, x, y, series).with_points().draw()
+}
+
+/// Which of two tests accepts more sets, against the utilization of each SM's own tasks and the number of periods in the
+/// list: by how many percent of the sets the first is ahead of the second. `rows` have the same points each.
+#[must_use]
+pub fn boundary_map(
+    title: &str,
+    rows: &[(Curve, Vec<CurvePoint>)],
+    first: ReservationTest,
+    second: ReservationTest,
+) -> RegionMap {
+    let cell = |point: &CurvePoint| {
+        let ahead = point.ratio(first).zip(point.ratio(second)).map_or(0.0, |(first, second)| first - second);
+        let region = if ahead > 0.0 { Some(0) } else { (ahead < 0.0).then_some(1) };
+        let shown = format!("{:+.1}", 100.0 * ahead).replace('-', "\u{2212}");
+        (region, if region.is_some() { shown } else { "=".to_owned() })
+    };
+    let periods = |curve: &Curve| match &curve.generator.periods {
+        Periods::List(list) | Periods::Harmonic(list) => list.len().to_string(),
+        Periods::LogUniform(least, most) => format!("{least}..{most}"),
+    };
+    let x = rows.first().map(|(_, points)| points.as_slice()).unwrap_or_default();
+    RegionMap {
+        title: title.to_owned(),
+        x: Scale {
+            title: "utilization of each SM's tasks".to_owned(),
+            values: x.iter().map(|point| (f64::from(point.single_permille) / 1000.0).to_string()).collect(),
+        },
+        y: Scale {
+            title: "periods in the list".to_owned(),
+            values: rows.iter().map(|(curve, _)| periods(curve)).collect(),
+        },
+        cells: rows.iter().map(|(_, points)| points.iter().map(cell).collect()).collect(),
+        regions: vec![
+            format!("{} accepts more sets than {} (by % of all)", first.name(), second.name()),
+            format!("{} accepts more sets than {}", second.name(), first.name()),
+        ],
+    }
 }

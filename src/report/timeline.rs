@@ -53,7 +53,7 @@ pub struct Timeline {
     pub window: Range<Instant>,
     /// The area in which time goes from left to right; bands, lanes and rows are in it.
     pub plot: Rect,
-    /// Ticks and their places from left to right.
+    /// Ticks of the axis and their places from left to right.
     pub ticks: AxisTicks,
     /// Where each tick is.
     pub tick_places: Vec<Length>,

@@ -25,7 +25,8 @@ pub struct SmallestBudget {
 /// and `R_B` at its end.
 ///
 /// Where more service can never hurt, by bisection. The answers of the other tests need not be monotone in the budget;
-/// there every budget is tried, from the smallest, and the search is given up after 20,000.
+/// there every budget is tried, from the smallest, and the search is given up after 20,000. Tests that are not sound are
+/// left out.
 #[must_use]
 pub fn smallest_budgets(set: &TaskSet, period: u64, tests: &[ReservationTest]) -> Vec<SmallestBudget> {
     let passes = |test: ReservationTest, allocation: Allocation, reservation: Reservation| {
@@ -34,6 +35,7 @@ pub fn smallest_budgets(set: &TaskSet, period: u64, tests: &[ReservationTest]) -
     };
     tests
         .iter()
+        .filter(|test| test.is_sound())
         .map(|&test| {
             let on_sms = |budget: u64| {
                 (0..set.sms).all(|sm| passes(test, Allocation::Sm(sm), Reservation::new(0, budget, period)))

@@ -10,7 +10,7 @@ use super::processor_demand;
 use super::reservation::Reservation;
 use super::supply::Dedicated;
 use super::task_set::Timing;
-use super::unroll::{Chunk, cycle, jobs};
+use super::unroll::{Chunk, Job, cycle, jobs};
 use super::verdict::{Reason, Verdict};
 
 /// Jobs of one task that are unrolled at most.
@@ -21,15 +21,33 @@ const MAX_JOBS: u64 = 5_000_000;
 /// # Errors
 /// The verdict that ends the test: a job without any chunk, or too many jobs. The task is number 0 in it.
 pub fn converted(task: &Timing, reservation: Reservation) -> Result<Timing, Verdict> {
+    let (task, without_chunk) = of_chunks_kept(task, reservation)?;
+    match (task, without_chunk) {
+        (_, Some(Job { release, deadline })) => Err(Verdict::No(Reason::NoService { task: 0, release, deadline })),
+        (Some(task), None) => Ok(task),
+        // A cycle has a job, and each has a chunk.
+        (None, None) => Err(Verdict::Unknown("there is no job to unroll".to_owned())),
+    }
+}
+
+/// (C, T', D') from the chunks that the jobs keep, `None` if there are none at all; and the first job that has none.
+///
+/// # Errors
+/// The verdict that ends the test: too many jobs.
+pub(super) fn of_chunks_kept(
+    task: &Timing,
+    reservation: Reservation,
+) -> Result<(Option<Timing>, Option<Job>), Verdict> {
     let cycle = cycle(task, reservation)
         .filter(|cycle| cycle / task.period <= MAX_JOBS)
         .ok_or_else(|| Verdict::Unknown("more than 5 million jobs of one task would have to be unrolled".to_owned()))?;
     let (mut shortest, mut closest) = (u64::MAX, u64::MAX);
     let (mut first_start, mut last_start) = (None, 0);
+    let mut without_chunk = None;
     for job in jobs(task, cycle) {
         let Some(kept) = longest(job.chunks(reservation), reservation.budget) else {
-            let reason = Reason::NoService { task: 0, release: job.release, deadline: job.deadline };
-            return Err(Verdict::No(reason));
+            without_chunk = without_chunk.or(Some(job));
+            continue;
         };
         shortest = shortest.min(kept.length());
         if first_start.is_some() {
@@ -38,8 +56,11 @@ pub fn converted(task: &Timing, reservation: Reservation) -> Result<Timing, Verd
         first_start = first_start.or(Some(kept.start));
         last_start = kept.start;
     }
-    let around_the_end = first_start.map_or(u64::MAX, |first| first + cycle - last_start);
-    Ok(Timing { wcet: task.wcet, period: closest.min(around_the_end), deadline: shortest })
+    let kept = first_start.map(|first| {
+        let around_the_end = first + cycle - last_start;
+        Timing { wcet: task.wcet, period: closest.min(around_the_end), deadline: shortest }
+    });
+    Ok((kept, without_chunk))
 }
 
 /// The longest chunk, the earliest of equal ones; none can be longer than the budget.

@@ -7,6 +7,7 @@ use super::rand_fixed_sum::rand_fixed_sum;
 use super::reservation::Reservations;
 use super::task_set::{Allocation, MAX_TIME, Task, TaskSet, Timing};
 use super::uunifast::{uunifast, uunifast_discard};
+use super::whole_times::whole_times;
 
 /// How a utilization is divided among tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +65,8 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Set number `index` under `seed`, with the paper's choice of the reservation. It depends on nothing else, so any
+    /// Set number `index` under `seed`: the stated utilizations hold exactly where whole execution times can have them
+    /// (always with periods from a list, but for tasks of a few units), else as closely from below; with the paper's choice of the reservation. It depends on nothing else, so any
     /// sample can be drawn again alone. `None` if the utilization cannot be divided so.
     #[must_use]
     pub fn sample(&self, seed: u64, index: u64) -> Option<TaskSet> {
@@ -75,8 +77,12 @@ impl Generator {
         let partitions = (0..self.sms).map(|sm| (Allocation::Sm(sm), self.tasks_per_sm, self.single_permille));
         for (allocation, count, permille) in partitions.chain([(Allocation::All, self.gang_tasks, self.gang_permille)])
         {
-            for share in self.divide(count, f64::from(permille) / 1000.0, &mut numbers)? {
-                let timing = self.timing(share, period, &mut numbers);
+            let shares = self.divide(count, f64::from(permille) / 1000.0, &mut numbers)?;
+            let drawn: Vec<(u64, u64)> =
+                shares.iter().map(|_| self.period_and_deadline(period, &mut numbers)).collect();
+            let periods: Vec<u64> = drawn.iter().map(|(period, _)| *period).collect();
+            for ((period, deadline), wcet) in drawn.into_iter().zip(whole_times(&shares, &periods, permille)) {
+                let timing = Timing { wcet, period, deadline };
                 set.tasks.push(Task::new(&format!("tau{}", set.tasks.len() + 1), timing, 0, allocation));
             }
         }
@@ -103,7 +109,8 @@ impl Generator {
         }
     }
 
-    fn timing(&self, share: f64, reservation: u64, numbers: &mut ChaCha8Rng) -> Timing {
+    /// Of one task.
+    fn period_and_deadline(&self, reservation: u64, numbers: &mut ChaCha8Rng) -> (u64, u64) {
         let period = match &self.periods {
             Periods::List(list) => pick(list, numbers),
             Periods::Harmonic(list) => {
@@ -117,10 +124,7 @@ impl Generator {
             Periods::LogUniform(least, most) => log_uniform(*least, *most, numbers),
         };
         let shortest = (period * u64::from(self.deadline_percent.min(100))).div_ceil(100).max(1);
-        // A utilization times a period of at most 2^48: exact enough, and it fits.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1 and far below 2^53")]
-        let wcet = (share * period as f64).round().max(1.0) as u64;
-        Timing { wcet, period, deadline: numbers.random_range(shortest..=period) }
+        (period, numbers.random_range(shortest..=period))
     }
 }
 

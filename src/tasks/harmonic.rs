@@ -7,7 +7,7 @@
 //!   inside the reservation for all of them: D' = min(D, T - (P - O - Q)) - O, T' = T, C' = C. Impossible if D' <= 0.
 //!
 //! Then dbf'(t) <= t. Sufficient: in both cases the converted jobs run inside the reservation and in time.
-//! The printed theorem ignores D and the offset, and its quotient C / ceil(T / P) is unsound when rounded down.
+//! The printed theorem ([`harmonic_as_printed`](super::harmonic_as_printed)) ignores D; for D = T the two are one.
 
 use super::blocking::Blocking;
 use super::hyperperiod::hyperperiod;
@@ -18,7 +18,7 @@ use super::task_set::{MAX_TIME, Timing};
 use super::verdict::{Reason, Verdict};
 
 /// One converted task: (C, T', D') and n, by which C is to be divided.
-type Converted = (Timing, u64);
+pub(super) type Converted = (Timing, u64);
 
 fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
     let Reservation { offset, budget, period } = reservation;
@@ -34,6 +34,15 @@ fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`, and if not, why.
 #[must_use]
 pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+    of_converted(tasks, reservation, |task| convert(task, reservation))
+}
+
+/// The test with a conversion of tasks; a task for which that gives nothing gets no service.
+pub(super) fn of_converted(
+    tasks: &[Timing],
+    reservation: Reservation,
+    convert: impl Fn(&Timing) -> Option<Converted>,
+) -> Verdict {
     let Reservation { offset, budget, period } = reservation;
     if offset + budget > period {
         return Verdict::Unknown("the reservation reaches past the end of its period".to_owned());
@@ -44,7 +53,7 @@ pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
     }
     let mut converted: Vec<Converted> = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
-        match convert(task, reservation) {
+        match convert(task) {
             Some(task) => converted.push(task),
             None => {
                 return Verdict::No(Reason::NoService { task: index, release: 0, deadline: task.deadline });

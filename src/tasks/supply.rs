@@ -93,3 +93,31 @@ impl Supply for LinearSupply {
         SupplyBound(self.0).rate_and_delay()
     }
 }
+
+/// sbf of a periodic resource (Shin and Lee, "Periodic Resource Model for Compositional Real-Time Guarantees", RTSS
+/// 2003, the paper's reference for Theorem 3), of which only Q and P are known: a budget given somewhere in each period,
+/// so that nothing may come for 2 (P - Q). With k = max(ceil((t - (P - Q)) / P), 1): t - (k + 1)(P - Q) if t lies in
+/// [(k + 1) P - 2 Q, (k + 1) P - Q], else (k - 1) Q. It is the sbf of a time-triggered reservation P - Q later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeriodicResource(pub Reservation);
+
+impl PeriodicResource {
+    /// P - Q.
+    fn gap(self) -> u64 {
+        self.0.period - self.0.budget
+    }
+}
+
+impl Supply for PeriodicResource {
+    fn within(&self, t: u64) -> u64 {
+        SupplyBound(self.0).within(t.saturating_sub(self.gap()))
+    }
+
+    fn time_for(&self, amount: u64) -> u64 {
+        if amount == 0 { 0 } else { SupplyBound(self.0).time_for(amount).saturating_add(self.gap()) }
+    }
+
+    fn rate_and_delay(&self) -> ((u64, u64), u64) {
+        ((self.0.budget, self.0.period), 2 * self.gap())
+    }
+}

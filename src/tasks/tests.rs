@@ -89,6 +89,57 @@ fn supply_in_a_reservation_that_wraps_around_its_period() {
 }
 
 #[test]
+fn a_periodic_resource_waits_twice_as_long_as_a_time_triggered_reservation() {
+    // Shin and Lee's own example, budget 3 of 5: nothing for 4, then 3 of every 5.
+    let supply = PeriodicResource(Reservation::new(0, 3, 5));
+    assert_eq!([4, 5, 6, 7, 9, 10, 12, 14].map(|t| supply.within(t)), [0, 1, 2, 3, 3, 4, 6, 6]);
+    let set = tasks(&[(3, 10, 10), (4, 15, 15)]);
+    // Theorem 5's second set: sbf(10) = 4 >= 3, but the periodic resource supplies 2 by then.
+    assert!(matches!(
+        periodic_resource::test(&set, Reservation::new(0, 8, 12)),
+        Verdict::No(Reason::Demand { task: 0, instant: 10.0, demand: 3.0, supply: 2.0, .. })
+    ));
+}
+
+#[test]
+fn algorithm_1_as_printed_loses_a_job_without_chunk_and_accepts_what_misses() {
+    // The job released at 5 lies in [5, 10), outside the budget [0, 5) of every 10.
+    let set = tasks(&[(1, 5, 5)]);
+    let reservation = Reservation::new(0, 5, 10);
+    assert_eq!(chunks_as_printed::test(&set, reservation), Verdict::Yes);
+    assert_eq!(chunks::test(&set, reservation), Verdict::No(Reason::NoService { task: 0, release: 5, deadline: 10 }));
+    let missed = Reason::Miss { task: 0, release: 5, deadline: 10, left: 1 };
+    assert_eq!(exact::test(&set, reservation), Verdict::No(missed));
+    // A task of which no job has a chunk leaves nothing.
+    let none = tasks(&[(1, 5, 10)]);
+    assert_eq!(chunks_as_printed::test(&none, Reservation::new(5, 5, 10)), Verdict::Yes);
+    assert_eq!(exact::test(&none, Reservation::new(5, 5, 10)).answer(), NO);
+}
+
+#[test]
+fn theorem_6_as_printed_accepts_a_deadline_before_the_budget() {
+    let set = tasks(&[(1, 1, 2)]);
+    let reservation = Reservation::new(1, 1, 2);
+    assert_eq!(harmonic_as_printed::test(&set, reservation), Verdict::Yes);
+    assert_eq!(harmonic::test(&set, reservation).answer(), NO);
+    assert_eq!(exact::test(&set, reservation).answer(), NO);
+    // The quotient 3 / 2 is taken as it is; rounded down it would be 1, and accepted.
+    assert_eq!(harmonic_as_printed::test(&tasks(&[(3, 4, 4)]), Reservation::new(0, 1, 2)).answer(), NO);
+    assert_eq!(harmonic_as_printed::test(&tasks(&[(1, 4, 4)]), Reservation::new(0, 1, 2)).answer(), YES);
+}
+
+#[test]
+fn a_budget_as_printed_is_less_than_one_unit_and_nothing_passes() {
+    // Q_L = U_1 / (U_1 + U_B) without the factor of the period, rounded down to 0; even 1 unit of 10 is too little.
+    let set = tasks(&[(2, 10, 10)]);
+    for budget in [0, 1] {
+        for test in ReservationTest::sound() {
+            assert_eq!(test.apply(&set, Reservation::new(0, budget, 10)).answer(), NO, "{}", test.name());
+        }
+    }
+}
+
+#[test]
 fn supply_bound_function_by_the_paper() {
     let supply = SupplyBound(Reservation::new(0, 16, 20));
     assert_eq!([4, 5, 20, 24, 25, 40].map(|t| supply.within(t)), [0, 1, 16, 16, 17, 32]);
@@ -224,6 +275,32 @@ proptest! {
     fn one_priority_level_is_the_non_preemptive_test(set in generators::tasks(4, 12), cost in 0..4_u64) {
         let with_costs: Vec<_> = set.iter().map(|&task| (task, cost)).collect();
         prop_assert_eq!(limited_preemption::test(&with_costs, 1), non_preemptive_edf::test(&set));
+    }
+
+    /// Section 6.3 assumes D = T; there Theorem 6 is right as printed, with exact fractions.
+    #[test]
+    fn theorem_6_as_printed_is_the_corrected_one_if_deadlines_are_periods(
+        mut set in generators::tasks(3, 12), period in 1..12_u64, offset in 0..12_u64, budget in 0..12_u64,
+    ) {
+        for task in &mut set {
+            task.deadline = task.period;
+        }
+        let offset = offset % period;
+        let reservation = Reservation::new(offset, budget % (period - offset + 1), period);
+        let (printed, corrected) =
+            (harmonic_as_printed::test(&set, reservation).answer(), harmonic::test(&set, reservation).answer());
+        prop_assert_eq!(printed, corrected);
+        prop_assert!(printed != YES || exact::test(&set, reservation).is_yes());
+    }
+
+    #[test]
+    fn chunks_as_printed_differ_only_if_a_job_has_no_chunk(
+        set in generators::tasks(3, 12), reservation in generators::reservation(12),
+    ) {
+        let (printed, ours) = (chunks_as_printed::test(&set, reservation), chunks::test(&set, reservation));
+        if !matches!(ours, Verdict::No(Reason::NoService { .. })) {
+            prop_assert_eq!(printed, ours);
+        }
     }
 
     #[test]

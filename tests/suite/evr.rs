@@ -233,3 +233,32 @@ fn gpu_evr_refuses_devices_whose_sms_no_mask_can_tell_apart() {
     assert!(matches!(error, ScheduleError::SharedTpc { sms_per_tpc: 2, .. }), "{error}");
     assert!(run_applications(&set, Scheduler::TimeGraph, EvrRules::default()).is_ok());
 }
+
+/// How many of so many applications of `narrow-k20m` that arrive together finish in time. Each takes 100 ms on four SMs
+/// or more, 200 ms on two or three, 400 ms on one.
+fn met_of_narrow(scheduler: Scheduler, count: usize, requirement_ms: u64) -> usize {
+    let mut set = builtin("narrow-k20m");
+    let requirement = gpusched::time::Duration::from_ns(requirement_ms * 1_000_000);
+    let arrival = gpusched::time::Instant::default();
+    set.injections = vec![gpusched::applications::Injection { application: 0, arrival, requirement }; count];
+    let trace = run(&set, scheduler, EvrRules::default());
+    Outcome::new(&set, scheduler.name(), &trace).met
+}
+
+#[test]
+fn three_applications_that_fill_four_of_thirteen_sms_meet_their_shortest_time_together_and_one_at_a_time_only_one() {
+    for count in [1, 2, 3, 4, 5, 8] {
+        assert_eq!(met_of_narrow(Scheduler::GpuEvr, count, 100), count.min(13 / 4));
+        assert_eq!(met_of_narrow(Scheduler::TimeGraph, count, 100), 1);
+        assert_eq!(met_of_narrow(Scheduler::GlobalEdf, count, 100), 1);
+    }
+}
+
+#[test]
+fn with_twice_the_time_two_sms_are_enough_for_each_and_six_meet_it_together() {
+    for count in [1, 2, 5, 6, 7] {
+        assert_eq!(met_of_narrow(Scheduler::GpuEvr, count, 200), count.min(13 / 2), "{count}");
+        assert_eq!(met_of_narrow(Scheduler::TimeGraph, count, 200), count.min(2));
+        assert_eq!(met_of_narrow(Scheduler::GlobalEdf, count, 200), count.min(2));
+    }
+}

@@ -12,9 +12,13 @@ use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::report::application_curves::{Curves, Quantity};
 use gpusched::time::Duration;
 
+fn builtin(name: &str) -> ApplicationSet {
+    let text = ApplicationSet::builtin_json(name).expect("it is built in");
+    ApplicationSet::from_json(name, text, None).expect("it is sound")
+}
+
 fn thirteen() -> ApplicationSet {
-    let text = ApplicationSet::builtin_json("rodinia-like-k20m").expect("it is built in");
-    ApplicationSet::from_json("thirteen", text, None).expect("it is sound")
+    builtin("rodinia-like-k20m")
 }
 
 #[test]
@@ -32,6 +36,36 @@ fn curves_have_a_point_for_every_scheduler_and_number_and_say_synthetic() {
 
     let points = per_period(&thirteen(), &[1], Duration::from_ns(1_000_000_000), 2, &options).expect("it runs");
     assert!(points.iter().all(|point| point.met.most <= 1.0));
+}
+
+/// Figure 6 with applications that fill 4 of 13 SMs and must end within twice their execution time. Three fit at a time,
+/// as 13 / 4 is 3, and none waits for another; one at a time, at most two of those that come together can meet it.
+#[test]
+fn figure_6_has_the_shape_that_the_paper_describes_where_applications_are_narrow_and_requirements_tight() {
+    let narrow = builtin("narrow-k20m");
+    let options = SweepOptions { samples: 20, ..SweepOptions::default() };
+    let counts = [1, 2, 3, 4, 5, 6, 7, 15];
+    let points = per_period(&narrow, &counts, Duration::from_ns(130_000_000), 10, &options).expect("it runs");
+    let met = |scheduler: Scheduler, count: u32| {
+        let point = points.iter().find(|point| (&*point.scheduler, point.applications) == (scheduler.name(), count));
+        point.expect("it was computed").met.mean
+    };
+    for count in 1..=3 {
+        assert!(met(Scheduler::GpuEvr, count) > 0.95 * f64::from(count), "nearly all, up to three per period");
+    }
+    for count in 4..=7 {
+        for baseline in [Scheduler::TimeGraph, Scheduler::GlobalEdf] {
+            assert!(met(Scheduler::GpuEvr, count) > 2.0 * met(baseline, count), "{baseline} at {count}");
+        }
+    }
+    assert!(met(Scheduler::GpuEvr, 15) < 1.0, "congestion");
+    // The hardware alone does as well up to four per period, and not beyond.
+    for count in 1..=4 {
+        assert!(met(Scheduler::PlainStreams, count) >= met(Scheduler::GpuEvr, count));
+    }
+    for count in 5..=7 {
+        assert!(met(Scheduler::GpuEvr, count) > 2.0 * met(Scheduler::PlainStreams, count));
+    }
 }
 
 const GAP: Duration = Duration::from_ns(500_000_000);
@@ -54,7 +88,7 @@ fn campaign_parallelism_and_load() {
     );
     for narrow in [1, 8, 32] {
         for load_percent in [50, 100, 200, 400, 800] {
-            let variation = Variation { narrow, load_percent: Some(load_percent) };
+            let variation = Variation { narrow, load_percent: Some(load_percent), ..Variation::default() };
             let changed = variation.apply(&set, MEAN_GAP).expect("short enough");
             let points = random_injection(&changed, &[50], GAP, &options).expect("it runs");
             let found = ratios(&points, "gpu-evr");
@@ -83,7 +117,7 @@ fn campaign_rules() {
     rows.extend(EvrRules::default().alternatives());
     println!("| rule | load | narrow | met of 50 | +- | high, medium, low met | violation [s] | utilization |");
     for (load_percent, narrow) in [(100, 1), (200, 1), (800, 32)] {
-        let variation = Variation { narrow, load_percent: Some(load_percent) };
+        let variation = Variation { narrow, load_percent: Some(load_percent), ..Variation::default() };
         let set = variation.apply(&thirteen(), MEAN_GAP).expect("short enough");
         for (name, rules) in &rows {
             let options =

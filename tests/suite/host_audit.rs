@@ -54,7 +54,7 @@ proptest! {
         let device = Device::builtin("tx2").expect("sound").expect("built in");
         for strategy in Strategy::ALL {
             for policy in Policy::ALL {
-                let options = RunOptions { strategy, policy, horizon: Some(150), seed, device: device.clone() };
+                let options = RunOptions { strategy, policy, horizon: Some(150), seed, synchronization: 0, device: device.clone() };
                 let run = run_tasks(&set, &options).expect("it runs");
                 let title = format!("{} {}", strategy.name(), policy.name());
                 let blocks = accepted(&title, &set.device(&device).expect("it is a GPU"), &run.trace);

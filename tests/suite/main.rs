@@ -31,6 +31,7 @@ mod placement;
 mod published;
 mod recount;
 mod reference;
+mod reproduction;
 mod rtss_2017;
 mod rules;
 mod schema;

@@ -9,7 +9,7 @@ use gpusched::time::Instant;
 use gpusched::workload::Placement;
 
 /// Every file, by its path below `scenarios/` without `.json`; each has a test of its own below.
-const FIGURES: [&str; 22] = [
+const FIGURES: [&str; 23] = [
     "ospert2017/figure-4",
     "ospert2017/figure-5",
     "ospert2017/figure-6",
@@ -17,6 +17,7 @@ const FIGURES: [&str; 22] = [
     "ospert2017/figure-8",
     "ospert2017/figure-9",
     "rtss2017/figure-3",
+    "rtss2017/figure-5-as-printed",
     "rtss2017/figure-5",
     "rtss2017/figure-6",
     "rtss2017/figure-7",
@@ -112,6 +113,7 @@ figures! {
     ospert_2017_figure_8: "ospert2017/figure-8",
     ospert_2017_figure_9: "ospert2017/figure-9",
     rtss_2017_figure_3: "rtss2017/figure-3",
+    rtss_2017_figure_5_as_table_2_prints: "rtss2017/figure-5-as-printed",
     rtss_2017_figure_5: "rtss2017/figure-5",
     rtss_2017_figure_6: "rtss2017/figure-6",
     rtss_2017_figure_7: "rtss2017/figure-7",

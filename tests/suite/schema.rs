@@ -220,8 +220,9 @@ const STUDIES: [&str; 3] = [
         "grid": {"seed": [1, 2], "utilization_permille": [200, 300], "gang_utilization_permille": [100]}}"#,
     r#"{"format": "gpusched-study/1", "name": "all keys", "command": "evr", "seed": 1, "samples": 20,
         "samples_per_row": 1, "parameters": {"applications": "rodinia-like-k20m", "device": "k20m", "gap": "1 ms",
-            "period": "1 s", "periods": 2, "rules": {"full-gpu": "wait", "urgent": "due", "comment": 1}},
-        "grid": {"scheduler": ["gpu-evr", "timegraph"], "per_period": [1, 2]}}"#,
+            "period": "1 s", "periods": 2, "rules": {"full-gpu": "wait", "urgent": "due", "urgent-within": "5 ms", "comment": 1},
+            "saturation_sms": 4, "execution": "100 ms"},
+        "grid": {"scheduler": ["gpu-evr", "timegraph"], "tightness_percent": [110, 200], "per_period": [1, 2]}}"#,
 ];
 
 #[test]

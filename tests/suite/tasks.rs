@@ -176,3 +176,112 @@ fn schema_and_reader_know_the_same_keys() {
         r#"{"sms": 1, "tasks": [{"kernel": {"x": 1, "blocks": 1, "threads": 1, "block_time": 1}, "T": 1, "sm": 0}]}"#;
     assert_eq!(known(kernel), in_schema(&task["properties"]["kernel"]));
 }
+
+/// The witnesses of docs/errata.md: (file, test, its answer, that of `exact`).
+#[test]
+fn witnesses_of_rtns_2020_are_answered_as_the_errata_say() {
+    for (file, test, answer, exact) in [
+        ("theorem-5-left", "sbf", false, true),
+        ("theorem-5-left", "chunks", true, true),
+        ("theorem-5-right", "sbf", true, true),
+        ("theorem-5-right", "chunks", false, true),
+        ("algorithm-1-job-without-chunk", "chunks-as-printed", true, false),
+        ("algorithm-1-job-without-chunk", "chunks", false, false),
+        ("theorem-6-deadline-before-budget", "harmonic-as-printed", true, false),
+        ("theorem-6-deadline-before-budget", "harmonic", false, false),
+        ("theorem-6-quotient", "harmonic", false, false),
+        ("lemma-3-two-equal-tasks", "digraph", false, true),
+        ("budget-as-printed", "sbf", false, false),
+        ("budget-with-period", "sbf", true, true),
+    ] {
+        let path = format!("{}/witnesses/rtns2020/{file}.json", env!("CARGO_MANIFEST_DIR"));
+        let report = json(&["tasks", &path, "--tests", &format!("{test},exact"), "--format", "json"]);
+        assert_eq!(report["tests"][test]["sm0"], answer, "{file}, {test}");
+        assert_eq!(report["tests"]["exact"]["sm0"], exact, "{file}");
+    }
+}
+
+#[test]
+fn a_test_that_is_not_sound_has_no_part_in_a_verdict() {
+    let witness = format!("{}/witnesses/rtns2020/algorithm-1-job-without-chunk.json", env!("CARGO_MANIFEST_DIR"));
+    let report = json(&["tasks", &witness, "--tests", "chunks-as-printed", "--format", "json"]);
+    assert_eq!(report["tests"]["chunks-as-printed"]["schedulable"], Value::Null);
+    assert!(report["notes"][0].as_str().is_some_and(|note| note.contains("proves nothing")));
+    let by_default = json(&["tasks", &witness, "--format", "json"]);
+    assert!(by_default["tests"]["chunks-as-printed"].is_null() && by_default["tests"]["exact"]["sm0"] == false);
+    let check = gpusched(&["tasks", &witness, "--tests", "chunks-as-printed", "--check", "chunks-as-printed"]);
+    assert_eq!(check.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&check.stderr).contains("accepts sets that miss deadlines"));
+}
+
+/// `studies/rtns2020-parameters.csv`, by the values of its first columns.
+fn searched() -> Vec<Vec<String>> {
+    let path = format!("{}/studies/rtns2020-parameters.csv", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(path).expect("the study is committed");
+    // Lists of periods are quoted, and hold commas.
+    let row = |line: &str| -> Vec<String> {
+        let (periods, rest) = match line.strip_prefix('"') {
+            Some(quoted) => quoted.split_once("\",").expect("the quote ends"),
+            None => line.split_once(',').expect("it has columns"),
+        };
+        std::iter::once(periods).chain(rest.split(',')).map(str::to_owned).collect()
+    };
+    text.lines().map(row).collect()
+}
+
+#[test]
+fn the_search_over_what_rtns_2020_does_not_state_counts_as_the_page_says() {
+    let rows = searched();
+    let column = |name: &str| rows[0].iter().position(|other| other == name).expect("it is a column");
+    let (sbf, chunks, gang, single) =
+        (column("sbf"), column("chunks"), column("gang_utilization_permille"), column("utilization_permille"));
+    let mut settings = std::collections::BTreeMap::<Vec<String>, (u32, u32)>::new();
+    for row in &rows[1..] {
+        let number = |column: usize| row[column].parse::<f64>().expect("a number");
+        // Sets accepted of 200.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 200")]
+        let accepted = |column: usize| (200.0 * number(column)).round() as u32;
+        if number(gang) + number(single) <= 1000.0 {
+            let sums = settings.entry(row[..single].to_vec()).or_default();
+            sums.0 += accepted(sbf);
+            sums.1 += accepted(chunks);
+        }
+    }
+    let ahead: Vec<_> = settings.iter().filter(|(_, (sbf, chunks))| chunks > sbf).map(|(setting, _)| setting).collect();
+    let with = |column: usize, value: &str| ahead.iter().filter(|setting| setting[column] == value).count();
+    let page = fs::read_to_string(format!("{}/docs/tasks.md", env!("CARGO_MANIFEST_DIR"))).expect("it is there");
+    let said = format!("in {} of {} settings", ahead.len(), settings.len());
+    assert!(page.contains(&said), "docs/tasks.md does not say \"{said}\"");
+    assert_eq!(with(column("deadlines_from_percent"), "100"), 0, "never with D = T");
+    assert_eq!(with(column("periods"), "[10000]"), 24, "always with one period and D < T");
+}
+
+#[test]
+fn a_point_of_the_search_over_what_rtns_2020_does_not_state_is_as_committed() {
+    let row = searched().into_iter().find(|row| {
+        let setting: Vec<&str> = row.iter().take(7).map(String::as_str).collect();
+        setting == ["[10000]", "drawn", "75", "3", "2", "500", "300"]
+    });
+    let row = row.expect("the search has it");
+    let output = gpusched(&[
+        "tasks",
+        "curve",
+        "--periods",
+        "10000",
+        "--gang-utilization",
+        "500",
+        "--samples",
+        "200",
+        "--tests",
+        "sbf,chunks",
+    ]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().find(|line| line.starts_with("0.500,0.300,")).expect("it has the point");
+    let fields: Vec<&str> = line.split(',').collect();
+    let head = &searched()[0];
+    let committed = |name: &str| {
+        let column = head.iter().position(|other| other == name).expect("it is a column");
+        (200.0 * row[column].parse::<f64>().expect("a number")).round().to_string()
+    };
+    assert_eq!(fields[4..6], [committed("sbf"), committed("chunks")]);
+}

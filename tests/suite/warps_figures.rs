@@ -43,7 +43,7 @@ fn report_figure_5_solving_times_are_measured_for_each_way() {
     assert_eq!(times[0].ilp_short.is_some(), cfg!(feature = "ilp"));
     let mut csv = Vec::new();
     write_solving_times_csv(&times, &mut csv).expect("memory");
-    assert!(csv.starts_with(b"warps,search_s,ilp_short_s,ilp_long_s\n1,"));
+    assert!(csv.starts_with(b"warps,search_s,ilp_short_s,ilp_long_s,gave_up\n1,"));
     let svg = solving_times_chart(&times).expect("drawn").to_svg();
     assert!(svg.contains("exact search"));
 }

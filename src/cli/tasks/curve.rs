@@ -5,10 +5,11 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use gpusched::experiments::acceptance::{Curve, CurvePoint, figure_6, figure_7, figure_8};
+use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, figure_6, figure_7, figure_8};
 use gpusched::report::task_charts::acceptance_plot;
-use gpusched::tasks::{Generator, Periods, ReservationPeriod, Utilizations};
+use gpusched::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, Utilizations};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::super::jobs::Jobs;
@@ -23,6 +24,15 @@ pub(crate) struct CurveCommand {
     /// The paper's figure: 6, 7, or 8 (which has two curves)
     #[arg(long, value_name = "6|7|8", value_parser = clap::value_parser!(u8).range(6..=8))]
     figure_number: Option<u8>,
+    /// What the paper does not state of figures 6 and 7: periods and numbers of tasks [default: one-period]
+    #[arg(long, value_enum, requires = "figure_number")]
+    inputs: Option<InputsOption>,
+    /// How Theorem 6 is taken in figure 8 [default: implicit-deadlines]
+    #[arg(long, value_enum, requires = "figure_number")]
+    theorem_6: Option<TheoremOption>,
+    /// Tests to apply [default: those of the figure; sbf, sbf-linear, chunks, exact, and harmonic with --harmonic]
+    #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(ReservationTest::ALL.map(ReservationTest::name)))]
+    tests: Vec<String>,
     /// Utilization of the tasks that take all SMs \[thousandths\]
     #[arg(long, value_name = "PERMILLE", default_value_t = 200, conflicts_with = "figure_number")]
     gang_utilization: u32,
@@ -75,6 +85,48 @@ pub(crate) struct CurveCommand {
     figure: Option<PathBuf>,
 }
 
+/// What the paper does not state of Figs. 6 and 7.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum InputsOption {
+    /// All tasks and the reservation have one period
+    OnePeriod,
+    /// Periods of 8,000 and 12,000, one task on each SM and one gang task
+    TwoPeriods,
+    /// Twelve periods from 10,000 to 150,000
+    TwelvePeriods,
+}
+
+impl From<InputsOption> for Inputs {
+    fn from(option: InputsOption) -> Self {
+        match option {
+            InputsOption::OnePeriod => Self::OnePeriod,
+            InputsOption::TwoPeriods => Self::TwoPeriods,
+            InputsOption::TwelvePeriods => Self::TwelvePeriods,
+        }
+    }
+}
+
+/// How Theorem 6 is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TheoremOption {
+    /// Deadlines are periods, as section 6.3 assumes
+    ImplicitDeadlines,
+    /// The printed theorem with deadlines below the periods, as section 7.1.1 draws them: unsound
+    AsPrinted,
+    /// The theorem made right for them
+    Corrected,
+}
+
+impl From<TheoremOption> for Theorem6 {
+    fn from(option: TheoremOption) -> Self {
+        match option {
+            TheoremOption::ImplicitDeadlines => Self::ImplicitDeadlines,
+            TheoremOption::AsPrinted => Self::AsPrinted,
+            TheoremOption::Corrected => Self::Corrected,
+        }
+    }
+}
+
 /// How utilization is divided among tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Division {
@@ -89,15 +141,27 @@ enum Division {
 impl CurveCommand {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         picture::check(self.figure.as_deref())?;
+        let inputs = self.inputs.unwrap_or(InputsOption::OnePeriod).into();
+        let theorem = self.theorem_6.unwrap_or(TheoremOption::ImplicitDeadlines).into();
         let mut curves = match self.figure_number {
-            Some(6) => vec![figure_6(self.samples, self.seed)],
-            Some(7) => vec![figure_7(self.samples, self.seed)],
-            Some(_) => figure_8(self.samples, self.seed).to_vec(),
+            Some(6 | 7) if self.theorem_6.is_some() => bail!("--theorem-6 is for --figure-number 8"),
+            Some(8) if self.inputs.is_some() => bail!("--inputs is for --figure-number 6 and 7"),
+            Some(6) => vec![figure_6(inputs, self.samples, self.seed)],
+            Some(7) => vec![figure_7(inputs, self.samples, self.seed)],
+            Some(_) => figure_8(theorem, self.samples, self.seed).to_vec(),
             None => vec![self.curve()?],
         };
         for curve in &mut curves {
             if self.shortest_reservation {
                 curve.generator.reservation = ReservationPeriod::Shortest;
+            }
+            if !self.tests.is_empty() {
+                curve.tests.clear();
+                for test in self.tests.iter().filter_map(|name| ReservationTest::from_name(name)) {
+                    if !curve.tests.contains(&test) {
+                        curve.tests.push(test);
+                    }
+                }
             }
             curve.points = Curve::steps(curve.generator.gang_permille, 200, self.step);
         }

@@ -37,6 +37,9 @@ pub(crate) struct Run {
     /// Seed for sporadic releases
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// The scheduler learns of a completion up to this much later, uniformly drawn: what cudaStreamSynchronize may take
+    #[arg(long, value_name = "TIME", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1 << 48))]
+    synchronization: u64,
     /// What to print; CSV lists every job
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -55,7 +58,8 @@ impl Run {
         let strategy = Strategy::from_name(&self.strategy).unwrap_or(Strategy::SingleStream);
         let policy = Policy::from_name(&self.policy).unwrap_or(Policy::Edf);
         let threads_per_sm = device.per_sm.threads;
-        let options = RunOptions { strategy, policy, horizon: self.horizon, seed: self.seed, device };
+        let Self { horizon, seed, synchronization, .. } = *self;
+        let options = RunOptions { strategy, policy, horizon, seed, synchronization, device };
         let run = run_tasks(&set, &options)?;
         if let Some(path) = &self.figure {
             let shaded = set.reservations.filter(|_| strategy == Strategy::Gang);

@@ -87,7 +87,8 @@ impl Curve {
         let has_bars = !series.bars.is_empty();
         let with_bars = |(index, &(x, y)): (usize, &(f64, f64))| {
             let (low, high) = series.bars.get(index).copied().unwrap_or((y, y));
-            [(x, y), (x, low.max(least)), (x, high)].into_iter().take(if has_bars { 3 } else { 1 })
+            let aside = x + series.bars_aside;
+            [(x, y), (aside, low.max(least)), (aside, high)].into_iter().take(if has_bars { 3 } else { 1 })
         };
         let points = series.points.iter().enumerate().flat_map(with_bars).collect();
         Self { points, has_bars, has_points, look: Look::of(index) }

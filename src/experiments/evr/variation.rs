@@ -1,17 +1,56 @@
-//! The same applications, less parallel or with more work, to see on what a result depends.
+//! The same applications, less parallel, with more work or with tighter requirements, to see on what a result depends.
+
+use std::fmt;
 
 use crate::applications::{Application, ApplicationSet, BlockTimes, Profile, ProfileError};
 use crate::time::Duration;
 
 /// How to change a set of applications.
 ///
-/// The requirements keep their ratio to the execution time on the whole GPU, E(A, `P_tot`).
+/// What is not stated stays as it is, and requirements keep their ratio to the execution time on the whole GPU, E(A,
+/// `P_tot`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variation {
     /// Divide every grid into so many launches, one after the other: the work stays, the parallelism goes. 1: as it is.
     pub narrow: u32,
     /// Scale block times so that the [`load`] becomes so many percent. `None`: as they are.
     pub load_percent: Option<u32>,
+    /// Replace every launch by as many as it takes rounds on the whole GPU, each of which just fills so many SMs (all, if
+    /// there are no more): E(A, P) stays the same for P = `P_tot`, and more SMs than these do not help.
+    pub saturation_sms: Option<u32>,
+    /// Scale block times so that each E(A, `P_tot`) becomes this.
+    pub execution: Option<Duration>,
+    /// Require so many percent of E(A, `P_tot`), instead of the stated requirements.
+    pub tightness_percent: Option<u32>,
+}
+
+impl Default for Variation {
+    /// Everything as it is.
+    fn default() -> Self {
+        Self { narrow: 1, load_percent: None, saturation_sms: None, execution: None, tightness_percent: None }
+    }
+}
+
+impl fmt::Display for Variation {
+    /// What is changed, each part after a comma; nothing if nothing is.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.narrow > 1 {
+            write!(f, ", grids in {} launches", self.narrow)?;
+        }
+        if let Some(sms) = self.saturation_sms {
+            write!(f, ", each filling {sms} SMs")?;
+        }
+        if let Some(percent) = self.load_percent {
+            write!(f, ", load {percent} %")?;
+        }
+        if let Some(time) = self.execution {
+            write!(f, ", E = {time}")?;
+        }
+        if let Some(percent) = self.tightness_percent {
+            write!(f, ", T_req = {percent} % of E")?;
+        }
+        Ok(())
+    }
 }
 
 /// The mean of E(A, `P_tot`) over the applications, divided by the mean delay between injections: above 1, a scheduler
@@ -29,6 +68,7 @@ impl Variation {
     /// [`ProfileError`] if an application becomes too long.
     pub fn apply(&self, set: &ApplicationSet, mean_gap: Duration) -> Result<ApplicationSet, ProfileError> {
         let mut changed = set.clone();
+        changed.name = format!("{}{self}", set.name);
         changed.injections.clear();
         for application in &mut changed.applications {
             for kernel in &mut application.kernels {
@@ -38,6 +78,19 @@ impl Variation {
             }
         }
         changed.reprofile()?;
+        if let Some(sms) = self.saturation_sms {
+            saturate(&mut changed, sms);
+            changed.reprofile()?;
+        }
+        if let Some(time) = self.execution {
+            // As with the load below.
+            for _ in 0..2 {
+                for (application, profile) in changed.applications.iter_mut().zip(&changed.profiles) {
+                    scale(application, time.as_ns() as f64 / execution_ns(profile).max(1.0));
+                }
+                changed.reprofile()?;
+            }
+        }
         if let Some(percent) = self.load_percent {
             // Copies do not scale, so one step comes near and the second nearer.
             for _ in 0..2 {
@@ -50,8 +103,12 @@ impl Variation {
         for ((application, old), (before, after)) in
             changed.applications.iter_mut().zip(&set.applications).zip(profiles)
         {
-            let stretch = execution_ns(after) / execution_ns(before).max(1.0);
-            application.requirements = old.requirements.iter().map(|&time| times(time, stretch)).collect();
+            application.requirements = if let Some(percent) = self.tightness_percent {
+                vec![times(after.execution(after.sms()), f64::from(percent) / 100.0)]
+            } else {
+                let stretch = execution_ns(after) / execution_ns(before).max(1.0);
+                old.requirements.iter().map(|&time| times(time, stretch)).collect()
+            };
         }
         Ok(changed)
     }
@@ -67,6 +124,19 @@ impl ApplicationSet {
         self.profiles =
             self.applications.iter().map(|application| Profile::new(application, device)).collect::<Result<_, _>>()?;
         Ok(())
+    }
+}
+
+/// Makes every launch fill just `sms` SMs, by [`Variation::saturation_sms`].
+fn saturate(set: &mut ApplicationSet, sms: u32) {
+    for (application, profile) in set.applications.iter_mut().zip(&set.profiles) {
+        let width = sms.clamp(1, profile.sms());
+        for (k, kernel) in application.kernels.iter_mut().enumerate() {
+            let at_once = |sms: u32| profile.blocks_per_sm(k).saturating_mul(sms).max(1);
+            kernel.launches = kernel.launches.saturating_mul(kernel.blocks.div_ceil(at_once(profile.sms())));
+            kernel.blocks = at_once(width);
+            kernel.times = BlockTimes::Fixed(profile.block_time(k, profile.sms()));
+        }
     }
 }
 

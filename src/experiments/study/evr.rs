@@ -12,11 +12,14 @@ use super::layout::{Layout, Shard};
 use super::tally::{Measure, Tally};
 use crate::applications::{ApplicationSet, Injections, MAX_INJECTIONS, Outcome};
 use crate::device::Device;
-use crate::experiments::evr::{PointTally, SweepOptions, SweepPoint};
-use crate::hosts::gpu_evr::EvrRules;
+use crate::experiments::evr::{PointTally, SweepOptions, SweepPoint, Variation};
+use crate::hosts::gpu_evr::{EvrRules, MAX_SMS};
 use crate::hosts::{Scheduler, run_applications};
 use crate::json::{Node, Problem};
 use crate::time::Duration;
+
+/// The loosest requirement that a study may ask for \[percent of the execution time\].
+const MAX_TIGHTNESS_PERCENT: u32 = 1_000_000;
 
 /// One point as the study file states it.
 #[derive(Debug, Clone)]
@@ -30,6 +33,7 @@ pub(super) struct EvrParameters {
     per_period: Option<u32>,
     period: Duration,
     periods: u32,
+    variation: Variation,
     rules: EvrRules,
     seed: u64,
 }
@@ -46,6 +50,7 @@ impl Default for EvrParameters {
             per_period: None,
             period: Duration::from_ns(1_000_000_000),
             periods: 10,
+            variation: Variation::default(),
             rules: EvrRules::default(),
             seed: 0,
         }
@@ -53,8 +58,20 @@ impl Default for EvrParameters {
 }
 
 impl Parameters for EvrParameters {
-    const KEYS: &'static [&'static str] =
-        &["applications", "device", "gap", "inject", "per_period", "period", "periods", "rules", "scheduler"];
+    const KEYS: &'static [&'static str] = &[
+        "applications",
+        "device",
+        "execution",
+        "gap",
+        "inject",
+        "per_period",
+        "period",
+        "periods",
+        "rules",
+        "saturation_sms",
+        "scheduler",
+        "tightness_percent",
+    ];
 
     fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
         let count = || value.whole_u32(1, MAX_INJECTIONS);
@@ -71,6 +88,10 @@ impl Parameters for EvrParameters {
             "device" => {
                 let device = Arc::new(grid::device(value, files)?);
                 Box::new(move |point| point.device = Some(Arc::clone(&device)))
+            }
+            "execution" => {
+                let time = value.time()?;
+                Box::new(move |point| point.variation.execution = Some(time))
             }
             "gap" => {
                 let gap = value.time()?;
@@ -99,6 +120,14 @@ impl Parameters for EvrParameters {
                 }
                 Box::new(move |point| point.rules = rules)
             }
+            "saturation_sms" => {
+                let sms = value.whole_u32(1, MAX_SMS)?;
+                Box::new(move |point| point.variation.saturation_sms = Some(sms))
+            }
+            "tightness_percent" => {
+                let percent = value.whole_u32(1, MAX_TIGHTNESS_PERCENT)?;
+                Box::new(move |point| point.variation.tightness_percent = Some(percent))
+            }
             _ => {
                 let scheduler = grid::one_of(value, &Scheduler::ALL.map(Scheduler::name), Scheduler::from_name)?;
                 Box::new(move |point| point.scheduler = scheduler)
@@ -121,8 +150,13 @@ pub(super) struct EvrPoint {
     seed: u64,
 }
 
-/// An application file on a device, as it was read.
-type KnownSet = (Arc<(String, String)>, Option<Arc<Device>>, Arc<ApplicationSet>);
+/// A varied application file on a device, as it was read.
+struct KnownSet {
+    applications: Arc<(String, String)>,
+    device: Option<Arc<Device>>,
+    variation: Variation,
+    set: Arc<ApplicationSet>,
+}
 
 /// The points, each with its applications and injections.
 pub(super) fn checked(grid: &Grid<'_>, points: &[EvrParameters]) -> Result<Vec<EvrPoint>, Problem> {
@@ -142,13 +176,21 @@ fn checked_point(node: Node<'_>, point: &EvrParameters, known: &mut Vec<KnownSet
         (None, None) => true,
         _ => false,
     };
-    let found = known.iter().find(|(text, device, _)| Arc::ptr_eq(text, applications) && same_device(device));
-    let set = if let Some((.., set)) = found {
-        Arc::clone(set)
+    let found = known.iter().find(|known| {
+        Arc::ptr_eq(&known.applications, applications)
+            && same_device(&known.device)
+            && known.variation == point.variation
+    });
+    let set = if let Some(known) = found {
+        Arc::clone(&known.set)
     } else {
         let set = ApplicationSet::from_json(&applications.0, &applications.1, point.device.as_deref().cloned());
-        let set = Arc::new(set.map_err(|error| node.problem(error.to_string()))?);
-        known.push((Arc::clone(applications), point.device.clone(), Arc::clone(&set)));
+        let set = set.map_err(|error| node.problem(error.to_string()))?;
+        // Without a load to be set, the mean gap plays no part.
+        let set = point.variation.apply(&set, Duration::ZERO).map_err(|error| node.problem(error.to_string()))?;
+        let set = Arc::new(set);
+        let (applications, device) = (Arc::clone(applications), point.device.clone());
+        known.push(KnownSet { applications, device, variation: point.variation, set: Arc::clone(&set) });
         set
     };
     point.scheduler.check(&set.device).map_err(|error| node.problem(error.to_string()))?;

@@ -3,7 +3,7 @@
 use crate::experiments::evr::Statistic;
 
 /// Sums up rows of one point, in their order.
-pub trait Tally {
+pub trait Tally: Send {
     /// Adds a row; `None` if its values are not those of the command.
     fn add(&mut self, samples: u64, values: &str) -> Option<()>;
 

@@ -187,7 +187,7 @@ impl Experiment for CurveStudy {
 
 impl StudyExperiment for CurveStudy {
     fn columns(&self) -> &'static str {
-        "drawn,necessary,sbf,sbf-linear,chunks,harmonic,digraph,exact"
+        "drawn,necessary,sbf,sbf-linear,chunks,harmonic,digraph,exact,periodic-resource,chunks-as-printed,harmonic-as-printed"
     }
 
     fn tally(&self, point: u64) -> Box<dyn Tally> {
@@ -212,12 +212,12 @@ impl Worker for CurveWorker<'_> {
 /// Sums of the columns; a test that is not applied has none.
 struct AcceptanceTally {
     samples: u64,
-    counts: [Option<u64>; 8],
+    counts: [Option<u64>; 2 + ReservationTest::ALL.len()],
 }
 
 impl AcceptanceTally {
     fn new(tests: &[ReservationTest]) -> Self {
-        let mut counts = [Some(0); 8];
+        let mut counts = [Some(0); 2 + ReservationTest::ALL.len()];
         for (count, test) in counts[2..].iter_mut().zip(ReservationTest::ALL) {
             *count = tests.contains(&test).then_some(0);
         }

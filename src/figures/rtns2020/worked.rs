@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::super::figure::{Failure, File, Made};
 use crate::device::Device;
 use crate::hosts::real_time::{Policy, RunOptions, Strategy, run_tasks};
+use crate::report::chunk_cycle::{Vertex, chunk_cycle};
 use crate::report::task_charts::demand_plot;
 use crate::report::task_gantt::gantt;
 use crate::report::task_run::TaskRunReport;
@@ -30,7 +31,14 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
     let set = table_1();
     let device = Device::builtin("tx2")?.ok_or("the TX2 is not built in")?;
     let threads_per_sm = device.per_sm.threads;
-    let options = RunOptions { strategy: Strategy::Gang, policy: Policy::Edf, horizon: None, seed: 0, device };
+    let options = RunOptions {
+        strategy: Strategy::Gang,
+        policy: Policy::Edf,
+        horizon: None,
+        seed: 0,
+        synchronization: 0,
+        device,
+    };
     let run = run_tasks(&set, &options)?;
     let end = run.horizon.max(run.trace.end().as_ns());
     let picture = gantt(&set, &run, set.reservations, end, threads_per_sm)
@@ -66,31 +74,80 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
     })
 }
 
-pub(super) fn figures_3_and_4(name: &'static str) -> Result<Made, Failure> {
-    let reservation = Reservations::split(12, 8).single;
-    let end = hyperperiod([TAU_1.period, reservation.period]).ok_or("the hyperperiod is short")?;
-    let mut csv = "chunk,job,start,end,length,kept\n".to_owned();
-    let (mut number, mut eliminated) = (0, Vec::new());
+/// A chunk of tau1: its number, its job, from when to when it lasts, and whether Definition 1 keeps it.
+struct TauChunk {
+    number: usize,
+    job: u64,
+    start: u64,
+    end: u64,
+    is_kept: bool,
+    /// Whether its job has no other.
+    is_whole: bool,
+}
+
+/// All chunks of tau1 in a hyperperiod.
+fn chunks_of_tau_1(reservation: Reservation, end: u64) -> Vec<TauChunk> {
+    let mut found = Vec::new();
     for (job, release) in (1_u64..).zip((0..end).step_by(10)) {
         let parts: Vec<(u64, u64)> = reservation.served(release, release + TAU_1.deadline).collect();
         // Definition 1: the longest; the earliest of equal ones.
-        let kept = parts.iter().map(|(start, end)| end - start).max();
-        let kept = parts.iter().position(|(start, end)| Some(end - start) == kept);
+        let longest = parts.iter().map(|(start, end)| end - start).max();
+        let kept = parts.iter().position(|(start, end)| Some(end - start) == longest);
+        let is_whole = parts.len() == 1;
         for (index, (start, end)) in parts.into_iter().enumerate() {
-            number += 1;
-            let is_kept = kept == Some(index);
-            writeln!(csv, "v{number},{job},{start},{end},{},{is_kept}", end - start)?;
-            if !is_kept {
-                eliminated.push(format!("v{number}"));
-            }
+            let number = found.len() + 1;
+            found.push(TauChunk { number, job, start, end, is_kept: kept == Some(index), is_whole });
         }
     }
+    found
+}
+
+/// Vertices with the distances between them, round the end of the hyperperiod.
+fn vertices(chunks: &[&TauChunk], cycle: u64, wcet: impl Fn(&TauChunk) -> String) -> Vec<Vertex> {
+    let starts = chunks.iter().map(|chunk| chunk.start);
+    let next = starts.clone().skip(1).chain(starts.take(1).map(|first| first + cycle));
+    let vertex = |(chunk, next): (&&TauChunk, u64)| Vertex {
+        name: format!("v{}", chunk.number),
+        wcet: wcet(chunk),
+        deadline: chunk.end - chunk.start,
+        to_next: next - chunk.start,
+    };
+    chunks.iter().zip(next).map(vertex).collect()
+}
+
+pub(super) fn figures_3_and_4(name: &'static str) -> Result<Made, Failure> {
+    let reservation = Reservations::split(12, 8).single;
+    let end = hyperperiod([TAU_1.period, reservation.period]).ok_or("the hyperperiod is short")?;
+    let chunks_found = chunks_of_tau_1(reservation, end);
+    let mut csv = "chunk,job,start,end,length,kept\n".to_owned();
+    for TauChunk { number, job, start, end, is_kept, .. } in &chunks_found {
+        writeln!(csv, "v{number},{job},{start},{end},{},{is_kept}", end - start)?;
+    }
+    let all: Vec<&TauChunk> = chunks_found.iter().collect();
+    let kept: Vec<&TauChunk> = chunks_found.iter().filter(|chunk| chunk.is_kept).collect();
+    // How a job's C is divided among its chunks is not known; Definition 1 gives all of it to the one that is kept.
+    let of_part = |chunk: &TauChunk| {
+        if chunk.is_whole { TAU_1.wcet.to_string() } else { format!("C of v{}", chunk.number) }
+    };
+    let requirement = chunk_cycle("Fig. 3: tau1*, each chunk with (C, D)", &vertices(&all, end, of_part));
+    let approximation = chunk_cycle(
+        "Fig. 4: tau1**, each job's longest chunk with (C, D)",
+        &vertices(&kept, end, |_| TAU_1.wcet.to_string()),
+    );
+    let eliminated: Vec<String> =
+        chunks_found.iter().filter(|chunk| !chunk.is_kept).map(|chunk| format!("v{}", chunk.number)).collect();
     let converted =
         chunks::converted(&TAU_1, reservation).map_err(|_| "tau1 has a chunk in each job, and few of them")?;
     Ok(Made {
-        files: vec![File { name: format!("{name}.csv"), text: csv }],
+        files: vec![
+            File { name: format!("{name}-requirement.svg"), text: requirement.to_svg() },
+            File { name: format!("{name}-approximation.svg"), text: approximation.to_svg() },
+            File { name: format!("{name}.csv"), text: csv },
+        ],
         finding: format!(
-            "{number} chunks; eliminated are {}. By Definition 2, tau1 becomes (C, D', T') = ({}, {}, {}).",
+            "{} chunks; eliminated are {}. On the edges stands the time between the starts of chunks. By Definition 2, \
+             tau1 becomes (C, D', T') = ({}, {}, {}).",
+            chunks_found.len(),
             eliminated.join(" and "),
             converted.wcet,
             converted.deadline,

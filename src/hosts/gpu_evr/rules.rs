@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::time::Duration;
+
 /// Makes an enum whose variants have names for the command line.
 macro_rules! named {
     ($(#[$meta:meta])* $kind:ident { $($(#[$note:meta])* $variant:ident = $name:literal),+ $(,)? }) => {
@@ -106,6 +108,9 @@ named! {
 pub struct EvrRules {
     /// Order of the urgent queue.
     pub urgent: UrgentQueue,
+    /// How long before `T_margin` a waiting application becomes urgent: the paper's "if current system time is close to
+    /// `T_margin`", which says no number. 0 by default: at `T_margin`, the last instant that can still do.
+    pub urgent_within: Duration,
     /// Waiting while all SMs are allotted.
     pub full_gpu: FullGpu,
     /// What a running application keeps.
@@ -123,7 +128,9 @@ pub struct EvrRules {
 #[non_exhaustive]
 pub enum RuleError {
     /// No such rule.
-    #[error("there is no rule {found:?}; there are urgent, full-gpu, keep, leftover, remaining and late")]
+    #[error(
+        "there is no rule {found:?}; there are urgent, urgent-within, full-gpu, keep, leftover, remaining and late"
+    )]
     Key {
         /// What was asked for.
         found: String,
@@ -136,16 +143,26 @@ pub enum RuleError {
         /// What there is.
         allowed: String,
     },
+    /// No time where one belongs.
+    #[error("{found:?} is no time: expected one with a unit, such as 10ms")]
+    Time {
+        /// What was asked for.
+        found: String,
+    },
 }
 
 impl EvrRules {
-    /// Sets the rule `key` (such as `full-gpu`) to the value `name` (such as `wait`).
+    /// Sets the rule `key` (such as `full-gpu`) to the value `name` (such as `wait`; a time with its unit for
+    /// `urgent-within`).
     ///
     /// # Errors
     /// [`RuleError`] if there is none of that name.
     pub fn set(&mut self, key: &str, name: &str) -> Result<(), RuleError> {
         match key {
             "urgent" => self.urgent = UrgentQueue::from_name(name)?,
+            "urgent-within" => {
+                self.urgent_within = Duration::parse(name).map_err(|_| RuleError::Time { found: name.to_owned() })?;
+            }
             "full-gpu" => self.full_gpu = FullGpu::from_name(name)?,
             "keep" => self.keep = Keep::from_name(name)?,
             "leftover" => self.leftover = Leftover::from_name(name)?,
@@ -156,11 +173,14 @@ impl EvrRules {
         Ok(())
     }
 
-    /// These rules with one changed, for every rule and every alternative, with its name as `key=value`.
+    /// These rules with one changed, for every rule and every alternative (of `urgent-within` two times), with its name
+    /// as `key=value`.
     #[must_use]
     pub fn alternatives(self) -> Vec<(String, Self)> {
-        let keys: [(&str, Vec<&str>); 6] = [
+        let keys: [(&str, Vec<&str>); 7] = [
             ("urgent", UrgentQueue::ALL.iter().map(|rule| rule.name()).collect()),
+            // Any time will do; these are what docs/gpu-evr.md compares.
+            ("urgent-within", vec!["10ms", "100ms"]),
             ("full-gpu", FullGpu::ALL.iter().map(|rule| rule.name()).collect()),
             ("keep", Keep::ALL.iter().map(|rule| rule.name()).collect()),
             ("leftover", Leftover::ALL.iter().map(|rule| rule.name()).collect()),

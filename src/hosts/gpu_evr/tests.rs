@@ -122,6 +122,26 @@ fn the_urgent_queue_is_served_first_in_the_order_of_its_rule() {
 }
 
 #[test]
+fn applications_become_urgent_as_long_before_their_margin_as_the_rule_says() {
+    let set = figure_1();
+    // Due at 100 ms and 30 ms long on the whole GPU: T_margin is 70 ms.
+    for (within, promotion) in [("0ms", 70), ("10 ms", 60), ("70 ms", 0), ("5 s", 0)] {
+        let mut rules = EvrRules::default();
+        rules.set("urgent-within", within).expect("it is a time");
+        let mut workload = WorkloadManager::new(rules);
+        workload.enqueue(RunningApp::new(0, Class::Low, at(100), &set.profiles[0]));
+        assert_eq!(workload.next_promotion(), Some(at(promotion)), "{within}");
+        if promotion > 0 {
+            assert_eq!(workload.check_and_update_app_info(at(promotion - 1)), [0; 0]);
+        }
+        assert_eq!(workload.check_and_update_app_info(at(promotion)), [0]);
+        assert_eq!(workload.next_promotion(), None);
+    }
+    let error = EvrRules::default().set("urgent-within", "soon").expect_err("that is no time");
+    assert_eq!(error.to_string(), "\"soon\" is no time: expected one with a unit, such as 10ms");
+}
+
+#[test]
 fn reallocation_leaves_alone_who_has_enough_and_deals_out_the_rest_in_order_of_class() {
     let set = figure_1();
     let rules = EvrRules::default();
@@ -172,7 +192,7 @@ fn every_rule_has_a_name_and_others_are_refused() {
         own.set(key, value).expect("it exists");
         assert_eq!(own, changed);
     }
-    assert_eq!(rules.alternatives().len(), 8);
+    assert_eq!(rules.alternatives().len(), 10);
     assert!(matches!(rules.set("moon", "full"), Err(RuleError::Key { .. })));
     let error = rules.set("keep", "two").expect_err("there is no such value");
     assert_eq!(error.to_string(), "\"two\" is none of the rule's values one, none");

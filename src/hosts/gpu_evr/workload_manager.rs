@@ -16,29 +16,35 @@ pub struct WorkloadManager<'a> {
     /// High, medium, low.
     queues: [VecDeque<RunningApp<'a>>; 3],
     urgent_queue: VecDeque<RunningApp<'a>>,
-    /// `T_margin` and number of the medium and low applications that wait.
-    margins: BTreeSet<(Instant, u32)>,
+    /// When the medium and low applications that wait become urgent, with their numbers.
+    promotions: BTreeSet<(Instant, u32)>,
 }
 
 impl<'a> WorkloadManager<'a> {
     /// A manager for whom nothing waits.
     #[must_use]
     pub fn new(rules: EvrRules) -> Self {
-        Self { rules, queues: Default::default(), urgent_queue: VecDeque::new(), margins: BTreeSet::new() }
+        Self { rules, queues: Default::default(), urgent_queue: VecDeque::new(), promotions: BTreeSet::new() }
     }
 
     /// An application arrives and is pushed into the queue of its class.
     pub fn enqueue(&mut self, app: RunningApp<'a>) {
         if app.class != Class::High && self.rules.urgent != UrgentQueue::Off {
-            self.margins.insert((margin(app.due, app.profile), app.number));
+            self.promotions.insert((self.promotion(&app), app.number));
         }
         self.queues[app.class as usize].push_back(app);
     }
 
+    /// When a waiting application becomes urgent: the rule's tolerance before its `T_margin` (Equation 9).
+    fn promotion(&self, app: &RunningApp<'_>) -> Instant {
+        let margin = margin(app.due, app.profile);
+        Instant::from_ns(margin.as_ns().saturating_sub(self.rules.urgent_within.as_ns()))
+    }
+
     /// The next instant at which an application that waits becomes urgent.
     #[must_use]
-    pub fn next_margin(&self) -> Option<Instant> {
-        self.margins.first().map(|&(margin, _)| margin)
+    pub fn next_promotion(&self) -> Option<Instant> {
+        self.promotions.first().map(|&(at, _)| at)
     }
 
     /// `NumWaitingApp()`
@@ -47,12 +53,12 @@ impl<'a> WorkloadManager<'a> {
         self.urgent_queue.len() + self.queues.iter().map(VecDeque::len).sum::<usize>()
     }
 
-    /// Lines 7 to 9, `CheckAndUpdateAppInfo()`: medium and low applications whose `T_margin` (Equation 9) has come go
-    /// from their class's queue to the urgent queue. Gives their numbers.
+    /// Lines 7 to 9, `CheckAndUpdateAppInfo()`: medium and low applications that are close to their `T_margin` (Equation
+    /// 9) go from their class's queue to the urgent queue. Gives their numbers.
     pub fn check_and_update_app_info(&mut self, now: Instant) -> Vec<u32> {
         let mut promoted = Vec::new();
-        while let Some(&(margin, number)) = self.margins.first().filter(|(margin, _)| *margin <= now) {
-            self.margins.remove(&(margin, number));
+        while let Some(&(at, number)) = self.promotions.first().filter(|(at, _)| *at <= now) {
+            self.promotions.remove(&(at, number));
             let found = self.queues.iter_mut().find_map(|queue| {
                 let position = queue.iter().position(|app| app.number == number)?;
                 queue.remove(position)
@@ -94,7 +100,7 @@ impl<'a> WorkloadManager<'a> {
         };
         // SelectNextApp()
         let Some(mut next_app) = queue.pop_front_if(|app| may_submit(app)) else { return false };
-        self.margins.remove(&(margin(next_app.due, next_app.profile), next_app.number));
+        self.promotions.remove(&(self.promotion(&next_app), next_app.number));
         // GetRequiredResource()
         let required_sm = required_sms(&next_app, now, rules.remaining, rules.late);
         if available_sm >= required_sm {

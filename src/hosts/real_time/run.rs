@@ -6,8 +6,9 @@ use super::super::{Gang, MultiStream, SingleStream, SmAsCore, StreamPerTask};
 use super::activations::{Activations, Job, JobId};
 use super::grid::GridError;
 use super::ready_queue::Policy;
+use super::synchronized::Synchronized;
 use crate::device::{Device, DeviceError, SmOrder};
-use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, Trace};
+use crate::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Trace};
 use crate::tasks::{TaskSet, hyperperiod};
 
 /// Jobs that a run may release at most, so that a long hyperperiod cannot fill the memory.
@@ -65,6 +66,8 @@ pub struct RunOptions {
     pub horizon: Option<u64>,
     /// For sporadic releases.
     pub seed: u64,
+    /// How late a scheduler learns that a job is done, at most \[ns\]: see [`Synchronized`].
+    pub synchronization: u64,
     /// The GPU; its number of SMs and of priorities are replaced by the set's.
     pub device: Device,
 }
@@ -152,34 +155,36 @@ pub fn run_tasks(set: &TaskSet, options: &RunOptions) -> Result<TaskRun, TaskRun
     gpu.reserve(expected);
     let (trace, activations) = match options.strategy {
         Strategy::SingleStream => {
-            let host = SingleStream::new(activations, &mut gpu)?;
-            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            let (trace, host) = simulated(SingleStream::new(activations, &mut gpu)?, gpu, options)?;
             (trace, host.into_activations())
         }
         Strategy::MultiStream => {
-            let host = MultiStream::new(activations, &mut gpu)?;
-            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            let (trace, host) = simulated(MultiStream::new(activations, &mut gpu)?, gpu, options)?;
             (trace, host.into_activations())
         }
         Strategy::SmAsCore => {
-            let host = SmAsCore::new(activations, &mut gpu)?;
-            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            let (trace, host) = simulated(SmAsCore::new(activations, &mut gpu)?, gpu, options)?;
             (trace, host.into_activations())
         }
         Strategy::Gang => {
             let reservations = set.reservations.ok_or(TaskRunError::NoReservations)?;
-            let host = Gang::new(activations, reservations, &mut gpu)?;
-            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            let (trace, host) = simulated(Gang::new(activations, reservations, &mut gpu)?, gpu, options)?;
             (trace, host.into_activations())
         }
         Strategy::StreamPerTask => {
-            let host = StreamPerTask::new(activations, &mut gpu)?;
-            let (trace, _, host) = Simulation::new(gpu, host).run()?;
+            let (trace, host) = simulated(StreamPerTask::new(activations, &mut gpu)?, gpu, options)?;
             (trace, host.into_activations())
         }
     };
     let (jobs, launches) = activations.into_records();
     Ok(TaskRun { trace, jobs, launches, horizon })
+}
+
+/// Runs a scheduler to the end.
+fn simulated<H: Host>(host: H, gpu: Gpu, options: &RunOptions) -> Result<(Trace, H), RunError> {
+    let host = Synchronized::new(host, options.synchronization, options.seed);
+    let (trace, _, host) = Simulation::new(gpu, host).run()?;
+    Ok((trace, host.into_inner()))
 }
 
 /// One hyperperiod of the tasks (and of the reservations, where they count) after the largest offset.

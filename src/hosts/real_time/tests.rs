@@ -29,7 +29,7 @@ fn set(tasks: Vec<Task>, priority_levels: u32) -> TaskSet {
 }
 
 fn run(set: &TaskSet, strategy: Strategy, policy: Policy, horizon: Option<u64>, seed: u64) -> TaskRun {
-    run_tasks(set, &RunOptions { strategy, policy, horizon, seed, device: tx2() }).expect("it runs")
+    run_tasks(set, &RunOptions { strategy, policy, horizon, seed, synchronization: 0, device: tx2() }).expect("it runs")
 }
 
 fn finishes(run: &TaskRun) -> Vec<Option<u64>> {
@@ -132,12 +132,40 @@ fn a_horizon_is_asked_for_where_the_hyperperiod_is_too_long() {
     let primes = [281_474_976_710_597, 281_474_976_710_591, 281_474_976_710_567];
     let task = |(index, period): (usize, u64)| gang(&format!("tau{index}"), 4, 1, period, period);
     let set = set(primes.into_iter().enumerate().map(task).collect(), 2);
-    let options =
-        |horizon| RunOptions { strategy: Strategy::SingleStream, policy: Policy::Edf, horizon, seed: 0, device: tx2() };
+    let options = |horizon| RunOptions {
+        strategy: Strategy::SingleStream,
+        policy: Policy::Edf,
+        horizon,
+        seed: 0,
+        synchronization: 0,
+        device: tx2(),
+    };
     assert_eq!(run_tasks(&set, &options(None)), Err(TaskRunError::HyperperiodOverflow));
     assert_eq!(run_tasks(&set, &options(Some(10))).map(|run| run.jobs.len()), Ok(3));
     let many = TaskSet { tasks: vec![gang("tau", 4, 1, 1, 1)], ..set };
     assert!(matches!(run_tasks(&many, &options(Some(1 << 40))), Err(TaskRunError::TooManyJobs { .. })));
+}
+
+#[test]
+fn a_scheduler_that_waits_for_synchronization_learns_later_and_keeps_the_stream_until_then() {
+    let set = set(vec![gang("a", 4, 10, 1_000, 1_000), gang("b", 4, 10, 1_000, 1_000)], 2);
+    let late = |synchronization| {
+        let policy = Policy::Edf;
+        let options = RunOptions {
+            strategy: Strategy::SingleStream,
+            policy,
+            horizon: None,
+            seed: 3,
+            synchronization,
+            device: tx2(),
+        };
+        finishes(&run_tasks(&set, &options).expect("it runs"))
+    };
+    assert_eq!(late(0), [Some(10), Some(20)]);
+    let both: Vec<u64> = late(100).into_iter().flatten().collect();
+    assert!((10..=110).contains(&both[0]), "{both:?}");
+    assert!((both[0] + 10..=both[0] + 110).contains(&both[1]) && both[1] > 20, "{both:?}");
+    assert_eq!(late(100), late(100));
 }
 
 /// Random sets of kernels on a TX2 of which an honest share passes the tests of streams.
@@ -260,6 +288,13 @@ fn a_block_longer_than_its_budget_is_refused() {
     let task = Task::new("tau", Timing::new(6, 20, 20), 3, Allocation::Sm(0));
     let reservations = Some(Reservations { single: Reservation::new(0, 2, 10), all: Reservation::new(2, 8, 10) });
     let set = TaskSet { reservations, ..set(vec![task], 2) };
-    let options = RunOptions { strategy: Strategy::Gang, policy: Policy::Edf, horizon: None, seed: 0, device: tx2() };
+    let options = RunOptions {
+        strategy: Strategy::Gang,
+        policy: Policy::Edf,
+        horizon: None,
+        seed: 0,
+        synchronization: 0,
+        device: tx2(),
+    };
     assert!(matches!(run_tasks(&set, &options), Err(TaskRunError::Grid(GridError::BlockExceedsBudget { .. }))));
 }

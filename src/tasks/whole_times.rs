@@ -1,0 +1,155 @@
+//! Whole execution times whose utilization is what was asked for.
+
+use super::hyperperiod::{gcd, hyperperiod};
+
+/// Residues tried for one task, at most.
+const MAX_TRIED: u64 = 1_000;
+
+/// C of each task, from its period and its share of the processor: whole, at least 1, close to share times period, and
+/// together of utilization `permille` / 1000.
+///
+/// Rounding each C by itself would miss that by up to half a unit a task, and where all of the processor is asked for,
+/// half of the sets would then be impossible. So what is missing, a whole number of units of 1 / H for the hyperperiod H,
+/// is made up by a few units of C of the tasks with the shortest periods, as many as leave what those with longer periods
+/// can make up. If that is not possible with every C at least 1, or H does not fit 62 bits, the task with the longest
+/// period that can takes what is left, rounded down: the utilization is then as close below as one unit of its C.
+pub(super) fn whole_times(shares: &[f64], periods: &[u64], permille: u32) -> Vec<u64> {
+    let rounded: Vec<u64> = shares.iter().zip(periods).map(|(share, &period)| nearest(share * period as f64)).collect();
+    let Some(end) = hyperperiod(periods.iter().copied()) else {
+        return with_the_rest_in_the_longest(rounded, periods, f64::from(permille) / 1000.0);
+    };
+    let units: Vec<u64> = periods.iter().map(|period| end / period).collect();
+    // Up to 2^62 times 1000.
+    let target = u128::from(end) * u128::from(permille) / 1000;
+    let used: u128 = rounded.iter().zip(&units).map(|(&wcet, &unit)| u128::from(wcet) * u128::from(unit)).sum();
+    let Some(missing) = i128::try_from(target).ok().zip(i128::try_from(used).ok()).map(|(target, used)| target - used)
+    else {
+        return rounded;
+    };
+    exact(&rounded, &units, missing).unwrap_or_else(|| {
+        let mut times = rounded;
+        let mut by_unit: Vec<(&mut u64, u64)> = times.iter_mut().zip(units.iter().copied()).collect();
+        by_unit.sort_by_key(|(_, unit)| *unit);
+        for (wcet, unit) in by_unit {
+            if let Some(enough) = changed(*wcet, missing.div_euclid(unit.into())) {
+                *wcet = enough;
+                break;
+            }
+        }
+        times
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1, and periods are up to 2^48")]
+fn nearest(time: f64) -> u64 {
+    time.round().max(1.0) as u64
+}
+
+/// A time with some units more or fewer, if at least 1 is left.
+fn changed(wcet: u64, units: i128) -> Option<u64> {
+    u64::try_from(i128::from(wcet) + units).ok().filter(|&wcet| wcet > 0)
+}
+
+/// The times changed by whole units so that together they make up what is missing.
+fn exact(times: &[u64], units: &[u64], mut missing: i128) -> Option<Vec<u64>> {
+    let mut order: Vec<usize> = (0..units.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(units[index]));
+    let mut times = times.to_vec();
+    for (place, &index) in order.iter().enumerate() {
+        let unit = i128::from(units[index]);
+        // What the tasks after this one can make up are the multiples of this; 0 if there are none.
+        let rest = order[place + 1..].iter().fold(0, |common, &other| gcd(common, units[other].into()));
+        let rest = i128::try_from(rest).ok()?;
+        let fits = |by: i128| {
+            let left = missing - by * unit;
+            let can_be_left = if rest == 0 { left == 0 } else { left % rest == 0 };
+            can_be_left.then(|| changed(times[index], by)).flatten().map(|wcet| (wcet, left))
+        };
+        let (wcet, left) = if rest == 0 {
+            fits(missing / unit)?
+        } else {
+            let tried = i128::from(MAX_TRIED).min(rest);
+            (0..=tried).flat_map(|by| [by, -by]).find_map(fits)?
+        };
+        times[index] = wcet;
+        missing = left;
+    }
+    (missing == 0).then_some(times)
+}
+
+/// The same where fractions have no common denominator that fits.
+fn with_the_rest_in_the_longest(mut times: Vec<u64>, periods: &[u64], utilization: f64) -> Vec<u64> {
+    let Some(longest) = (0..periods.len()).max_by_key(|&index| periods[index]) else { return times };
+    let of_others: f64 =
+        (0..periods.len()).filter(|&index| index != longest).map(|i| times[i] as f64 / periods[i] as f64).sum();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at least 1, and periods are up to 2^48"
+    )]
+    let rest = ((utilization - of_others) * periods[longest] as f64).floor().max(1.0) as u64;
+    times[longest] = rest;
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PERIODS: [u64; 12] =
+        [10_000, 15_000, 20_000, 25_000, 30_000, 40_000, 50_000, 60_000, 75_000, 100_000, 120_000, 150_000];
+
+    /// Utilization in units of 1 / 600,000.
+    fn load(times: &[u64], periods: &[u64]) -> u64 {
+        times.iter().zip(periods).map(|(wcet, period)| wcet * (600_000 / period)).sum()
+    }
+
+    #[test]
+    fn a_unit_of_one_task_makes_up_for_two_of_another() {
+        // 1/3 and 1/6 of 0.5 are 3333.3 and 2500 (units of 1/30,000: 3 and 2): 3333 * 3 + 2500 * 2 = 14,999.
+        // One unit is missing: one more of the first, one less of the second.
+        assert_eq!(whole_times(&[1.0 / 3.0, 1.0 / 6.0], &[10_000, 15_000], 500), [3334, 2499]);
+        assert_eq!(whole_times(&[0.25, 0.25], &[10_000, 10_000], 500), [2500, 2500]);
+        assert_eq!(whole_times(&[], &[], 500), [0; 0]);
+    }
+
+    #[test]
+    fn no_task_gets_less_than_one_unit() {
+        // Half a unit each of two that cannot have less than one.
+        assert_eq!(whole_times(&[0.0005, 0.0005], &[1_000, 1_000], 1), [1, 1]);
+        assert_eq!(whole_times(&[1e-9, 0.5], &[10_000, 15_000], 500), [2, 7497]);
+    }
+
+    proptest! {
+        #[test]
+        fn utilization_is_what_was_asked_for(
+            parts in prop::collection::vec((0..12_usize, 0.1..1.0_f64), 1..6), permille in 300..1_001_u32,
+        ) {
+            let total: f64 = parts.iter().map(|part| part.1).sum();
+            let asked = f64::from(permille) / 1000.0;
+            let shares: Vec<f64> = parts.iter().map(|part| part.1 / total * asked).collect();
+            let periods: Vec<u64> = parts.iter().map(|part| PERIODS[part.0]).collect();
+            let times = whole_times(&shares, &periods, permille);
+            prop_assert_eq!(load(&times, &periods), 600 * u64::from(permille));
+            for ((share, period), wcet) in shares.iter().zip(&periods).zip(&times) {
+                prop_assert!((share * *period as f64 - *wcet as f64).abs() <= 100.0, "{times:?}");
+            }
+        }
+
+        #[test]
+        fn utilization_is_never_more_than_was_asked_for(
+            parts in prop::collection::vec((1_000..1_000_000_000_000_u64, 0.1..1.0_f64), 1..6), permille in 300..1_001_u32,
+        ) {
+            let total: f64 = parts.iter().map(|part| part.1).sum();
+            let asked = f64::from(permille) / 1000.0;
+            let shares: Vec<f64> = parts.iter().map(|part| part.1 / total * asked).collect();
+            let periods: Vec<u64> = parts.iter().map(|part| part.0).collect();
+            let times = whole_times(&shares, &periods, permille);
+            let found: f64 = times.iter().zip(&periods).map(|(&wcet, &period)| wcet as f64 / period as f64).sum();
+            let longest = periods.iter().copied().max().unwrap_or(1) as f64;
+            prop_assert!(found <= asked + 1e-12 && found >= asked - 1.0 / longest - 1e-12, "{found} {asked}");
+        }
+    }
+}
