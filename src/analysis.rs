@@ -13,6 +13,10 @@
 //! | utilization, Eq. 3.3 and 3.4 | [`KernelTask`] |
 //! | a whole scenario, and whether the result is exact | [`analyse()`] |
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
+//! | by when every operation has finished, in every run | [`finish_bounds()`] |
+//! | runs with long responses | [`search()`] |
+//! | whether every job meets its deadline: proven, missed or open | [`judge()`] |
+//! | the same for streams whose releases are not given | [`judge_sporadic()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
 //!
@@ -20,8 +24,11 @@
 
 mod analyse;
 mod assumptions;
+mod bound_options;
 mod compare;
 pub mod equal_times;
+mod finish_bounds;
+mod jobs;
 mod launch_orders;
 mod merged_back;
 mod merged_resources;
@@ -31,15 +38,24 @@ mod pending;
 mod pool;
 pub mod printed;
 mod safe_bound;
+mod search;
+mod sporadic;
 mod task;
+mod verdict;
 
 pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse};
 pub use assumptions::{Departure, LaunchDependence};
+pub use bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 pub use compare::{ComparedKernel, Comparison, compare};
+pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
+pub use jobs::{Job, jobs_of};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders};
 pub use merged_resources::{MergedResources, PooledKernel};
 pub use merged_scenario::{MergedScenarioError, merged_scenario};
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
 pub use pool::Pool;
 pub(crate) use pool::{needs, pool};
+pub use search::{SearchOptions, SearchResult, Watch, search};
+pub use sporadic::{SporadicRefusal, SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
 pub use task::{KernelTask, TimeOverflow, total_utilization};
+pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};

@@ -4,7 +4,8 @@ use std::num::NonZeroU32;
 
 use serde::Serialize;
 
-use super::assumptions::{self, Departure, LaunchDependence};
+use super::assumptions::{self, Departure, LaunchDependence, Order};
+use super::bound_options::BoundOptions;
 use super::merged_back::{Analysed, Costs, Merged, MergedBack, Walk};
 use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::{MergedKernel, MergedSm};
@@ -122,11 +123,10 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
     let order = Order::of(&walked.operations);
     let departures = assumptions::departures(scenario, &demands, order.chained);
     let dependence = assumptions::launch_dependence(scenario);
-    let harmless = [Departure::Copies, Departure::Variation];
-    let independent = !order.preceded && departures.iter().all(|departure| harmless.contains(departure));
-    let finish_is_safe = independent && dependence.is_none();
+    let finish_is_safe = order.analysed_finish_is_safe(&departures) && dependence.is_none();
     let bounded = !finish_is_safe && dependence.is_none() && !departures.contains(&Departure::Channels);
-    let safe = bounded.then(|| SafeBounds::new(scenario, &demands, &costs, &walked.operations));
+    let safe =
+        bounded.then(|| SafeBounds::new(scenario, &demands, &costs, &walked.operations, BoundOptions::default()));
 
     let mut index_of = vec![usize::MAX; walked.operations.len()];
     let mut kernels = Vec::new();
@@ -190,36 +190,14 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
     })
 }
 
-/// What the operations of a walk have before them in their streams.
-struct Order {
-    /// A kernel has a kernel before it.
-    chained: bool,
-    /// A kernel has any operation before it.
-    preceded: bool,
-}
-
-impl Order {
-    fn of(operations: &[Analysed]) -> Self {
-        let mut order = Self { chained: false, preceded: false };
-        let (mut used, mut with_kernel) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
-        for record in operations {
-            let is_kernel = matches!(record.kind, OperationKind::Kernel(_));
-            let is_first = used.insert(record.stream);
-            order.preceded |= is_kernel && !is_first;
-            order.chained |= is_kernel && !with_kernel.insert(record.stream);
-        }
-        order
-    }
-}
-
 /// What one block of each kernel takes.
 pub(super) fn demands(scenario: &Scenario) -> Vec<BlockDemand> {
     scenario.kernels().iter().map(CheckedKernel::demand).collect()
 }
 
 /// The merged SM of a scenario and what its operations cost there.
-fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged), SubmitError> {
-    let device = scenario.device();
+pub(super) fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged), SubmitError> {
+    let device = &scenario.device();
     let used: Vec<_> = assumptions::launches(scenario).collect();
     let first = used.first().and_then(|(kernel, _)| demands.get(kernel.0 as usize));
     let alike = used.iter().all(|(kernel, _)| demands.get(kernel.0 as usize) == first);
@@ -252,13 +230,13 @@ fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged)
 }
 
 /// What running the host threads in front of the merged SM led to.
-struct Walked {
-    operations: Vec<Analysed>,
+pub(super) struct Walked {
+    pub(super) operations: Vec<Analysed>,
     ee_order: Vec<u32>,
     horizon: Instant,
 }
 
-fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, ProgramError> {
+pub(super) fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, ProgramError> {
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     // The analysis knows nothing of channels, and says so.
     let device = scenario.device().without_channels();

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
+use super::merged_back::Analysed;
 use crate::device::BlockDemand;
 use crate::scenario::{HostThread, Scenario, Step};
-use crate::workload::{KernelId, StreamId};
+use crate::workload::{KernelId, OperationKind, StreamId};
 
 /// An assumption of the exactness theorem (`docs/analysis.md`, "When merging is exact") that an input does not keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
@@ -114,6 +115,34 @@ pub(super) fn departures(scenario: &Scenario, demands: &[BlockDemand], chained: 
     note(Departure::Channels, streams.len() > channels);
     note(Departure::Chains, chained);
     found
+}
+
+/// What the operations of a walk have before them in their streams.
+pub(super) struct Order {
+    /// A kernel has a kernel before it.
+    pub(super) chained: bool,
+    /// A kernel has any operation before it.
+    preceded: bool,
+}
+
+impl Order {
+    pub(super) fn of(operations: &[Analysed]) -> Self {
+        let mut order = Self { chained: false, preceded: false };
+        let (mut used, mut with_kernel) = (BTreeSet::new(), BTreeSet::new());
+        for record in operations {
+            let is_kernel = matches!(record.kind, OperationKind::Kernel(_));
+            let is_first = used.insert(record.stream);
+            order.preceded |= is_kernel && !is_first;
+            order.chained |= is_kernel && !with_kernel.insert(record.stream);
+        }
+        order
+    }
+    /// Whether the analysed finish of every kernel is one that shorter blocks cannot exceed, if launch times do not
+    /// depend on completions: equal blocks, nothing before any kernel in its stream (`docs/analysis.md`, section 4).
+    pub(super) fn analysed_finish_is_safe(&self, departures: &BTreeSet<Departure>) -> bool {
+        let harmless = [Departure::Copies, Departure::Variation];
+        !self.preceded && departures.iter().all(|departure| harmless.contains(departure))
+    }
 }
 
 /// Whether some thread submits anything, or lets others through a barrier, after it waited for an operation.

@@ -15,19 +15,24 @@
 //!
 //! plus, if a copy is among k and what precedes it, the time of all copies once.
 
+use super::bound_options::BoundOptions;
 use super::merged_back::{Analysed, Costs};
 use crate::device::BlockDemand;
 use crate::scenario::Scenario;
 use crate::time::Instant;
 
+mod blocking;
+mod explore;
+mod fill;
 mod graph;
+mod state;
 mod weights;
 
 use graph::{Graph, Relatives, Work};
-use weights::{ONE, Weights};
+pub(super) use weights::{Class, ONE, Weights};
 
 /// Operations above which the bounds, each of which looks at all operations, are not computed.
-const MOST_OPERATIONS: usize = 5_000;
+pub(super) const MOST_OPERATIONS: usize = 5_000;
 
 /// Rounds of dropping operations that are launched after the bound. Every round's bound holds.
 const MOST_ROUNDS: usize = 16;
@@ -40,16 +45,23 @@ pub(super) struct SafeBounds {
 
 impl SafeBounds {
     /// Computes the bounds. Launch times must not depend on completions, nor streams wait for channels.
-    pub(super) fn new(scenario: &Scenario, demands: &[BlockDemand], costs: &Costs, operations: &[Analysed]) -> Self {
+    pub(super) fn new(
+        scenario: &Scenario,
+        demands: &[BlockDemand],
+        costs: &Costs,
+        operations: &[Analysed],
+        options: BoundOptions,
+    ) -> Self {
         if operations.len() > MOST_OPERATIONS {
             return Self { finish: Vec::new() };
         }
-        let graph = Graph::new(scenario, demands, costs, operations);
+        let graph = Graph::new(scenario, demands, costs, operations, options);
         let weights = Weights::new(scenario.device(), &graph.classes);
-        let mut finish = Vec::with_capacity(operations.len());
+        let mut finish = explore::finish_bounds(&graph, &weights);
         for operation in 0..operations.len() {
-            let bound = bound(&graph, &weights, operation, &finish);
-            finish.push(bound);
+            let by_work = bound(&graph, &weights, operation, &finish[..operation]);
+            let by_order = finish[operation];
+            finish[operation] = by_order.into_iter().chain(by_work).min();
         }
         Self { finish }
     }
@@ -95,19 +107,20 @@ impl Interference {
             let on_chain = j == k || relatives.is_ancestor[j];
             let too_late = bound.is_some_and(|bound| node.launched >= bound);
             // Without an ancestor k enters its queue at its launch; what comes later is behind it.
-            let behind = !relatives.has_ancestor && j > k && (node.level >= graph.nodes[k].level || node.is_copy());
+            let later = j > k && !(graph.any_order && node.launched == graph.nodes[k].launched);
+            let behind = !relatives.has_ancestor && later && (node.level >= graph.nodes[k].level || node.is_copy());
             let over = known.get(j).copied().flatten().is_some_and(|over| over <= relatives.first_launch);
             if !on_chain && (relatives.is_successor[j] || too_late || behind || over) {
                 continue;
             }
             match node.work {
-                Work::Kernel { class, blocks, block_time } if relatives.has_kernel => {
+                Work::Kernel { class, blocks, block_time, .. } if relatives.has_kernel => {
                     let (time, count) = &mut load[class];
                     *time += u128::from(blocks) * u128::from(block_time.as_ns());
                     *count += u64::from(blocks);
                     heads[class] |= node.level <= relatives.lowest_level;
                 }
-                Work::Copy(duration) if relatives.has_copy => copies += u128::from(duration.as_ns()),
+                Work::Copy { worst, .. } if relatives.has_copy => copies += u128::from(worst.as_ns()),
                 _ => {}
             }
         }

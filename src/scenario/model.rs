@@ -68,6 +68,15 @@ impl Scenario {
         own.iter().copied().chain((!all_have_their_own).then_some(stated.duration.worst)).max()
     }
 
+    /// How long the shortest block of a kernel runs at best; `None` for an unknown kernel.
+    #[must_use]
+    pub fn shortest_block_time(&self, kernel: KernelId) -> Option<Duration> {
+        let stated = self.kernels().get(kernel.0 as usize)?;
+        let own = self.own_block_times(kernel);
+        let all_have_their_own = own.len() >= stated.blocks as usize;
+        own.iter().copied().chain((!all_have_their_own).then_some(stated.duration.best)).min()
+    }
+
     /// Whether the blocks of a kernel may run for different times.
     #[must_use]
     pub fn block_times_vary(&self, kernel: KernelId) -> bool {

@@ -301,6 +301,21 @@ impl Catalogue {
         (streams, kernels, self.copies.into_iter().map(|copy| copy.copy).collect())
     }
 
+    /// Changes how long a copy holds its engine. An unknown copy is passed over.
+    pub fn set_copy_time(&mut self, copy: CopyId, time: Duration) {
+        if let Some(checked) = self.copies.get_mut(copy.0 as usize) {
+            checked.copy.duration = Some(time);
+            checked.duration = time;
+        }
+    }
+
+    /// The same device and streams, without kernels and copies.
+    #[must_use]
+    pub fn without_work(&self) -> Self {
+        let (device, streams) = (self.device.clone(), self.streams.clone());
+        Self { device, streams, kernels: Vec::new(), copies: Vec::new() }
+    }
+
     /// The mask that holds for a kernel in a stream: a kernel's own replaces its stream's.
     #[must_use]
     pub fn mask(&self, kernel: KernelId, stream: StreamId) -> Option<SmMask> {

@@ -2,6 +2,7 @@
 
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::allowed_sms;
+use crate::analysis::bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 use crate::analysis::merged_back::{Analysed, Costs};
 use crate::analysis::pool::needs;
 use crate::device::BlockDemand;
@@ -13,9 +14,9 @@ use crate::workload::{OperationKind, StreamId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     /// Blocks of a class.
-    Kernel { class: usize, blocks: u32, block_time: Duration },
-    /// A copy.
-    Copy(Duration),
+    Kernel { class: usize, blocks: u32, block_time: Duration, best: Duration },
+    /// A copy, which takes at most and at least so long on an engine.
+    Copy { worst: Duration, best: Duration, engine: usize },
     /// Nothing.
     Memset,
 }
@@ -27,13 +28,30 @@ pub(super) struct Node {
     pub(super) work: Work,
     /// Its EE queue, 0 is the highest priority.
     pub(super) level: usize,
+    /// Its stream, and how many operations are before it there.
+    pub(super) stream: usize,
+    pub(super) position: usize,
+    /// The host thread that launches it.
+    pub(super) thread: u32,
     /// It enters its queue when it is launched and all of these have completed.
-    predecessors: Vec<usize>,
+    pub(super) predecessors: Vec<usize>,
 }
 
 impl Node {
     pub(super) fn is_copy(&self) -> bool {
-        matches!(self.work, Work::Copy(_))
+        matches!(self.work, Work::Copy { .. })
+    }
+
+    pub(super) fn is_kernel(&self) -> bool {
+        matches!(self.work, Work::Kernel { .. })
+    }
+
+    /// The engine of a copy.
+    pub(super) fn engine(&self) -> Option<usize> {
+        match self.work {
+            Work::Copy { engine, .. } => Some(engine),
+            _ => None,
+        }
     }
 }
 
@@ -42,6 +60,12 @@ impl Node {
 pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) classes: Vec<Class>,
+    /// By stream.
+    pub(super) streams: Vec<Vec<usize>>,
+    pub(super) levels: usize,
+    pub(super) engines: usize,
+    /// Whether the order of threads that launch at one instant is open.
+    pub(super) any_order: bool,
 }
 
 /// What stands before and behind one operation.
@@ -60,10 +84,27 @@ pub(super) struct Relatives {
 }
 
 impl Graph {
-    pub(super) fn new(scenario: &Scenario, demands: &[BlockDemand], costs: &Costs, operations: &[Analysed]) -> Self {
+    pub(super) fn new(
+        scenario: &Scenario,
+        demands: &[BlockDemand],
+        costs: &Costs,
+        operations: &[Analysed],
+        options: BoundOptions,
+    ) -> Self {
+        let shortest = |declared: Duration| match options.block_times {
+            BlockTimes::UpToStated => Duration::ZERO,
+            BlockTimes::Declared => declared,
+        };
         let priorities: Vec<i32> = scenario.device().priorities().collect();
         let blocking: Vec<bool> = scenario.streams().iter().map(|stream| stream.blocking).collect();
-        let mut graph = Self { nodes: Vec::with_capacity(operations.len()), classes: Vec::new() };
+        let mut graph = Self {
+            nodes: Vec::with_capacity(operations.len()),
+            classes: Vec::new(),
+            streams: vec![Vec::new(); scenario.streams().len()],
+            levels: priorities.len() + 1,
+            engines: scenario.device().copy.engines as usize,
+            any_order: options.launches == SimultaneousLaunches::AnyOrder,
+        };
         let mut last: Vec<Option<usize>> = vec![None; scenario.streams().len()];
         for (number, record) in operations.iter().enumerate() {
             let stream = record.stream.0 as usize;
@@ -80,14 +121,28 @@ impl Graph {
                     let allowed = u64::from(allowed_sms(scenario, kernel, record.stream));
                     let cost = &costs.kernels[kernel.0 as usize];
                     let class = graph.class(Class { needs: needs(&demands[kernel.0 as usize]), allowed });
-                    Work::Kernel { class, blocks: cost.blocks, block_time: cost.block_time }
+                    let best = shortest(scenario.shortest_block_time(kernel).unwrap_or(Duration::ZERO));
+                    Work::Kernel { class, blocks: cost.blocks, block_time: cost.block_time, best }
                 }
-                OperationKind::Copy(copy) => Work::Copy(costs.copies[copy.0 as usize].0),
+                OperationKind::Copy(copy) => {
+                    let (worst, engine) = costs.copies[copy.0 as usize];
+                    Work::Copy { worst, best: shortest(worst), engine }
+                }
                 OperationKind::Memset => Work::Memset,
             };
             let priority = scenario.streams()[stream].priority;
             let level = priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len());
-            graph.nodes.push(Node { launched: record.launched, work, level, predecessors });
+            let position = graph.streams[stream].len();
+            graph.streams[stream].push(number);
+            graph.nodes.push(Node {
+                launched: record.launched,
+                work,
+                level,
+                stream,
+                position,
+                thread: record.origin.thread,
+                predecessors,
+            });
         }
         graph
     }
@@ -143,7 +198,7 @@ impl Graph {
                 Work::Kernel { class, block_time, .. } => {
                     u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(*weights.get(*class)?))
                 }
-                Work::Copy(_) | Work::Memset => 0,
+                Work::Copy { .. } | Work::Memset => 0,
             };
             ends[node] = begin.checked_add(own)?;
         }

@@ -6,7 +6,7 @@ use crate::analysis::pool::{Pool, pool};
 use crate::device::Device;
 
 /// The weight 1. Divisible by 1 to 16, so that the shares of small GPUs are exact.
-pub(super) const ONE: u64 = 720_720 << 13;
+pub(in crate::analysis) const ONE: u64 = 720_720 << 13;
 
 /// Steps of a resource, and classes of blocks, above which weights are not lowered one by one.
 const MOST_UNITS: u64 = 2_048;
@@ -14,24 +14,26 @@ const MOST_CLASSES: usize = 48;
 
 /// Kernels whose blocks take the same and may use the same number of SMs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Class {
-    pub(super) needs: Pool,
-    pub(super) allowed: u64,
+pub(in crate::analysis) struct Class {
+    pub(in crate::analysis) needs: Pool,
+    pub(in crate::analysis) allowed: u64,
 }
 
 /// What is known of a device and its classes before any weights are chosen.
 #[derive(Debug)]
-pub(super) struct Weights<'a> {
+pub(in crate::analysis) struct Weights<'a> {
     /// Limits of one SM.
     limits: Pool,
     classes: &'a [Class],
 }
 
 /// One resource of an SM, counted in the largest unit of which all blocks take whole numbers.
-struct Resource {
-    units: u64,
+#[derive(Debug)]
+pub(super) struct Resource {
+    /// What an SM has of it.
+    pub(super) units: u64,
     /// By class.
-    needs: Vec<u64>,
+    pub(super) needs: Vec<u64>,
 }
 
 /// A head that is kept out on one SM: at least `threshold` units of a resource are taken there, and its share of the
@@ -43,14 +45,14 @@ struct Constraint {
 }
 
 impl<'a> Weights<'a> {
-    pub(super) fn new(device: &Device, classes: &'a [Class]) -> Self {
+    pub(in crate::analysis) fn new(device: &Device, classes: &'a [Class]) -> Self {
         let sms = u64::from(device.sms.max(1));
         Self { limits: pool(device).map(|sum| sum / sms), classes }
     }
 
     /// Weights for the classes in `order`, lowered one by one in that order, against the heads of the classes marked
     /// in `heads`. `blocks` says how many blocks of each class there are. Other classes get the weight 0.
-    pub(super) fn lowered(&self, order: &[usize], heads: &[bool], blocks: &[u64]) -> Vec<u64> {
+    pub(in crate::analysis) fn lowered(&self, order: &[usize], heads: &[bool], blocks: &[u64]) -> Vec<u64> {
         let resources = self.resources(order);
         let constraints = self.constraints(&resources, order, heads);
         let mut weights = vec![0; self.classes.len()];
@@ -65,7 +67,45 @@ impl<'a> Weights<'a> {
         weights
     }
 
-    fn resources(&self, order: &[usize]) -> Vec<Resource> {
+    /// How many SMs blocks of a class may use.
+    pub(in crate::analysis) fn allowed(&self, class: usize) -> u64 {
+        self.classes[class].allowed.max(1)
+    }
+
+    /// How many blocks of a class an empty GPU holds, at least 1.
+    pub(super) fn resident(&self, class: usize) -> u64 {
+        let Class { needs, .. } = self.classes[class];
+        let of = |(limit, need): (u64, u64)| limit.checked_div(need);
+        let per_sm = self.limits.into_iter().zip(needs).filter_map(of).min().unwrap_or(1);
+        (per_sm * self.allowed(class)).max(1)
+    }
+
+    /// What blocks of some classes weigh at most that are on one SM together.
+    pub(in crate::analysis) fn heaviest_sm(&self, classes: &[usize], weights: &[u64]) -> u128 {
+        let by = |resource: usize| -> Option<u128> {
+            let mut heaviest = 0;
+            for &class in classes {
+                // A full SM of the class that weighs most for what it takes.
+                let all = u128::from(weights[class]) * u128::from(self.limits[resource]);
+                let need = self.classes[class].needs[resource];
+                heaviest = heaviest.max(if need == 0 { return None } else { all.div_ceil(u128::from(need)) });
+            }
+            Some(heaviest)
+        };
+        // Every block takes warps, so there is one.
+        (0..self.limits.len()).filter_map(by).min().unwrap_or(u128::MAX)
+    }
+
+    /// Whether one block of either class keeps one of the other out of an SM.
+    pub(in crate::analysis) fn exclude_each_other(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (&self.classes[one].needs, &self.classes[other].needs);
+        self.limits
+            .iter()
+            .zip(one.iter().zip(other))
+            .any(|(limit, (one, other))| *one > 0 && *other > 0 && one + other > *limit)
+    }
+
+    pub(super) fn resources(&self, order: &[usize]) -> Vec<Resource> {
         let resource = |index: usize| {
             let unit = order.iter().map(|&class| self.classes[class].needs[index]).fold(0, gcd);
             let needs = self.classes.iter().map(|class| class.needs[index].checked_div(unit).unwrap_or(0)).collect();

@@ -1,0 +1,67 @@
+//! Jobs: all operations of one release of a stream, or of one iteration of a host thread.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::hosts::Run;
+use crate::scenario::Scenario;
+use crate::time::{Duration, Instant};
+
+/// One job of a scenario.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// The host thread, and its label.
+    pub thread: u32,
+    /// Label of the thread: the stream's name in gpusched's own format.
+    pub stream: Arc<str>,
+    /// Number of the job among those of its thread, from 0.
+    pub job: u32,
+    /// Its release: by the period, or else when the iteration began.
+    pub released: Instant,
+    /// By when all its operations should have finished, counted from the release; the period if nothing else is
+    /// stated.
+    pub deadline: Option<Duration>,
+    /// Whether all its operations were launched before the run ended.
+    pub complete: bool,
+    /// Its operations, in launch order.
+    pub operations: Vec<u32>,
+}
+
+impl Job {
+    /// When the last of its operations finishes by `finish`; `None` if that is not known of each.
+    pub fn finish(&self, finish: impl Fn(u32) -> Option<Instant>) -> Option<Instant> {
+        if !self.complete {
+            return None;
+        }
+        self.operations.iter().try_fold(Instant::ZERO, |last, &operation| Some(last.max(finish(operation)?)))
+    }
+}
+
+/// The jobs of a run that have operations, by thread as declared and then number.
+#[must_use]
+pub fn jobs_of(scenario: &Scenario, run: &Run) -> Vec<Job> {
+    let mut jobs: BTreeMap<(u32, u32), Job> = BTreeMap::new();
+    for span in &run.iterations {
+        let Some(thread) = scenario.threads.get(span.thread as usize) else { continue };
+        let released = match thread.period {
+            Some(_) => thread.release_of(u64::from(span.iteration)),
+            None => span.start,
+        };
+        let job = Job {
+            thread: span.thread,
+            stream: Arc::clone(&thread.label),
+            job: span.iteration,
+            released,
+            deadline: thread.deadline.or(thread.period),
+            complete: span.end.is_some(),
+            operations: Vec::new(),
+        };
+        jobs.insert((span.thread, span.iteration), job);
+    }
+    for (number, record) in (0..).zip(run.trace.operations()) {
+        if let Some(job) = jobs.get_mut(&(record.origin.thread, record.origin.iteration)) {
+            job.operations.push(number);
+        }
+    }
+    jobs.into_values().filter(|job| !job.operations.is_empty()).collect()
+}

@@ -1,0 +1,339 @@
+//! All orders in which operations can be dispatched, with what holds of every run that has one of them.
+//!
+//! A state stands for all runs in which certain operations are dispatched (for a kernel: fully) and no others; the
+//! next operation of the run leads to the next state, and states with the same operations are merged. So it is the
+//! schedule-abstraction graph of Nasri and Brandenburg ("An exact and sustainable analysis of non-preemptive
+//! scheduling", RTSS 2017; with Nelissen, ECRTS 2018) with the rules of the GPU. `docs/analysis.md` has the proof.
+
+use std::collections::BTreeMap;
+
+use super::blocking::Blocking;
+use super::fill::{Filling, MayRun, latest_starts};
+use super::graph::{Graph, Node, Work};
+use super::state::{Span, State};
+use super::weights::Weights;
+use crate::time::Instant;
+
+/// States after which the search for orders is given up; what is known of all states left by then holds.
+const MOST_STATES: usize = 20_000;
+
+/// States with the same operations that are kept apart; one more is merged with one of them.
+const MOST_APART: usize = 12;
+
+/// How many operations of each stream are dispatched.
+type Dispatched = Vec<u32>;
+
+/// States in which equally many operations are dispatched.
+type Layer = BTreeMap<Dispatched, Vec<State>>;
+
+/// By when each operation has finished in every run, under every work-conserving placement; `None`: not found.
+pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>) -> Vec<Option<Instant>> {
+    let mut explorer = Explorer::new(graph, weights);
+    let complete = explorer.explore();
+    let known = |node: &Node| complete[node.stream] > u32::try_from(node.position).unwrap_or(u32::MAX);
+    let bounds = graph.nodes.iter().zip(&explorer.finish);
+    bounds.map(|(node, &finish)| (known(node) && finish < u64::MAX).then(|| Instant::from_ns(finish))).collect()
+}
+
+struct Explorer<'a> {
+    graph: &'a Graph,
+    weights: &'a Weights<'a>,
+    blocking: Blocking<'a>,
+    successors: Vec<Vec<usize>>,
+    /// The latest finish in any state so far \[ns\].
+    finish: Vec<u64>,
+    counts: Vec<u32>,
+    others: Vec<MayRun>,
+}
+
+/// An operation that may be the next to be dispatched.
+struct Candidate {
+    node: usize,
+    entry: Span,
+    /// When its blocks are assigned, if nothing else is dispatched before: (not after \[ns\], blocks).
+    starts: Vec<(u64, u32)>,
+    /// By level: no kernel that is not dispatched has assigned a block after this \[ns\].
+    begun: Vec<Option<u64>>,
+}
+
+impl Candidate {
+    fn dispatched(&self) -> u64 {
+        self.starts.last().map_or(0, |(start, _)| *start)
+    }
+}
+
+/// Adds a state to those with the same operations, unless one of them holds of all its runs.
+fn enter(known: &mut Vec<State>, state: State, apart: usize) {
+    let covers = |known: &State| {
+        let mut both = known.clone();
+        both.merge(&state);
+        both == *known
+    };
+    if known.iter().any(covers) {
+        return;
+    }
+    if known.len() < apart {
+        known.push(state);
+    } else if let Some(nearest) = known.iter_mut().min_by_key(|known| known.kernel.to.abs_diff(state.kernel.to)) {
+        nearest.merge(&state);
+    }
+}
+
+impl<'a> Explorer<'a> {
+    fn new(graph: &'a Graph, weights: &'a Weights<'a>) -> Self {
+        let mut blocks = vec![0_u64; graph.classes.len()];
+        let mut successors = vec![Vec::new(); graph.nodes.len()];
+        for (number, node) in graph.nodes.iter().enumerate() {
+            if let Work::Kernel { class, blocks: grid, .. } = node.work {
+                blocks[class] += u64::from(grid);
+            }
+            for &before in &node.predecessors {
+                successors[before].push(number);
+            }
+        }
+        Self {
+            graph,
+            weights,
+            counts: vec![0; blocks.len()],
+            blocking: Blocking::new(weights, blocks),
+            successors,
+            finish: vec![0; graph.nodes.len()],
+            others: Vec::new(),
+        }
+    }
+
+    /// Says of each stream how many operations are dispatched in all states that are left: those bounds are complete.
+    fn explore(&mut self) -> Dispatched {
+        let start = (vec![0; self.graph.streams.len()], vec![State::new(self.graph)]);
+        let mut layers: BTreeMap<u32, Layer> = BTreeMap::from([(0, BTreeMap::from([start]))]);
+        let all = self.graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX));
+        let all: Dispatched = all.collect();
+        let mut expanded = 0;
+        while let Some((depth, mut layer)) = layers.pop_first() {
+            while let Some((dispatched, mut states)) = layer.pop_first() {
+                let apart = if expanded < MOST_STATES / 2 { MOST_APART } else { 1 };
+                while let Some(state) = states.pop() {
+                    expanded += 1;
+                    let next = if expanded > MOST_STATES { None } else { self.expand(&dispatched, &state) };
+                    let Some(next) = next else {
+                        layer.insert(dispatched, Vec::new());
+                        layers.insert(depth, layer);
+                        let left = layers.values().flat_map(BTreeMap::keys);
+                        return left.fold(all, |least, key| {
+                            least.iter().zip(key).map(|(one, other)| *one.min(other)).collect()
+                        });
+                    };
+                    for (key, state) in next {
+                        enter(layers.entry(depth + 1).or_default().entry(key).or_default(), state, apart);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// What can be dispatched next, and what holds then. `None`: too much work, or past the end of time.
+    fn expand(&mut self, dispatched: &Dispatched, state: &State) -> Option<Vec<(Dispatched, State)>> {
+        let graph = self.graph;
+        let ready = |node: &usize| {
+            let before = graph.nodes[*node].predecessors.iter().map(|&before| &graph.nodes[before]);
+            before.into_iter().all(|before| dispatched[before.stream] as usize > before.position)
+        };
+        let heads =
+            graph.streams.iter().zip(dispatched).filter_map(|(stream, &done)| stream.get(done as usize).copied());
+        let eligible: Vec<(usize, Span)> = heads.filter(ready).map(|node| (node, state.entry(graph, node))).collect();
+        if let Some(&(node, entry)) = eligible.iter().find(|(node, _)| graph.nodes[*node].work == Work::Memset) {
+            // It is over when it enters, and holds nobody else's place, so it need not be ordered with the others.
+            let mut next = state.clone();
+            return Some(vec![self.finished(dispatched, node, entry, &mut next)]);
+        }
+        let (kernels, some_kernel) = self.kernels(state, &eligible)?;
+        let engines: Vec<Vec<(usize, Span)>> = (0..graph.engines)
+            .map(|engine| {
+                eligible.iter().copied().filter(|(node, _)| graph.nodes[*node].engine() == Some(engine)).collect()
+            })
+            .collect();
+        // Some copy of the engine begins by then.
+        let some_copy: Vec<u64> = engines
+            .iter()
+            .zip(&state.engines)
+            .map(|(copies, idle)| copies.iter().map(|(_, entry)| entry.to.max(idle.to)).min().unwrap_or(u64::MAX))
+            .collect();
+        let mut next = Vec::new();
+        let before_copies = some_copy.iter().copied().min().unwrap_or(u64::MAX);
+        for kernel in kernels {
+            let Some(before) = self.before_higher(&eligible, kernel.node) else { continue };
+            let most = before_copies.min(some_kernel).min(before);
+            next.extend(self.after_kernel(dispatched, state, kernel, most));
+        }
+        for (engine, copies) in engines.iter().enumerate() {
+            for &(node, entry) in copies {
+                if !self.may_be_first(node, entry, copies) {
+                    continue;
+                }
+                let idle = state.engines[engine];
+                let start = Span {
+                    from: entry.from.max(state.last).max(idle.from),
+                    to: before_copies.min(some_copy[engine]).min(some_kernel),
+                };
+                if let (Work::Copy { worst, best, .. }, true) = (graph.nodes[node].work, start.from <= start.to) {
+                    let finish =
+                        Span { from: start.from.checked_add(best.as_ns())?, to: start.to.checked_add(worst.as_ns())? };
+                    let mut after = State { last: start.from, ..state.clone() };
+                    after.engines[engine] = finish;
+                    next.push(self.finished(dispatched, node, finish, &mut after));
+                }
+            }
+        }
+        Some(next)
+    }
+
+    /// The kernels that may be dispatched next, and an instant by which one of them is.
+    fn kernels(&mut self, state: &State, eligible: &[(usize, Span)]) -> Option<(Vec<Candidate>, u64)> {
+        let graph = self.graph;
+        let mut candidates = Vec::new();
+        // By then a kernel is dispatched, or one of a higher priority than the levels looked at has entered.
+        let mut until = u64::MAX;
+        for level in (0..graph.levels).rev() {
+            let of_level: Vec<(usize, Span)> = eligible
+                .iter()
+                .copied()
+                .filter(|(node, _)| graph.nodes[*node].is_kernel() && graph.nodes[*node].level == level)
+                .collect();
+            let entered = of_level.iter().map(|(_, entry)| entry.to).fold(until, u64::min);
+            let mut last = None;
+            for &(node, entry) in &of_level {
+                if entry.from <= entered && self.may_be_first(node, entry, &of_level) {
+                    let candidate = self.candidate(state, eligible, node, entry, entered)?;
+                    last = last.max(Some(candidate.dispatched()));
+                    candidates.push(candidate);
+                }
+            }
+            until = last.unwrap_or(until);
+        }
+        Some((candidates, until))
+    }
+
+    /// The head of its queue from `entered` at the latest, with nothing dispatched before it.
+    fn candidate(
+        &mut self,
+        state: &State,
+        eligible: &[(usize, Span)],
+        node: usize,
+        entry: Span,
+        entered: u64,
+    ) -> Option<Candidate> {
+        let graph = self.graph;
+        let Node { level, work: Work::Kernel { class, blocks, block_time, .. }, .. } = graph.nodes[node] else {
+            return None;
+        };
+        // It is in its queue when the kernel before it is dispatched, whose priority is not lower: no kernel of a lower
+        // one can begin between the two.
+        let at_launch = graph.nodes[node].predecessors.is_empty();
+        let waits = entered < state.kernel.from || (entered == state.kernel.from && at_launch);
+        let mut begun = state.begun.clone();
+        if !waits || level < state.level {
+            // What is launched at an instant enters its queue before anything is assigned then.
+            let latest = if at_launch { entered.checked_sub(1) } else { Some(entered) };
+            for begun in &mut begun[level + 1..] {
+                *begun = (*begun).max(latest);
+            }
+        }
+        begun[..=level].fill(None);
+        self.others.clear();
+        state.may_run(graph, &mut self.others);
+        for (other, entry) in eligible {
+            let other = &graph.nodes[*other];
+            if let Work::Kernel { class, blocks, block_time, .. } = other.work
+                && let Some(latest) = begun[other.level].filter(|latest| entry.from <= *latest)
+            {
+                self.others.push(MayRun { until: latest.saturating_add(block_time.as_ns()), class, blocks });
+            }
+        }
+        let from = entered.max(state.kernel.to);
+        let filling = Filling { class, blocks, block_time: block_time.as_ns(), from };
+        let starts = latest_starts(filling, &mut self.others, &mut self.blocking, &mut self.counts)?;
+        Some(Candidate { node, entry, starts, begun })
+    }
+
+    /// By when a kernel is dispatched if no higher one that is ready is before it; `None`: one must be.
+    fn before_higher(&self, eligible: &[(usize, Span)], node: usize) -> Option<u64> {
+        let graph = self.graph;
+        let higher = |other: &Node| other.is_kernel() && other.level < graph.nodes[node].level;
+        let mut latest = Some(u64::MAX);
+        for (other, entry) in eligible.iter().filter(|(other, _)| higher(&graph.nodes[*other])) {
+            // What is launched at an instant enters its queue before anything is assigned then.
+            let at_launch = graph.nodes[*other].predecessors.is_empty();
+            latest = latest.min(if at_launch { entry.to.checked_sub(1) } else { Some(entry.to) });
+        }
+        latest
+    }
+
+    /// Whether an operation can enter its queue before all `others`.
+    fn may_be_first(&self, node: usize, entry: Span, others: &[(usize, Span)]) -> bool {
+        let nodes = &self.graph.nodes;
+        others.iter().filter(|(other, _)| *other != node).all(|&(other, before)| {
+            let at_launch = nodes[node].predecessors.is_empty() && nodes[other].predecessors.is_empty();
+            let open = self.graph.any_order && nodes[node].thread != nodes[other].thread;
+            let same = entry.from == before.to;
+            entry.from < before.to || same && (!at_launch || open || node < other)
+        })
+    }
+
+    /// The state after a kernel, dispatched at `most` at the latest; `None`: it cannot be.
+    fn after_kernel(
+        &mut self,
+        dispatched: &Dispatched,
+        state: &State,
+        kernel: Candidate,
+        most: u64,
+    ) -> Option<(Dispatched, State)> {
+        let node = kernel.node;
+        let Work::Kernel { class, blocks, block_time, best } = self.graph.nodes[node].work else { return None };
+        let mut starts = kernel.starts;
+        for (start, _) in &mut starts {
+            *start = (*start).min(most);
+        }
+        let last = starts.last()?.0;
+        let from = kernel.entry.from.max(state.last);
+        let waves = u64::from(blocks).div_ceil(self.weights.resident(class));
+        let finish = Span {
+            from: from
+                .saturating_add(best.as_ns())
+                .max(kernel.entry.from.saturating_add(best.as_ns().saturating_mul(waves))),
+            to: last.saturating_add(block_time.as_ns()),
+        };
+        if from > last || finish.from > finish.to {
+            return None;
+        }
+        let mut next = State {
+            // Not earlier than before: blocks that have ended by then are forgotten.
+            kernel: Span { from, to: last.max(state.kernel.to) },
+            last: from,
+            level: self.graph.nodes[node].level,
+            begun: kernel.begun,
+            ..state.clone()
+        };
+        next.set_running(node, &starts, block_time.as_ns());
+        next.forget_ended();
+        Some(self.finished(dispatched, node, finish, &mut next))
+    }
+
+    /// Enters an operation among the dispatched ones of `next`.
+    fn finished(
+        &mut self,
+        dispatched: &Dispatched,
+        node: usize,
+        finish: Span,
+        next: &mut State,
+    ) -> (Dispatched, State) {
+        self.finish[node] = self.finish[node].max(finish.to);
+        let mut key = dispatched.clone();
+        key[self.graph.nodes[node].stream] += 1;
+        next.set_finish(node, finish);
+        let (graph, successors) = (self.graph, &self.successors);
+        let is_open = |node: usize| key[graph.nodes[node].stream] as usize <= graph.nodes[node].position;
+        next.finish.retain(|(node, _)| successors[*node].iter().any(|after| is_open(*after)));
+        (key, next.clone())
+    }
+}

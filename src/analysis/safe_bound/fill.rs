@@ -1,0 +1,119 @@
+//! By when each block of a head is assigned at the latest, given what may run beside it.
+
+use std::collections::VecDeque;
+
+use super::blocking::Blocking;
+
+/// Blocks of one class that have ended by an instant \[ns\] if they ran at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct MayRun {
+    pub(super) until: u64,
+    pub(super) class: usize,
+    pub(super) blocks: u32,
+}
+
+/// The kernel at the head.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Filling {
+    pub(super) class: usize,
+    pub(super) blocks: u32,
+    /// Of one block, at most \[ns\].
+    pub(super) block_time: u64,
+    /// From when on nothing but a lack of room holds it \[ns\].
+    pub(super) from: u64,
+}
+
+/// Turns of the loop after which no answer is given.
+const MOST_TURNS: u32 = 100_000;
+
+/// (instant \[ns\], blocks), ascending: so many blocks are assigned by then. Of a grid that fills the GPU many times,
+/// only blocks of the last cycles are listed. `None`: too many steps, or past the end of time.
+///
+/// The n-th block is assigned at the latest at the first instant, not before that of the block before it, at which the
+/// blocks that may still run cannot keep it out.
+pub(super) fn latest_starts(
+    filling: Filling,
+    others: &mut [MayRun],
+    blocking: &mut Blocking<'_>,
+    counts: &mut [u32],
+) -> Option<Vec<(u64, u32)>> {
+    let Filling { class, blocks, block_time, from } = filling;
+    others.sort_unstable();
+    counts.fill(0);
+    for other in &*others {
+        counts[other.class] = counts[other.class].saturating_add(other.blocks);
+    }
+    let mut others = &others[..];
+    let (mut own, mut own_blocks) = (VecDeque::<(u64, u32)>::new(), 0_u32);
+    let (mut rest, mut now) = (blocks, from);
+    let mut starts = Vec::new();
+    for _ in 0..MOST_TURNS {
+        while let Some((first, later)) = others.split_first()
+            && first.until <= now
+        {
+            counts[first.class] = counts[first.class].saturating_sub(first.blocks);
+            others = later;
+        }
+        while let Some(&(until, ended)) = own.front()
+            && until <= now
+        {
+            counts[class] -= ended;
+            own_blocks -= ended;
+            own.pop_front();
+        }
+        let room = blocking.room(class, counts, rest);
+        if room > 0 {
+            // Blocks of no length make room for one another.
+            let room = if block_time == 0 { rest } else { room };
+            starts.push((now, room));
+            rest -= room;
+            if rest == 0 {
+                return Some(starts);
+            }
+            own.push_back((now.checked_add(block_time)?, room));
+            own_blocks += room;
+        }
+        let cycles = whole_cycles(filling, rest, &own, own_blocks, others.first(), blocking, counts);
+        if cycles > 0 {
+            let shift = block_time.checked_mul(cycles)?;
+            for (until, _) in &mut own {
+                *until = until.checked_add(shift)?;
+            }
+            // At most `rest`, see there.
+            rest -= u32::try_from(u64::from(own_blocks) * cycles).ok()?;
+            // All before the last of these cycles have ended when its blocks are replaced.
+            starts = own.iter().map(|&(until, blocks)| (until - block_time, blocks)).collect();
+        }
+        now = match (others.first().map(|other| other.until), own.front().map(|own| own.0)) {
+            (Some(other), Some(own)) => other.min(own),
+            // Nothing runs and still there is no room: blocks that fit on no SM are refused before.
+            (other, own) => other.or(own)?,
+        };
+    }
+    None
+}
+
+/// How many whole cycles of the block time repeat the present one: the own blocks are as many as there can be beside
+/// the others, so each that ends is replaced, until another ends. At least one block is left.
+fn whole_cycles(
+    filling: Filling,
+    rest: u32,
+    own: &VecDeque<(u64, u32)>,
+    own_blocks: u32,
+    other: Option<&MayRun>,
+    blocking: &mut Blocking<'_>,
+    counts: &mut [u32],
+) -> u64 {
+    let by_blocks = u64::from((rest - 1).checked_div(own_blocks).unwrap_or(0));
+    let Some(&(last, _)) = own.back().filter(|_| by_blocks > 1) else { return 0 };
+    let by_time = match other {
+        None => u64::MAX,
+        Some(other) if last >= other.until => return 0,
+        // Every replacement comes before the other's end.
+        Some(other) => (other.until - last - 1) / filling.block_time.max(1) + 1,
+    };
+    counts[filling.class] -= own_blocks;
+    let limit = blocking.room(filling.class, counts, own_blocks + 1);
+    counts[filling.class] += own_blocks - limit;
+    if limit == own_blocks { by_blocks.min(by_time) } else { 0 }
+}

@@ -1,0 +1,142 @@
+//! What is known of all runs that have dispatched the same operations.
+
+use super::fill::MayRun;
+use super::graph::{Graph, Work};
+
+/// An interval of instants \[ns\]: not before, not after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+/// What holds of every run once certain operations are dispatched and no others are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct State {
+    /// When the kernel that was dispatched last was.
+    pub(super) kernel: Span,
+    /// When the operation that was dispatched last was, not before \[ns\].
+    pub(super) last: u64,
+    /// The lowest priority that it may have had.
+    pub(super) level: usize,
+    /// By level: no kernel that is not dispatched has assigned a block after this \[ns\]; `None`: has assigned any.
+    pub(super) begun: Vec<Option<u64>>,
+    /// When each copy engine is idle.
+    pub(super) engines: Vec<Span>,
+    /// Blocks of dispatched kernels that may run after `kernel.to`, by operation: (until \[ns\], blocks), ascending.
+    pub(super) running: Vec<(usize, Vec<(u64, u32)>)>,
+    /// When dispatched operations finish for which others still wait.
+    pub(super) finish: Vec<(usize, Span)>,
+}
+
+impl State {
+    /// Before anything happens.
+    pub(super) fn new(graph: &Graph) -> Self {
+        let start = Span { from: 0, to: 0 };
+        Self {
+            kernel: start,
+            last: 0,
+            level: 0,
+            begun: vec![None; graph.levels],
+            engines: vec![start; graph.engines],
+            running: Vec::new(),
+            finish: Vec::new(),
+        }
+    }
+
+    /// When an operation enters its EE or CE queue, all its predecessors being dispatched.
+    pub(super) fn entry(&self, graph: &Graph, node: usize) -> Span {
+        let launched = graph.nodes[node].launched.as_ns();
+        let mut entry = Span { from: launched, to: launched };
+        for before in &graph.nodes[node].predecessors {
+            if let Ok(index) = self.finish.binary_search_by_key(before, |(node, _)| *node) {
+                let finish = self.finish[index].1;
+                entry = Span { from: entry.from.max(finish.from), to: entry.to.max(finish.to) };
+            }
+        }
+        entry
+    }
+
+    /// Notes when an operation finishes.
+    pub(super) fn set_finish(&mut self, node: usize, span: Span) {
+        if let Err(index) = self.finish.binary_search_by_key(&node, |(node, _)| *node) {
+            self.finish.insert(index, (node, span));
+        }
+    }
+
+    /// Notes until when the blocks of a kernel may run that were assigned by `starts`.
+    pub(super) fn set_running(&mut self, node: usize, starts: &[(u64, u32)], block_time: u64) {
+        let until = starts.iter().map(|(start, blocks)| (start.saturating_add(block_time), *blocks)).collect();
+        if let Err(index) = self.running.binary_search_by_key(&node, |(node, _)| *node) {
+            self.running.insert(index, (node, until));
+        }
+    }
+
+    /// Forgets blocks that have ended by the time at which another kernel can be dispatched.
+    pub(super) fn forget_ended(&mut self) {
+        let now = self.kernel.to;
+        for (_, until) in &mut self.running {
+            until.retain(|(until, _)| *until > now);
+        }
+        self.running.retain(|(_, until)| !until.is_empty());
+    }
+
+    /// What dispatched kernels may still have on the SMs after `kernel.to`.
+    pub(super) fn may_run(&self, graph: &Graph, into: &mut Vec<MayRun>) {
+        for (node, ends) in &self.running {
+            let Work::Kernel { class, .. } = graph.nodes[*node].work else { continue };
+            into.extend(ends.iter().map(|&(until, blocks)| MayRun { until, class, blocks }));
+        }
+    }
+
+    /// Holds of the runs of both.
+    pub(super) fn merge(&mut self, other: &Self) {
+        let either = |one: &mut Span, other: &Span| {
+            *one = Span { from: one.from.min(other.from), to: one.to.max(other.to) };
+        };
+        either(&mut self.kernel, &other.kernel);
+        self.last = self.last.min(other.last);
+        self.level = self.level.max(other.level);
+        for (one, other) in self.begun.iter_mut().zip(&other.begun) {
+            *one = (*one).max(*other);
+        }
+        for (one, other) in self.engines.iter_mut().zip(&other.engines) {
+            either(one, other);
+        }
+        for (node, span) in &other.finish {
+            match self.finish.binary_search_by_key(node, |(node, _)| *node) {
+                Ok(index) => either(&mut self.finish[index].1, span),
+                Err(index) => self.finish.insert(index, (*node, *span)),
+            }
+        }
+        for (node, ends) in &other.running {
+            match self.running.binary_search_by_key(node, |(node, _)| *node) {
+                Ok(index) => self.running[index].1 = more_of(&self.running[index].1, ends),
+                Err(index) => self.running.insert(index, (*node, ends.clone())),
+            }
+        }
+        self.forget_ended();
+    }
+}
+
+/// (until, blocks) such that after every instant at least as many blocks may run as by either.
+fn more_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u32)> {
+    let mut ends: Vec<u64> = one.iter().chain(other).map(|(until, _)| *until).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let mut merged = Vec::with_capacity(ends.len());
+    // From the last end backwards: how many blocks may run before it.
+    let mut before = 0;
+    for &end in ends.iter().rev() {
+        let running = |list: &[(u64, u32)]| -> u32 {
+            list.iter().filter(|(until, _)| *until >= end).map(|(_, blocks)| *blocks).sum()
+        };
+        let now = running(one).max(running(other));
+        if now > before {
+            merged.push((end, now - before));
+            before = now;
+        }
+    }
+    merged.reverse();
+    merged
+}

@@ -1,0 +1,314 @@
+//! A search for runs with long responses: random runs, then hill climbing from the worst of them.
+//!
+//! Searched are block and copy times, orders of simultaneous launches, and placements; for sporadic streams also
+//! releases . What is found is a run, so a response found is one that can happen; a
+//! response not found may still happen.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant as WallTime;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::assumptions;
+use super::bound_options::BoundOptions;
+use super::finish_bounds::supported;
+use super::jobs::{Job, jobs_of};
+use crate::hosts::ProgramError;
+use crate::hosts::simulate;
+use crate::scenario::Scenario;
+use crate::time::{Duration, Instant};
+use crate::workload::Placement;
+
+mod unrolled;
+mod variation;
+
+pub(super) use unrolled::own_step;
+use unrolled::unrolled;
+pub(super) use variation::ReleaseRule;
+use variation::{Freedom, Variation};
+
+/// Operations above which launches do not get times of their own.
+const MOST_UNROLLED: usize = 20_000;
+
+/// Jobs from whose worst runs the search climbs.
+const MOST_TARGETS: usize = 16;
+
+/// Random runs that are handed out together.
+const CHUNK: u64 = 64;
+
+/// What to search, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchOptions {
+    /// What may vary.
+    pub bound: BoundOptions,
+    /// Placements to try; none: the scenario's.
+    pub placements: Vec<Placement>,
+    /// Runs to simulate: half of them at random, then climbing. With a time limit this is repeated until it is over.
+    pub runs: u64,
+    /// Of the random numbers. Without a time limit the same seed finds the same, whatever the number of threads.
+    pub seed: u64,
+    /// For how long at most.
+    pub time_limit: Option<std::time::Duration>,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        let (bound, placements) = (BoundOptions::default(), Placement::ALL.to_vec());
+        Self { bound, placements, runs: 512, seed: 0, time_limit: None }
+    }
+}
+
+/// Who watches a search, and may end it.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Ends the search early.
+    pub stop: &'a AtomicBool,
+    /// Is told the number of runs so far.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+/// The longest response of a job that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Found {
+    response: u64,
+    variation: Variation,
+}
+
+/// A run, and the response of every job in it \[ns\].
+type Tried = (Variation, Vec<Option<u64>>);
+
+/// What a search found.
+#[derive(Debug)]
+pub struct SearchResult {
+    /// The jobs of the scenario.
+    pub jobs: Vec<Job>,
+    /// Runs that were simulated.
+    pub runs: u64,
+    base: Scenario,
+    freedom: Freedom,
+    found: Vec<Option<Found>>,
+}
+
+impl SearchResult {
+    /// The longest response of job number `job` of `jobs` in any run; `None`: it never finished.
+    #[must_use]
+    pub fn worst(&self, job: usize) -> Option<Duration> {
+        self.found.get(job)?.as_ref().map(|found| Duration::from_ns(found.response))
+    }
+
+    /// A scenario whose simulation has that response. Block and copy times are those of the run; where launches do not
+    /// depend on completions, each job is a host thread of its own, released when it was in the run.
+    #[must_use]
+    pub fn witness(&self, job: usize) -> Option<Scenario> {
+        let found = self.found.get(job)?.as_ref()?;
+        let stream = &self.jobs.get(job)?.stream;
+        let mut witness = self.freedom.apply(&self.base, &found.variation);
+        witness.name = format!("{}: a bad run of {stream}", self.base.name);
+        Some(witness)
+    }
+}
+
+/// Searches runs of a scenario with the releases that it states.
+///
+/// # Errors
+/// [`ProgramError`], as the simulation of the scenario has it.
+pub fn search(scenario: &Scenario, options: &SearchOptions, watch: Watch<'_>) -> Result<SearchResult, ProgramError> {
+    let run = simulate(scenario)?;
+    let jobs = jobs_of(scenario, &run);
+    let fixed = assumptions::launch_dependence(scenario).is_none();
+    let unrolls = fixed && run.trace.operations().len() <= MOST_UNROLLED;
+    let base = if unrolls { unrolled(scenario, &run, &jobs) } else { scenario.clone() };
+    search_from(base, jobs, unrolls, Vec::new(), options, watch)
+}
+
+/// Searches runs of `base`, whose threads are the jobs if it is unrolled.
+pub(super) fn search_from(
+    base: Scenario,
+    jobs: Vec<Job>,
+    unrolled: bool,
+    releases: Vec<ReleaseRule>,
+    options: &SearchOptions,
+    watch: Watch<'_>,
+) -> Result<SearchResult, ProgramError> {
+    let own = [base.placement];
+    let placements = if options.placements.is_empty() { &own[..] } else { &options.placements };
+    let mut freedom = Freedom::new(&base, supported(&base, options.bound), placements);
+    freedom.releases = releases;
+    let found = vec![None; jobs.len()];
+    let mut searcher = Searcher {
+        result: SearchResult { jobs, runs: 0, base, freedom, found },
+        unrolled,
+        seed: options.seed,
+        until: options.time_limit.map(|limit| WallTime::now() + limit),
+        runs: AtomicU64::new(0),
+        watch,
+    };
+    let mut round = 0;
+    loop {
+        searcher.sample(round, options.runs.div_ceil(2))?;
+        searcher.climb(round, options.runs / 2)?;
+        round += 1;
+        if searcher.until.is_none() || searcher.is_over() {
+            break;
+        }
+    }
+    searcher.result.runs = searcher.runs.into_inner();
+    Ok(searcher.result)
+}
+
+struct Searcher<'a> {
+    result: SearchResult,
+    unrolled: bool,
+    seed: u64,
+    until: Option<WallTime>,
+    runs: AtomicU64,
+    watch: Watch<'a>,
+}
+
+impl Searcher<'_> {
+    fn is_over(&self) -> bool {
+        self.watch.stop.load(Ordering::Relaxed) || self.until.is_some_and(|until| WallTime::now() >= until)
+    }
+
+    /// Numbers that depend on the seed and on what they are for only.
+    fn numbers(&self, round: u64, climbing: bool, which: u64) -> ChaCha8Rng {
+        let mut numbers = ChaCha8Rng::seed_from_u64(self.seed);
+        numbers.set_stream(round << 33 | u64::from(climbing) << 32 | which & 0xffff_ffff);
+        numbers
+    }
+
+    /// Random runs; the first of the first round are as stated, under each of the placements.
+    fn sample(&mut self, round: u64, runs: u64) -> Result<(), ProgramError> {
+        let stated = if round == 0 { self.result.freedom.placements() as u64 } else { 0 };
+        let mut next = 0;
+        while next < runs.max(stated) && (next < stated || !self.is_over()) {
+            let chunk = next..(next + CHUNK).min(runs.max(stated));
+            next = chunk.end;
+            let tried: Vec<_> = chunk
+                .into_par_iter()
+                .map(|number| {
+                    let SearchResult { freedom, base, .. } = &self.result;
+                    let variation = match usize::try_from(number).ok().filter(|_| number < stated) {
+                        Some(placement) => freedom.stated(base, placement),
+                        None => freedom.draw(base, &mut self.numbers(round, false, number)),
+                    };
+                    self.run(&variation).map(|responses| (variation, responses))
+                })
+                .collect::<Result<_, ProgramError>>()?;
+            for (variation, responses) in tried {
+                self.note(&variation, &responses);
+            }
+        }
+        Ok(())
+    }
+
+    /// From the worst run of each of some jobs, a few changes at a time, as long as its response does not fall.
+    fn climb(&mut self, round: u64, runs: u64) -> Result<(), ProgramError> {
+        let targets = self.targets();
+        let steps = runs.checked_div(targets.len() as u64).unwrap_or(0);
+        let climbs: Vec<_> =
+            targets.par_iter().map(|&job| self.climb_one(round, job, steps)).collect::<Result<_, ProgramError>>()?;
+        for (variation, responses) in climbs.into_iter().flatten() {
+            self.note(&variation, &responses);
+        }
+        Ok(())
+    }
+
+    /// Of each stream the jobs with the longest responses, relative to their deadlines if they have any.
+    fn targets(&self) -> Vec<usize> {
+        let rank = |&job: &usize| {
+            let deadline = self.result.jobs[job].deadline.map_or(1, |deadline| deadline.as_ns().max(1));
+            let response = self.result.found[job].as_ref().map_or(0, |found| found.response);
+            std::cmp::Reverse(u128::from(response) * 1_000_000 / u128::from(deadline))
+        };
+        let mut ranked: Vec<usize> = (0..self.result.jobs.len()).collect();
+        ranked.sort_by_key(rank);
+        // The worst of every stream first, then the second worst.
+        let mut of_thread = std::collections::BTreeMap::<u32, u32>::new();
+        let mut turns: Vec<(u32, usize)> = ranked
+            .into_iter()
+            .map(|job| {
+                let turn = of_thread.entry(self.result.jobs[job].thread).or_default();
+                *turn += 1;
+                (*turn, job)
+            })
+            .collect();
+        turns.sort_by_key(|(turn, _)| *turn);
+        turns.truncate(MOST_TARGETS);
+        turns.into_iter().map(|(_, job)| job).collect()
+    }
+
+    /// The steps that were taken, with the responses of all jobs.
+    fn climb_one(&self, round: u64, job: usize, steps: u64) -> Result<Vec<Tried>, ProgramError> {
+        let Some(start) = &self.result.found[job] else { return Ok(Vec::new()) };
+        let mut numbers = self.numbers(round, true, job as u64);
+        let mut best = start.clone();
+        let mut worse = Vec::new();
+        for _ in 0..steps {
+            if self.until.is_some() && self.is_over() {
+                break;
+            }
+            let variation = self.result.freedom.mutate(&best.variation, &mut numbers);
+            let responses = self.run(&variation)?;
+            let response = responses.get(job).copied().flatten();
+            if let Some(response) = response.filter(|response| *response >= best.response) {
+                best = Found { response, variation: variation.clone() };
+            }
+            let beats = |(response, found): (&Option<u64>, &Option<Found>)| {
+                *response > found.as_ref().map(|found| found.response)
+            };
+            if responses.iter().zip(&self.result.found).any(beats) {
+                worse.push((variation, responses));
+            }
+        }
+        Ok(worse)
+    }
+
+    fn note(&mut self, variation: &Variation, responses: &[Option<u64>]) {
+        for (found, response) in self.result.found.iter_mut().zip(responses) {
+            let known = found.as_ref().map(|found| found.response);
+            if let Some(response) = response.filter(|response| Some(*response) > known) {
+                *found = Some(Found { response, variation: variation.clone() });
+            }
+        }
+    }
+
+    /// The response of every job \[ns\].
+    fn run(&self, variation: &Variation) -> Result<Vec<Option<u64>>, ProgramError> {
+        let SearchResult { jobs, base, freedom, .. } = &self.result;
+        let scenario = freedom.apply(base, variation);
+        let run = simulate(&scenario)?;
+        (self.watch.progress)(self.runs.fetch_add(1, Ordering::Relaxed) + 1);
+        let operations = run.trace.operations();
+        let finish =
+            |operation: u32| operations.get(operation as usize).and_then(crate::trace::OperationRecord::finish);
+        let mut responses = vec![None; jobs.len()];
+        if self.unrolled {
+            let mut arrivals: Vec<Instant> = jobs.iter().map(|job| job.released).collect();
+            for (rule, releases) in freedom.releases.iter().zip(&variation.releases) {
+                for (&thread, &(arrival, _)) in rule.threads.iter().zip(releases) {
+                    arrivals[thread] = Instant::from_ns(arrival);
+                }
+            }
+            for record in operations {
+                let job = variation.declared(record.origin.thread) as usize;
+                let Some((response, finish)) = responses.get_mut(job).zip(record.finish()) else { continue };
+                *response = (*response).max(Some(finish.since(arrivals[job]).as_ns()));
+            }
+            for (job, response) in jobs.iter().zip(&mut responses) {
+                if !job.complete {
+                    *response = None;
+                }
+            }
+        } else {
+            for job in jobs_of(&scenario, &run) {
+                let key = (variation.declared(job.thread), job.job);
+                let Ok(index) = jobs.binary_search_by_key(&key, |job| (job.thread, job.job)) else { continue };
+                responses[index] = job.finish(finish).map(|finish| finish.since(job.released).as_ns());
+            }
+        }
+        Ok(responses)
+    }
+}

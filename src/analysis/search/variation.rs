@@ -1,0 +1,286 @@
+//! One way in which a scenario may run: what the statement of the scenario leaves open.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
+
+use crate::analysis::bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
+use crate::scenario::Scenario;
+use crate::time::Duration;
+use crate::workload::{BlockTime, CopyId, KernelId, Placement};
+
+/// Kernels of more blocks get one time for all of them.
+const MOST_OWN_TIMES: u32 = 64;
+
+/// What may vary.
+#[derive(Debug)]
+pub(super) struct Freedom {
+    /// By kernel: shortest, longest \[ns\], blocks.
+    kernels: Vec<(u64, u64, u32)>,
+    /// By copy: shortest, longest \[ns\].
+    copies: Vec<(u64, u64)>,
+    /// Threads whose order is open, by group.
+    groups: Vec<Vec<usize>>,
+    placements: Vec<Placement>,
+    pub(super) releases: Vec<ReleaseRule>,
+}
+
+/// How the releases of the jobs of one stream may vary: a job arrives `period` or more after the one before it, and is
+/// released up to `jitter` after its arrival.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::analysis) struct ReleaseRule {
+    /// Index of the thread of each job.
+    pub(in crate::analysis) threads: Vec<usize>,
+    pub(in crate::analysis) period: u64,
+    pub(in crate::analysis) jitter: u64,
+}
+
+/// A way to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Variation {
+    kernels: Vec<Times>,
+    copies: Vec<u64>,
+    /// The threads, in the order of their declaration.
+    order: Vec<usize>,
+    placement: Placement,
+    seed: u64,
+    /// By rule, then job: (arrival, release) \[ns\].
+    pub(super) releases: Vec<Vec<(u64, u64)>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Times {
+    AsStated,
+    All(u64),
+    Each(Arc<[Duration]>),
+}
+
+impl Freedom {
+    pub(super) fn new(scenario: &Scenario, options: BoundOptions, placements: &[Placement]) -> Self {
+        let shortest = |declared: u64| match options.block_times {
+            BlockTimes::UpToStated => 0,
+            BlockTimes::Declared => declared,
+        };
+        let kernels = (0..).map(KernelId).zip(scenario.kernels()).map(|(id, kernel)| {
+            let longest = scenario.longest_block_time(id).unwrap_or(kernel.duration.worst).as_ns();
+            let declared = scenario.shortest_block_time(id).unwrap_or(kernel.duration.best).as_ns();
+            (shortest(declared), longest, kernel.blocks)
+        });
+        let copies = scenario.copies().iter().map(|copy| (shortest(copy.time().as_ns()), copy.time().as_ns()));
+        let mut groups = BTreeMap::<Duration, Vec<usize>>::new();
+        if options.launches == SimultaneousLaunches::AnyOrder {
+            for (index, thread) in scenario.threads.iter().enumerate() {
+                groups.entry(thread.release).or_default().push(index);
+            }
+        }
+        Self {
+            kernels: kernels.collect(),
+            copies: copies.collect(),
+            groups: groups.into_values().filter(|group| group.len() > 1).collect(),
+            placements: placements.to_vec(),
+            releases: Vec::new(),
+        }
+    }
+
+    /// As stated, under one of the placements.
+    pub(super) fn stated(&self, scenario: &Scenario, placement: usize) -> Variation {
+        Variation {
+            kernels: vec![Times::AsStated; self.kernels.len()],
+            copies: self.copies.iter().map(|(_, longest)| *longest).collect(),
+            order: (0..scenario.threads.len()).collect(),
+            placement: self.placements.get(placement).copied().unwrap_or(scenario.placement),
+            seed: scenario.seed,
+            releases: self.releases.iter().map(ReleaseRule::earliest).collect(),
+        }
+    }
+
+    /// How many placements there are to choose from.
+    pub(super) fn placements(&self) -> usize {
+        self.placements.len()
+    }
+
+    /// Everything drawn anew.
+    pub(super) fn draw(&self, scenario: &Scenario, numbers: &mut impl Rng) -> Variation {
+        let mut drawn = self.stated(scenario, 0);
+        // Some runs take the stated times, others have hardly any of them.
+        let share = numbers.random_range(0..=6_u32).saturating_sub(2);
+        for kernel in 0..self.kernels.len() {
+            if numbers.random_range(0..4) < share {
+                drawn.kernels[kernel] = self.times(kernel, numbers);
+            }
+        }
+        for copy in 0..self.copies.len() {
+            if numbers.random_range(0..4) < share {
+                drawn.copies[copy] = time(self.copies[copy], numbers);
+            }
+        }
+        for group in &self.groups {
+            shuffle(&mut drawn.order, group, numbers);
+        }
+        self.place(&mut drawn, numbers);
+        for (rule, jobs) in self.releases.iter().zip(&mut drawn.releases) {
+            *jobs = rule.draw(numbers);
+        }
+        drawn
+    }
+
+    /// A few things drawn anew.
+    pub(super) fn mutate(&self, variation: &Variation, numbers: &mut impl Rng) -> Variation {
+        let mut mutant = variation.clone();
+        for _ in 0..numbers.random_range(1..=3_u32) {
+            let (kernels, copies) = (self.kernels.len(), self.copies.len());
+            let releases = 2 * self.releases.iter().map(|rule| rule.threads.len()).sum::<usize>();
+            let ordered: usize = self.groups.iter().map(Vec::len).sum();
+            let mut which = numbers.random_range(0..(kernels + copies + ordered + releases + 2));
+            if which < kernels {
+                mutant.kernels[which] = self.times(which, numbers);
+                continue;
+            }
+            which -= kernels;
+            if which < copies {
+                mutant.copies[which] = time(self.copies[which], numbers);
+                continue;
+            }
+            which -= copies;
+            if which < ordered {
+                let group = &self.groups[numbers.random_range(0..self.groups.len())];
+                let (one, other) = (numbers.random_range(0..group.len()), numbers.random_range(0..group.len()));
+                mutant.order.swap(group[one], group[other]);
+                continue;
+            }
+            which -= ordered;
+            if which < releases {
+                let rule = numbers.random_range(0..self.releases.len());
+                self.releases[rule].mutate(&mut mutant.releases[rule], numbers);
+                continue;
+            }
+            self.place(&mut mutant, numbers);
+        }
+        mutant
+    }
+
+    fn place(&self, variation: &mut Variation, numbers: &mut impl Rng) {
+        if let Some(index) = self.placements.len().checked_sub(1) {
+            variation.placement = self.placements[numbers.random_range(0..=index)];
+        }
+        variation.seed = numbers.next_u64();
+    }
+
+    fn times(&self, kernel: usize, numbers: &mut impl Rng) -> Times {
+        let (shortest, longest, blocks) = self.kernels[kernel];
+        match numbers.random_range(0..8) {
+            0..3 => Times::AsStated,
+            3..5 if blocks <= MOST_OWN_TIMES => {
+                Times::Each((0..blocks).map(|_| Duration::from_ns(time((shortest, longest), numbers))).collect())
+            }
+            _ => Times::All(time((shortest, longest), numbers)),
+        }
+    }
+
+    /// The scenario that runs this way.
+    pub(super) fn apply(&self, scenario: &Scenario, variation: &Variation) -> Scenario {
+        let mut varied = scenario.clone();
+        for ((id, times), kernel) in (0..).map(KernelId).zip(&variation.kernels).zip(scenario.kernels()) {
+            // Not a time that is drawn.
+            let mut all = kernel.duration.worst;
+            match times {
+                Times::AsStated => {}
+                Times::All(ns) => {
+                    all = Duration::from_ns(*ns);
+                    varied.block_times.remove(&id);
+                }
+                Times::Each(each) => _ = varied.block_times.insert(id, Arc::clone(each)),
+            }
+            // Cannot fail: best and worst are the same.
+            let _ = varied.catalogue.set_block_time(id, BlockTime::fixed(all));
+        }
+        for (id, &ns) in (0..).map(CopyId).zip(&variation.copies) {
+            varied.catalogue.set_copy_time(id, Duration::from_ns(ns));
+        }
+        for (rule, jobs) in self.releases.iter().zip(&variation.releases) {
+            for (&thread, &(_, release)) in rule.threads.iter().zip(jobs) {
+                varied.threads[thread].release = Duration::from_ns(release);
+            }
+        }
+        if !variation.order.is_sorted() {
+            let threads = std::mem::take(&mut varied.threads);
+            varied.threads = variation.order.iter().filter_map(|&thread| threads.get(thread).cloned()).collect();
+        }
+        varied.placement = variation.placement;
+        varied.seed = variation.seed;
+        varied
+    }
+}
+
+impl Variation {
+    /// The thread, as the scenario declares it, that is declared at this place.
+    pub(super) fn declared(&self, place: u32) -> u32 {
+        // There are fewer threads than 2^32.
+        self.order.get(place as usize).and_then(|thread| u32::try_from(*thread).ok()).unwrap_or(place)
+    }
+}
+
+impl ReleaseRule {
+    fn earliest(&self) -> Vec<(u64, u64)> {
+        (0..self.threads.len() as u64).map(|job| (job * self.period, job * self.period)).collect()
+    }
+
+    /// A phase, then jobs that mostly come as early as they can.
+    fn draw(&self, numbers: &mut impl Rng) -> Vec<(u64, u64)> {
+        let mut jobs = self.earliest();
+        let phase = if numbers.random_range(0..3) == 0 { 0 } else { time((0, self.period), numbers) };
+        let mut late = phase;
+        for (arrival, release) in &mut jobs {
+            if numbers.random_range(0..8) == 0 {
+                late += time((0, self.period), numbers);
+            }
+            *arrival += late;
+            *release = *arrival + time((0, self.jitter), numbers);
+        }
+        jobs
+    }
+
+    /// Moves one job and those after it, or releases one at another time.
+    fn mutate(&self, jobs: &mut [(u64, u64)], numbers: &mut impl Rng) {
+        if jobs.is_empty() {
+            return;
+        }
+        let from = numbers.random_range(0..jobs.len());
+        if self.jitter > 0 && numbers.random_range(0..2) == 0 {
+            jobs[from].1 = jobs[from].0 + time((0, self.jitter), numbers);
+            return;
+        }
+        let from = if numbers.random_range(0..2) == 0 { 0 } else { from };
+        let earliest = from.checked_sub(1).map_or(0, |before| jobs[before].0 + self.period);
+        let slack = jobs[from].0 - earliest;
+        let size = time((0, self.period), numbers) >> numbers.random_range(0..8_u32);
+        let later = numbers.random_range(0..2) == 0;
+        for (arrival, release) in &mut jobs[from..] {
+            let by = if later { size } else { 0 };
+            let back = if later { 0 } else { size.min(slack) };
+            *arrival = *arrival + by - back;
+            *release = *release + by - back;
+        }
+    }
+}
+
+/// A time of an interval: often one of its ends or a simple share, at which ends of different kernels meet.
+fn time((shortest, longest): (u64, u64), numbers: &mut impl Rng) -> u64 {
+    let width = longest - shortest;
+    match numbers.random_range(0..6) {
+        0 => longest,
+        1 => shortest + width.min(1),
+        2 | 3 => shortest + width / 12 * numbers.random_range(0..=12_u64),
+        _ => shortest + numbers.random_range(0..=width),
+    }
+}
+
+fn shuffle(order: &mut [usize], group: &[usize], numbers: &mut impl Rng) {
+    let mut shuffled: Vec<usize> = group.iter().map(|&place| order[place]).collect();
+    shuffled.shuffle(numbers);
+    for (&place, thread) in group.iter().zip(shuffled) {
+        order[place] = thread;
+    }
+}

@@ -1,0 +1,210 @@
+//! Responses of streams whose releases are not given: jobs come a period or more apart, each is released at most a
+//! jitter after it arrives, and nothing is known of how the streams are phased.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::bound_options::BoundOptions;
+use super::finish_bounds::finish_bounds;
+use super::jobs::Job;
+use super::safe_bound::Weights;
+use super::search::{ReleaseRule, SearchOptions, SearchResult, Watch, own_step, search_from};
+use super::verdict::Verdict;
+use crate::hosts::ProgramError;
+use crate::scenario::{HostThread, Scenario, Step};
+use crate::time::{Duration, Instant};
+use crate::workload::OperationKind;
+
+mod model;
+mod uniprocessor;
+mod window;
+
+pub use model::SporadicRefusal;
+use model::Tasks;
+
+/// Jobs of each stream in a run of the search, at least and at most.
+const LEAST_JOBS: u64 = 2;
+const MOST_JOBS: u64 = 12;
+
+/// What is known of one stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SporadicVerdict {
+    /// Label of the host thread.
+    pub stream: String,
+    /// From one arrival to the next at least.
+    pub period_ns: Duration,
+    /// From the arrival of a job to its release at most.
+    pub jitter_ns: Duration,
+    /// The longest response in any run that was simulated, from the arrival to the end of the last operation.
+    pub worst_found_ns: Option<Duration>,
+    /// No job of any phasing has a longer response.
+    pub bound_ns: Option<Duration>,
+    /// Counted from the arrival: what the scenario states, or else the period.
+    pub deadline_ns: Option<Duration>,
+    /// `None` without a deadline.
+    pub verdict: Option<Verdict>,
+}
+
+/// The streams of a scenario over all phasings.
+#[derive(Debug)]
+pub struct SporadicVerdicts {
+    /// By host thread as declared.
+    pub streams: Vec<SporadicVerdict>,
+    /// Why there are no bounds.
+    pub refusal: Option<SporadicRefusal>,
+    /// Runs that were simulated.
+    pub runs: u64,
+    /// Absent if no run can be made up for the scenario.
+    found: Option<SearchResult>,
+    /// Of each stream: the job with the longest response.
+    worst_job: Vec<Option<usize>>,
+}
+
+impl SporadicVerdicts {
+    /// A scenario whose simulation has the longest response that was found for stream number `stream` of `streams`. The
+    /// response counts from the arrival, so it is up to the jitter longer than what a simulation reports.
+    #[must_use]
+    pub fn witness(&self, stream: usize) -> Option<Scenario> {
+        self.found.as_ref()?.witness((*self.worst_job.get(stream)?)?)
+    }
+
+    /// Whether every deadline is proven to be met.
+    #[must_use]
+    pub fn all_proven(&self) -> bool {
+        self.streams.iter().all(|stream| stream.verdict.is_none_or(|verdict| verdict == Verdict::Proven))
+    }
+}
+
+/// Bounds on the responses of every stream's jobs, from arrival to the end of the last operation, in every run in which
+/// jobs come a period or more apart and are released up to the jitter (by thread; missing ones are 0) after that,
+/// under every work-conserving placement, with blocks and copies up to as long as stated.
+///
+/// # Errors
+/// [`ProgramError`] for a scenario that did not come through a reader.
+pub fn sporadic_bounds(
+    scenario: &Scenario,
+    jitter: &[Duration],
+) -> Result<Result<Vec<Duration>, SporadicRefusal>, ProgramError> {
+    let tasks = match Tasks::new(scenario, jitter)? {
+        Ok(tasks) => tasks,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let weights = Weights::new(scenario.device(), &tasks.classes);
+    let sms = u64::from(scenario.device().sms);
+    if let ([task], Some(alone)) = (&tasks.tasks[..], alone(scenario)?) {
+        // No two of its jobs overlap then, so each is alone.
+        let response = alone.saturating_add(Duration::from_ns(task.jitter));
+        if response.as_ns() <= task.period {
+            return Ok(Ok(vec![response]));
+        }
+    }
+    let bounds = if uniprocessor::applies(&tasks, &weights, sms) {
+        uniprocessor::responses(&tasks)
+    } else {
+        window::responses(&tasks, &weights, sms)
+    };
+    Ok(bounds.map(|bounds| bounds.into_iter().map(Duration::from_ns).collect()))
+}
+
+/// The bound on a job of the first thread that has the GPU for itself.
+fn alone(scenario: &Scenario) -> Result<Option<Duration>, ProgramError> {
+    let Some(thread) = scenario.threads.first() else { return Ok(None) };
+    let once = HostThread::once(Arc::clone(&thread.label), Duration::ZERO, thread.steps.clone());
+    let alone = Scenario { threads: vec![once], horizon: None, ..scenario.clone() };
+    let bounds = finish_bounds(&alone, BoundOptions::default())?;
+    let finish = bounds.operations.iter().try_fold(Instant::ZERO, |last, operation| Some(last.max(operation.finish?)));
+    Ok(finish.filter(|_| bounds.refusal.is_none()).map(|finish| finish.since(Instant::ZERO)))
+}
+
+/// Bounds the response of every stream over all phasings, and searches for runs with long responses.
+///
+/// # Errors
+/// [`ProgramError`], as a simulation has it.
+pub fn judge_sporadic(
+    scenario: &Scenario,
+    jitter: &[Duration],
+    options: &SearchOptions,
+    watch: Watch<'_>,
+) -> Result<SporadicVerdicts, ProgramError> {
+    let (bounds, refusal) = match sporadic_bounds(scenario, jitter)? {
+        Ok(bounds) => (Some(bounds), None),
+        Err(refusal) => (None, Some(refusal)),
+    };
+    let unrolled = unrolled(scenario, jitter);
+    let found = unrolled.map(|(base, jobs, rules)| search_from(base, jobs, true, rules, options, watch)).transpose()?;
+    let mut worst_job = vec![None; scenario.threads.len()];
+    for (index, job) in found.iter().flat_map(|found| found.jobs.iter().enumerate()) {
+        let longer = |other: usize| found.as_ref().is_some_and(|found| found.worst(index) > found.worst(other));
+        let worst: &mut Option<usize> = &mut worst_job[job.thread as usize];
+        if worst.is_none_or(longer) {
+            *worst = Some(index);
+        }
+    }
+    let streams = scenario.threads.iter().enumerate().map(|(index, thread)| {
+        let worst_found_ns = worst_job[index].and_then(|job| found.as_ref()?.worst(job));
+        let bound_ns = bounds.as_ref().and_then(|bounds| bounds.get(index)).copied();
+        let deadline_ns = thread.deadline.or(thread.period);
+        SporadicVerdict {
+            stream: thread.label.to_string(),
+            period_ns: thread.period.unwrap_or(Duration::ZERO),
+            jitter_ns: jitter.get(index).copied().unwrap_or(Duration::ZERO),
+            worst_found_ns,
+            bound_ns,
+            deadline_ns,
+            verdict: deadline_ns.map(|deadline| Verdict::new(worst_found_ns, bound_ns, deadline)),
+        }
+    });
+    let (streams, runs) = (streams.collect(), found.as_ref().map_or(0, |found| found.runs));
+    Ok(SporadicVerdicts { streams, refusal, runs, found, worst_job })
+}
+
+/// A few jobs of every stream as threads of their own, with kernels and copies of their own; `None` if some thread has
+/// no period or does something else than launching at its release.
+fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<Job>, Vec<ReleaseRule>)> {
+    let mut base = Scenario {
+        catalogue: scenario.catalogue.without_work(),
+        block_times: std::collections::BTreeMap::new(),
+        threads: Vec::new(),
+        horizon: None,
+        expected: None,
+        examiner: None,
+        ..scenario.clone()
+    };
+    let longest = scenario.threads.iter().filter_map(|thread| thread.period).max()?.as_ns();
+    let (mut jobs, mut rules) = (Vec::new(), Vec::new());
+    for (index, thread) in scenario.threads.iter().enumerate() {
+        let period = thread.period?.as_ns();
+        let jitter = jitter.get(index).map_or(0, |jitter| jitter.as_ns());
+        let mut rule = ReleaseRule { threads: Vec::new(), period, jitter };
+        let number = longest.checked_mul(3)?.div_ceil(period.max(1)).clamp(LEAST_JOBS, MOST_JOBS);
+        for job in 0..number {
+            let mut steps = Vec::with_capacity(thread.steps.len());
+            for step in &thread.steps {
+                let (kind, stream) = match *step {
+                    Step::Launch(kernel, stream) => (OperationKind::Kernel(kernel), stream),
+                    Step::Copy(copy, stream) => (OperationKind::Copy(copy), stream),
+                    Step::Memset(stream) => (OperationKind::Memset, stream),
+                    _ => return None,
+                };
+                steps.push(own_step(scenario, &mut base, kind, stream)?);
+            }
+            rule.threads.push(base.threads.len());
+            let released = Duration::from_ns(job.checked_mul(period)?);
+            let deadline = thread.deadline.or(thread.period);
+            let once = HostThread::once(format!("{} job {job}", thread.label), released, steps);
+            base.threads.push(HostThread { deadline, ..once });
+            jobs.push(Job {
+                thread: u32::try_from(index).ok()?,
+                stream: Arc::clone(&thread.label),
+                job: u32::try_from(job).ok()?,
+                released: Instant::ZERO + released,
+                deadline,
+                complete: true,
+                operations: Vec::new(),
+            });
+        }
+        rules.push(rule);
+    }
+    Some((base, jobs, rules))
+}

@@ -1,0 +1,163 @@
+//! What a job of each stream launches, and why a scenario cannot be analysed this way.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+use crate::analysis::analyse::{demands, merge};
+use crate::analysis::assumptions::{Departure, allowed_sms, departures};
+use crate::analysis::pool::needs;
+use crate::analysis::safe_bound::Class;
+use crate::gpu::SubmitError;
+use crate::scenario::{Scenario, Step};
+use crate::time::Duration;
+use crate::workload::StreamId;
+
+/// Why no bound over all phasings is given.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SporadicRefusal {
+    /// No period.
+    #[error("{thread:?} has no period, so nothing is known of how often its jobs come")]
+    NoPeriod {
+        /// Label of the thread.
+        thread: String,
+    },
+    /// It does something else than launching at its release.
+    #[error(
+        "{thread:?} waits or sleeps within a job; only jobs that launch all they have at their release are analysed"
+    )]
+    NotAtRelease {
+        /// Label of the thread.
+        thread: String,
+    },
+    /// A stream of two threads.
+    #[error("{thread:?} uses a stream that another thread uses too: whose jobs come first there is open")]
+    SharedStream {
+        /// Label of the thread.
+        thread: String,
+    },
+    /// More streams than channels.
+    #[error("streams may have to wait for a hardware channel")]
+    Channels,
+    /// Times too long.
+    #[error("a period, jitter or load is beyond 2^62 ns")]
+    TooLong,
+    /// Some response is not proven to be within its period.
+    #[error(
+        "no bound is found: a job of {thread:?} may not be done when the next one comes (too much load, or the bound \
+         is too coarse)"
+    )]
+    BeyondPeriod {
+        /// Label of the thread.
+        thread: String,
+    },
+}
+
+/// One operation of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Operation {
+    pub(super) stream: StreamId,
+    pub(super) work: Work,
+}
+
+/// What it does; times in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    Kernel { class: usize, blocks: u64, block_time: u64 },
+    Copy(u64),
+    Memset,
+}
+
+/// A host thread whose jobs come at least a period apart, each released at most the jitter after it arrives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Task {
+    pub(super) label: String,
+    pub(super) period: u64,
+    pub(super) jitter: u64,
+    /// The EE queues of its streams, 0 is the highest priority.
+    pub(super) highest: usize,
+    pub(super) lowest: usize,
+    /// Whether N1 or N2 can hold its operations.
+    pub(super) coupled: bool,
+    pub(super) operations: Vec<Operation>,
+}
+
+/// All tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tasks {
+    pub(super) tasks: Vec<Task>,
+    pub(super) classes: Vec<Class>,
+}
+
+/// Longest time that enters the analysis \[ns\].
+const LONGEST: u64 = 1 << 62;
+
+impl Tasks {
+    /// `jitter` by thread; missing ones are 0.
+    pub(super) fn new(scenario: &Scenario, jitter: &[Duration]) -> Result<Result<Self, SporadicRefusal>, SubmitError> {
+        let demands = demands(scenario);
+        let (costs, _) = merge(scenario, &demands)?;
+        if departures(scenario, &demands, false).contains(&Departure::Channels) {
+            return Ok(Err(SporadicRefusal::Channels));
+        }
+        let priorities: Vec<i32> = scenario.device().priorities().collect();
+        let mut tasks = Self { tasks: Vec::new(), classes: Vec::new() };
+        let mut users = BTreeMap::new();
+        for (index, thread) in scenario.threads.iter().enumerate() {
+            let label = || thread.label.to_string();
+            let Some(period) = thread.period else { return Ok(Err(SporadicRefusal::NoPeriod { thread: label() })) };
+            let jitter = jitter.get(index).map_or(0, |jitter| jitter.as_ns());
+            if period.as_ns() > LONGEST || jitter > LONGEST {
+                return Ok(Err(SporadicRefusal::TooLong));
+            }
+            let mut operations = Vec::new();
+            for step in &thread.steps {
+                let (stream, work) = match *step {
+                    Step::Launch(kernel, stream) => {
+                        let allowed = u64::from(allowed_sms(scenario, kernel, stream));
+                        let cost = &costs.kernels[kernel.0 as usize];
+                        let class = tasks.class(Class { needs: needs(&demands[kernel.0 as usize]), allowed });
+                        let (blocks, block_time) = (u64::from(cost.blocks), cost.block_time.as_ns());
+                        (stream, Work::Kernel { class, blocks, block_time })
+                    }
+                    Step::Copy(copy, stream) => (stream, Work::Copy(costs.copies[copy.0 as usize].0.as_ns())),
+                    Step::Memset(stream) => (stream, Work::Memset),
+                    _ => return Ok(Err(SporadicRefusal::NotAtRelease { thread: label() })),
+                };
+                if *users.entry(stream).or_insert(index) != index {
+                    return Ok(Err(SporadicRefusal::SharedStream { thread: label() }));
+                }
+                operations.push(Operation { stream, work });
+            }
+            if thread.barrier.is_some() {
+                return Ok(Err(SporadicRefusal::NotAtRelease { thread: label() }));
+            }
+            let level_of = |operation: &Operation| {
+                let priority = scenario.streams().get(operation.stream.0 as usize).map_or(0, |stream| stream.priority);
+                priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len())
+            };
+            let lowest = operations.iter().map(level_of).max().unwrap_or(0);
+            let highest = operations.iter().map(level_of).min().unwrap_or(0);
+            let (label, period) = (label(), period.as_ns());
+            tasks.tasks.push(Task { label, period, jitter, highest, lowest, coupled: false, operations });
+        }
+        if users.contains_key(&StreamId::NULL) {
+            let blocking = |operation: &Operation| {
+                let stream = scenario.streams().get(operation.stream.0 as usize);
+                operation.stream == StreamId::NULL || stream.is_some_and(|stream| stream.blocking)
+            };
+            for task in &mut tasks.tasks {
+                task.coupled = task.operations.iter().any(blocking);
+            }
+        }
+        Ok(Ok(tasks))
+    }
+
+    fn class(&mut self, class: Class) -> usize {
+        self.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
+            self.classes.push(class);
+            self.classes.len() - 1
+        })
+    }
+}

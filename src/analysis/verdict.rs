@@ -1,0 +1,144 @@
+//! Whether every job meets its deadline: proven, missed, or open.
+
+use serde::Serialize;
+
+use super::bound_options::{BoundOptions, SimultaneousLaunches};
+use super::finish_bounds::{BoundRefusal, finish_bounds};
+use super::search::{SearchOptions, SearchResult, Watch, search};
+use crate::hosts::ProgramError;
+use crate::scenario::Scenario;
+use crate::time::{Duration, Instant};
+use crate::workload::Origin;
+
+/// What is known of a deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The bound meets it.
+    Proven,
+    /// A run was found that misses it.
+    Missed,
+    /// The bound, if there is one, does not meet it, and no run was found that misses it.
+    Open,
+}
+
+impl Verdict {
+    /// From the longest response found, the bound on all, and the deadline.
+    #[must_use]
+    pub fn new(worst_found: Option<Duration>, bound: Option<Duration>, deadline: Duration) -> Self {
+        if worst_found.is_some_and(|found| found > deadline) {
+            Self::Missed
+        } else if bound.is_some_and(|bound| bound <= deadline) {
+            Self::Proven
+        } else {
+            Self::Open
+        }
+    }
+
+    /// Its name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::Missed => "missed",
+            Self::Open => "open",
+        }
+    }
+}
+
+/// One job and what is known of its response, which lies between what was found and the bound.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct JobVerdict {
+    /// Label of the host thread.
+    pub stream: String,
+    /// Index of the host thread.
+    #[serde(skip)]
+    pub thread: u32,
+    /// Number of the job, from 0.
+    pub job: u32,
+    /// Its release.
+    pub released_ns: Instant,
+    /// The longest response in any run that was simulated; `None`: it did not finish in any.
+    pub worst_found_ns: Option<Duration>,
+    /// No response is longer; `None`: no bound is known.
+    pub bound_ns: Option<Duration>,
+    /// Counted from the release: what the scenario states, or else the period.
+    pub deadline_ns: Option<Duration>,
+    /// `None` without a deadline.
+    pub verdict: Option<Verdict>,
+}
+
+/// The jobs of a scenario.
+#[derive(Debug)]
+pub struct JobVerdicts {
+    /// By host thread as declared, then by number.
+    pub jobs: Vec<JobVerdict>,
+    /// Why there are no bounds.
+    pub refusal: Option<BoundRefusal>,
+    /// What bounds hold for and what was searched.
+    pub options: BoundOptions,
+    /// What the user should know.
+    pub notes: Vec<String>,
+    /// Runs that were simulated.
+    pub runs: u64,
+    found: SearchResult,
+}
+
+impl JobVerdicts {
+    /// A scenario whose simulation has the longest response that was found for job number `job` of `jobs`.
+    #[must_use]
+    pub fn witness(&self, job: usize) -> Option<Scenario> {
+        self.found.witness(job)
+    }
+
+    /// Whether every deadline is proven to be met.
+    #[must_use]
+    pub fn all_proven(&self) -> bool {
+        self.jobs.iter().all(|job| job.verdict.is_none_or(|verdict| verdict == Verdict::Proven))
+    }
+}
+
+/// Bounds the response of every job, and searches for runs with long responses.
+///
+/// # Errors
+/// [`ProgramError`], as the simulation of the scenario has it.
+pub fn judge(scenario: &Scenario, options: &SearchOptions, watch: Watch<'_>) -> Result<JobVerdicts, ProgramError> {
+    let bounds = finish_bounds(scenario, options.bound)?;
+    let found = search(scenario, options, watch)?;
+    let jobs = found.jobs.iter().enumerate().map(|(index, job)| {
+        let worst_found_ns = found.worst(index);
+        let origin = Origin { thread: job.thread, iteration: job.job };
+        // Simulation and analysis number launches alike, as long as these do not depend on completions.
+        let own = |operation: u32| bounds.operations.get(operation as usize).filter(|known| known.origin == origin);
+        let finish = job.finish(|operation| own(operation)?.finish).filter(|_| bounds.refusal.is_none());
+        let bound_ns = finish.map(|finish| finish.since(job.released));
+        JobVerdict {
+            stream: job.stream.to_string(),
+            thread: job.thread,
+            job: job.job,
+            released_ns: job.released,
+            worst_found_ns,
+            bound_ns,
+            deadline_ns: job.deadline,
+            verdict: job.deadline.map(|deadline| Verdict::new(worst_found_ns, bound_ns, deadline)),
+        }
+    });
+    let jobs: Vec<JobVerdict> = jobs.collect();
+    let mut notes: Vec<String> = bounds.refusal.iter().map(ToString::to_string).collect();
+    if bounds.options.launches != options.bound.launches {
+        debug_assert_eq!(bounds.options.launches, SimultaneousLaunches::AsDeclared);
+        notes.push(
+            "threads that act at one instant do so as declared: with the NULL stream, or a stream that several threads \
+             use, other orders are not looked at"
+                .to_owned(),
+        );
+    }
+    let cut = found.jobs.iter().filter(|job| !job.complete).count();
+    if cut > 0 {
+        notes.push(format!(
+            "{cut} of {} jobs are not launched as a whole by the horizon: they have no bound",
+            jobs.len()
+        ));
+    }
+    Ok(JobVerdicts { jobs, refusal: bounds.refusal, options: bounds.options, notes, runs: found.runs, found })
+}

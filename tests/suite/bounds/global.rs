@@ -1,0 +1,113 @@
+//! GPUs whose SMs hold one block each, which are processors without preemption: the jobs that the tool of Nasri and
+//! Brandenburg for schedule-abstraction graphs (np-schedulability-analysis, `examples/` and tests) is published with.
+
+use gpusched::analysis::{BlockTimes, BoundOptions, JobVerdicts, SearchOptions, SimultaneousLaunches, Verdict};
+
+use super::{judged, processors, scenario};
+
+/// Release, shortest, longest, deadline (absolute), priority (0 is the highest); in us.
+type Job = (u64, u64, u64, u64, i32);
+
+/// The jobs as streams of a GPU of `sms` SMs, of which a block of 1024 threads takes all, as 2048 are too many for one.
+fn judge_jobs(sms: u32, jobs: &[Job]) -> JobVerdicts {
+    let device = processors(sms);
+    let kernels: Vec<String> = (0..)
+        .zip(jobs)
+        .map(|(n, (_, best, worst, _, _))| {
+            format!(r#""K{n}": {{"blocks": 1, "threads": 1024, "duration": {{"best": "{best} us", "worst": "{worst} us"}}}}"#)
+        })
+        .collect();
+    let streams: Vec<String> = (0..)
+        .zip(jobs)
+        .map(|(n, (release, _, _, deadline, priority))| {
+            let deadline = deadline - release;
+            format!(
+                r#"{{"name": "J{n}", "priority": {}, "release": "{release} us", "deadline": "{deadline} us",
+                     "operations": [{{"kernel": "K{n}"}}]}}"#,
+                priority - 15
+            )
+        })
+        .collect();
+    let bound = BoundOptions { block_times: BlockTimes::Declared, launches: SimultaneousLaunches::AsDeclared };
+    let options = SearchOptions { bound, runs: 3_000, ..SearchOptions::default() };
+    judged(&scenario(&kernels.join(", "), &streams.join(", "), &device), &options)
+}
+
+/// (worst finish found, bound on the finish) \[us\].
+fn finishes(verdicts: &JobVerdicts) -> Vec<(u64, u64)> {
+    let us =
+        |release: u64, time: Option<gpusched::time::Duration>| (release + time.expect("it is known").as_ns()) / 1_000;
+    verdicts
+        .jobs
+        .iter()
+        .map(|job| (us(job.released_ns.as_ns(), job.worst_found_ns), us(job.released_ns.as_ns(), job.bound_ns)))
+        .collect()
+}
+
+/// RTSS 2017, Fig. 1 (a), with priorities by the order of deadlines in `fig1c.csv`: job 9 between the short jobs.
+const FIG_1: [Job; 9] = [
+    (0, 1, 2, 10, 1),
+    (10, 1, 2, 20, 2),
+    (20, 1, 2, 30, 3),
+    (30, 1, 2, 40, 4),
+    (40, 1, 2, 50, 5),
+    (50, 1, 2, 60, 6),
+    (0, 7, 8, 30, 8),
+    (30, 7, 7, 60, 9),
+    (0, 3, 13, 60, 7),
+];
+
+#[test]
+fn rtss_2017_fig_1_on_one_processor_is_missed_under_edf_and_met_with_the_priorities_of_1c() {
+    // By hand, 1 (c): J1, then J9 (13): the second short job waits until 15 at most; then 8 for J7.
+    let verdicts = judge_jobs(1, &FIG_1);
+    assert!(verdicts.all_proven(), "{:?}", verdicts.jobs);
+    // By deadlines, as 1 (a) has them: J7 before J9 lets J9 start at 8 or 9, in front of the job released at 10.
+    let mut edf = FIG_1;
+    for job in &mut edf {
+        job.4 = match job.3 {
+            10 => 0,
+            20 => 1,
+            30 => 2,
+            40 => 3,
+            50 => 4,
+            _ => 5,
+        };
+    }
+    let verdicts = judge_jobs(1, &edf);
+    assert_eq!(verdicts.jobs[1].verdict, Some(Verdict::Missed), "{:?}", verdicts.jobs);
+}
+
+#[test]
+fn rtss_2017_fig_1_on_two_processors_is_met() {
+    let mut edf = FIG_1;
+    for job in &mut edf {
+        job.4 = match job.3 {
+            10 => 0,
+            20 => 1,
+            30 => 2,
+            40 => 3,
+            50 => 4,
+            _ => 5,
+        };
+    }
+    let verdicts = judge_jobs(2, &edf);
+    assert!(verdicts.all_proven(), "{:?}", verdicts.jobs);
+}
+
+#[test]
+fn ecrts_2018_fig_1_on_two_processors_is_missed() {
+    let jobs = [(0, 2, 4, 7, 1), (0, 10, 15, 20, 2), (5, 1, 7, 15, 3), (8, 2, 3, 20, 4), (8, 1, 1, 14, 5)];
+    let verdicts = judge_jobs(2, &jobs);
+    let missed = verdicts.jobs.iter().filter(|job| job.verdict == Some(Verdict::Missed)).count();
+    assert!(missed > 0, "{:?}", verdicts.jobs);
+    // By hand: J1 ends by 4, J3 by 12; J4 then runs from 12 to 15 and J5 until 16, unless J2 ends before.
+    assert_eq!(finishes(&verdicts), [(4, 4), (15, 15), (12, 12), (15, 15), (16, 16)]);
+}
+
+#[test]
+fn three_jobs_of_the_tools_own_tests_finish_when_it_says() {
+    // "Find all next jobs": finish times until 8, 13 and 24 on one processor.
+    let verdicts = judge_jobs(1, &[(0, 3, 8, 100, 1), (7, 5, 5, 100, 2), (10, 1, 11, 100, 3)]);
+    assert_eq!(finishes(&verdicts), [(8, 8), (13, 13), (24, 24)]);
+}

@@ -1,0 +1,262 @@
+//! Streams whose releases are not given: bounds over all phasings against the theory of one processor, and against runs.
+
+use std::sync::atomic::AtomicBool;
+
+use gpusched::analysis::{SearchOptions, SporadicRefusal, Verdict, Watch, jobs_of, judge_sporadic, sporadic_bounds};
+use gpusched::device::Device;
+use gpusched::hosts::simulate;
+use gpusched::scenario::Scenario;
+use gpusched::time::Duration;
+use proptest::prelude::*;
+use response_time_analysis::arrival;
+use response_time_analysis::demand::RBF;
+use response_time_analysis::fixed_priority::fully_nonpreemptive::{TaskUnderAnalysis, dedicated_uniproc_rta};
+use response_time_analysis::time::{Duration as Ticks, Service};
+use response_time_analysis::wcet::Scalar;
+
+use crate::bounds::{processors, scenario, tx2};
+
+/// A task of one block: (C, T, priority) with 0 the highest; in ns.
+type Task = (u64, u64, i32);
+
+fn processor_tasks(tasks: &[Task]) -> Scenario {
+    let kernels: Vec<String> = (0..)
+        .zip(tasks)
+        .map(|(n, (c, _, _))| format!(r#""K{n}": {{"blocks": 1, "threads": 1024, "duration": "{c} ns"}}"#))
+        .collect();
+    let streams: Vec<String> = (0..)
+        .zip(tasks)
+        .map(|(n, (_, t, priority))| {
+            format!(
+                r#"{{"name": "T{n}", "priority": {}, "period": "{t} ns", "jobs": 1, "operations": [{{"kernel": "K{n}"}}]}}"#,
+                priority - 15
+            )
+        })
+        .collect();
+    scenario(&kernels.join(", "), &streams.join(", "), &processors(1))
+}
+
+fn bounds(scenario: &Scenario, jitter: &[Duration]) -> Result<Vec<u64>, SporadicRefusal> {
+    let bounds = sporadic_bounds(scenario, jitter).expect("it is sound");
+    bounds.map(|bounds| bounds.into_iter().map(Duration::as_ns).collect())
+}
+
+#[test]
+fn three_messages_on_a_can_bus_have_the_responses_of_davis_et_al() {
+    // Davis, Burns, Bril and Lukkien 2007, Table 2: C = 1 ms, T = 2.5, 3.5, 3.5 ms. The third message's second
+    // instance takes 3.5 ms, its first 3 ms. A message that blocks began before, so by less than its length.
+    let ms = 1_000_000;
+    let tasks = [(ms, 5 * ms / 2, 0), (ms, 7 * ms / 2, 1), (ms, 7 * ms / 2, 2)];
+    assert_eq!(bounds(&processor_tasks(&tasks), &[]), Ok(vec![2 * ms - 1, 3 * ms - 1, 7 * ms / 2]));
+}
+
+#[test]
+fn tasks_of_one_priority_have_the_fifo_bound() {
+    // The crate's example 1: C, T = (79, 120), (11, 34), (1, 190) have 91, which is beyond the period of the second.
+    assert!(matches!(
+        bounds(&processor_tasks(&[(79, 120, 3), (11, 34, 3), (1, 190, 3)]), &[]),
+        Err(SporadicRefusal::BeyondPeriod { .. })
+    ));
+    assert_eq!(bounds(&processor_tasks(&[(79, 120, 3), (11, 134, 3), (1, 190, 3)]), &[]), Ok(vec![91; 3]));
+}
+
+fn rbf(task: &Task) -> RBF<arrival::Sporadic, Scalar> {
+    let arrivals = arrival::Sporadic::new_zero_jitter(Ticks::from(task.1));
+    RBF::new(arrivals, Scalar::new(Service::from(task.0)))
+}
+
+/// The bound of the crate `response-time-analysis` on the task number `index`, whose priorities are the indexes.
+fn by_the_crate(tasks: &[Task], index: usize) -> Option<u64> {
+    let longest = tasks[index + 1..].iter().map(|(c, _, _)| *c).max().unwrap_or(0);
+    let arrivals = arrival::Sporadic::new_zero_jitter(Ticks::from(tasks[index].1));
+    let analysed = TaskUnderAnalysis {
+        wcet: Scalar::new(Service::from(tasks[index].0)),
+        arrivals: &arrivals,
+        blocking_bound: Service::from(longest.saturating_sub(1)),
+    };
+    let higher: Vec<_> = tasks[..index].iter().map(rbf).collect();
+    let bound = dedicated_uniproc_rta(&analysed, &higher, Ticks::from(1_000_000)).ok()?;
+    Some(u64::from(bound))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn one_processor_with_fixed_priorities_has_the_bounds_of_the_crate(
+        drawn in prop::collection::vec((1_u64..40, 20_u64..400), 1..6),
+    ) {
+        let tasks: Vec<Task> = (0..).zip(&drawn).map(|(priority, &(c, t))| (c, t, priority)).collect();
+        let crates: Option<Vec<u64>> = (0..tasks.len())
+            .map(|index| by_the_crate(&tasks, index).filter(|bound| *bound <= tasks[index].1))
+            .collect();
+        prop_assert_eq!(bounds(&processor_tasks(&tasks), &[]).ok(), crates);
+    }
+}
+
+#[test]
+fn a_kernel_alone_takes_its_waves_and_the_jitter() {
+    let alone = scenario(
+        r#""K": {"blocks": 8, "threads": 512, "duration": "4 ms"}"#,
+        r#"{"name": "S", "period": "100 ms", "jobs": 1, "operations": [{"kernel": "K"}]}"#,
+        &tx2(),
+    );
+    assert_eq!(bounds(&alone, &[Duration::from_ns(3_000_000)]), Ok(vec![7_000_000]));
+}
+
+#[test]
+fn what_cannot_be_analysed_is_refused_with_the_reason() {
+    let kernel = r#""K": {"blocks": 8, "threads": 512, "duration": "4 ms"}"#;
+    let of = |streams: &str| bounds(&scenario(kernel, streams, &tx2()), &[]).expect_err("it is refused");
+    let stream = |name: &str, period: &str| {
+        format!(r#"{{"name": "{name}", {period} "operations": [{{"kernel": "K"}}, {{"kernel": "K"}}]}}"#)
+    };
+    let thread = || "B".to_owned();
+    let two = |period: &str| [stream("A", r#""period": "100 ms", "jobs": 1,"#), stream("B", period)].join(",");
+    assert_eq!(of(&two("")), SporadicRefusal::NoPeriod { thread: thread() });
+    assert!(matches!(of(&two(r#""period": "9 ms", "jobs": 1,"#)), SporadicRefusal::BeyondPeriod { .. }));
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "hosts", "kernels": {{{kernel}}}, "streams": [{{"name": "S"}}],
+            "hosts": [{{"name": "H", "period": "50 ms", "iterations": 2, "steps": [
+                {{"launch": "K", "stream": "S"}}, {{"synchronize": "last"}}]}}]}}"#
+    );
+    let hosts = Scenario::from_json("hosts.json", &text, &gpusched::scenario::ReadOptions::default()).expect("sound");
+    assert_eq!(bounds(&hosts, &[]), Err(SporadicRefusal::NotAtRelease { thread: "H".to_owned() }));
+}
+
+/// A stream: priority, period \[ms\], jitter \[ms\], operations.
+#[derive(Debug, Clone)]
+struct Stream {
+    priority: Option<i32>,
+    period: u64,
+    jitter: u64,
+    operations: Vec<Operation>,
+}
+
+/// Blocks, warps, ms; without blocks a copy.
+type Operation = (u32, u32, u64);
+
+fn build(streams: &[Stream], null: bool, device: &Device) -> (Scenario, Vec<Duration>) {
+    let (mut kernels, mut texts) =
+        (vec![r#""unused": {"blocks": 1, "threads": 32, "duration": "1 ms"}"#.to_owned()], Vec::new());
+    for (index, stream) in streams.iter().enumerate() {
+        let mut operations = Vec::new();
+        for &(blocks, warps, ms) in &stream.operations {
+            if blocks == 0 {
+                operations.push(format!(r#"{{"copy": "host-to-device", "bytes": {}}}"#, ms * 10_000_000));
+            } else {
+                let name = format!("K{}", kernels.len());
+                kernels.push(format!(
+                    r#""{name}": {{"blocks": {blocks}, "threads": {}, "duration": "{ms} ms"}}"#,
+                    32 * warps
+                ));
+                operations.push(format!(r#"{{"kernel": "{name}"}}"#));
+            }
+        }
+        let is_null = null && index == 0;
+        let name = if is_null { "NULL".to_owned() } else { format!("S{index}") };
+        let priority = stream
+            .priority
+            .filter(|_| !is_null)
+            .map_or(String::new(), |priority| format!(r#""priority": {priority},"#));
+        texts.push(format!(
+            r#"{{"name": "{name}", {priority} "period": "{} ms", "jobs": 1, "operations": [{}]}}"#,
+            stream.period,
+            operations.join(", ")
+        ));
+    }
+    let jitter = streams.iter().map(|stream| Duration::from_ns(stream.jitter * 1_000_000)).collect();
+    (scenario(&kernels.join(", "), &texts.join(", "), device), jitter)
+}
+
+fn streams() -> impl Strategy<Value = Vec<Stream>> {
+    let operation = prop_oneof![
+        4 => (1_u32..12, prop_oneof![Just(16_u32), 1_u32..=32], 1_u64..8),
+        1 => (Just(0_u32), Just(0_u32), 1_u64..5),
+    ];
+    let stream = (
+        prop_oneof![1 => Just(None), 3 => (-1_i32..=0).prop_map(Some)],
+        20_u64..200,
+        prop_oneof![Just(0_u64), 0_u64..15],
+        prop::collection::vec(operation, 1..3),
+    );
+    let stream =
+        stream.prop_map(|(priority, period, jitter, operations)| Stream { priority, period, jitter, operations });
+    prop::collection::vec(stream, 1..5)
+}
+
+/// Bound / worst response found, of every stream; nothing if there are no bounds.
+fn ratios(streams: &[Stream], null: bool, seed: u64, runs: u64) -> Result<Vec<f64>, TestCaseError> {
+    let (scenario, jitter) = build(streams, null, &tx2());
+    let options = SearchOptions { seed, runs, ..SearchOptions::default() };
+    let watch = Watch { stop: &AtomicBool::new(false), progress: &|_| {} };
+    let verdicts = judge_sporadic(&scenario, &jitter, &options, watch).expect("it runs");
+    let mut ratios = Vec::new();
+    for stream in &verdicts.streams {
+        let found = stream.worst_found_ns.expect("every job finishes");
+        if let Some(bound) = stream.bound_ns {
+            prop_assert!(bound >= found, "{stream:?}");
+            ratios.push(bound.as_ns() as f64 / found.as_ns().max(1) as f64);
+        }
+    }
+    Ok(ratios)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_phasing_is_above_the_bound_of_its_stream(
+        streams in streams(), null in prop::bool::weighted(0.15), seed in any::<u64>(),
+    ) {
+        ratios(&streams, null, seed, 32)?;
+    }
+}
+
+#[test]
+fn a_bad_phasing_is_found_with_its_witness() {
+    // H has priority, but L's blocks of 10 ms cannot be interrupted: one that begins just before H's release.
+    let streams = [
+        Stream { priority: Some(-1), period: 40, jitter: 0, operations: vec![(4, 32, 2)] },
+        Stream { priority: Some(0), period: 60, jitter: 0, operations: vec![(4, 32, 10)] },
+    ];
+    let (mut scenario, jitter) = build(&streams, false, &tx2());
+    scenario.threads[0].deadline = Some(Duration::from_ns(11_000_000));
+    let options = SearchOptions { runs: 600, ..SearchOptions::default() };
+    let watch = Watch { stop: &AtomicBool::new(false), progress: &|_| {} };
+    let verdicts = judge_sporadic(&scenario, &jitter, &options, watch).expect("it runs");
+    let high = &verdicts.streams[0];
+    assert_eq!(high.verdict, Some(Verdict::Missed), "{high:?}");
+    let witness = verdicts.witness(0).expect("there is one");
+    let run = simulate(&witness).expect("it runs");
+    let worst = jobs_of(&witness, &run)
+        .iter()
+        .filter(|job| job.stream.starts_with("S0"))
+        .filter_map(|job| Some(job.finish(|id| run.trace.operations()[id as usize].finish())?.since(job.released)))
+        .max();
+    assert_eq!(worst, high.worst_found_ns);
+}
+
+/// `cargo test --release --test suite -- --ignored long_campaign_of_sporadic --nocapture`; `GPUSCHED_CASES` sets the
+/// number of scenarios, each run 200 times.
+#[test]
+#[ignore = "a long campaign"]
+fn long_campaign_of_sporadic_streams() {
+    let cases = std::env::var("GPUSCHED_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(5_000);
+    let all = std::cell::RefCell::new(Vec::new());
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(streams in streams(), null in prop::bool::weighted(0.15), seed in any::<u64>())| {
+        all.borrow_mut().extend(ratios(&streams, null, seed, 200)?);
+    });
+    let mut all = all.into_inner();
+    all.sort_by(f64::total_cmp);
+    let at = |percent: usize| all[(all.len() - 1) * percent / 100];
+    let mean = all.iter().sum::<f64>() / all.len() as f64;
+    println!(
+        "{} bounded streams of {cases} scenarios, bound / worst found: mean {mean:.3}, median {:.3}, 90 % {:.3}, most {:.3}",
+        all.len(),
+        at(50),
+        at(90),
+        at(100)
+    );
+}
