@@ -48,7 +48,7 @@ pub use assumptions::{Departure, LaunchDependence};
 pub use bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
-pub use jobs::{Job, jobs_of};
+pub use jobs::{AnalysedJob, jobs_of};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders};
 pub use merged_resources::{MergedResources, PooledKernel};
 pub use merged_scenario::{MergedScenarioError, merged_scenario};

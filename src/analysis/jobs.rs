@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::hosts::Run;
+use crate::hosts::{Jobs, Run};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 
-/// One job of a scenario.
+/// One job of a scenario, with its operations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Job {
+pub struct AnalysedJob {
     /// The host thread, and its label.
     pub thread: u32,
     /// Label of the thread: the stream's name in gpusched's own format.
     pub stream: Arc<str>,
     /// Number of the job among those of its thread, from 0.
     pub job: u32,
-    /// Its release: by the period, or else when the iteration began.
+    /// Its release, as [`Job::released`](crate::hosts::Job::released) has it.
     pub released: Instant,
     /// By when all its operations should have finished, counted from the release; the period if nothing else is
     /// stated.
@@ -27,7 +27,7 @@ pub struct Job {
     pub operations: Vec<u32>,
 }
 
-impl Job {
+impl AnalysedJob {
     /// When the last of its operations finishes by `finish`; `None` if that is not known of each.
     pub fn finish(&self, finish: impl Fn(u32) -> Option<Instant>) -> Option<Instant> {
         if !self.complete {
@@ -39,24 +39,21 @@ impl Job {
 
 /// The jobs of a run that have operations, by thread as declared and then number.
 #[must_use]
-pub fn jobs_of(scenario: &Scenario, run: &Run) -> Vec<Job> {
-    let mut jobs: BTreeMap<(u32, u32), Job> = BTreeMap::new();
-    for span in &run.iterations {
-        let Some(thread) = scenario.threads.get(span.thread as usize) else { continue };
-        let released = match thread.period {
-            Some(_) => thread.release_of(u64::from(span.iteration)),
-            None => span.start,
-        };
-        let job = Job {
-            thread: span.thread,
+pub fn jobs_of(scenario: &Scenario, run: &Run) -> Vec<AnalysedJob> {
+    let begun = Jobs::of(scenario, &run.trace, run.ended, &run.iterations).begun;
+    let mut jobs: BTreeMap<(u32, u32), AnalysedJob> = BTreeMap::new();
+    for job in begun {
+        let Some(thread) = scenario.threads.get(job.thread as usize) else { continue };
+        let analysed = AnalysedJob {
+            thread: job.thread,
             stream: Arc::clone(&thread.label),
-            job: span.iteration,
-            released,
+            job: job.iteration,
+            released: job.released,
             deadline: thread.deadline.or(thread.period),
-            complete: span.end.is_some(),
+            complete: job.submitted,
             operations: Vec::new(),
         };
-        jobs.insert((span.thread, span.iteration), job);
+        jobs.insert((job.thread, job.iteration), analysed);
     }
     for (number, record) in (0..).zip(run.trace.operations()) {
         if let Some(job) = jobs.get_mut(&(record.origin.thread, record.origin.iteration)) {

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::assumptions;
 use super::bound_options::BoundOptions;
 use super::finish_bounds::supported;
-use super::jobs::{Job, jobs_of};
+use super::jobs::{AnalysedJob, jobs_of};
 use crate::hosts::ProgramError;
 use crate::hosts::simulate;
 use crate::scenario::Scenario;
@@ -83,7 +83,7 @@ type Tried = (Variation, Vec<Option<u64>>);
 #[derive(Debug)]
 pub struct SearchResult {
     /// The jobs of the scenario.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<AnalysedJob>,
     /// Runs that were simulated.
     pub runs: u64,
     base: Scenario,
@@ -126,7 +126,7 @@ pub fn search(scenario: &Scenario, options: &SearchOptions, watch: Watch<'_>) ->
 /// Searches runs of `base`, whose threads are the jobs if it is unrolled.
 pub(super) fn search_from(
     base: Scenario,
-    jobs: Vec<Job>,
+    jobs: Vec<AnalysedJob>,
     unrolled: bool,
     releases: Vec<ReleaseRule>,
     options: &SearchOptions,

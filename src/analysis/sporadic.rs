@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::bound_options::BoundOptions;
 use super::finish_bounds::finish_bounds;
-use super::jobs::Job;
+use super::jobs::AnalysedJob;
 use super::safe_bound::Weights;
 use super::search::{ReleaseRule, SearchOptions, SearchResult, Watch, own_step, search_from};
 use super::verdict::Verdict;
@@ -161,7 +161,7 @@ pub fn judge_sporadic(
 
 /// A few jobs of every stream as threads of their own, with kernels and copies of their own; `None` if some thread has
 /// no period or does something else than launching at its release.
-fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<Job>, Vec<ReleaseRule>)> {
+fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<AnalysedJob>, Vec<ReleaseRule>)> {
     let mut base = Scenario {
         catalogue: scenario.catalogue.without_work(),
         block_times: std::collections::BTreeMap::new(),
@@ -194,7 +194,7 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<J
             let deadline = thread.deadline.or(thread.period);
             let once = HostThread::once(format!("{} job {job}", thread.label), released, steps);
             base.threads.push(HostThread { deadline, ..once });
-            jobs.push(Job {
+            jobs.push(AnalysedJob {
                 thread: u32::try_from(index).ok()?,
                 stream: Arc::clone(&thread.label),
                 job: u32::try_from(job).ok()?,

@@ -1,7 +1,7 @@
 //! The measurements of RTNS 2020, section 7.2, as simulations on the TX2.
 
 use crate::device::{BlockShape, Device};
-use crate::hosts::real_time::{Job, Policy, RunOptions, Strategy, TaskRunError, run_tasks};
+use crate::hosts::real_time::{Policy, RunOptions, Strategy, TaskJob, TaskRunError, run_tasks};
 use crate::tasks::{Allocation, Task, TaskKernel, TaskSet, Timing};
 use crate::time::Instant;
 use crate::workload::OperationId;
@@ -102,7 +102,7 @@ pub fn figure_9(
     let horizon = u64::from(jobs) * 15_000_000;
     let responses = |strategy, synchronization| {
         let run = run_tasks(&set, &RunOptions { synchronization, ..options(device, strategy, horizon, seed) })?;
-        let of_first = run.jobs.iter().filter(|job| job.task == 0).filter_map(Job::response);
+        let of_first = run.jobs.iter().filter(|job| job.task == 0).filter_map(TaskJob::response);
         Ok::<_, TaskRunError>(of_first.take(jobs as usize).collect())
     };
     Ok(Figure9 {

@@ -17,6 +17,8 @@ pub struct Job {
     /// When it was released. With a period: the thread's release and that many periods, whether or not the thread was
     /// free to begin then. Without one: when the iteration began, after its barrier.
     pub released: Instant,
+    /// Whether all its operations were submitted before the run ended.
+    pub submitted: bool,
     /// When the last of its operations completed; `None` if one had not completed, or not been submitted, when the run
     /// ended.
     pub finished: Option<Instant>,
@@ -189,6 +191,7 @@ impl Progress {
         let IterationSpan { iteration, start, end, .. } = self.span;
         let released = if thread.period.is_some() { thread.release_of(iteration.into()) } else { start };
         // While the host is still at it, it may submit more.
-        Job { thread: index, iteration, released, finished: end.and(self.finished), deadline: thread.deadline }
+        let (submitted, finished) = (end.is_some(), end.and(self.finished));
+        Job { thread: index, iteration, released, submitted, finished, deadline: thread.deadline }
     }
 }

@@ -12,7 +12,7 @@ mod synchronized;
 
 pub use activations::Activations;
 pub use grid::{Grid, GridError};
-pub use job::{Job, JobId};
+pub use job::{JobId, TaskJob};
 pub use ready_queue::{JobPriority, Policy, ReadyQueue};
 pub use run::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 pub use synchronized::Synchronized;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::columns::{Cell, Column, csv_text, table};
 use super::responses::nearest_rank;
-use crate::hosts::real_time::{Job, TaskRun};
+use crate::hosts::real_time::{TaskJob, TaskRun};
 use crate::tasks::TaskSet;
 use crate::time::Instant;
 use crate::trace::OperationRecord;
@@ -34,7 +34,7 @@ pub struct TaskStatistics {
     /// Response times of the jobs that were done, ascending.
     pub responses: Vec<u64>,
     /// The first job that missed its deadline.
-    pub first_miss: Option<Job>,
+    pub first_miss: Option<TaskJob>,
 }
 
 /// The percentiles that are reported.
@@ -45,7 +45,7 @@ impl TaskStatistics {
     #[must_use]
     pub fn of(run: &TaskRun, task: usize) -> Self {
         let jobs = || run.jobs.iter().filter(|job| job.task as usize == task);
-        let mut responses: Vec<u64> = jobs().filter_map(Job::response).collect();
+        let mut responses: Vec<u64> = jobs().filter_map(TaskJob::response).collect();
         responses.sort_unstable();
         Self {
             jobs: jobs().count(),
@@ -165,7 +165,7 @@ fn first_miss(task: &TaskStatistics) -> String {
 /// A job of a run.
 struct JobRow<'a> {
     task: &'a str,
-    job: &'a Job,
+    job: &'a TaskJob,
     start: Option<Instant>,
 }
 

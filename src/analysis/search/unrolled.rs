@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::analysis::jobs::Job;
+use crate::analysis::jobs::AnalysedJob;
 use crate::hosts::Run;
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Instant;
@@ -11,7 +11,7 @@ use crate::workload::{Copy, Kernel, OperationKind, StreamId};
 /// The scenario with a host thread for each job, and a kernel or copy for each launch: it does the same as long as
 /// launch times do not depend on completions. Jobs are by thread and number, so threads that act at one instant do so
 /// in the order of the scenario.
-pub(super) fn unrolled(scenario: &Scenario, run: &Run, jobs: &[Job]) -> Scenario {
+pub(super) fn unrolled(scenario: &Scenario, run: &Run, jobs: &[AnalysedJob]) -> Scenario {
     let mut unrolled = Scenario {
         catalogue: scenario.catalogue.without_work(),
         block_times: std::collections::BTreeMap::new(),

@@ -76,7 +76,7 @@ impl Run {
             Format::Table => write!(out, "{}", report.table())?,
         }
         out.flush()?;
-        let missed = run.jobs.iter().any(gpusched::hosts::real_time::Job::is_late);
+        let missed = run.jobs.iter().any(gpusched::hosts::real_time::TaskJob::is_late);
         Ok(if self.check && missed { Answer::No } else { Answer::Done })
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::job::{Job, JobId};
+use super::job::{JobId, TaskJob};
 use super::ready_queue::{JobPriority, Policy};
 use crate::gpu::Target;
 use crate::tasks::Task;
@@ -24,7 +24,7 @@ pub struct Activations {
     next: BinaryHeap<Reverse<(u64, u32)>>,
     delays: Vec<ChaCha8Rng>,
     released: Vec<u32>,
-    jobs: Vec<Job>,
+    jobs: Vec<TaskJob>,
     /// The job that each operation of the GPU belongs to.
     launches: Vec<JobId>,
 }
@@ -78,7 +78,7 @@ impl Activations {
         let index = task as usize;
         let timing = self.tasks[index].timing;
         let deadline = release.saturating_add(timing.deadline);
-        let job = Job { task, number: self.released[index], release, deadline, finish: None, preemptions: 0 };
+        let job = TaskJob { task, number: self.released[index], release, deadline, finish: None, preemptions: 0 };
         self.released[index] += 1;
         self.enter(task, release.saturating_add(timing.period));
         self.start(gpu);
@@ -103,7 +103,7 @@ impl Activations {
 
     /// A job.
     #[must_use]
-    pub fn job(&self, job: JobId) -> &Job {
+    pub fn job(&self, job: JobId) -> &TaskJob {
         &self.jobs[job as usize]
     }
 
@@ -130,7 +130,7 @@ impl Activations {
 
     /// All jobs, and the job of each operation.
     #[must_use]
-    pub fn into_records(self) -> (Vec<Job>, Vec<JobId>) {
+    pub fn into_records(self) -> (Vec<TaskJob>, Vec<JobId>) {
         (self.jobs, self.launches)
     }
 }

@@ -5,7 +5,7 @@ pub type JobId = u32;
 
 /// One job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Job {
+pub struct TaskJob {
     /// Its task.
     pub task: u32,
     /// Which job of its task, from 0.
@@ -20,7 +20,7 @@ pub struct Job {
     pub preemptions: u32,
 }
 
-impl Job {
+impl TaskJob {
     /// Finish minus release.
     #[must_use]
     pub fn response(&self) -> Option<u64> {

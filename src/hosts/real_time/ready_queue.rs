@@ -7,7 +7,7 @@ use std::hash::BuildHasherDefault;
 use priority_queue::PriorityQueue;
 use rustc_hash::FxHasher;
 
-use super::job::{Job, JobId};
+use super::job::{JobId, TaskJob};
 use crate::tasks::Task;
 
 /// Who goes first.
@@ -40,7 +40,7 @@ impl Policy {
 
     /// The priority of a job.
     #[must_use]
-    pub fn key(self, task: &Task, job: &Job) -> JobPriority {
+    pub fn key(self, task: &Task, job: &TaskJob) -> JobPriority {
         let urgency = match self {
             Self::Edf => job.deadline,
             Self::Fp => task.priority.unwrap_or(task.timing.deadline),

@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::super::{Gang, MultiStream, SingleStream, SmAsCore, StreamPerTask};
 use super::activations::Activations;
 use super::grid::GridError;
-use super::job::{Job, JobId};
+use super::job::{JobId, TaskJob};
 use super::ready_queue::Policy;
 use super::synchronized::Synchronized;
 use crate::device::{Device, DeviceError, SmOrder};
@@ -80,7 +80,7 @@ pub struct TaskRun {
     /// What happened on the GPU.
     pub trace: Trace,
     /// All jobs, in the order of release.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<TaskJob>,
     /// The job of each operation of the trace.
     pub launches: Vec<JobId>,
     /// Jobs were released before this.

@@ -229,7 +229,7 @@ fn no_tight_set_misses(strategy: Strategy, accepts: impl Fn(&TaskSet) -> bool) {
         if accepts(&set) {
             accepted += 1;
             let result = run(&set, strategy, Policy::Edf, Some(300), seed);
-            assert!(!result.jobs.iter().any(Job::is_late), "seed {seed}: {set:#?}");
+            assert!(!result.jobs.iter().any(TaskJob::is_late), "seed {seed}: {set:#?}");
         }
     }
     assert!(accepted * 20 > gpu_sets(), "only {accepted} accepted");
