@@ -26,6 +26,7 @@ mod responses_file;
 mod run_options;
 mod runnable_times_option;
 mod schema;
+mod search_options;
 mod simulate;
 mod study;
 mod tasks;

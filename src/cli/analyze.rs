@@ -3,22 +3,30 @@
 use std::io::Write;
 use std::num::NonZeroU32;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::analysis::{Analysis, analyse, printed};
+use gpusched::analysis::{Analysis, JobVerdicts, SporadicVerdicts, Verdict, analyse, judge, judge_sporadic, printed};
 use gpusched::hosts::simulate;
-use gpusched::report::{Summary, analysis_csv, analysis_table, steps_text};
+use gpusched::report::{
+    Summary, analysis_csv, analysis_table, sporadic_csv, sporadic_table, steps_text, verdict_csv, verdict_table,
+};
+use gpusched::scenario::Scenario;
+use gpusched::time::Duration;
 
 use super::output::{Format, note};
-use super::run_options::RunOptions;
+use super::run_options::{RunOptions, by_name, parse_stream_time};
 use super::runnable_times_option::RunnableTimesOption;
+use super::search_options::{Search, write_witness};
 use super::{Answer, output};
 
 /// Steps of the printed algorithm above which they are not shown.
 const MOST_STEPS: usize = 100_000;
 
-/// Response-time analysis on one merged SM: when each kernel finishes, whether that is exact, and by when it has
-/// finished even if blocks run shorter than stated.
+/// Is each deadline met, at worst? Proven (the bound meets it), missed (a run was found that misses it), or open.
+///
+/// A job is all that one release of a stream or one iteration of a host submits, copies included. Its bound holds for
+/// every placement and for blocks that run shorter than stated; bad runs are searched among the same. Beside it stand
+/// the finish times of the thesis' response-time analysis on one merged SM, and whether they are exact.
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
     #[command(flatten)]
@@ -26,12 +34,23 @@ pub(crate) struct Analyze {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// Print the verdicts on jobs alone, also as CSV
+    #[arg(long = "verdicts", conflicts_with_all = ["steps", "sporadic"])]
+    verdicts_alone: bool,
     /// Show h, `t_a` and `g_f` after every step of the thesis' Algorithm 2 (equal blocks only)
     #[arg(long)]
     steps: bool,
+    /// Take releases as unknown: jobs of a stream arrive at any times at least a period apart
+    #[arg(long, conflicts_with = "steps")]
+    sporadic: bool,
+    /// How much later than its arrival a job of STREAM may be released; may be repeated
+    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time, requires = "sporadic")]
+    jitter: Vec<(String, Duration)>,
+    #[command(flatten)]
+    search: Search,
     #[command(flatten)]
     runnable_times: RunnableTimesOption,
-    /// Exit status 1 if a kernel with a deadline is not schedulable, or a deadline is not known to be met
+    /// Exit status 1 unless every deadline is proven to be met
     #[arg(long)]
     check: bool,
 }
@@ -43,37 +62,113 @@ impl Analyze {
         }
         let runnable_times = self.runnable_times.table()?;
         let scenario = self.run.read(false)?;
+        if self.sporadic {
+            return self.sporadic(&scenario);
+        }
         let analysis = analyse(&scenario)?;
         let steps = if self.steps { Some(steps(&analysis)?) } else { None };
+        let operations = analysis.kernels.len() + analysis.copies.len();
+        let options = self.search.options(&scenario, operations);
+        let verdicts = self.search.watched(|watch| judge(&scenario, &options, watch))??;
         if let Some(table) = runnable_times {
             let run = simulate(&scenario)?;
-            let summary = Summary::of(&scenario, &run);
-            table.write(&summary, Some(&analysis))?;
+            table.write(&Summary::of(&scenario, &run), Some(&analysis))?;
         }
-        for text in &analysis.notes {
-            note(text);
-        }
+        let notes: Vec<&String> = analysis.notes.iter().chain(&verdicts.notes).collect();
+        notes.iter().for_each(|text| note(text));
+        self.write_job_witness(&verdicts)?;
         let mut out = output::stdout();
         match self.format {
             Format::Json => {
                 let mut document = serde_json::to_value(&analysis)?;
+                document["notes"] = serde_json::to_value(notes)?;
+                document["jobs"] = serde_json::to_value(&verdicts.jobs)?;
+                document["runs_searched"] = verdicts.runs.into();
                 if let Some(steps) = &steps {
                     document["steps"] = serde_json::to_value(steps)?;
                 }
                 writeln!(out, "{document}")?;
             }
+            Format::Csv if self.verdicts_alone => verdict_csv(&verdicts.jobs, &mut out)?,
             Format::Csv => analysis_csv(&analysis, &mut out)?,
+            Format::Table if self.verdicts_alone => write!(out, "{}", verdict_table(&verdicts.jobs))?,
             Format::Table => {
                 write!(out, "{}", analysis_table(&analysis))?;
                 if let Some(steps) = &steps {
                     write!(out, "\n{}", steps_text(&analysis, steps))?;
                 }
+                write!(out, "\n{}", verdict_table(&verdicts.jobs))?;
             }
         }
         out.flush()?;
-        let missed =
-            analysis.kernels.iter().any(|kernel| kernel.deadline_ns.is_some() && kernel.schedulable != Some(true));
-        Ok(if self.check && missed { Answer::No } else { Answer::Done })
+        Ok(self.answer(verdicts.all_proven(), verdicts.jobs.iter().any(|job| job.verdict.is_some())))
+    }
+
+    fn sporadic(&self, scenario: &Scenario) -> anyhow::Result<Answer> {
+        let mut jitters = by_name("--jitter", &self.jitter)?;
+        let jitter: Vec<Duration> =
+            scenario.threads.iter().map(|thread| jitters.remove(&*thread.label).unwrap_or_default()).collect();
+        if let Some(name) = jitters.keys().next() {
+            bail!("--jitter: no stream with operations and no host is called {name:?}");
+        }
+        // A few jobs of each stream are made up for the search.
+        let options = self.search.options(scenario, 64 * scenario.threads.len());
+        let verdicts = self.search.watched(|watch| judge_sporadic(scenario, &jitter, &options, watch))??;
+        let mut notes = scenario.notes.clone();
+        notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
+        notes.iter().for_each(|text| note(text));
+        self.write_stream_witness(&verdicts)?;
+        let mut out = output::stdout();
+        match self.format {
+            Format::Json => {
+                let document = serde_json::json!({
+                    "streams": verdicts.streams, "runs_searched": verdicts.runs, "notes": notes,
+                });
+                writeln!(out, "{document}")?;
+            }
+            Format::Csv => sporadic_csv(&verdicts.streams, &mut out)?,
+            Format::Table => write!(out, "{}", sporadic_table(&verdicts.streams))?,
+        }
+        out.flush()?;
+        let any = verdicts.streams.iter().any(|stream| stream.verdict.is_some());
+        let proven = |verdict: Option<Verdict>| verdict.is_none_or(|verdict| verdict == Verdict::Proven);
+        Ok(self.answer(verdicts.streams.iter().all(|stream| proven(stream.verdict)), any))
+    }
+
+    fn answer(&self, all_proven: bool, any_deadline: bool) -> Answer {
+        if self.check && !any_deadline {
+            note("--check: there is no deadline to check; --deadline STREAM=TIME gives one");
+        }
+        if self.check && !all_proven { Answer::No } else { Answer::Done }
+    }
+
+    fn write_job_witness(&self, verdicts: &JobVerdicts) -> anyhow::Result<()> {
+        let Some(path) = self.search.witness_file() else { return Ok(()) };
+        let late = |found: Option<Duration>, deadline: Option<Duration>| {
+            found.zip(deadline).map(|(found, deadline)| found.as_ns().saturating_sub(deadline.as_ns()))
+        };
+        let missed = verdicts.jobs.iter().enumerate().filter(|(_, job)| job.verdict == Some(Verdict::Missed));
+        let Some((index, job)) = missed.max_by_key(|(_, job)| late(job.worst_found_ns, job.deadline_ns)) else {
+            note("--witness: no run was found that misses a deadline, so nothing is written");
+            return Ok(());
+        };
+        let witness = verdicts.witness(index).context("the run found cannot be written as a scenario")?;
+        write_witness(path, &witness)?;
+        note(&format!("{}: job {} of {} misses its deadline", path.display(), job.job, job.stream));
+        Ok(())
+    }
+
+    fn write_stream_witness(&self, verdicts: &SporadicVerdicts) -> anyhow::Result<()> {
+        let Some(path) = self.search.witness_file() else { return Ok(()) };
+        let missed = verdicts.streams.iter().position(|stream| stream.verdict == Some(Verdict::Missed));
+        let Some(index) = missed else {
+            note("--witness: no run was found that misses a deadline, so nothing is written");
+            return Ok(());
+        };
+        let witness = verdicts.witness(index).context("the run found cannot be written as a scenario")?;
+        write_witness(path, &witness)?;
+        note(&format!("{}: a job of {} misses its deadline", path.display(), verdicts.streams[index].stream));
+        Ok(())
     }
 }
 

@@ -38,11 +38,11 @@ pub(crate) struct RunOptions {
     as_threads: bool,
     /// Release STREAM (a stream with operations, a host, or a benchmark's label) once every TIME; what has a single job
     /// repeats until the horizon. May be repeated
-    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_timing)]
+    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time)]
     period: Vec<(String, Duration)>,
     /// By when each job of STREAM, with all its kernels and copies, should have finished, counted from its release. May
     /// be repeated
-    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_timing)]
+    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time)]
     deadline: Vec<(String, Duration)>,
     /// End the run at this time, for example 10s
     #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
@@ -62,7 +62,7 @@ fn parse_block_duration(text: &str) -> Result<(String, Duration), String> {
     Ok((label.to_owned(), Duration::parse(time).map_err(|error| error.to_string())?))
 }
 
-fn parse_timing(text: &str) -> Result<(String, Duration), String> {
+pub(crate) fn parse_stream_time(text: &str) -> Result<(String, Duration), String> {
     let (stream, time) = text.rsplit_once('=').ok_or("expected STREAM=TIME, for example camera=40ms")?;
     match Duration::parse(time) {
         Ok(Duration::ZERO) => Err("expected a time above zero".to_owned()),
@@ -72,7 +72,7 @@ fn parse_timing(text: &str) -> Result<(String, Duration), String> {
 }
 
 /// The names and times of an option that may be repeated, each name once.
-fn by_name(option: &str, given: &[(String, Duration)]) -> anyhow::Result<BTreeMap<String, Duration>> {
+pub(crate) fn by_name(option: &str, given: &[(String, Duration)]) -> anyhow::Result<BTreeMap<String, Duration>> {
     let mut times = BTreeMap::new();
     for (name, time) in given {
         if times.insert(name.clone(), *time).is_some() {

@@ -42,7 +42,8 @@ pub(super) fn analysis_columns<'k, 'a: 'k>() -> Vec<Column<&'k AnalysedKernel<'a
         Column::new("response_ns", "response", |kernel| kernel.response_ns.into()),
         Column::new("safe_finish_ns", "safe finish", |kernel| kernel.safe_finish_ns.into()),
         Column::new("deadline_ns", "deadline", |kernel| kernel.deadline_ns.into()),
-        Column::new("schedulable", "schedulable", |kernel: &&AnalysedKernel<'_>| kernel.schedulable.into()).left(),
+        Column::new("schedulable", "merged SM in time", |kernel: &&AnalysedKernel<'_>| kernel.schedulable.into())
+            .left(),
         Column::data("safely_schedulable", |kernel| kernel.safely_schedulable.into()),
     ]);
     columns
