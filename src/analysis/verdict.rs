@@ -60,7 +60,7 @@ pub struct JobVerdict {
     pub released_ns: Instant,
     /// The longest response in any run that was simulated; `None`: it did not finish in any.
     pub worst_found_ns: Option<Duration>,
-    /// No response is longer; `None`: no bound is known.
+    /// No response is longer; `None`: no bound is known, as for what may go on after the horizon.
     pub bound_ns: Option<Duration>,
     /// Counted from the release: what the scenario states, or else the period.
     pub deadline_ns: Option<Duration>,
@@ -105,12 +105,15 @@ impl JobVerdicts {
 pub fn judge(scenario: &Scenario, options: &SearchOptions, watch: Watch<'_>) -> Result<JobVerdicts, ProgramError> {
     let bounds = finish_bounds(scenario, options.bound)?;
     let found = search(scenario, options, watch)?;
+    let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let jobs = found.jobs.iter().enumerate().map(|(index, job)| {
         let worst_found_ns = found.worst(index);
         let origin = Origin { thread: job.thread, iteration: job.job };
         // Simulation and analysis number launches alike, as long as these do not depend on completions.
         let own = |operation: u32| bounds.operations.get(operation as usize).filter(|known| known.origin == origin);
         let finish = job.finish(|operation| own(operation)?.finish).filter(|_| bounds.refusal.is_none());
+        // What is released after the horizon is not in the scenario, and might delay what then still runs.
+        let finish = finish.filter(|finish| *finish <= horizon);
         let bound_ns = finish.map(|finish| finish.since(job.released));
         JobVerdict {
             stream: job.stream.to_string(),

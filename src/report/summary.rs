@@ -199,7 +199,11 @@ impl<'a> Summary<'a> {
                 self.trace.operations().len()
             ));
         }
-        notes.extend(super::responses::responses(self.scenario, &self.jobs()).iter().filter_map(|row| row.note()));
+        notes.extend(
+            super::responses::responses(self.scenario, &self.jobs())
+                .iter()
+                .filter_map(super::responses::Responses::note),
+        );
         notes
     }
 }

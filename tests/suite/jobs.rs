@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use gpusched::hosts::{DeadlineOutcome, Jobs, simulate};
 use gpusched::report::{Summary, responses};
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{NotNative, ReadOptions, Scenario};
 use gpusched::time::Duration;
 use proptest::prelude::*;
 
@@ -192,7 +192,11 @@ proptest! {
     /// What is written in the native format runs the same.
     #[test]
     fn a_converted_scenario_runs_the_same(Case(scenario) in scenario(Limits::ALL)) {
-        let text = scenario.to_native_json().expect("its counts are small");
+        let text = match scenario.to_native_json() {
+            Ok(text) => text,
+            Err(NotNative::NeverRuns { .. } | NotNative::CrossingLoops { .. } | NotNative::NoTime) => return Ok(()),
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
         let again = Scenario::from_json("converted.json", &text, &ReadOptions::default());
         let again = match again {
             Ok(again) => again,

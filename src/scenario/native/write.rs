@@ -26,6 +26,21 @@ pub enum NotNative {
         /// How many.
         count: u64,
     },
+    /// A thread that never runs, and yet holds others at a barrier until its release. No reader makes one.
+    #[error("{thread:?} takes part in a barrier and has no iteration")]
+    NeverRuns {
+        /// The thread's label.
+        thread: String,
+    },
+    /// A run of no length.
+    #[error("the horizon is 0 s, and a scenario file needs one of at least 1 ns")]
+    NoTime,
+    /// A loop that begins inside an earlier one. No reader makes one.
+    #[error("{thread:?} has a loop that begins inside an earlier one")]
+    CrossingLoops {
+        /// The thread's label.
+        thread: String,
+    },
     /// Steps that name a kernel, copy, stream or step that does not exist.
     #[error("{thread:?} uses a kernel, copy, stream or step that the scenario does not have")]
     Unknown {
@@ -53,6 +68,9 @@ impl Scenario {
         file.insert("device".to_owned(), device(self.device()));
         file.insert("placement".to_owned(), json!(self.placement.name()));
         file.insert("seed".to_owned(), json!(self.seed));
+        if self.horizon == Some(Duration::ZERO) {
+            return Err(NotNative::NoTime);
+        }
         if let Some(horizon) = self.horizon {
             file.insert("horizon".to_owned(), time(horizon));
         }
@@ -133,8 +151,11 @@ impl<'a> Writer<'a> {
     fn threads(&self) -> Result<(Vec<Value>, Vec<Value>), NotNative> {
         let mut of_streams: Vec<(StreamId, &HostThread)> = Vec::new();
         // What never runs has no place in a file.
-        let threads: Vec<&HostThread> =
-            self.scenario.threads.iter().filter(|thread| thread.iterations != Some(0)).collect();
+        let runs = |thread: &&HostThread| thread.iterations != Some(0) && thread.time_limit != Some(Duration::ZERO);
+        if let Some(idle) = self.scenario.threads.iter().find(|thread| !runs(thread) && thread.barriers().count() > 0) {
+            return Err(NotNative::NeverRuns { thread: idle.label.to_string() });
+        }
+        let threads: Vec<&HostThread> = self.scenario.threads.iter().filter(runs).collect();
         for &thread in &threads {
             let last = of_streams.iter().map(|(stream, _)| *stream).filter(|stream| *stream != StreamId::NULL).max();
             match self.stream_of(thread) {
@@ -184,7 +205,7 @@ impl<'a> Writer<'a> {
         };
         let submits =
             |step: &Step| matches!(*step, Step::Launch(_, to) | Step::Copy(_, to) | Step::Memset(to) if to == stream);
-        let limited = thread.period.is_some() || thread.iterations == Some(1);
+        let limited = thread.period.is_some_and(|period| period > Duration::ZERO) || thread.iterations == Some(1);
         let plain = thread.barrier.is_none() && thread.time_limit.is_none() && limited;
         let named = self.stream_name(stream)? == &*thread.label;
         (plain && named && thread.steps.iter().all(submits)).then_some(stream)
@@ -214,7 +235,7 @@ impl<'a> Writer<'a> {
         match thread.time_limit {
             Some(limit) => entry.insert("time_limit".to_owned(), time(limit)),
             // Without any limit stated a host runs once.
-            None if thread.iterations.is_none() && thread.period.is_none() => {
+            None if thread.iterations.is_none() && thread.period.is_none_or(|period| period == Duration::ZERO) => {
                 entry.insert("time_limit".to_owned(), json!(LONGEST))
             }
             None => None,
@@ -231,7 +252,7 @@ impl<'a> Writer<'a> {
                     let body: Vec<(usize, Value)> = steps.split_off(first);
                     let starts_here = body.first().is_some_and(|(start, _)| *start == from);
                     if !starts_here {
-                        return Err(NotNative::Unknown { thread: thread.label.to_string() });
+                        return Err(NotNative::CrossingLoops { thread: thread.label.to_string() });
                     }
                     let body: Vec<Value> = body.into_iter().map(|(_, step)| step).collect();
                     steps.push((from, json!({"repeat": count(thread, "repetitions", times)?, "steps": body})));
@@ -284,11 +305,13 @@ fn timing(thread: &HostThread, iterations: &str, entry: &mut Map<String, Value>)
     if thread.release > Duration::ZERO {
         entry.insert("release".to_owned(), time(thread.release));
     }
-    if let Some(period) = thread.period {
+    // A period of no length is none: iterations follow one another.
+    let period = thread.period.filter(|period| *period > Duration::ZERO);
+    if let Some(period) = period {
         entry.insert("period".to_owned(), time(period));
     }
     // A stream without a period has one job, and no key to say so.
-    if let Some(number) = thread.iterations.filter(|_| iterations != "jobs" || thread.period.is_some()) {
+    if let Some(number) = thread.iterations.filter(|_| iterations != "jobs" || period.is_some()) {
         entry.insert(iterations.to_owned(), json!(count(thread, "iterations", number)?));
     }
     if let Some(deadline) = thread.deadline {
