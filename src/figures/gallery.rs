@@ -16,7 +16,9 @@ pub fn gallery(figures: &[(Figure, Option<Made>)]) -> String {
     let mut page = format!(
         "{GALLERY_MARK}\n\n# Figures and tables of the papers, computed\n\nEvery picture and every CSV file here is \
          written by `gpusched figures`, from the scenarios and generators that the project ships. *Published* is what \
-         the paper says; *here* is what came out.\n"
+         the paper says; *here* is what came out. Under which inputs a claim holds, and what is not covered, is in \
+         [what was reproduced](../docs/reproduction.md); where print fails or can be read in two ways, in the \
+         [errata](../docs/errata.md).\n"
     );
     for paper in Paper::ALL {
         let mut of_paper = figures.iter().filter(|(figure, _)| figure.paper == paper).peekable();

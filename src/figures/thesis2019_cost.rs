@@ -34,8 +34,8 @@ pub(super) const FIGURES: &[Figure] = &[
                 "thesis2019-figure-3-11-blocks.svg",
                 "thesis2019-figure-3-11.csv",
             ],
-            finding: "The first holds: with twice as many kernels the loop takes more than three times as many turns. \
-                      Against blocks, of which there are twice as many then, it bends as much; the author's own fit is of \
+            finding: "The first holds: with twice as many kernels the loop takes about three to four times as many \
+                      turns. Against blocks, of which there are twice as many then, it bends as much; the author's own fit is of \
                       degree two there. The inputs are those of the author's public program `rta_plot`: 1 to 20 kernels, \
                       grids of 2 to 100 blocks, C from 20 to 100, g_max = 30; the second curve has g_max = 10, as the \
                       name of the picture there says. The fits have that program's degrees. Our times are of a \
@@ -77,12 +77,12 @@ pub(super) const FIGURES: &[Figure] = &[
                 "thesis2019-figure-3-13-c.svg",
                 "thesis2019-figure-3-13.csv",
             ],
-            finding: "(c) holds: about 250 blocks take more than twice the turns as 20 kernels with grids up to 25 than as \
-                      5 kernels with grids up to 100. The inputs are those of the author's `rta_mplot`: 1 to 20 kernels, \
+            finding: "(c) holds: about 250 blocks take more than twice the turns as 16 kernels with grids up to 25 than as \
+                      6 kernels with grids up to 100 (74 and 29). The inputs are those of the author's `rta_mplot`: 1 to 20 kernels, \
                       grids from 2 to 10, 25, 50 or 100 blocks, C from 20 to 100, g_max = 32. Grid size is of minor \
                       influence for a given number of blocks, as in (c); for a given number of kernels, as in (a), it is \
-                      what counts, here as in the thesis' own picture: with 20 kernels, grids up to 100 take about six \
-                      times the turns of grids up to 10.",
+                      what counts, here as in the thesis' own picture: with 20 kernels, grids up to 100 take about \
+                      seven times the turns of grids up to 10.",
         },
         make: Make::Own(figure_3_13),
     },

@@ -5,12 +5,18 @@
 //! cargo test --release --test suite -- --ignored --nocapture evr_figures
 //! ```
 
+use std::fs;
+use std::path::Path;
+
 use gpusched::applications::{ApplicationSet, Class, Injections};
 use gpusched::experiments::evr::{SweepOptions, SweepPoint, Variation, per_period, random_injection, ratios, sweep};
+use gpusched::experiments::study::{Study, StudySummary};
 use gpusched::hosts::Scheduler;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::report::application_curves::{Curves, Quantity};
+use gpusched::report::study_table::summary_csv;
 use gpusched::time::Duration;
+use serde_json::{Value, json};
 
 fn builtin(name: &str) -> ApplicationSet {
     let text = ApplicationSet::builtin_json(name).expect("it is built in");
@@ -65,6 +71,27 @@ fn figure_6_has_the_shape_that_the_paper_describes_where_applications_are_narrow
     }
     for count in 5..=7 {
         assert!(met(Scheduler::GpuEvr, count) > 2.0 * met(Scheduler::PlainStreams, count));
+    }
+}
+
+/// The map of regions at four of its 336 places, from the study that draws it. A sample depends on the seed, the point's
+/// parameters and its number only, so a smaller grid has the same rows.
+#[test]
+fn committed_rows_of_the_map_of_regions_come_out_again() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).expect("it is there");
+    let mut file: Value = serde_json::from_str(&read("studies/gpu-evr-regions.json")).expect("it is JSON");
+    file["grid"]["per_period"] = json!([1, 3]);
+    file["grid"]["saturation_sms"] = json!([4, 13]);
+    file["grid"]["tightness_percent"] = json!([130]);
+    let no_file = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let study = Study::from_json("gpu-evr-regions.json", &file.to_string(), &no_file).expect("it is sound");
+    let summary = StudySummary::compute(&study).expect("it runs");
+    let committed = read("output/gpu-evr2014-regions.csv");
+    let here = summary_csv(&study, &summary);
+    assert_eq!(here.lines().count(), 1 + 2 * 2 * 4);
+    for row in here.lines() {
+        assert!(committed.lines().any(|line| line == row), "{row}");
     }
 }
 
