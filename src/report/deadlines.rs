@@ -46,6 +46,11 @@ impl DueJobs {
         self.period.checked_mul(number).map_or(Instant::MAX, |passed| self.released.saturating_add(passed))
     }
 
+    /// When it finished; `None` if it had not when the run ended.
+    pub(super) fn finished(&self) -> Option<Instant> {
+        self.response.map(|response| self.released.saturating_add(response))
+    }
+
     pub(super) fn is_missed(&self) -> bool {
         self.outcome == DeadlineOutcome::Missed
     }

@@ -11,6 +11,7 @@ mod audit_oracle;
 mod bad_input;
 mod channels;
 mod command_line;
+mod deadlines;
 mod documentation;
 mod engine_properties;
 mod evr;
