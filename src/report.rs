@@ -11,6 +11,7 @@ pub mod chunk_cycle;
 mod columns;
 pub mod cost_chart;
 mod csv;
+mod deadlines;
 pub mod device_table;
 mod examiner_log;
 mod findings;

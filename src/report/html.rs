@@ -11,6 +11,7 @@ mod blocks;
 mod data;
 mod escape;
 mod instants;
+mod jobs;
 mod page;
 mod palette;
 mod queues;

@@ -4,7 +4,7 @@
 //! | process | its tracks |
 //! | --- | --- |
 //! | host | a lane for each host thread; a slice without length for each instant at which it submits something |
-//! | streams | a lane for each stream: the operation at the head of its queue, from then until it completes |
+//! | streams | a lane for each stream: the operation at the head of its queue, from then until it completes; an asynchronous slice for each job that missed its deadline, from then until it finished |
 //! | queues | an asynchronous slice for each operation in an EE or CE queue, from its entry until it leaves; counters of their lengths |
 //! | copy engines | a lane for each engine: the copies that it serves |
 //! | SM n | as many lanes as blocks run on it at once: the blocks; a counter of the thread slots taken |
@@ -17,6 +17,7 @@
 //! slice it has read last.
 
 mod blocks;
+mod deadlines;
 mod event;
 mod number;
 mod operations;
@@ -59,6 +60,7 @@ pub fn perfetto_trace(runs: &[PerfettoRun<'_>], mut out: impl Write) -> io::Resu
         tracks.write_names(&mut events)?;
         operations::write(run, &tracks, &mut events)?;
         if !run.blocks_only {
+            deadlines::write(&run.summary, &tracks, &mut events)?;
             queues::write(run, &tracks, &mut events)?;
         }
         blocks::write(run, &tracks, &mut next_lane, &mut events)?;

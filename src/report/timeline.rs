@@ -1,7 +1,8 @@
 //! Timelines of blocks on SMs: the layout, as plain data.
 //!
 //! From top to bottom: title, legend, one band for each SM, one lane for each copy engine in use, the panels of occupancy
-//! and of queues if asked for, one row with launch arrows for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as high as the
+//! and of queues if asked for, one row with launch arrows
+//! and marks of deadlines for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as high as the
 //! share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS 2017.
 
 mod across;
@@ -10,6 +11,7 @@ mod bands;
 mod comparison;
 mod context;
 mod copies;
+mod deadlines;
 mod draw;
 mod error;
 mod items;
@@ -295,6 +297,23 @@ pub struct StreamRow {
     pub area: Rect,
     /// Launches, in order of time.
     pub arrows: Vec<Arrow>,
+    /// Deadlines of the jobs that end in it, in order of time.
+    pub deadlines: Vec<DeadlineMark>,
+}
+
+/// The deadline of a job, or deadlines too close to tell apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadlineMark {
+    /// Where.
+    pub x: Length,
+    /// Width of its head: less where marks are close.
+    pub head: Length,
+    /// How many jobs.
+    pub jobs: u64,
+    /// Those of them that missed it.
+    pub missed: u64,
+    /// Which jobs, and what became of them.
+    pub explanation: String,
 }
 
 /// Operations submitted to one stream at one time, or at times too close to tell apart.
@@ -332,6 +351,19 @@ pub struct LegendMark {
     pub fill: Fill,
     /// Where.
     pub area: Rect,
-    /// Shown as a thin line in the figure.
-    pub thin: bool,
+    /// How it is shown in the figure.
+    pub symbol: LegendSymbol,
+}
+
+/// How something that the legend explains is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LegendSymbol {
+    /// As an area.
+    Area,
+    /// As a thin line.
+    Thin,
+    /// As the mark of a deadline that was not missed.
+    Deadline,
+    /// As the mark of a missed deadline.
+    DeadlineMissed,
 }

@@ -5,7 +5,7 @@ use std::time::Instant as Clock;
 use gpusched::device::{BlockShape, Device};
 use gpusched::hosts::simulate;
 use gpusched::report::Summary;
-use gpusched::report::timeline::{Band, Blocks, HeightBy, Timeline, TimelineOptions};
+use gpusched::report::timeline::{Band, Blocks, HeightBy, LegendSymbol, Timeline, TimelineOptions};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
@@ -113,7 +113,9 @@ fn kernels_without_shared_memory_are_thin_lines_when_height_is_shared_memory() {
         assert_eq!(titles, ["K1", "K2", "K6", "K3"]);
         assert!(band.thin.iter().all(|line| line.area.y >= band.area.bottom()));
         assert!(
-            timeline.legend.iter().any(|entry| entry.full == "K1 (6 × none)" && entry.mark.is_some_and(|m| m.thin))
+            timeline.legend.iter().any(
+                |entry| entry.full == "K1 (6 × none)" && entry.mark.is_some_and(|m| m.symbol == LegendSymbol::Thin)
+            )
         );
     });
 }

@@ -12,6 +12,7 @@ mod bad_input;
 mod bounds;
 mod channels;
 mod command_line;
+mod deadlines;
 mod documentation;
 mod engine_properties;
 mod evr;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::HtmlRun;
 use super::blocks::{self, SmBlocks};
 use super::instants::{Exact, Instants};
+use super::jobs::{Deadlines, ResponseRow};
 use super::palette::Palette;
 use super::queues::QueueData;
 use super::waits::Waits;
@@ -47,6 +48,8 @@ struct RunData<'a> {
     /// Number of the instant at which the run ended.
     end: i64,
     operations: Operations,
+    deadlines: Deadlines,
+    responses: Vec<ResponseRow<'a>>,
     queues: Vec<QueueData<'a>>,
     waits: Waits,
     sms: Vec<SmBlocks>,
@@ -151,6 +154,8 @@ impl<'a> RunData<'a> {
             queues: queues.iter().map(|contents| QueueData::new(contents, trace.streams(), &instants)).collect(),
             waits: Waits::new(&reasons, &names, &operations.launched, &instants),
             operations,
+            deadlines: Deadlines::new(&run.summary),
+            responses: ResponseRow::rows(&run.summary),
             sms: by_sm.iter().map(|blocks| SmBlocks::new(blocks, device.warps_per_sm(), &instants)).collect(),
             instants,
         }

@@ -62,6 +62,11 @@ impl<'a> Tracks<'a> {
         Lane { process: self.first_process + COPY_ENGINES, number: self.first_engine + engine }
     }
 
+    /// The process of the streams.
+    pub(super) fn streams(&self) -> u32 {
+        self.first_process + STREAMS
+    }
+
     /// The process of the EE and CE queues.
     pub(super) fn queues(&self) -> u32 {
         self.first_process + QUEUES

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::context::{Context, short, starting_at};
+use super::deadlines::Deadlines;
 use super::{Arrow, Label, LabelStyle, StreamRow};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, MM, Rect, font};
@@ -28,8 +29,8 @@ pub(super) struct Group {
     operations: Vec<OperationId>,
 }
 
-/// The streams that operations of the window belong to, those behind the first ones together.
-pub(super) fn groups(context: &Context<'_>) -> Vec<Group> {
+/// The streams that operations and deadlines of the window belong to, those behind the first ones together.
+pub(super) fn groups(context: &Context<'_>, deadlines: &Deadlines) -> Vec<Group> {
     let mut streams: BTreeMap<StreamId, Vec<OperationId>> = BTreeMap::new();
     let window = &context.scale.window;
     for (id, record) in (0..).map(OperationId).zip(context.summary.trace.operations()) {
@@ -40,6 +41,9 @@ pub(super) fn groups(context: &Context<'_>) -> Vec<Group> {
         if chosen && window.start <= record.launched() && record.launched() <= window.end {
             streams.entry(record.stream).or_default().push(id);
         }
+    }
+    for stream in deadlines.streams() {
+        streams.entry(stream).or_default();
     }
     let mut groups: Vec<Group> = Vec::new();
     for (position, (stream, operations)) in streams.into_iter().enumerate() {
@@ -92,9 +96,10 @@ pub(super) fn fitted_name((name, suffix): &(String, String), room: Length) -> St
     format!("{}{suffix}", font::truncated(name, size, false, rest))
 }
 
-/// One row: its arrows and what is written beside them.
+/// One row: its arrows, what is written beside them, and its deadlines.
 pub(super) fn row(
     context: &Context<'_>,
+    deadlines: &Deadlines,
     group: &Group,
     (name, suffix): &(String, String),
     area: Rect,
@@ -124,16 +129,26 @@ pub(super) fn row(
             arrow.head = arrow.head.min(room);
         }
     }
+    let deadlines = deadlines.marks(context, &group.streams);
     let edge = context.scale.right() + MM;
     for position in 0..arrows.len() {
-        let until = arrows.get(position + 1).map_or(edge, |next| next.x - BESIDE);
         let arrow = &arrows[position];
-        let left = arrow.x + BESIDE;
+        // A text begins behind marks that touch the arrow, and ends before the next one.
+        let mut left = arrow.x + BESIDE;
+        let mut until = arrows.get(position + 1).map_or(edge, |next| next.x - BESIDE);
+        let first = deadlines.partition_point(|mark| mark.x + BESIDE <= arrow.x);
+        for mark in &deadlines[first..] {
+            if mark.x - BESIDE > left {
+                until = until.min(mark.x - BESIDE);
+                break;
+            }
+            left = left.max(mark.x + BESIDE);
+        }
         let size = Theme::PAPER.small_size;
         let fitting = texts(context, arrow).into_iter().find(|text| font::width(text, size, false) <= until - left);
         arrows[position].label = fitting.map(|text| starting_at(text, left, area.centre().y, size, LabelStyle::Normal));
     }
-    StreamRow { streams: group.streams.clone(), name: format!("{name}{suffix}"), label, area, arrows }
+    StreamRow { streams: group.streams.clone(), name: format!("{name}{suffix}"), label, area, arrows, deadlines }
 }
 
 /// What may be written beside an arrow, best first. Kernels are named; copies only where there are no kernels.

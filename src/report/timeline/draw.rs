@@ -3,8 +3,11 @@
 use super::context::{Context, PALE, fill_of};
 use super::options::TimelineOptions;
 use super::tooltip::Tooltips;
-use super::{Arrow, Band, Label, LabelStyle, Lane, LegendEntry, Occupancy, QueueRow, StreamRow, Timeline};
-use crate::draw::theme::{Colour, Fill, Theme, line_colour};
+use super::{
+    Arrow, Band, Label, LabelStyle, Lane, LegendEntry, LegendMark, LegendSymbol, Occupancy, QueueRow, StreamRow,
+    Timeline,
+};
+use crate::draw::theme::{self, Colour, Fill, Theme, line_colour};
 use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text};
 use crate::report::Summary;
 
@@ -111,13 +114,7 @@ impl Pen<'_> {
 
     fn legend(&mut self, entry: &LegendEntry) {
         let mut shapes = Vec::new();
-        if let Some(mark) = entry.mark {
-            let middle = mark.area.centre().y;
-            let area = if mark.thin { Rect { y: middle - MM / 8, height: MM / 4, ..mark.area } } else { mark.area };
-            let (fill, stroke) =
-                if mark.thin { (Fill::plain(mark.fill.ink), None) } else { (mark.fill, Some(OUTLINE)) };
-            shapes.push(Shape::Box { area, fill: Some(fill), stroke });
-        }
+        shapes.extend(entry.mark.iter().flat_map(legend_shapes));
         shapes.push(text(&entry.label));
         self.shapes.push(Shape::Explained { tooltip: entry.full.clone(), shapes });
     }
@@ -225,6 +222,10 @@ impl Pen<'_> {
             let tooltip = self.tooltips.arrow(row, arrow);
             self.shapes.push(Shape::Explained { tooltip, shapes });
         }
+        for mark in &row.deadlines {
+            let shapes = deadline_shapes(mark.x, mark.head, mark.missed > 0, &row.area);
+            self.shapes.push(Shape::Explained { tooltip: mark.explanation.clone(), shapes });
+        }
         let name = row.name.clone();
         self.shapes.push(Shape::Explained { tooltip: name, shapes: vec![text(&row.label)] });
     }
@@ -250,6 +251,41 @@ fn arrow_shapes(arrow: &Arrow, row: &Rect) -> Vec<Shape> {
         let corners =
             vec![corner(x, tip), corner(x + arrow.head / 2, tip + HEAD), corner(x - arrow.head / 2, tip + HEAD)];
         shapes.push(Shape::Polygon { corners, fill: Fill::plain(colour), stroke: None });
+    }
+    shapes
+}
+
+/// What stands beside a text of the legend.
+fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
+    let middle = mark.area.centre();
+    let missed = mark.symbol == LegendSymbol::DeadlineMissed;
+    match mark.symbol {
+        LegendSymbol::Area => vec![Shape::Box { area: mark.area, fill: Some(mark.fill), stroke: Some(OUTLINE) }],
+        LegendSymbol::Thin => {
+            let area = Rect { y: middle.y - MM / 8, height: MM / 4, ..mark.area };
+            vec![Shape::Box { area, fill: Some(Fill::plain(mark.fill.ink)), stroke: None }]
+        }
+        LegendSymbol::Deadline | LegendSymbol::DeadlineMissed => deadline_shapes(middle.x, HEAD, missed, &mark.area),
+    }
+}
+
+/// An arrow that points downwards, as deadlines are drawn where arrows upwards are releases: with an open head, or
+/// filled and crossed out if the deadline was missed.
+fn deadline_shapes(x: Length, head: Length, missed: bool, row: &Rect) -> Vec<Shape> {
+    let colour = if missed { theme::MARK } else { Colour::BLACK };
+    let stroke = Stroke { colour, width: THEME.arrow_line };
+    let (top, tip) = (row.y + MM / 4, row.bottom());
+    let point = |x, y| Point { x, y };
+    let mut shapes = vec![Shape::Line { from: point(x, top), to: point(x, tip - HEAD), stroke }];
+    let corners = vec![point(x, tip), point(x + head / 2, tip - HEAD), point(x - head / 2, tip - HEAD)];
+    let fill = Fill::plain(if missed { colour } else { Colour::WHITE });
+    shapes.push(Shape::Polygon { corners, fill, stroke: Some(Stroke { colour, width: THEME.thin_line }) });
+    if missed {
+        let (middle, reach) = ((top + tip - HEAD) / 2, head / 2);
+        for slope in [-1, 1] {
+            let [from, to] = [-1, 1].map(|side| point(x + side * reach, middle + side * slope * reach));
+            shapes.push(Shape::Line { from, to, stroke });
+        }
     }
     shapes
 }

@@ -1,6 +1,7 @@
 //! The whole layout, from top to bottom.
 
 use super::context::{BESIDE_PLOT, Context, MARGIN, ending_at, starting_at};
+use super::deadlines::Deadlines;
 use super::error::TimelineError;
 use super::options::TimelineOptions;
 use super::queues::Queues;
@@ -29,7 +30,8 @@ impl Timeline {
     pub fn new(summary: &Summary<'_>, options: &TimelineOptions) -> Result<Self, TimelineError> {
         options.check(summary.scenario)?;
         let mut context = context(summary, options)?;
-        let streams = arrows::groups(&context);
+        let deadlines = Deadlines::new(&context);
+        let streams = arrows::groups(&context, &deadlines);
         let names: Vec<(String, String)> = streams.iter().map(|group| arrows::name(&context, group)).collect();
         let queues = options.queues.then(|| Queues::new(&context));
         let queue_names = queues.as_ref().map_or_else(Vec::new, |queues| queues.names(&context));
@@ -42,7 +44,7 @@ impl Timeline {
         if options.title {
             bottom = title(&context, bottom, &mut captions);
         }
-        let (legend, bottom) = legend::legend(&context, MARGIN, options.width - MARGIN, bottom);
+        let (legend, bottom) = legend::legend(&context, &deadlines, MARGIN, options.width - MARGIN, bottom);
         let top = bottom + MM;
         let (bands, across, bottom) = bands::bands(&context, top);
         captions.extend(height_title(&context, top, bottom));
@@ -63,7 +65,7 @@ impl Timeline {
             let text = arrows::fitted_name(name, room);
             let right = area.x - BESIDE_PLOT;
             let label = ending_at(text, right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
-            rows.push(arrows::row(&context, group, name, area, label));
+            rows.push(arrows::row(&context, &deadlines, group, name, area, label));
         }
         let plot = Rect::between(context.scale.left, top, context.scale.right(), row_top);
 

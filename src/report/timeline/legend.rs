@@ -1,8 +1,9 @@
 //! What colours and hatches mean.
 
 use super::context::{Context, PALE, fill_of, starting_at};
+use super::deadlines::Deadlines;
 use super::options::HeightBy;
-use super::{LabelStyle, LegendEntry, LegendMark, copies};
+use super::{LabelStyle, LegendEntry, LegendMark, LegendSymbol, copies};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, font};
 use crate::workload::{KernelId, OperationKind};
@@ -15,10 +16,16 @@ const BETWEEN: Length = 2 * MM;
 const ROW: Length = 3 * MM + MM / 5;
 
 /// The legend between `left` and `right`, below `top`, and where it ends.
-pub(super) fn legend(context: &Context<'_>, left: Length, right: Length, top: Length) -> (Vec<LegendEntry>, Length) {
+pub(super) fn legend(
+    context: &Context<'_>,
+    deadlines: &Deadlines,
+    left: Length,
+    right: Length,
+    top: Length,
+) -> (Vec<LegendEntry>, Length) {
     let size = Theme::PAPER.text_size;
-    let entries = entries(context);
-    let lead = |mark: &Option<(Fill, bool)>| if mark.is_some() { MARK.0 + BESIDE_MARK } else { 0 };
+    let entries = entries(context, deadlines);
+    let lead = |mark: &Option<(Fill, LegendSymbol)>| if mark.is_some() { MARK.0 + BESIDE_MARK } else { 0 };
     let widest = entries.iter().map(|(mark, text)| lead(mark) + font::width(text, size, false)).max().unwrap_or(0);
     // However long a name is, two of them fit side by side.
     let column = (widest + BETWEEN).min((right - left) / 2);
@@ -34,9 +41,9 @@ pub(super) fn legend(context: &Context<'_>, left: Length, right: Length, top: Le
         let text = font::truncated(&full, size, false, room);
         let style = if mark.is_some() { LabelStyle::Normal } else { LabelStyle::Quiet };
         let label = starting_at(text, x + lead(&mark), y + ROW / 2, size, style);
-        let mark = mark.map(|(fill, thin)| LegendMark {
+        let mark = mark.map(|(fill, symbol)| LegendMark {
             fill,
-            thin,
+            symbol,
             area: Rect { x, y: y + (ROW - MARK.1) / 2, width: MARK.0, height: MARK.1 },
         });
         placed.push(LegendEntry { mark, label, full });
@@ -44,8 +51,8 @@ pub(super) fn legend(context: &Context<'_>, left: Length, right: Length, top: Le
     (placed, top + ROW * Length::try_from(rows).unwrap_or(0))
 }
 
-/// Marks and texts: the kernels that are seen, other kernels, copies, what the kernels' numbers mean.
-fn entries(context: &Context<'_>) -> Vec<(Option<(Fill, bool)>, String)> {
+/// Marks and texts: the kernels that are seen, other kernels, copies, deadlines, what the kernels' numbers mean.
+fn entries(context: &Context<'_>, deadlines: &Deadlines) -> Vec<(Option<(Fill, LegendSymbol)>, String)> {
     let seen = kernels_seen(context);
     let chosen: Vec<KernelId> = seen.iter().copied().filter(|id| context.is_chosen(*id)).collect();
     let mut entries = Vec::new();
@@ -57,7 +64,8 @@ fn entries(context: &Context<'_>) -> Vec<(Option<(Fill, bool)>, String)> {
             HeightBy::SharedMemory => copies::bytes(u64::from(kernel.shape.shared_memory_bytes)),
             HeightBy::Registers => context.units(kernel).to_string(),
         };
-        let mark = (fill_of(context, Some(*id)), context.units(kernel) == 0);
+        let symbol = if context.units(kernel) == 0 { LegendSymbol::Thin } else { LegendSymbol::Area };
+        let mark = (fill_of(context, Some(*id)), symbol);
         let shared = match kernel.shape.shared_memory_bytes {
             held if held > 0 && shows_shared_memory(context) => format!(", {}", copies::bytes(u64::from(held))),
             _ => String::new(),
@@ -68,12 +76,13 @@ fn entries(context: &Context<'_>) -> Vec<(Option<(Fill, bool)>, String)> {
         entries.push((None, format!("and {} more kernels", chosen.len() - MOST_KERNELS)));
     }
     if chosen.len() < seen.len() {
-        entries.push((Some((PALE, false)), "other kernels".to_owned()));
+        entries.push((Some((PALE, LegendSymbol::Area)), "other kernels".to_owned()));
     }
     for direction in copies::directions(context) {
         let text = format!("copy {}", copies::short_name(direction));
-        entries.push((Some((copies::fill_of(direction), false)), text));
+        entries.push((Some((copies::fill_of(direction), LegendSymbol::Area)), text));
     }
+    entries.extend(deadlines.legend().into_iter().map(|(symbol, text)| (Some((PALE, symbol)), text)));
     if !chosen.is_empty() {
         let seen = chosen.iter().filter_map(|id| context.kernel(*id));
         let shared = shows_shared_memory(context) && seen.map(|kernel| kernel.shape.shared_memory_bytes).any(|b| b > 0);

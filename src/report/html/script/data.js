@@ -147,6 +147,12 @@ class Run {
     this.queues = data.queues.map((columns) => new Queue(columns));
     this.queuesByName = new Map(this.queues.map((queue) => [`${queue.kind} ${queue.number}`, queue]));
     this.readWaits(data.waits);
+    this.dueNs = data.deadlines.due_ns.map(BigInt);
+    this.deadlinesByStream = new Map();
+    data.deadlines.stream.forEach((stream, job) => {
+      if (!this.deadlinesByStream.has(stream)) this.deadlinesByStream.set(stream, []);
+      this.deadlinesByStream.get(stream).push(job);
+    });
   }
 
   /** Brings the waits, which are written as steps, into columns. */

@@ -86,6 +86,7 @@ class Painter {
       if (row.kind === "sm") this.blocks(row, faded);
       else this.operations(row, faded);
     }
+    if (row.kind === "stream") this.deadlines(row);
     context.restore();
     context.strokeStyle = app.colours.frame;
     context.lineWidth = 1;
@@ -215,10 +216,49 @@ class Painter {
     const { context, app } = this;
     context.fillStyle = app.colours.ink;
     context.beginPath();
-    context.moveTo(x - 4, top + 1);
-    context.lineTo(x + 4, top + 1);
-    context.lineTo(x, top + 9);
+    context.moveTo(x - 4, top + 9);
+    context.lineTo(x + 4, top + 9);
+    context.lineTo(x, top + 1);
     context.fill();
+  }
+
+  /** Deadlines: arrows downwards, crossed out where missed. Of several on one pixel a missed one is drawn. */
+  deadlines(row) {
+    const { app } = this;
+    const { run } = row;
+    const places = new Map();
+    for (const job of run.deadlinesByStream.get(row.stream) ?? []) {
+      const x = Math.floor(app.view.xOf(run.dueNs[job]));
+      if (x < app.view.left - 6 || x > app.view.left + app.view.width + 6) continue;
+      places.set(x, places.get(x) || run.deadlines.missed[job]);
+    }
+    for (const missed of [false, true]) {
+      for (const [x, isMissed] of places) if (isMissed === missed) this.deadline(x, row.top, row.top + row.height, missed);
+    }
+  }
+
+  deadline(x, top, bottom, missed) {
+    const { context, app } = this;
+    context.strokeStyle = missed ? app.colours.accent : app.colours.ink;
+    context.fillStyle = missed ? app.colours.accent : app.colours.page;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.moveTo(x, top);
+    context.lineTo(x, bottom - 8);
+    if (missed) {
+      context.moveTo(x - 4, top + 3);
+      context.lineTo(x + 4, top + 11);
+      context.moveTo(x + 4, top + 3);
+      context.lineTo(x - 4, top + 11);
+    }
+    context.stroke();
+    context.beginPath();
+    context.moveTo(x - 4, bottom - 8);
+    context.lineTo(x + 4, bottom - 8);
+    context.lineTo(x, bottom - 1);
+    context.closePath();
+    context.fill();
+    context.stroke();
   }
 
   /** When the same kernel finished in both runs, where that differs. */

@@ -47,6 +47,16 @@ function operationsAt(app, row, x, y) {
   return { kind: "operations", row, ids: onArrow ? ids : ids.slice(-1) };
 }
 
+/** The deadlines nearest to a place in the lower part of a stream's row, missed ones first; null if none is near. */
+function deadlinesAt(app, row, x, y) {
+  if (row.kind !== "stream" || y < row.top + row.height - 10) return null;
+  const { run } = row;
+  const near = (run.deadlinesByStream.get(row.stream) ?? []).filter((job) => Math.abs(x - app.view.xOf(run.dueNs[job])) <= REACH + 1);
+  if (near.length === 0) return null;
+  const { missed } = run.deadlines;
+  return { kind: "deadlines", row, jobs: [...near.filter((job) => missed[job]), ...near.filter((job) => !missed[job])] };
+}
+
 /** What is at a place of the canvas. */
 function findAt(app, x, y) {
   const { view, layout } = app;
@@ -54,7 +64,7 @@ function findAt(app, x, y) {
   if (y < AXIS_HEIGHT || x < view.left || x > view.left + view.width) return null;
   const row = layout.between(inside, inside).find((other) => other.top <= inside && inside <= other.top + other.height);
   if (!row || row.kind === "title") return null;
-  return row.kind === "sm" ? blockAt(app, row, x, inside) : operationsAt(app, row, x, inside);
+  return row.kind === "sm" ? blockAt(app, row, x, inside) : (deadlinesAt(app, row, x, inside) ?? operationsAt(app, row, x, inside));
 }
 
 /** The operations that a text means: by number (`#12`), or by part of a name of kernel, stream or benchmark. */

@@ -22,9 +22,9 @@ function copiesByEngine(run) {
   return [...lanes].sort((a, b) => a[0] - b[0]);
 }
 
-/** The operations of each stream that was used, in launch order, by stream. */
+/** The operations of each stream that was used or has deadlines, in launch order, by stream. */
 function operationsByStream(run) {
-  const rows = new Map();
+  const rows = new Map([...run.deadlinesByStream.keys()].map((stream) => [stream, []]));
   for (let id = 0; id < run.operationCount; id += 1) {
     const stream = run.operations.stream[id];
     if (!rows.has(stream)) rows.set(stream, []);

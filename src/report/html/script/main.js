@@ -14,6 +14,7 @@ function start() {
   new ResizeObserver(() => app.resize()).observe(app.scroller);
   app.resize();
   showLegend(app);
+  showResponses(app);
   showDifferences(app);
   showState(app);
   app.painter.draw();

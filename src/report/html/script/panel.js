@@ -62,6 +62,37 @@ function showLegend(app) {
   fill("streams", "stream", [...streams]);
 }
 
+const RESPONSE_COLUMNS = ["jobs", "min", "mean", "95 %", "99 %", "max", "deadline", "misses"];
+
+/** Response times of jobs, and which deadlines were missed. */
+function showResponses(app) {
+  const place = document.getElementById("responses");
+  place.replaceChildren();
+  for (const run of app.runs) {
+    if (run.responses.length === 0) continue;
+    place.append(element("h2", app.runs.length > 1 ? `Response times, ${run.name}` : "Response times"));
+    const time = (ns) => (ns === null ? "-" : formatTime(BigInt(ns)));
+    const table = element("table");
+    const heads = element("tr");
+    heads.append(...["jobs of", ...RESPONSE_COLUMNS].map((name) => element("th", name)));
+    table.append(heads);
+    for (const row of run.responses.slice(0, MOST_ENTRIES)) {
+      const { misses } = row;
+      const times = [row.min_ns, row.mean_ns, row.p95_ns, row.p99_ns, row.max_ns, row.deadline_ns].map(time);
+      const line = element("tr", "", misses === null || BigInt(misses) === 0n ? {} : { class: "missed" });
+      line.append(...[row.stream, row.jobs, ...times, misses ?? "-"].map((text) => element("td", String(text))));
+      table.append(line);
+      if (misses !== null && BigInt(misses) > 0n) {
+        place.append(element("p", `${row.stream} misses its deadline in ${misses} of ${row.jobs} jobs`, { class: "missed" }));
+      }
+    }
+    place.append(table, ...rest(run.responses.length - MOST_ENTRIES, "streams"));
+    const leftOut = BigInt(run.deadlines.left_out);
+    if (leftOut > 0n) place.append(element("p", `${leftOut} more jobs that had not begun have no mark in the figure`));
+  }
+  place.hidden = place.childElementCount === 0;
+}
+
 /** Finish times that differ between the runs; a click shows where. */
 function showDifferences(app) {
   const differing = app.differences();
@@ -99,6 +130,12 @@ function showFound(app, found) {
 function hoverLines(found) {
   const { run } = found.row;
   if (found.kind === "block") return blockText(run, found.row.sm, found.position);
+  if (found.kind === "deadlines") {
+    const texts = found.jobs.slice(0, 8).map((job) => run.deadlines.text[job]);
+    const missed = found.jobs.filter((job) => run.deadlines.missed[job]).length;
+    const head = found.jobs.length > 1 ? [`${found.jobs.length} deadlines, ${missed} of them missed`] : [];
+    return [...head, ...texts, ...(found.jobs.length > 8 ? [`and ${found.jobs.length - 8} more`] : [])];
+  }
   if (found.ids.length === 1) return operationText(run, found.ids[0]);
   const titles = found.ids.slice(0, 8).map((id) => run.title(id));
   const launched = formatTime(run.instants.ns(run.operations.launched[found.ids[0]]));
