@@ -99,6 +99,8 @@ pub struct AnalysedKernel<'a> {
 pub struct AnalysedCopy {
     /// Index of the host thread.
     pub benchmark: u32,
+    /// Iteration of the host thread.
+    pub iteration: u32,
     /// The host's call.
     pub launched: Instant,
     /// When it ends if kernels finish as analysed; `None` if the horizon comes first.
@@ -166,6 +168,7 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
     let copies = walked.operations.iter().filter_map(|record| match record.kind {
         OperationKind::Copy(_) => Some(AnalysedCopy {
             benchmark: record.origin.thread,
+            iteration: record.origin.iteration,
             launched: record.launched,
             finish: record.finish.filter(|finish| *finish <= walked.horizon),
         }),

@@ -10,8 +10,8 @@ use gpusched::scenario::amalthea::AmaltheaModel;
 use super::output::{Format, note};
 use super::{Answer, input, output};
 
-/// List what is read of an AMALTHEA model: runnables with their ticks and GPU properties, copies, processing units, and
-/// what was skipped.
+/// List what is read of an AMALTHEA model: runnables with their ticks and GPU properties, copies, processing units,
+/// stimuli, response-time requirements, and what was skipped.
 #[derive(Debug, Args)]
 pub(crate) struct Amalthea {
     /// Model file of Eclipse APP4MC; - reads standard input

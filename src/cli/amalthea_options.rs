@@ -34,6 +34,9 @@ pub(crate) struct ModelOptions {
     /// Leave out the copies around the runnables
     #[arg(long, help_heading = HEADING)]
     without_copies: bool,
+    /// Launch each runnable once, at t = 0, in place of the model's stimuli
+    #[arg(long, help_heading = HEADING)]
+    one_job: bool,
 }
 
 fn parse_size(text: &str) -> Result<(String, u32), String> {
@@ -64,6 +67,7 @@ impl ModelOptions {
             frequency: self.frequency,
             ticks: self.ticks.as_deref().and_then(TickBound::from_name).unwrap_or_default(),
             without_copies: self.without_copies,
+            one_job: self.one_job,
         })
     }
 
@@ -77,6 +81,7 @@ impl ModelOptions {
             ("--frequency", self.frequency.is_some()),
             ("--ticks", self.ticks.is_some()),
             ("--without-copies", self.without_copies),
+            ("--one-job", self.one_job),
         ]
         .into_iter()
         .find_map(|(option, given)| given.then_some(option))

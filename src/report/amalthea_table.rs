@@ -8,7 +8,9 @@ use serde::{Serialize, Serializer};
 
 use super::columns::plain_table;
 use super::csv::{field, optional};
-use crate::scenario::amalthea::{AmaltheaModel, ProcessingUnit, Runnable, TickEntry, Ticks};
+use crate::scenario::amalthea::{
+    Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, Ticks,
+};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -16,6 +18,8 @@ struct Document<'a> {
     #[serde(serialize_with = "runnables")]
     runnables: &'a [Runnable],
     processing_units: &'a [ProcessingUnit],
+    stimuli: &'a [Stimulus],
+    requirements: &'a [Requirement],
     skipped: &'a BTreeMap<String, u64>,
     notes: &'a [String],
 }
@@ -78,6 +82,8 @@ pub fn json(model: &AmaltheaModel<'_>, mut out: impl Write) -> io::Result<()> {
         version: &model.version,
         runnables: &model.runnables,
         processing_units: &model.processing_units,
+        stimuli: &model.stimuli,
+        requirements: &model.requirements,
         skipped: &model.skipped,
         notes: &model.notes,
     };
@@ -156,6 +162,37 @@ pub fn text(model: &AmaltheaModel<'_>) -> String {
                 dash(unit.kind.clone()),
                 dash(unit.frequency.map(|frequency| frequency.to_string())),
             ]);
+        }
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n{}", table.trim_fmt());
+    }
+    if !model.stimuli.is_empty() {
+        let mut table = plain_table(&["stimulus", "type", "from", "every", "jitter up to"], 2..5);
+        for stimulus in &model.stimuli {
+            let (from, every) = match stimulus.activation {
+                Activation::Periodic { offset_ns, period_ns } => (offset_ns, period_ns.to_string()),
+                Activation::Sporadic { offset_ns, shortest_ns, longest_ns } => match longest_ns {
+                    Some(longest) if longest == shortest_ns => (offset_ns, shortest_ns.to_string()),
+                    Some(longest) => (offset_ns, format!("{shortest_ns} to {longest}")),
+                    None => (offset_ns, format!("{shortest_ns} or more")),
+                },
+                Activation::Single { occurrence_ns } => (occurrence_ns, "-".to_owned()),
+            };
+            let jitter = dash(stimulus.jitter_ns.map(|jitter| jitter.to_string()));
+            table.add_row(vec![stimulus.name.clone(), stimulus.kind.clone(), from.to_string(), every, jitter]);
+        }
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n{}", table.trim_fmt());
+    }
+    if !model.requirements.is_empty() {
+        let mut table = plain_table(&["requirement", "of", "name", "response time at most"], 3..4);
+        for requirement in &model.requirements {
+            let of = match requirement.of {
+                RequirementOf::Process => "process",
+                RequirementOf::Runnable => "runnable",
+            };
+            let limit = requirement.response_time_ns.to_string();
+            table.add_row(vec![requirement.name.clone(), of.to_owned(), requirement.target.clone(), limit]);
         }
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n{}", table.trim_fmt());

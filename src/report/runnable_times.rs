@@ -1,5 +1,5 @@
-//! The times of a run keyed by runnable (host thread), simulated and analysed, for a tool chain that goes on with its
-//! own model.
+//! The times of a run keyed by runnable (host thread) and job, simulated and analysed, for a tool chain that goes on with
+//! its own model.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use crate::analysis::Analysis;
 use crate::device::CopyDirection;
 use crate::time::{Duration, Instant};
 
-/// The times of one runnable, from t = 0; `None` where one was not reached, or not analysed.
+/// The times of one job of a runnable, from t = 0; `None` where one was not reached, or not analysed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunnableTimes<'a> {
     /// Its name.
@@ -47,9 +47,18 @@ pub struct RunnableTimes<'a> {
     pub analysed_response_ns: Option<Duration>,
     /// By when its kernel has finished even if blocks run shorter than stated.
     pub safe_kernel_finish_ns: Option<Instant>,
+    /// Number of the job (release, or iteration of the host thread), from 0.
+    pub job: u32,
+    /// Jobs of its runnable in this run.
+    pub jobs: u64,
+    /// Longest simulated response time of a job of its runnable; `None` if one of them did not finish.
+    pub worst_response_ns: Option<Duration>,
 }
 
-/// When the operations of one host thread begin and end.
+/// Host thread and iteration.
+type JobKey = (u32, u32);
+
+/// When the operations of one job begin and end.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     launched: Instant,
@@ -67,22 +76,23 @@ impl Span {
     }
 }
 
-fn join(spans: &mut BTreeMap<u32, Span>, thread: u32, launched: Instant, finish: Option<Instant>) {
+fn join(spans: &mut BTreeMap<JobKey, Span>, job: JobKey, launched: Instant, finish: Option<Instant>) {
     let span = Span { launched, finish };
-    spans.entry(thread).and_modify(|all| all.join(span)).or_insert(span);
+    spans.entry(job).and_modify(|all| all.join(span)).or_insert(span);
 }
 
-/// The times of all host threads that launch a kernel, in declaration order, beside what the analysis of the same
-/// scenario has, if there is one. Of a thread that launches several kernels, the last counts; from launch to end, all
-/// of its operations do.
+/// The times of all jobs of host threads that launch a kernel, thread by thread in declaration order, beside what the
+/// analysis of the same scenario has, if there is one. Of a job that launches several kernels, the last counts; from
+/// launch to end, all of its operations do.
 #[must_use]
 pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>) -> Vec<RunnableTimes<'a>> {
-    let mut by_thread: BTreeMap<u32, RunnableTimes<'a>> = BTreeMap::new();
+    let mut by_job: BTreeMap<JobKey, RunnableTimes<'a>> = BTreeMap::new();
     let mut spans = BTreeMap::new();
     for (kernel, (_, _, stated)) in summary.kernels().zip(summary.launches()) {
-        join(&mut spans, kernel.launch.benchmark, kernel.launched_ns, kernel.finish_ns);
-        by_thread.insert(
-            kernel.launch.benchmark,
+        let job = (kernel.launch.benchmark, kernel.launch.iteration);
+        join(&mut spans, job, kernel.launched_ns, kernel.finish_ns);
+        by_job.insert(
+            job,
             RunnableTimes {
                 runnable: kernel.launch.label,
                 grid_size: kernel.blocks,
@@ -100,46 +110,69 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>
                 analysed_finish_ns: None,
                 analysed_response_ns: None,
                 safe_kernel_finish_ns: None,
+                job: job.1,
+                jobs: 0,
+                worst_response_ns: None,
             },
         );
     }
     for (_, record, copy) in summary.copies() {
-        let Some(times) = by_thread.get_mut(&record.origin.thread) else { continue };
+        let job = (record.origin.thread, record.origin.iteration);
+        let Some(times) = by_job.get_mut(&job) else { continue };
         match copy.direction {
             CopyDirection::DeviceToHost => times.device_to_host_bytes += copy.bytes,
             _ => times.host_to_device_bytes += copy.bytes,
         }
-        join(&mut spans, record.origin.thread, record.launched(), record.finish());
+        join(&mut spans, job, record.launched(), record.finish());
     }
-    for (thread, times) in &mut by_thread {
-        let Some(span) = spans.get(thread) else { continue };
+    for (job, times) in &mut by_job {
+        let Some(span) = spans.get(job) else { continue };
         times.launched_ns = span.launched;
         (times.finish_ns, times.response_ns) = (span.finish, span.response());
     }
     if let Some(analysis) = analysis {
-        add_analysed(&mut by_thread, analysis);
+        add_analysed(&mut by_job, analysis);
     }
-    by_thread.into_values().collect()
+    add_runnables(&mut by_job);
+    by_job.into_values().collect()
 }
 
-fn add_analysed(by_thread: &mut BTreeMap<u32, RunnableTimes<'_>>, analysis: &Analysis<'_>) {
+/// What all jobs of a runnable have in common.
+fn add_runnables(by_job: &mut BTreeMap<JobKey, RunnableTimes<'_>>) {
+    let mut runnables: BTreeMap<u32, (u64, Option<Duration>)> = BTreeMap::new();
+    for (&(thread, _), times) in &*by_job {
+        runnables
+            .entry(thread)
+            .and_modify(|(jobs, worst)| {
+                *jobs += 1;
+                *worst = worst.zip(times.response_ns).map(|(one, other)| one.max(other));
+            })
+            .or_insert((1, times.response_ns));
+    }
+    for ((thread, _), times) in by_job {
+        (times.jobs, times.worst_response_ns) = runnables.get(thread).copied().unwrap_or_default();
+    }
+}
+
+fn add_analysed(by_job: &mut BTreeMap<JobKey, RunnableTimes<'_>>, analysis: &Analysis<'_>) {
     let mut spans = BTreeMap::new();
     for kernel in &analysis.kernels {
-        join(&mut spans, kernel.launch.benchmark, kernel.launched_ns, kernel.finish_ns);
-        let Some(times) = by_thread.get_mut(&kernel.launch.benchmark) else { continue };
+        let job = (kernel.launch.benchmark, kernel.launch.iteration);
+        join(&mut spans, job, kernel.launched_ns, kernel.finish_ns);
+        let Some(times) = by_job.get_mut(&job) else { continue };
         times.analysed_kernel_finish_ns = kernel.finish_ns;
         times.safe_kernel_finish_ns = kernel.safe_finish_ns;
     }
     for copy in &analysis.copies {
-        join(&mut spans, copy.benchmark, copy.launched, copy.finish);
+        join(&mut spans, (copy.benchmark, copy.iteration), copy.launched, copy.finish);
     }
-    for (thread, times) in by_thread {
-        let Some(span) = spans.get(thread) else { continue };
+    for (job, times) in by_job {
+        let Some(span) = spans.get(job) else { continue };
         (times.analysed_finish_ns, times.analysed_response_ns) = (span.finish, span.response());
     }
 }
 
-/// One line for each runnable; empty where a time was not reached, or not analysed.
+/// One line for each job; empty where a time was not reached, or not analysed.
 ///
 /// # Errors
 /// Whatever `out` refuses.
@@ -147,7 +180,7 @@ pub fn runnable_times_csv(times: &[RunnableTimes<'_>], out: impl Write) -> io::R
     write_csv(&columns(), times, out)
 }
 
-fn columns<'t, 'a: 't>() -> [Column<&'t RunnableTimes<'a>>; 16] {
+fn columns<'t, 'a: 't>() -> [Column<&'t RunnableTimes<'a>>; 19] {
     [
         Column::data("runnable", |one| one.runnable.into()),
         Column::data("grid_size", |one| one.grid_size.into()),
@@ -165,6 +198,9 @@ fn columns<'t, 'a: 't>() -> [Column<&'t RunnableTimes<'a>>; 16] {
         Column::data("analysed_finish_ns", |one| one.analysed_finish_ns.into()),
         Column::data("analysed_response_ns", |one| one.analysed_response_ns.into()),
         Column::data("safe_kernel_finish_ns", |one| one.safe_kernel_finish_ns.into()),
+        Column::data("job", |one| one.job.into()),
+        Column::data("jobs", |one| one.jobs.into()),
+        Column::data("worst_response_ns", |one| one.worst_response_ns.into()),
     ]
 }
 

@@ -4,12 +4,14 @@
 //! [`AmaltheaModel`] is what gpusched reads of a model, whatever the schema version says: every form of ticks of
 //! versions 0.8 to 1.x is accepted in any file. [`AmaltheaModel::scenario`] launches runnables as kernels:
 //!
-//! - a runnable with a grid size is one kernel in a stream of its own, launched once at t = 0;
+//! - a runnable with a grid size is one kernel in a stream of its own, launched whenever the stimulus of its task says,
+//!   or else once at t = 0; response-time limits of its task and its own are its deadline;
 //! - its ticks, at the frequency of a processing unit, are the time of one block;
 //! - copy runnables around it are copies before and after it in its stream (Sec. 1.4 of the thesis).
 //!
 //! `docs/amalthea.md` is the guide.
 
+mod activate;
 mod build;
 mod choose;
 mod copies;
@@ -27,8 +29,11 @@ mod numbers;
 mod options;
 mod properties;
 mod read;
+mod requirements;
 mod software;
+mod stimuli;
 mod ticks;
+mod times;
 mod unit;
 mod xml;
 
@@ -36,4 +41,6 @@ pub use error::AmaltheaError;
 pub use frequency::{Frequency, FrequencyError};
 pub use model::{AmaltheaModel, CopyRunnable, CostUnit, ProcessingUnit, Runnable, TickEntry};
 pub use options::{AmaltheaOptions, TickBound};
+pub use requirements::{Requirement, RequirementOf};
+pub use stimuli::{Activation, Stimulus};
 pub use ticks::{TickRange, Ticks};

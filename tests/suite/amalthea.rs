@@ -6,6 +6,7 @@ mod malformed;
 mod mutated;
 mod scenarios;
 mod shipped;
+mod stimuli;
 
 use gpusched::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions, Runnable, TickEntry, Ticks};
 use gpusched::scenario::{ReadOptions, Scenario};

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::activate::{self, Activations, Plan};
 use super::copies;
 use super::cost::Costs;
 use super::error::{AmaltheaError, Problem};
@@ -13,18 +14,19 @@ use crate::device::{BlockShape, Device};
 use crate::scenario::ScenarioBuilder;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::scenario::options::ReadOptions;
-use crate::time::Duration;
 use crate::workload::{BlockTime, Copy, Kernel, StreamId, StreamSpec};
 
 /// Threads of one block where the model does not say: those of every experiment in the thesis.
 const DEFAULT_BLOCK_SIZE: u32 = 512;
 
 impl AmaltheaModel<'_> {
-    /// Launches runnables as kernels, each once at t = 0 in a stream of its own, in the order that `chosen` gives.
+    /// Launches runnables as kernels, each in a stream of its own, in the order that `chosen` gives: whenever the
+    /// stimulus of its task says, or once at t = 0. Without a horizon, periodic ones are released for one hyperperiod.
     ///
     /// # Errors
-    /// [`AmaltheaError`] if a runnable is unknown or ambiguous, has no grid size or no ticks, calls itself, or can
-    /// never run on the device, or if nothing says how long a tick is.
+    /// [`AmaltheaError`] if a runnable is unknown or ambiguous, has no grid size or no ticks, states work that is not
+    /// read, calls itself, is released in a way that the model leaves open, or can never run on the device, if nothing
+    /// says how long a tick is, or if one hyperperiod has too many jobs.
     pub fn scenario(&self, chosen: &AmaltheaOptions, options: &ReadOptions) -> Result<Scenario, AmaltheaError> {
         self.build(chosen, options).map_err(|problem| self.error(problem))
     }
@@ -42,12 +44,26 @@ impl AmaltheaModel<'_> {
         let unit = self.unit(chosen)?;
         let mut costs = Costs::new(self, unit.processing_unit);
         let launched = self.chosen(chosen, &costs)?;
-        for &index in &launched {
+        let activations = Activations::new(self);
+        let plans = launched.iter().map(|&index| {
+            let mut plan = activations.plan(index, chosen.one_job)?;
+            let name = self.runnables.get(index).map_or("", |runnable| &runnable.name);
+            // The user's period counts in the hyperperiod too.
+            plan.period = plan.period.map(|period| options.periods.get(name).copied().unwrap_or(period));
+            Ok(plan)
+        });
+        let mut plans = plans.collect::<Result<Vec<Plan>, Problem>>()?;
+        if let Some(note) = activate::count_jobs(&mut plans, options.horizon)? {
+            builder.note(note);
+        }
+        for (&index, plan) in launched.iter().zip(plans) {
             let Some(runnable) = self.runnables.get(index) else { continue };
-            let duration = self.block_time(runnable, costs.cycles(index)?, &unit, chosen.ticks, &mut builder)?;
+            let given = || builder.options().block_durations.contains_key(&runnable.name);
+            let cycles = costs.cycles(index).or_else(|problem| if given() { Ok(None) } else { Err(problem) })?;
+            let duration = self.block_time(runnable, cycles, &unit, chosen.ticks, &mut builder)?;
             let kernel = kernel(runnable, chosen, duration, &mut builder)?;
             let around = if chosen.without_copies { copies::Around::default() } else { copies::around(self, index) };
-            self.launch(runnable, kernel, &around, &mut builder)?;
+            self.launch(runnable, kernel, &around, plan, &mut builder)?;
         }
         if let Some(name) = builder.unused_block_duration() {
             return Err(Problem::general(format!(
@@ -103,6 +119,7 @@ impl AmaltheaModel<'_> {
         runnable: &Runnable,
         kernel: Kernel,
         around: &copies::Around,
+        plan: Plan,
         builder: &mut ScenarioBuilder<'_>,
     ) -> Result<(), Problem> {
         let label = Arc::clone(&kernel.name);
@@ -115,7 +132,15 @@ impl AmaltheaModel<'_> {
         let id = builder.add_kernel(kernel).map_err(refused)?;
         steps.push(Step::Launch(id, stream));
         self.copies(&around.after, stream, &mut steps, builder)?;
-        builder.add_thread(HostThread::once(label, Duration::ZERO, steps));
+        for note in plan.notes {
+            builder.note(note);
+        }
+        builder.add_thread(HostThread {
+            iterations: plan.jobs,
+            period: plan.period,
+            deadline: plan.deadline,
+            ..HostThread::once(label, plan.release, steps)
+        });
         Ok(())
     }
 

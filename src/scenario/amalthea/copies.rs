@@ -43,7 +43,7 @@ pub(super) fn around(model: &AmaltheaModel<'_>, index: usize) -> Around {
         let copy = model.runnables.get(*runnable).and_then(|runnable| runnable.copy);
         copy.is_some_and(|copy| copy.direction == direction)
     };
-    for task in &model.tasks {
+    for task in model.tasks.iter().map(|task| &task.calls) {
         for (at, _) in task.iter().enumerate().filter(|(_, called)| **called == index) {
             let before = task[..at].iter().rev().take_while(|called| is(called, CopyDirection::HostToDevice));
             let after = task[at + 1..].iter().take_while(|called| is(called, CopyDirection::DeviceToHost));

@@ -84,8 +84,17 @@ impl<'m, 't> Costs<'m, 't> {
                 Item::Choice(alternatives) => self.choice(alternatives, index, depth)?,
                 Item::Call(name) => match self.find(name)? {
                     Some(called) => self.runnable(called, depth + 1)?,
-                    None => None,
+                    None => {
+                        return Err(self.unusable(index, &format!("calls {name:?}, which is not in this model"), None));
+                    }
                 },
+                Item::Unread(what, offset) => {
+                    return Err(self.unusable(
+                        index,
+                        &format!("states work as {what}, which is not read"),
+                        Some(*offset),
+                    ));
+                }
             };
             sum = match (sum, cycles) {
                 (Some(sum), Some(cycles)) => Some(sum.then(cycles)),
@@ -93,6 +102,14 @@ impl<'m, 't> Costs<'m, 't> {
             };
         }
         Ok(sum)
+    }
+
+    /// Why no time can be given for a runnable, or for one that calls it: part of its work is unknown.
+    fn unusable(&self, index: usize, why: &str, offset: Option<usize>) -> Problem {
+        let runnable = self.model.runnables.get(index);
+        let (start, name) = runnable.map_or((0, ""), |runnable| (runnable.offset, runnable.name.as_str()));
+        Problem::at(offset.unwrap_or(start), format!("runnable {name:?} {why}, so its time is unknown"))
+            .with_help("state the time of one block of the launched runnable with --block-duration NAME=TIME")
     }
 
     fn choice(&mut self, alternatives: &[Vec<Item>], index: usize, depth: usize) -> Result<Option<TickRange>, Problem> {

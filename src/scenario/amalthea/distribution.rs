@@ -16,7 +16,7 @@ pub(super) fn read(node: Node<'_, '_>) -> Result<TickRange, Unreadable> {
         },
         Some("DiscreteValueBoundaries") => bounds(node)?,
         Some("DiscreteValueUniformDistribution") => uniform(bounds(node)?),
-        Some("DiscreteValueStatistics" | "DiscreteValueWeibullEstimatesDistribution") => {
+        Some("DiscreteValueStatistics" | "DiscreteValueWeibullEstimatorsDistribution") => {
             TickRange { value: numbers::real_ticks(node, "average")?, ..bounds(node)? }
         }
         Some("DiscreteValueGaussDistribution") => {

@@ -21,6 +21,8 @@ pub(super) enum Item {
     Work(Vec<TickEntry>),
     /// A call of the runnable of that name.
     Call(String),
+    /// Work that is stated and cannot be read: what, and where it stands \[bytes\].
+    Unread(String, usize),
     /// One after the other.
     Sequence(Vec<Item>),
     /// One of several.
@@ -33,9 +35,23 @@ impl Item {
         for item in items {
             match item {
                 Self::Work(work) => entries.extend(work),
-                Self::Call(_) => {}
+                Self::Call(_) | Self::Unread(..) => {}
                 Self::Sequence(items) => Self::collect(items, entries),
                 Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::collect(items, entries)),
+            }
+        }
+    }
+}
+
+impl Item {
+    /// The names of the runnables that these items call, in document order.
+    pub(super) fn calls<'a>(items: &'a [Self], names: &mut Vec<&'a str>) {
+        for item in items {
+            match item {
+                Self::Call(name) => names.push(name),
+                Self::Sequence(items) => Self::calls(items, names),
+                Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::calls(items, names)),
+                Self::Work(_) | Self::Unread(..) => {}
             }
         }
     }
@@ -72,7 +88,7 @@ impl<'a> Items<'_, 'a> {
             "ExecutionNeed" => self.needs(node, items)?,
             "RunnableCall" | "TaskRunnableCall" => match xml::reference(node, "runnable") {
                 Some(reference) => items.push(Item::Call(reference.name().to_owned())),
-                None => self.skip("RunnableCall without runnable"),
+                None => self.unread("RunnableCall without runnable", node, items),
             },
             "Group" | "CallSequence" => items.push(Item::Sequence(self.within(node)?)),
             "ModeSwitch" | "RunnableModeSwitch" | "ProbabilitySwitch" | "RunnableProbabilitySwitch" | "Switch" => {
@@ -80,10 +96,12 @@ impl<'a> Items<'_, 'a> {
             }
             "LabelAccess" => self.label_access(node),
             unknown => {
-                self.skip(unknown);
-                // Ticks inside something unknown are still ticks.
+                // Ticks inside something unknown are listed, but how often they pass is unknown.
                 let inside = self.within(node)?;
-                if !inside.is_empty() {
+                if inside.is_empty() {
+                    self.skip(unknown);
+                } else {
+                    self.unread(unknown, node, items);
                     items.push(Item::Sequence(inside));
                 }
             }
@@ -111,11 +129,12 @@ impl<'a> Items<'_, 'a> {
         for child in xml::children(node) {
             let (processing_unit, value) = match child.tag_name().name() {
                 "default" => (None, Some(child)),
-                "extended" => (Some(self.definition(child)), xml::child(child, "value")),
+                "extended" => (Some(self.definition(child, items)), xml::child(child, "value")),
                 _ => continue,
             };
-            if let Some(value) = value {
-                self.entry(value, processing_unit, unit.clone(), &mut work)?;
+            match value {
+                Some(value) => self.entry(value, processing_unit, unit.clone(), &mut work, items)?,
+                None => self.unread("extended without value", child, items),
             }
         }
         if !work.is_empty() {
@@ -140,7 +159,7 @@ impl<'a> Items<'_, 'a> {
                     found.extend(xml::child(child, "value").map(|value| (CostUnit::Need(key(child)), None, value)));
                 }
                 "extended" => {
-                    let definition = self.definition(child);
+                    let definition = self.definition(child, items);
                     for entry in xml::children_named(child, "value") {
                         let unit = old(&key(entry));
                         found.extend(xml::child(entry, "value").map(|value| (unit, Some(definition.clone()), value)));
@@ -153,7 +172,7 @@ impl<'a> Items<'_, 'a> {
                     by_unit.push((unit.clone(), Vec::new()));
                     by_unit.len() - 1
                 });
-                self.entry(value, processing_unit, unit, &mut by_unit[at].1)?;
+                self.entry(value, processing_unit, unit, &mut by_unit[at].1, items)?;
             }
         }
         items.extend(by_unit.into_iter().filter(|(_, work)| !work.is_empty()).map(|(_, work)| Item::Work(work)));
@@ -166,20 +185,21 @@ impl<'a> Items<'_, 'a> {
         processing_unit: Option<String>,
         unit: CostUnit,
         work: &mut Vec<TickEntry>,
+        items: &mut Vec<Item>,
     ) -> Result<(), Problem> {
         match distribution::read(value) {
             Ok(range) => work.push(TickEntry { processing_unit, unit, range }),
-            Err(Unreadable::Type(kind)) => self.skip(&kind),
+            Err(Unreadable::Type(kind)) => self.unread(&kind, value, items),
             Err(Unreadable::Wrong(problem)) => return Err(problem),
         }
         Ok(())
     }
 
     /// The processing unit definition (to 0.9.0 core type) for which an entry holds.
-    fn definition<'i: 'a>(&mut self, extended: Node<'a, 'i>) -> String {
+    fn definition<'i: 'a>(&mut self, extended: Node<'a, 'i>, items: &mut Vec<Item>) -> String {
         let reference: Option<Reference> = xml::reference(extended, "key");
         if reference.is_none() {
-            self.skip("extended without key");
+            self.unread("extended without key", extended, items);
         }
         reference.map_or_else(String::new, |reference| reference.name().to_owned())
     }
@@ -190,6 +210,12 @@ impl<'a> Items<'_, 'a> {
             (Some(label), Some("write")) => self.writes.push(label),
             _ => self.skip("LabelAccess without data or access"),
         }
+    }
+
+    /// Counts work that cannot be read, and leaves a mark at which the runnable's time is refused.
+    fn unread<'i: 'a>(&mut self, kind: &str, node: Node<'a, 'i>, items: &mut Vec<Item>) {
+        self.skip(kind);
+        items.push(Item::Unread(kind.to_owned(), node.range().start));
     }
 
     fn skip(&mut self, kind: &str) {

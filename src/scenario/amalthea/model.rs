@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use super::frequency::Frequency;
 use super::items::Item;
+use super::requirements::Requirement;
+use super::stimuli::Stimulus;
 use super::ticks::TickRange;
 use crate::device::CopyDirection;
 
@@ -20,12 +22,26 @@ pub struct AmaltheaModel<'t> {
     pub runnables: Vec<Runnable>,
     /// Processing units (`cores` of schema versions up to 0.9.0), in document order.
     pub processing_units: Vec<ProcessingUnit>,
-    /// For each task and interrupt routine that calls any, the runnables that it calls, by index, in document order.
-    pub(super) tasks: Vec<Vec<usize>>,
+    /// Tasks and interrupt routines that call runnables, in document order.
+    pub(super) tasks: Vec<Task>,
+    /// Stimuli of the classes that are read, in document order.
+    pub stimuli: Vec<Stimulus>,
+    /// Upper limits of response times, in document order.
+    pub requirements: Vec<Requirement>,
     /// What was not read, by type: how often.
     pub skipped: BTreeMap<String, u64>,
     /// What the user should know.
     pub notes: Vec<String>,
+}
+
+/// A task or interrupt routine.
+#[derive(Debug, Clone)]
+pub(super) struct Task {
+    pub(super) name: String,
+    /// Names of its stimuli.
+    pub(super) stimuli: Vec<String>,
+    /// The runnables that it calls, by index, in document order.
+    pub(super) calls: Vec<usize>,
 }
 
 /// A runnable.

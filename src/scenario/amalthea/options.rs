@@ -25,6 +25,8 @@ pub struct AmaltheaOptions {
     pub ticks: TickBound,
     /// Leave copy runnables out.
     pub without_copies: bool,
+    /// Launch each runnable once, at t = 0, whatever stimuli the model has.
+    pub one_job: bool,
 }
 
 /// Which of the numbers that a model states for an amount of ticks becomes the time of a block.

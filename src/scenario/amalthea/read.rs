@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::error::{AmaltheaError, Problem};
 use super::model::AmaltheaModel;
-use super::{hardware, software, xml};
+use super::{hardware, requirements, software, stimuli, xml};
 
 impl<'t> AmaltheaModel<'t> {
     /// Reads a model; `file` is its name in errors.
@@ -42,6 +42,8 @@ fn read<'t>(file: &'t str, text: &'t str) -> Result<AmaltheaModel<'t>, Problem> 
         }
     }
     let tasks = software::tasks(&models, &indices, &mut skipped)?;
+    let stimuli = stimuli::read(root, &mut skipped)?;
+    let requirements = requirements::read(root, &mut skipped)?;
     let mut processing_units = Vec::new();
     for model in xml::children_named(root, "hwModel") {
         processing_units.extend(hardware::read(model)?);
@@ -55,5 +57,5 @@ fn read<'t>(file: &'t str, text: &'t str) -> Result<AmaltheaModel<'t>, Problem> 
     notes.sort();
     notes.dedup();
     let version = version.to_owned();
-    Ok(AmaltheaModel { file, text, version, runnables, processing_units, tasks, skipped, notes })
+    Ok(AmaltheaModel { file, text, version, runnables, processing_units, tasks, stimuli, requirements, skipped, notes })
 }

@@ -8,7 +8,7 @@ use super::copies::direction_of;
 use super::error::Problem;
 use super::items::{Item, Items};
 use super::labels::Labels;
-use super::model::{CopyRunnable, Runnable};
+use super::model::{CopyRunnable, Runnable, Task};
 use super::{properties, xml};
 
 /// Types of items that state work, wherever they stand.
@@ -59,22 +59,24 @@ fn runnable<'a, 'i: 'a>(
     })
 }
 
-/// The runnables that each task and interrupt routine calls, by index. `indices` knows them by name.
+/// The tasks and interrupt routines that call runnables. `indices` knows them by name.
 pub(super) fn tasks<'a, 'i: 'a>(
     software: &[Node<'a, 'i>],
     indices: &HashMap<&str, usize>,
     skipped: &mut BTreeMap<String, u64>,
-) -> Result<Vec<Vec<usize>>, Problem> {
+) -> Result<Vec<Task>, Problem> {
     let is_task = |child: &Node<'_, '_>| ["tasks", "isrs"].contains(&child.tag_name().name());
     let mut tasks = Vec::new();
     for node in software.iter().flat_map(|&model| xml::children(model)).filter(is_task) {
         // What tasks do besides calling runnables is of no interest, so what is skipped there is not counted.
         let mut passed_over = BTreeMap::new();
         let items = Items { skipped: &mut passed_over, reads: Vec::new(), writes: Vec::new() }.within(node)?;
-        let mut called = Vec::new();
-        calls(&items, indices, &mut called);
-        if !called.is_empty() {
-            tasks.push(called);
+        let mut names = Vec::new();
+        Item::calls(&items, &mut names);
+        let calls: Vec<usize> = names.into_iter().filter_map(|name| indices.get(name).copied()).collect();
+        if !calls.is_empty() {
+            let stimuli = xml::references(node, "stimuli").into_iter().map(|one| one.name().to_owned()).collect();
+            tasks.push(Task { name: xml::name_of(node).to_owned(), stimuli, calls });
         }
         let work = node.descendants().filter(|node| xml::type_of(*node).is_some_and(|kind| WORK.contains(&kind)));
         for kind in work.filter_map(xml::type_of) {
@@ -82,15 +84,4 @@ pub(super) fn tasks<'a, 'i: 'a>(
         }
     }
     Ok(tasks)
-}
-
-fn calls(items: &[Item], indices: &HashMap<&str, usize>, called: &mut Vec<usize>) {
-    for item in items {
-        match item {
-            Item::Call(name) => called.extend(indices.get(name.as_str())),
-            Item::Sequence(items) => calls(items, indices, called),
-            Item::Choice(alternatives) => alternatives.iter().for_each(|items| calls(items, indices, called)),
-            Item::Work(_) => {}
-        }
-    }
 }

@@ -101,6 +101,13 @@ pub(super) fn reference(node: Node<'_, '_>, key: &str) -> Option<Reference> {
     node.attribute(key).or_else(across_files).map(Reference::parse)
 }
 
+/// All that the attribute `key` refers to, and, across files, the child elements `key` with their `href`.
+pub(super) fn references(node: Node<'_, '_>, key: &str) -> Vec<Reference> {
+    let here = node.attribute(key).unwrap_or_default().split_ascii_whitespace();
+    let across_files = children(node).filter(|child| child.tag_name().name() == key);
+    here.chain(across_files.filter_map(|child| child.attribute("href"))).map(Reference::parse).collect()
+}
+
 /// Where an attribute stands, or its element if it is absent.
 pub(super) fn offset(node: Node<'_, '_>, attribute: &str) -> usize {
     node.attribute_node(attribute).map_or(node.range().start, |attribute| attribute.range().start)

@@ -124,7 +124,7 @@ fn distributions_of_versions_from_0_9_3() {
         millions(10, 18, 50)
     );
     let weibull = format!(r#"{bounds} average="20.25" pRemainPromille="1.0"/>"#);
-    assert_eq!(distribution("DiscreteValueWeibullEstimatesDistribution", &weibull).1, Some(20_250_000));
+    assert_eq!(distribution("DiscreteValueWeibullEstimatorsDistribution", &weibull).1, Some(20_250_000));
     assert_eq!(distribution("DiscreteValueUniformDistribution", &format!("{bounds}/>")), millions(10, 30, 50));
     // 10 + 40 * 1 / (1 + 3)
     let beta = format!(r#"{bounds} alpha="1.0" beta="3.0"/>"#);
@@ -141,7 +141,7 @@ fn distributions_of_versions_from_0_9_3() {
 }
 
 #[test]
-fn an_unknown_distribution_is_skipped_and_counted() {
+fn an_unknown_distribution_is_counted_in_the_listing() {
     let text = one_runnable(
         r#"<activityGraph><items xsi:type="am:Ticks"><default xsi:type="am:DiscreteValueOracle"/></items></activityGraph>"#,
     );

@@ -176,9 +176,9 @@ fn calls_nested_too_deep_are_refused() {
 }
 
 #[test]
-fn a_call_of_a_runnable_that_is_not_there_is_no_work() {
+fn a_call_of_a_runnable_that_is_not_there_is_unknown_work() {
     let text = calling(&[("A", "B Nobody"), ("B", "5")]);
-    assert_eq!(block_times(&scenario_with(&text, &chosen(&["A"])).expect("sound")), [5]);
+    refused(&text, &chosen(&["A"]), "calls \"Nobody\", which is not in this model");
 }
 
 #[test]

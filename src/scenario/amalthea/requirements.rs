@@ -1,0 +1,74 @@
+//! Requirements: by when tasks and runnables should have responded.
+
+use std::collections::BTreeMap;
+
+use roxmltree::Node;
+use serde::Serialize;
+
+use super::error::Problem;
+use super::{times, xml};
+use crate::time::Duration;
+
+/// Of what a requirement speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequirementOf {
+    /// A task or interrupt routine.
+    Process,
+    /// A runnable.
+    Runnable,
+}
+
+/// An upper limit of a response time: the only kind of requirement that is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Requirement {
+    /// Its name.
+    pub name: String,
+    /// Of what it speaks.
+    pub of: RequirementOf,
+    /// The name of the task or runnable.
+    pub target: String,
+    /// The response time at most.
+    pub response_time_ns: Duration,
+}
+
+/// Reads the requirements of the constraints models. All else that stands there is counted in `skipped`.
+pub(super) fn read<'a, 'i: 'a>(
+    root: Node<'a, 'i>,
+    skipped: &mut BTreeMap<String, u64>,
+) -> Result<Vec<Requirement>, Problem> {
+    let mut requirements = Vec::new();
+    for node in xml::children_named(root, "constraintsModel").flat_map(xml::children) {
+        let element = node.tag_name().name();
+        let kind = xml::type_of(node).unwrap_or(element);
+        let found = match (element, kind) {
+            ("requirements", "ProcessRequirement") => of(node, RequirementOf::Process, "process")?,
+            ("requirements", "RunnableRequirement") => of(node, RequirementOf::Runnable, "runnable")?,
+            _ => None,
+        };
+        match found {
+            Some(requirement) => requirements.push(requirement),
+            None => *skipped.entry(described(node, kind)).or_default() += 1,
+        }
+    }
+    Ok(requirements)
+}
+
+/// The kind of something that is not read; of a requirement with what it limits.
+fn described(node: Node<'_, '_>, kind: &str) -> String {
+    let Some(limit) = xml::child(node, "limit") else { return kind.to_owned() };
+    let parts = [limit.attribute("limitType"), limit.attribute("metric"), xml::type_of(limit)];
+    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    format!("{kind} ({})", parts.join(" "))
+}
+
+fn of(node: Node<'_, '_>, of: RequirementOf, key: &str) -> Result<Option<Requirement>, Problem> {
+    let Some(limit) = xml::child(node, "limit") else { return Ok(None) };
+    let is_read = xml::type_of(limit) == Some("TimeRequirementLimit")
+        && limit.attribute("limitType") == Some("UpperLimit")
+        && limit.attribute("metric") == Some("ResponseTime");
+    let value = xml::child(limit, "limitValue").filter(|_| is_read);
+    let Some((target, value)) = xml::reference(node, key).zip(value) else { return Ok(None) };
+    let (name, target) = (xml::name_of(node).to_owned(), target.name().to_owned());
+    Ok(Some(Requirement { name, of, target, response_time_ns: times::time(value)? }))
+}

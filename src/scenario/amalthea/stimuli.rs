@@ -1,0 +1,116 @@
+//! Stimuli: when tasks, and so the runnables that they call, are activated.
+
+use std::collections::BTreeMap;
+
+use roxmltree::Node;
+use serde::Serialize;
+
+use super::error::Problem;
+use super::{times, xml};
+use crate::time::Duration;
+
+/// When a stimulus activates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "pattern")]
+pub enum Activation {
+    /// Every `period_ns` from `offset_ns` on.
+    Periodic {
+        /// The first activation.
+        offset_ns: Duration,
+        /// From one to the next.
+        period_ns: Duration,
+    },
+    /// Not before `shortest_ns` have passed since the last activation, and, if that is stated, by `longest_ns`.
+    Sporadic {
+        /// The first activation.
+        offset_ns: Duration,
+        /// The least from one activation to the next.
+        shortest_ns: Duration,
+        /// The most from one activation to the next; `None`: not stated.
+        longest_ns: Option<Duration>,
+    },
+    /// Once.
+    Single {
+        /// When.
+        occurrence_ns: Duration,
+    },
+}
+
+/// A stimulus that is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stimulus {
+    /// Its name.
+    pub name: String,
+    /// Its class in the schema: `PeriodicStimulus`, …
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// When it activates.
+    #[serde(flatten)]
+    pub activation: Activation,
+    /// The most by which an activation is late (or early), which a simulation does not use; `None`: no jitter.
+    pub jitter_ns: Option<Duration>,
+}
+
+/// Reads the stimuli of the stimuli models, by name. What is not read is counted in `skipped`.
+pub(super) fn read<'a, 'i: 'a>(
+    root: Node<'a, 'i>,
+    skipped: &mut BTreeMap<String, u64>,
+) -> Result<Vec<Stimulus>, Problem> {
+    let mut stimuli = Vec::new();
+    let models = xml::children_named(root, "stimuliModel");
+    for node in models.flat_map(|model| xml::children_named(model, "stimuli")) {
+        let kind = xml::type_of(node).unwrap_or("stimulus without xsi:type");
+        let mut skip = |what: String| *skipped.entry(what).or_default() += 1;
+        let Some(activation) = activation(node, kind)? else {
+            skip(kind.to_owned());
+            continue;
+        };
+        let jitter = xml::child(node, "jitter").or_else(|| deviation_of_periodic(node, kind));
+        let jitter = jitter.map(times::bounds).transpose()?.and_then(|(_, upper)| upper);
+        if xml::child(node, "jitter").is_some() || jitter.is_some() {
+            skip(format!("jitter of {kind}"));
+        }
+        for part in ["minDistance", "scenario", "clock"] {
+            if xml::child(node, part).is_some() || node.has_attribute(part) {
+                skip(format!("{part} of {kind}"));
+            }
+        }
+        stimuli.push(Stimulus {
+            name: xml::name_of(node).to_owned(),
+            kind: kind.to_owned(),
+            activation,
+            jitter_ns: jitter,
+        });
+    }
+    Ok(stimuli)
+}
+
+/// To 0.8.3 the jitter of a periodic stimulus is called `stimulusDeviation`.
+fn deviation_of_periodic<'a, 'i: 'a>(node: Node<'a, 'i>, kind: &str) -> Option<Node<'a, 'i>> {
+    xml::child(node, "stimulusDeviation").filter(|_| ["PeriodicStimulus", "Periodic"].contains(&kind))
+}
+
+/// When a stimulus activates; `None` if it is of a class that is not read, or states no distance above zero.
+fn activation(node: Node<'_, '_>, kind: &str) -> Result<Option<Activation>, Problem> {
+    let offset = || Ok::<_, Problem>(times::child_time(node, "offset")?.unwrap_or(Duration::ZERO));
+    let above_zero = |time: &Duration| *time > Duration::ZERO;
+    Ok(match kind {
+        "PeriodicStimulus" | "Periodic" => {
+            let period = times::child_time(node, "recurrence")?.filter(above_zero);
+            let offset_ns = offset()?;
+            period.map(|period_ns| Activation::Periodic { offset_ns, period_ns })
+        }
+        // A sporadic stimulus of versions to 0.8.3 is what later ones call relative periodic.
+        "RelativePeriodicStimulus" | "SporadicStimulus" | "Sporadic" => {
+            let next = xml::child(node, "nextOccurrence").or_else(|| xml::child(node, "stimulusDeviation"));
+            let (lower, longest_ns) = next.map(times::bounds).transpose()?.unwrap_or_default();
+            let offset_ns = offset()?;
+            lower.filter(above_zero).map(|shortest_ns| Activation::Sporadic { offset_ns, shortest_ns, longest_ns })
+        }
+        "SingleStimulus" | "Single" => {
+            let occurrence = times::child_time(node, "occurrence")?.or(times::child_time(node, "activation")?);
+            Some(Activation::Single { occurrence_ns: occurrence.unwrap_or(Duration::ZERO) })
+        }
+        _ => None,
+    })
+}
