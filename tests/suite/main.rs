@@ -7,6 +7,7 @@ mod amalthea;
 mod analysis;
 mod analysis_commands;
 mod analysis_inputs;
+mod architecture;
 mod audit_oracle;
 mod bad_input;
 mod channels;
