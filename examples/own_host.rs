@@ -70,7 +70,7 @@ fn job(name: &str, arrival_ms: u64, blocks: u32, block_ms: u64) -> Job {
     Job { arrival: Instant::from_ns(arrival_ms * 1_000_000), kernel }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tx2 = Device::builtin("tx2")?.ok_or("the TX2 is built in")?;
     let jobs = vec![job("first", 0, 8, 10), job("long", 1, 8, 30), job("short", 2, 8, 5)];
     let host = ShortestFirst { jobs, known: Vec::new(), waiting: Vec::new(), is_busy: false };

@@ -62,7 +62,7 @@ fn study(seed: u64) -> Result<Vec<f64>, Failure> {
     Ok(ratios)
 }
 
-fn main() -> Result<(), Failure> {
+pub(crate) fn main() -> Result<(), Failure> {
     let ratios = study(SEED)?;
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     assert_eq!(ratios, alone.install(|| study(SEED))?, "the number of threads changes nothing");

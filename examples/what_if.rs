@@ -31,7 +31,7 @@ fn control(scenario: &Scenario) -> Result<(Option<Duration>, u64), Box<dyn std::
     Ok((row.max_ns, jobs.misses()))
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let read = |text: &str, options: &ReadOptions| Scenario::from_json("what-if.json", text, options);
     let ms = |count: u64| Duration::from_ns(count * 1_000_000);
 

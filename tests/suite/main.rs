@@ -16,6 +16,7 @@ mod documentation;
 mod engine_properties;
 mod evr;
 mod evr_figures;
+mod examples;
 mod extreme_devices;
 mod figure;
 mod figure_command;
