@@ -12,6 +12,7 @@ mod audit_oracle;
 mod bad_input;
 mod channels;
 mod command_line;
+mod common;
 mod documentation;
 mod engine_properties;
 mod evr;
