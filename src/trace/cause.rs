@@ -22,7 +22,7 @@ impl Cause {
     #[must_use]
     pub fn sentence(&self, rule: Rule) -> Cow<'static, str> {
         match self {
-            Self::Behind(_) => behind(rule).into(),
+            Self::Behind(_) => rule.phrase().into(),
             Self::Channel => "until a hardware channel is free".into(),
             Self::Room(Shortage { sm, lacks }) => {
                 let list: Vec<String> = lacks.iter().map(|(what, by)| format!("{by} {}", what.name())).collect();
@@ -30,17 +30,5 @@ impl Cause {
                 format!("no SM has room for its next block; SM {sm} comes nearest and lacks {list}").into()
             }
         }
-    }
-}
-
-const fn behind(rule: Rule) -> &'static str {
-    match rule {
-        Rule::G2 | Rule::C1 => "in its stream, behind",
-        Rule::X1 => "in its EE queue, behind",
-        Rule::A2 => "while an EE queue of higher priority holds",
-        Rule::N1 => "until an earlier operation of a blocking stream completes:",
-        Rule::N2 => "until an earlier operation of the NULL stream completes:",
-        Rule::C2 => "until its copy engine is idle, which serves",
-        Rule::R2 | Rule::R3 | Rule::Registers | Rule::Channel => "behind",
     }
 }

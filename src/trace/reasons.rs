@@ -6,7 +6,7 @@ use super::cause::Cause;
 use super::present::Present;
 use super::queue::{Queue, Stay, stays};
 use super::record::Trace;
-use super::rule::Rule;
+use super::rule::{Rule, Varying};
 use super::waits::Wait;
 use crate::device::{BlockDemand, Device};
 use crate::time::Instant;
@@ -46,11 +46,6 @@ pub fn reasons(trace: &Trace, device: &Device) -> Vec<Reason> {
     Sweep::new(trace, device).reasons()
 }
 
-/// Whether the cause of a wait can change while it lasts. That of the others is always the same queue.
-const fn may_change(rule: Rule) -> bool {
-    matches!(rule, Rule::A2 | Rule::N1 | Rule::R2 | Rule::R3 | Rule::Registers)
-}
-
 /// Everything that may change a cause, in order of time.
 struct Sweep<'a> {
     present: Present<'a>,
@@ -71,18 +66,20 @@ impl<'a> Sweep<'a> {
             blocks: Vec::new(),
             changes: Vec::new(),
         };
-        let rules: BTreeSet<Rule> =
-            sweep.waits.iter().map(|(_, wait)| wait.rule).filter(|&rule| may_change(rule)).collect();
+        let varying: BTreeSet<Varying> =
+            sweep.waits.iter().filter_map(|(_, wait)| wait.rule.cause_varies_with()).collect();
         let matters = |queue| match queue {
-            Queue::Stream(_) => rules.contains(&Rule::N1),
-            Queue::Ee(_) => rules.contains(&Rule::A2),
+            Queue::Stream(_) => varying.contains(&Varying::StreamQueues),
+            Queue::Ee(_) => varying.contains(&Varying::EeQueues),
             Queue::Ce(_) | Queue::CopyEngine(_) => false,
         };
         sweep.stays = ids().flat_map(|id| stays(trace, device, id)).filter(|(queue, _)| matters(*queue)).collect();
-        if rules.iter().any(|rule| matches!(rule, Rule::R2 | Rule::R3 | Rule::Registers)) {
+        if varying.contains(&Varying::Sms) {
             sweep.add_blocks(trace, device);
         }
-        for (number, (_, wait)) in sweep.waits.iter().enumerate().filter(|(_, (_, wait))| may_change(wait.rule)) {
+        for (number, (_, wait)) in
+            sweep.waits.iter().enumerate().filter(|(_, (_, wait))| wait.rule.cause_varies_with().is_some())
+        {
             sweep.changes.push((wait.from, Change::WaitBegins, number));
             sweep.changes.push((wait.to, Change::WaitEnds, number));
         }
@@ -114,7 +111,8 @@ impl<'a> Sweep<'a> {
     fn reasons(mut self) -> Vec<Reason> {
         let never = |to: Instant| (to < Instant::MAX).then_some(to);
         let mut reasons: Vec<(usize, Reason)> = Vec::with_capacity(self.waits.len());
-        for (number, (operation, wait)) in self.waits.iter().enumerate().filter(|(_, (_, wait))| !may_change(wait.rule))
+        for (number, (operation, wait)) in
+            self.waits.iter().enumerate().filter(|(_, (_, wait))| !wait.rule.cause_varies_with().is_some())
         {
             let (operation, rule) = (*operation, wait.rule);
             let cause = self.present.cause(operation, rule);

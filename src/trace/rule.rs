@@ -33,6 +33,21 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::G2,
+        Self::C1,
+        Self::X1,
+        Self::R2,
+        Self::R3,
+        Self::Registers,
+        Self::C2,
+        Self::A2,
+        Self::N1,
+        Self::N2,
+        Self::Channel,
+    ];
+
     /// The name as published.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -50,6 +65,46 @@ impl Rule {
             Self::Channel => "channel",
         }
     }
+
+    /// What is said of an operation that waits under it, before the name of the operation that it waits for.
+    pub(super) const fn phrase(self) -> &'static str {
+        match self {
+            Self::G2 | Self::C1 => "in its stream, behind",
+            Self::X1 => "in its EE queue, behind",
+            Self::A2 => "while an EE queue of higher priority holds",
+            Self::N1 => "until an earlier operation of a blocking stream completes:",
+            Self::N2 => "until an earlier operation of the NULL stream completes:",
+            Self::C2 => "until its copy engine is idle, which serves",
+            Self::R2 | Self::R3 | Self::Registers | Self::Channel => "behind",
+        }
+    }
+
+    /// With what the cause of one wait can change while it lasts; `None`: it is the same from its beginning to its end.
+    pub(super) const fn cause_varies_with(self) -> Option<Varying> {
+        match self {
+            Self::N1 => Some(Varying::StreamQueues),
+            Self::A2 => Some(Varying::EeQueues),
+            Self::R2 | Self::R3 | Self::Registers => Some(Varying::Sms),
+            Self::G2 | Self::C1 | Self::X1 | Self::C2 | Self::N2 | Self::Channel => None,
+        }
+    }
+
+    /// Whether it holds the head of a stream queue for a time that the run notes, rather than an operation in an EE or
+    /// CE queue.
+    pub(super) const fn is_noted_in_stream(self) -> bool {
+        matches!(self, Self::Channel)
+    }
+}
+
+/// What the cause of a wait may vary with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Varying {
+    /// What is in the stream queues.
+    StreamQueues,
+    /// What is in the EE queues.
+    EeQueues,
+    /// What is free on the SMs.
+    Sms,
 }
 
 impl std::fmt::Display for Rule {

@@ -52,7 +52,7 @@ impl Trace {
         let Some(record) = self.operations.get(operation.0 as usize) else { return Vec::new() };
         let first = self.waits.partition_point(|(other, _)| *other < operation.0);
         let noted = self.waits[first..].iter().take_while(|(other, _)| *other == operation.0).map(|(_, wait)| *wait);
-        let (channel, head): (Vec<Wait>, Vec<Wait>) = noted.partition(|wait| wait.rule == Rule::Channel);
+        let (channel, head): (Vec<Wait>, Vec<Wait>) = noted.partition(|wait| wait.rule.is_noted_in_stream());
 
         let is_copy = matches!(record.kind, OperationKind::Copy(_));
         let queue_rule = if is_copy { Rule::C1 } else { Rule::G2 };

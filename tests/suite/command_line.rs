@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::common::{directory, gpusched, stderr};
 
 const TWO_BENCHMARKS: &str = r#"{
   "name": "two", "max_iterations": 2, "max_time": 0, "cuda_device": 0,
@@ -15,26 +17,10 @@ const TWO_BENCHMARKS: &str = r#"{
   ]
 }"#;
 
-/// A directory of a test's own below the build directory, empty at first.
-fn directory(test: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the build directory can be written");
-    path
-}
-
 fn scenario(directory: &Path, text: &str) -> String {
     let path = directory.join("scenario.json");
     fs::write(&path, text).expect("it can be written");
     path.display().to_string()
-}
-
-fn gpusched(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gpusched")).args(arguments).output().expect("the command runs")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]

@@ -4,13 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::common;
 use crate::figure::RTSS_2017_FIG_3;
 
 /// A directory of its own for each test, with the scenario in it.
 fn directory(test: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).expect("the target directory can be written");
+    let directory = common::directory(test);
     fs::write(directory.join("fig3.json"), RTSS_2017_FIG_3).expect("it can be written");
     directory
 }

@@ -2,20 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use gpusched::figures::{File, Kind, Made, catalogue, gallery};
 
 use super::picture::assert_as_committed;
+use crate::common::gpusched;
 
 fn directory(test: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = fs::remove_dir_all(&path);
     path
-}
-
-fn gpusched(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gpusched")).args(arguments).output().expect("the command runs")
 }
 
 fn committed(name: &str) -> String {

@@ -1,7 +1,7 @@
 //! What `--html` writes: the data in it, and that the file needs nothing else.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use gpusched::draw::theme::series_fill;
@@ -15,6 +15,7 @@ use gpusched::workload::OperationId;
 use proptest::prelude::*;
 use serde_json::Value;
 
+use crate::common::directory;
 use crate::generate::{self, Case, Limits};
 use crate::published;
 
@@ -258,14 +259,6 @@ fn a_comparison_holds_both_runs_and_their_finish_times() {
     assert_eq!((&data["runs"][0]["blocks_only"], &data["runs"][1]["blocks_only"]), (&true.into(), &false.into()));
     assert_eq!(data["runs"][0]["waits"]["operation"], serde_json::json!([]), "of a measured run none are known");
     assert_eq!(data["runs"][0]["queues"], serde_json::json!([]));
-}
-
-/// A directory of its own for each test.
-fn directory(test: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).expect("the target directory can be written");
-    directory
 }
 
 fn gpusched(directory: &Path, arguments: &[&str]) -> Output {

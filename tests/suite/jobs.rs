@@ -1,8 +1,7 @@
 //! Deadlines and response times of jobs: all that one release or iteration submits.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
 use gpusched::hosts::{DeadlineOutcome, Jobs, simulate};
 use gpusched::report::{Summary, responses};
@@ -10,6 +9,7 @@ use gpusched::scenario::{NotNative, ReadOptions, Scenario};
 use gpusched::time::Duration;
 use proptest::prelude::*;
 
+use crate::common::{directory, gpusched};
 use crate::generate::{Case, Limits, scenario};
 
 /// A kernel of 4 ms, then a copy back of 20 ms, with a deadline of 9 ms.
@@ -98,18 +98,6 @@ fn a_period_without_a_limit_counts_a_backlog_of_any_length() {
     let jobs = jobs(&read(&text, &options));
     assert_eq!((jobs.begun.len(), jobs.backlog[0].releases), (1, 9_000_000_000_000_000_000));
     assert_eq!(jobs.misses(), 1 + 9_000_000_000_000_000_000 - 5_000_000);
-}
-
-/// A directory of a test's own below the build directory, empty at first.
-fn directory(test: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the build directory can be written");
-    path
-}
-
-fn gpusched(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gpusched")).args(arguments).output().expect("the command runs")
 }
 
 fn file(directory: &Path, text: &str) -> String {

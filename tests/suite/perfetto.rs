@@ -4,8 +4,7 @@ pub(crate) mod validator;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::PathBuf;
 
 use gpusched::hosts::simulate;
 use gpusched::report::{PerfettoRun, Summary, perfetto_trace};
@@ -16,6 +15,7 @@ use gpusched::workload::{OperationId, OperationKind};
 use proptest::prelude::*;
 
 use self::validator::{Shown, Slice, validate};
+use crate::common::{self, gpusched};
 use crate::figure::RTSS_2017_FIG_3;
 use crate::generate::{Case, Limits, scenario};
 
@@ -234,15 +234,9 @@ proptest! {
     }
 }
 
-fn gpusched(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gpusched")).args(arguments).output().expect("the command runs")
-}
-
 /// A directory of its own for each test, with the scenario in it.
 fn directory(test: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).expect("the target directory can be written");
+    let directory = common::directory(test);
     fs::write(directory.join("fig3.json"), RTSS_2017_FIG_3).expect("it can be written");
     directory
 }

@@ -11,6 +11,8 @@ use std::process::{Command, Output};
 
 use gpusched::experiments::study::{Shard, Study, StudyRow};
 
+use crate::common::{self, stderr};
+
 /// Two families, five rows each, the last of them short.
 const SMALL: &str = r#"{"format": "gpusched-study/1", "name": "small", "command": "merged-sm", "seed": 7, "samples": 45,
     "samples_per_row": 10, "grid": {"family": ["unequal", "priorities"]}}"#;
@@ -19,12 +21,8 @@ fn study(text: &str) -> Study {
     Study::from_json("study.json", text, &|_| Err(std::io::ErrorKind::NotFound.into())).expect("the study is sound")
 }
 
-/// A directory of a test's own below the build directory, empty at first.
 fn directory(test: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("study").join(test);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the build directory can be written");
-    path
+    common::directory(&format!("study/{test}"))
 }
 
 /// The directory of a test, with a study in it.
@@ -46,10 +44,6 @@ fn command() -> Command {
 
 fn gpusched(arguments: &[&str]) -> Output {
     command().args(arguments).output().expect("the command runs")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Runs the command, which has to succeed; what it says on stderr.

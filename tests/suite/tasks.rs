@@ -1,10 +1,11 @@
 //! `gpusched tasks` as its user meets it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
 use serde_json::Value;
+
+use crate::common::{directory, gpusched};
 
 const TABLE_1: &str = r#"{
   "comment": "RTNS 2020, Table 1 and Fig. 2",
@@ -18,21 +19,10 @@ const TABLE_1: &str = r#"{
   "reservation": {"period": 12, "single": {"offset": 0, "budget": 8}, "all": {"offset": 8, "budget": 4}}
 }"#;
 
-fn directory(test: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tasks_{test}"));
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the build directory can be written");
-    path
-}
-
 fn file(directory: &Path, text: &str) -> String {
     let path = directory.join("tasks.json");
     fs::write(&path, text).expect("it can be written");
     path.display().to_string()
-}
-
-fn gpusched(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gpusched")).args(arguments).output().expect("the command runs")
 }
 
 fn json(arguments: &[&str]) -> Value {
@@ -43,7 +33,7 @@ fn json(arguments: &[&str]) -> Value {
 
 #[test]
 fn every_no_has_its_task_instant_demand_and_supply() {
-    let directory = directory("reasons");
+    let directory = directory("tasks_reasons");
     let file = file(&directory, TABLE_1);
     let report = json(&["tasks", &file, "--format", "json"]);
     assert_eq!(report["necessary"], true);
@@ -62,7 +52,7 @@ fn every_no_has_its_task_instant_demand_and_supply() {
 
 #[test]
 fn a_check_that_fails_is_exit_status_1() {
-    let directory = directory("check");
+    let directory = directory("tasks_check");
     let file = file(&directory, TABLE_1);
     assert_eq!(gpusched(&["tasks", &file, "--check", "exact"]).status.code(), Some(1));
     assert_eq!(gpusched(&["tasks", &file, "--reservation-period", "10", "--tests", "sbf"]).status.code(), Some(0));
@@ -74,7 +64,7 @@ fn a_check_that_fails_is_exit_status_1() {
 
 #[test]
 fn bad_task_files_are_located() {
-    let directory = directory("bad");
+    let directory = directory("tasks_bad");
     for (from, to, expected) in [
         ("\"D\": 15", "\"D\": 16", "tasks[1].D: expected a whole number from 1 to 15, found 16"),
         ("\"sm\": 1", "\"sm\": 2", "tasks[3].sm: expected an SM from 0 to 1, or \"all\", found 2"),
@@ -95,7 +85,7 @@ fn bad_task_files_are_located() {
 
 #[test]
 fn c_follows_from_the_kernel_and_the_sms_it_uses() {
-    let directory = directory("kernel");
+    let directory = directory("tasks_kernel");
     let text = r#"{"sms": 2, "tasks": [
         {"T": 1000, "D": 39, "sm": "all", "kernel": {"blocks": 9, "threads": 1024, "block_time": 10}},
         {"T": 1000, "sm": 0, "kernel": {"blocks": 9, "threads": 1024, "block_time": 10}}
@@ -110,7 +100,7 @@ fn c_follows_from_the_kernel_and_the_sms_it_uses() {
 
 #[test]
 fn curves_are_the_same_bytes_for_any_number_of_threads_and_go_on_where_they_stopped() {
-    let directory = directory("curve");
+    let directory = directory("tasks_curve");
     let path = |name: &str| directory.join(name).display().to_string();
     let curve = |jobs: &str, out: &str| {
         let output =
@@ -133,7 +123,7 @@ fn curves_are_the_same_bytes_for_any_number_of_threads_and_go_on_where_they_stop
 
 #[test]
 fn figures_have_the_format_of_their_extension() {
-    let directory = directory("figures");
+    let directory = directory("tasks_figures");
     let set = file(&directory, TABLE_1);
     let figure = directory.join("figure.svg").display().to_string();
     for arguments in [

@@ -1,8 +1,9 @@
 //! `gpusched warps` from outside.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, Output};
+
+use crate::common::directory;
 
 fn warps(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_gpusched")).arg("warps").args(arguments).output().expect("it starts")
@@ -19,13 +20,6 @@ fn refused(arguments: &[&str]) -> String {
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     assert!(output.stdout.is_empty(), "{arguments:?}");
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn directory(name: &str) -> PathBuf {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("warps-{name}"));
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).expect("it can be made");
-    directory
 }
 
 #[test]
@@ -108,7 +102,7 @@ fn the_solver_answers() {
 
 #[test]
 fn every_build_writes_the_program_and_the_figure() {
-    let directory = directory("files");
+    let directory = directory("warps-files");
     let (program, figure) = (directory.join("f.lp"), directory.join("f.svg"));
     let (lp, svg) = (program.display().to_string(), figure.display().to_string());
     let output = warps(&["LLC", "--warps", "4", "--export", &lp, "--figure", &svg]);
