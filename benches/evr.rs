@@ -6,7 +6,7 @@ use divan::{Bencher, black_box};
 use gpusched::applications::{ApplicationSet, Injections, Outcome};
 use gpusched::experiments::evr::{SweepOptions, random_injection};
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, usage_of_applications};
+use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
 use gpusched::time::Duration;
 
 fn main() {
@@ -36,8 +36,9 @@ fn one_thousand_applications(bencher: Bencher<'_, '_>, scheduler: Scheduler) {
     let mut set = ten_thousand_blocks();
     set.injections = Injections::Random { count: 1_000, gap: GAP }.draw(&set, 1, 0).expect("few");
     bencher.bench(|| {
-        let usage = usage_of_applications(black_box(&set), scheduler, EvrRules::default()).expect("it runs");
-        Outcome::of_usage(&set, scheduler.name(), &usage).met
+        let usage = usage_of_applications(black_box(&set), scheduler, EvrRules::default(), UsageDetail::Totals)
+            .expect("it runs");
+        Outcome::of_usage(&set, scheduler.name(), usage).met
     });
 }
 

@@ -25,6 +25,7 @@ pub use scheduler::{ScheduleError, Scheduler, run_applications, usage_of_applica
 pub use single_stream::SingleStream;
 pub use sm_as_core::SmAsCore;
 pub use stream_per_task::StreamPerTask;
+pub use usage_sums::UsageDetail;
 
 #[cfg(test)]
 mod tests;

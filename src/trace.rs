@@ -22,6 +22,7 @@ mod recorder;
 mod rule;
 mod snapshot;
 mod sum_over_time;
+mod turns;
 mod waits;
 mod wave;
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::model::{ApplicationSet, Class};
-use super::segments::{Segment, SmCount, segments, sm_counts};
+use super::segments::{Segment, SmCount, segments};
 use super::usage::{ApplicationUsage, Usage};
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
@@ -61,6 +61,9 @@ pub struct Outcome {
     /// Which application had which SM, and when, ordered by SM and start; none if only sums were kept.
     #[serde(skip)]
     pub segments: Vec<Segment>,
+    /// Of each injection, on how many SMs its blocks ran over time, the last entry being 0; empty if that was not kept.
+    #[serde(skip)]
+    pub sms_over_time: Vec<Vec<SmCount>>,
 }
 
 impl Outcome {
@@ -69,12 +72,12 @@ impl Outcome {
     pub fn new(set: &ApplicationSet, scheduler: &'static str, trace: &Trace) -> Self {
         let segments = segments(trace);
         let usage = Usage::of(trace, &segments, set.injections.len());
-        Self { segments, ..Self::of_usage(set, scheduler, &usage) }
+        Self { segments, ..Self::of_usage(set, scheduler, usage) }
     }
 
     /// From the sums over a run: everything but the segments.
     #[must_use]
-    pub fn of_usage(set: &ApplicationSet, scheduler: &'static str, usage: &Usage) -> Self {
+    pub fn of_usage(set: &ApplicationSet, scheduler: &'static str, usage: Usage) -> Self {
         let count = set.injections.len();
         let outcomes: Vec<ApplicationOutcome> = (0_u32..)
             .zip(&set.injections)
@@ -121,14 +124,13 @@ impl Outcome {
             mean_application_power_w: per_application(outcomes.iter().map(|outcome| outcome.mean_power_w).sum()),
             outcomes,
             segments: Vec::new(),
+            sms_over_time: usage.sms_over_time,
         }
     }
 
-    /// On how many SMs blocks of one injection ran, over time; the last entry is 0.
+    /// On how many SMs blocks of one injection ran, over time; the last entry is 0. Empty if that was not kept.
     #[must_use]
-    pub fn sms_over_time(&self, injection: u32) -> Vec<SmCount> {
-        let own: Vec<Segment> =
-            self.segments.iter().filter(|segment| segment.injection == injection).copied().collect();
-        sm_counts(&own)
+    pub fn sms_over_time(&self, injection: u32) -> &[SmCount] {
+        self.sms_over_time.get(injection as usize).map_or(&[], Vec::as_slice)
     }
 }

@@ -73,13 +73,23 @@ pub(super) fn busy_ns(segments: &[Segment]) -> u128 {
     total
 }
 
-/// How many SMs ran blocks of one injection over time; the last entry is 0. `own` are its segments in any order.
-pub(super) fn sm_counts(own: &[Segment]) -> Vec<SmCount> {
-    let mut by_sm = own.to_vec();
-    by_sm.sort_by_key(|segment| (segment.sm, segment.start));
+/// For each of `injections` injections, how many SMs ran its blocks over time; the last entry is 0. `segments` must be
+/// ordered by SM and start.
+pub(super) fn sm_counts_of_all(segments: &[Segment], injections: usize) -> Vec<Vec<SmCount>> {
+    let mut own = vec![Vec::new(); injections];
+    for segment in segments {
+        if let Some(own) = own.get_mut(segment.injection as usize) {
+            own.push(*segment);
+        }
+    }
+    own.into_iter().map(sm_counts).collect()
+}
+
+/// How many SMs ran blocks of one injection over time. `own` are its segments, ordered by SM and start.
+fn sm_counts(own: Vec<Segment>) -> Vec<SmCount> {
     let mut changes: Vec<(Instant, i64)> = Vec::with_capacity(2 * own.len());
     let mut covered: Option<Segment> = None;
-    for segment in by_sm {
+    for segment in own {
         match &mut covered {
             Some(last) if last.sm == segment.sm && segment.start <= last.end => last.end = last.end.max(segment.end),
             _ => {

@@ -1,6 +1,6 @@
 //! What a run's outcome is computed from: sums by application, without the run.
 
-use super::segments::{Segment, busy_ns};
+use super::segments::{Segment, SmCount, busy_ns, sm_counts_of_all};
 use crate::time::Instant;
 use crate::trace::Trace;
 
@@ -15,6 +15,9 @@ pub struct Usage {
     pub busy_ns: u128,
     /// Of each injection.
     pub applications: Vec<ApplicationUsage>,
+    /// Of each injection, on how many SMs its blocks ran over time, the last entry being 0; empty if that was not
+    /// asked for.
+    pub sms_over_time: Vec<Vec<SmCount>>,
 }
 
 /// What one injected application took.
@@ -47,6 +50,12 @@ impl Usage {
             application.end = application.end.max(record.finish());
             application.unfinished += u32::from(record.finish().is_none());
         }
-        Self { end: trace.end(), sms: trace.sms(), busy_ns: busy_ns(segments), applications }
+        Self {
+            end: trace.end(),
+            sms: trace.sms(),
+            busy_ns: busy_ns(segments),
+            applications,
+            sms_over_time: sm_counts_of_all(segments, injections),
+        }
     }
 }

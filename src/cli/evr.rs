@@ -10,7 +10,7 @@ use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
 use gpusched::experiments::evr::{SweepOptions, Variation, points_csv};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, run_applications, usage_of_applications};
+use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
 use gpusched::report::application_gantt::{GanttRows, gantt};
 use gpusched::report::application_table;
 use gpusched::time::Duration;
@@ -127,18 +127,19 @@ impl Evr {
         let mut outcomes = Vec::with_capacity(schedulers.len());
         for scheduler in schedulers {
             let context = || format!("under {scheduler}");
-            // Who had which SM over time: JSON says it of every scheduler, the table and the figure of the first.
-            let asks_for_sms = match self.format {
-                Format::Json => true,
-                Format::Table => outcomes.is_empty(),
-                Format::Csv => self.figure.is_some() && outcomes.is_empty(),
-            };
-            outcomes.push(if asks_for_sms {
+            // The figure shows which SMs; on how many an application was, JSON says of every scheduler, the table of the
+            // first.
+            outcomes.push(if self.figure.is_some() && outcomes.is_empty() {
                 let trace = run_applications(&set, scheduler, rules).with_context(context)?;
                 Outcome::new(&set, scheduler.name(), &trace)
             } else {
-                let usage = usage_of_applications(&set, scheduler, rules).with_context(context)?;
-                Outcome::of_usage(&set, scheduler.name(), &usage)
+                let detail = match self.format {
+                    Format::Json => UsageDetail::SmsOverTime,
+                    Format::Table if outcomes.is_empty() => UsageDetail::SmsOverTime,
+                    Format::Table | Format::Csv => UsageDetail::Totals,
+                };
+                let usage = usage_of_applications(&set, scheduler, rules, detail).with_context(context)?;
+                Outcome::of_usage(&set, scheduler.name(), usage)
             });
         }
         self.draw(&set, &outcomes)?;

@@ -8,7 +8,7 @@ use super::global_edf::global_edf;
 use super::gpu_evr::{EvrRules, GpuEvr, MAX_SMS};
 use super::plain_streams::plain_streams;
 use super::timegraph::timegraph;
-use super::usage_sums::UsageSums;
+use super::usage_sums::{UsageDetail, UsageSums};
 use crate::applications::{ApplicationSet, Usage};
 use crate::device::Device;
 use crate::gpu::{Gpu, GpuOptions, Observer, RunError, SmBack};
@@ -110,7 +110,8 @@ pub fn run_applications(set: &ApplicationSet, scheduler: Scheduler, rules: EvrRu
 }
 
 /// Runs all injections of `set` to their end and gives what [`Outcome::of_usage`](crate::applications::Outcome) needs.
-/// No trace is kept: memory grows by a few bytes for each application and for each launch.
+/// No trace is kept: memory grows by a few bytes for each application and for each launch that waits or runs, and with
+/// the changes of SMs over time if `detail` asks for them.
 ///
 /// # Errors
 /// As [`run_applications`].
@@ -118,8 +119,9 @@ pub fn usage_of_applications(
     set: &ApplicationSet,
     scheduler: Scheduler,
     rules: EvrRules,
+    detail: UsageDetail,
 ) -> Result<Usage, ScheduleError> {
-    let sums = UsageSums::new(set.device.sms, set.injections.len());
+    let sums = UsageSums::new(set.device.sms, set.injections.len(), detail);
     let gpu = run_observed(set, scheduler, rules, Gpu::observed_by(sums, &set.device, GpuOptions::default()))?;
     Ok(gpu.into_back_and_observer().1.into_usage())
 }

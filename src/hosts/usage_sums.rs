@@ -1,22 +1,41 @@
-//! An observer that adds up what each application took, and keeps nothing else: a few bytes for each operation and
-//! application, where a trace takes hundreds.
+//! An observer that adds up what each application took, and keeps nothing else: a few bytes for each application, and
+//! for each operation as long as one before it has not completed, where a trace takes hundreds.
 
-use crate::applications::{ApplicationUsage, Usage};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+
+use crate::applications::{ApplicationUsage, SmCount, Usage};
 use crate::gpu::Observer;
 use crate::time::{Duration, Instant};
-use crate::trace::{Launch, NewStretch, NewWave, TraceFull};
+use crate::trace::{Launch, NewStretch, NewWave, SumOverTime, TraceFull};
 use crate::workload::{OperationId, Part};
 
 /// Adds up while a run goes on. Operations name their injection as their origin's thread.
 #[derive(Debug, Clone)]
 pub(super) struct UsageSums {
     usage: Usage,
-    /// The injection of each operation.
-    injections: Vec<u32>,
+    /// The injection of each operation from the first that has not completed on; [`COMPLETED`] for those that have.
+    injections: VecDeque<u32>,
+    /// Operations before those.
+    completed_in_a_row: u32,
+    /// Of each injection, the SMs that it has now, where they are counted over time.
+    sms_now: Vec<SumOverTime>,
     sms: Vec<SmUsage>,
     /// The waves that are told next repeat so often, each time without a pause; how many of them are to be counted,
     /// and how many not, because they are where the first have been.
     stretch: Stretch,
+}
+
+/// Stands for an operation that has completed: so many injections cannot be.
+const COMPLETED: u32 = u32::MAX;
+
+/// Which sums are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsageDetail {
+    /// One number of each kind for an application.
+    Totals,
+    /// Those, and on how many SMs each application ran over time.
+    SmsOverTime,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,11 +58,15 @@ struct SmUsage {
 
 impl UsageSums {
     /// Nothing has happened to `injections` applications on `sms` SMs.
-    pub(super) fn new(sms: u32, injections: usize) -> Self {
+    pub(super) fn new(sms: u32, injections: usize, detail: UsageDetail) -> Self {
         let applications = vec![ApplicationUsage::default(); injections];
+        let counted = if detail == UsageDetail::SmsOverTime { injections } else { 0 };
+        let sms_over_time = vec![Vec::new(); counted];
         Self {
-            usage: Usage { end: Instant::ZERO, sms, busy_ns: 0, applications },
-            injections: Vec::new(),
+            usage: Usage { end: Instant::ZERO, sms, busy_ns: 0, applications, sms_over_time },
+            injections: VecDeque::new(),
+            completed_in_a_row: 0,
+            sms_now: vec![SumOverTime::default(); counted],
             sms: vec![SmUsage::default(); sms as usize],
             stretch: Stretch::default(),
         }
@@ -54,8 +77,14 @@ impl UsageSums {
         self.usage
     }
 
+    /// The injection of an operation that has not completed.
+    fn injection(&self, operation: OperationId) -> Option<u32> {
+        let index = operation.0.checked_sub(self.completed_in_a_row)?;
+        self.injections.get(index as usize).copied()
+    }
+
     fn application(&mut self, operation: OperationId) -> Option<&mut ApplicationUsage> {
-        let injection = *self.injections.get(operation.0 as usize)?;
+        let injection = self.injection(operation)?;
         self.usage.applications.get_mut(injection as usize)
     }
 
@@ -71,19 +100,40 @@ impl UsageSums {
             sm.of_each.push((injection, start));
             sm.of_each.len() - 1
         });
-        let until = &mut sm.of_each[own].1;
-        let time = end.since(start.max(*until));
-        *until = end.max(*until);
+        let own = &mut sm.of_each[own].1;
+        let until = std::mem::replace(own, end.max(*own));
+        let time = end.since(start.max(until));
+        let sums = self.sms_now.get_mut(injection as usize).zip(self.usage.sms_over_time.get_mut(injection as usize));
+        if let Some((sms, counts)) = sums
+            && end > until
+        {
+            if until > start {
+                sms.prolong(until, end, 1);
+            } else {
+                let Ok(()) = sms.add(start..end, 1, |at, sms| count(counts, at, sms));
+            }
+        }
         if let Some(application) = self.usage.applications.get_mut(injection as usize) {
             application.sm_time_ns += u128::from(time.as_ns());
         }
     }
 }
 
+/// From `at` on, an injection has so many SMs.
+#[allow(clippy::unnecessary_wraps, reason = "sums over time are told to what may fail")]
+fn count(counts: &mut Vec<SmCount>, at: Instant, sms: u64) -> Result<(), Infallible> {
+    // No more than the device has, which 32 bits count.
+    let sms = u32::try_from(sms).unwrap_or(u32::MAX);
+    if counts.last().map_or(0, |last| last.sms) != sms {
+        counts.push(SmCount { at_ns: at, sms });
+    }
+    Ok(())
+}
+
 impl Observer for UsageSums {
     fn launched(&mut self, operation: OperationId, launch: &Launch) {
-        debug_assert_eq!(operation.0 as usize, self.injections.len());
-        self.injections.push(launch.origin.thread);
+        debug_assert_eq!(operation.0 as usize, self.completed_in_a_row as usize + self.injections.len());
+        self.injections.push_back(launch.origin.thread);
         if let Some(application) = self.application(operation) {
             application.unfinished += 1;
         }
@@ -101,6 +151,14 @@ impl Observer for UsageSums {
             application.end = Some(at);
             application.unfinished -= 1;
         }
+        let index = operation.0.checked_sub(self.completed_in_a_row);
+        if let Some(injection) = index.and_then(|index| self.injections.get_mut(index as usize)) {
+            *injection = COMPLETED;
+        }
+        while self.injections.front() == Some(&COMPLETED) {
+            self.injections.pop_front();
+            self.completed_in_a_row += 1;
+        }
     }
 
     fn wave(&mut self, wave: &NewWave, parts: &[Part]) -> Result<(), TraceFull> {
@@ -116,7 +174,7 @@ impl Observer for UsageSums {
             }
             end = wave.start + period.checked_mul(u64::from(cycles)).unwrap_or_default();
         }
-        let Some(&injection) = self.injections.get(wave.operation.0 as usize) else { return Ok(()) };
+        let Some(injection) = self.injection(wave.operation) else { return Ok(()) };
         for part in parts.iter().filter(|part| part.blocks > 0) {
             self.add(injection, part.sm, wave.start, end);
         }
@@ -131,9 +189,14 @@ impl Observer for UsageSums {
 
     fn ended(&mut self, at: Instant) {
         self.usage.end = at;
+        for (sms, counts) in self.sms_now.drain(..).zip(&mut self.usage.sms_over_time) {
+            let Ok(()) = sms.finish(|at, sms| count(counts, at, sms));
+        }
     }
 
     fn clear(&mut self) {
-        *self = Self::new(self.usage.sms, self.usage.applications.len());
+        let is_counted = !self.usage.sms_over_time.is_empty();
+        let detail = if is_counted { UsageDetail::SmsOverTime } else { UsageDetail::Totals };
+        *self = Self::new(self.usage.sms, self.usage.applications.len(), detail);
     }
 }

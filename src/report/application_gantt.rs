@@ -1,10 +1,8 @@
 //! Which SMs each application had over time, by application and by SM.
 
-use std::collections::BTreeMap;
-
 use thiserror::Error;
 
-use crate::applications::{ApplicationSet, Outcome, Segment};
+use crate::applications::{ApplicationSet, Outcome};
 use crate::draw::theme::{self, Colour, Fill, series_fill};
 use crate::draw::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet, Stroke, time_ticks};
 use crate::time::{Duration, Instant};
@@ -157,15 +155,10 @@ impl Canvas<'_> {
 
     /// One row for each injection, with its arrival and the instant at which it is due. Gives the y below.
     fn by_application(&mut self, mut y: Length) -> Length {
-        let mut own: BTreeMap<u32, Vec<Segment>> = BTreeMap::new();
-        for segment in &self.outcome.segments {
-            own.entry(segment.injection).or_default().push(*segment);
-        }
         let sms = Length::from(self.set.device.sms.max(1));
         for (index, outcome) in self.outcome.outcomes.iter().enumerate() {
             self.row(y, &self.row_name(index));
-            let counts =
-                own.get(&outcome.injection).map_or_else(Vec::new, |_| self.outcome.sms_over_time(outcome.injection));
+            let counts = self.outcome.sms_over_time(outcome.injection);
             for pair in counts.windows(2).filter(|pair| pair[0].sms > 0) {
                 let (from, to) = (self.x(pair[0].at_ns), self.x(pair[1].at_ns));
                 let height = (ROW - MM / 2) * Length::from(pair[0].sms) / sms;

@@ -138,15 +138,9 @@ pub fn outcome_json(set: &ApplicationSet, seed: u64, outcomes: &[Outcome]) -> se
     struct Entry<'a> {
         #[serde(flatten)]
         outcome: &'a Outcome,
-        sms_over_time: Vec<Vec<SmCount>>,
+        sms_over_time: &'a [Vec<SmCount>],
     }
-    let schedulers = outcomes
-        .iter()
-        .map(|outcome| Entry {
-            outcome,
-            sms_over_time: outcome.outcomes.iter().map(|one| outcome.sms_over_time(one.injection)).collect(),
-        })
-        .collect();
+    let schedulers = outcomes.iter().map(|outcome| Entry { outcome, sms_over_time: &outcome.sms_over_time }).collect();
     serde_json::to_string(&Document {
         name: &set.name,
         synthetic: set.synthetic,

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::record::Trace;
+use super::turns::Turns;
 use super::wave::{Block, Stretch, Wave};
 use crate::time::{Duration, Instant};
 use crate::workload::{OperationId, Part, Sequence, Start};
@@ -156,41 +157,12 @@ impl Trace {
     }
 
     /// Every time that a wave of an operation happened and touched `window`: the wave, when, and its first block.
-    fn turns(
-        &self,
-        operation: OperationId,
-        window: Range<Instant>,
-    ) -> impl Iterator<Item = (&Wave, Instant, u32)> + '_ {
-        let waves = &self.waves_by_operation[self.wave_range(operation)];
-        let mut position = 0;
-        std::iter::from_fn(move || {
-            let index = *waves.get(position)?;
-            let wave = self.waves.get(index as usize)?;
-            let stretch = self.stretches.get(wave.stretch as usize).copied();
-            position += stretch.map_or(1, |stretch| stretch.waves as usize);
-            Some((index, stretch))
-        })
-        .flat_map(move |(index, stretch)| {
-            let waves = stretch.map_or(1, |stretch| stretch.waves);
-            let (from, to) = (window.start, window.end);
-            let cycles = stretch.map_or(0..1, |stretch| self.cycles_within(&stretch, from..to));
-            cycles.flat_map(move |cycle| {
-                (index..index + waves).filter_map(move |index| {
-                    let wave = self.waves.get(index as usize)?;
-                    let (period, blocks) = stretch.map_or((Duration::ZERO, 0), |s| (s.period, s.blocks));
-                    let shift = period.checked_mul(u64::from(cycle))?;
-                    let start = wave.start + shift;
-                    let end = start + wave.duration;
-                    let begins = start < to || start == end && start == to;
-                    let touches = begins && (end > from || start >= from);
-                    touches.then(|| (wave, start, wave.first_block + blocks * cycle))
-                })
-            })
-        })
+    fn turns(&self, operation: OperationId, window: Range<Instant>) -> Turns<'_> {
+        Turns::new(self, &self.waves_by_operation[self.wave_range(operation)], window)
     }
 
     /// The cycles of a stretch of which some wave may touch `window`.
-    fn cycles_within(&self, stretch: &Stretch, window: Range<Instant>) -> Range<u32> {
+    pub(super) fn cycles_within(&self, stretch: &Stretch, window: Range<Instant>) -> Range<u32> {
         let range = stretch.first_wave as usize..(stretch.first_wave + stretch.waves) as usize;
         let waves = self.waves.get(range).unwrap_or_default();
         let starts = waves.iter().map(|wave| wave.start).min();

@@ -37,6 +37,18 @@ impl SumOverTime {
         Ok(())
     }
 
+    /// What takes `amount` and was to end at `from`, which no later beginning has passed, ends at `to` instead.
+    pub fn prolong(&mut self, from: Instant, to: Instant, amount: u64) {
+        debug_assert!(self.ends.get(&from).is_some_and(|&ending| ending >= amount), "it has not ended");
+        if let Some(ending) = self.ends.get_mut(&from) {
+            *ending -= amount;
+            if *ending == 0 {
+                self.ends.remove(&from);
+            }
+            *self.ends.entry(to).or_default() += amount;
+        }
+    }
+
     /// Tells the rest.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::points::SweepPoint;
 use crate::applications::{ApplicationSet, GenerateError, Injections, Outcome};
 use crate::hosts::gpu_evr::EvrRules;
-use crate::hosts::{ScheduleError, Scheduler, usage_of_applications};
+use crate::hosts::{ScheduleError, Scheduler, UsageDetail, usage_of_applications};
 use crate::time::Duration;
 
 /// What to run.
@@ -100,8 +100,8 @@ pub fn sweep(
             let mut own = set.clone();
             own.injections = injections.draw(set, options.seed, sample)?;
             let run = |&scheduler| {
-                let usage = usage_of_applications(&own, scheduler, options.rules)?;
-                Ok(Outcome::of_usage(&own, scheduler.name(), &usage))
+                let usage = usage_of_applications(&own, scheduler, options.rules, UsageDetail::Totals)?;
+                Ok(Outcome::of_usage(&own, scheduler.name(), usage))
             };
             options.schedulers.iter().map(run).collect::<Result<Vec<_>, SweepError>>()
         })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gpusched::applications::{ApplicationSet, Injections, Outcome, Usage, segments};
 use gpusched::hosts::gpu_evr::{EvrRules, GpuEvr};
-use gpusched::hosts::{Scheduler, usage_of_applications};
+use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
 use gpusched::workload::{OperationId, OperationKind};
@@ -127,10 +127,13 @@ proptest! {
         let set = small_thirteen(count, seed);
         for scheduler in Scheduler::ALL {
             let trace = run(&set, scheduler, EvrRules::default());
-            let usage = usage_of_applications(&set, scheduler, EvrRules::default()).expect("it runs");
+            let rules = EvrRules::default();
+            let usage = usage_of_applications(&set, scheduler, rules, UsageDetail::SmsOverTime).expect("it runs");
             prop_assert_eq!(&usage, &Usage::of(&trace, &segments(&trace), set.injections.len()), "{}", scheduler);
+            let totals = usage_of_applications(&set, scheduler, rules, UsageDetail::Totals).expect("it runs");
+            prop_assert_eq!(&Usage { sms_over_time: Vec::new(), ..usage.clone() }, &totals, "{}", scheduler);
             let whole = Outcome::new(&set, scheduler.name(), &trace);
-            let from_sums = Outcome::of_usage(&set, scheduler.name(), &usage);
+            let from_sums = Outcome::of_usage(&set, scheduler.name(), usage);
             prop_assert_eq!(Outcome { segments: Vec::new(), ..whole }, from_sums, "{}", scheduler);
         }
     }
