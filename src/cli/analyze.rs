@@ -75,7 +75,9 @@ impl Analyze {
             table.write(&Summary::of(&scenario, &run), Some(&analysis))?;
         }
         let notes: Vec<&String> = analysis.notes.iter().chain(&verdicts.notes).collect();
-        notes.iter().for_each(|text| note(text));
+        for text in &notes {
+            note(text);
+        }
         self.write_job_witness(&verdicts)?;
         let mut out = output::stdout();
         match self.format {
@@ -116,7 +118,9 @@ impl Analyze {
         let verdicts = self.search.watched(|watch| judge_sporadic(scenario, &jitter, &options, watch))??;
         let mut notes = scenario.notes.clone();
         notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
-        notes.iter().for_each(|text| note(text));
+        for text in &notes {
+            note(text);
+        }
         self.write_stream_witness(&verdicts)?;
         let mut out = output::stdout();
         match self.format {

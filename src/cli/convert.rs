@@ -33,7 +33,9 @@ impl Convert {
             None => self.run.read(false)?,
         };
         let text = scenario.to_native_json()?;
-        scenario.notes.iter().for_each(|text| note(text));
+        for text in &scenario.notes {
+            note(text);
+        }
         if scenario.expected.is_some() {
             note("the expected result is left out: it would not hold once the scenario is edited");
         }

@@ -22,8 +22,8 @@ const MOST_OPERATIONS: usize = 2_000_000;
 #[derive(Debug, Args)]
 pub(crate) struct Search {
     /// Look for runs with long responses for this long [default: some hundred runs]
-    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
-    search: Option<Duration>,
+    #[arg(long = "search", value_name = "TIME", value_parser = Duration::parse)]
+    time: Option<Duration>,
     /// Write the run that misses a deadline by most, as a scenario that `gpusched simulate` replays
     #[arg(long, value_name = "FILE")]
     witness: Option<PathBuf>,
@@ -36,7 +36,7 @@ impl Search {
     pub(crate) fn options(&self, scenario: &Scenario, operations: usize) -> SearchOptions {
         let options = SearchOptions { seed: scenario.seed, ..SearchOptions::default() };
         let affordable = u64::try_from(MOST_OPERATIONS / operations.max(1)).unwrap_or(u64::MAX);
-        let time_limit = self.search.map(|time| std::time::Duration::from_nanos(time.as_ns()));
+        let time_limit = self.time.map(|time| std::time::Duration::from_nanos(time.as_ns()));
         let runs = if time_limit.is_some() { options.runs } else { options.runs.min(affordable).max(1) };
         SearchOptions { runs, time_limit, ..options }
     }
@@ -45,11 +45,11 @@ impl Search {
     /// by then counts.
     pub(crate) fn watched<T: Send>(&self, work: impl FnOnce(Watch<'_>) -> T + Send) -> anyhow::Result<T> {
         let stop = Arc::new(AtomicBool::new(false));
-        if self.search.is_some() {
+        if self.time.is_some() {
             let asked = Arc::clone(&stop);
             ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed)).context("cannot watch for Ctrl-C")?;
         }
-        let bar = (self.search.is_some() && std::io::stderr().is_terminal()).then(|| {
+        let bar = (self.time.is_some() && std::io::stderr().is_terminal()).then(|| {
             let style = ProgressStyle::with_template("searching bad runs: {pos} runs, {per_sec}, {elapsed}");
             ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
         });

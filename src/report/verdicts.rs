@@ -33,30 +33,27 @@ fn stream_columns<'a>() -> [Column<&'a SporadicVerdict>; 7] {
 }
 
 /// How many are proven, missed and open: what a reader wants to know first.
-fn counts(verdicts: impl Iterator<Item = Option<Verdict>> + Clone) -> String {
-    let of = |wanted: Verdict| verdicts.clone().filter(|verdict| *verdict == Some(wanted)).count();
-    let without = verdicts.clone().filter(Option::is_none).count();
-    let mut text = format!(
-        "deadlines: {} proven, {} missed, {} open",
-        of(Verdict::Proven),
-        of(Verdict::Missed),
-        of(Verdict::Open)
-    );
-    if without > 0 {
-        text += &format!("; {without} without a deadline");
-    }
-    text
+fn counts(verdicts: &[Option<Verdict>]) -> String {
+    let of = |wanted: Option<Verdict>| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+    let [proven, missed, open] = [Verdict::Proven, Verdict::Missed, Verdict::Open].map(|verdict| of(Some(verdict)));
+    let without = match of(None) {
+        0 => String::new(),
+        count => format!("; {count} without a deadline"),
+    };
+    format!("deadlines: {proven} proven, {missed} missed, {open} open{without}\n")
 }
 
 /// The verdicts on jobs as a table, and how many there are of each kind.
 #[must_use]
 pub fn verdict_table(jobs: &[JobVerdict]) -> String {
     let rest = jobs.len().saturating_sub(MAX_ROWS);
-    let mut text = table(&job_columns(), jobs.iter().take(MAX_ROWS)).trim_fmt() + "\n";
-    if rest > 0 {
-        text += &format!(" ... and {rest} more jobs; --format json lists all of them\n");
-    }
-    text + &counts(jobs.iter().map(|job| job.verdict)) + "\n"
+    let rows = table(&job_columns(), jobs.iter().take(MAX_ROWS)).trim_fmt();
+    let more = match rest {
+        0 => String::new(),
+        rest => format!(" ... and {rest} more jobs; --format json lists all of them\n"),
+    };
+    let verdicts: Vec<Option<Verdict>> = jobs.iter().map(|job| job.verdict).collect();
+    format!("{rows}\n{more}{}", counts(&verdicts))
 }
 
 /// The verdicts on jobs as CSV; times in ns, empty where there is none.
@@ -70,8 +67,8 @@ pub fn verdict_csv(jobs: &[JobVerdict], out: impl Write) -> io::Result<()> {
 /// The verdicts on sporadic streams as a table, and how many there are of each kind.
 #[must_use]
 pub fn sporadic_table(streams: &[SporadicVerdict]) -> String {
-    let text = table(&stream_columns(), streams).trim_fmt() + "\n";
-    text + &counts(streams.iter().map(|stream| stream.verdict)) + "\n"
+    let verdicts: Vec<Option<Verdict>> = streams.iter().map(|stream| stream.verdict).collect();
+    format!("{}\n{}", table(&stream_columns(), streams).trim_fmt(), counts(&verdicts))
 }
 
 /// The verdicts on sporadic streams as CSV; times in ns, empty where there is none.

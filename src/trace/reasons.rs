@@ -112,7 +112,7 @@ impl<'a> Sweep<'a> {
         let never = |to: Instant| (to < Instant::MAX).then_some(to);
         let mut reasons: Vec<(usize, Reason)> = Vec::with_capacity(self.waits.len());
         for (number, (operation, wait)) in
-            self.waits.iter().enumerate().filter(|(_, (_, wait))| !wait.rule.cause_varies_with().is_some())
+            self.waits.iter().enumerate().filter(|(_, (_, wait))| wait.rule.cause_varies_with().is_none())
         {
             let (operation, rule) = (*operation, wait.rule);
             let cause = self.present.cause(operation, rule);

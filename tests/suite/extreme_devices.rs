@@ -92,7 +92,7 @@ fn one_thread_blocks_fill_65_535_block_slots() {
         let scenario = two_kernels(device.clone(), placement, grids).expect("the device takes both");
         let run = simulate(&scenario).expect("it runs");
         // 131,070 slots: the last block of B waits for the first wave.
-        let finishes: Vec<_> = run.trace.operations().iter().map(|record| record.finish()).collect();
+        let finishes: Vec<_> = run.trace.operations().iter().map(gpusched::trace::OperationRecord::finish).collect();
         assert_eq!(finishes, [Some(Instant::from_ns(1_000)), Some(Instant::from_ns(2_000))], "{}", placement.name());
     }
 }

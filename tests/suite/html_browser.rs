@@ -38,7 +38,7 @@ fn written(name: &str, arguments: &[&str]) -> PathBuf {
 /// The page of a run.
 fn page_of(name: &str, scenario: &Scenario, run: &Run) -> PathBuf {
     let path = directory().join(format!("{name}.html"));
-    let summary = Summary::of(scenario, &run);
+    let summary = Summary::of(scenario, run);
     let mut page = Vec::new();
     HtmlTimeline::new(summary).write(&mut page).expect("memory holds it");
     fs::write(&path, page).expect("the build directory can be written");

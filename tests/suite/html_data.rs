@@ -21,7 +21,7 @@ use crate::published;
 
 fn page(scenario: &Scenario, run: &Run) -> String {
     let mut out = Vec::new();
-    let summary = Summary::of(scenario, &run);
+    let summary = Summary::of(scenario, run);
     HtmlTimeline::new(summary).write(&mut out).expect("memory holds it");
     String::from_utf8(out).expect("UTF-8")
 }

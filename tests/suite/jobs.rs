@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use gpusched::hosts::{DeadlineOutcome, Jobs, simulate};
+use gpusched::hosts::{DeadlineOutcome, Job, Jobs, simulate};
 use gpusched::report::{Summary, responses};
 use gpusched::scenario::{NotNative, ReadOptions, Scenario};
 use gpusched::time::Duration;
+use gpusched::trace::OperationRecord;
 use proptest::prelude::*;
 
 use crate::common::{directory, gpusched};
@@ -42,7 +43,7 @@ fn ms(ms: u64) -> Duration {
 fn a_deadline_covers_the_copy_back() {
     let scenario = read(COPY_BACK, &ReadOptions::default());
     let jobs = jobs(&scenario);
-    assert_eq!(jobs.begun.iter().map(gpusched::hosts::Job::response).collect::<Vec<_>>(), [Some(ms(24)); 2]);
+    assert_eq!(jobs.begun.iter().map(Job::response).collect::<Vec<_>>(), [Some(ms(24)); 2]);
     assert_eq!(jobs.misses(), 2);
     let run = simulate(&scenario).expect("it runs");
     let kernel = Summary::of(&scenario, &run).kernels().next().expect("one");
@@ -59,7 +60,7 @@ fn releases_that_a_late_host_has_not_begun_are_late_not_absent() {
     // has not begun; of both, no deadline (11 and 14 ms) has passed.
     let scenario = read(TOO_MUCH, &ReadOptions::default());
     let first = jobs(&scenario);
-    assert_eq!(first.begun.iter().map(|job| job.response()).collect::<Vec<_>>(), [Some(ms(4)), Some(ms(5)), None]);
+    assert_eq!(first.begun.iter().map(Job::response).collect::<Vec<_>>(), [Some(ms(4)), Some(ms(5)), None]);
     let outcomes: Vec<_> = first.begun.iter().filter_map(|job| job.outcome(first.end)).collect();
     assert_eq!(outcomes, [DeadlineOutcome::Met, DeadlineOutcome::Met, DeadlineOutcome::Undecided]);
     assert_eq!((first.backlog[0].releases, first.backlog[0].missed, first.misses()), (1, 0, 0));
@@ -170,7 +171,7 @@ proptest! {
             let own = run.trace.operations().iter().filter(|record| {
                 (record.origin.thread, record.origin.iteration) == (job.thread, job.iteration)
             });
-            let latest = own.map(|record| record.finish()).try_fold(job.released, |latest, finish| Some(latest.max(finish?)));
+            let latest = own.map(OperationRecord::finish).try_fold(job.released, |latest, finish| Some(latest.max(finish?)));
             if let Some(finished) = job.finished {
                 prop_assert!(latest.is_some_and(|latest| finished >= latest));
             }

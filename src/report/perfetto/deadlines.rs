@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use super::event::{Events, Span};
 use super::tracks::Tracks;
-use crate::report::deadlines::due_jobs;
+use crate::report::deadlines::{DueJobs, due_jobs};
 use crate::report::summary::Summary;
 
 /// A slice for each job that missed its deadline, from then until it finished; one for all jobs of a thread that had
 /// not begun when the run ended, of which there may be any number.
 pub(super) fn write<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
-    let missed = due_jobs(summary).into_iter().filter(|jobs| jobs.is_missed());
+    let missed = due_jobs(summary).into_iter().filter(DueJobs::is_missed);
     for (number, jobs) in (0..).zip(missed) {
         let to = jobs.finished().unwrap_or(summary.trace.end());
         let sentence = jobs.sentence(0, summary.scenario);

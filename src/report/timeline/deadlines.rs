@@ -55,7 +55,7 @@ impl Deadlines {
             }
         }
         places.sort_by_key(|(x, ..)| *x);
-        let mut marks: Vec<(DeadlineMark, Vec<(&DueJobs, u64, u64)>)> = Vec::new();
+        let mut marks: Vec<(DeadlineMark, Vec<Part<'_>>)> = Vec::new();
         for (x, jobs, number, count) in places {
             if marks.last().is_none_or(|(last, _)| x - last.x >= LEAST_DISTANCE) {
                 marks
@@ -80,8 +80,11 @@ impl Deadlines {
     }
 }
 
+/// Jobs of one mark: which, the number of the first of them, and how many.
+type Part<'a> = (&'a DueJobs, u64, u64);
+
 /// How many, and the first of them, those that missed before those that did not.
-fn explanation(context: &Context<'_>, mark: &DeadlineMark, parts: &[(&DueJobs, u64, u64)]) -> String {
+fn explanation(context: &Context<'_>, mark: &DeadlineMark, parts: &[Part<'_>]) -> String {
     let (missed, others): (Vec<_>, Vec<_>) = parts.iter().partition(|(jobs, ..)| jobs.is_missed());
     let told = missed.into_iter().chain(others).flat_map(|&(jobs, number, count)| {
         (number..number + count).map(move |number| jobs.sentence(number, context.summary.scenario))

@@ -189,7 +189,7 @@ impl<'a> Writer<'a> {
         let others = &threads[of_streams.len()..];
         let names = distinct(others.iter().map(|thread| &*thread.label), "host", &taken);
         let mut hosts: Vec<Value> =
-            others.iter().zip(names).map(|(thread, name)| self.host(thread, name)).collect::<Result<_, _>>()?;
+            others.iter().zip(names).map(|(thread, name)| self.host(thread, &name)).collect::<Result<_, _>>()?;
         if threads.is_empty() {
             // A file in which nobody acts is an error.
             hosts.push(json!({"name": "nobody", "steps": [{"sleep": "0 s"}]}));
@@ -199,9 +199,8 @@ impl<'a> Writer<'a> {
 
     /// The stream whose own operations a thread launches, if it does nothing else.
     fn stream_of(&self, thread: &HostThread) -> Option<StreamId> {
-        let stream = match *thread.steps.first()? {
-            Step::Launch(_, stream) | Step::Copy(_, stream) | Step::Memset(stream) => stream,
-            _ => return None,
+        let (Step::Launch(_, stream) | Step::Copy(_, stream) | Step::Memset(stream)) = *thread.steps.first()? else {
+            return None;
         };
         let submits =
             |step: &Step| matches!(*step, Step::Launch(_, to) | Step::Copy(_, to) | Step::Memset(to) if to == stream);
@@ -228,7 +227,7 @@ impl<'a> Writer<'a> {
         entry
     }
 
-    fn host(&self, thread: &HostThread, name: String) -> Result<Value, NotNative> {
+    fn host(&self, thread: &HostThread, name: &str) -> Result<Value, NotNative> {
         let mut entry = Map::new();
         entry.insert("name".to_owned(), json!(name));
         timing(thread, "iterations", &mut entry)?;

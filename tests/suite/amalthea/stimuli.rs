@@ -17,8 +17,10 @@ fn read(text: &str, chosen: &AmaltheaOptions, horizon_ms: Option<u64>) -> Result
     Scenario::from_amalthea("in.amxmi", text, chosen, &ReadOptions { horizon, ..ReadOptions::default() })
 }
 
-/// Release, period and deadline in milliseconds, and jobs.
-fn threads(scenario: &Scenario) -> Vec<(u64, Option<u64>, Option<u64>, Option<u64>)> {
+/// Release, period and deadline in microseconds, and jobs.
+type Timing = (u64, Option<u64>, Option<u64>, Option<u64>);
+
+fn threads(scenario: &Scenario) -> Vec<Timing> {
     let us = |time: Duration| time.as_ns() / 1_000;
     let of = |thread: &gpusched::scenario::HostThread| {
         (us(thread.release), thread.period.map(us), thread.deadline.map(us), thread.iterations)

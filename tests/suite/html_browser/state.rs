@@ -46,7 +46,7 @@ fn agrees(browser: &Browser, name: &str, scenario: &Scenario, most: usize) -> us
 /// Compares run number `index` of an open page.
 fn run_agrees(browser: &Browser, name: &str, of: (&Scenario, &Run), index: usize, most: usize) -> usize {
     let (scenario, run) = of;
-    let summary = Summary::of(scenario, &run);
+    let summary = Summary::of(scenario, run);
     let instants = instants(run, most);
     let asked: Vec<String> = instants.iter().map(u64::to_string).collect();
     let script = format!(
