@@ -179,7 +179,7 @@ impl Curve {
         (first..=1000_u32.saturating_sub(gang_permille)).step_by(step.max(1) as usize).collect()
     }
 
-    /// The point whose task sets were counted so, see [`count`].
+    /// The point whose task sets were counted so, see `count`.
     pub(crate) fn counted(&self, single_permille: u32, counts: &[u64]) -> CurvePoint {
         CurvePoint {
             single_permille,

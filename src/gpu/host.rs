@@ -29,7 +29,7 @@ pub trait Target {
     /// Makes a copy known, so that it can be submitted.
     ///
     /// # Errors
-    /// [`SubmitError::CopyTooLong`] if its duration cannot be represented.
+    /// [`SubmitError::Workload`] if its duration cannot be represented.
     fn add_copy(&mut self, copy: Copy) -> Result<CopyId, SubmitError>;
 
     /// Says that about `launches` kernels of one wave each will be launched, so that a record need not be moved as it

@@ -2,7 +2,7 @@
 //!
 //! Algorithm 1 makes a chunk of each overlap of a job with an instance of the reservation. A job that overlaps none
 //! leaves no chunk behind, and nothing after it (Definitions 1 and 2, Theorem 4) asks what became of that job: C is
-//! demanded of the other jobs only. [`chunks`](super::chunks) refuses such a set. If each job has a chunk, the two agree.
+//! demanded of the other jobs only. [`chunks`] refuses such a set. If each job has a chunk, the two agree.
 
 use super::blocking::Blocking;
 use super::chunks;
