@@ -1,8 +1,7 @@
 //! A search for runs with long responses: random runs, then hill climbing from the worst of them.
 //!
 //! Searched are block and copy times, orders of simultaneous launches, and placements; for sporadic streams also
-//! releases . What is found is a run, so a response found is one that can happen; a
-//! response not found may still happen.
+//! releases. What is found is a run, so a response found is one that can happen; a response not found may still happen.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant as WallTime;
