@@ -60,7 +60,13 @@ impl Analyze {
         if self.steps && self.format == Format::Csv {
             bail!("--steps is shown as text and in JSON only: leave out --format csv");
         }
+        if self.verdicts_alone && self.format == Format::Json {
+            bail!("--verdicts is for tables and CSV: the JSON document has the verdicts in any case");
+        }
         let runnable_times = self.runnable_times.table()?;
+        if self.sporadic && runnable_times.is_some() {
+            bail!("--runnable-times is about given releases: leave out --sporadic");
+        }
         let scenario = self.run.read(false)?;
         if self.sporadic {
             return self.sporadic(&scenario);

@@ -29,7 +29,10 @@ pub(crate) struct Convert {
 impl Convert {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let scenario = match self.run.logs() {
-            Some(logs) => of_logs(&logs)?,
+            Some(logs) => match self.run.about_files() {
+                Some(option) => bail!("{option} is for scenario files, and these are logs"),
+                None => of_logs(&logs)?,
+            },
             None => self.run.read(false)?,
         };
         let text = scenario.to_native_json()?;

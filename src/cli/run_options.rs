@@ -105,6 +105,22 @@ pub(crate) fn device(name: &str) -> anyhow::Result<Device> {
 }
 
 impl RunOptions {
+    /// An option that was given and says something of a scenario file, not of logs.
+    pub(crate) fn about_files(&self) -> Option<&'static str> {
+        [
+            ("--block-duration", !self.block_duration.is_empty()),
+            ("--as-threads", self.as_threads),
+            ("--period", !self.period.is_empty()),
+            ("--deadline", !self.deadline.is_empty()),
+            ("--horizon", self.horizon.is_some()),
+            ("--vary", self.vary.is_some()),
+            ("--seed", self.seed.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(option, given)| given.then_some(option))
+        .or_else(|| self.model.given())
+    }
+
     /// The options of logs, if the input is a directory or a log rather than a scenario.
     pub(crate) fn logs(&self) -> Option<LogOptions> {
         let is_log = || {
