@@ -13,6 +13,7 @@ pub mod cost_chart;
 mod csv;
 mod deadlines;
 pub mod device_table;
+mod differences;
 mod examiner_log;
 mod findings;
 mod html;
@@ -48,6 +49,7 @@ pub use analysis_columns::{analysis_csv, campaign_csv, comparison_csv, orders_cs
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
 pub use campaign_figure::campaign_figure;
 pub(crate) use csv::field as csv_field;
+pub use differences::{Difference, NotComparable, differences};
 pub use examiner_log::{ExaminerLog, examiner_logs};
 pub use findings::{finding_csv, finding_table};
 pub use html::{HtmlRun, HtmlTimeline};

@@ -7,7 +7,7 @@ use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::report::device_table;
 
 use super::output::Format;
-use super::{Answer, output, run_options};
+use super::{Answer, input, output};
 
 /// List the built-in devices, or show one with the source of every number and what is an assumption.
 #[derive(Debug, Args)]
@@ -24,10 +24,10 @@ impl Devices {
         let mut out = output::stdout();
         match (&self.name, self.format) {
             (Some(name), Format::Json) => {
-                let device = run_options::device(name)?;
+                let device = input::device(name)?;
                 writeln!(out, "{}", device.to_json())?;
             }
-            (Some(name), _) => write!(out, "{}", device_table::one(&run_options::device(name)?))?,
+            (Some(name), _) => write!(out, "{}", device_table::one(&input::device(name)?))?,
             (None, format) => {
                 let mut devices = Vec::new();
                 for name in BUILTIN_NAMES {

@@ -14,7 +14,7 @@ use gpusched::workload::Placement;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::output::{Format, note};
-use super::{Answer, jobs, output, picture, run_options};
+use super::{Answer, input, jobs, output, picture};
 
 /// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
 /// often they agree, and shrink a counterexample where they do not. Ctrl-C ends with what is done so far and exit
@@ -52,7 +52,7 @@ impl MergedSm {
         picture::check(self.figure.as_deref())?;
         let named = self.family.iter().filter_map(|name| Family::from_name(name));
         let campaign = Campaign {
-            device: run_options::device(&self.device)?,
+            device: input::device(&self.device)?,
             placement: Placement::from_name(&self.placement).unwrap_or_default(),
             families: if self.family.is_empty() { Family::ALL.to_vec() } else { named.collect() },
             samples: self.samples,

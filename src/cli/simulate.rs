@@ -7,10 +7,10 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{
-    HtmlTimeline, PerfettoRun, SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table,
-    perfetto_trace, rule_table, state_text,
+    Difference, HtmlTimeline, NotComparable, PerfettoRun, SimulationReport, State, Summary, examiner_logs, kernel_csv,
+    kernel_table, perfetto_trace, rule_table, state_text,
 };
-use gpusched::scenario::{Difference, NotComparable, Scenario};
+use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 
 use super::figure_options::FigureOptions;
@@ -175,7 +175,7 @@ impl Simulate {
 }
 
 fn differences(scenario: &Scenario, run: &Run) -> Result<Vec<Difference>, NotComparable> {
-    scenario.expected.as_ref().map_or(Ok(Vec::new()), |expected| expected.differences(&run.trace))
+    scenario.expected.as_ref().map_or(Ok(Vec::new()), |expected| gpusched::report::differences(expected, &run.trace))
 }
 
 /// Tells how the run differs from what the scenario file expects.

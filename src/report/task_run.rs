@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::columns::{Cell, Column, csv_text, table};
 use super::responses::nearest_rank;
-use crate::hosts::real_time::{TaskJob, TaskRun};
+use crate::hosts::TaskRun;
+use crate::hosts::real_time::TaskJob;
 use crate::tasks::TaskSet;
 use crate::time::Instant;
 use crate::trace::OperationRecord;

@@ -35,12 +35,14 @@ mod stimuli;
 mod ticks;
 mod times;
 mod unit;
+mod work;
 mod xml;
 
 pub use error::AmaltheaError;
 pub use frequency::{Frequency, FrequencyError};
-pub use model::{AmaltheaModel, CopyRunnable, CostUnit, ProcessingUnit, Runnable, TickEntry};
+pub use model::{AmaltheaModel, CopyRunnable, ProcessingUnit, Runnable};
 pub use options::{AmaltheaOptions, TickBound};
 pub use requirements::{Requirement, RequirementOf};
 pub use stimuli::{Activation, Stimulus};
 pub use ticks::{TickRange, Ticks};
+pub use work::{CostUnit, TickEntry};

@@ -9,6 +9,7 @@ mod file;
 mod hosts;
 mod kernels;
 mod operations;
+mod reading;
 mod streams;
 mod write;
 

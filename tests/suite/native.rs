@@ -4,6 +4,7 @@ use std::path::Path;
 
 use gpusched::device::Device;
 use gpusched::hosts::simulate;
+use gpusched::report::differences;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
@@ -53,7 +54,7 @@ fn the_example_in_the_documentation_reads_runs_and_meets_its_expected_result() {
     // Three jobs of three operations; two iterations of a memset and two launches.
     assert_eq!(trace.operations().len(), 15);
     let expected = scenario.expected.expect("it has one");
-    assert_eq!(expected.differences(&trace), Ok(Vec::new()));
+    assert_eq!(differences(&expected, &trace), Ok(Vec::new()));
 }
 
 #[test]

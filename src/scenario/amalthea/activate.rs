@@ -4,10 +4,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::error::Problem;
-use super::items::Item;
 use super::model::AmaltheaModel;
 use super::requirements::RequirementOf;
 use super::stimuli::{Activation, Stimulus};
+use super::work::Item;
 use crate::time::Duration;
 
 /// Without a horizon, all runnables together have at most this many jobs.

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::file::{FORMAT, NULL_STREAM};
+use super::file::FORMAT;
+use super::reading::NULL_STREAM;
 use super::streams::RESERVED;
 use crate::device::Device;
 use crate::scenario::model::{HostThread, Scenario, Step};
