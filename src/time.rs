@@ -117,6 +117,13 @@ impl Duration {
         }
     }
 
+    /// `self` times `count`, where it is known that this is part of a time that was computed before and so fits.
+    #[must_use]
+    pub fn repeated(self, count: u64) -> Self {
+        debug_assert!(self.checked_mul(count).is_some(), "{count} times {self} is past the end of time");
+        Self(self.0.saturating_mul(count))
+    }
+
     /// Exact conversion of decimal seconds (`0.4`, `1e-3`), rounded to the nearest nanosecond, halves upwards.
     ///
     /// # Errors
