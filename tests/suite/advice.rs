@@ -18,7 +18,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("analysis/finish_bounds.rs", &["analyze", "compare", "orders"]),
     ("cli/amalthea_options.rs", SCENARIO),
     ("cli/analyze.rs", &["analyze"]),
-    ("cli/convert.rs", &["convert"]),
     ("cli/evr.rs", &["evr"]),
     ("cli/figure_options.rs", TIMELINE),
     ("cli/figures.rs", &["figures"]),
@@ -37,6 +36,8 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/tasks/run.rs", &["tasks run"]),
     ("cli/tasks/test.rs", &["tasks"]),
     ("cli/warps.rs", &["warps"]),
+    ("experiments/study/header.rs", &["study run", "study status", "study merge", "study plot"]),
+    ("experiments/study/error.rs", &["study run"]),
     // Those of Slurm.
     ("experiments/study/slurm.rs", &[]),
     ("figures/", &["figures"]),
@@ -55,7 +56,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
 /// Programs of others whose options are no advice on ours.
 const OTHERS: [&str; 2] = ["cargo", "sbatch"];
 
-/// The literals of a Rust source file, comments and attributes left out, escapes as they stand.
+/// The literals of a Rust source file, comments and attributes other than of errors left out, escapes as they stand.
 fn literals(source: &str) -> Vec<String> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(next) = source[at..].find(['"', '/', '\'', '#']) {
@@ -64,7 +65,7 @@ fn literals(source: &str) -> Vec<String> {
         let after = |end: &str| tail.find(end).map_or(tail.len(), |found| found + end.len());
         at += if tail.starts_with("//") {
             after("\n")
-        } else if tail.starts_with("#[") {
+        } else if tail.starts_with("#[") && !tail.starts_with("#[error") {
             after("]\n")
         } else if tail.starts_with("'\"'") || tail.starts_with("'\\\"'") {
             after("\"'")
