@@ -11,5 +11,5 @@ mod multikernel;
 mod spin;
 mod stream_action;
 
-pub(super) use file::read;
+pub(super) use file::{KEYS, read};
 pub use logs::{BenchmarkLog, ExaminerLogs, KernelSync};

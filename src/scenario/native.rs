@@ -12,5 +12,5 @@ mod operations;
 mod streams;
 mod write;
 
-pub(super) use file::read;
+pub(super) use file::{FORMAT, read};
 pub use write::NotNative;

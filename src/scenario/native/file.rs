@@ -13,7 +13,7 @@ use crate::scenario::read::{default_device, finish};
 use crate::workload::{KernelId, Placement, StreamId};
 
 /// What `format` must say.
-pub(super) const FORMAT: &str = "gpusched-scenario/1";
+pub(in crate::scenario) const FORMAT: &str = "gpusched-scenario/1";
 
 /// The stream that exists without being declared.
 pub(super) const NULL_STREAM: &str = "NULL";
