@@ -66,5 +66,5 @@ pub use simulation_json::SimulationReport;
 pub use state::{QueueContent, Resident, SmState, State, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
 pub use table::{kernel_markdown, kernel_table, rule_table, state_text};
-pub use verdicts::{sporadic_csv, sporadic_table, verdict_csv, verdict_table};
+pub use verdicts::{requirement_notes, requirement_table, sporadic_csv, sporadic_table, verdict_csv, verdict_table};
 pub use warps::{warps_csv, warps_json, warps_table};

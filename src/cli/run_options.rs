@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::json::Document;
-use gpusched::scenario::amalthea::AmaltheaModel;
+use gpusched::scenario::amalthea::{AmaltheaModel, ModelDemands};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
@@ -120,6 +120,11 @@ impl RunOptions {
 
     /// Reads the scenario; `logs_inside` refuses log names outside the result directory.
     pub(crate) fn read(&self, logs_inside: bool) -> anyhow::Result<Scenario> {
+        Ok(self.read_with_demands(logs_inside)?.0)
+    }
+
+    /// Reads the scenario, and what is asked of it if it is an AMALTHEA model.
+    pub(crate) fn read_with_demands(&self, logs_inside: bool) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
         let options = ReadOptions {
             device: self.device.as_deref().map(input::device).transpose()?,
             placement: self.placement.as_deref().and_then(Placement::from_name),
@@ -135,11 +140,14 @@ impl RunOptions {
         };
         let (file, text) = input::read(&self.scenario)?;
         if AmaltheaModel::is_likely(&text) {
-            return Ok(Scenario::from_amalthea(&file, &text, &self.model.options()?, &options)?);
+            let (model, chosen) = (AmaltheaModel::parse(&file, &text)?, self.model.options()?);
+            let scenario = model.scenario(&chosen, &options)?;
+            let demands = model.demands(&chosen, &scenario)?;
+            return Ok((scenario, Some(demands)));
         }
         if let Some(option) = self.model.given() {
             bail!("{option} is for AMALTHEA models, and {file} is none");
         }
-        Ok(Scenario::from_json(&file, &text, &options)?)
+        Ok((Scenario::from_json(&file, &text, &options)?, None))
     }
 }

@@ -60,6 +60,12 @@ impl SmMask {
         self.enables_tpc(sm / device.sms_per_tpc)
     }
 
+    /// Whether every SM of `device` is left.
+    #[must_use]
+    pub fn leaves_all(&self, device: &DeviceSpec) -> bool {
+        (0..device.sms).all(|sm| self.enables_sm(sm, device))
+    }
+
     /// Whether no SM of `device` is left.
     #[must_use]
     pub fn leaves_none(&self, device: &DeviceSpec) -> bool {

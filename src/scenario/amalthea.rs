@@ -16,6 +16,7 @@ mod build;
 mod choose;
 mod copies;
 mod cost;
+mod demands;
 mod distribution;
 mod error;
 mod frequency;
@@ -38,6 +39,7 @@ mod unit;
 mod work;
 mod xml;
 
+pub use demands::{ModelDemands, ReleaseDoubt, ResponseLimit};
 pub use error::AmaltheaError;
 pub use frequency::{Frequency, FrequencyError};
 pub use model::{AmaltheaModel, CopyRunnable, ProcessingUnit, Runnable};

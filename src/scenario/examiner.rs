@@ -13,4 +13,4 @@ mod spin;
 mod stream_action;
 
 pub use super::examiner_logs::{BenchmarkLog, ExaminerLogs, KernelSync};
-pub(super) use file::read;
+pub(super) use file::{KEYS, read};

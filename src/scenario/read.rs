@@ -19,5 +19,15 @@ impl Scenario {
 
 fn read(root: Node<'_>, options: &ReadOptions) -> Result<Scenario, Problem> {
     let object = root.object()?;
-    if object.has("format") { native::read(object, options) } else { examiner::read(object, options) }
+    if object.has("format") {
+        native::read(object, options)
+    } else if examiner::KEYS.iter().any(|key| object.has(key)) {
+        examiner::read(object, options)
+    } else {
+        Err(root.problem("this is in neither of the two formats of scenarios").with_help(format!(
+            "gpusched's own has \"format\": {:?}; cuda_scheduling_examiner's has \"benchmarks\", \"max_iterations\", \
+             \"max_time\" and \"cuda_device\"",
+            native::FORMAT
+        )))
+    }
 }

@@ -210,3 +210,23 @@ fn options_win_over_the_file() {
     let scenario = read_with(fields, &options);
     assert_eq!(settings(&scenario), ("titan-v".to_owned(), Placement::LowestId, 4, Some(ms(5))));
 }
+
+#[test]
+fn a_mask_that_removes_no_sm_of_this_device_is_noted_and_one_that_does_is_not() {
+    // A TX2 has two SMs, each a TPC of its own: bits 0 and 1.
+    let stream = |mask: &str| {
+        format!(
+            r#""streams": [{{"name": "S", "sm_mask": "{mask}", "operations": [{{"kernel": "A"}}, {{"kernel": "B"}}]}}]"#
+        )
+    };
+    let note = |mask: &str| format!("the SM mask {mask} of stream \"S\" removes none of the 2 SMs of tx2");
+    for (mask, shown) in [("0x4", "0x4"), ("0x0", "0x0"), ("~0x3", "~0x3")] {
+        assert_eq!(read(&stream(mask)).notes, [note(shown)]);
+    }
+    for mask in ["0x1", "0x6", "~0x2"] {
+        assert_eq!(read(&stream(mask)).notes, Vec::<String>::new());
+    }
+    // The same mask removes an SM of a larger device.
+    let orin = ReadOptions { device: Device::builtin("orin").expect("it is sound"), ..ReadOptions::default() };
+    assert_eq!(read_with(&stream("0x4"), &orin).notes, Vec::<String>::new());
+}

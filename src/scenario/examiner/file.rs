@@ -14,6 +14,19 @@ use crate::time::Duration;
 /// `task_host.so` benchmarks may be nested this deep.
 const MAX_NESTING: u32 = 16;
 
+/// Keys of its top level that other formats do not have.
+pub(in crate::scenario) const KEYS: [&str; 9] = [
+    "benchmarks",
+    "max_iterations",
+    "max_time",
+    "cuda_device",
+    "base_result_directory",
+    "pin_cpus",
+    "do_warmup",
+    "use_processes",
+    "sync_every_iteration",
+];
+
 /// Reads the examiner scenario that `file` holds.
 pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenario, Problem> {
     let name = file.required("name")?.string()?;

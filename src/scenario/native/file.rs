@@ -14,7 +14,7 @@ use crate::scenario::options::ReadOptions;
 use crate::workload::{Placement, StreamId};
 
 /// What `format` must say.
-pub(super) const FORMAT: &str = "gpusched-scenario/1";
+pub(in crate::scenario) const FORMAT: &str = "gpusched-scenario/1";
 
 /// Reads the native scenario that `file` holds.
 pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenario, Problem> {
