@@ -99,13 +99,12 @@ impl Front {
 
     /// A kernel or copy leaves its stream queue's head for its engine.
     fn go_on<O: Observer>(&mut self, operation: u32, back: &mut impl Back, context: &mut Context<'_, O>) {
-        match self.operation(operation).kind {
-            OperationKind::Kernel(_) => self.enter_ee_queue(operation, back, context),
-            _ => {
-                let stream = self.operation(operation).stream;
-                self.streams[stream.0 as usize].head_state = HeadState::Advanced;
-                self.hand_over(operation, back, context);
-            }
+        if let OperationKind::Kernel(_) = self.operation(operation).kind {
+            self.enter_ee_queue(operation, back, context);
+        } else {
+            let stream = self.operation(operation).stream;
+            self.streams[stream.0 as usize].head_state = HeadState::Advanced;
+            self.hand_over(operation, back, context);
         }
     }
 

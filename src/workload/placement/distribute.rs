@@ -110,8 +110,9 @@ mod tests {
                 prop_assert_eq!(fast_start.cursor, plain_start.cursor, "{}", policy.name());
 
                 let (mut all, mut one_by_one) = (Sequence::default(), Sequence::default());
-                one_by_one.begin(policy, &parts, blocks, &mut start.clone());
-                for &chosen in all.choose(policy, &parts, blocks, &mut start.clone()) {
+                let (mut all_start, mut one_start) = (start, start);
+                one_by_one.begin(policy, &parts, blocks, &mut one_start);
+                for &chosen in all.choose(policy, &parts, blocks, &mut all_start) {
                     prop_assert_eq!(one_by_one.next(&parts), Some(chosen), "{}", policy.name());
                 }
             }
