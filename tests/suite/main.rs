@@ -33,6 +33,7 @@ mod html_data;
 mod jobs;
 mod measured_logs;
 mod native;
+mod own_hosts;
 mod perfetto;
 mod picture;
 mod placement;

@@ -150,6 +150,6 @@ fn with_any_phasing_jitter_and_sporadic_stimuli_are_no_doubt() {
     let all = judged(&text, &chosen(&["Detect"]), true);
     assert_eq!(all[0].verdict, Some(Verdict::Proven));
     assert_eq!(all[0].bound_ns, Some(Duration::from_ns(6_000_000)));
-    let text = periodic().replace("<recurrence", r#"<clock/><recurrence"#);
+    let text = periodic().replace("<recurrence", "<clock/><recurrence");
     assert_eq!(judged(&text, &chosen(&["Detect"]), true)[0].verdict, Some(Verdict::Open), "a clock is not read");
 }
