@@ -2,10 +2,10 @@
 
 use thiserror::Error;
 
-use super::analyse::{demands, merge, walk};
-use super::assumptions::{self, Departure, LaunchDependence, Order};
+use super::assumptions::{Departure, LaunchDependence};
 use super::bound_options::{BoundOptions, SimultaneousLaunches};
 use super::merged_back::Analysed;
+use super::prepared::Prepared;
 use super::safe_bound::{MOST_OPERATIONS, SafeBounds};
 use crate::hosts::ProgramError;
 use crate::scenario::{Scenario, Step};
@@ -89,26 +89,28 @@ fn order_decides_more(scenario: &Scenario) -> bool {
 /// # Errors
 /// [`ProgramError`], as the simulation of the same scenario has it.
 pub fn finish_bounds(scenario: &Scenario, options: BoundOptions) -> Result<FinishBounds, ProgramError> {
+    Ok(bounds_of(scenario, &Prepared::new(scenario)?, options))
+}
+
+/// The bounds of a scenario made ready.
+pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptions) -> FinishBounds {
     let options = supported(scenario, options);
-    let demands = demands(scenario);
-    let (costs, merged) = merge(scenario, &demands)?;
-    let walked = walk(scenario, &costs, merged)?;
-    let order = Order::of(&walked.operations);
-    let departures = assumptions::departures(scenario, &demands, order.chained);
+    let Prepared { demands, costs, walked, departures, dependence, .. } = prepared;
     let count = walked.operations.len();
-    let refusal = assumptions::launch_dependence(scenario)
+    let refusal = dependence
+        .clone()
         .map(BoundRefusal::LaunchDependence)
         .or_else(|| departures.contains(&Departure::Channels).then_some(BoundRefusal::Channels));
     // Equal, independent kernels finish as analysed at the latest (Kiefer and Wolfowitz), however many there are. That
     // is not said of copies, whose order may change.
-    let analysed = order.analysed_finish_is_safe(&departures)
+    let analysed = prepared.finish_is_safe()
         && !departures.contains(&Departure::Copies)
         && options.launches == SimultaneousLaunches::AsDeclared;
     let too_many =
         (count > MOST_OPERATIONS && !analysed).then_some(BoundRefusal::TooManyOperations { operations: count });
     let refusal = refusal.or(too_many);
     let safe = (refusal.is_none() && !analysed)
-        .then(|| SafeBounds::new(scenario, &demands, &costs, &walked.operations, options));
+        .then(|| SafeBounds::new(scenario, demands, costs, &walked.operations, options));
     let bound = |number: u32, record: &Analysed| match &safe {
         Some(safe) => safe.finish(number),
         None => record.finish.filter(|_| refusal.is_none()),
@@ -120,5 +122,5 @@ pub fn finish_bounds(scenario: &Scenario, options: BoundOptions) -> Result<Finis
         launched: record.launched,
         finish: bound(number, record),
     });
-    Ok(FinishBounds { operations: operations.collect(), refusal, options })
+    FinishBounds { operations: operations.collect(), refusal, options }
 }

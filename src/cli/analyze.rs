@@ -5,7 +5,10 @@ use std::num::NonZeroU32;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::analysis::{Analysis, JobVerdicts, SporadicVerdicts, Verdict, analyse, judge, judge_sporadic, printed};
+use gpusched::analysis::{
+    Analysis, BoundOptions, JobVerdicts, SporadicVerdicts, Verdict, analyse_and_bound, judge_by_bounds, judge_sporadic,
+    printed,
+};
 use gpusched::hosts::simulate;
 use gpusched::report::{
     Summary, analysis_csv, analysis_table, sporadic_csv, sporadic_table, steps_text, verdict_csv, verdict_table,
@@ -43,7 +46,7 @@ pub(crate) struct Analyze {
     /// Take releases as unknown: jobs of a stream arrive at any times at least a period apart
     #[arg(long, conflicts_with = "steps")]
     sporadic: bool,
-    /// How much later than its arrival a job of STREAM may be released; may be repeated
+    /// How much later than its arrival a job of STREAM may be released, in place of what the input says; may be repeated
     #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time, requires = "sporadic")]
     jitter: Vec<(String, Duration)>,
     #[command(flatten)]
@@ -71,11 +74,11 @@ impl Analyze {
         if self.sporadic {
             return self.sporadic(&scenario);
         }
-        let analysis = analyse(&scenario)?;
+        let (analysis, bounds) = analyse_and_bound(&scenario, BoundOptions::default())?;
         let steps = if self.steps { Some(steps(&analysis)?) } else { None };
         let operations = analysis.kernels.len() + analysis.copies.len();
         let options = self.search.options(&scenario, operations);
-        let verdicts = self.search.watched(|watch| judge(&scenario, &options, watch))??;
+        let verdicts = self.search.watched(|watch| judge_by_bounds(&scenario, bounds, &options, watch))??;
         if let Some(table) = runnable_times {
             let run = simulate(&scenario)?;
             table.write(&Summary::of(&scenario, &run), Some(&analysis))?;
@@ -115,7 +118,7 @@ impl Analyze {
     fn sporadic(&self, scenario: &Scenario) -> anyhow::Result<Answer> {
         let mut jitters = by_name("--jitter", &self.jitter)?;
         let jitter: Vec<Duration> =
-            scenario.threads.iter().map(|thread| jitters.remove(&*thread.label).unwrap_or_default()).collect();
+            scenario.threads.iter().map(|thread| jitters.remove(&*thread.label).unwrap_or(thread.jitter)).collect();
         if let Some(name) = jitters.keys().next() {
             bail!("--jitter: no stream with operations and no host is called {name:?}");
         }

@@ -104,6 +104,42 @@ fn a_kernel_alone_takes_its_waves_and_the_jitter() {
     assert_eq!(bounds(&alone, &[Duration::from_ns(3_000_000)]), Ok(vec![7_000_000]));
 }
 
+/// Two streams of one job each 20 ms and 30 ms.
+fn two(kernels: &str, x: &str, y: &str) -> Scenario {
+    let streams = format!(
+        r#"{{"name": "x", "period": "20 ms", "jobs": 1, {x}}}, {{"name": "y", "period": "30 ms", "jobs": 1, {y}}}"#
+    );
+    scenario(kernels, &streams, &tx2())
+}
+
+const MS: u64 = 1_000_000;
+
+/// Each fills the GPU.
+const FULL: &str = r#""F": {"blocks": 8, "threads": 512, "duration": "4 ms"}, "G": {"blocks": 4, "threads": 1024, "duration": "6 ms"}"#;
+
+#[test]
+fn kernels_that_fill_the_gpu_wait_for_one_another_once() {
+    // The other one first, then the own: 6 + 4 ms and 4 + 6 ms.
+    let fifo = two(FULL, r#""operations": [{"kernel": "F"}]"#, r#""operations": [{"kernel": "G"}]"#);
+    assert_eq!(bounds(&fifo, &[]), Ok(vec![10 * MS; 2]));
+    // Before a job of high priority the other begins at least 1 ns earlier; the next but one comes too late for y.
+    let high = r#""priority": -1, "operations": [{"kernel": "F"}]"#;
+    let low = r#""priority": 0, "operations": [{"kernel": "G"}]"#;
+    assert_eq!(bounds(&two(FULL, high, low), &[]), Ok(vec![10 * MS - 1, 10 * MS]));
+    // A jitter of 1 ms is added to the own response; the next job of x still comes when all of y has begun.
+    let jitter = [Duration::from_ns(MS)];
+    assert_eq!(bounds(&two(FULL, high, low), &jitter), Ok(vec![11 * MS - 1, 10 * MS]));
+}
+
+#[test]
+fn copies_wait_for_copies_and_kernels_for_kernels() {
+    let copy = |ms: u64| format!(r#"{{"copy": "host-to-device", "duration": "{ms} ms"}}"#);
+    let x = format!(r#""operations": [{{"kernel": "F"}}, {}]"#, copy(2));
+    let y = format!(r#""operations": [{}]"#, copy(3));
+    // x: 4, then y's copy, then its own. y: the copy of x before it.
+    assert_eq!(bounds(&two(FULL, &x, &y), &[]), Ok(vec![9 * MS, 5 * MS]));
+}
+
 #[test]
 fn what_cannot_be_analysed_is_refused_with_the_reason() {
     let kernel = r#""K": {"blocks": 8, "threads": 512, "duration": "4 ms"}"#;

@@ -24,6 +24,8 @@ pub(super) struct Plan {
     pub(super) period: Option<Duration>,
     /// Jobs; `None`: until the horizon.
     pub(super) jobs: Option<u64>,
+    /// How much later than due a job may be released at most.
+    pub(super) jitter: Duration,
     pub(super) deadline: Option<Duration>,
     /// What the user should know.
     pub(super) notes: Vec<String>,
@@ -149,8 +151,10 @@ impl Plan {
             }
         }
         if let Some(jitter) = stimulus.jitter_ns.filter(|jitter| *jitter > Duration::ZERO) {
+            self.jitter = jitter;
             self.notes.push(format!(
-                "the jitter of stimulus {:?}, up to {jitter}, is not used: releases are exactly periodic",
+                "the jitter of stimulus {:?}, up to {jitter}, counts in analyze --sporadic only: in a run releases are \
+                 exactly periodic",
                 stimulus.name
             ));
         }

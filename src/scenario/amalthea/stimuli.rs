@@ -47,9 +47,12 @@ pub struct Stimulus {
     /// When it activates.
     #[serde(flatten)]
     pub activation: Activation,
-    /// The most by which an activation is late (or early), which a simulation does not use; `None`: no jitter.
+    /// The most by which an activation is late, which a simulation does not use; `None`: no jitter.
     pub jitter_ns: Option<Duration>,
 }
+
+/// The longest time that a file can state.
+const UNLIMITED: Duration = Duration::from_ns(i64::MAX.unsigned_abs());
 
 /// Reads the stimuli of the stimuli models, by name. What is not read is counted in `skipped`.
 pub(super) fn read<'a, 'i: 'a>(
@@ -66,10 +69,8 @@ pub(super) fn read<'a, 'i: 'a>(
             continue;
         };
         let jitter = xml::child(node, "jitter").or_else(|| deviation_of_periodic(node, kind));
-        let jitter = jitter.map(times::bounds).transpose()?.and_then(|(_, upper)| upper);
-        if xml::child(node, "jitter").is_some() || jitter.is_some() {
-            skip(format!("jitter of {kind}"));
-        }
+        // One whose distribution has no end is longer than any bound takes.
+        let jitter = jitter.map(times::bounds).transpose()?.map(|(_, upper)| upper.unwrap_or(UNLIMITED));
         for part in ["minDistance", "scenario", "clock"] {
             if xml::child(node, part).is_some() || node.has_attribute(part) {
                 skip(format!("{part} of {kind}"));

@@ -128,6 +128,7 @@ pub(super) fn read<'a>(node: Node<'a>, context: &Context, reading: &mut Reading<
             None => context.time_limit,
         },
         period: None,
+        jitter: Duration::ZERO,
         deadline: None,
         barrier: context.barrier,
         steps: behaviour.steps,

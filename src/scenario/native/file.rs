@@ -10,6 +10,7 @@ use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread, Scenario};
 use crate::scenario::options::ReadOptions;
 use crate::scenario::read::{default_device, finish};
+use crate::time::Duration;
 use crate::workload::{KernelId, Placement, StreamId};
 
 /// What `format` must say.
@@ -59,6 +60,12 @@ impl<'a> Reading<'a, '_> {
     /// Adds the host thread that stands at `node`.
     pub(super) fn add_thread(&mut self, node: Node<'a>, thread: HostThread) {
         self.nodes.push(node);
+        if thread.jitter > Duration::ZERO {
+            self.builder.note(format!(
+                "the jitter of {:?}, up to {}, counts in analyze --sporadic only: in a run releases are exactly periodic",
+                thread.label, thread.jitter
+            ));
+        }
         self.builder.add_thread(thread);
     }
 }
