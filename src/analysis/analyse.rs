@@ -149,7 +149,12 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
         let finish = record.finish.filter(|finish| *finish <= walked.horizon);
         let safe_finish = match bounds {
             _ if finish_is_safe => record.finish,
-            Some(bounds) => bounds.operations.get(number as usize).and_then(|bound| bound.finish),
+            // Of a scenario that waits they are numbered as without waits.
+            Some(bounds) => bounds
+                .operations
+                .get(number as usize)
+                .filter(|bound| (bound.kind, bound.origin) == (record.kind, record.origin))
+                .and_then(|bound| bound.finish),
             None => None,
         };
         let thread = scenario.threads.get(record.origin.thread as usize);
@@ -188,7 +193,9 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
     });
     let alike = matches!(merged, Merged::Slots(_));
     let in_order = || walked.ee_order.iter().filter(|_| alike);
-    let notes = notes(scenario, departures, dependence.as_ref(), &kernels, walked);
+    // Waits that no release depends on do not matter.
+    let dependence = dependence.as_ref().filter(|_| bounds.is_none_or(|bounds| bounds.refusal.is_some()));
+    let notes = notes(scenario, departures, dependence, &kernels, walked);
     Analysis {
         scenario: &scenario.name,
         device: &scenario.device().name,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::assumptions::launches_at_release;
 use super::bound_options::BoundOptions;
 use super::finish_bounds::finish_bounds;
 use super::jobs::AnalysedJob;
@@ -185,7 +186,7 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
         let number = longest.checked_mul(3)?.div_ceil(period.max(1)).clamp(LEAST_JOBS, MOST_JOBS);
         for job in 0..number {
             let mut steps = Vec::with_capacity(thread.steps.len());
-            for step in &thread.steps {
+            for step in launches_at_release(thread)? {
                 let (kind, stream) = match *step {
                     Step::Launch(kernel, stream) => (OperationKind::Kernel(kernel), stream),
                     Step::Copy(copy, stream) => (OperationKind::Copy(copy), stream),

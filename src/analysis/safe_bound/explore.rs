@@ -283,6 +283,8 @@ impl<'a> Explorer<'a> {
             if let Work::Kernel { class, blocks, block_time, .. } = other.work
                 && let Some(latest) = begun[other.level].filter(|latest| entry.from <= *latest)
             {
+                // At least one of its blocks is not assigned yet.
+                let blocks = blocks.saturating_sub(1);
                 self.others.push(MayRun { until: latest.saturating_add(block_time.as_ns()), class, blocks });
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use crate::analysis::assumptions::{Departure, allowed_sms, departures};
+use crate::analysis::assumptions::{Departure, allowed_sms, departures, launches_at_release};
 use crate::analysis::pool::needs;
 use crate::analysis::prepared::{demands, merge};
 use crate::analysis::safe_bound::{Class, Operation, Work};
@@ -25,7 +25,8 @@ pub enum SporadicRefusal {
     },
     /// It does something else than launching at its release.
     #[error(
-        "{thread:?} waits or sleeps within a job; only jobs that launch all they have at their release are analysed"
+        "{thread:?} launches something after it has waited or slept; only jobs that launch all they have at their release \
+         are analysed, and may then wait for it"
     )]
     NotAtRelease {
         /// Label of the thread.
@@ -106,8 +107,11 @@ impl TaskSet {
             if period.as_ns() > LONGEST || jitter > LONGEST {
                 return Ok(Err(SporadicRefusal::TooLong));
             }
+            let Some(launches) = launches_at_release(thread) else {
+                return Ok(Err(SporadicRefusal::NotAtRelease { thread: label() }));
+            };
             let mut operations = Vec::new();
-            for step in &thread.steps {
+            for step in launches {
                 let (stream, work) = match *step {
                     Step::Launch(kernel, stream) => {
                         let allowed = u64::from(allowed_sms(scenario, kernel, stream));
@@ -129,9 +133,6 @@ impl TaskSet {
                 let priority = scenario.streams().get(stream.0 as usize).map_or(0, |stream| stream.priority);
                 let level = priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len());
                 operations.push(Operation { stream: stream.0 as usize, level, work });
-            }
-            if thread.barrier.is_some() {
-                return Ok(Err(SporadicRefusal::NotAtRelease { thread: label() }));
             }
             let lowest = operations.iter().map(|operation| operation.level).max().unwrap_or(0);
             let highest = operations.iter().map(|operation| operation.level).min().unwrap_or(0);
