@@ -360,7 +360,8 @@ proptest! {
 #[test]
 #[ignore = "a long campaign"]
 fn long_campaign_no_shorter_run_finishes_after_safe_finish() {
-    campaign("safe_finish_ns", 125_000, &(anything(), any::<u64>()), |(sample, seed)| safe_ratios(&sample, seed));
+    let strategy = (anything(), any::<u64>());
+    println!("{}", campaign("safe_finish_ns", 125_000, &strategy, |(sample, seed)| safe_ratios(&sample, seed)));
 }
 
 #[test]

@@ -322,7 +322,8 @@ fn a_bad_phasing_is_found_with_its_witness() {
 #[ignore = "a long campaign"]
 fn long_campaign_of_sporadic_streams() {
     let strategy = (streams(), prop::bool::weighted(0.15), any::<u64>());
-    campaign("streams over all phasings", 5_000, &strategy, |(streams, null, seed)| {
+    let said = campaign("streams over all phasings", 5_000, &strategy, |(streams, null, seed)| {
         ratios(&streams, null, 2, seed, 200)
     });
+    println!("{said}");
 }

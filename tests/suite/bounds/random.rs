@@ -225,8 +225,9 @@ proptest! {
 fn long_campaign_of_bounds() {
     for block_times in [BlockTimes::UpToStated, BlockTimes::Declared] {
         let name = format!("jobs, given releases, {block_times:?}");
-        campaign(&name, 5_000, &(sample(), any::<u64>()), |(sample, seed)| {
+        let said = campaign(&name, 5_000, &(sample(), any::<u64>()), |(sample, seed)| {
             ratios(&sample, BoundOptions { block_times, ..BoundOptions::default() }, seed, 200)
         });
+        println!("{said}");
     }
 }
