@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::json::Document;
-use gpusched::scenario::amalthea::AmaltheaModel;
+use gpusched::scenario::amalthea::{AmaltheaModel, ModelDemands};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
@@ -91,19 +90,6 @@ fn parse_range(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-/// A built-in device by name, or one from a file.
-pub(crate) fn device(name: &str) -> anyhow::Result<Device> {
-    if let Some(device) = Device::builtin(name)? {
-        return Ok(device);
-    }
-    let path = PathBuf::from(name);
-    if !path.exists() {
-        bail!("no built-in device and no file is called {name:?}; built in are {}", BUILTIN_NAMES.join(", "));
-    }
-    let (file, text) = input::read(&path)?;
-    Ok(Device::from_json(&file, &text)?)
-}
-
 impl RunOptions {
     /// An option that was given and says something of a scenario file, not of logs.
     pub(crate) fn about_files(&self) -> Option<&'static str> {
@@ -134,8 +120,13 @@ impl RunOptions {
 
     /// Reads the scenario; `logs_inside` refuses log names outside the result directory.
     pub(crate) fn read(&self, logs_inside: bool) -> anyhow::Result<Scenario> {
+        Ok(self.read_with_demands(logs_inside)?.0)
+    }
+
+    /// Reads the scenario, and what is asked of it if it is an AMALTHEA model.
+    pub(crate) fn read_with_demands(&self, logs_inside: bool) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
         let options = ReadOptions {
-            device: self.device.as_deref().map(device).transpose()?,
+            device: self.device.as_deref().map(input::device).transpose()?,
             placement: self.placement.as_deref().and_then(Placement::from_name),
             seed: self.seed,
             horizon: self.horizon,
@@ -149,11 +140,14 @@ impl RunOptions {
         };
         let (file, text) = input::read(&self.scenario)?;
         if AmaltheaModel::is_likely(&text) {
-            return Ok(Scenario::from_amalthea(&file, &text, &self.model.options()?, &options)?);
+            let (model, chosen) = (AmaltheaModel::parse(&file, &text)?, self.model.options()?);
+            let scenario = model.scenario(&chosen, &options)?;
+            let demands = model.demands(&chosen, &scenario)?;
+            return Ok((scenario, Some(demands)));
         }
         if let Some(option) = self.model.given() {
             bail!("{option} is for AMALTHEA models, and {file} is none");
         }
-        Ok(Scenario::from_json(&file, &text, &options)?)
+        Ok((Scenario::from_json(&file, &text, &options)?, None))
     }
 }

@@ -47,12 +47,12 @@ pub struct Stimulus {
     /// When it activates.
     #[serde(flatten)]
     pub activation: Activation,
-    /// The most by which an activation is late, which a simulation does not use; `None`: no jitter.
+    /// The most by which an activation is late (or early), which a simulation does not use; `None`: no jitter.
     pub jitter_ns: Option<Duration>,
+    /// Whether something that moves its activations is not read: a jitter without an upper bound, a scenario, a clock.
+    #[serde(skip)]
+    pub(super) is_moved: bool,
 }
-
-/// The longest time that a file can state.
-const UNLIMITED: Duration = Duration::from_ns(i64::MAX.unsigned_abs());
 
 /// Reads the stimuli of the stimuli models, by name. What is not read is counted in `skipped`.
 pub(super) fn read<'a, 'i: 'a>(
@@ -69,18 +69,23 @@ pub(super) fn read<'a, 'i: 'a>(
             continue;
         };
         let jitter = xml::child(node, "jitter").or_else(|| deviation_of_periodic(node, kind));
-        // One whose distribution has no end is longer than any bound takes.
-        let jitter = jitter.map(times::bounds).transpose()?.map(|(_, upper)| upper.unwrap_or(UNLIMITED));
+        let jitter = jitter.map(times::bounds).transpose()?.and_then(|(_, upper)| upper);
+        if xml::child(node, "jitter").is_some() || jitter.is_some() {
+            skip(format!("jitter of {kind}"));
+        }
+        let has = |part: &str| xml::child(node, part).is_some() || node.has_attribute(part);
         for part in ["minDistance", "scenario", "clock"] {
-            if xml::child(node, part).is_some() || node.has_attribute(part) {
+            if has(part) {
                 skip(format!("{part} of {kind}"));
             }
         }
+        let is_moved = has("scenario") || has("clock") || has("jitter") && jitter.is_none();
         stimuli.push(Stimulus {
             name: xml::name_of(node).to_owned(),
             kind: kind.to_owned(),
             activation,
             jitter_ns: jitter,
+            is_moved,
         });
     }
     Ok(stimuli)
