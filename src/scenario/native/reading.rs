@@ -54,7 +54,8 @@ impl<'a> Reading<'a, '_> {
         self.nodes.push(node);
         if thread.jitter > Duration::ZERO {
             self.builder.note(format!(
-                "the jitter of {:?}, up to {}, counts in analyze --sporadic only: in a run releases are exactly periodic",
+                "the jitter of {:?}, up to {}, is not simulated: releases are exactly periodic; `gpusched analyze \
+                 --sporadic` counts it",
                 thread.label, thread.jitter
             ));
         }
