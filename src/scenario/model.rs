@@ -183,6 +183,12 @@ impl HostThread {
         period.checked_mul(iteration).map_or(Instant::MAX, |passed| first + passed)
     }
 
+    /// Whether no iteration ever begins: none is asked for, or there is no time for one.
+    #[must_use]
+    pub fn never_runs(&self) -> bool {
+        self.iterations == Some(0) || self.time_limit == Some(Duration::ZERO)
+    }
+
     /// Whether an iteration submits anything to the GPU.
     #[must_use]
     pub fn submits(&self) -> bool {

@@ -152,7 +152,7 @@ impl<'a> Writer<'a> {
     fn threads(&self) -> Result<(Vec<Value>, Vec<Value>), NotNative> {
         let mut of_streams: Vec<(StreamId, &HostThread)> = Vec::new();
         // What never runs has no place in a file.
-        let runs = |thread: &&HostThread| thread.iterations != Some(0) && thread.time_limit != Some(Duration::ZERO);
+        let runs = |thread: &&HostThread| !thread.never_runs();
         if let Some(idle) = self.scenario.threads.iter().find(|thread| !runs(thread) && thread.barriers().count() > 0) {
             return Err(NotNative::NeverRuns { thread: idle.label.to_string() });
         }
