@@ -126,7 +126,9 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
     let departures = assumptions::departures(scenario, &demands, order.chained);
     let dependence = assumptions::launch_dependence(scenario);
     let finish_is_safe = order.analysed_finish_is_safe(&departures) && dependence.is_none();
-    let bounded = !finish_is_safe && dependence.is_none() && !departures.contains(&Departure::Channels);
+    let unknown_to_bounds = [Departure::Channels, Departure::Latencies];
+    let unbounded = unknown_to_bounds.iter().any(|departure| departures.contains(departure));
+    let bounded = !finish_is_safe && dependence.is_none() && !unbounded;
     let safe =
         bounded.then(|| SafeBounds::new(scenario, &demands, &costs, &walked.operations, BoundOptions::default()));
 
@@ -292,6 +294,8 @@ fn notes(
     }
     if departures.contains(&Departure::Channels) && dependence.is_none() {
         notes.push("safe_finish_ns is not given: streams may have to wait for a hardware channel".to_owned());
+    } else if departures.contains(&Departure::Latencies) && dependence.is_none() {
+        notes.push("safe_finish_ns is not given: the bound does not know launch latencies and kernel gaps".to_owned());
     } else if dependence.is_none() && kernels.iter().any(|kernel| kernel.safe_finish_ns.is_none()) {
         notes.push("safe_finish_ns is not given where it is past 2^64 ns or there are too many operations".to_owned());
     }

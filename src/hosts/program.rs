@@ -1,6 +1,7 @@
 //! The host threads of a scenario, such as the examiner's.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use thiserror::Error;
@@ -9,7 +10,7 @@ use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, RunErro
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
-use crate::workload::{Kernel, OperationId, OperationKind, Origin, StreamSpec};
+use crate::workload::{Kernel, OperationId, Origin, StreamSpec};
 
 /// Runs the threads of a scenario.
 ///
@@ -152,13 +153,16 @@ pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, Pr
     Ok(Run { trace, ended, iterations: host.spans })
 }
 
-/// Makes the streams, kernels and copies of a scenario known to a GPU that knows none yet.
+/// Makes the streams, events, kernels and copies of a scenario known to a GPU that knows none yet.
 ///
 /// # Errors
 /// [`SubmitError`], for a scenario that did not come through a reader.
 pub fn make_known(scenario: &Scenario, gpu: &mut Gpu<impl Back, impl Observer>) -> Result<(), SubmitError> {
     for stream in scenario.streams().iter().skip(1) {
         gpu.add_stream(StreamSpec::clone(stream))?;
+    }
+    for event in scenario.events() {
+        gpu.add_event(Arc::clone(event))?;
     }
     for kernel in scenario.kernels() {
         gpu.add_kernel(Kernel::clone(kernel))?;
@@ -309,15 +313,11 @@ impl<'a> ProgramHost<'a> {
         let thread = &mut self.threads[index];
         let origin = Origin { thread: to_u32(index), iteration: to_u32(thread.iteration) };
         match action {
-            Step::Launch(kernel, stream) => {
-                thread.last = Some(gpu.submit(stream, OperationKind::Kernel(kernel), origin)?);
-            }
-            Step::Copy(copy, stream) => thread.last = Some(gpu.submit(stream, OperationKind::Copy(copy), origin)?),
-            Step::Memset(stream) => thread.last = Some(gpu.submit(stream, OperationKind::Memset, origin)?),
             Step::AwaitLast => {
                 let last = thread.last;
                 return Ok(self.satisfied(index, last, gpu));
             }
+            Step::SynchronizeEvent(event) => return Ok(self.satisfied(index, gpu.last_record(event), gpu)),
             Step::SynchronizeStream(stream) => return Ok(self.satisfied(index, gpu.last_in(stream), gpu)),
             Step::SynchronizeDevice => {
                 if gpu.completed_in_a_row() < gpu.submitted() {
@@ -325,8 +325,7 @@ impl<'a> ProgramHost<'a> {
                     return Ok(false);
                 }
             }
-            Step::Sleep(Duration::ZERO) => {}
-            Step::Sleep(duration) => {
+            Step::Sleep(duration) if duration > Duration::ZERO => {
                 gpu.wake_at(gpu.now() + duration, index as u64);
                 return Ok(false);
             }
@@ -337,6 +336,12 @@ impl<'a> ProgramHost<'a> {
                     thread.position = Position::At(from.min(step));
                 } else {
                     thread.repeated[step] = 0;
+                }
+            }
+            // Whatever submits something, and sleeping for no time.
+            _ => {
+                if let Some((kind, stream)) = action.submission() {
+                    thread.last = Some(gpu.submit(stream, kind, origin)?);
                 }
             }
         }

@@ -8,7 +8,9 @@ use super::options::{BlockDurations, ReadOptions};
 use super::timing::Timing;
 use crate::device::Device;
 use crate::time::Duration;
-use crate::workload::{Catalogue, Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec, WorkloadError};
+use crate::workload::{
+    Catalogue, Copy, CopyId, EventId, Kernel, KernelId, Placement, StreamId, StreamSpec, WorkloadError,
+};
 
 /// Names that a message lists at most.
 const MOST_NAMES: usize = 12;
@@ -70,6 +72,14 @@ impl<'a> ScenarioBuilder<'a> {
     /// [`WorkloadError`] if the device does not have such a stream.
     pub fn add_stream(&mut self, stream: StreamSpec) -> Result<StreamId, WorkloadError> {
         self.scenario.catalogue.add_stream(stream)
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    /// [`WorkloadError::TooMany`].
+    pub fn add_event(&mut self, name: impl Into<Arc<str>>) -> Result<EventId, WorkloadError> {
+        self.scenario.catalogue.add_event(name.into())
     }
 
     /// Adds a kernel, after the user's variation is applied to its block time.

@@ -10,7 +10,7 @@ use gpusched::report::{State, Summary};
 use gpusched::scenario::{HostThread, Scenario, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Block, OperationRecord, Part, Rule};
-use gpusched::workload::{OperationId, OperationKind, Placement};
+use gpusched::workload::{OperationId, Placement};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -49,7 +49,7 @@ fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCa
         prop_assert_eq!(record.launched().as_ns(), wanted.launched, "launch of operation {}", index);
         prop_assert_eq!(ns(record.reached_head()), wanted.reached_head, "operation {} at its stream's head", index);
         prop_assert_eq!(ns(record.finish()), wanted.finish, "finish of operation {}", index);
-        if record.kind != OperationKind::Memset {
+        if !record.kind.is_instant() {
             prop_assert_eq!(ns(record.queued()), wanted.queued, "operation {} queued", index);
             prop_assert_eq!(ns(record.first_start()), wanted.first_start, "first start of operation {}", index);
         }
@@ -320,7 +320,7 @@ fn the_random_scenarios_reach_every_rule_and_skip_cycles() {
         let plain = simulate_with(&scenario, GpuOptions { skip_cycles: false, ..options(&scenario) });
         with_stretches += u32::from(plain.expect("it runs").trace.waves() > run.trace.waves());
     }
-    let all = ["A2", "C1", "C2", "G2", "N1", "N2", "R2", "R3", "X1", "channel", "registers"];
+    let all = ["A2", "C1", "C2", "E2", "G2", "L1", "L2", "N1", "N2", "R2", "R3", "X1", "channel", "registers"];
     assert!(rules.iter().eq(&all), "{rules:?}");
     assert!(with_stretches >= 40, "{with_stretches} of 400");
 }

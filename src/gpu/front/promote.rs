@@ -1,7 +1,7 @@
-//! Who may go on from a stream queue to its EE or CE queue: rules G2, A1, C1, N1, N2, and hardware channels.
+//! Who may go on from a stream queue to its EE or CE queue: rules G2, A1, C1, N1, N2, E1, E2, and hardware channels.
 
 use super::Front;
-use super::stream_queue::HeadState;
+use super::stream_queue::{HeadState, NONE};
 use crate::gpu::back::{Back, Context, Ready};
 use crate::gpu::host::GpuEvent;
 use crate::gpu::observer::Observer;
@@ -11,8 +11,9 @@ use crate::workload::{OperationId, OperationKind, StreamId};
 impl Front {
     /// Lets every stream's head go on that may, after the queues of `streams` changed.
     ///
-    /// Operations that become ready together enter their queues in launch order. A memset has no duration and needs
-    /// no engine: it completes as soon as it may advance, which may make further operations ready at once.
+    /// Operations that become ready together enter their queues in launch order. A memset, a record (E1) and a wait for
+    /// an event (E2) have no duration and need no engine: each completes as soon as it may advance, which may make
+    /// further operations ready at once.
     pub(super) fn promote<O: Observer>(
         &mut self,
         mut streams: Vec<StreamId>,
@@ -27,12 +28,12 @@ impl Front {
             if queue.head_state != HeadState::Waiting {
                 continue;
             }
-            if !self.may_advance(stream, head) {
+            if self.awaits_event(stream, head) || !self.may_advance(stream, head) {
                 held.push(stream);
                 continue;
             }
             self.streams[stream.0 as usize].head_state = HeadState::Advanced;
-            if self.operation(head).kind == OperationKind::Memset {
+            if self.operation(head).kind.is_instant() {
                 let id = OperationId(head);
                 context.observer.queued(id, None, context.now);
                 context.observer.dispatched(id, context.now);
@@ -42,9 +43,10 @@ impl Front {
                 ready.push(head);
             }
         }
-        // Not before all memsets are done: one of them may have set free what was held before.
+        // Not before all that need no engine are done: one of them may have set free what was held before.
         for stream in held.drain(..) {
-            if self.streams[stream.0 as usize].head_state == HeadState::Waiting {
+            let state = self.streams[stream.0 as usize].head_state;
+            if matches!(state, HeadState::Waiting | HeadState::NeedsEvent) {
                 ready.extend(self.give_channel_back(stream, context));
             }
         }
@@ -70,21 +72,52 @@ impl Front {
     ) {
         let record = self.operation_mut(operation);
         record.is_complete = true;
-        let next = record.next;
+        let (next, kind) = (record.next, record.kind);
         context.observer.finished(OperationId(operation), context.now);
         self.forget_completed();
         self.events.push(GpuEvent::Completed(OperationId(operation)));
         let queue = &mut self.streams[stream.0 as usize];
         debug_assert_eq!(queue.head(), Some(operation));
-        if let Some(next) = queue.pop(next) {
-            context.observer.reached_head(OperationId(next), context.now);
+        if matches!(kind, OperationKind::Kernel(_)) {
+            queue.kernels_from = context.now.saturating_add(self.kernel_gap);
+        }
+        let (next, blocking) = (queue.pop(next), queue.blocking);
+        if let Some(next) = next {
+            self.become_head(stream, next, context);
         }
         affected.push(stream);
         if stream == StreamId::NULL {
             affected.extend_from_slice(&self.blocking_streams);
-        } else if queue.blocking {
+        } else if blocking {
             affected.push(StreamId::NULL);
         }
+        if matches!(kind, OperationKind::Record(_)) {
+            self.wake_awaiting(operation, affected);
+        }
+    }
+
+    /// E2: whether `head` is a wait for a record that has not completed; its stream is looked at again when it has.
+    fn awaits_event(&mut self, stream: StreamId, head: u32) -> bool {
+        let awaited = self.operation(head).awaits;
+        let holds = awaited != NONE && !self.is_complete(OperationId(awaited));
+        if holds {
+            self.streams[stream.0 as usize].head_state = HeadState::NeedsEvent;
+            self.awaiting.push((awaited, stream));
+        }
+        holds
+    }
+
+    /// E2: a record has completed; the streams that wait for it may go on.
+    fn wake_awaiting(&mut self, record: u32, affected: &mut Vec<StreamId>) {
+        let streams = &mut self.streams;
+        self.awaiting.retain(|&(awaited, stream)| {
+            let is_over = awaited == record;
+            if is_over {
+                streams[stream.0 as usize].head_state = HeadState::Waiting;
+                affected.push(stream);
+            }
+            !is_over
+        });
     }
 
     /// Rules N1 and N2 for `head`, the operation at the head of `stream`.
@@ -135,7 +168,7 @@ impl Front {
     }
 
     /// A stream keeps its channel until its last kernel is fully dispatched (Bakita and Anderson, RTAS 2024). It also
-    /// gives it back while N1 or N2 hold its next kernel: otherwise the kernel that it waits for could itself be
+    /// gives it back while N1, N2 or E2 hold its next operation: otherwise the kernel that it waits for could itself be
     /// waiting for the channel, forever.
     ///
     /// Whoever waits longest for a channel takes it: that kernel is returned and may enter its EE queue.

@@ -7,10 +7,10 @@ use crate::device::{BUILTIN_NAMES, Device, read_device};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::fields;
-use crate::scenario::model::{BarrierId, HostThread, Scenario};
+use crate::scenario::model::{BarrierId, HostThread, Scenario, Step};
 use crate::scenario::options::ReadOptions;
 use crate::scenario::read::{default_device, finish};
-use crate::workload::{KernelId, Placement, StreamId};
+use crate::workload::{EventId, KernelId, Placement, StreamId};
 
 /// What `format` must say.
 pub(super) const FORMAT: &str = "gpusched-scenario/1";
@@ -26,6 +26,7 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) kernels: BTreeMap<String, NamedKernel>,
     pub(super) streams: BTreeMap<String, StreamId>,
     pub(super) barriers: BTreeMap<String, BarrierId>,
+    pub(super) events: BTreeMap<String, EventId>,
     /// Kernels that something launches.
     launched: BTreeSet<KernelId>,
 }
@@ -54,6 +55,31 @@ impl<'a> Reading<'a, '_> {
     pub(super) fn stream(&self, node: Node<'_>) -> Result<StreamId, Problem> {
         let name = node.string()?;
         self.streams.get(&name).copied().ok_or_else(|| unknown(node, "stream", &name, self.streams.keys()))
+    }
+
+    /// The event that `node` names; the first mention makes it.
+    pub(super) fn event(&mut self, node: Node<'_>) -> Result<EventId, Problem> {
+        let name = fields::name(node)?;
+        if let Some(&known) = self.events.get(&name) {
+            return Ok(known);
+        }
+        let event = self.builder.add_event(name.as_str()).map_err(|error| node.problem(error.to_string()))?;
+        self.events.insert(name, event);
+        Ok(event)
+    }
+
+    /// Says which events nothing records, which are likely to be misspelt: nobody ever waits for them.
+    fn note_unrecorded_events(&mut self) {
+        let steps = self.builder.threads().iter().flat_map(|thread| &thread.steps);
+        let recorded: BTreeSet<EventId> = steps
+            .filter_map(|step| match step {
+                Step::Record(event, _) => Some(*event),
+                _ => None,
+            })
+            .collect();
+        for (name, _) in self.events.iter().filter(|(_, event)| !recorded.contains(event)) {
+            self.builder.note(format!("nothing records the event {name:?}, so nothing waits for it"));
+        }
     }
 
     /// Adds the host thread that stands at `node`.
@@ -102,6 +128,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
         kernels: BTreeMap::new(),
         streams: BTreeMap::from([(NULL_STREAM.to_owned(), StreamId::NULL)]),
         barriers: BTreeMap::new(),
+        events: BTreeMap::new(),
         launched: BTreeSet::new(),
     };
     if let Some(node) = file.optional("kernels")? {
@@ -122,6 +149,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
             .problem("nothing in this scenario launches anything")
             .with_help("give a stream \"operations\", or add \"hosts\" that launch kernels"));
     }
+    reading.note_unrecorded_events();
     let kernels = std::mem::take(&mut reading.kernels);
     for name in kernels.iter().filter(|(_, kernel)| !reading.launched.contains(&kernel.id)).map(|(name, _)| name) {
         reading.builder.note(format!("kernel {name:?} is never launched"));
