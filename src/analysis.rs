@@ -17,6 +17,7 @@
 //! | runs with long responses | [`search()`] |
 //! | whether every job meets its deadline: proven, missed or open | [`judge()`] |
 //! | the same for streams whose releases are not given | [`judge_sporadic()`] |
+//! | and for the requirements of an AMALTHEA model | [`requirements_of_jobs()`], [`requirements_of_streams()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
 //!
@@ -37,6 +38,7 @@ mod merged_sm;
 mod pending;
 mod pool;
 pub mod printed;
+mod requirements;
 mod safe_bound;
 mod search;
 mod sporadic;
@@ -55,6 +57,7 @@ pub use merged_scenario::{MergedScenarioError, merged_scenario};
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
 pub use pool::Pool;
 pub(crate) use pool::{needs, pool};
+pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};
 pub use search::{SearchOptions, SearchResult, Watch, search};
 pub use sporadic::{SporadicRefusal, SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
 pub use task::{KernelTask, TimeOverflow, total_utilization};

@@ -16,6 +16,9 @@ pub mod cost_study;
 pub mod evr;
 pub mod replay;
 pub mod response_times;
+mod statistics;
 pub mod study;
 pub mod validation;
 pub mod warp_curves;
+
+pub use statistics::{Measure, Moments, Statistic, nearest_rank};

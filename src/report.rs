@@ -13,11 +13,13 @@ pub mod cost_chart;
 mod csv;
 mod deadlines;
 pub mod device_table;
+mod differences;
 mod examiner_log;
 mod findings;
 mod html;
 mod kernels;
 mod launches;
+mod markdown;
 mod pack;
 mod perfetto;
 pub mod region_map;
@@ -44,12 +46,15 @@ pub mod warp_charts;
 pub mod warp_schedule;
 mod warps;
 
-pub use analysis_columns::{analysis_csv, campaign_csv, comparison_csv, orders_csv};
+pub use analysis_columns::{
+    analysis_csv, campaign_csv, campaign_markdown, comparison_csv, comparison_markdown, orders_csv, orders_markdown,
+};
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
 pub use campaign_figure::campaign_figure;
 pub(crate) use csv::field as csv_field;
+pub use differences::{Difference, NotComparable, differences};
 pub use examiner_log::{ExaminerLog, examiner_logs};
-pub use findings::{finding_csv, finding_table};
+pub use findings::{finding_csv, finding_markdown, finding_table};
 pub use html::{HtmlRun, HtmlTimeline};
 pub use kernels::kernel_csv;
 pub use perfetto::{PerfettoRun, perfetto_trace};
@@ -60,6 +65,6 @@ pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runn
 pub use simulation_json::SimulationReport;
 pub use state::{QueueContent, Resident, SmState, State, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
-pub use table::{kernel_table, rule_table, state_text};
-pub use verdicts::{sporadic_csv, sporadic_table, verdict_csv, verdict_table};
+pub use table::{kernel_markdown, kernel_table, rule_table, state_text};
+pub use verdicts::{requirement_notes, requirement_table, sporadic_csv, sporadic_table, verdict_csv, verdict_table};
 pub use warps::{warps_csv, warps_json, warps_table};

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::audit::{AuditReport, Observation, audit};
-use gpusched::report::{finding_csv, finding_table};
+use gpusched::report::{finding_csv, finding_markdown, finding_table};
 
 use super::log_input::LogOptions;
-use super::output::{Format, note};
+use super::output::{TableFormat, note};
 use super::{Answer, output};
 
 /// Check measured logs against the published scheduling rules; exit status 1 if something breaks one.
@@ -16,8 +16,8 @@ pub(crate) struct Audit {
     #[command(flatten)]
     logs: LogOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
 }
 
 impl Audit {
@@ -35,12 +35,13 @@ impl Audit {
         report.notes.iter().for_each(|text| note(text));
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
+            TableFormat::Json => {
                 serde_json::to_writer_pretty(&mut out, &report)?;
                 writeln!(out)?;
             }
-            Format::Csv => finding_csv(&report.violations, &mut out)?,
-            Format::Table => write!(out, "{}", finding_table(&report))?,
+            TableFormat::Csv => finding_csv(&report.violations, &mut out)?,
+            TableFormat::Markdown => finding_markdown(&report.violations, &mut out)?,
+            TableFormat::Table => write!(out, "{}", finding_table(&report))?,
         }
         out.flush()?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })

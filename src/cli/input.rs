@@ -1,9 +1,10 @@
 //! Reading input files.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use gpusched::device::{BUILTIN_NAMES, Device};
 
 /// The largest input file that is read into memory \[bytes\].
 const MAX_BYTES: u64 = 1 << 32;
@@ -32,4 +33,17 @@ pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
         bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     }
     Ok(bytes)
+}
+
+/// A built-in device by name, or one from a file.
+pub(crate) fn device(name: &str) -> anyhow::Result<Device> {
+    if let Some(device) = Device::builtin(name)? {
+        return Ok(device);
+    }
+    let path = PathBuf::from(name);
+    if !path.exists() {
+        bail!("no built-in device and no file is called {name:?}; built in are {}", BUILTIN_NAMES.join(", "));
+    }
+    let (file, text) = read(&path)?;
+    Ok(Device::from_json(&file, &text)?)
 }

@@ -16,7 +16,6 @@ use gpusched::workload::Placement;
 
 use super::input;
 use super::output::note;
-use super::run_options;
 
 /// Which logs, from which GPU, and how far to trust them.
 #[derive(Debug, Args)]
@@ -97,7 +96,7 @@ impl LogOptions {
 
     /// Reads everything: the logs of each directory are sorted into runs.
     pub(crate) fn read(&self) -> anyhow::Result<LogInput> {
-        let device = self.device.as_deref().map(run_options::device).transpose()?;
+        let device = self.device.as_deref().map(input::device).transpose()?;
         let mut folders: BTreeMap<PathBuf, Vec<Log>> = BTreeMap::new();
         let mut dropped = Vec::new();
         for path in self.files()? {

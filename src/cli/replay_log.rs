@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use gpusched::experiments::replay::{KernelComparison, Replay, replay};
-use gpusched::report::replay::{ReplayReport, replay_csv, replay_table};
+use gpusched::report::replay::{ReplayReport, replay_csv, replay_markdown, replay_table};
 use gpusched::report::timeline::FinishMark;
 use gpusched::report::{HtmlRun, HtmlTimeline, PerfettoRun, Summary, perfetto_trace};
 use gpusched::scenario::ReadOptions;
@@ -16,7 +16,7 @@ use gpusched::workload::OperationId;
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
-use super::output::{Format, note, write_whole};
+use super::output::{TableFormat, note, write_whole};
 use super::{Answer, output};
 
 /// Simulate a measured run again, and set measured against simulated.
@@ -25,8 +25,8 @@ pub(crate) struct ReplayLog {
     #[command(flatten)]
     logs: LogOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
     /// Write both runs as one trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
@@ -66,12 +66,13 @@ impl ReplayLog {
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
+            TableFormat::Json => {
                 serde_json::to_writer_pretty(&mut out, &ReplayReport::new(&result, &input.dropped, &run.notes))?;
                 writeln!(out)?;
             }
-            Format::Csv => replay_csv(&result, &mut out)?,
-            Format::Table => write!(out, "{}", replay_table(&result))?,
+            TableFormat::Csv => replay_csv(&result, &mut out)?,
+            TableFormat::Markdown => replay_markdown(&result, &mut out)?,
+            TableFormat::Table => write!(out, "{}", replay_table(&result))?,
         }
         out.flush()?;
         Ok(Answer::Done)

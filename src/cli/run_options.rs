@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::json::Document;
-use gpusched::scenario::amalthea::AmaltheaModel;
+use gpusched::scenario::amalthea::{AmaltheaModel, ModelDemands};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
@@ -26,6 +25,13 @@ pub(crate) struct RunOptions {
     /// GPU to simulate: a built-in name (see `gpusched devices`) or a device file [default: the scenario's, or tx2]
     #[arg(long, value_name = "NAME|FILE")]
     device: Option<String>,
+    /// No kernel or copy goes on earlier than TIME after its launch (rule L1) [default: the device's]
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
+    launch_latency: Option<Duration>,
+    /// No kernel goes on earlier than TIME after the one before it in its stream has completed (rule L2) [default: the
+    /// device's]
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
+    kernel_gap: Option<Duration>,
     /// Which SM gets the next block [default: the scenario's, or most-room]
     #[arg(long, value_name = "POLICY", value_parser = PossibleValuesParser::new(Placement::ALL.map(Placement::name)))]
     placement: Option<String>,
@@ -91,24 +97,13 @@ fn parse_range(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-/// A built-in device by name, or one from a file.
-pub(crate) fn device(name: &str) -> anyhow::Result<Device> {
-    if let Some(device) = Device::builtin(name)? {
-        return Ok(device);
-    }
-    let path = PathBuf::from(name);
-    if !path.exists() {
-        bail!("no built-in device and no file is called {name:?}; built in are {}", BUILTIN_NAMES.join(", "));
-    }
-    let (file, text) = input::read(&path)?;
-    Ok(Device::from_json(&file, &text)?)
-}
-
 impl RunOptions {
     /// An option that was given and says something of a scenario file, not of logs.
     pub(crate) fn about_files(&self) -> Option<&'static str> {
         [
             ("--block-duration", !self.block_duration.is_empty()),
+            ("--launch-latency", self.launch_latency.is_some()),
+            ("--kernel-gap", self.kernel_gap.is_some()),
             ("--as-threads", self.as_threads),
             ("--period", !self.period.is_empty()),
             ("--deadline", !self.deadline.is_empty()),
@@ -134,8 +129,15 @@ impl RunOptions {
 
     /// Reads the scenario; `logs_inside` refuses log names outside the result directory.
     pub(crate) fn read(&self, logs_inside: bool) -> anyhow::Result<Scenario> {
+        Ok(self.read_with_demands(logs_inside)?.0)
+    }
+
+    /// Reads the scenario, and what is asked of it if it is an AMALTHEA model.
+    pub(crate) fn read_with_demands(&self, logs_inside: bool) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
         let options = ReadOptions {
-            device: self.device.as_deref().map(device).transpose()?,
+            device: self.device.as_deref().map(input::device).transpose()?,
+            launch_latency: self.launch_latency,
+            kernel_gap: self.kernel_gap,
             placement: self.placement.as_deref().and_then(Placement::from_name),
             seed: self.seed,
             horizon: self.horizon,
@@ -149,11 +151,14 @@ impl RunOptions {
         };
         let (file, text) = input::read(&self.scenario)?;
         if AmaltheaModel::is_likely(&text) {
-            return Ok(Scenario::from_amalthea(&file, &text, &self.model.options()?, &options)?);
+            let (model, chosen) = (AmaltheaModel::parse(&file, &text)?, self.model.options()?);
+            let scenario = model.scenario(&chosen, &options)?;
+            let demands = model.demands(&chosen, &scenario)?;
+            return Ok((scenario, Some(demands)));
         }
         if let Some(option) = self.model.given() {
             bail!("{option} is for AMALTHEA models, and {file} is none");
         }
-        Ok(Scenario::from_json(&file, &text, &options)?)
+        Ok((Scenario::from_json(&file, &text, &options)?, None))
     }
 }

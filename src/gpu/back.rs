@@ -6,7 +6,6 @@ mod ee_queue;
 mod random;
 mod sm;
 mod sm_back;
-mod stretch;
 
 pub use sm_back::SmBack;
 

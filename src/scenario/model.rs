@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::examiner::ExaminerLogs;
+use super::examiner_logs::ExaminerLogs;
 use super::expected::Expected;
 use crate::device::Device;
 use crate::time::{Duration, Instant};

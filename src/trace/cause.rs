@@ -44,7 +44,9 @@ impl Cause {
     pub fn sentence(&self, rule: Rule) -> Cow<'static, str> {
         match self {
             Self::Behind(_) | Self::Time => rule.phrase().into(),
-            Self::Record { event, stream, .. } => format!("until event {event} is recorded in stream {stream}, behind").into(),
+            Self::Record { event, stream, .. } => {
+                format!("until event {event} is recorded in stream {stream}, behind").into()
+            }
             Self::Channel => "until a hardware channel is free".into(),
             Self::Room(Shortage { sm, lacks }) => {
                 let list: Vec<String> = lacks.iter().map(|(what, by)| format!("{by} {}", what.name())).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::operation::OperationRecord;
-use super::waits::Wait;
+use super::wait::Wait;
 use super::wave::{Stretch, Wave};
 use crate::time::Instant;
 use crate::workload::{Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};

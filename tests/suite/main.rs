@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that fails is meant to panic")]
 
+mod advice;
 mod all_keys;
 mod amalthea;
 mod analysis;

@@ -1,10 +1,13 @@
 //! The simulated back: EE queues, SMs, CE queues and copy engines. Rules C2, C3, X1, A2, G3.
 
+mod stretch;
+
+use stretch::{Period, Running};
+
 use super::copy_engine::CopyEngine;
 use super::ee_queue::EeQueue;
 use super::random::BlockTimes;
 use super::sm::Sm;
-use super::stretch::{Period, Running};
 use super::{Back, Context, Ready};
 use crate::device::{BlockDemand, Device};
 use crate::gpu::calendar::Event;
@@ -40,8 +43,8 @@ pub struct SmBack {
     pub(super) block_times: BlockTimes,
     pub(super) order: Sequence,
     pub(super) scratch_parts: Vec<Part>,
-    pub(super) scratch_running: Vec<Running>,
-    pub(super) scratch_period: Period,
+    scratch_running: Vec<Running>,
+    scratch_period: Period,
 }
 
 /// How far a kernel has come.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::file::Reading;
 use super::operations;
+use super::reading::Reading;
 use crate::json::{Node, Object, Problem};
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread, Step};

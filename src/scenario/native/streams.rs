@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::file::{NULL_STREAM, Reading};
 use super::operations;
+use super::reading::{NULL_STREAM, Reading};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::fields::{self, Place};
 use crate::scenario::model::{HostThread, Step};

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::file::{FORMAT, NULL_STREAM};
+use super::file::FORMAT;
+use super::reading::NULL_STREAM;
 use super::streams::RESERVED;
 use crate::device::Device;
 use crate::scenario::model::{HostThread, Scenario, Step};
@@ -184,6 +185,7 @@ impl<'a> Writer<'a> {
             entry.insert("operations".to_owned(), Value::Array(operations.into_iter().map(without_stream).collect()));
             streams.push(Value::Object(entry));
         }
+        // A scenario has no more streams than 32 bits number.
         let rest = u32::try_from(self.streams.len()).unwrap_or(u32::MAX);
         streams.extend((next..rest).map(|plain| Value::Object(self.stream(StreamId(plain)))));
 

@@ -21,6 +21,7 @@ pub(crate) fn distribute(policy: Placement, parts: &mut [Part], blocks: u32, sta
         Placement::LowestId => {
             let mut left = blocks;
             for part in parts {
+                // No more than there is room, however many are left.
                 part.blocks = part.room.min(u16::try_from(left).unwrap_or(u16::MAX));
                 left -= u32::from(part.blocks);
             }

@@ -8,8 +8,7 @@
 
 use std::ops::Range;
 
-use super::Context;
-use super::sm_back::{RunningKernel, SmBack};
+use super::{Context, RunningKernel, SmBack};
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
