@@ -9,7 +9,7 @@ use gpusched::hosts::{ProgramHost, Run, make_known, simulate, simulate_with};
 use gpusched::report::{State, Summary};
 use gpusched::scenario::{HostThread, Scenario, Step};
 use gpusched::time::{Duration, Instant};
-use gpusched::trace::{Block, OperationRecord, Part, Rule};
+use gpusched::trace::{Block, OperationRecord, Part, Rule, blame};
 use gpusched::workload::{OperationId, Placement};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -335,6 +335,41 @@ proptest! {
     ) {
         for scenario in [small, large] {
             agrees(&simulate(&scenario)?, &reference::run(&scenario), true)?;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
+    fn blame_divides_the_wait_of_every_operation_and_keeps_its_rules(Case(scenario) in scenario(Limits::ALL)) {
+        let trace = simulate(&scenario)?.trace;
+        let parts = blame(&trace, scenario.device());
+        for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
+            let start = record.first_start().unwrap_or(trace.end());
+            let own: Vec<_> = parts.iter().filter(|part| part.operation == id).collect();
+            let mut at = record.launched();
+            for part in &own {
+                prop_assert!(part.from == at && part.from < part.to, "{:?}", part);
+                at = part.to;
+                let Some(other) = part.blocking else { continue };
+                let blocking = &trace.operations()[other.0 as usize];
+                prop_assert!(other != id && !blocking.kind.is_instant(), "{:?}", part);
+                let there = blocking.launched() <= part.from && blocking.finish().is_none_or(|end| part.to <= end);
+                prop_assert!(there, "{:?} is not there: {:?}", blocking, part);
+            }
+            prop_assert_eq!(at, start.max(record.launched()), "all of the wait of {:?}", id);
+            let rules = |waits: &mut dyn Iterator<Item = (Rule, Instant, Instant)>| {
+                let mut sums: BTreeMap<Rule, u64> = BTreeMap::new();
+                for (rule, from, to) in waits.filter(|(_, from, to)| from < to) {
+                    *sums.entry(rule).or_default() += to.since(from).as_ns();
+                }
+                sums
+            };
+            let waits = trace.waits(id);
+            let told = rules(&mut waits.iter().map(|wait| (wait.rule, wait.from, wait.to.min(start))));
+            prop_assert_eq!(rules(&mut own.iter().map(|part| (part.rule, part.from, part.to))), told);
         }
     }
 }
