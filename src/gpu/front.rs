@@ -156,9 +156,7 @@ impl Front {
             self.operation_mut(before).next = number;
         } else {
             self.become_head(stream, number, context);
-            let mut affected = std::mem::take(&mut self.scratch_streams);
-            affected.push(stream);
-            self.promote(affected, back, context);
+            self.promote_one(stream, back, context);
         }
         Ok(id)
     }
@@ -173,7 +171,15 @@ impl Front {
         let stream = self.operation(operation.0).stream;
         let mut affected = std::mem::take(&mut self.scratch_streams);
         self.leave_stream(stream, operation.0, &mut affected, context);
-        self.promote(affected, back, context);
+        match *affected {
+            [] => self.scratch_streams = affected,
+            [only] => {
+                affected.clear();
+                self.scratch_streams = affected;
+                self.promote_one(only, back, context);
+            }
+            _ => self.promote(affected, back, context),
+        }
     }
 
     /// G3: the back has assigned all blocks of a kernel.

@@ -2,7 +2,7 @@
 
 use crate::device::{BlockShape, Device};
 use crate::gpu::{Ended, RunError};
-use crate::hosts::{ProgramError, Run, simulate};
+use crate::hosts::{IterationSpan, ProgramError, Run, simulate};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
@@ -197,7 +197,7 @@ fn what_has_not_happened_at_the_horizon_has_no_instant() {
     assert_eq!((run.ended, run.trace.end().as_ns()), (Ended::Horizon, 10));
     let finishes: Vec<_> = run.trace.operations().iter().map(OperationRecord::finish).collect();
     assert_eq!(finishes, [Some(Instant::from_ns(10)), None]);
-    assert_eq!(run.iterations.iter().map(|span| span.end).collect::<Vec<_>>(), [None]);
+    assert_eq!(run.iterations.iter().map(IterationSpan::end).collect::<Vec<_>>(), [None]);
 }
 
 #[test]

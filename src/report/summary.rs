@@ -216,14 +216,17 @@ impl<'a> Summary<'a> {
             |record: &OperationRecord| matches!(record.kind, OperationKind::Wait(_)) && record.finish().is_some();
         let waits = numbered.filter(|(_, record)| is_over(record));
         let mut idle = waits.map(|(id, _)| id).filter(|&id| self.trace.awaited_by(id).is_none());
-        let first = super::state::title(self, idle.next()?);
+        let OperationKind::Wait(event) = self.trace.operations().get(idle.next()?.0 as usize)?.kind else {
+            return None;
+        };
+        let first = self.trace.events().get(event.0 as usize)?;
         let more = idle.count();
         let which = if more == 0 {
             "1 wait for an event holds nothing".to_owned()
         } else {
             format!("{} waits for events hold nothing", more + 1)
         };
-        Some(format!("{which}, first {first}: the event had not been recorded when the wait was submitted (E2)"))
+        Some(format!("{which}, the first for {first}: it had not been recorded when the wait was submitted (E2)"))
     }
 }
 

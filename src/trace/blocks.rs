@@ -89,13 +89,13 @@ impl Trace {
                 if parts.len() > 1 {
                     let mut choice =
                         Start { cursor: wave.cursor, seed: self.seed, operation: operation.0, first_block };
-                    sequence.choose(self.placement, parts, blocks, &mut choice);
+                    sequence.begin(self.placement, parts, blocks, &mut choice);
                 }
             }
             let (wave, start, first_block) = current?;
             let part = match self.parts_of(wave) {
                 [only] => only,
-                parts => parts.get(*sequence.order.get(next as usize)? as usize)?,
+                parts => parts.get(sequence.next(parts)? as usize)?,
             };
             let index = first_block + next;
             next += 1;

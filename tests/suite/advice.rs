@@ -41,9 +41,10 @@ const EMITTERS: &[(&str, &[&str])] = &[
     // Those of Slurm.
     ("experiments/study/slurm.rs", &[]),
     ("figures/", &["figures"]),
-    ("hosts/real_time/run.rs", &["tasks run"]),
+    ("hosts/run_tasks.rs", &["tasks run"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("report/application_table.rs", &["evr"]),
+    ("report/blame.rs", &["simulate"]),
     ("report/findings.rs", &["audit"]),
     ("report/table.rs", &["simulate"]),
     ("report/verdicts.rs", &["analyze"]),
@@ -69,21 +70,21 @@ fn literals(source: &str) -> Vec<String> {
             after("]\n")
         } else if tail.starts_with("'\"'") || tail.starts_with("'\\\"'") {
             after("\"'")
-        } else if tail.starts_with('"') {
+        } else if let Some(inside) = tail.strip_prefix('"') {
             let before = head.trim_end_matches('#');
             let is_raw = before.strip_suffix('r').is_some_and(|head| !head.ends_with(|c: char| c.is_alphanumeric()));
             let end = if is_raw {
-                tail[1..].find(&format!("\"{}", "#".repeat(head.len() - before.len())))
+                inside.find(&format!("\"{}", "#".repeat(head.len() - before.len())))
             } else {
                 let mut escaped = false;
-                tail[1..].find(|c| {
+                inside.find(|c| {
                     let is_end = c == '"' && !escaped;
                     escaped = c == '\\' && !escaped;
                     is_end
                 })
             };
             let end = end.expect("a literal ends");
-            found.push(tail[1..=end].to_owned());
+            found.push(inside[..end].to_owned());
             end + 2
         } else {
             1

@@ -122,7 +122,7 @@ fn a_host_that_synchronizes_an_event_waits_for_its_record_only() {
     let run = run(&scenario);
     let launched: Vec<_> = run.trace.operations().iter().map(|record| ms(Some(record.launched()))).collect();
     assert_eq!(launched, [Some(0), Some(0), Some(0), Some(4)]);
-    assert_eq!(ms(run.iterations[0].end), Some(4));
+    assert_eq!(ms(run.iterations[0].end()), Some(4));
 }
 
 #[test]

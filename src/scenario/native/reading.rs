@@ -6,6 +6,7 @@ use crate::json::{Node, Problem};
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread, Step};
+use crate::time::Duration;
 use crate::workload::{EventId, KernelId, StreamId};
 
 /// The stream that exists without being declared.
@@ -78,6 +79,13 @@ impl<'a> Reading<'a, '_> {
     /// Adds the host thread that stands at `node`.
     pub(super) fn add_thread(&mut self, node: Node<'a>, thread: HostThread) {
         self.nodes.push(node);
+        if thread.jitter > Duration::ZERO {
+            self.builder.note(format!(
+                "the jitter of {:?}, up to {}, is not simulated: releases are exactly periodic; `gpusched analyze \
+                 --sporadic` counts it",
+                thread.label, thread.jitter
+            ));
+        }
         self.builder.add_thread(thread);
     }
 }

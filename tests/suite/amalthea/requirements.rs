@@ -39,11 +39,7 @@ fn judged(text: &str, chosen: &AmaltheaOptions, sporadic: bool) -> Vec<Requireme
     let demands = model.demands(chosen, &scenario).expect("sound");
     let options = SearchOptions { runs: 50, ..SearchOptions::default() };
     if sporadic {
-        let jitter: Vec<Duration> = scenario
-            .threads
-            .iter()
-            .map(|thread| demands.jitter.get(&*thread.label).copied().unwrap_or_default())
-            .collect();
+        let jitter: Vec<Duration> = scenario.threads.iter().map(|thread| thread.jitter).collect();
         let verdicts = judge_sporadic(&scenario, &jitter, &options, watch()).expect("it runs");
         return requirements_of_streams(&demands, &verdicts);
     }
@@ -150,6 +146,6 @@ fn with_any_phasing_jitter_and_sporadic_stimuli_are_no_doubt() {
     let all = judged(&text, &chosen(&["Detect"]), true);
     assert_eq!(all[0].verdict, Some(Verdict::Proven));
     assert_eq!(all[0].bound_ns, Some(Duration::from_ns(6_000_000)));
-    let text = periodic().replace("<recurrence", r#"<clock/><recurrence"#);
+    let text = periodic().replace("<recurrence", "<clock/><recurrence");
     assert_eq!(judged(&text, &chosen(&["Detect"]), true)[0].verdict, Some(Verdict::Open), "a clock is not read");
 }
