@@ -425,14 +425,8 @@ impl Host for ProgramHost<'_> {
     type Error = ProgramError;
 
     fn start(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
-        for (index, thread) in self.threads.iter_mut().enumerate() {
-            // One that does nothing is over from the start, and its release is no event that a run could still have to
-            // come to; but others may wait for it at a barrier until it is released.
-            if thread.program.never_runs() && thread.program.barriers().next().is_none() {
-                thread.position = Position::Ended;
-            } else {
-                gpu.wake_at(Instant::ZERO + thread.program.release, index as u64);
-            }
+        for (token, thread) in (0..).zip(&self.threads) {
+            gpu.wake_at(Instant::ZERO + thread.program.release, token);
         }
         Ok(())
     }
