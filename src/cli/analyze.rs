@@ -6,8 +6,8 @@ use std::num::NonZeroU32;
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::analysis::{
-    Analysis, JobVerdicts, RequirementVerdict, SporadicVerdicts, Verdict, analyse, judge, judge_sporadic, printed,
-    requirements_of_jobs, requirements_of_streams,
+    Analysis, BoundOptions, JobVerdicts, RequirementVerdict, SporadicVerdicts, Verdict, analyse_and_bound,
+    judge_by_bounds, judge_sporadic, printed, requirements_of_jobs, requirements_of_streams,
 };
 use gpusched::hosts::simulate;
 use gpusched::report::{
@@ -48,7 +48,7 @@ pub(crate) struct Analyze {
     /// Take releases as unknown: jobs of a stream arrive at any times at least a period apart
     #[arg(long, conflicts_with = "steps")]
     sporadic: bool,
-    /// How much later than its arrival a job of STREAM may be released; may be repeated
+    /// How much later than its arrival a job of STREAM may be released, in place of what the input says; may be repeated
     #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time, requires = "sporadic")]
     jitter: Vec<(String, Duration)>,
     #[command(flatten)]
@@ -76,11 +76,11 @@ impl Analyze {
         if self.sporadic {
             return self.sporadic(&scenario, demands.as_ref());
         }
-        let analysis = analyse(&scenario)?;
+        let (analysis, bounds) = analyse_and_bound(&scenario, BoundOptions::default())?;
         let steps = if self.steps { Some(steps(&analysis)?) } else { None };
         let operations = analysis.kernels.len() + analysis.copies.len();
         let options = self.search.options(&scenario, operations);
-        let verdicts = self.search.watched(|watch| judge(&scenario, &options, watch))??;
+        let verdicts = self.search.watched(|watch| judge_by_bounds(&scenario, bounds, &options, watch))??;
         if let Some(table) = runnable_times {
             let run = simulate(&scenario)?;
             table.write(&Summary::of(&scenario, &run), Some(&analysis))?;
@@ -129,10 +129,8 @@ impl Analyze {
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>) -> anyhow::Result<Answer> {
         let mut jitters = by_name("--jitter", &self.jitter)?;
-        // The user's jitter, or else the model's.
-        let in_model = |label: &str| demands.and_then(|demands| demands.jitter.get(label).copied());
-        let jitter_of = |label: &str| jitters.remove(label).or_else(|| in_model(label)).unwrap_or_default();
-        let jitter: Vec<Duration> = scenario.threads.iter().map(|thread| &*thread.label).map(jitter_of).collect();
+        let jitter: Vec<Duration> =
+            scenario.threads.iter().map(|thread| jitters.remove(&*thread.label).unwrap_or(thread.jitter)).collect();
         if let Some(name) = jitters.keys().next() {
             bail!("--jitter: no stream with operations and no host is called {name:?}");
         }

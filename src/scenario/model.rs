@@ -115,6 +115,9 @@ pub struct HostThread {
     pub time_limit: Option<Duration>,
     /// From one iteration's release to the next.
     pub period: Option<Duration>,
+    /// How much later than its arrival, every period, an iteration may be released at most. Runs have none; bounds over
+    /// all phasings do ([`sporadic_bounds`](crate::analysis::sporadic_bounds)).
+    pub jitter: Duration,
     /// By when an iteration's operations, copies included, should have finished, counted from its release; without a
     /// period from its beginning, after its barrier.
     pub deadline: Option<Duration>,
@@ -134,6 +137,7 @@ impl HostThread {
             iterations: Some(1),
             time_limit: None,
             period: None,
+            jitter: Duration::ZERO,
             deadline: None,
             barrier: None,
             steps,

@@ -290,6 +290,7 @@ proptest! {
             iterations: Some(200),
             time_limit: None,
             period: None,
+            jitter: Duration::ZERO,
             deadline: None,
             barrier: None,
             steps: vec![Step::Sleep(Duration::from_ns(pause))],

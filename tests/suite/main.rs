@@ -12,6 +12,7 @@ mod architecture;
 mod audit_oracle;
 mod bad_input;
 mod bounds;
+mod campaign;
 mod channels;
 mod command_line;
 mod common;

@@ -53,6 +53,7 @@ fn thread(entry: &mut Object<'_>, name: String, reading: &mut Reading<'_, '_>) -
         iterations: iterations.or(once.then_some(1)),
         time_limit,
         period,
+        jitter: fields::jitter(entry, period)?,
         deadline,
         barrier,
         steps,

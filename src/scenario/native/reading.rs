@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::json::{Node, Problem};
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::model::{BarrierId, HostThread};
+use crate::time::Duration;
 use crate::workload::{KernelId, StreamId};
 
 /// The stream that exists without being declared.
@@ -51,6 +52,12 @@ impl<'a> Reading<'a, '_> {
     /// Adds the host thread that stands at `node`.
     pub(super) fn add_thread(&mut self, node: Node<'a>, thread: HostThread) {
         self.nodes.push(node);
+        if thread.jitter > Duration::ZERO {
+            self.builder.note(format!(
+                "the jitter of {:?}, up to {}, counts in analyze --sporadic only: in a run releases are exactly periodic",
+                thread.label, thread.jitter
+            ));
+        }
         self.builder.add_thread(thread);
     }
 }

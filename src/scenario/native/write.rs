@@ -310,6 +310,9 @@ fn timing(thread: &HostThread, iterations: &str, entry: &mut Map<String, Value>)
     let period = thread.period.filter(|period| *period > Duration::ZERO);
     if let Some(period) = period {
         entry.insert("period".to_owned(), time(period));
+        if thread.jitter > Duration::ZERO {
+            entry.insert("jitter".to_owned(), time(thread.jitter));
+        }
     }
     // A stream without a period has one job, and no key to say so.
     if let Some(number) = thread.iterations.filter(|_| iterations != "jobs" || period.is_some()) {
