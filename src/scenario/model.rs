@@ -173,6 +173,14 @@ pub enum Step {
     },
 }
 
+impl Step {
+    /// Whether it submits an operation to the GPU.
+    #[must_use]
+    pub const fn submits(&self) -> bool {
+        matches!(self, Self::Launch(..) | Self::Copy(..) | Self::Memset(_))
+    }
+}
+
 impl HostThread {
     /// When iteration number `iteration` is released; every iteration of a thread without a period counts from the
     /// thread's own release.
@@ -186,7 +194,15 @@ impl HostThread {
     /// Whether an iteration submits anything to the GPU.
     #[must_use]
     pub fn submits(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Launch(..) | Step::Copy(..) | Step::Memset(_)))
+        self.steps.iter().any(Step::submits)
+    }
+
+    /// How many operations it submits, where nothing ends it early and no step repeats others; 0 if it goes on without
+    /// end.
+    #[must_use]
+    pub fn submissions(&self) -> u64 {
+        let in_one = self.steps.iter().filter(|step| step.submits()).count() as u64;
+        self.iterations.map_or(0, |iterations| iterations.saturating_mul(in_one))
     }
 
     /// The barriers that this thread takes part in.

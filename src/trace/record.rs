@@ -1,12 +1,14 @@
 //! What happened, compactly: it grows with events, not with blocks.
 
+use std::sync::Arc;
+
 use thiserror::Error;
 
 use super::operation::OperationRecord;
-use super::wait::Wait;
+use super::wait::NotedWait;
 use super::wave::{Stretch, Wave};
 use crate::time::Instant;
-use crate::workload::{Copy, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};
+use crate::workload::{CheckedKernel, Copy, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};
 
 /// More waves than 32 bits count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -21,14 +23,14 @@ pub struct Trace {
     pub(super) seed: u64,
     pub(super) end: Instant,
     pub(super) streams: Vec<StreamSpec>,
-    pub(super) kernels: Vec<Kernel>,
+    pub(super) kernels: Arc<Vec<CheckedKernel>>,
     pub(super) copies: Vec<Copy>,
     pub(super) operations: Vec<OperationRecord>,
     pub(super) waves: Vec<Wave>,
     pub(super) parts: Vec<Part>,
     pub(super) stretches: Vec<Stretch>,
     /// Waits that cannot be told from the instants of an operation, sorted by operation once the run is over.
-    pub(super) waits: Vec<(u32, Wait)>,
+    pub(super) waits: Vec<NotedWait>,
     /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
     pub(super) first_wave: Vec<u32>,
     pub(super) waves_by_operation: Vec<u32>,
@@ -42,7 +44,7 @@ impl Trace {
             seed,
             end: Instant::ZERO,
             streams: Vec::new(),
-            kernels: Vec::new(),
+            kernels: Arc::default(),
             copies: Vec::new(),
             operations: Vec::new(),
             waves: Vec::new(),
@@ -80,7 +82,7 @@ impl Trace {
 
     /// All kernels that were made known.
     #[must_use]
-    pub fn kernels(&self) -> &[Kernel] {
+    pub fn kernels(&self) -> &[CheckedKernel] {
         &self.kernels
     }
 
@@ -106,7 +108,7 @@ impl Trace {
     #[must_use]
     pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
         match self.operations.get(operation.0 as usize)?.kind {
-            OperationKind::Kernel(kernel) => self.kernels.get(kernel.0 as usize),
+            OperationKind::Kernel(kernel) => self.kernels.get(kernel.0 as usize).map(|kernel| &**kernel),
             _ => None,
         }
     }
@@ -129,7 +131,7 @@ impl Trace {
     /// Ends the record at `end` and builds its indexes.
     pub(super) fn index(&mut self, end: Instant) {
         self.end = end;
-        self.waits.sort_by_key(|(operation, _)| *operation);
+        self.waits.sort_by_key(|wait| wait.operation);
 
         // Where each operation's waves end, then, filled from the end, where they begin.
         let operations = self.operations.len();

@@ -1,12 +1,14 @@
 //! How a trace comes about: told step by step what happens.
 
+use std::sync::Arc;
+
 use super::operation::{NEVER, OperationRecord};
 use super::record::{Trace, TraceFull};
 use super::rule::Rule;
-use super::wait::Wait;
+use super::wait::NotedWait;
 use super::wave::{NO_STRETCH, Stretch, Wave};
 use crate::time::{Duration, Instant};
-use crate::workload::{Copy, Kernel, OperationId, OperationKind, Origin, Part, Placement, StreamId, StreamSpec};
+use crate::workload::{CheckedKernel, Copy, OperationId, OperationKind, Origin, Part, Placement, StreamId, StreamSpec};
 
 /// A submitted operation (G1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +72,7 @@ impl Recorder {
     /// The trace, once [`Recorder::ended`] was told. The streams, kernels and copies are those that the launches
     /// name.
     #[must_use]
-    pub fn into_trace(self, streams: Vec<StreamSpec>, kernels: Vec<Kernel>, copies: Vec<Copy>) -> Trace {
+    pub fn into_trace(self, streams: Vec<StreamSpec>, kernels: Arc<Vec<CheckedKernel>>, copies: Vec<Copy>) -> Trace {
         Trace { streams, kernels, copies, ..self.trace }
     }
 
@@ -136,7 +138,7 @@ impl Recorder {
     /// A rule held it, where that cannot be told from the instants above.
     pub fn waited(&mut self, operation: OperationId, rule: Rule, from: Instant, to: Instant) {
         if from < to {
-            self.trace.waits.push((operation.0, Wait { rule, from, to }));
+            self.trace.waits.push(NotedWait { operation: operation.0, rule, from, to });
         }
     }
 
@@ -152,7 +154,6 @@ impl Recorder {
         self.trace.add_wave(Wave {
             operation: wave.operation.0,
             first_block: wave.first_block,
-            blocks: wave.blocks,
             parts,
             cursor: wave.cursor,
             stretch: own,

@@ -1,6 +1,7 @@
 //! Streams, kernels and copies that a device takes.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -196,7 +197,8 @@ fn check_mask(mask: Option<SmMask>, device: &Device) -> Result<(), WorkloadError
 pub struct Catalogue {
     device: Device,
     streams: Vec<CheckedStream>,
-    kernels: Vec<CheckedKernel>,
+    /// Shared by a scenario, the GPU that runs it and its trace until one of them changes it.
+    kernels: Arc<Vec<CheckedKernel>>,
     copies: Vec<CheckedCopy>,
 }
 
@@ -205,7 +207,7 @@ impl Catalogue {
     #[must_use]
     pub fn new(device: Device) -> Self {
         let streams = vec![CheckedStream::null(&device)];
-        Self { device, streams, kernels: Vec::new(), copies: Vec::new() }
+        Self { device, streams, kernels: Arc::default(), copies: Vec::new() }
     }
 
     /// The same streams, kernels and copies, checked against another device.
@@ -217,7 +219,7 @@ impl Catalogue {
         for stream in &self.streams[1..] {
             other.add_stream(stream.spec.clone())?;
         }
-        for kernel in &self.kernels {
+        for kernel in self.kernels() {
             other.add_kernel(kernel.kernel.clone())?;
         }
         for copy in &self.copies {
@@ -266,7 +268,8 @@ impl Catalogue {
     /// [`WorkloadError`] if one of its blocks can never run.
     pub fn add_kernel(&mut self, kernel: Kernel) -> Result<KernelId, WorkloadError> {
         let id = KernelId(next(self.kernels.len())?);
-        self.kernels.push(CheckedKernel::new(kernel, &self.device)?);
+        let kernel = CheckedKernel::new(kernel, &self.device)?;
+        Arc::make_mut(&mut self.kernels).push(kernel);
         Ok(id)
     }
 
@@ -285,20 +288,22 @@ impl Catalogue {
     /// # Errors
     /// [`WorkloadError::BlockTime`] if best is above worst.
     pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), WorkloadError> {
-        self.kernels.get_mut(kernel.0 as usize).map_or(Ok(()), |kernel| kernel.set_block_time(time))
+        Arc::make_mut(&mut self.kernels).get_mut(kernel.0 as usize).map_or(Ok(()), |kernel| kernel.set_block_time(time))
     }
 
-    /// Forgets kernels and copies; their memory is used again.
+    /// Forgets kernels and copies; their memory is used again, unless somebody else knows them too.
     pub(crate) fn forget_work(&mut self) {
-        self.kernels.clear();
+        match Arc::get_mut(&mut self.kernels) {
+            Some(own) => own.clear(),
+            None => self.kernels = Arc::default(),
+        }
         self.copies.clear();
     }
 
-    /// Streams, kernels and copies as plain data.
-    pub(crate) fn into_parts(self) -> (Vec<StreamSpec>, Vec<Kernel>, Vec<Copy>) {
+    /// Streams, kernels and copies, for a trace.
+    pub(crate) fn into_parts(self) -> (Vec<StreamSpec>, Arc<Vec<CheckedKernel>>, Vec<Copy>) {
         let streams = self.streams.into_iter().map(|stream| stream.spec).collect();
-        let kernels = self.kernels.into_iter().map(Kernel::from).collect();
-        (streams, kernels, self.copies.into_iter().map(|copy| copy.copy).collect())
+        (streams, self.kernels, self.copies.into_iter().map(|copy| copy.copy).collect())
     }
 
     /// Changes how long a copy holds its engine. An unknown copy is passed over.
@@ -313,7 +318,7 @@ impl Catalogue {
     #[must_use]
     pub fn without_work(&self) -> Self {
         let (device, streams) = (self.device.clone(), self.streams.clone());
-        Self { device, streams, kernels: Vec::new(), copies: Vec::new() }
+        Self { device, streams, kernels: Arc::default(), copies: Vec::new() }
     }
 
     /// The mask that holds for a kernel in a stream: a kernel's own replaces its stream's.
