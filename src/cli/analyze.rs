@@ -11,8 +11,9 @@ use gpusched::analysis::{
 };
 use gpusched::hosts::simulate;
 use gpusched::report::{
-    Summary, analysis_csv, analysis_table, requirement_notes, requirement_table, sporadic_csv, sporadic_table,
-    steps_text, verdict_csv, verdict_table,
+    Summary, analysis_csv, analysis_table, bounded_response_table, bounded_responses, bounded_responses_json,
+    requirement_notes, requirement_table, responses, sporadic_csv, sporadic_table, steps_text, verdict_csv,
+    verdict_table,
 };
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -81,10 +82,12 @@ impl Analyze {
         let operations = analysis.kernels.len() + analysis.copies.len();
         let options = self.search.options(&scenario, operations);
         let verdicts = self.search.watched(|watch| judge_by_bounds(&scenario, bounds, &options, watch))??;
+        let run = simulate(&scenario)?;
+        let summary = Summary::of(&scenario, &run);
         if let Some(table) = runnable_times {
-            let run = simulate(&scenario)?;
-            table.write(&Summary::of(&scenario, &run), Some(&analysis))?;
+            table.write(&summary, Some(&analysis))?;
         }
+        let responses = bounded_responses(responses(&scenario, &summary.jobs()), &verdicts.jobs);
         // What the merged SM leaves out is no matter of the verdicts.
         let notes_before = if self.verdicts_alone { &scenario.notes } else { &analysis.notes };
         let requirements = demands.as_ref().map(|demands| requirements_of_jobs(demands, &scenario, &verdicts));
@@ -100,6 +103,7 @@ impl Analyze {
                 let mut document = serde_json::to_value(&analysis)?;
                 document["notes"] = serde_json::to_value(notes)?;
                 document["jobs"] = serde_json::to_value(&verdicts.jobs)?;
+                document["responses"] = bounded_responses_json(&responses)?;
                 document["runs_searched"] = verdicts.runs.into();
                 if let Some(requirements) = &requirements {
                     document["requirements"] = serde_json::to_value(requirements)?;
@@ -114,6 +118,10 @@ impl Analyze {
             Format::Table => {
                 if !self.verdicts_alone {
                     writeln!(out, "{}", analysis_table(&analysis))?;
+                    let table = bounded_response_table(responses);
+                    if !table.is_empty() {
+                        writeln!(out, "{table}")?;
+                    }
                 }
                 if let Some(steps) = &steps {
                     writeln!(out, "{}", steps_text(&analysis, steps))?;

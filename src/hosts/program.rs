@@ -168,7 +168,7 @@ pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, Pr
     Ok(Run { trace, ended, iterations: host.spans })
 }
 
-/// Makes the streams, kernels and copies of a scenario known to a GPU that knows none yet.
+/// Makes the streams, events, kernels and copies of a scenario known to a GPU that knows none yet.
 ///
 /// # Errors
 /// [`SubmitError`], for a scenario that did not come through a reader.
@@ -315,13 +315,11 @@ impl<'a> ProgramHost<'a> {
     fn perform(&mut self, index: usize, step: usize, action: Step, gpu: &mut impl Target) -> Result<bool, SubmitError> {
         let thread = &mut self.threads[index];
         match action {
-            Step::Launch(kernel, stream) => self.submit(index, stream, OperationKind::Kernel(kernel), gpu)?,
-            Step::Copy(copy, stream) => self.submit(index, stream, OperationKind::Copy(copy), gpu)?,
-            Step::Memset(stream) => self.submit(index, stream, OperationKind::Memset, gpu)?,
             Step::AwaitLast => {
                 let last = thread.last;
                 return Ok(self.satisfied(index, last, gpu));
             }
+            Step::SynchronizeEvent(event) => return Ok(self.satisfied(index, gpu.last_record(event), gpu)),
             Step::SynchronizeStream(stream) => return Ok(self.satisfied(index, gpu.last_in(stream), gpu)),
             Step::SynchronizeDevice => {
                 if gpu.completed_in_a_row() < gpu.submitted() {
@@ -329,8 +327,7 @@ impl<'a> ProgramHost<'a> {
                     return Ok(false);
                 }
             }
-            Step::Sleep(Duration::ZERO) => {}
-            Step::Sleep(duration) => {
+            Step::Sleep(duration) if duration > Duration::ZERO => {
                 gpu.wake_at(gpu.now() + duration, index as u64);
                 return Ok(false);
             }
@@ -341,6 +338,12 @@ impl<'a> ProgramHost<'a> {
                     thread.position = Position::At(from.min(step));
                 } else {
                     thread.repeated[step] = 0;
+                }
+            }
+            // Whatever submits something, and sleeping for no time.
+            _ => {
+                if let Some((kind, stream)) = action.submission() {
+                    self.submit(index, stream, kind, gpu)?;
                 }
             }
         }
@@ -417,8 +420,14 @@ impl Host for ProgramHost<'_> {
         let expected = self.threads.iter().map(|thread| thread.program.submissions()).fold(0, u64::saturating_add);
         let most = MAX_EXPECTED / gpu.device().sms.max(1) as usize;
         gpu.reserve(usize::try_from(expected).map_or(most, |expected| expected.min(most)));
-        for (token, thread) in (0..).zip(&self.threads) {
-            gpu.wake_at(Instant::ZERO + thread.program.release, token);
+        for (index, thread) in self.threads.iter_mut().enumerate() {
+            // One that does nothing is over from the start, and its release is no event that a run could still have to
+            // come to; but others may wait for it at a barrier until it is released.
+            if thread.program.never_runs() && thread.program.barriers().next().is_none() {
+                thread.position = Position::Ended;
+            } else {
+                gpu.wake_at(Instant::ZERO + thread.program.release, index as u64);
+            }
         }
         Ok(())
     }

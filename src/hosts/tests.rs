@@ -190,6 +190,14 @@ fn threads_meet_at_the_barrier_after_their_release_in_every_iteration() {
 }
 
 #[test]
+fn a_thread_that_never_runs_has_no_release_beyond_the_horizon() {
+    let idle = HostThread { iterations: Some(0), ..thread(20, &[launch(1)]) };
+    let mut scenario = scenario(vec![thread(0, &[launch(1)]), idle]);
+    scenario.horizon = Some(ns(15));
+    assert_eq!(simulate(&scenario).expect("it runs").ended, Ended::Done);
+}
+
+#[test]
 fn what_has_not_happened_at_the_horizon_has_no_instant() {
     let mut scenario = scenario(vec![thread(0, &[launch(1), launch(2), Step::AwaitLast]), thread(11, &[launch(1)])]);
     scenario.horizon = Some(ns(10));

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::columns::{Column, table, write_csv};
+use super::columns::{Column, Objects, table, write_csv};
+use super::responses::{Responses, bounded_response_columns};
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
 
 /// Rows beyond which a table is no longer something to read.
@@ -72,6 +73,41 @@ pub fn verdict_table(jobs: &[JobVerdict]) -> String {
     };
     let verdicts: Vec<Option<Verdict>> = jobs.iter().map(|job| job.verdict).collect();
     format!("{rows}\n{more}{}", counts(DEADLINES.0, DEADLINES.1, &verdicts))
+}
+
+/// Response times of the scenario's own run beside the bound on all jobs of the same stream or host, where every job
+/// has one.
+#[must_use]
+pub fn bounded_responses<'a>(mut rows: Vec<Responses<'a>>, jobs: &[JobVerdict]) -> Vec<Responses<'a>> {
+    for row in &mut rows {
+        let mut bounds = jobs.iter().filter(|job| job.thread == row.benchmark).map(|job| job.bound_ns);
+        let longest = bounds.try_fold(None, |longest, bound| Some(longest.max(Some(bound?))));
+        row.bound_ns = longest.flatten();
+    }
+    rows
+}
+
+/// [`bounded_responses`] as a table; empty if it says no more than the jobs do, as there is one of each.
+#[must_use]
+pub fn bounded_response_table(rows: Vec<Responses<'_>>) -> String {
+    if rows.iter().all(|row| row.jobs <= 1) {
+        return String::new();
+    }
+    let rest = rows.len().saturating_sub(MAX_ROWS);
+    let text = table(&bounded_response_columns(), rows.into_iter().take(MAX_ROWS)).trim_fmt();
+    let more = match rest {
+        0 => String::new(),
+        rest => format!(" ... and {rest} more streams and hosts; --format json lists all of them\n"),
+    };
+    format!("{text}\n{more}")
+}
+
+/// [`bounded_responses`] as a JSON list.
+///
+/// # Errors
+/// None: names and numbers can be written.
+pub fn bounded_responses_json(rows: &[Responses<'_>]) -> serde_json::Result<serde_json::Value> {
+    serde_json::to_value(Objects::new(&bounded_response_columns(), || rows.iter().cloned()))
 }
 
 /// The verdicts on jobs as CSV; times in ns, empty where there is none.

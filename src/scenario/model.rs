@@ -7,7 +7,9 @@ use super::examiner_logs::ExaminerLogs;
 use super::expected::Expected;
 use crate::device::Device;
 use crate::time::{Duration, Instant};
-use crate::workload::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, CopyId, KernelId, Placement, StreamId};
+use crate::workload::{
+    Catalogue, CheckedCopy, CheckedKernel, CheckedStream, CopyId, EventId, KernelId, OperationKind, Placement, StreamId,
+};
 
 /// A set of host threads, the operations that they submit to streams, and the GPU that they share.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +47,12 @@ impl Scenario {
     #[must_use]
     pub fn streams(&self) -> &[CheckedStream] {
         self.catalogue.streams()
+    }
+
+    /// Names of the events, by [`EventId`].
+    #[must_use]
+    pub fn events(&self) -> &[Arc<str>] {
+        self.catalogue.events()
     }
 
     /// Kernels, by [`KernelId`].
@@ -154,12 +162,18 @@ pub enum Step {
     Copy(CopyId, StreamId),
     /// Submit a memset, without waiting.
     Memset(StreamId),
+    /// Record an event in a stream, without waiting.
+    Record(EventId, StreamId),
+    /// Let what is submitted to a stream from now on wait for an event; the host itself does not wait.
+    Wait(EventId, StreamId),
     /// Wait until the operation that this thread submitted last has completed.
     AwaitLast,
     /// Wait until everything submitted to a stream so far has completed.
     SynchronizeStream(StreamId),
     /// Wait until everything submitted to the GPU so far has completed.
     SynchronizeDevice,
+    /// Wait until the last record of an event submitted so far has completed; not at all if there is none.
+    SynchronizeEvent(EventId),
     /// Sleep.
     Sleep(Duration),
     /// Wait for all other threads of the barrier that have not ended.
@@ -174,10 +188,32 @@ pub enum Step {
 }
 
 impl Step {
-    /// Whether it submits an operation to the GPU.
+    /// What this step submits to the GPU, and to which stream; `None`: it submits nothing.
     #[must_use]
-    pub const fn submits(&self) -> bool {
-        matches!(self, Self::Launch(..) | Self::Copy(..) | Self::Memset(_))
+    pub const fn submission(self) -> Option<(OperationKind, StreamId)> {
+        match self {
+            Self::Launch(kernel, stream) => Some((OperationKind::Kernel(kernel), stream)),
+            Self::Copy(copy, stream) => Some((OperationKind::Copy(copy), stream)),
+            Self::Memset(stream) => Some((OperationKind::Memset, stream)),
+            Self::Record(event, stream) => Some((OperationKind::Record(event), stream)),
+            Self::Wait(event, stream) => Some((OperationKind::Wait(event), stream)),
+            Self::AwaitLast
+            | Self::SynchronizeStream(_)
+            | Self::SynchronizeDevice
+            | Self::SynchronizeEvent(_)
+            | Self::Sleep(_)
+            | Self::Barrier(_)
+            | Self::Repeat { .. } => None,
+        }
+    }
+
+    /// Whether the host waits here for what it, or another host, has submitted.
+    #[must_use]
+    pub const fn waits_for_operations(self) -> bool {
+        matches!(
+            self,
+            Self::AwaitLast | Self::SynchronizeStream(_) | Self::SynchronizeDevice | Self::SynchronizeEvent(_)
+        )
     }
 }
 
@@ -191,17 +227,23 @@ impl HostThread {
         period.checked_mul(iteration).map_or(Instant::MAX, |passed| first + passed)
     }
 
+    /// Whether no iteration ever begins: none is asked for, or there is no time for one.
+    #[must_use]
+    pub fn never_runs(&self) -> bool {
+        self.iterations == Some(0) || self.time_limit == Some(Duration::ZERO)
+    }
+
     /// Whether an iteration submits anything to the GPU.
     #[must_use]
     pub fn submits(&self) -> bool {
-        self.steps.iter().any(Step::submits)
+        self.steps.iter().any(|step| step.submission().is_some())
     }
 
     /// How many operations it submits, where nothing ends it early and no step repeats others; 0 if it goes on without
     /// end.
     #[must_use]
     pub fn submissions(&self) -> u64 {
-        let in_one = self.steps.iter().filter(|step| step.submits()).count() as u64;
+        let in_one = self.steps.iter().filter(|step| step.submission().is_some()).count() as u64;
         self.iterations.map_or(0, |iterations| iterations.saturating_mul(in_one))
     }
 
