@@ -145,7 +145,12 @@ impl Evr {
         self.draw(&set, &outcomes)?;
         let text = match self.format {
             Format::Table => application_table::outcome_table(&set, &outcomes),
-            Format::Json => application_table::outcome_json(&set, self.seed, &outcomes)? + "\n",
+            Format::Json => {
+                let mut out = output::stdout();
+                application_table::outcome_json(&set, self.seed, &outcomes, &mut out)?;
+                out.flush()?;
+                return Ok(Answer::Done);
+            }
             Format::Csv => application_table::outcome_csv(&set, &outcomes),
         };
         print(&text)

@@ -114,8 +114,13 @@ pub(super) fn steps(analysis: &Analysis<'_>) -> Result<Option<Vec<Turn>>, Failur
 }
 
 /// The work of a scenario on one merged SM up to `to`, as SVG.
-pub(super) fn merged_svg(scenario: &Scenario, title: String, to: Duration) -> Result<String, Failure> {
-    let mut merged = merged_scenario(scenario, &analyse(scenario)?)?;
+pub(super) fn merged_svg(
+    scenario: &Scenario,
+    analysis: &Analysis<'_>,
+    title: String,
+    to: Duration,
+) -> Result<String, Failure> {
+    let mut merged = merged_scenario(scenario, analysis)?;
     merged.name = title;
     let run = simulate(&merged)?;
     let summary = Summary::of(&merged, &run);

@@ -17,9 +17,9 @@ pub struct Known {
     catalogue: Catalogue,
     /// SMs that each stream's mask leaves; `None`: all.
     stream_sms: Vec<Option<Box<[u16]>>>,
-    /// SMs that each kernel's own mask leaves; `None`: it has none.
+    /// SMs that each kernel's own mask leaves; `None`: it has none, as have those past the end.
     kernel_sms: Vec<Option<Box<[u16]>>>,
-    /// Block times, where blocks have one each.
+    /// Block times, where blocks have one each; none past the end.
     block_times: Vec<Option<Arc<[Duration]>>>,
     /// All SMs in the order of preference: the device's for most-room, by number for the other policies.
     sms: Vec<u16>,
@@ -92,16 +92,38 @@ impl Known {
     pub(super) fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError> {
         let mask = spec.sm_mask;
         let id = self.catalogue.add_stream(spec)?;
-        self.stream_sms.push(mask.map(|mask| self.sms_left_by(mask)));
+        self.stream_sms.push(self.sms_of_mask(mask));
         Ok(id)
     }
 
     pub(super) fn add_kernel(&mut self, kernel: Kernel) -> Result<KernelId, SubmitError> {
         let mask = kernel.sm_mask;
         let id = self.catalogue.add_kernel(kernel)?;
-        self.kernel_sms.push(mask.map(|mask| self.sms_left_by(mask)));
-        self.block_times.push(None);
+        self.set_kernel_mask(id, mask);
         Ok(id)
+    }
+
+    /// Shares all streams, events, kernels and copies of `work`, checked against the same device, where nothing is known yet.
+    /// Says no where something is, or the devices differ.
+    pub(super) fn share(&mut self, work: &Catalogue) -> bool {
+        let knows_nothing = self.catalogue.is_empty();
+        if !knows_nothing || self.device() != work.device() {
+            return false;
+        }
+        self.catalogue = work.clone();
+        self.stream_sms = work.streams().iter().map(|stream| self.sms_of_mask(stream.sm_mask)).collect();
+        for (id, kernel) in (0..).map(KernelId).zip(work.kernels()) {
+            self.set_kernel_mask(id, kernel.sm_mask);
+        }
+        true
+    }
+
+    fn set_kernel_mask(&mut self, kernel: KernelId, mask: Option<SmMask>) {
+        if mask.is_some() {
+            // Behind all that have one so far.
+            self.kernel_sms.resize(kernel.0 as usize, None);
+            self.kernel_sms.push(self.sms_of_mask(mask));
+        }
     }
 
     pub(super) fn add_copy(&mut self, copy: Copy) -> Result<CopyId, SubmitError> {
@@ -113,24 +135,30 @@ impl Known {
     }
 
     pub(super) fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {
-        if let Some(known) = self.block_times.get_mut(kernel.0 as usize) {
-            *known = Some(times);
+        let index = kernel.0 as usize;
+        if index >= self.kernels().len() {
+            return;
         }
+        if index >= self.block_times.len() {
+            self.block_times.resize(index + 1, None);
+        }
+        self.block_times[index] = Some(times);
     }
 
     /// Times of single blocks, if the kernel has such.
     pub(super) fn block_times(&self, kernel: KernelId) -> Option<&[Duration]> {
-        self.block_times[kernel.0 as usize].as_deref()
+        self.block_times.get(kernel.0 as usize)?.as_deref()
     }
 
     /// SMs that a kernel may use in a stream, in the order of preference: its own mask replaces the stream's.
     pub(super) fn sms_of(&self, kernel: KernelId, stream: StreamId) -> &[u16] {
-        let own = self.kernel_sms[kernel.0 as usize].as_deref();
+        let own = self.kernel_sms.get(kernel.0 as usize).and_then(Option::as_deref);
         own.or(self.stream_sms[stream.0 as usize].as_deref()).unwrap_or(&self.sms)
     }
 
-    fn sms_left_by(&self, mask: SmMask) -> Box<[u16]> {
+    fn sms_of_mask(&self, mask: Option<SmMask>) -> Option<Box<[u16]>> {
+        let mask = mask?;
         let enabled = |sm: &u16| mask.enables_sm(u32::from(*sm), self.device());
-        self.sms.iter().copied().filter(enabled).collect()
+        Some(self.sms.iter().copied().filter(enabled).collect())
     }
 }

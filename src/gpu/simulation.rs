@@ -24,7 +24,8 @@ use crate::device::Device;
 use crate::time::{Duration, Instant};
 use crate::trace::{Recorder, Trace};
 use crate::workload::{
-    BlockTime, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
+    BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId,
+    StreamSpec,
 };
 
 /// The simulated GPU: a front with streams, a back with SMs, and an observer that is told what happens. A [`Host`]
@@ -94,6 +95,33 @@ impl<B: Back, O: Observer> Gpu<B, O> {
         self.front.clear();
         self.back.clear();
         self.observer.clear();
+    }
+
+    /// Makes all streams, events, kernels and copies of `work` known, behind those that are known already. Where there are none
+    /// and the device is the same, nothing is copied.
+    ///
+    /// # Errors
+    /// [`SubmitError::Workload`] if the device does not take one of them.
+    pub fn make_known(&mut self, work: &Catalogue) -> Result<(), SubmitError> {
+        if self.catalogue.share(work) {
+            for (id, stream) in (0..).map(StreamId).zip(work.streams()).skip(1) {
+                self.front.add_stream(id, stream.blocking);
+            }
+            return Ok(());
+        }
+        for stream in work.streams().iter().skip(1) {
+            self.add_stream(StreamSpec::clone(stream))?;
+        }
+        for event in work.events() {
+            self.add_event(Arc::clone(event))?;
+        }
+        for kernel in work.kernels() {
+            self.add_kernel(Kernel::clone(kernel))?;
+        }
+        for copy in work.copies() {
+            self.add_copy(**copy)?;
+        }
+        Ok(())
     }
 
     /// Changes how long blocks of a kernel run. An unknown kernel is passed over.

@@ -3,7 +3,6 @@
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -11,7 +10,7 @@ use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, RunErro
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::{NEVER, Trace};
-use crate::workload::{Kernel, OperationId, OperationKind, Origin, StreamId, StreamSpec};
+use crate::workload::{OperationId, OperationKind, Origin, StreamId};
 use waiting::Waiting;
 
 /// Runs the threads of a scenario.
@@ -41,6 +40,10 @@ pub struct ProgramHost<'a> {
 
 /// Steps at one instant without a submission after which a run is given up.
 const MAX_IDLE_STEPS: u32 = 10_000_000;
+
+/// Operations for which room is made beforehand, times SMs, at most: some 50 MB, of which nothing is taken before it is
+/// needed.
+const MAX_EXPECTED: usize = 1_000_000;
 
 #[derive(Debug)]
 struct Thread<'a> {
@@ -170,20 +173,9 @@ pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, Pr
 /// # Errors
 /// [`SubmitError`], for a scenario that did not come through a reader.
 pub fn make_known(scenario: &Scenario, gpu: &mut Gpu<impl Back, impl Observer>) -> Result<(), SubmitError> {
-    for stream in scenario.streams().iter().skip(1) {
-        gpu.add_stream(StreamSpec::clone(stream))?;
-    }
-    for event in scenario.events() {
-        gpu.add_event(Arc::clone(event))?;
-    }
-    for kernel in scenario.kernels() {
-        gpu.add_kernel(Kernel::clone(kernel))?;
-    }
+    gpu.make_known(&scenario.catalogue)?;
     for (&kernel, times) in &scenario.block_times {
         gpu.set_block_times(kernel, times.clone());
-    }
-    for copy in scenario.copies() {
-        gpu.add_copy(**copy)?;
     }
     Ok(())
 }
@@ -425,6 +417,9 @@ impl Host for ProgramHost<'_> {
     type Error = ProgramError;
 
     fn start(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+        let expected = self.threads.iter().map(|thread| thread.program.submissions()).fold(0, u64::saturating_add);
+        let most = MAX_EXPECTED / gpu.device().sms.max(1) as usize;
+        gpu.reserve(usize::try_from(expected).map_or(most, |expected| expected.min(most)));
         for (token, thread) in (0..).zip(&self.threads) {
             gpu.wake_at(Instant::ZERO + thread.program.release, token);
         }

@@ -1,6 +1,7 @@
 //! Applications under several schedulers, for people and for programs.
 
 use std::fmt::Write;
+use std::io;
 
 use serde::Serialize;
 
@@ -119,11 +120,12 @@ fn add_applications(text: &mut String, outcomes: &[Outcome]) {
     }
 }
 
-/// One document: the set, and for each scheduler the totals and every application with its SMs over time.
+/// One document: the set, and for each scheduler the totals and every application with its SMs over time. It is written
+/// as it is made: of many applications it is longer than all that is known of them.
 ///
 /// # Errors
-/// What `serde_json` refuses, which are numbers that are not finite.
-pub fn outcome_json(set: &ApplicationSet, seed: u64, outcomes: &[Outcome]) -> serde_json::Result<String> {
+/// Those of the writer.
+pub fn outcome_json(set: &ApplicationSet, seed: u64, outcomes: &[Outcome], out: &mut impl io::Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Document<'a> {
         name: &'a str,
@@ -141,7 +143,7 @@ pub fn outcome_json(set: &ApplicationSet, seed: u64, outcomes: &[Outcome]) -> se
         sms_over_time: &'a [Vec<SmCount>],
     }
     let schedulers = outcomes.iter().map(|outcome| Entry { outcome, sms_over_time: &outcome.sms_over_time }).collect();
-    serde_json::to_string(&Document {
+    let document = Document {
         name: &set.name,
         synthetic: set.synthetic,
         device: &set.device.name,
@@ -149,13 +151,15 @@ pub fn outcome_json(set: &ApplicationSet, seed: u64, outcomes: &[Outcome]) -> se
         power: set.power,
         schedulers,
         notes: &set.notes,
-    })
+    };
+    serde_json::to_writer(&mut *out, &document)?;
+    writeln!(out)
 }
 
 /// One document: the points, and GPU-EvR against the other schedulers.
 ///
 /// # Errors
-/// As [`outcome_json`].
+/// What `serde_json` refuses, which are numbers that are not finite.
 pub fn point_json(set: &ApplicationSet, seed: u64, points: &[SweepPoint]) -> serde_json::Result<String> {
     #[derive(Serialize)]
     struct Document<'a> {

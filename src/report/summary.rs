@@ -84,7 +84,7 @@ impl<'a> Summary<'a> {
     pub fn launches(&self) -> impl Iterator<Item = (OperationId, &'a OperationRecord, &'a Kernel)> + use<'a> {
         let trace = self.trace;
         (0..).map(OperationId).zip(trace.operations()).filter_map(|(id, record)| match record.kind {
-            OperationKind::Kernel(kernel) => Some((id, record, trace.kernels().get(kernel.0 as usize)?)),
+            OperationKind::Kernel(kernel) => Some((id, record, &**trace.kernels().get(kernel.0 as usize)?)),
             _ => None,
         })
     }

@@ -239,6 +239,14 @@ impl HostThread {
         self.steps.iter().any(|step| step.submission().is_some())
     }
 
+    /// How many operations it submits, where nothing ends it early and no step repeats others; 0 if it goes on without
+    /// end.
+    #[must_use]
+    pub fn submissions(&self) -> u64 {
+        let in_one = self.steps.iter().filter(|step| step.submission().is_some()).count() as u64;
+        self.iterations.map_or(0, |iterations| iterations.saturating_mul(in_one))
+    }
+
     /// The barriers that this thread takes part in.
     pub fn barriers(&self) -> impl Iterator<Item = BarrierId> + '_ {
         self.barrier.into_iter().chain(self.steps.iter().filter_map(|step| match step {

@@ -82,10 +82,10 @@ impl Trace {
         std::iter::from_fn(move || {
             if next == blocks {
                 let (wave, start, first_block) = turns.next()?;
-                (next, blocks) = (0, wave.blocks);
                 current = Some((wave, start, first_block));
                 // With one SM there is nothing to choose.
                 let parts = self.parts_of(wave);
+                (next, blocks) = (0, parts.iter().map(|part| u32::from(part.blocks)).sum());
                 if parts.len() > 1 {
                     let mut choice =
                         Start { cursor: wave.cursor, seed: self.seed, operation: operation.0, first_block };

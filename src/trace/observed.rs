@@ -56,7 +56,6 @@ impl Trace {
             trace.add_wave(Wave {
                 operation: block.operation.0,
                 first_block: block.index,
-                blocks: 1,
                 parts,
                 cursor: 0,
                 stretch: NO_STRETCH,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::operation::OperationRecord;
-use super::wait::Wait;
+use super::wait::NotedWait;
 use super::wave::{Stretch, Wave};
 use crate::time::Instant;
-use crate::workload::{Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};
+use crate::workload::{CheckedKernel, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};
 
 /// More waves than 32 bits count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -28,7 +28,7 @@ pub struct Trace {
     pub(super) parts: Vec<Part>,
     pub(super) stretches: Vec<Stretch>,
     /// Waits that cannot be told from the instants of an operation, sorted by operation once the run is over.
-    pub(super) waits: Vec<(u32, Wait)>,
+    pub(super) waits: Vec<NotedWait>,
     /// Waits for events, in launch order, and the records that they are for.
     pub(super) awaited: Vec<(OperationId, OperationId)>,
     /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
@@ -87,7 +87,7 @@ impl Trace {
 
     /// All kernels that were made known.
     #[must_use]
-    pub fn kernels(&self) -> &[Kernel] {
+    pub fn kernels(&self) -> &[CheckedKernel] {
         &self.items.kernels
     }
 
@@ -121,7 +121,7 @@ impl Trace {
     #[must_use]
     pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
         match self.operations.get(operation.0 as usize)?.kind {
-            OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.0 as usize),
+            OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.0 as usize).map(|kernel| &**kernel),
             _ => None,
         }
     }
@@ -144,7 +144,7 @@ impl Trace {
     /// Ends the record at `end` and builds its indexes.
     pub(super) fn index(&mut self, end: Instant) {
         self.end = end;
-        self.waits.sort_by_key(|(operation, _)| *operation);
+        self.waits.sort_by_key(|wait| wait.operation);
 
         // Where each operation's waves end, then, filled from the end, where they begin.
         let operations = self.operations.len();

@@ -3,7 +3,7 @@
 use super::operation::{NEVER, OperationRecord};
 use super::record::{Trace, TraceFull};
 use super::rule::Rule;
-use super::wait::Wait;
+use super::wait::NotedWait;
 use super::wave::{NO_STRETCH, Stretch, Wave};
 use crate::time::{Duration, Instant};
 use crate::workload::{Items, OperationId, OperationKind, Origin, Part, Placement, StreamId};
@@ -141,7 +141,7 @@ impl Recorder {
     /// A rule held it, where that cannot be told from the instants above.
     pub fn waited(&mut self, operation: OperationId, rule: Rule, from: Instant, to: Instant) {
         if from < to {
-            self.trace.waits.push((operation.0, Wait { rule, from, to }));
+            self.trace.waits.push(NotedWait { operation: operation.0, rule, from, to });
         }
     }
 
@@ -157,7 +157,6 @@ impl Recorder {
         self.trace.add_wave(Wave {
             operation: wave.operation.0,
             first_block: wave.first_block,
-            blocks: wave.blocks,
             parts,
             cursor: wave.cursor,
             stretch: own,

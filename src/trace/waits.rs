@@ -2,7 +2,7 @@
 
 use super::record::Trace;
 use super::rule::Rule;
-use super::wait::Wait;
+use super::wait::{NotedWait, Wait};
 use crate::time::Instant;
 use crate::workload::{OperationId, OperationKind, StreamId};
 
@@ -32,8 +32,8 @@ impl Trace {
     /// wait at the last instant of the run.
     pub(crate) fn open_waits(&self, operation: OperationId) -> Vec<Wait> {
         let Some(record) = self.operations.get(operation.0 as usize) else { return Vec::new() };
-        let first = self.waits.partition_point(|(other, _)| *other < operation.0);
-        let noted = self.waits[first..].iter().take_while(|(other, _)| *other == operation.0).map(|(_, wait)| *wait);
+        let first = self.waits.partition_point(|wait| wait.operation < operation.0);
+        let noted = self.waits[first..].iter().take_while(|wait| wait.operation == operation.0).map(NotedWait::wait);
         let (in_stream, head): (Vec<Wait>, Vec<Wait>) = noted.partition(|wait| wait.rule.is_noted_in_stream());
         let (channel, mut own): (Vec<Wait>, Vec<Wait>) =
             in_stream.into_iter().partition(|wait| wait.rule == Rule::Channel);

@@ -9,9 +9,7 @@ pub struct Wave {
     pub(super) operation: u32,
     /// Number of its first block (blocks are numbered in the order of assignment).
     pub(super) first_block: u32,
-    /// How many blocks.
-    pub(super) blocks: u32,
-    /// Where its parts begin in the trace, and how many there are.
+    /// Where its parts, which have its blocks, begin in the trace, and how many there are.
     pub(super) parts: (u32, u32),
     /// The round-robin pointer before the wave.
     pub(super) cursor: u32,

@@ -199,7 +199,8 @@ pub struct Catalogue {
     streams: Vec<CheckedStream>,
     /// Their names.
     events: Vec<Arc<str>>,
-    kernels: Vec<CheckedKernel>,
+    /// Shared by a scenario, the GPU that runs it and its trace until one of them changes it.
+    kernels: Arc<Vec<CheckedKernel>>,
     copies: Vec<CheckedCopy>,
 }
 
@@ -211,7 +212,7 @@ pub struct Items {
     /// Names of the events, by [`EventId`].
     pub events: Vec<Arc<str>>,
     /// Kernels, by [`KernelId`].
-    pub kernels: Vec<Kernel>,
+    pub kernels: Arc<Vec<CheckedKernel>>,
     /// Copies, by [`CopyId`].
     pub copies: Vec<Copy>,
 }
@@ -221,7 +222,7 @@ impl Catalogue {
     #[must_use]
     pub fn new(device: Device) -> Self {
         let streams = vec![CheckedStream::null(&device)];
-        Self { device, streams, events: Vec::new(), kernels: Vec::new(), copies: Vec::new() }
+        Self { device, streams, events: Vec::new(), kernels: Arc::default(), copies: Vec::new() }
     }
 
     /// The same streams, kernels and copies, checked against another device.
@@ -233,7 +234,7 @@ impl Catalogue {
         for stream in &self.streams[1..] {
             other.add_stream(stream.spec.clone())?;
         }
-        for kernel in &self.kernels {
+        for kernel in self.kernels() {
             other.add_kernel(kernel.kernel.clone())?;
         }
         for copy in &self.copies {
@@ -298,7 +299,8 @@ impl Catalogue {
     /// [`WorkloadError`] if one of its blocks can never run.
     pub fn add_kernel(&mut self, kernel: Kernel) -> Result<KernelId, WorkloadError> {
         let id = KernelId(next(self.kernels.len())?);
-        self.kernels.push(CheckedKernel::new(kernel, &self.device)?);
+        let kernel = CheckedKernel::new(kernel, &self.device)?;
+        Arc::make_mut(&mut self.kernels).push(kernel);
         Ok(id)
     }
 
@@ -317,21 +319,28 @@ impl Catalogue {
     /// # Errors
     /// [`WorkloadError::BlockTime`] if best is above worst.
     pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), WorkloadError> {
-        self.kernels.get_mut(kernel.0 as usize).map_or(Ok(()), |kernel| kernel.set_block_time(time))
+        Arc::make_mut(&mut self.kernels).get_mut(kernel.0 as usize).map_or(Ok(()), |kernel| kernel.set_block_time(time))
     }
 
-    /// Forgets kernels and copies; their memory is used again.
+    /// Forgets kernels and copies; their memory is used again, unless somebody else knows them too.
     pub(crate) fn forget_work(&mut self) {
-        self.kernels.clear();
+        match Arc::get_mut(&mut self.kernels) {
+            Some(own) => own.clear(),
+            None => self.kernels = Arc::default(),
+        }
         self.copies.clear();
     }
 
-    /// Streams, events, kernels and copies as plain data.
+    /// Whether nothing was added to the device.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.streams.len() == 1 && self.events.is_empty() && self.kernels.is_empty() && self.copies.is_empty()
+    }
+
+    /// Streams, events, kernels and copies, for a trace.
     pub(crate) fn into_items(self) -> Items {
         let streams = self.streams.into_iter().map(|stream| stream.spec).collect();
-        let kernels = self.kernels.into_iter().map(Kernel::from).collect();
         let copies = self.copies.into_iter().map(|copy| copy.copy).collect();
-        Items { streams, events: self.events, kernels, copies }
+        Items { streams, events: self.events, kernels: self.kernels, copies }
     }
 
     /// Changes how long a copy holds its engine. An unknown copy is passed over.
@@ -347,7 +356,7 @@ impl Catalogue {
     pub fn without_work(&self) -> Self {
         let Self { device, streams, events, .. } = self;
         let (device, streams, events) = (device.clone(), streams.clone(), events.clone());
-        Self { device, streams, events, kernels: Vec::new(), copies: Vec::new() }
+        Self { device, streams, events, kernels: Arc::default(), copies: Vec::new() }
     }
 
     /// The mask that holds for a kernel in a stream: a kernel's own replaces its stream's.

@@ -59,7 +59,7 @@ pub(super) fn make(name: &'static str) -> Result<Made, Box<dyn std::error::Error
          free. Simulated: {}\n\n{table}",
         against_expected(&scenario, &run.trace)?
     );
-    let svg = merged_svg(&scenario, scenario.name.clone(), run.trace.end().since(Instant::ZERO))?;
+    let svg = merged_svg(&scenario, &analysis, scenario.name.clone(), run.trace.end().since(Instant::ZERO))?;
     let files = vec![File { name: format!("{name}.svg"), text: svg }, File { name: format!("{name}.csv"), text: csv }];
     Ok(Made { files, finding })
 }

@@ -47,7 +47,7 @@ pub(super) fn make(name: &'static str) -> Result<Made, Box<dyn std::error::Error
         let mut placed = scenario.clone();
         placed.threads.truncate(kernels);
         let title = format!("Thesis 2019, figure 3.{figure} (c)");
-        let text = super::super::analysed::merged_svg(&placed, title, end)?;
+        let text = super::super::analysed::merged_svg(&placed, &analyse(&placed)?, title, end)?;
         files.push(File { name: format!("thesis2019-figure-3-{figure}.svg"), text });
     }
     files.push(File { name: format!("{name}.csv"), text: steps_csv(&analysis, &steps) });

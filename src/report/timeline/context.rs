@@ -9,7 +9,7 @@ use crate::device::BlockDemand;
 use crate::draw::theme::{Colour, Fill, series_fill};
 use crate::draw::{Anchor, Length, MM, Rect, font};
 use crate::report::Summary;
-use crate::workload::{Kernel, KernelId};
+use crate::workload::{CheckedKernel, Kernel, KernelId};
 
 /// Between the edge of the paper and what is drawn.
 pub(super) const MARGIN: Length = MM / 2;
@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn kernel(&self, id: KernelId) -> Option<&'a Kernel> {
-        self.summary.trace.kernels().get(id.0 as usize)
+        self.summary.trace.kernels().get(id.0 as usize).map(|kernel| &**kernel)
     }
 
     /// What one block of a kernel takes of the resource shown, and what an SM has of it.
@@ -61,7 +61,7 @@ impl<'a> Context<'a> {
     }
 }
 
-fn short_names(kernels: &[Kernel]) -> Vec<&str> {
+fn short_names(kernels: &[CheckedKernel]) -> Vec<&str> {
     let mut titles: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
     for kernel in kernels {
         titles.entry(short(&kernel.title)).or_default().insert(&kernel.title);
