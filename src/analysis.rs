@@ -19,6 +19,7 @@
 //! | the same for streams whose releases are not given | [`judge_sporadic()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
+//! | how each kernel fills the GPU when it runs alone | [`occupancy_of_scenario()`] |
 //!
 //! `docs/analysis.md` has the proofs, `docs/errata.md` what was wrong in print.
 
@@ -34,6 +35,7 @@ mod merged_back;
 mod merged_resources;
 mod merged_scenario;
 mod merged_sm;
+mod occupancy;
 mod pending;
 mod pool;
 pub mod printed;
@@ -53,6 +55,7 @@ pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch
 pub use merged_resources::{MergedResources, PooledKernel};
 pub use merged_scenario::{MergedScenarioError, merged_scenario};
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
+pub use occupancy::{OccupancyEntry, OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
 pub use pool::Pool;
 pub(crate) use pool::{needs, pool};
 pub use search::{SearchOptions, SearchResult, Watch, search};
