@@ -129,6 +129,7 @@ impl<'a> ProfileBuilder<'a> {
     }
 
     /// A host thread that has not been known before, by numbers.
+    #[cfg(feature = "nsight")]
     pub(super) fn thread_numbered(&mut self, process: u64, thread: u64) -> u32 {
         self.threads.push(ProfiledThread { process: process.to_string(), thread: thread.to_string() });
         number(self.threads.len() - 1)

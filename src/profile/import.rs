@@ -152,7 +152,7 @@ impl GpuProfile {
         work.tell(&mut builder);
         let launch_latency = self.launch_latency(gpu);
         self.note_launches(gpu, chosen, launch_latency, &taken, &mut builder);
-        let latency = launch_latency.map_or(0, |latency| latency.median_ns);
+        let latency = launch_latency.map_or(0, |latency| latency.latency_ns);
         let programs = programs::programs(self, gpu, &steps, &streams, latency, chosen.launches);
         for note in programs.notes {
             builder.note(note);
@@ -280,16 +280,17 @@ impl GpuProfile {
         taken: &[u32],
         builder: &mut ScenarioBuilder<'_>,
     ) {
-        if let Some(LaunchLatency { median_ns, launches }) = latency {
-            let median = Duration::from_ns(median_ns);
+        if let Some(LaunchLatency { latency_ns, launches }) = latency {
+            let latency = Duration::from_ns(latency_ns);
             builder.note(format!(
-                "launch latency {median}: the median from call to start over {launches} launches onto an idle GPU"
+                "launch latency {latency}: the lower quartile from call to start over {launches} launches onto an idle GPU"
             ));
         }
         let unknown = taken.iter().filter(|&&index| self.operations[index as usize].call.is_none()).count();
         if unknown > 0 {
             builder.note(format!(
-                "{unknown} of {} operations have no host call in the file: they are submitted when they started",
+                "{unknown} of {} operations have no host call in the file: they are submitted when they started, or \
+                 before what followed them in their stream",
                 taken.len()
             ));
         }

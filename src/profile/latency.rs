@@ -5,15 +5,15 @@ use super::model::GpuProfile;
 /// The launch latency of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchLatency {
-    /// Median time from the beginning of the call to the start on the GPU \[ns\].
-    pub median_ns: u64,
-    /// Launches that found the GPU idle, of which it is the median.
+    /// Time from the beginning of the call to the start on the GPU \[ns\].
+    pub latency_ns: u64,
+    /// Launches that found the GPU idle, of which it is the lower quartile.
     pub launches: usize,
 }
 
 impl GpuProfile {
-    /// The launch latency of a GPU: the median over all operations whose call began when everything before it had
-    /// ended. `None` if there is no such operation.
+    /// The launch latency of a GPU: the lower quartile over all operations whose call began when everything before it
+    /// had ended; first launches load code, which takes much longer. `None` if there is no such operation.
     #[must_use]
     pub fn launch_latency(&self, gpu: u32) -> Option<LaunchLatency> {
         let mut latest_end = 0;
@@ -29,7 +29,7 @@ impl GpuProfile {
             latest_end = latest_end.max(operation.end_ns());
         }
         latencies.sort_unstable();
-        let median_ns = *latencies.get(latencies.len() / 2)?;
-        Some(LaunchLatency { median_ns, launches: latencies.len() })
+        let latency_ns = *latencies.get(latencies.len() / 4)?;
+        Some(LaunchLatency { latency_ns, launches: latencies.len() })
     }
 }

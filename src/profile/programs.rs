@@ -63,18 +63,31 @@ pub(super) fn programs(
 }
 
 /// When each operation reaches the GPU: its call and the launch latency, but in a stream not before what started before
-/// it; without a call, when it started.
+/// it. One without a call had been submitted when it started, and before everything that started after it in its stream.
 fn arrivals(profile: &GpuProfile, steps: &[Submitted], latency_ns: u64) -> Vec<u64> {
-    let mut last_in: BTreeMap<u32, u64> = BTreeMap::new();
-    let arrival = |submitted: &Submitted| {
+    let mut latest: BTreeMap<u32, u64> = BTreeMap::new();
+    let by_call = steps.iter().map(|submitted| {
         let operation = &profile.operations[submitted.index as usize];
-        let call = operation.call.and_then(|call| profile.calls.get(call as usize));
-        let own = call.map_or(operation.start_ns, |call| call.start_ns.saturating_add(latency_ns));
-        let last = last_in.entry(operation.stream).or_insert(0);
-        *last = own.max(*last);
-        *last
-    };
-    steps.iter().map(arrival).collect()
+        let call = profile.calls.get(operation.call? as usize)?;
+        let latest = latest.entry(operation.stream).or_insert(0);
+        *latest = call.start_ns.saturating_add(latency_ns).max(*latest);
+        Some(*latest)
+    });
+    let by_call: Vec<Option<u64>> = by_call.collect();
+    let mut next_in: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut arrivals: Vec<u64> = steps
+        .iter()
+        .zip(by_call)
+        .rev()
+        .map(|(submitted, by_call)| {
+            let operation = &profile.operations[submitted.index as usize];
+            let next = next_in.entry(operation.stream).or_insert(u64::MAX);
+            *next = by_call.unwrap_or(operation.start_ns).min(*next);
+            *next
+        })
+        .collect();
+    arrivals.reverse();
+    arrivals
 }
 
 /// One thread for each stream, which submits at given times.

@@ -99,7 +99,7 @@ fn in_a_closed_loop_a_faster_gpu_lets_the_host_go_on_earlier() {
     ];
     let profile = read(&trace(&events.join(",")));
     let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
-    assert_eq!(import.launch_latency.map(|latency| latency.median_ns), Some(10_000));
+    assert_eq!(import.launch_latency.map(|latency| latency.latency_ns), Some(10_000));
     let starts = |scenario: &crate::scenario::Scenario| -> Vec<u64> {
         let run = crate::hosts::simulate(scenario).expect("it runs");
         run.trace.operations().iter().filter_map(|operation| Some(operation.first_start()?.as_ns())).collect()
