@@ -19,6 +19,10 @@ pub(super) fn is_likely(content: &[u8]) -> bool {
 pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileError> {
     let refuse = |what: String| GpuProfileError::new(file, what);
     let text = std::str::from_utf8(content).map_err(|_| refuse("it is no text".to_owned()))?;
+    // The last field of every line is a quoted name, which a reader of CSV would take unfinished too.
+    if !text.trim_end().ends_with('"') {
+        return Err(refuse("the last line is not complete".to_owned()).with_help("is it cut off?"));
+    }
     let remarks = text.lines().take_while(|line| line.starts_with("==") || line.trim().is_empty()).count();
     let table: usize = text.split_inclusive('\n').take(remarks).map(str::len).sum();
     let mut reader =

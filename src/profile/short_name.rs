@@ -8,11 +8,13 @@ const WRAPPERS: [&str; 3] = ["Kernel", "Kernel2", "device_kernel"];
 /// no such parts stays as it is.
 #[must_use]
 pub fn short_name(name: &str) -> &str {
-    let function = name.strip_prefix("void ").unwrap_or(name);
+    let mut function = name.strip_prefix("void ").unwrap_or(name);
     // An unnamed namespace has parentheses of its own.
-    let function = function
-        .rsplit_once("(anonymous namespace)::")
-        .map_or(function, |(before, after)| if before.contains('<') { function } else { after });
+    while let Some((before, after)) = function.split_once("(anonymous namespace)::")
+        && !before.contains(['<', '('])
+    {
+        function = after;
+    }
     let own = last_component(function);
     let inner = function.split_once('<').map(|(_, inner)| last_component(inner));
     match inner {

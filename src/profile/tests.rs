@@ -149,6 +149,7 @@ fn short_names_are_those_of_the_functions() {
             "vectorized_elementwise_kernel",
         ),
         ("void at::native::(anonymous namespace)::distribution<float, 4>(int)", "distribution"),
+        ("void a::(anonymous namespace)::b::(anonymous namespace)::f<a::(anonymous namespace)::T>(int)", "f"),
         (
             "void cutlass::Kernel<cutlass_80_tensorop_gemm>(cutlass_80_tensorop_gemm::Params)",
             "cutlass_80_tensorop_gemm",

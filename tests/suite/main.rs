@@ -35,6 +35,7 @@ mod native;
 mod perfetto;
 mod picture;
 mod placement;
+mod profiles;
 mod published;
 mod recount;
 mod reference;
