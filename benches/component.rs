@@ -69,6 +69,16 @@ fn simulate_mixed_kernels(bencher: Bencher<'_, '_>, launches: u64) {
     bencher.counter(ItemsCount::new(launches)).bench(|| simulate(black_box(&scenario)).map(|run| run.trace.waves()));
 }
 
+/// 400,000 wake-ups of a host that does nothing, with and without a kernel that waits at the head of its EE queue. What
+/// waits must cost next to nothing: SMs are looked at again only when blocks have completed or a kernel has arrived.
+#[divan::bench(args = ["nothing_waits", "blocked_head"])]
+fn wake_ups(bencher: Bencher<'_, '_>, beside: &str) {
+    let scenario = workloads::idle_wake_ups(400_000, beside == "blocked_head");
+    bencher
+        .counter(ItemsCount::new(400_000_u32))
+        .bench(|| simulate(black_box(&scenario)).map(|run| run.iterations.len()));
+}
+
 /// One million kernels with a mean grid of 100 on `g_max` = 8, by the fast algorithm.
 #[divan::bench(sample_count = 10)]
 fn analyse_one_million_kernels(bencher: Bencher<'_, '_>) {

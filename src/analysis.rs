@@ -17,6 +17,7 @@
 //! | runs with long responses | [`search()`] |
 //! | whether every job meets its deadline: proven, missed or open | [`judge()`] |
 //! | the same for streams whose releases are not given | [`judge_sporadic()`] |
+//! | and for the requirements of an AMALTHEA model | [`requirements_of_jobs()`], [`requirements_of_streams()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
 //! | how each kernel fills the GPU when it runs alone | [`occupancy_of_scenario()`] |
@@ -38,14 +39,16 @@ mod merged_sm;
 mod occupancy;
 mod pending;
 mod pool;
+mod prepared;
 pub mod printed;
+mod requirements;
 mod safe_bound;
 mod search;
 mod sporadic;
 mod task;
 mod verdict;
 
-pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse};
+pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse, analyse_and_bound};
 pub use assumptions::{Departure, LaunchDependence};
 pub use bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 pub use compare::{ComparedKernel, Comparison, compare};
@@ -58,7 +61,8 @@ pub use merged_sm::{MergedKernel, MergedSm, finish_times};
 pub use occupancy::{OccupancyEntry, OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
 pub use pool::Pool;
 pub(crate) use pool::{needs, pool};
+pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};
 pub use search::{SearchOptions, SearchResult, Watch, search};
 pub use sporadic::{SporadicRefusal, SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
 pub use task::{KernelTask, TimeOverflow, total_utilization};
-pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};
+pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge, judge_by_bounds};

@@ -7,23 +7,26 @@
 //! [`run_applications`](crate::hosts::run_applications) runs it under a scheduler; [`Outcome`] is what came of it.
 
 mod builtin;
-
 mod generate;
+mod injection;
 mod model;
 mod outcome;
 mod power;
 mod profile;
 mod read;
 mod segments;
+mod set;
 mod usage;
 
 pub use builtin::BUILTIN_SETS;
-pub use generate::{GenerateError, Injections};
-pub use model::{Application, ApplicationKernel, ApplicationSet, BlockTimes, Class, Injection, MAX_INJECTIONS};
+pub use generate::GenerateError;
+pub use injection::{Injection, Injections, MAX_INJECTIONS};
+pub use model::{Application, ApplicationKernel, BlockTimes, Class};
 pub use outcome::{ApplicationOutcome, Outcome};
 pub use power::PowerModel;
 pub use profile::{Profile, ProfileError};
 pub use segments::{Segment, SmCount, segments};
+pub use set::ApplicationSet;
 pub use usage::{ApplicationUsage, Usage};
 
 #[cfg(test)]

@@ -7,13 +7,15 @@
 //!
 //! Any key that starts with `comment` is free text, may repeat, and is passed over.
 
+mod document;
 mod error;
 mod node;
 mod object;
 
+pub use document::Document;
 pub use error::{JsonError, Problem, ShownPlace};
 pub(crate) use error::{place, write_excerpt};
-pub use node::{Document, Node};
+pub use node::Node;
 pub use object::Object;
 
 #[cfg(test)]

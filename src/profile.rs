@@ -10,6 +10,7 @@ mod device;
 mod error;
 mod gpu;
 mod import;
+mod import_options;
 mod kineto;
 mod latency;
 mod model;
@@ -26,7 +27,8 @@ pub use block_times::{BlockTimeCounts, BlockTimeSource, EstimatedBlockTime};
 pub use call::CallKind;
 pub use error::GpuProfileError;
 pub use gpu::GpuProperties;
-pub use import::{Import, ImportOptions, ImportedStream, Launches};
+pub use import::{Import, ImportedStream};
+pub use import_options::{ImportOptions, Launches};
 pub use latency::LaunchLatency;
 pub use model::{
     GpuProfile, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync,

@@ -117,6 +117,26 @@ impl Duration {
         }
     }
 
+    /// `self` times `count`, where it is known that this is part of a time that was computed before and so fits.
+    #[must_use]
+    pub fn repeated(self, count: u64) -> Self {
+        debug_assert!(self.checked_mul(count).is_some(), "{count} times {self} is past the end of time");
+        Self(self.0.saturating_mul(count))
+    }
+
+    /// The least duration that is a whole multiple of both, or `None` on overflow or if one is zero.
+    #[must_use]
+    pub const fn least_common_multiple(self, other: Self) -> Option<Self> {
+        if self.0 == 0 || other.0 == 0 {
+            return None;
+        }
+        let (mut divisor, mut rest) = (self.0, other.0);
+        while rest != 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        self.checked_mul(other.0 / divisor)
+    }
+
     /// Exact conversion of decimal seconds (`0.4`, `1e-3`), rounded to the nearest nanosecond, halves upwards.
     ///
     /// # Errors

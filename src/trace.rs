@@ -23,6 +23,7 @@ mod rule;
 mod snapshot;
 mod sum_over_time;
 mod turns;
+mod wait;
 mod waits;
 mod wave;
 
@@ -40,5 +41,5 @@ pub use recorder::{Launch, NewStretch, NewWave, Recorder};
 pub use rule::Rule;
 pub use snapshot::{Held, SmSnapshot, Snapshot};
 pub use sum_over_time::SumOverTime;
-pub use waits::Wait;
+pub use wait::Wait;
 pub use wave::{Block, Stretch, Wave};

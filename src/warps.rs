@@ -29,6 +29,7 @@ mod estimate;
 mod highs;
 mod histogram;
 mod ilp;
+mod instance;
 mod kernel_string;
 mod lp_file;
 mod pessimistic;
@@ -46,6 +47,7 @@ pub use estimate::{Estimate, estimate};
 #[cfg(feature = "ilp")]
 pub use highs::{IlpError, IlpSolution, solve_ilp};
 pub use ilp::{Constraint, Ilp, IlpTooLarge, Relation, WorkConserving};
+pub use instance::Instance;
 pub use kernel_string::{InstructionCycle, KernelString, KernelStringError, MAX_STEPS, Unit, UnitKind};
 pub use pessimistic::pessimistic;
 pub use schedule::{Issue, Schedule};

@@ -30,6 +30,7 @@ fn thread(steps: Vec<Step>, iterations: u64) -> HostThread {
         iterations: Some(iterations),
         time_limit: None,
         period: None,
+        jitter: Duration::ZERO,
         deadline: None,
         barrier: None,
         steps,
@@ -39,9 +40,18 @@ fn thread(steps: Vec<Step>, iterations: u64) -> HostThread {
 /// `launches` kernels of `blocks` blocks each, mixed in size and block time, dealt to `streams` streams, all launched
 /// at t = 0.
 pub(crate) fn mixed(launches: u64, blocks: u32, streams: u64) -> Scenario {
+    mixed_with(&ReadOptions::default(), launches, blocks, streams)
+}
+
+/// As [`mixed`], but each block takes half to all of its kernel's block time.
+pub(crate) fn varying(launches: u64, blocks: u32, streams: u64) -> Scenario {
+    let options = ReadOptions { vary_percent: Some((50, 100)), ..ReadOptions::default() };
+    mixed_with(&options, launches, blocks, streams)
+}
+
+fn mixed_with(options: &ReadOptions, launches: u64, blocks: u32, streams: u64) -> Scenario {
     const THREADS: [u32; 8] = [32, 1024, 128, 768, 256, 512, 64, 96];
-    let options = ReadOptions::default();
-    let mut builder = ScenarioBuilder::new("mixed".to_owned(), tx2(), &options);
+    let mut builder = ScenarioBuilder::new("mixed".to_owned(), tx2(), options);
     for stream in 0..streams {
         let id = builder.add_stream(StreamSpec::new(format!("S{stream}"))).expect("sound");
         let steps = (0..launches / streams)
@@ -78,5 +88,23 @@ pub(crate) fn one_grid(blocks: u32) -> Scenario {
     let id = builder.add_stream(StreamSpec::new("S")).expect("sound");
     let kernel = builder.add_kernel(kernel(0, blocks, 512, 1_000)).expect("it fits");
     builder.add_thread(thread(vec![Step::Launch(kernel, id)], 1));
+    builder.build()
+}
+
+/// A host thread that wakes up `times` times and does nothing, while one kernel fills the GPU; with `blocked`, a second
+/// one waits all that time at the head of its EE queue.
+pub(crate) fn idle_wake_ups(times: u64, blocked: bool) -> Scenario {
+    const BETWEEN: Duration = Duration::from_ns(1_000);
+    let options = ReadOptions::default();
+    let mut builder = ScenarioBuilder::new("wake-ups".to_owned(), tx2(), &options);
+    let launches = (0..if blocked { 2 } else { 1 })
+        .map(|number| {
+            let id = builder.add_stream(StreamSpec::new(format!("S{number}"))).expect("sound");
+            let kernel = builder.add_kernel(kernel(number, 4, 1024, 2_000 * times)).expect("it fits");
+            Step::Launch(kernel, id)
+        })
+        .collect();
+    builder.add_thread(thread(launches, 1));
+    builder.add_thread(thread(vec![Step::Sleep(BETWEEN)], times));
     builder.build()
 }

@@ -151,7 +151,25 @@ pub(super) fn launch_dependence(scenario: &Scenario) -> Option<LaunchDependence>
     Some(LaunchDependence { thread: dependent.label.to_string() })
 }
 
-fn acts_after_waiting(thread: &HostThread) -> bool {
+/// What an iteration launches at its release, if all it does after that is to wait for what it has launched itself: as
+/// long as every iteration ends before the next release, the waits change nothing.
+pub(super) fn launches_at_release(thread: &HostThread) -> Option<&[Step]> {
+    let is_launch = |step: &Step| matches!(step, Step::Launch(..) | Step::Copy(..) | Step::Memset(_));
+    let count = thread.steps.iter().take_while(|step| is_launch(step)).count();
+    let (launches, waits) = thread.steps.split_at_checked(count)?;
+    let is_own = |stream: StreamId| {
+        let used = |step: &Step| matches!(*step, Step::Launch(_, own) | Step::Copy(_, own) | Step::Memset(own) if own == stream);
+        launches.iter().any(used)
+    };
+    let is_own_wait = |step: &Step| match *step {
+        Step::AwaitLast => !launches.is_empty(),
+        Step::SynchronizeStream(stream) => is_own(stream),
+        _ => false,
+    };
+    (thread.barrier.is_none() && waits.iter().all(is_own_wait)).then_some(launches)
+}
+
+pub(super) fn acts_after_waiting(thread: &HostThread) -> bool {
     let mut waited = false;
     // What holds from one iteration to the next holds for all.
     let rounds = thread.iterations.unwrap_or(u64::MAX).min(2);

@@ -80,6 +80,7 @@ impl MergedResources {
             if cycles > 0 {
                 // At most `rest` blocks, see `whole_cycles`.
                 let blocks = u64::from(cycles) * self.h.own_blocks();
+                debug_assert!(blocks <= u64::from(rest), "cycles of more blocks than are left");
                 rest -= u32::try_from(blocks).unwrap_or(rest);
                 self.h.skip(cycles, kernel.block_time).ok_or(TimeOverflow)?;
             }

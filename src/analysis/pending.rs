@@ -93,6 +93,7 @@ impl<D: Ord + Copy> Pending<D> {
         if last >= other {
             return 0;
         }
+        // The smaller of the two, which 32 bits count.
         let by_time = match block_time.as_ns() {
             0 => u64::MAX,
             time => (other.since(last).as_ns() - 1) / time + 1,

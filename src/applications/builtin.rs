@@ -1,6 +1,6 @@
 //! Application sets that come with the library.
 
-use super::model::ApplicationSet;
+use super::set::ApplicationSet;
 
 /// Names of the built-in sets.
 pub const BUILTIN_SETS: [&str; 3] = ["rodinia-like-k20m", "narrow-k20m", "gpu-evr-figure-1"];

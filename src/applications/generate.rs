@@ -4,31 +4,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-use super::model::{ApplicationSet, Injection, MAX_INJECTIONS};
-use crate::time::{Duration, Instant};
-
-/// How applications are injected. Which application comes, and which of its requirements it gets, is drawn uniformly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Injections {
-    /// `count` applications, the first at t = 0, each later by a delay drawn uniformly from 0 to `gap` (the paper's
-    /// Figures 3 to 5: "randomly selected within 0.5 second window").
-    Random {
-        /// How many.
-        count: u32,
-        /// The longest delay.
-        gap: Duration,
-    },
-    /// `count` applications in each of `periods` periods, at instants drawn uniformly from the period (the paper's
-    /// Figure 6, which does not say where in the period).
-    PerPeriod {
-        /// How many in each period.
-        count: u32,
-        /// Length of a period.
-        period: Duration,
-        /// How many periods.
-        periods: u32,
-    },
-}
+use super::injection::{Injection, Injections, MAX_INJECTIONS};
+use super::set::ApplicationSet;
+use crate::time::Instant;
 
 /// Why nothing can be injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -46,23 +24,6 @@ pub enum GenerateError {
 }
 
 impl Injections {
-    /// How many injections there will be.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        match *self {
-            Self::Random { count, .. } => u64::from(count),
-            Self::PerPeriod { count, periods, .. } => u64::from(count) * u64::from(periods),
-        }
-    }
-
-    /// The last possible arrival \[ns\].
-    fn latest_ns(&self) -> u128 {
-        match *self {
-            Self::Random { count, gap } => u128::from(count) * u128::from(gap.as_ns()),
-            Self::PerPeriod { period, periods, .. } => u128::from(periods) * u128::from(period.as_ns()),
-        }
-    }
-
     /// Draws injections for `set`, in order of arrival.
     ///
     /// Sample `sample` of `seed` is stream number `sample` of the ChaCha8 generator, so that any sample can be drawn

@@ -1,4 +1,4 @@
-//! What an application is, and when it is injected.
+//! What an application is.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,13 +6,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::power::PowerModel;
-use super::profile::Profile;
-use crate::device::{BlockShape, Device};
-use crate::time::{Duration, Instant};
-
-/// Injections that one run may have.
-pub const MAX_INJECTIONS: u32 = 1_000_000;
+use crate::device::BlockShape;
+use crate::time::Duration;
 
 /// Priority of an application, the highest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -93,64 +88,4 @@ pub struct Application {
     pub copy_out_bytes: u64,
     /// Its kernels, in the order of execution; at least one.
     pub kernels: Vec<ApplicationKernel>,
-}
-
-/// One execution of an application: `<A_i, T_i^req>` in the paper, with the instant at which its user starts it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Injection {
-    /// Index of the application in its set.
-    pub application: u32,
-    /// When it is dispatched by its user, `T_i^init`.
-    pub arrival: Instant,
-    /// Its timing requirement, `T_i^req`.
-    pub requirement: Duration,
-}
-
-impl Injection {
-    /// The response time requirement as an instant, by Equation 3: `T_i^resp = T_i^init + T_i^req`.
-    #[must_use]
-    pub fn due(&self) -> Instant {
-        self.arrival + self.requirement
-    }
-}
-
-/// Applications, the GPU they run on, and when they are injected.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ApplicationSet {
-    /// Name in reports.
-    pub name: String,
-    /// Whether the numbers were made up rather than measured.
-    pub synthetic: bool,
-    /// The GPU.
-    pub device: Device,
-    /// What its SMs are taken to consume.
-    pub power: PowerModel,
-    /// The applications.
-    pub applications: Vec<Application>,
-    /// Their profiles on `device`, in the same order.
-    pub profiles: Vec<Profile>,
-    /// What is injected, in order of arrival.
-    pub injections: Vec<Injection>,
-    /// How to inject where the file says so and states no arrivals.
-    pub generator: Option<super::Injections>,
-    /// What a user should know about the input.
-    pub notes: Vec<String>,
-}
-
-impl ApplicationSet {
-    /// The application of an injection, and its profile.
-    #[must_use]
-    pub fn of(&self, injection: &Injection) -> Option<(&Application, &Profile)> {
-        let index = injection.application as usize;
-        Some((self.applications.get(index)?, self.profiles.get(index)?))
-    }
-
-    /// Injections that miss their requirement even alone on the whole GPU.
-    #[must_use]
-    pub fn hopeless(&self) -> usize {
-        let too_long = |injection: &&Injection| {
-            self.of(injection).is_some_and(|(_, profile)| profile.shortest_execution() > injection.requirement)
-        };
-        self.injections.iter().filter(too_long).count()
-    }
 }

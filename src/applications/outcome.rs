@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::model::{ApplicationSet, Class};
+use super::model::Class;
 use super::segments::{Segment, SmCount, segments};
+use super::set::ApplicationSet;
 use super::usage::{ApplicationUsage, Usage};
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;

@@ -189,6 +189,7 @@ fn interpolated(table: &std::collections::BTreeMap<u32, Duration>, sms: u32, rou
     let above = table.range(sms..).next().map(block);
     let ns = match (below, above) {
         (Some((low, from)), Some((high, to))) if low < high => {
+            // Between two times of 64 bits.
             let (span, offset) = (u128::from(high - low), u128::from(sms - low));
             let sum = u128::from(from) * (span - offset) + u128::from(to) * offset;
             u64::try_from(sum.div_ceil(span)).unwrap_or(u64::MAX)

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::generate::Injections;
-use super::model::{Application, ApplicationKernel, ApplicationSet, BlockTimes, Class, Injection, MAX_INJECTIONS};
+use super::injection::{Injection, Injections, MAX_INJECTIONS};
+use super::model::{Application, ApplicationKernel, BlockTimes, Class};
 use super::power::PowerModel;
 use super::profile::Profile;
+use super::set::ApplicationSet;
 use crate::device::{BlockShape, Device};
 use crate::json::{Document, JsonError, Node, Problem};
 use crate::time::{Duration, Instant};

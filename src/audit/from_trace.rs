@@ -13,6 +13,7 @@ use crate::time::Instant;
 use crate::trace::{OperationRecord, Trace};
 use crate::workload::{OperationId, OperationKind};
 
+/// An instant on the clock of logs, which ends in 292 years; what a simulation does after that counts as then.
 fn ns(instant: Instant) -> i64 {
     i64::try_from(instant.as_ns()).unwrap_or(i64::MAX)
 }

@@ -5,12 +5,17 @@ use std::num::NonZeroU32;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::analysis::{Analysis, JobVerdicts, SporadicVerdicts, Verdict, analyse, judge, judge_sporadic, printed};
+use gpusched::analysis::{
+    Analysis, BoundOptions, JobVerdicts, RequirementVerdict, SporadicVerdicts, Verdict, analyse_and_bound,
+    judge_by_bounds, judge_sporadic, printed, requirements_of_jobs, requirements_of_streams,
+};
 use gpusched::hosts::simulate;
 use gpusched::report::{
-    Summary, analysis_csv, analysis_table, sporadic_csv, sporadic_table, steps_text, verdict_csv, verdict_table,
+    Summary, analysis_csv, analysis_table, requirement_notes, requirement_table, sporadic_csv, sporadic_table,
+    steps_text, verdict_csv, verdict_table,
 };
 use gpusched::scenario::Scenario;
+use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::time::Duration;
 
 use super::output::{Format, note};
@@ -43,7 +48,7 @@ pub(crate) struct Analyze {
     /// Take releases as unknown: jobs of a stream arrive at any times at least a period apart
     #[arg(long, conflicts_with = "steps")]
     sporadic: bool,
-    /// How much later than its arrival a job of STREAM may be released; may be repeated
+    /// How much later than its arrival a job of STREAM may be released, in place of what the input says; may be repeated
     #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time, requires = "sporadic")]
     jitter: Vec<(String, Duration)>,
     #[command(flatten)]
@@ -67,20 +72,24 @@ impl Analyze {
         if self.sporadic && runnable_times.is_some() {
             bail!("--runnable-times is about given releases: leave out --sporadic");
         }
-        let scenario = self.run.read(false)?;
+        let (scenario, demands) = self.run.read_with_demands(false)?;
         if self.sporadic {
-            return self.sporadic(&scenario);
+            return self.sporadic(&scenario, demands.as_ref());
         }
-        let analysis = analyse(&scenario)?;
+        let (analysis, bounds) = analyse_and_bound(&scenario, BoundOptions::default())?;
         let steps = if self.steps { Some(steps(&analysis)?) } else { None };
         let operations = analysis.kernels.len() + analysis.copies.len();
         let options = self.search.options(&scenario, operations);
-        let verdicts = self.search.watched(|watch| judge(&scenario, &options, watch))??;
+        let verdicts = self.search.watched(|watch| judge_by_bounds(&scenario, bounds, &options, watch))??;
         if let Some(table) = runnable_times {
             let run = simulate(&scenario)?;
             table.write(&Summary::of(&scenario, &run), Some(&analysis))?;
         }
-        let notes: Vec<&String> = analysis.notes.iter().chain(&verdicts.notes).collect();
+        // What the merged SM leaves out is no matter of the verdicts.
+        let notes_before = if self.verdicts_alone { &scenario.notes } else { &analysis.notes };
+        let requirements = demands.as_ref().map(|demands| requirements_of_jobs(demands, &scenario, &verdicts));
+        let doubts = requirement_notes(requirements.as_deref().unwrap_or_default());
+        let notes: Vec<&String> = notes_before.iter().chain(&verdicts.notes).chain(&doubts).collect();
         for text in &notes {
             note(text);
         }
@@ -92,6 +101,9 @@ impl Analyze {
                 document["notes"] = serde_json::to_value(notes)?;
                 document["jobs"] = serde_json::to_value(&verdicts.jobs)?;
                 document["runs_searched"] = verdicts.runs.into();
+                if let Some(requirements) = &requirements {
+                    document["requirements"] = serde_json::to_value(requirements)?;
+                }
                 if let Some(steps) = &steps {
                     document["steps"] = serde_json::to_value(steps)?;
                 }
@@ -99,23 +111,26 @@ impl Analyze {
             }
             Format::Csv if self.verdicts_alone => verdict_csv(&verdicts.jobs, &mut out)?,
             Format::Csv => analysis_csv(&analysis, &mut out)?,
-            Format::Table if self.verdicts_alone => write!(out, "{}", verdict_table(&verdicts.jobs))?,
             Format::Table => {
-                write!(out, "{}", analysis_table(&analysis))?;
-                if let Some(steps) = &steps {
-                    write!(out, "\n{}", steps_text(&analysis, steps))?;
+                if !self.verdicts_alone {
+                    writeln!(out, "{}", analysis_table(&analysis))?;
                 }
-                write!(out, "\n{}", verdict_table(&verdicts.jobs))?;
+                if let Some(steps) = &steps {
+                    writeln!(out, "{}", steps_text(&analysis, steps))?;
+                }
+                write!(out, "{}", verdict_table(&verdicts.jobs))?;
+                write_requirements(requirements.as_deref(), &mut out)?;
             }
         }
         out.flush()?;
-        Ok(self.answer(verdicts.all_proven(), verdicts.jobs.iter().any(|job| job.verdict.is_some())))
+        let judged = verdicts.jobs.iter().map(|job| job.verdict);
+        Ok(self.answer(judged.chain(verdicts_on(requirements.as_deref()))))
     }
 
-    fn sporadic(&self, scenario: &Scenario) -> anyhow::Result<Answer> {
+    fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>) -> anyhow::Result<Answer> {
         let mut jitters = by_name("--jitter", &self.jitter)?;
         let jitter: Vec<Duration> =
-            scenario.threads.iter().map(|thread| jitters.remove(&*thread.label).unwrap_or_default()).collect();
+            scenario.threads.iter().map(|thread| jitters.remove(&*thread.label).unwrap_or(thread.jitter)).collect();
         if let Some(name) = jitters.keys().next() {
             bail!("--jitter: no stream with operations and no host is called {name:?}");
         }
@@ -124,6 +139,8 @@ impl Analyze {
         let verdicts = self.search.watched(|watch| judge_sporadic(scenario, &jitter, &options, watch))??;
         let mut notes = scenario.notes.clone();
         notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
+        let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));
+        notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
         for text in &notes {
             note(text);
         }
@@ -131,24 +148,32 @@ impl Analyze {
         let mut out = output::stdout();
         match self.format {
             Format::Json => {
-                let document = serde_json::json!({
+                let mut document = serde_json::json!({
                     "streams": verdicts.streams, "runs_searched": verdicts.runs, "notes": notes,
                 });
+                if let Some(requirements) = &requirements {
+                    document["requirements"] = serde_json::to_value(requirements)?;
+                }
                 writeln!(out, "{document}")?;
             }
             Format::Csv => sporadic_csv(&verdicts.streams, &mut out)?,
-            Format::Table => write!(out, "{}", sporadic_table(&verdicts.streams))?,
+            Format::Table => {
+                write!(out, "{}", sporadic_table(&verdicts.streams))?;
+                write_requirements(requirements.as_deref(), &mut out)?;
+            }
         }
         out.flush()?;
-        let any = verdicts.streams.iter().any(|stream| stream.verdict.is_some());
-        let proven = |verdict: Option<Verdict>| verdict.is_none_or(|verdict| verdict == Verdict::Proven);
-        Ok(self.answer(verdicts.streams.iter().all(|stream| proven(stream.verdict)), any))
+        let judged = verdicts.streams.iter().map(|stream| stream.verdict);
+        Ok(self.answer(judged.chain(verdicts_on(requirements.as_deref()))))
     }
 
-    fn answer(&self, all_proven: bool, any_deadline: bool) -> Answer {
-        if self.check && !any_deadline {
+    /// What `--check` comes to.
+    fn answer(&self, verdicts: impl Iterator<Item = Option<Verdict>>) -> Answer {
+        let judged: Vec<Verdict> = verdicts.flatten().collect();
+        if self.check && judged.is_empty() {
             note("--check: there is no deadline to check; --deadline STREAM=TIME gives one");
         }
+        let all_proven = judged.iter().all(|verdict| *verdict == Verdict::Proven);
         if self.check && !all_proven { Answer::No } else { Answer::Done }
     }
 
@@ -180,6 +205,18 @@ impl Analyze {
         note(&format!("{}: a job of {} misses its deadline", path.display(), verdicts.streams[index].stream));
         Ok(())
     }
+}
+
+/// Of an AMALTHEA model: which of its requirements are met.
+fn write_requirements(requirements: Option<&[RequirementVerdict]>, out: &mut impl Write) -> std::io::Result<()> {
+    match requirements.unwrap_or_default() {
+        [] => Ok(()),
+        requirements => write!(out, "\n{}", requirement_table(requirements)),
+    }
+}
+
+fn verdicts_on(requirements: Option<&[RequirementVerdict]>) -> impl Iterator<Item = Option<Verdict>> {
+    requirements.unwrap_or_default().iter().map(|requirement| requirement.verdict)
 }
 
 fn steps(analysis: &Analysis<'_>) -> anyhow::Result<Vec<printed::Turn>> {

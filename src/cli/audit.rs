@@ -6,10 +6,12 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::audit::{AuditReport, Observation, audit, audit_profile};
 use gpusched::profile::GpuProfile;
-use gpusched::report::{finding_csv, finding_table, profile_audit_csv, profile_audit_table};
+use gpusched::report::{
+    finding_csv, finding_markdown, finding_table, profile_audit_csv, profile_audit_markdown, profile_audit_table,
+};
 
 use super::log_input::LogOptions;
-use super::output::{Format, note};
+use super::output::{TableFormat, note};
 use super::{Answer, output};
 
 /// Check measured logs, or the order of kernels in a profile, against the published scheduling rules; exit status 1 if
@@ -22,8 +24,8 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "N")]
     gpu: Option<u32>,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
 }
 
 impl Audit {
@@ -47,12 +49,13 @@ impl Audit {
         report.notes.iter().for_each(|text| note(text));
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
+            TableFormat::Json => {
                 serde_json::to_writer_pretty(&mut out, &report)?;
                 writeln!(out)?;
             }
-            Format::Csv => finding_csv(&report.violations, &mut out)?,
-            Format::Table => write!(out, "{}", finding_table(&report))?,
+            TableFormat::Csv => finding_csv(&report.violations, &mut out)?,
+            TableFormat::Markdown => finding_markdown(&report.violations, &mut out)?,
+            TableFormat::Table => write!(out, "{}", finding_table(&report))?,
         }
         out.flush()?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })
@@ -72,14 +75,15 @@ impl Audit {
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
+            TableFormat::Json => {
                 let mut document = serde_json::to_value(&audit)?;
                 document["device"] = device.name.as_str().into();
                 document["notes"] = serde_json::to_value(&notes)?;
                 writeln!(out, "{document:#}")?;
             }
-            Format::Csv => profile_audit_csv(&audit, &mut out)?,
-            Format::Table => write!(out, "{}", profile_audit_table(&audit))?,
+            TableFormat::Csv => profile_audit_csv(&audit, &mut out)?,
+            TableFormat::Markdown => profile_audit_markdown(&audit, &mut out)?,
+            TableFormat::Table => write!(out, "{}", profile_audit_table(&audit))?,
         }
         out.flush()?;
         Ok(if audit.unexplained == 0 { Answer::Done } else { Answer::No })

@@ -6,12 +6,12 @@ use clap::Args;
 use gpusched::analysis::{Comparison, analyse, merged_scenario};
 use gpusched::hosts::simulate;
 use gpusched::report::timeline::FinishMark;
-use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, comparison_table};
+use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, comparison_markdown, comparison_table};
 use gpusched::scenario::Scenario;
 
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
-use super::output::{Format, note};
+use super::output::{TableFormat, note};
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
 use super::{Answer, output};
@@ -22,8 +22,8 @@ pub(crate) struct Compare {
     #[command(flatten)]
     run: RunOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
     #[command(flatten)]
     html: HtmlOptions,
     #[command(flatten)]
@@ -56,12 +56,13 @@ impl Compare {
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
+            TableFormat::Json => {
                 serde_json::to_writer(&mut out, &comparison)?;
                 writeln!(out)?;
             }
-            Format::Csv => comparison_csv(&comparison, &mut out)?,
-            Format::Table => write!(out, "{}", comparison_table(&comparison))?,
+            TableFormat::Csv => comparison_csv(&comparison, &mut out)?,
+            TableFormat::Markdown => comparison_markdown(&comparison, &mut out)?,
+            TableFormat::Table => write!(out, "{}", comparison_table(&comparison))?,
         }
         out.flush()?;
         Ok(if self.check && !comparison.equal { Answer::No } else { Answer::Done })

@@ -17,7 +17,7 @@ use gpusched::time::Duration;
 
 use super::jobs::Jobs;
 use super::output::{Format, note};
-use super::{Answer, input, output, picture, run_options};
+use super::{Answer, input, output, picture};
 
 /// Run applications with timing requirements under GPU-EvR (DATE 2014) and the schedulers it is compared with, all on
 /// the same simulated GPU: how many requirements are met, by how much the others are late, utilization and power.
@@ -152,7 +152,7 @@ impl Evr {
     }
 
     fn read(&self) -> anyhow::Result<ApplicationSet> {
-        let device = self.device.as_deref().map(run_options::device).transpose()?;
+        let device = self.device.as_deref().map(input::device).transpose()?;
         let name = self.file.display().to_string();
         if let Some(text) = ApplicationSet::builtin_json(&name) {
             return Ok(ApplicationSet::from_json(&name, text, device)?);

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
+use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::profile::{GpuProfile, ProfileFormat, uncompressed};
 
 /// The largest input file that is read into memory \[bytes\].
@@ -80,4 +81,17 @@ fn standard_input() -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(MAX_BYTES).read_to_end(&mut bytes).context("cannot read standard input")?;
     Ok(READ.get_or_init(|| bytes).clone())
+}
+
+/// A built-in device by name, or one from a file.
+pub(crate) fn device(name: &str) -> anyhow::Result<Device> {
+    if let Some(device) = Device::builtin(name)? {
+        return Ok(device);
+    }
+    let path = PathBuf::from(name);
+    if !path.exists() {
+        bail!("no built-in device and no file is called {name:?}; built in are {}", BUILTIN_NAMES.join(", "));
+    }
+    let (file, text) = read(&path)?;
+    Ok(Device::from_json(&file, &text)?)
 }

@@ -17,7 +17,6 @@ use gpusched::workload::Placement;
 
 use super::input::{self, Input};
 use super::output::note;
-use super::run_options;
 
 /// Which logs, from which GPU, and how far to trust them.
 #[derive(Debug, Args)]
@@ -116,7 +115,7 @@ impl LogOptions {
 
     /// The GPU that the user names.
     pub(crate) fn device(&self) -> anyhow::Result<Option<Device>> {
-        self.device.as_deref().map(run_options::device).transpose()
+        self.device.as_deref().map(input::device).transpose()
     }
 
     pub(crate) fn tolerances(&self) -> Tolerances {

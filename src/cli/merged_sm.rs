@@ -9,12 +9,12 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::device::Device;
 use gpusched::experiments::validation::{Campaign, CampaignReport, Family};
-use gpusched::report::{campaign_csv, campaign_figure, campaign_table};
+use gpusched::report::{campaign_csv, campaign_figure, campaign_markdown, campaign_table};
 use gpusched::workload::Placement;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use super::output::{Format, note};
-use super::{Answer, jobs, output, picture, run_options};
+use super::output::{TableFormat, note};
+use super::{Answer, input, jobs, output, picture};
 
 /// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
 /// often they agree, and shrink a counterexample where they do not. Ctrl-C ends with what is done so far and exit
@@ -40,8 +40,8 @@ pub(crate) struct MergedSm {
     #[command(flatten)]
     jobs: jobs::Jobs,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
     /// Draw agreement and error of every family [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
@@ -52,7 +52,7 @@ impl MergedSm {
         picture::check(self.figure.as_deref())?;
         let named = self.family.iter().filter_map(|name| Family::from_name(name));
         let campaign = Campaign {
-            device: run_options::device(&self.device)?,
+            device: input::device(&self.device)?,
             placement: Placement::from_name(&self.placement).unwrap_or_default(),
             families: if self.family.is_empty() { Family::ALL.to_vec() } else { named.collect() },
             samples: self.samples,
@@ -82,12 +82,13 @@ impl MergedSm {
     fn print(&self, report: &CampaignReport, device: &Device) -> anyhow::Result<()> {
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
+            TableFormat::Json => {
                 serde_json::to_writer(&mut out, report)?;
                 writeln!(out)?;
             }
-            Format::Csv => campaign_csv(report, &mut out)?,
-            Format::Table => write!(out, "{}", campaign_table(report, &device.title))?,
+            TableFormat::Csv => campaign_csv(report, &mut out)?,
+            TableFormat::Markdown => campaign_markdown(report, &mut out)?,
+            TableFormat::Table => write!(out, "{}", campaign_table(report, &device.title))?,
         }
         out.flush()?;
         Ok(())

@@ -5,10 +5,10 @@ use std::io::Write;
 use clap::Args;
 use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
 use gpusched::profile::GpuProfile;
-use gpusched::report::{OccupancyDocument, occupancy_csv, occupancy_table};
+use gpusched::report::{OccupancyDocument, occupancy_csv, occupancy_markdown, occupancy_table};
 
 use super::input::Input;
-use super::output::{Format, note};
+use super::output::{TableFormat, note};
 use super::run_options::RunOptions;
 use super::{Answer, output};
 
@@ -22,8 +22,8 @@ pub(crate) struct Occupancy {
     #[command(flatten)]
     run: RunOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
 }
 
 impl Occupancy {
@@ -40,13 +40,14 @@ impl Occupancy {
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
+            TableFormat::Json => {
                 let document = OccupancyDocument { device: &device, report: &report, notes: &notes };
                 serde_json::to_writer_pretty(&mut out, &document)?;
                 writeln!(out)?;
             }
-            Format::Csv => occupancy_csv(&report, &mut out)?,
-            Format::Table => write!(out, "{}", occupancy_table(&report))?,
+            TableFormat::Csv => occupancy_csv(&report, &mut out)?,
+            TableFormat::Markdown => occupancy_markdown(&report, &mut out)?,
+            TableFormat::Table => write!(out, "{}", occupancy_table(&report))?,
         }
         out.flush()?;
         Ok(Answer::Done)

@@ -18,6 +18,19 @@ pub(crate) enum Format {
     Csv,
 }
 
+/// What is printed on standard output by commands whose tables can be pasted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// Tables and text for people
+    Table,
+    /// One JSON document, times in integer nanoseconds
+    Json,
+    /// One table as comma-separated values
+    Csv,
+    /// The tables in Markdown, all rows of them
+    Markdown,
+}
+
 /// Buffered standard output.
 pub(crate) fn stdout() -> BufWriter<io::StdoutLock<'static>> {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())

@@ -16,6 +16,7 @@ pub(crate) fn check(path: Option<&Path>) -> anyhow::Result<()> {
 
 /// Writes a picture in the format that the file's extension states; PNGs have 300 pixels per inch.
 pub(crate) fn write(path: &Path, drawing: &Drawing) -> anyhow::Result<()> {
-    let file = FigureFormat::of(path).and_then(|format| drawing.to_file(format, 1.0)).context("--figure")?;
+    let file = FigureFormat::of(path).and_then(|format| drawing.to_file(format, 1.0));
+    let file = file.with_context(|| format!("cannot draw {}", path.display()))?;
     write_whole(path, |out| out.write_all(&file))
 }

@@ -8,11 +8,11 @@ use clap::Args;
 use gpusched::experiments::profile_replay::replay_profile;
 use gpusched::experiments::replay::{KernelComparison, Replay, replay};
 use gpusched::profile::GpuProfile;
-use gpusched::report::replay::{ReplayReport, replay_csv, replay_table};
+use gpusched::report::replay::{ReplayReport, replay_csv, replay_markdown, replay_table};
 use gpusched::report::timeline::FinishMark;
 use gpusched::report::{
     HtmlRun, HtmlTimeline, PerfettoRun, ProfileReplayDocument, Summary, perfetto_trace, profile_replay_csv,
-    profile_replay_table,
+    profile_replay_markdown, profile_replay_table,
 };
 use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use gpusched::workload::OperationId;
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
-use super::output::{Format, note, write_whole};
+use super::output::{TableFormat, note, write_whole};
 use super::profile_options::ProfileOptions;
 use super::{Answer, output};
 
@@ -34,8 +34,8 @@ pub(crate) struct ReplayLog {
     #[command(flatten)]
     profile: ProfileOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
     /// Write both runs as one trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
@@ -81,12 +81,13 @@ impl ReplayLog {
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
+            TableFormat::Json => {
                 serde_json::to_writer_pretty(&mut out, &ReplayReport::new(&result, &input.dropped, &run.notes))?;
                 writeln!(out)?;
             }
-            Format::Csv => replay_csv(&result, &mut out)?,
-            Format::Table => write!(out, "{}", replay_table(&result))?,
+            TableFormat::Csv => replay_csv(&result, &mut out)?,
+            TableFormat::Markdown => replay_markdown(&result, &mut out)?,
+            TableFormat::Table => write!(out, "{}", replay_table(&result))?,
         }
         out.flush()?;
         Ok(Answer::Done)
@@ -107,13 +108,14 @@ impl ReplayLog {
         let replay = replay_profile(profile, &import)?;
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
+            TableFormat::Json => {
                 let (device, notes) = (&import.scenario.device().name, &import.scenario.notes);
                 serde_json::to_writer_pretty(&mut out, &ProfileReplayDocument { device, replay: &replay, notes })?;
                 writeln!(out)?;
             }
-            Format::Csv => profile_replay_csv(&replay, &mut out)?,
-            Format::Table => write!(out, "{}", profile_replay_table(&replay))?,
+            TableFormat::Csv => profile_replay_csv(&replay, &mut out)?,
+            TableFormat::Markdown => profile_replay_markdown(&replay, &mut out)?,
+            TableFormat::Table => write!(out, "{}", profile_replay_table(&replay))?,
         }
         out.flush()?;
         Ok(Answer::Done)

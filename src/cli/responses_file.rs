@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
+use gpusched::draw::FigureFormat;
 use gpusched::report::{Summary, response_chart, responses, responses_csv};
 
 use super::output::write_whole;
@@ -20,7 +21,7 @@ impl<'a> ResponsesFile<'a> {
     pub(crate) fn new(path: &'a Path) -> anyhow::Result<Self> {
         let is_table = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
         if !is_table {
-            picture::check(Some(path)).context("--responses takes a picture or a .csv table")?;
+            FigureFormat::of(path).context("--responses takes a picture or a .csv table")?;
         }
         Ok(Self { path, is_table })
     }

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::device::Device;
 use gpusched::json::Document;
 use gpusched::profile::{GpuProfile, Import, ImportOptions};
-use gpusched::scenario::amalthea::AmaltheaModel;
+use gpusched::scenario::amalthea::{AmaltheaModel, ModelDemands};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
@@ -98,19 +98,6 @@ fn parse_range(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-/// A built-in device by name, or one from a file.
-pub(crate) fn device(name: &str) -> anyhow::Result<Device> {
-    if let Some(device) = Device::builtin(name)? {
-        return Ok(device);
-    }
-    let path = PathBuf::from(name);
-    if !path.exists() {
-        bail!("no built-in device and no file is called {name:?}; built in are {}", BUILTIN_NAMES.join(", "));
-    }
-    let (file, text) = input::read(&path)?;
-    Ok(Device::from_json(&file, &text)?)
-}
-
 impl RunOptions {
     /// An option that was given and says something of a scenario file, not of logs.
     pub(crate) fn about_files(&self) -> Option<&'static str> {
@@ -132,7 +119,7 @@ impl RunOptions {
 
     /// The device that the user names.
     pub(crate) fn device(&self) -> anyhow::Result<Option<Device>> {
-        self.device.as_deref().map(device).transpose()
+        self.device.as_deref().map(input::device).transpose()
     }
 
     /// What the user says of profiles.
@@ -158,26 +145,42 @@ impl RunOptions {
 
     /// Reads the scenario; `logs_inside` refuses log names outside the result directory.
     pub(crate) fn read(&self, logs_inside: bool) -> anyhow::Result<Scenario> {
-        self.scenario(self.input()?, logs_inside)
+        Ok(self.read_with_demands(logs_inside)?.0)
+    }
+
+    /// Reads the scenario, and what is asked of it if it is an AMALTHEA model.
+    pub(crate) fn read_with_demands(&self, logs_inside: bool) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
+        self.scenario_with_demands(self.input()?, logs_inside)
     }
 
     /// Makes a scenario of the input, whatever it is, and changes it as the user wants.
     pub(crate) fn scenario(&self, input: Input, logs_inside: bool) -> anyhow::Result<Scenario> {
+        Ok(self.scenario_with_demands(input, logs_inside)?.0)
+    }
+
+    fn scenario_with_demands(
+        &self,
+        input: Input,
+        logs_inside: bool,
+    ) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
         let options = self.read_options(logs_inside)?;
         let (file, text) = match input {
             Input::Text { file, text } => (file, text),
-            Input::Profile(profile) => return Ok(self.import(&profile, (None, None))?.scenario),
+            Input::Profile(profile) => return Ok((self.import(&profile, (None, None))?.scenario, None)),
         };
         if let Some(option) = self.profile.given() {
             bail!("{option} is for profiles, and {file} is none");
         }
         if AmaltheaModel::is_likely(&text) {
-            return self.changed(Scenario::from_amalthea(&file, &text, &self.model.options()?, &options)?);
+            let (model, chosen) = (AmaltheaModel::parse(&file, &text)?, self.model.options()?);
+            let scenario = self.changed(model.scenario(&chosen, &options)?)?;
+            let demands = model.demands(&chosen, &scenario)?;
+            return Ok((scenario, Some(demands)));
         }
         if let Some(option) = self.model.given() {
             bail!("{option} is for AMALTHEA models, and {file} is none");
         }
-        self.changed(Scenario::from_json(&file, &text, &options)?)
+        Ok((self.changed(Scenario::from_json(&file, &text, &options)?)?, None))
     }
 
     /// Makes a scenario of what starts in a profile from one time to another, and changes it as the user wants.

@@ -7,15 +7,15 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{
-    HtmlTimeline, PerfettoRun, SimulationReport, State, Summary, examiner_logs, kernel_csv, kernel_table,
-    perfetto_trace, rule_table, state_text,
+    Difference, HtmlTimeline, NotComparable, PerfettoRun, SimulationReport, State, Summary, examiner_logs, kernel_csv,
+    kernel_markdown, kernel_table, perfetto_trace, rule_table, state_text,
 };
-use gpusched::scenario::{Difference, NotComparable, Scenario};
+use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 
 use super::figure_options::FigureOptions;
 use super::html_options::HtmlOptions;
-use super::output::{Format, note, write_whole};
+use super::output::{TableFormat, note, write_whole};
 use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
@@ -30,8 +30,8 @@ pub(crate) struct Simulate {
     #[command(flatten)]
     run: RunOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
     /// Write one log per benchmark into DIR, as `cuda_scheduling_examiner` does
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
@@ -79,7 +79,7 @@ impl Simulate {
                  STREAM=TIME gives one"
             );
         }
-        if self.blocks && self.format == Format::Table {
+        if self.blocks && matches!(self.format, TableFormat::Table | TableFormat::Markdown) {
             bail!("--blocks lists blocks in JSON and CSV only: add --format json or --format csv");
         }
         let past_horizon = |at: &&Duration| scenario.horizon.is_some_and(|horizon| **at > horizon);
@@ -154,12 +154,13 @@ impl Simulate {
         let mut out = output::stdout();
         let states: Vec<Instant> = self.state_at.iter().map(|&at| Instant::ZERO + at).collect();
         match self.format {
-            Format::Json => {
+            TableFormat::Json => {
                 SimulationReport { summary: *summary, blocks: self.blocks, rules: self.rules, states: &states }
                     .write(&mut out)?;
             }
-            Format::Csv => kernel_csv(summary, self.blocks, &mut out)?,
-            Format::Table => {
+            TableFormat::Csv => kernel_csv(summary, self.blocks, &mut out)?,
+            TableFormat::Markdown => kernel_markdown(summary, &mut out)?,
+            TableFormat::Table => {
                 write!(out, "{}", kernel_table(summary))?;
                 if self.rules {
                     write!(out, "\n{}", rule_table(summary))?;
@@ -175,7 +176,7 @@ impl Simulate {
 }
 
 fn differences(scenario: &Scenario, run: &Run) -> Result<Vec<Difference>, NotComparable> {
-    scenario.expected.as_ref().map_or(Ok(Vec::new()), |expected| expected.differences(&run.trace))
+    scenario.expected.as_ref().map_or(Ok(Vec::new()), |expected| gpusched::report::differences(expected, &run.trace))
 }
 
 /// Tells how the run differs from what the scenario file expects.

@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, Subcommand};
 use gpusched::device::Device;
 use gpusched::tasks::TaskSet;
 
-use super::{Answer, Cli, input, run_options};
+use super::{Answer, Cli, input};
 
 /// Test real-time task sets, run them on the simulated GPU, draw acceptance curves.
 ///
@@ -49,7 +49,7 @@ impl Tasks {
 
 /// The task set of a file, and the GPU whose limits measure its kernels.
 fn read_set(file: &Path, device: &str) -> anyhow::Result<(TaskSet, Device)> {
-    let device = run_options::device(device)?;
+    let device = input::device(device)?;
     let (name, text) = input::read(file)?;
     Ok((TaskSet::from_json(&name, &text, &device)?, device))
 }

@@ -8,12 +8,12 @@ use clap::{Args, ValueEnum};
 use gpusched::report::{warps_csv, warps_json, warps_table};
 use gpusched::time::Duration;
 use gpusched::warps::{
-    self, Answer as Makespans, Ilp, KernelString, MAX_WRITTEN_COEFFICIENTS, Question, SearchLimits, Sigma, Unit,
-    WorkConserving,
+    self, Answer as Makespans, Ilp, Instance, KernelString, MAX_WRITTEN_COEFFICIENTS, Question, SearchLimits, Sigma,
+    Unit, WorkConserving,
 };
 
 use super::output::{Format, note, write_whole};
-use super::{Answer, output, picture};
+use super::{Answer, input, output, picture};
 
 /// How long W warps of one kernel can take on one SM under any work-conserving warp scheduler.
 ///
@@ -22,10 +22,14 @@ use super::{Answer, output, picture};
 #[derive(Debug, Args)]
 pub(crate) struct Warps {
     /// Kernel string, for example LLCLL
-    string: String,
+    #[arg(required_unless_present = "instance", requires = "count")]
+    string: Option<String>,
+    /// Read string, units and number of warps from a file (format gpusched-warps/1)
+    #[arg(long, value_name = "F.json", conflicts_with_all = ["string", "count", "sigma_l", "sigma_c", "units", "cycles", "uninterrupted"])]
+    instance: Option<PathBuf>,
     /// Number of warps
     #[arg(long = "warps", value_name = "W")]
-    count: u32,
+    count: Option<u32>,
     /// Warps that the load/store units serve per cycle: a whole number or one over a whole number, as 1/2 or 0.5
     #[arg(long, value_name = "SIGMA")]
     sigma_l: Option<Sigma>,
@@ -116,19 +120,19 @@ impl Warps {
         if self.constraints.is_some() && self.solver != Solver::Ilp && self.export.is_none() {
             bail!("--constraints is about the integer program: add --solver ilp or --export F.lp");
         }
-        let string = self.kernel_string()?;
+        let Instance { text, string, warps: count, estimate_from } = self.instance()?;
         if let Some(path) = &self.export {
-            if self.count == 0 {
+            if count == 0 {
                 bail!("--export: there is no integer program for no warps");
             }
-            let program = Ilp::new(&string, self.count, self.form(), MAX_WRITTEN_COEFFICIENTS)?;
+            let program = Ilp::new(&string, count, self.form(), MAX_WRITTEN_COEFFICIENTS)?;
             write_whole(path, |out| program.write_lp(out))?;
         }
         let limits = SearchLimits {
             memory_bytes: self.memory_limit.saturating_mul(1 << 20),
             time: self.time_limit.map(|time| std::time::Duration::from_nanos(time.as_ns())),
         };
-        let question = Question { warps: self.count, estimate_from: self.estimate_from, limits };
+        let question = Question { warps: count, estimate_from, limits };
         let makespans = match self.solver {
             Solver::Search => warps::answer(&string, &question),
             Solver::Ilp => self.solve(&string, &question)?,
@@ -140,12 +144,24 @@ impl Warps {
         for text in &makespans.notes {
             note(text);
         }
-        self.print(&string, &makespans)?;
+        self.print(&text, &string, &makespans)?;
         Ok(Answer::Done)
     }
 
+    /// What is asked, by the file or by the options.
+    fn instance(&self) -> anyhow::Result<Instance> {
+        if let Some(path) = &self.instance {
+            let instance = Instance::from_json(&path.display().to_string(), &input::read(path)?.1)?;
+            return Ok(Instance { estimate_from: self.estimate_from.or(instance.estimate_from), ..instance });
+        }
+        // clap asks for both where there is no file.
+        let text = self.string.clone().unwrap_or_default();
+        let string = self.kernel_string(&text)?;
+        Ok(Instance { text, string, warps: self.count.unwrap_or_default(), estimate_from: self.estimate_from })
+    }
+
     /// The string over L, C and the units that were given.
-    fn kernel_string(&self) -> anyhow::Result<KernelString> {
+    fn kernel_string(&self, text: &str) -> anyhow::Result<KernelString> {
         let mut units = vec![Unit::new('L'), Unit::new('C')];
         let sigmas = [('L', self.sigma_l), ('C', self.sigma_c)];
         let given = sigmas.into_iter().filter_map(|(letter, sigma)| Some((letter, sigma?)));
@@ -171,7 +187,7 @@ impl Warps {
                 None => bail!("--cycles {letter}={cycles}: there is no unit {letter}; describe it with --unit"),
             }
         }
-        let string = KernelString::parse(&self.string, &units)?;
+        let string = KernelString::parse(text, &units)?;
         Ok(if self.uninterrupted { string.uninterrupted() } else { string })
     }
 
@@ -184,10 +200,10 @@ impl Warps {
 
     #[cfg(feature = "ilp")]
     fn solve(&self, string: &KernelString, question: &Question) -> anyhow::Result<Makespans> {
-        if self.count == 0 {
+        if question.warps == 0 {
             return Ok(warps::answer(string, question));
         }
-        let program = Ilp::new(string, self.count, self.form(), warps::MAX_SOLVED_COEFFICIENTS)?;
+        let program = Ilp::new(string, question.warps, self.form(), warps::MAX_SOLVED_COEFFICIENTS)?;
         let solution = warps::solve_ilp(string, &program, question.limits.time)?;
         let exact = solution.as_ref().filter(|solution| solution.optimal).map(|solution| solution.cycles);
         let schedule = solution.map(|solution| solution.schedule);
@@ -200,12 +216,12 @@ impl Warps {
         Ok(warps::answer(string, question))
     }
 
-    fn print(&self, string: &KernelString, makespans: &Makespans) -> anyhow::Result<()> {
+    fn print(&self, text: &str, string: &KernelString, makespans: &Makespans) -> anyhow::Result<()> {
         let mut out = output::stdout();
         match self.format {
-            Format::Json => writeln!(out, "{}", warps_json(&self.string, string, makespans))?,
-            Format::Csv => write!(out, "{}", warps_csv(&self.string, string, makespans))?,
-            Format::Table => write!(out, "{}", warps_table(&self.string, string, makespans))?,
+            Format::Json => writeln!(out, "{}", warps_json(text, string, makespans))?,
+            Format::Csv => write!(out, "{}", warps_csv(text, string, makespans))?,
+            Format::Table => write!(out, "{}", warps_table(text, string, makespans))?,
         }
         out.flush()?;
         Ok(())

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use thiserror::Error;
 
-use super::Device;
+use super::DeviceSpec;
 
 /// TPCs that a kernel or stream must not use: a set bit `i` disables TPC `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -56,13 +56,19 @@ impl SmMask {
 
     /// Whether SM `sm` of `device` may be used.
     #[must_use]
-    pub fn enables_sm(&self, sm: u32, device: &Device) -> bool {
+    pub fn enables_sm(&self, sm: u32, device: &DeviceSpec) -> bool {
         self.enables_tpc(sm / device.sms_per_tpc)
+    }
+
+    /// Whether every SM of `device` is left.
+    #[must_use]
+    pub fn leaves_all(&self, device: &DeviceSpec) -> bool {
+        (0..device.sms).all(|sm| self.enables_sm(sm, device))
     }
 
     /// Whether no SM of `device` is left.
     #[must_use]
-    pub fn leaves_none(&self, device: &Device) -> bool {
+    pub fn leaves_none(&self, device: &DeviceSpec) -> bool {
         !(0..device.sms).any(|sm| self.enables_sm(sm, device))
     }
 }

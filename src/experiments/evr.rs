@@ -9,6 +9,6 @@ mod points;
 mod sweep;
 mod variation;
 
-pub use points::{Moments, PointTally, Ratio, Statistic, SweepPoint, points_csv, ratios};
+pub use points::{PointTally, Ratio, SweepPoint, points_csv, ratios};
 pub use sweep::{SweepError, SweepOptions, per_period, random_injection, sweep};
 pub use variation::{Variation, load};

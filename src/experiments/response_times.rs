@@ -1,7 +1,8 @@
 //! The measurements of RTNS 2020, section 7.2, as simulations on the TX2.
 
 use crate::device::{BlockShape, Device};
-use crate::hosts::real_time::{Policy, RunOptions, Strategy, TaskJob, TaskRunError, run_tasks};
+use crate::hosts::real_time::{Policy, TaskJob};
+use crate::hosts::{RunOptions, Strategy, TaskRunError, run_tasks};
 use crate::tasks::{Allocation, Task, TaskKernel, TaskSet, Timing};
 use crate::time::Instant;
 use crate::workload::OperationId;

@@ -40,7 +40,7 @@ pub use result_file::{Disk, ResultFile, file_name, is_claimed};
 pub use slurm::{BatchScript, LEAST_SAMPLES};
 pub use status::{ShardStatus, shard_files, status};
 pub use summary::{PointSummary, StudySummary};
-pub use tally::{Measure, Tally};
+pub use tally::Tally;
 
 /// Point number `number` of an experiment.
 fn point<P>(points: &[P], number: u64) -> Result<&P, String> {

@@ -3,8 +3,8 @@
 use super::made::{File, Made};
 use crate::hosts::simulate;
 use crate::report::timeline::{Timeline, TimelineOptions};
-use crate::report::{Summary, kernel_csv};
-use crate::scenario::{NotComparable, ReadOptions, Scenario};
+use crate::report::{NotComparable, Summary, differences, kernel_csv};
+use crate::scenario::{ReadOptions, Scenario};
 use crate::trace::Trace;
 
 /// A scenario or a model that this project ships.
@@ -47,7 +47,7 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Box
 /// Whether a run came out as its scenario expects; nothing if it expects nothing.
 pub(super) fn against_expected(scenario: &Scenario, trace: &Trace) -> Result<String, NotComparable> {
     let Some(expected) = &scenario.expected else { return Ok(String::new()) };
-    let differences = expected.differences(trace)?;
+    let differences = differences(expected, trace)?;
     let known = expected.kernels.len();
     if differences.is_empty() {
         let all = if known == 1 { "The one kernel".to_owned() } else { format!("All {known} kernels") };

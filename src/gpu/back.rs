@@ -6,7 +6,6 @@ mod ee_queue;
 mod random;
 mod sm;
 mod sm_back;
-mod stretch;
 
 pub use sm_back::SmBack;
 
@@ -59,6 +58,15 @@ pub trait Back {
     /// # Errors
     /// [`RunError`] if what starts cannot be represented.
     fn dispatch<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<Option<OperationId>, RunError>;
+
+    /// The host has answered to all that was dispatched at this instant: what comes next is in the calendar.
+    ///
+    /// # Errors
+    /// [`RunError`] if what follows from that cannot be represented.
+    fn settle<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<(), RunError> {
+        let _ = context;
+        Ok(())
+    }
 
     /// The run is over: tells the observer what still waits.
     fn close<O: Observer>(&mut self, context: &mut Context<'_, O>);

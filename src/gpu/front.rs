@@ -121,9 +121,7 @@ impl Front {
             self.operation_mut(before).next = number;
         } else {
             context.observer.reached_head(id, context.now);
-            let mut affected = std::mem::take(&mut self.scratch_streams);
-            affected.push(stream);
-            self.promote(affected, back, context);
+            self.promote_one(stream, back, context);
         }
         Ok(id)
     }
@@ -138,7 +136,15 @@ impl Front {
         let stream = self.operation(operation.0).stream;
         let mut affected = std::mem::take(&mut self.scratch_streams);
         self.leave_stream(stream, operation.0, &mut affected, context);
-        self.promote(affected, back, context);
+        match *affected {
+            [] => self.scratch_streams = affected,
+            [only] => {
+                affected.clear();
+                self.scratch_streams = affected;
+                self.promote_one(only, back, context);
+            }
+            _ => self.promote(affected, back, context),
+        }
     }
 
     /// G3: the back has assigned all blocks of a kernel.

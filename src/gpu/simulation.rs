@@ -7,7 +7,8 @@
 //! 2. the host acts: it learns of the completions, then of the wake-ups it asked for, then submits until it waits;
 //!    after each submission, whatever became ready goes on to its queue;
 //! 3. idle copy engines take copies, then blocks are assigned, highest priority first;
-//! 4. if the host answers to that, or anything of zero length completes at t, again.
+//! 4. if the host answers to that, or anything of zero length completes at t, again. Only when it does not may the back
+//!    rely on the calendar for what comes next, and skip cycles.
 
 use std::sync::Arc;
 
@@ -171,30 +172,37 @@ impl<B: Back, O: Observer> Gpu<B, O> {
         while let Some(token) = self.calendar.pop_wake(self.now) {
             host.on_wake(token);
         }
+        let mut something_changed = true;
         loop {
             let submitted = self.front.submitted();
             host.act(self)?;
+            let has_submitted = self.front.submitted() != submitted;
             let (front, back, mut context) = self.parts();
-            while let Some(operation) = back.dispatch(&mut context)? {
-                // A channel that becomes free may go to a stream of higher priority, so the back looks again.
-                front.fully_dispatched(operation, back, &mut context);
+            if something_changed || has_submitted {
+                while let Some(operation) = back.dispatch(&mut context)? {
+                    // A channel that becomes free may go to a stream of higher priority, so the back looks again.
+                    front.fully_dispatched(operation, back, &mut context);
+                }
+                something_changed = false;
             }
-            let told = self.tell(host);
-            if !told && self.front.submitted() == submitted {
-                return Ok(());
+            if !self.tell(host) && !has_submitted {
+                let (_, back, mut context) = self.parts();
+                return Ok(back.settle(&mut context)?);
             }
         }
     }
 
     /// Hands the GPU's events to the host. Says whether there were any.
     fn tell(&mut self, host: &mut impl Host) -> bool {
+        if self.front.events.is_empty() {
+            return false;
+        }
         let mut events = std::mem::take(&mut self.front.events);
-        let any = !events.is_empty();
         for event in events.drain(..) {
             host.on_event(event, self);
         }
         self.front.events = events;
-        any
+        true
     }
 
     /// The front, the back and what they work with.

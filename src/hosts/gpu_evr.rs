@@ -30,11 +30,8 @@ pub use sm_set::SmSet;
 use std::cmp::Reverse;
 
 use crate::applications::{ApplicationSet, Profile};
-use crate::gpu::{Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, Target};
+use crate::gpu::{GpuEvent, Host, RunError, Target};
 use crate::time::{Duration, Instant};
-use crate::trace::Trace;
-
-use super::scheduler::{ScheduleError, Scheduler};
 
 /// Launches for which room is made beforehand, at most: some 200 MB.
 const MAX_EXPECTED: usize = 1_000_000;
@@ -94,15 +91,10 @@ impl<'a> GpuEvr<'a> {
         }
     }
 
-    /// Runs all injections and gives the trace with what the framework knew.
-    ///
-    /// # Errors
-    /// As [`run_applications`](super::run_applications).
-    pub fn run(set: &'a ApplicationSet, rules: EvrRules) -> Result<(Trace, EvrLog), ScheduleError> {
-        Scheduler::GpuEvr.check(&set.device)?;
-        let gpu = Gpu::new(&set.device, GpuOptions::default());
-        let (trace, _, host) = Simulation::new(gpu, Self::new(set, rules)).run()?;
-        Ok((trace, host.log))
+    /// What it knew and did.
+    #[must_use]
+    pub fn into_log(self) -> EvrLog {
+        self.log
     }
 
     /// When the next injection arrives.

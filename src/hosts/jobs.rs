@@ -188,7 +188,8 @@ impl Progress {
     }
 
     fn job(&self, index: u32, thread: &HostThread) -> Job {
-        let IterationSpan { iteration, start, end, .. } = self.span;
+        let IterationSpan { iteration, start, .. } = self.span;
+        let end = self.span.end();
         let released = if thread.period.is_some() { thread.release_of(iteration.into()) } else { start };
         // While the host is still at it, it may submit more.
         let (submitted, finished) = (end.is_some(), end.and(self.finished));

@@ -1,15 +1,17 @@
 //! The host threads of a scenario, such as the examiner's.
 
+mod waiting;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, RunError, Simulation, SubmitError, Target};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
-use crate::trace::Trace;
-use crate::workload::{Kernel, OperationId, OperationKind, Origin, StreamSpec};
+use crate::trace::{NEVER, Trace};
+use crate::workload::{Kernel, OperationId, OperationKind, Origin, StreamId, StreamSpec};
+use waiting::Waiting;
 
 /// Runs the threads of a scenario.
 ///
@@ -24,14 +26,16 @@ pub struct ProgramHost<'a> {
     /// Room for those whose turn it is.
     turn: Vec<usize>,
     /// For each operation that threads wait for, the last of them; each knows the one before it.
-    waiting_for: FxHashMap<u32, usize>,
+    waiting_for: Waiting,
     /// Threads that wait for the device, with the number of operations submitted before each one's call, which
     /// ascends.
     waiting_for_device: VecDeque<(usize, usize)>,
     barriers: BTreeMap<BarrierId, Barrier>,
     spans: Vec<IterationSpan>,
-    /// The instant and the number of operations at which steps are counted, and their count.
-    idle_steps: (Instant, usize, u32),
+    /// Steps since time went on or something was submitted.
+    idle_steps: u32,
+    /// The instant of these.
+    idle_since: Instant,
 }
 
 /// Steps at one instant without a submission after which a run is given up.
@@ -48,7 +52,7 @@ struct Thread<'a> {
     /// Index of the present iteration among the spans.
     span: usize,
     /// Who else waits for the same operation.
-    also_waiting: Option<usize>,
+    also_waiting: Option<u32>,
     /// How often each `Repeat` step has gone back.
     repeated: Vec<u64>,
 }
@@ -93,8 +97,16 @@ pub struct IterationSpan {
     pub iteration: u32,
     /// When its first step began.
     pub start: Instant,
+    /// When its last step was done; [`NEVER`] if the run ended before. An `Option` would take half as much again.
+    end: Instant,
+}
+
+impl IterationSpan {
     /// When its last step was done; `None` if the run ended before.
-    pub end: Option<Instant>,
+    #[must_use]
+    pub fn end(&self) -> Option<Instant> {
+        (self.end != NEVER).then_some(self.end)
+    }
 }
 
 /// Why the threads of a scenario cannot run to their end.
@@ -198,20 +210,21 @@ impl<'a> ProgramHost<'a> {
             threads,
             ready: Vec::new(),
             turn: Vec::new(),
-            waiting_for: FxHashMap::default(),
+            waiting_for: Waiting::default(),
             waiting_for_device: VecDeque::new(),
             barriers,
             spans: Vec::new(),
-            idle_steps: (Instant::ZERO, 0, 0),
+            idle_steps: 0,
+            idle_since: Instant::ZERO,
         }
     }
 
     /// Learns that an operation of `gpu` has completed.
     fn completed(&mut self, operation: OperationId, gpu: &impl Target) {
-        let mut waiting = self.waiting_for.remove(&operation.0);
+        let mut waiting = self.waiting_for.remove(operation, gpu.completed_in_a_row());
         while let Some(thread) = waiting {
-            self.ready.push(thread);
-            waiting = self.threads[thread].also_waiting.take();
+            self.ready.push(thread as usize);
+            waiting = self.threads[thread as usize].also_waiting.take();
         }
         while let Some(&(thread, before)) = self.waiting_for_device.front()
             && gpu.completed_in_a_row() >= before
@@ -227,8 +240,10 @@ impl<'a> ProgramHost<'a> {
         while !self.ready.is_empty() {
             // A thread made ready meanwhile waits for the next turn, so that all go on in declaration order.
             std::mem::swap(&mut turn, &mut self.ready);
-            turn.sort_unstable();
-            turn.dedup();
+            if turn.len() > 1 {
+                turn.sort_unstable();
+                turn.dedup();
+            }
             for thread in turn.drain(..) {
                 self.run(thread, gpu)?;
             }
@@ -273,11 +288,11 @@ impl<'a> ProgramHost<'a> {
                     thread.position = Position::At(0);
                     thread.span = self.spans.len();
                     let (thread, iteration) = (to_u32(index), to_u32(thread.iteration));
-                    self.spans.push(IterationSpan { thread, iteration, start: gpu.now(), end: None });
+                    self.spans.push(IterationSpan { thread, iteration, start: gpu.now(), end: NEVER });
                 }
                 Position::At(step) => {
                     let Some(&action) = program.steps.get(step) else {
-                        self.spans[thread.span].end = Some(gpu.now());
+                        self.spans[thread.span].end = gpu.now();
                         thread.iteration += 1;
                         thread.position = Position::BeforeIteration;
                         continue;
@@ -293,12 +308,8 @@ impl<'a> ProgramHost<'a> {
 
     /// Refuses a thread that repeats itself without end at one instant.
     fn count_step(&mut self, gpu: &impl Target) -> Result<(), ProgramError> {
-        let (at, submitted, steps) = &mut self.idle_steps;
-        if (*at, *submitted) != (gpu.now(), gpu.submitted()) {
-            (*at, *submitted, *steps) = (gpu.now(), gpu.submitted(), 0);
-        }
-        *steps += 1;
-        if *steps > MAX_IDLE_STEPS {
+        self.idle_steps += 1;
+        if self.idle_steps > MAX_IDLE_STEPS {
             return Err(ProgramError::HostStandsStill { at: gpu.now(), most: MAX_IDLE_STEPS });
         }
         Ok(())
@@ -307,13 +318,10 @@ impl<'a> ProgramHost<'a> {
     /// Performs one step. Says whether the thread can go on at once.
     fn perform(&mut self, index: usize, step: usize, action: Step, gpu: &mut impl Target) -> Result<bool, SubmitError> {
         let thread = &mut self.threads[index];
-        let origin = Origin { thread: to_u32(index), iteration: to_u32(thread.iteration) };
         match action {
-            Step::Launch(kernel, stream) => {
-                thread.last = Some(gpu.submit(stream, OperationKind::Kernel(kernel), origin)?);
-            }
-            Step::Copy(copy, stream) => thread.last = Some(gpu.submit(stream, OperationKind::Copy(copy), origin)?),
-            Step::Memset(stream) => thread.last = Some(gpu.submit(stream, OperationKind::Memset, origin)?),
+            Step::Launch(kernel, stream) => self.submit(index, stream, OperationKind::Kernel(kernel), gpu)?,
+            Step::Copy(copy, stream) => self.submit(index, stream, OperationKind::Copy(copy), gpu)?,
+            Step::Memset(stream) => self.submit(index, stream, OperationKind::Memset, gpu)?,
             Step::AwaitLast => {
                 let last = thread.last;
                 return Ok(self.satisfied(index, last, gpu));
@@ -343,11 +351,26 @@ impl<'a> ProgramHost<'a> {
         Ok(true)
     }
 
+    /// G1: a thread submits an operation.
+    fn submit(
+        &mut self,
+        index: usize,
+        stream: StreamId,
+        kind: OperationKind,
+        gpu: &mut impl Target,
+    ) -> Result<(), SubmitError> {
+        let thread = &mut self.threads[index];
+        let origin = Origin { thread: to_u32(index), iteration: to_u32(thread.iteration) };
+        thread.last = Some(gpu.submit(stream, kind, origin)?);
+        self.idle_steps = 0;
+        Ok(())
+    }
+
     /// Whether `operation` has completed; if not, the thread will be told.
     fn satisfied(&mut self, index: usize, operation: Option<OperationId>, gpu: &impl Target) -> bool {
         match operation.filter(|&operation| !gpu.is_complete(operation)) {
             Some(operation) => {
-                self.threads[index].also_waiting = self.waiting_for.insert(operation.0, index);
+                self.threads[index].also_waiting = self.waiting_for.insert(operation, to_u32(index));
                 false
             }
             None => true,
@@ -395,8 +418,14 @@ impl Host for ProgramHost<'_> {
     type Error = ProgramError;
 
     fn start(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
-        for (token, thread) in (0..).zip(&self.threads) {
-            gpu.wake_at(Instant::ZERO + thread.program.release, token);
+        for (index, thread) in self.threads.iter_mut().enumerate() {
+            // One that does nothing is over from the start, and its release is no event that a run could still have to
+            // come to; but others may wait for it at a barrier until it is released.
+            if thread.program.never_runs() && thread.program.barriers().next().is_none() {
+                thread.position = Position::Ended;
+            } else {
+                gpu.wake_at(Instant::ZERO + thread.program.release, index as u64);
+            }
         }
         Ok(())
     }
@@ -412,6 +441,9 @@ impl Host for ProgramHost<'_> {
     }
 
     fn act(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+        if self.idle_since != gpu.now() {
+            (self.idle_since, self.idle_steps) = (gpu.now(), 0);
+        }
         self.go_on(gpu)
     }
 }

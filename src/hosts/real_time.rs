@@ -7,14 +7,12 @@ mod activations;
 mod grid;
 mod job;
 mod ready_queue;
-mod run;
 mod synchronized;
 
 pub use activations::Activations;
 pub use grid::{Grid, GridError};
 pub use job::{JobId, TaskJob};
 pub use ready_queue::{JobPriority, Policy, ReadyQueue};
-pub use run::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 pub use synchronized::Synchronized;
 
 #[cfg(test)]

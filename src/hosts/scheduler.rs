@@ -5,13 +5,13 @@ use std::fmt;
 use thiserror::Error;
 
 use super::global_edf::global_edf;
-use super::gpu_evr::{EvrRules, GpuEvr, MAX_SMS};
+use super::gpu_evr::{EvrLog, EvrRules, GpuEvr, MAX_SMS};
 use super::plain_streams::plain_streams;
 use super::timegraph::timegraph;
 use super::usage_sums::{UsageDetail, UsageSums};
 use crate::applications::{ApplicationSet, Usage};
 use crate::device::Device;
-use crate::gpu::{Gpu, GpuOptions, Observer, RunError, SmBack};
+use crate::gpu::{Gpu, GpuOptions, Observer, RunError, Simulation, SmBack};
 use crate::trace::Trace;
 
 /// A scheduler of applications.
@@ -107,6 +107,17 @@ impl fmt::Display for Scheduler {
 pub fn run_applications(set: &ApplicationSet, scheduler: Scheduler, rules: EvrRules) -> Result<Trace, ScheduleError> {
     let gpu = run_observed(set, scheduler, rules, Gpu::new(&set.device, GpuOptions::default()))?;
     Ok(gpu.into_trace())
+}
+
+/// As [`run_applications`] under GPU-EvR, with what the framework knew.
+///
+/// # Errors
+/// As [`run_applications`].
+pub fn run_gpu_evr(set: &ApplicationSet, rules: EvrRules) -> Result<(Trace, EvrLog), ScheduleError> {
+    Scheduler::GpuEvr.check(&set.device)?;
+    let gpu = Gpu::new(&set.device, GpuOptions::default());
+    let (trace, _, host) = Simulation::new(gpu, GpuEvr::new(set, rules)).run()?;
+    Ok((trace, host.into_log()))
 }
 
 /// Runs all injections of `set` to their end and gives what [`Outcome::of_usage`](crate::applications::Outcome) needs.

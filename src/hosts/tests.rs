@@ -2,7 +2,7 @@
 
 use crate::device::{BlockShape, Device};
 use crate::gpu::{Ended, RunError};
-use crate::hosts::{ProgramError, Run, simulate};
+use crate::hosts::{IterationSpan, ProgramError, Run, simulate};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
@@ -190,6 +190,14 @@ fn threads_meet_at_the_barrier_after_their_release_in_every_iteration() {
 }
 
 #[test]
+fn a_thread_that_never_runs_has_no_release_beyond_the_horizon() {
+    let idle = HostThread { iterations: Some(0), ..thread(20, &[launch(1)]) };
+    let mut scenario = scenario(vec![thread(0, &[launch(1)]), idle]);
+    scenario.horizon = Some(ns(15));
+    assert_eq!(simulate(&scenario).expect("it runs").ended, Ended::Done);
+}
+
+#[test]
 fn what_has_not_happened_at_the_horizon_has_no_instant() {
     let mut scenario = scenario(vec![thread(0, &[launch(1), launch(2), Step::AwaitLast]), thread(11, &[launch(1)])]);
     scenario.horizon = Some(ns(10));
@@ -197,7 +205,7 @@ fn what_has_not_happened_at_the_horizon_has_no_instant() {
     assert_eq!((run.ended, run.trace.end().as_ns()), (Ended::Horizon, 10));
     let finishes: Vec<_> = run.trace.operations().iter().map(OperationRecord::finish).collect();
     assert_eq!(finishes, [Some(Instant::from_ns(10)), None]);
-    assert_eq!(run.iterations.iter().map(|span| span.end).collect::<Vec<_>>(), [None]);
+    assert_eq!(run.iterations.iter().map(IterationSpan::end).collect::<Vec<_>>(), [None]);
 }
 
 #[test]

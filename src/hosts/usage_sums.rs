@@ -172,7 +172,7 @@ impl Observer for UsageSums {
             if u64::from(all - waves) * turns >= u64::from(all) {
                 return Ok(());
             }
-            end = wave.start + period.checked_mul(u64::from(cycles)).unwrap_or_default();
+            end = wave.start + period.repeated(u64::from(cycles));
         }
         let Some(injection) = self.injection(wave.operation) else { return Ok(()) };
         for part in parts.iter().filter(|part| part.blocks > 0) {

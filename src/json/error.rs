@@ -1,11 +1,6 @@
 //! What is wrong with an input file, and where.
 
-use std::fmt::{self, Write};
-
-use serde_json::value::RawValue;
-
-use super::node::Node;
-use super::object::Object;
+use std::fmt;
 
 /// Something in a JSON text that is not as it should be; its position is an offset \[bytes\] until
 /// [`Document::locate`](super::Document::locate) turns it into a [`JsonError`].
@@ -105,56 +100,10 @@ pub(crate) fn place(text: &str, offset: usize) -> ShownPlace {
     }
 }
 
-/// Turns an offset \[bytes\] in `text` into line, column, path and excerpt.
-pub(super) fn locate(file: &str, text: &str, problem: Problem) -> JsonError {
-    let ShownPlace { line, column, excerpt, excerpt_column } = place(text, problem.offset);
-    JsonError {
-        file: file.to_owned(),
-        line,
-        column,
-        path: path_to(text, floor_char_boundary(text, problem.offset.min(text.len()))),
-        what: problem.what,
-        help: problem.help,
-        excerpt,
-        excerpt_column,
-    }
-}
-
-fn floor_char_boundary(text: &str, mut offset: usize) -> usize {
+/// The start of the character at `offset`.
+pub(super) fn floor_char_boundary(text: &str, mut offset: usize) -> usize {
     while !text.is_char_boundary(offset) {
         offset -= 1;
     }
     offset
-}
-
-/// The path of the innermost value that starts at or before `offset` and reaches beyond it.
-fn path_to(text: &str, offset: usize) -> String {
-    let mut path = String::new();
-    // A syntax error leaves nothing to walk through.
-    let Ok(mut raw) = serde_json::from_str::<&RawValue>(text).map(RawValue::get) else {
-        return path;
-    };
-    let start = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
-    while start(raw) != offset {
-        let holds = |child: &Node<'_>| (start(child.raw())..start(child.raw()) + child.raw().len()).contains(&offset);
-        let node = Node::new(raw, text);
-        if let Ok(object) = node.object() {
-            let Some((key, child)) = Object::into_entries(object).into_iter().find(|(_, child)| holds(child)) else {
-                break;
-            };
-            if !path.is_empty() {
-                path.push('.');
-            }
-            path.push_str(&key);
-            raw = child.raw();
-        } else if let Ok(list) = node.list() {
-            let Some((index, child)) = list.into_iter().enumerate().find(|(_, child)| holds(child)) else { break };
-            // Writing to a string cannot fail.
-            let _ = write!(path, "[{index}]");
-            raw = child.raw();
-        } else {
-            break;
-        }
-    }
-    path
 }

@@ -3,54 +3,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::error::{JsonError, Problem, locate};
-use super::object::Object;
+use super::error::Problem;
 use crate::time::{Decimal, DecimalError, Duration};
 
-/// A text that is valid JSON, with the name under which errors mention it.
-#[derive(Debug, Clone, Copy)]
-pub struct Document<'a> {
-    file: &'a str,
-    text: &'a str,
-    root: &'a RawValue,
-}
-
-impl<'a> Document<'a> {
-    /// Checks the syntax of `text`; `file` is the name used in errors.
-    ///
-    /// # Errors
-    /// [`JsonError`] at the place where `text` stops being JSON.
-    pub fn parse(file: &'a str, text: &'a str) -> Result<Self, JsonError> {
-        match serde_json::from_str(text) {
-            Ok(root) => Ok(Self { file, text, root }),
-            Err(error) => {
-                let line_start = match error.line() {
-                    0 | 1 => 0,
-                    line => text.match_indices('\n').nth(line - 2).map_or(text.len(), |(at, _)| at + 1),
-                };
-                // serde_json counts columns in bytes and points behind the character it stumbled over.
-                let offset = line_start + error.column().saturating_sub(1);
-                let what = error.to_string();
-                let what = what.split(" at line ").next().unwrap_or(&what);
-                Err(locate(file, text, Problem { offset, what: format!("not valid JSON: {what}"), help: None }))
-            }
-        }
-    }
-
-    /// The outermost value.
-    #[must_use]
-    pub fn root(&self) -> Node<'a> {
-        Node::new(self.root.get(), self.text)
-    }
-
-    /// The file, line, column and path of a problem found in this document.
-    #[must_use]
-    pub fn locate(&self, problem: Problem) -> JsonError {
-        locate(self.file, self.text, problem)
-    }
-}
-
-/// One value of a [`Document`].
+/// One value of a [`Document`](super::Document).
 #[derive(Debug, Clone, Copy)]
 pub struct Node<'a> {
     raw: &'a str,
@@ -60,6 +16,11 @@ pub struct Node<'a> {
 impl<'a> Node<'a> {
     pub(super) fn new(raw: &'a str, text: &'a str) -> Self {
         Self { raw, text }
+    }
+
+    /// The value `raw`, which stands within this one.
+    pub(super) fn within(&self, raw: &'a str) -> Self {
+        Self::new(raw, self.text)
     }
 
     /// The value as it is written.
@@ -117,17 +78,6 @@ impl<'a> Node<'a> {
     #[must_use]
     pub fn is_string(&self) -> bool {
         self.raw.starts_with('"')
-    }
-
-    /// The fields of an object.
-    ///
-    /// # Errors
-    /// [`Problem`] if this is no object, or has a key twice.
-    pub fn object(&self) -> Result<Object<'a>, Problem> {
-        if !self.is_object() {
-            return Err(self.expected("an object"));
-        }
-        Object::parse(*self, self.text)
     }
 
     /// The elements of a list.

@@ -27,12 +27,12 @@ struct Entry<'a> {
 }
 
 impl<'a> Object<'a> {
-    pub(super) fn parse(node: Node<'a>, text: &'a str) -> Result<Self, Problem> {
+    fn parse(node: Node<'a>) -> Result<Self, Problem> {
         let Fields(fields) =
             serde_json::from_str(node.raw()).map_err(|error| node.problem(format!("expected an object: {error}")))?;
         let mut entries: Vec<Entry<'a>> = Vec::with_capacity(fields.len());
         for (key, raw) in fields {
-            let value = Node::new(raw.get(), text);
+            let value = node.within(raw.get());
             let is_comment = key.starts_with("comment");
             entries.push(Entry { key, value, taken: is_comment });
         }
@@ -97,6 +97,19 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn into_entries(self) -> impl IntoIterator<Item = (Cow<'a, str>, Node<'a>)> {
         self.entries.into_iter().filter(|entry| !entry.key.starts_with("comment")).map(|entry| (entry.key, entry.value))
+    }
+}
+
+impl<'a> Node<'a> {
+    /// The fields of an object.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no object, or has a key twice.
+    pub fn object(&self) -> Result<Object<'a>, Problem> {
+        if !self.is_object() {
+            return Err(self.expected("an object"));
+        }
+        Object::parse(*self)
     }
 }
 

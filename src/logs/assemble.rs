@@ -89,6 +89,7 @@ fn kernel(mut entry: Entry, iteration: u32, drop: &mut impl FnMut(Defect)) -> (O
     let kernel = LoggedKernel {
         name: entry.name.map_or_else(|| Arc::from("kernel"), Arc::from),
         iteration,
+        // Blocks are counted with 32 bits; that more are stated than listed has been said.
         block_count: u32::try_from(stated).unwrap_or(u32::MAX),
         threads,
         shared_memory_bytes: entry.shared_memory_bytes.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(0),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::import::Launches;
+use super::import_options::Launches;
 use super::model::GpuProfile;
 use crate::scenario::{HostThread, Step};
 use crate::time::Duration;

@@ -1,7 +1,7 @@
 //! Columns of reports, each declared once: its name in every format that has it, and how its value is read from a row.
 //!
 //! Formats follow from that, and take rows one by one: a table for people ([`table`]), comma-separated values
-//! ([`write_csv`]), and JSON objects ([`Objects`]). Times are rounded to what people read in tables, and whole
+//! ([`write_csv`]), JSON objects ([`Objects`]), and Markdown (in a file of its own). Times are rounded to what people read in tables, and whole
 //! nanoseconds elsewhere; what is missing is a dash, an empty field, or null.
 
 use std::borrow::Cow;
@@ -75,6 +75,21 @@ impl<R> Column<R> {
     pub(crate) const fn left(self) -> Self {
         Self { to_the_left: true, ..self }
     }
+
+    /// What stands above it in tables, if they have it.
+    pub(super) const fn title(&self) -> Option<&'static str> {
+        self.title
+    }
+
+    /// Whether it stands to the left in tables.
+    pub(super) const fn is_to_the_left(&self) -> bool {
+        self.to_the_left
+    }
+
+    /// Its value in a row, as people read it.
+    pub(super) fn text(&self, row: &R) -> String {
+        (self.cell)(row).for_people()
+    }
 }
 
 /// Writes a line of names, then one for each row, as RFC 4180 has it.
@@ -127,7 +142,7 @@ pub(crate) fn table<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = R>)
         align_right(&mut table, index);
     }
     for row in rows {
-        let cells: Vec<String> = shown.iter().map(|(_, column)| (column.cell)(&row).for_people()).collect();
+        let cells: Vec<String> = shown.iter().map(|(_, column)| column.text(&row)).collect();
         table.add_row(cells);
     }
     table

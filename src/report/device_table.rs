@@ -1,60 +1,48 @@
 //! Devices, for people and for programs.
 
 use std::fmt::Write;
+use std::io;
 
-use super::columns::plain_table;
-use super::csv::field;
+use super::columns::{Column, table, write_csv};
+use super::markdown::write_markdown;
 use crate::device::Device;
 
-const COLUMNS: [&str; 11] = [
-    "device",
-    "board",
-    "cc",
-    "SMs",
-    "threads/SM",
-    "blocks/SM",
-    "registers/SM",
-    "shared bytes/SM",
-    "threads/block",
-    "copy engines",
-    "priorities",
-];
-
-fn cells(device: &Device) -> Vec<String> {
-    vec![
-        device.name.clone(),
-        device.title.clone(),
-        device.compute_capability.clone(),
-        device.sms.to_string(),
-        device.per_sm.threads.to_string(),
-        device.per_sm.blocks.to_string(),
-        device.per_sm.registers.to_string(),
-        device.per_sm.shared_memory_bytes.to_string(),
-        device.per_block.threads.to_string(),
-        device.copy.engines.to_string(),
-        device.priority_levels.to_string(),
+fn columns<'a>() -> [Column<&'a Device>; 11] {
+    [
+        Column::new("device", "device", |device: &&Device| device.name.as_str().into()).left(),
+        Column::new("board", "board", |device: &&Device| device.title.as_str().into()).left(),
+        Column::new("cc", "cc", |device: &&Device| device.compute_capability.as_str().into()),
+        Column::new("SMs", "SMs", |device| device.sms.into()),
+        Column::new("threads/SM", "threads/SM", |device| device.per_sm.threads.into()),
+        Column::new("blocks/SM", "blocks/SM", |device| device.per_sm.blocks.into()),
+        Column::new("registers/SM", "registers/SM", |device| device.per_sm.registers.into()),
+        Column::new("shared bytes/SM", "shared bytes/SM", |device| device.per_sm.shared_memory_bytes.into()),
+        Column::new("threads/block", "threads/block", |device| device.per_block.threads.into()),
+        Column::new("copy engines", "copy engines", |device| device.copy.engines.into()),
+        Column::new("priorities", "priorities", |device| device.priority_levels.into()),
     ]
 }
 
 /// One line per device.
 #[must_use]
 pub fn list(devices: &[Device]) -> String {
-    let mut table = plain_table(&COLUMNS, 2..COLUMNS.len());
-    for device in devices {
-        table.add_row(cells(device));
-    }
-    table.trim_fmt() + "\n"
+    table(&columns(), devices).trim_fmt() + "\n"
 }
 
 /// The same as comma-separated values.
-#[must_use]
-pub fn csv(devices: &[Device]) -> String {
-    let mut text = COLUMNS.join(",") + "\n";
-    for device in devices {
-        let fields: Vec<String> = cells(device).iter().map(|cell| field(cell).into_owned()).collect();
-        text += &(fields.join(",") + "\n");
-    }
-    text
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn csv(devices: &[Device], out: impl io::Write) -> io::Result<()> {
+    write_csv(&columns(), devices, out)
+}
+
+/// The same as a table in Markdown.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn markdown(devices: &[Device], out: impl io::Write) -> io::Result<()> {
+    write_markdown(&columns(), devices, out)
 }
 
 /// All devices in one JSON list, each as its device file.
@@ -64,16 +52,39 @@ pub fn json(devices: &[Device]) -> String {
     format!("[{}]", files.join(",\n"))
 }
 
+/// A number of a device: its key, its value, and whether it has a source.
+type Limit = (String, String, &'static str);
+
+fn limits(device: &Device) -> impl Iterator<Item = Limit> {
+    device.entries().into_iter().map(|(key, value)| {
+        let from = provenance(device, &key);
+        (key, value, from)
+    })
+}
+
+fn limit_columns() -> [Column<Limit>; 3] {
+    [
+        Column::table("limit", |limit: &Limit| limit.0.as_str().into()).left(),
+        Column::table("value", |limit: &Limit| limit.1.as_str().into()),
+        Column::table("from", |limit: &Limit| limit.2.into()).left(),
+    ]
+}
+
+/// The numbers of one device as a table in Markdown, without the texts below that of [`one`].
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn one_markdown(device: &Device, out: impl io::Write) -> io::Result<()> {
+    write_markdown(&limit_columns(), limits(device), out)
+}
+
 /// Every number of one device, with its source or the note that it is assumed.
 #[must_use]
 pub fn one(device: &Device) -> String {
     let mut text = format!("{}: {}\n\n", device.name, device.title);
-    let mut table = plain_table(&["limit", "value", "from"], 1..2);
-    for (key, value) in device.entries() {
-        table.add_row(vec![key.clone(), value, provenance(device, &key)]);
-    }
+    let limits = table(&limit_columns(), limits(device));
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", table.trim_fmt());
+    let _ = writeln!(text, "{}", limits.trim_fmt());
     let mut section = |title: &str, notes: &std::collections::BTreeMap<String, String>| {
         if !notes.is_empty() {
             let _ = writeln!(text, "\n{title}");
@@ -88,13 +99,13 @@ pub fn one(device: &Device) -> String {
 }
 
 /// Whether a number has a source; the most specific entry that covers it decides.
-fn provenance(device: &Device, key: &str) -> String {
+fn provenance(device: &Device, key: &str) -> &'static str {
     let covers = |noted: &&String| key == noted.as_str() || key.starts_with(&format!("{noted}."));
     let length =
         |notes: &std::collections::BTreeMap<String, String>| notes.keys().filter(covers).map(String::len).max();
     match (length(&device.sources), length(&device.assumptions)) {
-        (source, assumption) if assumption > source => "assumption".to_owned(),
-        (Some(_), _) => "source".to_owned(),
-        _ => "no source stated".to_owned(),
+        (source, assumption) if assumption > source => "assumption",
+        (Some(_), _) => "source",
+        _ => "no source stated",
     }
 }

@@ -35,7 +35,7 @@ pub fn examiner_logs<'a>(summary: &Summary<'a>, iterations: &[IterationSpan]) ->
             kernels: Vec::new(),
         })
         .collect();
-    for span in iterations.iter().filter(|span| span.end.is_some()) {
+    for span in iterations.iter().filter(|span| span.end().is_some()) {
         if let Some(log) = list.get_mut(span.thread as usize) {
             log.iterations.push(*span);
         }
@@ -82,7 +82,7 @@ impl ExaminerLog<'_> {
         write!(out, "\"times\": [{{}}")?;
         let mut kernels = self.kernels.iter().peekable();
         for span in &self.iterations {
-            let (start, end) = (seconds(span.start), seconds(span.end.unwrap_or(span.start)));
+            let (start, end) = (seconds(span.start), seconds(span.end().unwrap_or(span.start)));
             write!(
                 out,
                 ",\n{{\"copy_in_times\": [{start},{start}], \"execute_times\": [{start},{end}], \

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::io;
 
 use super::columns::{Column, table, write_csv};
+use super::markdown::write_markdown;
 use crate::audit::{AuditReport, Finding};
 
 fn columns<'f>() -> [Column<&'f Finding>; 12] {
@@ -29,6 +30,14 @@ fn columns<'f>() -> [Column<&'f Finding>; 12] {
 /// Whatever `out` refuses.
 pub fn finding_csv(findings: &[Finding], out: impl io::Write) -> io::Result<()> {
     write_csv(&columns(), findings, out)
+}
+
+/// All findings as a table in Markdown.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn finding_markdown(findings: &[Finding], out: impl io::Write) -> io::Result<()> {
+    write_markdown(&columns(), findings, out)
 }
 
 /// Findings shown in a table.

@@ -5,6 +5,7 @@ use std::io;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::columns::{Cell, Column, Objects, table, write_csv};
+use super::markdown::write_markdown;
 use crate::analysis::{OccupancyEntry, OccupancyReport};
 
 fn columns<'e>() -> [Column<&'e OccupancyEntry>; 14] {
@@ -53,6 +54,14 @@ pub fn occupancy_table(report: &OccupancyReport) -> String {
 /// Whatever `out` refuses.
 pub fn occupancy_csv(report: &OccupancyReport, out: impl io::Write) -> io::Result<()> {
     write_csv(&columns(), &report.entries, out)
+}
+
+/// The same in Markdown.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn occupancy_markdown(report: &OccupancyReport, out: impl io::Write) -> io::Result<()> {
+    write_markdown(&columns(), &report.entries, out)
 }
 
 /// The whole as one JSON document.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::io;
 
 use super::columns::{Column, table, write_csv};
+use super::markdown::write_markdown;
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES};
 use crate::profile::short_name;
 use crate::time::Instant;
@@ -69,4 +70,12 @@ pub fn profile_audit_table(audit: &ProfileAudit) -> String {
 /// Whatever `out` refuses.
 pub fn profile_audit_csv(audit: &ProfileAudit, out: impl io::Write) -> io::Result<()> {
     write_csv(&columns(), &audit.cases, out)
+}
+
+/// The same in Markdown.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn profile_audit_markdown(audit: &ProfileAudit, out: impl io::Write) -> io::Result<()> {
+    write_markdown(&columns(), &audit.cases, out)
 }

@@ -6,6 +6,7 @@ use std::io;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::columns::{Column, Objects, table, write_csv};
+use super::markdown::write_markdown;
 use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::profile::{BlockTimeSource, short_name};
 use crate::time::Duration;
@@ -74,6 +75,14 @@ pub fn profile_replay_table(replay: &ProfileReplay) -> String {
 /// Whatever `out` refuses.
 pub fn profile_replay_csv(replay: &ProfileReplay, out: impl io::Write) -> io::Result<()> {
     write_csv(&columns(), &replay.kernels, out)
+}
+
+/// The same in Markdown.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn profile_replay_markdown(replay: &ProfileReplay, out: impl io::Write) -> io::Result<()> {
+    write_markdown(&columns(), &replay.kernels, out)
 }
 
 /// The whole as one JSON document.

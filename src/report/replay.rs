@@ -6,6 +6,7 @@ use std::io;
 use serde::Serialize;
 
 use super::columns::{Cell, Column, table, write_csv};
+use super::markdown::write_markdown;
 use crate::experiments::replay::{KernelComparison, Replay};
 use crate::logs::Dropped;
 
@@ -83,6 +84,14 @@ fn milliseconds<'r>(ns: Option<i64>) -> Cell<'r> {
 /// Whatever `out` refuses.
 pub fn replay_csv(replay: &Replay, out: impl io::Write) -> io::Result<()> {
     write_csv(&columns(), &replay.kernels, out)
+}
+
+/// The kernels of [`replay_table`] in Markdown.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn replay_markdown(replay: &Replay, out: impl io::Write) -> io::Result<()> {
+    write_markdown(&columns(), &replay.kernels, out)
 }
 
 /// The kernels for people, and the figures over all blocks.

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::columns::{Column, write_csv};
+use crate::experiments::nearest_rank;
 use crate::hosts::{DeadlineOutcome, Jobs};
 use crate::scenario::Scenario;
 use crate::time::Duration;
@@ -135,10 +136,4 @@ pub(super) fn response_columns<'a>() -> [Column<Responses<'a>>; 11] {
 /// Whatever `out` refuses.
 pub fn responses_csv(rows: Vec<Responses<'_>>, out: impl Write) -> io::Result<()> {
     write_csv(&response_columns(), rows, out)
-}
-
-/// The smallest of `sorted` values that at least `percent` of 100 of them do not exceed; `None` if there are none.
-pub(super) fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
-    let rank = (sorted.len() * percent.min(100)).div_ceil(100).max(1);
-    sorted.get(rank - 1).copied()
 }

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::columns::plain_table;
 use super::csv::field as csv_field;
-use crate::experiments::study::{Measure, PointSummary, Study, StudySummary};
+use crate::experiments::Measure;
+use crate::experiments::study::{PointSummary, Study, StudySummary};
 
 /// Names of all measures, in the order in which points have them.
 pub(super) fn names(summary: &StudySummary) -> Vec<&'static str> {

@@ -1,9 +1,11 @@
 //! Tables and plain text for people.
 
 use std::fmt::Write;
+use std::io;
 
 use super::columns::{self, Column};
 use super::kernels::{CopyRow, KernelRow, copy_columns, kernel_columns};
+use super::markdown::write_markdown;
 use super::responses::{Responses, response_columns, responses};
 use super::rule_log::{Firing, rule_log};
 use super::state::State;
@@ -31,6 +33,24 @@ pub fn kernel_table(summary: &Summary<'_>) -> String {
         add_rest(&mut text, rest, "streams and hosts");
     }
     text
+}
+
+/// The tables of [`kernel_table`] in Markdown, with all rows.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn kernel_markdown(summary: &Summary<'_>, mut out: impl io::Write) -> io::Result<()> {
+    write_markdown(&kernel_columns(), KernelRow::of(*summary), &mut out)?;
+    if summary.copies().next().is_some() {
+        writeln!(out)?;
+        write_markdown(&copy_columns(), CopyRow::of(*summary), &mut out)?;
+    }
+    let rows = responses(summary.scenario, &summary.jobs());
+    if rows.iter().any(Responses::is_worth_showing) {
+        writeln!(out)?;
+        write_markdown(&response_columns(), rows, &mut out)?;
+    }
+    Ok(())
 }
 
 /// Rows beyond which a table is no longer something to read.

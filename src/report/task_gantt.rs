@@ -2,7 +2,7 @@
 
 use crate::draw::theme::{self, Colour, Fill, Theme, series_fill};
 use crate::draw::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet, Stroke, round_ticks};
-use crate::hosts::real_time::TaskRun;
+use crate::hosts::TaskRun;
 use crate::tasks::{Reservations, TaskSet};
 use crate::workload::OperationId;
 

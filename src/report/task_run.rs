@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::columns::{Cell, Column, csv_text, table};
-use super::responses::nearest_rank;
-use crate::hosts::real_time::{TaskJob, TaskRun};
+use crate::experiments::nearest_rank;
+use crate::hosts::TaskRun;
+use crate::hosts::real_time::TaskJob;
 use crate::tasks::TaskSet;
 use crate::time::Instant;
 use crate::trace::OperationRecord;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::columns::{Column, table, write_csv};
-use crate::analysis::{JobVerdict, SporadicVerdict, Verdict};
+use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
 
 /// Rows beyond which a table is no longer something to read.
 const MAX_ROWS: usize = 1_000;
@@ -32,15 +32,33 @@ fn stream_columns<'a>() -> [Column<&'a SporadicVerdict>; 7] {
     ]
 }
 
+fn requirement_columns<'a>() -> [Column<&'a RequirementVerdict>; 6] {
+    [
+        Column::table("requirement", |row: &&RequirementVerdict| row.requirement.as_str().into()).left(),
+        Column::table("of", |row: &&RequirementVerdict| row.target.as_str().into()).left(),
+        Column::table("at most", |row| row.limit_ns.into()),
+        Column::table("worst found", |row| row.worst_found_ns.into()),
+        Column::table("bound", |row| row.bound_ns.into()),
+        Column::table("verdict", |row: &&RequirementVerdict| row.verdict.map_or(NOT_ON_GPU, Verdict::name).into())
+            .left(),
+    ]
+}
+
+/// What stands for the verdict on a requirement of which nothing runs on the GPU.
+const NOT_ON_GPU: &str = "not on the GPU";
+
+/// What is counted of jobs and streams, and what is said of those that have none.
+const DEADLINES: (&str, &str) = ("deadlines", "without a deadline");
+
 /// How many are proven, missed and open: what a reader wants to know first.
-fn counts(verdicts: &[Option<Verdict>]) -> String {
+fn counts(what: &str, without: &str, verdicts: &[Option<Verdict>]) -> String {
     let of = |wanted: Option<Verdict>| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     let [proven, missed, open] = [Verdict::Proven, Verdict::Missed, Verdict::Open].map(|verdict| of(Some(verdict)));
     let without = match of(None) {
         0 => String::new(),
-        count => format!("; {count} without a deadline"),
+        count => format!("; {count} {without}"),
     };
-    format!("deadlines: {proven} proven, {missed} missed, {open} open{without}\n")
+    format!("{what}: {proven} proven, {missed} missed, {open} open{without}\n")
 }
 
 /// The verdicts on jobs as a table, and how many there are of each kind.
@@ -50,10 +68,10 @@ pub fn verdict_table(jobs: &[JobVerdict]) -> String {
     let rows = table(&job_columns(), jobs.iter().take(MAX_ROWS)).trim_fmt();
     let more = match rest {
         0 => String::new(),
-        rest => format!(" ... and {rest} more jobs; --format json lists all of them\n"),
+        rest => format!(" ... and {rest} more jobs; --verdicts --format csv lists all of them\n"),
     };
     let verdicts: Vec<Option<Verdict>> = jobs.iter().map(|job| job.verdict).collect();
-    format!("{rows}\n{more}{}", counts(&verdicts))
+    format!("{rows}\n{more}{}", counts(DEADLINES.0, DEADLINES.1, &verdicts))
 }
 
 /// The verdicts on jobs as CSV; times in ns, empty where there is none.
@@ -68,7 +86,7 @@ pub fn verdict_csv(jobs: &[JobVerdict], out: impl Write) -> io::Result<()> {
 #[must_use]
 pub fn sporadic_table(streams: &[SporadicVerdict]) -> String {
     let verdicts: Vec<Option<Verdict>> = streams.iter().map(|stream| stream.verdict).collect();
-    format!("{}\n{}", table(&stream_columns(), streams).trim_fmt(), counts(&verdicts))
+    format!("{}\n{}", table(&stream_columns(), streams).trim_fmt(), counts(DEADLINES.0, DEADLINES.1, &verdicts))
 }
 
 /// The verdicts on sporadic streams as CSV; times in ns, empty where there is none.
@@ -77,4 +95,32 @@ pub fn sporadic_table(streams: &[SporadicVerdict]) -> String {
 /// Whatever `out` refuses.
 pub fn sporadic_csv(streams: &[SporadicVerdict], out: impl Write) -> io::Result<()> {
     write_csv(&stream_columns(), streams, out)
+}
+
+/// The verdicts on an AMALTHEA model's requirements as a table, and how many there are of each kind; empty without any.
+#[must_use]
+pub fn requirement_table(requirements: &[RequirementVerdict]) -> String {
+    if requirements.is_empty() {
+        return String::new();
+    }
+    let verdicts: Vec<Option<Verdict>> = requirements.iter().map(|one| one.verdict).collect();
+    let counts = counts("requirements", NOT_ON_GPU, &verdicts);
+    format!("{}\n{counts}", table(&requirement_columns(), requirements).trim_fmt())
+}
+
+/// Why requirements are open although the bound meets them: each reason once, with the requirements of which it holds.
+#[must_use]
+pub fn requirement_notes(requirements: &[RequirementVerdict]) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for one in requirements.iter().filter(|one| one.verdict == Some(Verdict::Open)) {
+        for doubt in &one.doubts {
+            match reasons.iter_mut().find(|(reason, _)| reason == doubt) {
+                Some((_, names)) => names.push(&one.requirement),
+                None => reasons.push((doubt, vec![&one.requirement])),
+            }
+        }
+    }
+    let note =
+        |(reason, names): (&str, Vec<&str>)| format!("open though the bound meets it: {}: {reason}", names.join(", "));
+    reasons.into_iter().map(note).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::model::{BarrierId, HostThread, Scenario};
 use super::options::{BlockDurations, ReadOptions};
 use super::timing::Timing;
-use crate::device::Device;
+use crate::device::{Device, SmMask};
 use crate::time::Duration;
 use crate::workload::{Catalogue, Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec, WorkloadError};
 
@@ -69,7 +69,12 @@ impl<'a> ScenarioBuilder<'a> {
     /// # Errors
     /// [`WorkloadError`] if the device does not have such a stream.
     pub fn add_stream(&mut self, stream: StreamSpec) -> Result<StreamId, WorkloadError> {
-        self.scenario.catalogue.add_stream(stream)
+        let without_effect = self.mask_without_effect("stream", &stream.name, stream.sm_mask);
+        let added = self.scenario.catalogue.add_stream(stream)?;
+        if let Some(note) = without_effect {
+            self.note(note);
+        }
+        Ok(added)
     }
 
     /// Adds a kernel, after the user's variation is applied to its block time.
@@ -78,7 +83,20 @@ impl<'a> ScenarioBuilder<'a> {
     /// [`WorkloadError`] if one of its blocks could never run.
     pub fn add_kernel(&mut self, mut kernel: Kernel) -> Result<KernelId, WorkloadError> {
         kernel.duration = self.options.vary(kernel.duration).ok_or(WorkloadError::BlockTime)?;
-        self.scenario.catalogue.add_kernel(kernel)
+        let without_effect = self.mask_without_effect("kernel", &kernel.name, kernel.sm_mask);
+        let added = self.scenario.catalogue.add_kernel(kernel)?;
+        if let Some(note) = without_effect {
+            self.note(note);
+        }
+        Ok(added)
+    }
+
+    /// What to say of a mask that somebody wrote to keep SMs free, and that keeps none free on this device.
+    fn mask_without_effect(&self, what: &str, name: &str, mask: Option<SmMask>) -> Option<String> {
+        let (mask, device) = (mask?, self.device());
+        mask.leaves_all(device).then(|| {
+            format!("the SM mask {mask} of {what} {name:?} removes none of the {} SMs of {}", device.sms, device.name)
+        })
     }
 
     /// Gives each block of a kernel a time of its own; blocks past the end of the list take the kernel's.

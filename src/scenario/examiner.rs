@@ -3,13 +3,14 @@
 //! What its keys mean is in `docs/examiner.md`. Each benchmark becomes one host thread with one stream; unknown keys
 //! are errors, as they are for the examiner itself.
 
+mod behaviour;
 mod benchmark;
 mod file;
 mod log_names;
-mod logs;
 mod multikernel;
+mod reading;
 mod spin;
 mod stream_action;
 
-pub(super) use file::read;
-pub use logs::{BenchmarkLog, ExaminerLogs, KernelSync};
+pub use super::examiner_logs::{BenchmarkLog, ExaminerLogs, KernelSync};
+pub(super) use file::{KEYS, read};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::examiner::ExaminerLogs;
+use super::examiner_logs::ExaminerLogs;
 use super::expected::Expected;
 use crate::device::Device;
 use crate::time::{Duration, Instant};
@@ -115,6 +115,9 @@ pub struct HostThread {
     pub time_limit: Option<Duration>,
     /// From one iteration's release to the next.
     pub period: Option<Duration>,
+    /// How much later than its arrival, every period, an iteration may be released at most. Runs have none; bounds over
+    /// all phasings do ([`sporadic_bounds`](crate::analysis::sporadic_bounds)).
+    pub jitter: Duration,
     /// By when an iteration's operations, copies included, should have finished, counted from its release; without a
     /// period from its beginning, after its barrier.
     pub deadline: Option<Duration>,
@@ -134,6 +137,7 @@ impl HostThread {
             iterations: Some(1),
             time_limit: None,
             period: None,
+            jitter: Duration::ZERO,
             deadline: None,
             barrier: None,
             steps,
@@ -177,6 +181,12 @@ impl HostThread {
         let first = Instant::ZERO + self.release;
         let Some(period) = self.period else { return first };
         period.checked_mul(iteration).map_or(Instant::MAX, |passed| first + passed)
+    }
+
+    /// Whether no iteration ever begins: none is asked for, or there is no time for one.
+    #[must_use]
+    pub fn never_runs(&self) -> bool {
+        self.iterations == Some(0) || self.time_limit == Some(Duration::ZERO)
     }
 
     /// Whether an iteration submits anything to the GPU.

@@ -9,8 +9,9 @@ mod file;
 mod hosts;
 mod kernels;
 mod operations;
+mod reading;
 mod streams;
 mod write;
 
-pub(super) use file::read;
+pub(super) use file::{FORMAT, read};
 pub use write::NotNative;

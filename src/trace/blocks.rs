@@ -42,7 +42,7 @@ impl RepeatedRun {
     /// When the last of them completed.
     #[must_use]
     pub fn end(&self) -> Instant {
-        self.first.start + self.duration().checked_mul(u64::from(self.times)).unwrap_or_default()
+        self.first.start + self.duration().repeated(u64::from(self.times))
     }
 
     /// Blocks in all.
@@ -89,13 +89,13 @@ impl Trace {
                 if parts.len() > 1 {
                     let mut choice =
                         Start { cursor: wave.cursor, seed: self.seed, operation: operation.0, first_block };
-                    sequence.choose(self.placement, parts, blocks, &mut choice);
+                    sequence.begin(self.placement, parts, blocks, &mut choice);
                 }
             }
             let (wave, start, first_block) = current?;
             let part = match self.parts_of(wave) {
                 [only] => only,
-                parts => parts.get(*sequence.order.get(next as usize)? as usize)?,
+                parts => parts.get(sequence.next(parts)? as usize)?,
             };
             let index = first_block + next;
             next += 1;
@@ -149,7 +149,7 @@ impl Trace {
             let cycles = self.stretches.get(wave.stretch as usize).map_or(1, |stretch| stretch.cycles);
             let period = self.stretches.get(wave.stretch as usize).map_or(Duration::ZERO, |stretch| stretch.period);
             // Only the last of them can reach beyond the end.
-            let last = wave.start + period.checked_mul(u64::from(cycles - 1)).unwrap_or_default();
+            let last = wave.start + period.repeated(u64::from(cycles - 1));
             let last_time = (last + wave.duration).min(self.end) - last;
             let time = u128::from(wave.duration.as_ns()) * u128::from(cycles - 1) + u128::from(last_time.as_ns());
             self.parts_of(wave).iter().map(move |part| (part.sm, time * u128::from(part.blocks)))

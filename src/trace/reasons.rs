@@ -7,7 +7,7 @@ use super::present::Present;
 use super::queue::{Queue, Stay, stays};
 use super::record::Trace;
 use super::rule::{Rule, Varying};
-use super::waits::Wait;
+use super::wait::Wait;
 use crate::device::{BlockDemand, Device};
 use crate::time::Instant;
 use crate::workload::OperationId;

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::operation::OperationRecord;
-use super::waits::Wait;
+use super::wait::Wait;
 use super::wave::{Stretch, Wave};
 use crate::time::Instant;
 use crate::workload::{Copy, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};

@@ -3,7 +3,7 @@
 use super::operation::{NEVER, OperationRecord};
 use super::record::{Trace, TraceFull};
 use super::rule::Rule;
-use super::waits::Wait;
+use super::wait::Wait;
 use super::wave::{NO_STRETCH, Stretch, Wave};
 use crate::time::{Duration, Instant};
 use crate::workload::{Copy, Kernel, OperationId, OperationKind, Origin, Part, Placement, StreamId, StreamSpec};

@@ -2,27 +2,9 @@
 
 use super::record::Trace;
 use super::rule::Rule;
-use crate::time::{Duration, Instant};
+use super::wait::Wait;
+use crate::time::Instant;
 use crate::workload::{OperationId, OperationKind, StreamId};
-
-/// A time during which an operation waited, and the rule that held it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wait {
-    /// The rule.
-    pub rule: Rule,
-    /// From.
-    pub from: Instant,
-    /// Until; the end of the run for what still waited then.
-    pub to: Instant,
-}
-
-impl Wait {
-    /// How long.
-    #[must_use]
-    pub fn duration(&self) -> Duration {
-        self.to.since(self.from)
-    }
-}
 
 impl Trace {
     /// Why and for how long an operation waited until it was fully dispatched, in order of time.

@@ -4,6 +4,7 @@ mod command;
 mod forms;
 mod malformed;
 mod mutated;
+mod requirements;
 mod scenarios;
 mod shipped;
 mod stimuli;

@@ -1,8 +1,40 @@
 //! The page on how this is built names what there is.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
 use gpusched::trace::Rule;
 
+use imports::{Imports, Module};
+
+mod imports;
+
 const PAGE: &str = include_str!("../../docs/architecture.md");
+
+/// The rooms of `src/`, the lowest first: a room may import only those before it.
+const ROOMS: [&str; 21] = [
+    "schema",
+    "time",
+    "json",
+    "draw",
+    "device",
+    "workload",
+    "tasks",
+    "warps",
+    "trace",
+    "applications",
+    "scenario",
+    "profile",
+    "gpu",
+    "hosts",
+    "logs",
+    "audit",
+    "analysis",
+    "experiments",
+    "report",
+    "figures",
+    "cli",
+];
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -35,4 +67,68 @@ fn a_rule_takes_at_most_three_files() {
     let (_, after) = PAGE.split_once("**A rule**").expect("the page says what a new rule takes");
     let (steps, _) = after.split_once("\n\n").expect("a paragraph ends");
     assert_eq!(steps.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit())).count(), 3);
+}
+
+fn sources() -> Imports {
+    Imports::of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
+}
+
+/// The room of a module, as its height; `None` for the crate's root.
+fn height(module: &Module) -> Option<usize> {
+    let room = module.first()?;
+    let height = ROOMS.iter().position(|known| known == room);
+    Some(height.unwrap_or_else(|| panic!("the room {room} has no place in the order of the rooms")))
+}
+
+#[test]
+fn every_arrow_between_rooms_points_down() {
+    let sources = sources();
+    let arrows = sources.arrows();
+    assert!(arrows.len() > 1000, "only {} arrows found", arrows.len());
+    let up: Vec<String> = arrows
+        .iter()
+        .filter(|(from, to)| height(from).is_some() && height(from) < height(to))
+        .map(|(from, to)| format!("{} imports {}", from.join("/"), to.join("/")))
+        .collect();
+    assert!(up.is_empty(), "arrows that point up:\n{}", up.join("\n"));
+}
+
+#[test]
+fn every_room_is_on_the_page_on_architecture() {
+    let sources = sources();
+    let rooms: BTreeSet<&String> = sources.modules().filter_map(|module| module.first()).collect();
+    for room in ROOMS {
+        assert!(rooms.iter().any(|found| *found == room), "there is no room {room}");
+        assert!(PAGE.contains(&format!("{room}/")) || PAGE.contains(&format!("`{room}`")), "{room} is not on the page");
+    }
+    assert_eq!(rooms.len(), ROOMS.len(), "{rooms:?}");
+}
+
+/// Neighbours are the modules of one parent, each with all that is in it. A parent and what is in it may import each
+/// other.
+#[test]
+fn no_neighbours_import_each_other_in_a_circle() {
+    let sources = sources();
+    let mut neighbours: BTreeMap<&[String], BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+    for (from, to) in sources.arrows() {
+        let common = from.iter().zip(to).take_while(|(one, other)| one == other).count();
+        if common < from.len() && common < to.len() {
+            neighbours.entry(&from[..common]).or_default().entry(&from[common]).or_default().insert(&to[common]);
+        }
+    }
+    let mut circles = Vec::new();
+    for (parent, imported) in &neighbours {
+        for start in imported.keys() {
+            let mut reached = BTreeSet::new();
+            let mut left = vec![start];
+            while let Some(next) = left.pop() {
+                let new = imported.get(next).into_iter().flatten().filter(|target| reached.insert(**target));
+                left.extend(new);
+            }
+            if reached.contains(start) {
+                circles.push(format!("{}/{start}", parent.join("/")));
+            }
+        }
+    }
+    assert!(circles.is_empty(), "in a circle: {circles:?}");
 }

@@ -71,6 +71,19 @@ mod json {
     }
 
     #[test]
+    fn what_is_in_neither_format_is_told_of_both() {
+        for text in ["{}", r#"{"name": "x", "kernels": {}, "streams": []}"#, r#"{"name": "x", "comment": "max_time"}"#]
+        {
+            let error = refusal_with(text, &ReadOptions::default());
+            assert!(error.what.contains("neither of the two formats"), "{error}");
+            let said = error.to_string();
+            assert!(said.contains("\"format\": \"gpusched-scenario/1\"") && said.contains("\"benchmarks\""), "{said}");
+        }
+        // One key of the examiner's is enough to be told what else it asks for.
+        refused(r#"{"name": "x", "benchmarks": []}"#, "", "\"max_iterations\" is missing");
+    }
+
+    #[test]
     fn other_values_than_an_object_are_refused() {
         for text in ["[]", "1", "\"x\"", "null", "true"] {
             refused(text, "", "expected an object");

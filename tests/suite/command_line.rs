@@ -5,7 +5,9 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{directory, gpusched, stderr};
+use gpusched::device::BUILTIN_NAMES;
+
+use crate::common::{directory, gpusched, stderr, stdout};
 
 const TWO_BENCHMARKS: &str = r#"{
   "name": "two", "max_iterations": 2, "max_time": 0, "cuda_device": 0,
@@ -249,4 +251,32 @@ fn a_replayed_log_is_drawn_measured_above_simulated_on_one_axis() {
     assert!(texts.iter().any(|text| text.starts_with("measured: ")), "{texts:?}");
     assert!(texts.contains(&"simulated"), "{texts:?}");
     assert_eq!(texts.iter().filter(|text| text.starts_with("time [")).count(), 2, "both have an axis");
+}
+
+#[test]
+fn markdown_has_the_rows_of_the_tables_for_people() {
+    let figure = "scenarios/rtss2017/figure-8.json";
+    let words = |line: &str| line.split([' ', '|']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    for (command, rows) in [
+        (&["devices"][..], BUILTIN_NAMES.len()),
+        (&["devices", "tx2"], 10),
+        (&["simulate", figure], 8),
+        (&["compare", figure], 8),
+        (&["orders", figure, "--samples", "2"], 8),
+    ] {
+        let output = gpusched(&[command, &["--format", "markdown"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {}", stderr(&output));
+        let table = gpusched(command);
+        let people: Vec<String> = stdout(&table).lines().map(words).collect();
+        let (text, mut found) = (stdout(&output), 0);
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
+            assert!(line.starts_with("| ") && line.ends_with(" |"), "{command:?}: {line}");
+            if number == 1 || line.starts_with("| ---") {
+                continue;
+            }
+            assert!(people.contains(&words(line)), "{command:?}: {line} is not in {people:?}");
+            found += 1;
+        }
+        assert!(found > rows, "{command:?}: {text}");
+    }
 }

@@ -1,5 +1,8 @@
 //! Deadlines in pictures, pages and traces: none that was missed is left out.
 
+use std::sync::atomic::AtomicBool;
+
+use gpusched::analysis::{SearchOptions, Verdict, Watch, judge};
 use gpusched::hosts::{DeadlineOutcome, Run, simulate};
 use gpusched::report::timeline::{LegendSymbol, Timeline, TimelineOptions};
 use gpusched::report::{HtmlTimeline, PerfettoRun, Summary, perfetto_trace};
@@ -107,6 +110,36 @@ fn perfetto_shows_how_late_a_job_was() {
         let slice = shown.asynchronous.iter().find(|slice| slice.name.contains(name)).expect("it is shown");
         assert_eq!((slice.start, slice.end), (from, to));
     }
+}
+
+/// README's example, by hand. A TX2 has 2 x 2048 threads and one copy engine, so each kernel of 4 x 1024 threads fills
+/// it. Camera at 0 ms: copied by 2, computed by 7, copied back by 8. Lidar at 18 ms: copied by 19, its kernel holds the
+/// GPU until 27. Camera at 20 ms: copied by 22, waits until 27, computed by 32, copied back by 33, 13 ms after its
+/// release. Lidar copies nothing back, so nothing is in its way: 9 ms. Shorter blocks make none of the three later: the
+/// lidar's kernel starts at 19 in any case, and the second frame's is ready at 22.
+#[test]
+fn the_example_of_readme_has_the_responses_computed_by_hand() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/deadlines/camera-and-lidar.json");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let (scenario, run) = run_of(&text);
+    let jobs = Summary::of(&scenario, &run).jobs();
+    let ms = |ms: u64| Some(Duration::from_ns(ms * 1_000_000));
+    let responses: Vec<_> = jobs.begun.iter().map(|job| (job.thread, job.iteration, job.response())).collect();
+    let mut sorted = responses.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, [(0, 0, ms(8)), (0, 1, ms(13)), (1, 0, ms(9))]);
+    assert_eq!(jobs.misses(), 1);
+    let stop = AtomicBool::new(false);
+    let watch = Watch { stop: &stop, progress: &|_| {} };
+    let verdicts = judge(&scenario, &SearchOptions::default(), watch).expect("it runs");
+    let known: Vec<_> =
+        verdicts.jobs.iter().map(|job| (&*job.stream, job.worst_found_ns, job.bound_ns, job.verdict)).collect();
+    let expected = [
+        ("camera", ms(8), ms(8), Some(Verdict::Proven)),
+        ("camera", ms(13), ms(13), Some(Verdict::Missed)),
+        ("lidar", ms(9), ms(9), Some(Verdict::Proven)),
+    ];
+    assert_eq!(known, expected);
 }
 
 proptest! {

@@ -86,7 +86,7 @@ fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCa
             thread: span.thread as usize,
             iteration: u64::from(span.iteration),
             start: span.start.as_ns(),
-            end: ns(span.end),
+            end: ns(span.end()),
         })
         .collect();
     prop_assert_eq!(&iterations, &expected.iterations);
@@ -290,6 +290,7 @@ proptest! {
             iterations: Some(200),
             time_limit: None,
             period: None,
+            jitter: Duration::ZERO,
             deadline: None,
             barrier: None,
             steps: vec![Step::Sleep(Duration::from_ns(pause))],

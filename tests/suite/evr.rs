@@ -5,8 +5,8 @@ mod invariants;
 
 use gpusched::applications::{ApplicationSet, Outcome, segments};
 use gpusched::device::Device;
-use gpusched::hosts::gpu_evr::{EvrRules, FullGpu, GpuEvr, Keep, Leftover, UrgentQueue};
-use gpusched::hosts::{ScheduleError, Scheduler, run_applications};
+use gpusched::hosts::gpu_evr::{EvrRules, FullGpu, Keep, Leftover, UrgentQueue};
+use gpusched::hosts::{ScheduleError, Scheduler, run_applications, run_gpu_evr};
 use gpusched::trace::Trace;
 
 fn builtin(name: &str) -> ApplicationSet {
@@ -93,7 +93,7 @@ fn figure_1_a_gives_two_sms_at_its_block_boundary_and_takes_all_when_b_has_ended
 #[test]
 fn figure_1_is_what_equation_4_expects_but_for_the_reallocation() {
     let set = builtin("gpu-evr-figure-1");
-    let (_, log) = GpuEvr::run(&set, EvrRules::default()).expect("it runs");
+    let (_, log) = run_gpu_evr(&set, EvrRules::default()).expect("it runs");
     // A alone on three SMs: 40 ms. B on the one SM that is free: 35 ms, before it gets two more.
     let expected: Vec<u64> = log.expected.iter().map(|time| time.as_ns() / 1_000_000).collect();
     assert_eq!(expected, [40, 35]);
@@ -152,7 +152,7 @@ fn urgent_promotion_prevents_starvation() {
     assert_eq!(low(rules(UrgentQueue::Fifo)), 210);
     // Without promotion it comes after all forty: 800 ms.
     assert_eq!(low(rules(UrgentQueue::Off)), 810);
-    let (_, log) = GpuEvr::run(&set, rules(UrgentQueue::Fifo)).expect("it runs");
+    let (_, log) = run_gpu_evr(&set, rules(UrgentQueue::Fifo)).expect("it runs");
     assert_eq!(log.promoted, [1]);
 }
 

@@ -152,6 +152,43 @@ fn response_times_are_written_as_picture_and_as_table() {
     assert_eq!(table.lines().nth(1), Some("S,0,2,0,24000000,24000000,24000000,24000000,24000000,9000000,2"));
 }
 
+/// A model, a configuration of the examiner and logs become native scenarios that run as their originals do.
+#[test]
+fn all_kinds_of_input_are_converted_to_scenarios_with_the_same_times() {
+    let directory = directory("all_kinds_of_input");
+    let root = env!("CARGO_MANIFEST_DIR");
+    let times = |arguments: &[&str]| -> Vec<(String, serde_json::Value, serde_json::Value)> {
+        let output = gpusched(&[arguments, &["--format", "json"]].concat());
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("an answer");
+        let kernels = document["kernels"].as_array().expect("a list").clone();
+        let finish = |kernel: &serde_json::Value| match &kernel["simulated_finish_ns"] {
+            serde_json::Value::Null => kernel["finish_ns"].clone(),
+            simulated => simulated.clone(),
+        };
+        kernels.iter().map(|one| (one["name"].to_string(), finish(one), one["deadline_ns"].clone())).collect()
+    };
+    let model = format!("{root}/scenarios/amalthea/periodic-with-requirements.amxmi");
+    let logs = format!("{root}/tests/data/logs/two-streams");
+    let config = format!("{logs}/scenario.json");
+    for (input, original) in
+        [(&model, ["simulate", &model]), (&config, ["simulate", &config]), (&logs, ["replay-log", &logs])]
+    {
+        let out = directory.join("native.json").display().to_string();
+        let output = gpusched(&["convert", input, "-o", &out]);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let finishes = |all: Vec<(String, serde_json::Value, serde_json::Value)>| -> Vec<_> {
+            all.into_iter().map(|(_, finish, deadline)| (finish, deadline)).collect()
+        };
+        let (before, after) = (finishes(times(&original)), finishes(times(&["simulate", &out])));
+        assert!(!before.is_empty() && before.iter().all(|(finish, _)| finish.is_u64()), "{input}");
+        assert_eq!(before, after, "{input}");
+        // Whatever is in it can be edited: twice the blocks take longer.
+        let edited = fs::read_to_string(&out).expect("written").replace("\"threads\": 512", "\"threads\": 1024");
+        fs::write(&out, edited).expect("it can be written");
+        assert_eq!(gpusched(&["simulate", &out]).status.code(), Some(0));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

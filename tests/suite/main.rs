@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that fails is meant to panic")]
 
+mod advice;
 mod all_keys;
 mod amalthea;
 mod analysis;
@@ -11,6 +12,7 @@ mod architecture;
 mod audit_oracle;
 mod bad_input;
 mod bounds;
+mod campaign;
 mod channels;
 mod command_line;
 mod common;
@@ -32,6 +34,7 @@ mod html_data;
 mod jobs;
 mod measured_logs;
 mod native;
+mod own_hosts;
 mod perfetto;
 mod picture;
 mod placement;

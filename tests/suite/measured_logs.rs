@@ -171,3 +171,26 @@ fn logs_of_several_runs_are_replayed_one_at_a_time() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("one at a time"));
     assert_eq!(json(&gpusched(&["audit", &folders[0], &folders[1], "--format", "json"]))["checked"]["kernels"], 8);
 }
+
+/// The sound logs, with a scenario that does not say how long the first benchmark's blocks run, nor when it ends: that is
+/// in its log.
+#[test]
+fn block_times_that_a_scenario_lacks_are_taken_from_its_logs() {
+    let unknown = ("scenario.json", "timer_spin.so", "mandelbrot.so");
+    let no_info = ("scenario.json", ", \"additional_info\": 1000000000", "");
+    let endless = ("scenario.json", "\"max_iterations\": 1", "\"max_iterations\": 0");
+    let folder = changed("durations", &[unknown, no_info, endless]);
+    assert_eq!(findings(&folder, &[]), []);
+    let replay = |folder: &str| {
+        let output = gpusched(&["replay-log", folder, "--format", "json"]);
+        let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(notes.contains("streams, copies and host programs are those of"), "{notes}");
+        json(&output)["kernels"].clone()
+    };
+    assert_eq!(replay(&folder.display().to_string()), replay(&format!("{FOLDER}/two-streams")));
+    // With its log gone, nothing says how long its blocks run.
+    fs::remove_file(folder.join("one.json")).expect("it is there");
+    let output = gpusched(&["audit", &folder.display().to_string()]);
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(notes.contains("is not used") && notes.contains("has no log") && !notes.contains("--block"), "{notes}");
+}

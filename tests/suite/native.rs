@@ -4,6 +4,7 @@ use std::path::Path;
 
 use gpusched::device::Device;
 use gpusched::hosts::simulate;
+use gpusched::report::differences;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
@@ -53,7 +54,7 @@ fn the_example_in_the_documentation_reads_runs_and_meets_its_expected_result() {
     // Three jobs of three operations; two iterations of a memset and two launches.
     assert_eq!(trace.operations().len(), 15);
     let expected = scenario.expected.expect("it has one");
-    assert_eq!(expected.differences(&trace), Ok(Vec::new()));
+    assert_eq!(differences(&expected, &trace), Ok(Vec::new()));
 }
 
 #[test]
@@ -208,4 +209,24 @@ fn options_win_over_the_file() {
     };
     let scenario = read_with(fields, &options);
     assert_eq!(settings(&scenario), ("titan-v".to_owned(), Placement::LowestId, 4, Some(ms(5))));
+}
+
+#[test]
+fn a_mask_that_removes_no_sm_of_this_device_is_noted_and_one_that_does_is_not() {
+    // A TX2 has two SMs, each a TPC of its own: bits 0 and 1.
+    let stream = |mask: &str| {
+        format!(
+            r#""streams": [{{"name": "S", "sm_mask": "{mask}", "operations": [{{"kernel": "A"}}, {{"kernel": "B"}}]}}]"#
+        )
+    };
+    let note = |mask: &str| format!("the SM mask {mask} of stream \"S\" removes none of the 2 SMs of tx2");
+    for (mask, shown) in [("0x4", "0x4"), ("0x0", "0x0"), ("~0x3", "~0x3")] {
+        assert_eq!(read(&stream(mask)).notes, [note(shown)]);
+    }
+    for mask in ["0x1", "0x6", "~0x2"] {
+        assert_eq!(read(&stream(mask)).notes, Vec::<String>::new());
+    }
+    // The same mask removes an SM of a larger device.
+    let orin = ReadOptions { device: Device::builtin("orin").expect("it is sound"), ..ReadOptions::default() };
+    assert_eq!(read_with(&stream("0x4"), &orin).notes, Vec::<String>::new());
 }

@@ -72,6 +72,7 @@ fn figure_3() -> Trace {
             iterations: Some(1),
             time_limit: None,
             period: None,
+            jitter: Duration::ZERO,
             deadline: None,
             barrier: None,
             steps,

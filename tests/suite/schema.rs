@@ -17,6 +17,7 @@ use gpusched::json::JsonError;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::schema::{NAMES, json_schema};
 use gpusched::tasks::TaskSet;
+use gpusched::warps::Instance;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -80,7 +81,7 @@ fn every_shipped_scenario_and_every_built_in_device_is_valid() {
         assert_eq!(errors(&validator("study"), &value), Vec::<String>::new(), "{}", file.display());
         read_study(&text).expect("it is sound");
     }
-    assert_eq!(NAMES.len(), 5, "a schema that is added needs tests here");
+    assert_eq!(NAMES.len(), 6, "a schema that is added needs tests here");
 }
 
 /// What stands in for every value in turn.
@@ -185,6 +186,17 @@ const TASKS: &str = r#"{
 fn tasks_reader_and_schema_agree_on_mutated_task_sets() {
     let device = Device::builtin("tx2").expect("sound").expect("built in");
     agree("tasks", TASKS, |text| TaskSet::from_json("mutant.json", text, &device).map(drop));
+}
+
+/// An instance of the warps' makespan with every key there is.
+const WARPS: &str = r#"{
+    "format": "gpusched-warps/1", "string": "LC2S", "warps": 4, "warp_size": 32, "uninterrupted": true, "estimate_from": 2,
+    "comment": 1, "units": [{"letter": "L", "count": 16, "comment": 1}, {"letter": "S", "sigma": "1/8", "cycles": 2}, {"letter": "C", "sigma": 2}]
+}"#;
+
+#[test]
+fn warps_reader_and_schema_agree_on_mutated_instances() {
+    agree("warps", WARPS, |text| Instance::from_json("mutant.json", text).map(drop));
 }
 
 /// Application files with every key there is, with arrivals and with a generator.

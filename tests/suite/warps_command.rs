@@ -23,6 +23,48 @@ fn refused(arguments: &[&str]) -> String {
 }
 
 #[test]
+fn figure_1_from_a_file_is_lc_with_half_a_warp_per_cycle_from_options() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/witnesses/cister2012/llc-of-four-warps.json");
+    let by_file = json(&["--instance", file]);
+    // Fig. 1: LC with 16 load/store units for 32 threads is LLC with one warp per cycle.
+    assert_eq!(by_file["transformed"], "LLC");
+    assert_eq!(by_file, json(&["LC", "--warps", "4", "--sigma-l", "1/2"]));
+    assert_eq!(by_file["exact"], json(&["LLC", "--warps", "4"])["exact"]);
+}
+
+#[test]
+fn instances_that_cannot_be_read_are_refused_with_their_place() {
+    let folder = directory("warps-instances");
+    let file = folder.join("instance.json");
+    let path = file.to_str().expect("plain names");
+    let cases = [
+        (r#"{"format": "gpusched-warps/1", "string": "LX", "warps": 4}"#, "unknown"),
+        (
+            r#"{"format": "gpusched-warps/1", "string": "LC", "warps": 4, "units": [{"letter": "L", "count": 5}]}"#,
+            "warp size",
+        ),
+        (
+            r#"{"format": "gpusched-warps/1", "string": "LC", "warps": 4, "units": [{"letter": "L"}, {"letter": "L"}]}"#,
+            "two units",
+        ),
+        (
+            r#"{"format": "gpusched-warps/1", "string": "LC", "warps": 4, "units": [{"letter": "L", "count": 16, "sigma": 1}]}"#,
+            "both",
+        ),
+        (r#"{"format": "gpusched-warps/2", "string": "LC", "warps": 4}"#, "gpusched-warps/1"),
+        (r#"{"format": "gpusched-warps/1", "string": "LC"}"#, "warps"),
+    ];
+    for (text, said) in cases {
+        fs::write(&file, text).expect("it is written");
+        let error = refused(&["--instance", path]);
+        assert!(error.contains("instance.json:1:") && (said == "unknown" || error.contains(said)), "{text}: {error}");
+    }
+    assert!(refused(&["LC", "--warps", "4", "--instance", path]).contains("--instance"));
+    assert!(refused(&["--instance", path, "--sigma-l", "1/2"]).contains("--sigma-l"));
+    assert!(refused(&["LC"]).contains("--warps"));
+}
+
+#[test]
 fn errata_19_by_the_documented_command() {
     let document = json(&["LCL", "--warps", "4", "--estimate-from", "2"]);
     for (key, cycles) in [("pessimistic", 12), ("exact", 9), ("best", 8), ("bound", 9), ("estimate", 8)] {

@@ -12,7 +12,7 @@ use crate::workload::{OperationKind, StreamId};
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
+pub(in crate::analysis) enum Work {
     /// Blocks of a class.
     Kernel { class: usize, blocks: u32, block_time: Duration, best: Duration },
     /// A copy, which takes at most and at least so long on an engine.
@@ -24,7 +24,11 @@ pub(super) enum Work {
 /// One operation.
 #[derive(Debug)]
 pub(super) struct Node {
+    /// Not before.
     pub(super) launched: Instant,
+    /// Not after \[ns\]; [`u64::MAX`]: perhaps never. What is always launched together with something before it in its
+    /// stream need not be later than that, so it has 0.
+    pub(super) launched_by: u64,
     pub(super) work: Work,
     /// Its EE queue, 0 is the highest priority.
     pub(super) level: usize,
@@ -136,6 +140,7 @@ impl Graph {
             graph.streams[stream].push(number);
             graph.nodes.push(Node {
                 launched: record.launched,
+                launched_by: record.launched.as_ns(),
                 work,
                 level,
                 stream,

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::hosts::real_time::{Policy, RunOptions, Strategy, run_tasks};
+use gpusched::hosts::real_time::Policy;
+use gpusched::hosts::{RunOptions, Strategy, run_tasks};
 use gpusched::report::task_gantt::gantt;
 use gpusched::report::task_run::TaskRunReport;
 

@@ -5,77 +5,8 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::applications::Outcome;
+use crate::experiments::statistics::{Moments, Statistic};
 use crate::time::NS_PER_SECOND;
-
-/// Mean and spread of one quantity over the samples.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Statistic {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation of the samples.
-    pub deviation: f64,
-    /// The smallest sample.
-    pub least: f64,
-    /// The largest sample.
-    pub most: f64,
-}
-
-impl Statistic {
-    /// Of these samples; all 0 if there are none.
-    #[must_use]
-    pub fn of(samples: &[f64]) -> Self {
-        let mut moments = Moments::default();
-        for sample in samples {
-            moments.add(*sample);
-        }
-        moments.statistic()
-    }
-}
-
-/// Mean and spread of samples that come one by one (B. P. Welford, "Note on a method for calculating corrected sums of
-/// squares and products", Technometrics 4, 1962): exact enough for any number of them, and nothing is kept.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moments {
-    count: u64,
-    mean: f64,
-    squares: f64,
-    least: f64,
-    most: f64,
-}
-
-impl Default for Moments {
-    fn default() -> Self {
-        Self { count: 0, mean: 0.0, squares: 0.0, least: f64::INFINITY, most: f64::NEG_INFINITY }
-    }
-}
-
-impl Moments {
-    /// Adds a sample.
-    pub fn add(&mut self, sample: f64) {
-        self.count += 1;
-        let before = sample - self.mean;
-        self.mean += before / self.count as f64;
-        self.squares += before * (sample - self.mean);
-        self.least = self.least.min(sample);
-        self.most = self.most.max(sample);
-    }
-
-    /// How many were added.
-    #[must_use]
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Of what was added; all 0 if nothing was.
-    #[must_use]
-    pub fn statistic(&self) -> Statistic {
-        if self.count == 0 {
-            return Statistic { mean: 0.0, deviation: 0.0, least: 0.0, most: 0.0 };
-        }
-        let deviation = if self.count > 1 { (self.squares / (self.count - 1) as f64).sqrt() } else { 0.0 };
-        Statistic { mean: self.mean, deviation, least: self.least, most: self.most }
-    }
-}
 
 /// One scheduler at one number of applications.
 #[derive(Debug, Clone, PartialEq, Serialize)]

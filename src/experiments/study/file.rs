@@ -72,6 +72,7 @@ impl Study {
     /// The grid's values at a point, by axis.
     #[must_use]
     pub fn coordinates(&self, point: u64) -> Vec<&AxisValue> {
+        debug_assert!(usize::try_from(point).is_ok(), "a grid has as many points as it has places in memory");
         let mut rest = usize::try_from(point).unwrap_or(usize::MAX);
         let mut found = Vec::with_capacity(self.axes.len());
         for axis in self.axes.iter().rev() {

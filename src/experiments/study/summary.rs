@@ -8,7 +8,8 @@ use super::file::Study;
 use super::layout::{Place, Shard};
 use super::result_file::CHUNK;
 use super::rows::{Found, Rows};
-use super::tally::{Measure, Tally};
+use super::tally::Tally;
+use crate::experiments::statistics::Measure;
 
 /// What rows say so far.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,8 +8,9 @@ use super::compute::{Experiment, Work, Worker};
 use super::error::StudyError;
 use super::grid::{self, Change, Files, Grid, Parameters};
 use super::layout::{Layout, Shard};
-use super::tally::{Measure, Tally};
+use super::tally::Tally;
 use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted};
+use crate::experiments::statistics::Measure;
 use crate::json::{Node, Problem};
 use crate::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, Utilizations};
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::super::made::{Failure, File, Made};
 use crate::device::Device;
+use crate::experiments::nearest_rank;
 use crate::experiments::response_times::{Figure9, Figure9Set, figure_9 as response_times, figure_10 as preempted};
 use crate::report::response_charts::{figure_9_plot, figure_10_plot};
 
@@ -23,9 +24,8 @@ fn summary(responses: &[u64]) -> String {
     sorted.sort_unstable();
     let ms = |ns: u64| ns as f64 / 1e6;
     let mean = sorted.iter().sum::<u64>() as f64 / 1e6 / sorted.len().max(1) as f64;
-    let rank = (sorted.len() * 99).div_ceil(100).saturating_sub(1);
-    let at = |index: usize| ms(sorted.get(index).copied().unwrap_or_default());
-    format!("mean {mean:.2}, 99th percentile {:.2}, largest {:.2} ms", at(rank), at(sorted.len().saturating_sub(1)))
+    let at_most = |percent| ms(nearest_rank(&sorted, percent).unwrap_or_default());
+    format!("mean {mean:.2}, 99th percentile {:.2}, largest {:.2} ms", at_most(99), at_most(100))
 }
 
 /// How late the scheduler learns of a completion in the second picture, at most: a wave.

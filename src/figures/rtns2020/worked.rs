@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::super::made::{Failure, File, Made};
 use crate::device::Device;
-use crate::hosts::real_time::{Policy, RunOptions, Strategy, run_tasks};
+use crate::hosts::real_time::Policy;
+use crate::hosts::{RunOptions, Strategy, run_tasks};
 use crate::report::chunk_cycle::{Vertex, chunk_cycle};
 use crate::report::task_charts::demand_plot;
 use crate::report::task_gantt::gantt;

@@ -55,12 +55,18 @@ impl SmBack {
         context: &mut Context<'_, O>,
     ) -> Result<(), RunError> {
         let operation = kernel.operation;
-        let time = context.catalogue.kernels()[kernel.kernel.0 as usize].duration;
-        let own_times = context.catalogue.block_times(kernel.kernel);
         let first_block = kernel.blocks - kernel.unassigned;
         let cursor = self.cursor;
         let mut start = Start { cursor, seed: self.seed, operation: operation.0, first_block };
-        if time.varies() || own_times.is_some() {
+        if let Some(duration) = kernel.duration {
+            distribute(self.placement, parts, blocks, &mut start, &mut self.order);
+            self.cursor = start.cursor;
+            // Parts that got nothing would not change the order of the others, unless it is random.
+            let used = if self.placement == Placement::Random { parts.len() } else { partition_used(parts) };
+            self.start_wave(head, (first_block, blocks), &parts[..used], cursor, duration, context)?;
+        } else {
+            let time = context.catalogue.kernels()[kernel.kernel.0 as usize].duration;
+            let own_times = context.catalogue.block_times(kernel.kernel);
             let mut order = std::mem::take(&mut self.order);
             order.choose(self.placement, parts, blocks, &mut start);
             self.cursor = start.cursor;
@@ -68,15 +74,9 @@ impl SmBack {
                 let part = Part { blocks: 1, room: 1, ..parts[chosen as usize] };
                 let own = own_times.and_then(|times| times.get(block as usize)).copied();
                 let duration = own.unwrap_or_else(|| self.block_times.draw(operation, block, time));
-                self.start_wave(head, block, &[part], cursor, duration, context)?;
+                self.start_wave(head, (block, 1), &[part], cursor, duration, context)?;
             }
             self.order = order;
-        } else {
-            distribute(self.placement, parts, blocks, &mut start, &mut self.order);
-            self.cursor = start.cursor;
-            // Parts that got nothing would not change the order of the others, unless it is random.
-            let used = if self.placement == Placement::Random { parts.len() } else { partition_used(parts) };
-            self.start_wave(head, first_block, &parts[..used], cursor, time.worst, context)?;
         }
         let running = &mut self.kernels[head as usize];
         running.unassigned -= blocks;
@@ -94,39 +94,26 @@ impl SmBack {
     fn start_wave<O: Observer>(
         &mut self,
         head: u32,
-        first_block: u32,
+        (first_block, blocks): (u32, u32),
         parts: &[Part],
         cursor: u32,
         duration: Duration,
         context: &mut Context<'_, O>,
     ) -> Result<(), RunError> {
         let RunningKernel { operation, demand, .. } = self.kernels[head as usize];
-        let mut blocks = 0;
         for part in parts {
             self.sms[usize::from(part.sm)].take(&demand, u32::from(part.blocks));
-            blocks += u32::from(part.blocks);
         }
         let end = context.now.checked_add(duration).ok_or(RunError::TimeOverflow { operation })?;
         let wave = NewWave { operation, first_block, blocks, cursor, start: context.now, duration };
         context.observer.wave(&wave, parts)?;
-        let index = self.keep_wave(head, blocks, parts);
-        context.calendar.complete_at(end, Event::Wave(index));
-        Ok(())
-    }
-
-    /// Keeps a wave until it completes.
-    fn keep_wave(&mut self, kernel: u32, blocks: u32, parts: &[Part]) -> u32 {
-        let index = self.free_waves.pop().unwrap_or_else(|| {
-            let place = next_place(self.waves.len());
+        let place = self.free_waves.pop().unwrap_or_else(|| {
             self.waves.push(RunningWave::default());
-            place
+            next_place(self.waves.len() - 1)
         });
-        let wave = &mut self.waves[index as usize];
-        wave.kernel = kernel;
-        wave.blocks = blocks;
-        wave.parts.clear();
-        wave.parts.extend_from_slice(parts);
-        index
+        self.waves[place as usize].renew(head, blocks, parts);
+        context.calendar.complete_at(end, Event::Wave(place));
+        Ok(())
     }
 }
 

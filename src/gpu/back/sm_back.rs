@@ -1,16 +1,20 @@
 //! The simulated back: EE queues, SMs, CE queues and copy engines. Rules C2, C3, X1, A2, G3.
 
+mod stretch;
+
+use stretch::{Period, Running};
+
 use super::copy_engine::CopyEngine;
 use super::ee_queue::EeQueue;
 use super::random::BlockTimes;
 use super::sm::Sm;
-use super::stretch::{Period, Running};
 use super::{Back, Context, Ready};
 use crate::device::{BlockDemand, Device};
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::gpu::options::GpuOptions;
+use crate::time::Duration;
 use crate::trace::Rule;
 use crate::workload::{KernelId, OperationId, OperationKind, Part, Placement, Sequence, StreamId};
 
@@ -27,7 +31,7 @@ pub struct SmBack {
     /// Kernels that are in an EE queue or have blocks on SMs; places are used again.
     pub(super) kernels: Vec<RunningKernel>,
     free_kernels: Vec<u32>,
-    /// Waves that run; places, and the lists of parts in them, are used again.
+    /// Waves that run; places, and the lists in them, are used again.
     pub(super) waves: Vec<RunningWave>,
     pub(super) free_waves: Vec<u32>,
     /// The round-robin pointer: the SM after the last one used.
@@ -37,11 +41,13 @@ pub struct SmBack {
     /// Since SMs were last looked at in vain, blocks have completed or a kernel has become the head of an EE queue.
     /// Without either, no block fits that did not fit then.
     changed: bool,
+    /// Since copy engines were last looked at, a copy has entered a CE queue or completed.
+    copies_changed: bool,
     pub(super) block_times: BlockTimes,
     pub(super) order: Sequence,
     pub(super) scratch_parts: Vec<Part>,
-    pub(super) scratch_running: Vec<Running>,
-    pub(super) scratch_period: Period,
+    scratch_running: Vec<Running>,
+    scratch_period: Period,
 }
 
 /// How far a kernel has come.
@@ -51,6 +57,8 @@ pub(super) struct RunningKernel {
     pub(super) kernel: KernelId,
     pub(super) stream: StreamId,
     pub(super) demand: BlockDemand,
+    /// How long each block runs, where all run equally long.
+    pub(super) duration: Option<Duration>,
     pub(super) blocks: u32,
     pub(super) unassigned: u32,
     pub(super) running: u32,
@@ -62,7 +70,34 @@ pub(super) struct RunningWave {
     /// Its place among the kernels.
     pub(super) kernel: u32,
     pub(super) blocks: u32,
-    pub(super) parts: Vec<Part>,
+    /// Where they run. Most waves need no more than this one part.
+    first: Share,
+    others: Vec<Share>,
+}
+
+/// Blocks of a wave on one SM.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Share {
+    pub(super) sm: u16,
+    pub(super) blocks: u16,
+}
+
+impl RunningWave {
+    /// Another wave takes this place.
+    pub(super) fn renew(&mut self, kernel: u32, blocks: u32, parts: &[Part]) {
+        (self.kernel, self.blocks) = (kernel, blocks);
+        self.others.clear();
+        let mut shares =
+            parts.iter().filter(|part| part.blocks > 0).map(|part| Share { sm: part.sm, blocks: part.blocks });
+        self.first = shares.next().unwrap_or_default();
+        self.others.extend(shares);
+    }
+
+    /// Its blocks, by SM.
+    #[inline]
+    pub(super) fn shares(&self) -> impl Iterator<Item = Share> + '_ {
+        std::iter::once(self.first).chain(self.others.iter().copied())
+    }
 }
 
 /// No operation has this number: it would be number 2^32.
@@ -88,6 +123,7 @@ impl SmBack {
             cursor: 0,
             skip_attempt: NO_ATTEMPT,
             changed: false,
+            copies_changed: false,
             block_times: BlockTimes::new(options.seed),
             order: Sequence::default(),
             scratch_parts: Vec::new(),
@@ -107,6 +143,11 @@ impl SmBack {
             context.calendar.complete_at(end, Event::Copy(number));
         }
         Ok(())
+    }
+
+    /// A2: the head of the EE queue of highest priority that is not empty, and which queue that is.
+    fn first_head(&self) -> Option<(usize, u32)> {
+        self.ee_queues.iter().enumerate().find_map(|(level, queue)| Some((level, queue.head()?)))
     }
 
     /// A2 holds the heads of all EE queues below `level`.
@@ -138,8 +179,8 @@ impl SmBack {
     fn complete_wave(&mut self, index: u32) -> Option<OperationId> {
         let wave = &self.waves[index as usize];
         let kernel = &mut self.kernels[wave.kernel as usize];
-        for part in &wave.parts {
-            self.sms[usize::from(part.sm)].give_back(&kernel.demand, u32::from(part.blocks));
+        for share in wave.shares() {
+            self.sms[usize::from(share.sm)].give_back(&kernel.demand, u32::from(share.blocks));
         }
         self.changed = true;
         kernel.running -= wave.blocks;
@@ -165,10 +206,20 @@ impl Back for SmBack {
         let Ready { operation, kind, stream } = ready;
         match kind {
             OperationKind::Kernel(kernel) => {
-                let blocks = context.catalogue.kernels()[kernel.0 as usize].blocks;
-                let demand = context.catalogue.kernels()[kernel.0 as usize].demand();
-                let running =
-                    RunningKernel { operation, kernel, stream, demand, blocks, unassigned: blocks, running: 0 };
+                let known = &context.catalogue.kernels()[kernel.0 as usize];
+                let (demand, blocks) = (known.demand(), known.blocks);
+                let is_fixed = !known.duration.varies() && context.catalogue.block_times(kernel).is_none();
+                let duration = is_fixed.then_some(known.duration.worst);
+                let running = RunningKernel {
+                    operation,
+                    kernel,
+                    stream,
+                    demand,
+                    duration,
+                    blocks,
+                    unassigned: blocks,
+                    running: 0,
+                };
                 let place = if let Some(place) = self.free_kernels.pop() {
                     self.kernels[place as usize] = running;
                     place
@@ -185,6 +236,7 @@ impl Back for SmBack {
             OperationKind::Copy(copy) => {
                 let engine = context.catalogue.copies()[copy.0 as usize].engine();
                 self.copy_engines[engine].push(operation, copy);
+                self.copies_changed = true;
             }
             OperationKind::Memset => debug_assert!(false, "a memset ends in the front"),
         }
@@ -193,26 +245,29 @@ impl Back for SmBack {
     fn complete<O: Observer>(&mut self, event: Event, _context: &mut Context<'_, O>) -> Option<OperationId> {
         match event {
             Event::Wave(wave) => self.complete_wave(wave),
-            Event::Copy(engine) => self.copy_engines[engine as usize].complete(),
+            Event::Copy(engine) => {
+                self.copies_changed = true;
+                self.copy_engines[engine as usize].complete()
+            }
         }
     }
 
     /// A2: the EE queues in order of priority; X1: only their heads; until one of them cannot go on.
     fn dispatch<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<Option<OperationId>, RunError> {
-        self.start_copies(context)?;
-        let mut heads = self.ee_queues.iter().map(EeQueue::head).enumerate();
-        let Some((level, head)) = heads.find_map(|(level, head)| Some((level, head?))) else {
-            return Ok(None);
-        };
+        if std::mem::take(&mut self.copies_changed) {
+            self.start_copies(context)?;
+        }
         if !self.changed {
-            self.skip_cycles(head, context)?;
             return Ok(None);
         }
+        let Some((level, head)) = self.first_head() else {
+            self.changed = false;
+            return Ok(None);
+        };
         let operation = self.kernels[head as usize].operation;
         if let Some(rule) = self.assign_blocks(head, context)? {
             self.changed = false;
             self.note_blocked(level, Some((operation, rule)), context);
-            self.skip_cycles(head, context)?;
             self.note_lower_levels(level, context);
             return Ok(None);
         }
@@ -222,6 +277,11 @@ impl Back for SmBack {
             context.observer.reached_queue_head(self.kernels[next as usize].operation, context.now);
         }
         Ok(Some(operation))
+    }
+
+    fn settle<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<(), RunError> {
+        // Had it not been blocked, it would have been dispatched.
+        self.first_head().map_or(Ok(()), |(_, head)| self.skip_cycles(head, context))
     }
 
     fn close<O: Observer>(&mut self, context: &mut Context<'_, O>) {
@@ -242,5 +302,6 @@ impl Back for SmBack {
         self.cursor = 0;
         self.skip_attempt = NO_ATTEMPT;
         self.changed = false;
+        self.copies_changed = false;
     }
 }

@@ -8,7 +8,37 @@ use crate::gpu::observer::Observer;
 use crate::trace::Rule;
 use crate::workload::{OperationId, OperationKind, StreamId};
 
+/// What the head of a stream queue does.
+enum Head {
+    /// There is none, or it has gone on already.
+    Nothing,
+    /// It may go on: a kernel or a copy.
+    Goes(u32),
+    /// A memset may go on.
+    Memset(u32),
+    /// N1 or N2 hold it.
+    Held,
+}
+
 impl Front {
+    /// Lets the head of `stream` go on, if it may, after the queue of that stream alone changed.
+    pub(super) fn promote_one<O: Observer>(
+        &mut self,
+        stream: StreamId,
+        back: &mut impl Back,
+        context: &mut Context<'_, O>,
+    ) {
+        match self.head_of(stream) {
+            Head::Nothing => {}
+            Head::Goes(head) => self.go_on(head, back, context),
+            Head::Memset(_) | Head::Held => {
+                let mut streams = std::mem::take(&mut self.scratch_streams);
+                streams.push(stream);
+                self.promote(streams, back, context);
+            }
+        }
+    }
+
     /// Lets every stream's head go on that may, after the queues of `streams` changed.
     ///
     /// Operations that become ready together enter their queues in launch order. A memset has no duration and needs
@@ -22,24 +52,21 @@ impl Front {
         let mut ready = std::mem::take(&mut self.scratch_ready);
         let mut held = std::mem::take(&mut self.scratch_held);
         while let Some(stream) = streams.pop() {
-            let queue = &self.streams[stream.0 as usize];
-            let Some(head) = queue.head() else { continue };
-            if queue.head_state != HeadState::Waiting {
-                continue;
-            }
-            if !self.may_advance(stream, head) {
-                held.push(stream);
-                continue;
-            }
-            self.streams[stream.0 as usize].head_state = HeadState::Advanced;
-            if self.operation(head).kind == OperationKind::Memset {
-                let id = OperationId(head);
-                context.observer.queued(id, None, context.now);
-                context.observer.dispatched(id, context.now);
-                context.observer.fully_dispatched(id, context.now);
-                self.leave_stream(stream, head, &mut streams, context);
-            } else {
-                ready.push(head);
+            match self.head_of(stream) {
+                Head::Nothing => {}
+                Head::Held => held.push(stream),
+                Head::Goes(head) => {
+                    self.streams[stream.0 as usize].head_state = HeadState::Advanced;
+                    ready.push(head);
+                }
+                Head::Memset(head) => {
+                    self.streams[stream.0 as usize].head_state = HeadState::Advanced;
+                    let id = OperationId(head);
+                    context.observer.queued(id, None, context.now);
+                    context.observer.dispatched(id, context.now);
+                    context.observer.fully_dispatched(id, context.now);
+                    self.leave_stream(stream, head, &mut streams, context);
+                }
             }
         }
         // Not before all memsets are done: one of them may have set free what was held before.
@@ -51,13 +78,34 @@ impl Front {
         self.scratch_held = held;
         ready.sort_unstable();
         for operation in ready.drain(..) {
-            match self.operation(operation).kind {
-                OperationKind::Kernel(_) => self.enter_ee_queue(operation, back, context),
-                _ => self.hand_over(operation, back, context),
-            }
+            self.go_on(operation, back, context);
         }
         self.scratch_ready = ready;
         self.scratch_streams = streams;
+    }
+
+    /// What the head of a stream queue does now.
+    fn head_of(&self, stream: StreamId) -> Head {
+        let queue = &self.streams[stream.0 as usize];
+        let Some(head) = queue.head().filter(|_| queue.head_state == HeadState::Waiting) else { return Head::Nothing };
+        if !self.may_advance(stream, head) {
+            Head::Held
+        } else if self.operation(head).kind == OperationKind::Memset {
+            Head::Memset(head)
+        } else {
+            Head::Goes(head)
+        }
+    }
+
+    /// A kernel or copy leaves its stream queue's head for its engine.
+    fn go_on<O: Observer>(&mut self, operation: u32, back: &mut impl Back, context: &mut Context<'_, O>) {
+        if let OperationKind::Kernel(_) = self.operation(operation).kind {
+            self.enter_ee_queue(operation, back, context);
+        } else {
+            let stream = self.operation(operation).stream;
+            self.streams[stream.0 as usize].head_state = HeadState::Advanced;
+            self.hand_over(operation, back, context);
+        }
     }
 
     /// G4, C4: the completed head leaves its stream queue; `affected` gets the streams that this may set free.
@@ -76,13 +124,14 @@ impl Front {
         self.events.push(GpuEvent::Completed(OperationId(operation)));
         let queue = &mut self.streams[stream.0 as usize];
         debug_assert_eq!(queue.head(), Some(operation));
+        let is_blocking = queue.blocking;
         if let Some(next) = queue.pop(next) {
             context.observer.reached_head(OperationId(next), context.now);
+            affected.push(stream);
         }
-        affected.push(stream);
         if stream == StreamId::NULL {
             affected.extend_from_slice(&self.blocking_streams);
-        } else if queue.blocking {
+        } else if is_blocking && self.streams[StreamId::NULL.0 as usize].head().is_some() {
             affected.push(StreamId::NULL);
         }
     }

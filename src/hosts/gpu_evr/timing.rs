@@ -39,7 +39,8 @@ pub fn remaining(profile: &Profile, progress: &Progress, sms: u32, estimate: Rem
         Progress::Kernel { kernel, launch, completed, .. } => {
             let now = remaining_kernel(profile, kernel, completed, sms, estimate);
             let launches_after = u64::from(profile.launches(kernel).saturating_sub(launch + 1));
-            let same = profile.launch(kernel, sms).checked_mul(launches_after).unwrap_or_default();
+            // A part of what all launches take, which the profile has.
+            let same = profile.launch(kernel, sms).repeated(launches_after);
             now + same + profile.from_kernel(kernel + 1, sms) + profile.copy_out()
         }
         Progress::KernelsDone => profile.copy_out(),
@@ -54,12 +55,14 @@ pub fn remaining_kernel(profile: &Profile, kernel: usize, completed: u32, sms: u
     let left = blocks.saturating_sub(u64::from(completed));
     match estimate {
         Remaining::Share => {
+            // At most the time of the launch, since at most N blocks are left.
             let product = u128::from(left) * u128::from(profile.launch(kernel, sms).as_ns());
             Duration::from_ns(u64::try_from(product.div_ceil(u128::from(blocks))).unwrap_or(u64::MAX))
         }
         Remaining::Rounds => {
             let at_once = u64::from(profile.blocks_per_sm(kernel).max(1)) * u64::from(sms.max(1));
-            profile.block_time(kernel, sms).checked_mul(left.div_ceil(at_once)).unwrap_or_default()
+            // At most the rounds of a whole launch, whose time the profile has.
+            profile.block_time(kernel, sms).repeated(left.div_ceil(at_once))
         }
     }
 }

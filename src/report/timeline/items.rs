@@ -122,8 +122,9 @@ pub(super) fn runs(context: &Context<'_>, operation: OperationId) -> impl Iterat
             let ns = duration.as_ns();
             let before = window.start.since(start).as_ns() / ns;
             let until = window.end.since(start).as_ns().div_ceil(ns).min(u64::from(run.times));
+            // At most as often as before, which 32 bits count.
             run.times = u32::try_from(until.saturating_sub(before)).unwrap_or(u32::MAX).max(1);
-            run.first.start = start + duration.checked_mul(before).unwrap_or_default();
+            run.first.start = start + duration.repeated(before);
             run.first.end = run.first.start + duration;
         }
         Some(run)

@@ -4,10 +4,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::error::Problem;
-use super::items::Item;
 use super::model::AmaltheaModel;
 use super::requirements::RequirementOf;
 use super::stimuli::{Activation, Stimulus};
+use super::work::Item;
 use crate::time::Duration;
 
 /// Without a horizon, all runnables together have at most this many jobs.
@@ -24,7 +24,11 @@ pub(super) struct Plan {
     pub(super) period: Option<Duration>,
     /// Jobs; `None`: until the horizon.
     pub(super) jobs: Option<u64>,
+    /// How much later than due a job may be released at most.
+    pub(super) jitter: Duration,
     pub(super) deadline: Option<Duration>,
+    /// Whether its task has no stimulus although others may have one.
+    pub(super) is_forgotten: bool,
     /// What the user should know.
     pub(super) notes: Vec<String>,
 }
@@ -65,7 +69,7 @@ impl<'m, 't> Activations<'m, 't> {
     }
 
     /// The tasks from which a runnable is reached, and whether more than one way leads there.
-    fn tasks(&self, index: usize) -> (BTreeSet<usize>, bool) {
+    pub(super) fn tasks(&self, index: usize) -> (BTreeSet<usize>, bool) {
         let (mut tasks, mut several) = (BTreeSet::new(), false);
         let mut seen = BTreeSet::from([index]);
         let mut open = vec![index];
@@ -117,6 +121,8 @@ impl<'m, 't> Activations<'m, 't> {
         let read: Vec<&Stimulus> = named.iter().filter_map(|name| self.stimuli.get(name).copied()).collect();
         let unread = named.iter().filter(|name| !self.stimuli.contains_key(*name));
         match read[..] {
+            // A model without any stimulus is not about releases.
+            [] if named.is_empty() => plan.is_forgotten = !tasks.is_empty() && !self.stimuli.is_empty(),
             [] => plan.notes.extend(unread.map(|stimulus| {
                 format!("stimulus {stimulus:?} is not read: runnable {name:?} is launched once, at t = 0")
             })),
@@ -148,9 +154,15 @@ impl Plan {
                 }
             }
         }
+        if stimulus.is_moved {
+            // By what is not known: no bound over all phasings takes so much.
+            self.jitter = Duration::from_ns(i64::MAX.unsigned_abs());
+        }
         if let Some(jitter) = stimulus.jitter_ns.filter(|jitter| *jitter > Duration::ZERO) {
+            self.jitter = self.jitter.max(jitter);
             self.notes.push(format!(
-                "the jitter of stimulus {:?}, up to {jitter}, is not used: releases are exactly periodic",
+                "the jitter of stimulus {:?}, up to {jitter}, is not simulated: releases are exactly periodic; `gpusched \
+                 analyze --sporadic` counts it",
                 stimulus.name
             ));
         }
@@ -174,8 +186,9 @@ pub(super) fn count_jobs(plans: &mut [Plan], horizon: Option<Duration>) -> Resul
         Problem::general(what).with_help(format!("bound the run with --horizon TIME, or {ADVICE}"))
     };
     let periodic = || plans.iter().filter_map(|plan| Some((plan.release.as_ns(), plan.period?.as_ns())));
-    let hyperperiod = periodic().try_fold(1, |lcm, (_, period)| least_common_multiple(lcm, period));
-    let hyperperiod = hyperperiod.ok_or_else(too_many)?;
+    let mut periods = plans.iter().filter_map(|plan| plan.period);
+    let hyperperiod = periods.try_fold(Duration::from_ns(1), Duration::least_common_multiple);
+    let hyperperiod = hyperperiod.ok_or_else(too_many)?.as_ns();
     let last_offset = plans.iter().map(|plan| plan.release.as_ns()).max().unwrap_or(0);
     let end = last_offset.checked_add(hyperperiod).ok_or_else(too_many)?;
     let jobs = |release: u64, period: u64| (end - release).div_ceil(period);
@@ -195,13 +208,4 @@ pub(super) fn count_jobs(plans: &mut [Plan], horizon: Option<Duration>) -> Resul
          --horizon TIME sets another end",
         Duration::from_ns(end)
     )))
-}
-
-/// `None` if it cannot be held, or for a period of 0.
-fn least_common_multiple(one: u64, other: u64) -> Option<u64> {
-    let (mut divisor, mut rest) = (one, other);
-    while rest != 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    (other / divisor).checked_mul(one).filter(|&multiple| multiple > 0)
 }

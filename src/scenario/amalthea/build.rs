@@ -49,7 +49,13 @@ impl AmaltheaModel<'_> {
             let mut plan = activations.plan(index, chosen.one_job)?;
             let name = self.runnables.get(index).map_or("", |runnable| &runnable.name);
             // The user's period counts in the hyperperiod too.
-            plan.period = plan.period.map(|period| options.periods.get(name).copied().unwrap_or(period));
+            plan.period = options.periods.get(name).copied().or(plan.period);
+            if plan.is_forgotten && plan.period.is_none() {
+                plan.notes.push(format!(
+                    "no stimulus activates the task of runnable {name:?}, which is launched once, at t = 0; --period \
+                     {name}=TIME releases it periodically"
+                ));
+            }
             Ok(plan)
         });
         let mut plans = plans.collect::<Result<Vec<Plan>, Problem>>()?;
@@ -138,6 +144,7 @@ impl AmaltheaModel<'_> {
         builder.add_thread(HostThread {
             iterations: plan.jobs,
             period: plan.period,
+            jitter: plan.jitter,
             deadline: plan.deadline,
             ..HostThread::once(label, plan.release, steps)
         });

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::error::Problem;
-use super::items::Item;
-use super::model::{AmaltheaModel, CostUnit, ProcessingUnit, TickEntry};
+use super::model::{AmaltheaModel, ProcessingUnit};
 use super::ticks::{TickRange, Ticks};
+use super::work::{CostUnit, Item, TickEntry};
 
 /// Calls of runnables by runnables may be nested this deep.
 const MAX_CALLS: usize = 128;

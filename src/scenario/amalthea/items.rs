@@ -1,4 +1,4 @@
-//! What a runnable does: its items, in the forms of all schema versions.
+//! Reading the items of a runnable, in the forms of all schema versions.
 
 use std::collections::BTreeMap;
 
@@ -6,56 +6,13 @@ use roxmltree::Node;
 
 use super::distribution::{self, Unreadable};
 use super::error::Problem;
-use super::model::{CostUnit, TickEntry};
 use super::names::Reference;
+use super::work::{CostUnit, Item, TickEntry};
 use super::xml;
 
 /// Child elements that hold items, or are items.
 const ITEM_ELEMENTS: [&str; 7] =
     ["runnableItems", "runnableItem", "items", "callGraph", "activityGraph", "graphEntries", "calls"];
-
-/// One thing that a runnable does.
-#[derive(Debug, Clone)]
-pub(super) enum Item {
-    /// Work of one unit: entries of which the one for the processing unit counts.
-    Work(Vec<TickEntry>),
-    /// A call of the runnable of that name.
-    Call(String),
-    /// Work that is stated and cannot be read: what, and where it stands \[bytes\].
-    Unread(String, usize),
-    /// One after the other.
-    Sequence(Vec<Item>),
-    /// One of several.
-    Choice(Vec<Vec<Item>>),
-}
-
-impl Item {
-    /// All entries in document order.
-    pub(super) fn collect<'a>(items: &'a [Self], entries: &mut Vec<&'a TickEntry>) {
-        for item in items {
-            match item {
-                Self::Work(work) => entries.extend(work),
-                Self::Call(_) | Self::Unread(..) => {}
-                Self::Sequence(items) => Self::collect(items, entries),
-                Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::collect(items, entries)),
-            }
-        }
-    }
-}
-
-impl Item {
-    /// The names of the runnables that these items call, in document order.
-    pub(super) fn calls<'a>(items: &'a [Self], names: &mut Vec<&'a str>) {
-        for item in items {
-            match item {
-                Self::Call(name) => names.push(name),
-                Self::Sequence(items) => Self::calls(items, names),
-                Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::calls(items, names)),
-                Self::Work(_) | Self::Unread(..) => {}
-            }
-        }
-    }
-}
 
 /// Reading the items of one runnable.
 pub(super) struct Items<'s, 'a> {

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::frequency::Frequency;
-use super::items::Item;
 use super::requirements::Requirement;
 use super::stimuli::Stimulus;
-use super::ticks::TickRange;
+use super::work::{CostUnit, Item, TickEntry};
 use crate::device::CopyDirection;
 
 /// An AMALTHEA model, as far as it matters to a GPU. It borrows the text, so that later errors can point into it.
@@ -73,46 +72,6 @@ pub struct CopyRunnable {
     /// Custom property `Bytes`, or the sizes of the labels that it reads, or else of those that it writes; `None` if
     /// there are none.
     pub bytes: Option<u64>,
-}
-
-/// One amount of work as the model states it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TickEntry {
-    /// The processing unit definition (core type) for which it holds; `None`: for all that have no entry of their own.
-    pub processing_unit: Option<String>,
-    /// What is counted.
-    pub unit: CostUnit,
-    /// How much.
-    pub range: TickRange,
-}
-
-/// What an amount of work counts.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CostUnit {
-    /// Cycles of the processing unit.
-    Ticks,
-    /// Instructions, which schema versions up to 0.9.2 state in place of ticks.
-    Instructions,
-    /// `needs` of schema versions from 0.9.3: units of a hardware feature category.
-    Need(String),
-}
-
-impl CostUnit {
-    /// The hardware feature category that says how many units one cycle does; `None` for cycles themselves.
-    #[must_use]
-    pub fn category(&self) -> Option<&str> {
-        match self {
-            Self::Ticks => None,
-            Self::Instructions => Some("Instructions"),
-            Self::Need(category) => Some(category),
-        }
-    }
-
-    /// Name in reports.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.category().unwrap_or("ticks")
-    }
 }
 
 /// A processing unit.

@@ -6,9 +6,10 @@ use roxmltree::Node;
 
 use super::copies::direction_of;
 use super::error::Problem;
-use super::items::{Item, Items};
+use super::items::Items;
 use super::labels::Labels;
 use super::model::{CopyRunnable, Runnable, Task};
+use super::work::Item;
 use super::{properties, xml};
 
 /// Types of items that state work, wherever they stand.

@@ -49,6 +49,9 @@ pub struct Stimulus {
     pub activation: Activation,
     /// The most by which an activation is late (or early), which a simulation does not use; `None`: no jitter.
     pub jitter_ns: Option<Duration>,
+    /// Whether something that moves its activations is not read: a jitter without an upper bound, a scenario, a clock.
+    #[serde(skip)]
+    pub(super) is_moved: bool,
 }
 
 /// Reads the stimuli of the stimuli models, by name. What is not read is counted in `skipped`.
@@ -70,16 +73,19 @@ pub(super) fn read<'a, 'i: 'a>(
         if xml::child(node, "jitter").is_some() || jitter.is_some() {
             skip(format!("jitter of {kind}"));
         }
+        let has = |part: &str| xml::child(node, part).is_some() || node.has_attribute(part);
         for part in ["minDistance", "scenario", "clock"] {
-            if xml::child(node, part).is_some() || node.has_attribute(part) {
+            if has(part) {
                 skip(format!("{part} of {kind}"));
             }
         }
+        let is_moved = has("scenario") || has("clock") || has("jitter") && jitter.is_none();
         stimuli.push(Stimulus {
             name: xml::name_of(node).to_owned(),
             kind: kind.to_owned(),
             activation,
             jitter_ns: jitter,
+            is_moved,
         });
     }
     Ok(stimuli)

@@ -3,15 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::file::{Reading, level, refuse_contexts};
-use super::logs::{BenchmarkLog, KernelSync};
+use super::behaviour::{Behaviour, Benchmark};
+use super::reading::{Reading, refuse_contexts};
 use super::{multikernel, spin, stream_action};
 use crate::device::SmMask;
-use crate::json::{Node, Problem};
-use crate::scenario::fields::{self, Place};
-use crate::scenario::model::{BarrierId, HostThread, Step};
+use crate::json::{Node, Object, Problem};
+use crate::scenario::examiner_logs::BenchmarkLog;
+use crate::scenario::fields;
+use crate::scenario::model::{BarrierId, HostThread};
 use crate::time::{Duration, MAX_INPUT_NS};
-use crate::workload::{Kernel, KernelId, StreamId, StreamSpec};
+use crate::workload::{StreamId, StreamSpec};
 
 /// What a benchmark inherits from the level of the file in which it stands.
 pub(super) struct Context {
@@ -20,47 +21,23 @@ pub(super) struct Context {
     pub(super) time_limit: Option<Duration>,
     /// Release of the `task_host.so` around it.
     pub(super) release: Duration,
-    pub(super) cuda_device: u64,
     pub(super) barrier: Option<BarrierId>,
-    pub(super) depth: u32,
 }
 
-/// One benchmark, as far as all kinds have it.
-pub(super) struct Benchmark<'a> {
-    pub(super) node: Node<'a>,
-    /// File name without directory and `.so`.
-    pub(super) kind: String,
-    /// The label, or else the kind.
-    pub(super) title: Arc<str>,
-    pub(super) threads: Node<'a>,
-    pub(super) blocks: Node<'a>,
-    pub(super) info: Option<Node<'a>>,
-    pub(super) stream: StreamId,
+/// The scenario in the `additional_info` of a `task_host.so`.
+pub(super) struct Nested<'a> {
+    pub(super) file: Object<'a>,
+    pub(super) name: String,
+    /// Release of the `task_host.so`, that of those around it included.
+    pub(super) release: Duration,
 }
 
-impl Benchmark<'_> {
-    /// Checks counts that may be left at 0 because the kernels state their own: a number, or one to three of them.
-    pub(super) fn check_counts(&self) -> Result<(), Problem> {
-        for count in [self.threads, self.blocks] {
-            let sides = if count.is_list() { count.filled_list()? } else { vec![count] };
-            if sides.len() > 3 {
-                return Err(count.expected("a number or a list of at most three numbers"));
-            }
-            sides.iter().try_for_each(|side| side.whole_u32(0, u32::MAX).map(drop))?;
-        }
-        Ok(())
-    }
-}
-
-/// What a kind of benchmark does, and how the examiner calls it.
-pub(super) struct Behaviour {
-    pub(super) steps: Vec<Step>,
-    pub(super) benchmark_name: &'static str,
-    pub(super) sync: KernelSync,
-}
-
-/// Reads one entry of `benchmarks`.
-pub(super) fn read<'a>(node: Node<'a>, context: &Context, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {
+/// Reads one entry of `benchmarks`; a scenario nested in it is left to be read.
+pub(super) fn read<'a>(
+    node: Node<'a>,
+    context: &Context,
+    reading: &mut Reading<'a, '_>,
+) -> Result<Option<Nested<'a>>, Problem> {
     let mut entry = node.object()?;
     let file_node = entry.required("filename")?;
     let file_name = file_node.string()?;
@@ -104,12 +81,12 @@ pub(super) fn read<'a>(node: Node<'a>, context: &Context, reading: &mut Reading<
         let info = info.ok_or_else(|| node.problem("task_host.so needs a scenario in additional_info"))?;
         let mut nested = info.object()?;
         let name = nested.required("name")?.string()?;
-        return level(nested, name, start, Some(context.cuda_device), context.depth + 1, reading);
+        return Ok(Some(Nested { file: nested, name, release: start }));
     }
     if kind.starts_with("cpu_") {
         let title = label.unwrap_or(kind);
         reading.builder.note(format!("benchmark {title:?} does no GPU work and is skipped"));
-        return Ok(());
+        return Ok(None);
     }
 
     let index = reading.logs.len();
@@ -128,6 +105,7 @@ pub(super) fn read<'a>(node: Node<'a>, context: &Context, reading: &mut Reading<
             None => context.time_limit,
         },
         period: None,
+        jitter: Duration::ZERO,
         deadline: None,
         barrier: context.barrier,
         steps: behaviour.steps,
@@ -143,7 +121,7 @@ pub(super) fn read<'a>(node: Node<'a>, context: &Context, reading: &mut Reading<
         cpu_core: cpu_core.unwrap_or(0),
         sync: behaviour.sync,
     });
-    Ok(())
+    Ok(None)
 }
 
 /// A benchmark's own number of iterations, 0 meaning no limit, replaces that of the level.
@@ -179,11 +157,4 @@ fn add_stream(
     let valid = stated.filter(|priority| reading.builder.device().priorities().any(|known| known == *priority));
     let spec = StreamSpec { name: Arc::clone(title), priority: valid.unwrap_or(0), blocking: valid.is_none(), sm_mask };
     reading.builder.add_stream(spec).map_err(|error| node.problem(error.to_string()))
-}
-
-/// Adds a kernel, which stands at `place`.
-pub(super) fn add_kernel(reading: &mut Reading<'_, '_>, place: Place<'_>, kernel: Kernel) -> Result<KernelId, Problem> {
-    let title = Arc::clone(&kernel.title);
-    let added = reading.builder.add_kernel(kernel);
-    added.map_err(|error| place.of(&error).problem(format!("kernel {title:?}: {error}")))
 }

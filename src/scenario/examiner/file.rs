@@ -1,26 +1,31 @@
 //! The top level of a scenario file.
 
-use super::benchmark::{self, Context};
+use super::benchmark::{self, Context, Nested};
 use super::log_names::LogNames;
-use super::logs::{BenchmarkLog, ExaminerLogs};
-use crate::json::{Node, Object, Problem};
+use super::reading::{Reading, refuse_contexts};
+use crate::json::{Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
+use crate::scenario::examiner_logs::ExaminerLogs;
+use crate::scenario::finish::{default_device, finish};
 use crate::scenario::model::Scenario;
 use crate::scenario::options::ReadOptions;
-use crate::scenario::read::{default_device, finish};
 use crate::time::Duration;
 
 /// `task_host.so` benchmarks may be nested this deep.
 const MAX_NESTING: u32 = 16;
 
-/// What reading a file, nested ones included, leads to.
-pub(super) struct Reading<'a, 'o> {
-    pub(super) builder: ScenarioBuilder<'o>,
-    /// Where each host thread stands in the file.
-    pub(super) nodes: Vec<Node<'a>>,
-    pub(super) logs: Vec<BenchmarkLog>,
-    pub(super) log_names: LogNames,
-}
+/// Keys of its top level that other formats do not have.
+pub(in crate::scenario) const KEYS: [&str; 9] = [
+    "benchmarks",
+    "max_iterations",
+    "max_time",
+    "cuda_device",
+    "base_result_directory",
+    "pin_cpus",
+    "do_warmup",
+    "use_processes",
+    "sync_every_iteration",
+];
 
 /// Reads the examiner scenario that `file` holds.
 pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenario, Problem> {
@@ -44,7 +49,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
 }
 
 /// Reads one level of the file: its top, or the `additional_info` of a `task_host.so`.
-pub(super) fn level<'a>(
+fn level<'a>(
     mut file: Object<'a>,
     scenario_name: String,
     release: Duration,
@@ -85,22 +90,12 @@ pub(super) fn level<'a>(
         iterations: (iterations > 0).then_some(iterations),
         time_limit: (time > Duration::ZERO).then_some(time),
         release,
-        cuda_device,
         barrier: synced.then(|| reading.builder.new_barrier()),
-        depth,
     };
-    benchmarks.into_iter().try_for_each(|node| benchmark::read(node, &context, reading))
-}
-
-/// Contexts of their own do not share the GPU concurrently, which the published rules do not cover.
-pub(super) fn refuse_contexts(reading: &mut Reading<'_, '_>, node: Node<'_>, what: &str) -> Result<(), Problem> {
-    if reading.builder.options().as_threads {
-        reading.builder.note(format!("{what}: replayed as threads of one context, as asked for"));
-        return Ok(());
+    for node in benchmarks {
+        if let Some(Nested { file, name, release }) = benchmark::read(node, &context, reading)? {
+            level(file, name, release, Some(cuda_device), depth + 1, reading)?;
+        }
     }
-    Err(node
-        .problem(format!(
-            "{what}; contexts do not share the GPU concurrently, and no published rule says how they take turns"
-        ))
-        .with_help("--as-threads replays the benchmarks as threads of one context instead"))
+    Ok(())
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::benchmark::{Behaviour, Benchmark, add_kernel};
-use super::file::Reading;
-use super::logs::KernelSync;
+use super::behaviour::{Behaviour, Benchmark};
+use super::reading::{Reading, add_kernel};
 use super::spin::{nanoseconds, shared_memory};
 use crate::device::{BlockShape, CopyDirection};
 use crate::json::{Node, Problem};
+use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{self, Place, dimensions};
 use crate::scenario::model::Step;
 use crate::time::Duration;

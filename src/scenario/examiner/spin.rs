@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::benchmark::{Behaviour, Benchmark, add_kernel};
-use super::file::Reading;
-use super::logs::KernelSync;
+use super::behaviour::{Behaviour, Benchmark};
+use super::reading::{Reading, add_kernel};
 use crate::device::BlockShape;
 use crate::json::{Node, Problem};
+use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{Place, dimensions};
 use crate::scenario::model::Step;
 use crate::time::Duration;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::file::{NamedKernel, unknown};
+use super::reading::{NamedKernel, unknown};
 use crate::device::Device;
 use crate::json::{Node, Problem};
 use crate::scenario::expected::{Expected, ExpectedKernel};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::file::Reading;
 use super::operations;
+use super::reading::Reading;
 use crate::json::{Node, Object, Problem};
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread, Step};
@@ -53,6 +53,7 @@ fn thread(entry: &mut Object<'_>, name: String, reading: &mut Reading<'_, '_>) -
         iterations: iterations.or(once.then_some(1)),
         time_limit,
         period,
+        jitter: fields::jitter(entry, period)?,
         deadline,
         barrier,
         steps,

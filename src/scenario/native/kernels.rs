@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::file::{NamedKernel, Reading};
+use super::reading::{NamedKernel, Reading};
 use crate::device::BlockShape;
 use crate::json::{Node, Problem};
 use crate::scenario::fields::{self, Place, dimensions};

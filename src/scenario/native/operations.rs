@@ -1,6 +1,6 @@
 //! Single operations, as streams and hosts both state them.
 
-use super::file::Reading;
+use super::reading::Reading;
 use crate::device::CopyDirection;
 use crate::json::{Node, Object, Problem};
 use crate::scenario::model::Step;

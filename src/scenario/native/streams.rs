@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::file::{NULL_STREAM, Reading};
 use super::operations;
+use super::reading::{NULL_STREAM, Reading};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::fields::{self, Place};
 use crate::scenario::model::{HostThread, Step};
@@ -13,7 +13,7 @@ use crate::workload::{StreamId, StreamSpec};
 pub(super) const RESERVED: [&str; 2] = ["device", "last"];
 
 /// Keys that describe when `operations` are launched, and mean nothing without them.
-const TIMING: [&str; 4] = ["release", "period", "jobs", "deadline"];
+const TIMING: [&str; 5] = ["release", "period", "jitter", "jobs", "deadline"];
 
 /// Reads the list of streams. One with `operations` gets a host thread of its own.
 pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {
@@ -113,6 +113,7 @@ fn thread(
         iterations: if period.is_some() { jobs.map(u64::from) } else { Some(1) },
         time_limit: None,
         period,
+        jitter: fields::jitter(entry, period)?,
         deadline,
         barrier: None,
         steps,

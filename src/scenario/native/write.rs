@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::file::{FORMAT, NULL_STREAM};
+use super::file::FORMAT;
+use super::reading::NULL_STREAM;
 use super::streams::RESERVED;
 use crate::device::Device;
 use crate::scenario::model::{HostThread, Scenario, Step};
@@ -151,7 +152,7 @@ impl<'a> Writer<'a> {
     fn threads(&self) -> Result<(Vec<Value>, Vec<Value>), NotNative> {
         let mut of_streams: Vec<(StreamId, &HostThread)> = Vec::new();
         // What never runs has no place in a file.
-        let runs = |thread: &&HostThread| thread.iterations != Some(0) && thread.time_limit != Some(Duration::ZERO);
+        let runs = |thread: &&HostThread| !thread.never_runs();
         if let Some(idle) = self.scenario.threads.iter().find(|thread| !runs(thread) && thread.barriers().count() > 0) {
             return Err(NotNative::NeverRuns { thread: idle.label.to_string() });
         }
@@ -182,6 +183,7 @@ impl<'a> Writer<'a> {
             entry.insert("operations".to_owned(), Value::Array(operations.into_iter().map(without_stream).collect()));
             streams.push(Value::Object(entry));
         }
+        // A scenario has no more streams than 32 bits number.
         let rest = u32::try_from(self.streams.len()).unwrap_or(u32::MAX);
         streams.extend((next..rest).map(|plain| Value::Object(self.stream(StreamId(plain)))));
 
@@ -308,6 +310,9 @@ fn timing(thread: &HostThread, iterations: &str, entry: &mut Map<String, Value>)
     let period = thread.period.filter(|period| *period > Duration::ZERO);
     if let Some(period) = period {
         entry.insert("period".to_owned(), time(period));
+        if thread.jitter > Duration::ZERO {
+            entry.insert("jitter".to_owned(), time(thread.jitter));
+        }
     }
     // A stream without a period has one job, and no key to say so.
     if let Some(number) = thread.iterations.filter(|_| iterations != "jobs" || period.is_some()) {

@@ -32,9 +32,48 @@ pub(crate) struct Sequence {
     numbers: PlacementNumbers,
     /// The chosen SMs, block by block, as indices into the parts.
     pub(crate) order: Vec<u32>,
+    /// How many of them were asked for, or the next part on the present level.
+    next: usize,
+    /// Most-room: see [`Sequence::next`].
+    level: u16,
 }
 
 impl Sequence {
+    /// As [`Sequence::choose`], for choices that [`Sequence::next`] then gives one by one.
+    pub(crate) fn begin(&mut self, policy: Placement, parts: &[Part], blocks: u32, start: &mut Start) {
+        self.next = 0;
+        self.level = 0;
+        if policy == Placement::MostRoom {
+            self.level = parts.iter().map(|part| part.room).max().unwrap_or(0);
+        } else {
+            self.choose(policy, parts, blocks, start);
+        }
+    }
+
+    /// The next choice among the parts that it was begun with.
+    ///
+    /// Most-room needs no list: while the SM with the most room has room `level`, all that have as much are chosen in
+    /// order, and have one less then. So a part is chosen once on every level up to its room, level by level.
+    pub(crate) fn next(&mut self, parts: &[Part]) -> Option<u32> {
+        if self.level == 0 {
+            self.next += 1;
+            return self.order.get(self.next - 1).copied();
+        }
+        loop {
+            let part = self.next;
+            match parts.get(part) {
+                Some(known) => {
+                    self.next += 1;
+                    if known.room >= self.level {
+                        return u32::try_from(part).ok();
+                    }
+                }
+                None if self.level > 1 => (self.level, self.next) = (self.level - 1, 0),
+                None => return None,
+            }
+        }
+    }
+
     /// Lets `blocks` blocks choose SMs one by one, by the policy's definition; moves the cursor.
     ///
     /// `parts` are SMs with room, in order of preference for most-room and by number otherwise. There is room for

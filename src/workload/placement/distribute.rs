@@ -7,6 +7,14 @@ use super::choose::{Part, Sequence, Start};
 ///
 /// `order` is room to work in.
 pub(crate) fn distribute(policy: Placement, parts: &mut [Part], blocks: u32, start: &mut Start, order: &mut Sequence) {
+    if let [only] = parts {
+        // Whatever the policy: there is nothing to choose.
+        only.blocks = u16::try_from(blocks).unwrap_or(only.room).min(only.room);
+        if policy == Placement::RoundRobin && blocks > 0 {
+            start.cursor = u32::from(only.sm) + 1;
+        }
+        return;
+    }
     let total: u32 = parts.iter().map(|part| u32::from(part.room)).sum();
     match policy {
         _ if blocks >= total => {
@@ -21,6 +29,7 @@ pub(crate) fn distribute(policy: Placement, parts: &mut [Part], blocks: u32, sta
         Placement::LowestId => {
             let mut left = blocks;
             for part in parts {
+                // No more than there is room, however many are left.
                 part.blocks = part.room.min(u16::try_from(left).unwrap_or(u16::MAX));
                 left -= u32::from(part.blocks);
             }
@@ -100,6 +109,13 @@ mod tests {
                 }
                 prop_assert_eq!(fast, plain, "{}", policy.name());
                 prop_assert_eq!(fast_start.cursor, plain_start.cursor, "{}", policy.name());
+
+                let (mut all, mut one_by_one) = (Sequence::default(), Sequence::default());
+                let (mut all_start, mut one_start) = (start, start);
+                one_by_one.begin(policy, &parts, blocks, &mut one_start);
+                for &chosen in all.choose(policy, &parts, blocks, &mut all_start) {
+                    prop_assert_eq!(one_by_one.next(&parts), Some(chosen), "{}", policy.name());
+                }
             }
         }
     }

@@ -64,6 +64,7 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
             iterations: Some(random.random_range(1..3)),
             time_limit: None,
             period: None,
+            jitter: Duration::ZERO,
             deadline: None,
             barrier,
             steps,

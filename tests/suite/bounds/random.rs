@@ -6,6 +6,7 @@ use gpusched::scenario::Scenario;
 use proptest::prelude::*;
 
 use super::{judged, scenario, tx2};
+use crate::campaign::campaign;
 
 /// A stream and its jobs.
 #[derive(Debug, Clone)]
@@ -218,32 +219,15 @@ proptest! {
     }
 }
 
-/// `cargo test --release --test suite -- --ignored long_campaign_of_bounds --nocapture`; `GPUSCHED_CASES` sets the
-/// number of scenarios, each run 200 times.
+/// Each scenario is run 200 times for each kind of block times.
 #[test]
 #[ignore = "a long campaign"]
 fn long_campaign_of_bounds() {
-    let cases = std::env::var("GPUSCHED_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(5_000);
     for block_times in [BlockTimes::UpToStated, BlockTimes::Declared] {
-        let all = std::cell::RefCell::new(Vec::new());
-        let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-        proptest!(config, |(sample in sample(), seed in any::<u64>())| {
-            let options = BoundOptions { block_times, ..BoundOptions::default() };
-            all.borrow_mut().extend(ratios(&sample, options, seed, 200)?);
+        let name = format!("jobs, given releases, {block_times:?}");
+        let said = campaign(&name, 5_000, &(sample(), any::<u64>()), |(sample, seed)| {
+            ratios(&sample, BoundOptions { block_times, ..BoundOptions::default() }, seed, 200)
         });
-        let mut all = all.into_inner();
-        all.sort_by(f64::total_cmp);
-        let at = |percent: usize| all[(all.len() - 1) * percent / 100];
-        let mean = all.iter().sum::<f64>() / all.len() as f64;
-        println!(
-            "{block_times:?}: {} jobs, bound / worst found: mean {mean:.3}, median {:.3}, 75 % {:.3}, 90 % {:.3}, 99 % {:.3}, \
-             most {:.3}",
-            all.len(),
-            at(50),
-            at(75),
-            at(90),
-            at(99),
-            at(100)
-        );
+        println!("{said}");
     }
 }

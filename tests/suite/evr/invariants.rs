@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gpusched::applications::{ApplicationSet, Injections, Outcome, Usage, segments};
-use gpusched::hosts::gpu_evr::{EvrRules, GpuEvr};
-use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
+use gpusched::hosts::gpu_evr::EvrRules;
+use gpusched::hosts::{Scheduler, UsageDetail, run_gpu_evr, usage_of_applications};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
 use gpusched::workload::{OperationId, OperationKind};
@@ -98,7 +98,7 @@ proptest! {
         let set = small_thirteen(count, seed);
         let mut rules = vec![EvrRules::default()];
         rules.extend(EvrRules::default().alternatives().into_iter().map(|(_, rules)| rules));
-        let (trace, log) = GpuEvr::run(&set, rules[alternative]).expect("it runs");
+        let (trace, log) = run_gpu_evr(&set, rules[alternative]).expect("it runs");
         no_sm_runs_two_applications(&trace);
         no_launch_waits(&trace);
         every_block_runs_once_and_in_order(&set, &trace);

@@ -8,8 +8,7 @@
 
 use std::ops::Range;
 
-use super::Context;
-use super::sm_back::{RunningKernel, SmBack};
+use super::{Context, RunningKernel, Share, SmBack};
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
@@ -33,22 +32,20 @@ pub(super) struct Period {
 impl SmBack {
     /// Skips as many whole cycles of the kernel at place `head`, a blocked head, as happen before anything else.
     pub(super) fn skip_cycles<O: Observer>(&mut self, head: u32, context: &mut Context<'_, O>) -> Result<(), RunError> {
-        let kernel = self.kernels[head as usize];
+        let kernel = &self.kernels[head as usize];
         let worth_trying = kernel.running > 0
             && kernel.unassigned / 2 > kernel.running
             && !(self.skip_attempt.0 == kernel.operation && kernel.unassigned > self.skip_attempt.1);
         if !worth_trying || !self.may_skip_cycles {
             return Ok(());
         }
-        let time = context.catalogue.kernels()[kernel.kernel.0 as usize].duration;
-        if time.varies() || context.catalogue.block_times(kernel.kernel).is_some() {
-            return Ok(());
-        }
+        let Some(block_time) = kernel.duration else { return Ok(()) };
+        let kernel = *kernel;
         // Looking at the whole calendar once per cycle costs no more than the cycle itself.
         self.skip_attempt = (kernel.operation, kernel.unassigned - kernel.running);
         let mut running = std::mem::take(&mut self.scratch_running);
         let mut period = std::mem::take(&mut self.scratch_period);
-        let skipped = self.skip_cycles_of(head, kernel, time.worst, &mut running, &mut period, context);
+        let skipped = self.skip_cycles_of(head, kernel, block_time, &mut running, &mut period, context);
         self.scratch_running = running;
         self.scratch_period = period;
         skipped
@@ -122,9 +119,8 @@ impl SmBack {
         for turns in (1_u32..).take(self.sms.len()) {
             for &(index, _, _) in running {
                 let wave = &self.waves[index as usize];
-                let used = wave.parts.iter().filter(|part| part.blocks > 0);
                 let first = period.parts.len();
-                period.parts.extend(used.map(|part| Part { room: part.blocks, blocks: 0, ..*part }));
+                period.parts.extend(wave.shares().map(|Share { sm, blocks }| Part { sm, room: blocks, blocks: 0 }));
                 let mut start = Start { cursor, seed: self.seed, operation: kernel.operation.0, first_block: 0 };
                 distribute(self.placement, &mut period.parts[first..], wave.blocks, &mut start, &mut self.order);
                 period.waves.push((first..period.parts.len(), wave.blocks, cursor));

@@ -2,12 +2,8 @@
 
 use thiserror::Error;
 
-use super::super::{Gang, MultiStream, SingleStream, SmAsCore, StreamPerTask};
-use super::activations::Activations;
-use super::grid::GridError;
-use super::job::{JobId, TaskJob};
-use super::ready_queue::Policy;
-use super::synchronized::Synchronized;
+use super::real_time::{Activations, GridError, JobId, Policy, Synchronized, TaskJob};
+use super::{Gang, MultiStream, SingleStream, SmAsCore, StreamPerTask};
 use crate::device::{Device, DeviceError, SmOrder};
 use crate::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Target};
 use crate::tasks::{TaskSet, hyperperiod};

@@ -1,0 +1,117 @@
+//! Whether the requirements of an AMALTHEA model are met: what is known of the jobs of a scenario that was made from it,
+//! and whether these jobs are all that the model allows.
+
+use serde::Serialize;
+
+use super::sporadic::SporadicVerdicts;
+use super::verdict::{JobVerdict, JobVerdicts, Verdict};
+use crate::scenario::Scenario;
+use crate::scenario::amalthea::{ModelDemands, RequirementOf, ResponseLimit};
+use crate::time::{Duration, Instant};
+
+/// A requirement and what is known of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequirementVerdict {
+    /// Its name in the model.
+    pub requirement: String,
+    /// Of what it speaks.
+    pub of: RequirementOf,
+    /// The name of the task or runnable.
+    pub target: String,
+    /// Streams whose jobs have to keep it.
+    pub streams: Vec<String>,
+    /// The response time at most.
+    pub limit_ns: Duration,
+    /// The longest response found of a job of these streams; `None` if one did not finish in any run.
+    pub worst_found_ns: Option<Duration>,
+    /// No response of a job that was judged is longer; `None`: not known.
+    pub bound_ns: Option<Duration>,
+    /// `None` if nothing of it runs on the GPU.
+    pub verdict: Option<Verdict>,
+    /// Why it is not proven although the bound meets it.
+    pub doubts: Vec<String>,
+}
+
+/// Stream, longest response found, and bound.
+type Known<'a> = (&'a str, Option<Duration>, Option<Duration>);
+
+/// The requirements in view of the jobs of `scenario`, of which `demands` speaks.
+///
+/// Proven is one only if the jobs that were judged are all that the model allows: its stimuli are exactly periodic, and
+/// what comes after the judged jobs repeats them.
+#[must_use]
+pub fn requirements_of_jobs(
+    demands: &ModelDemands,
+    scenario: &Scenario,
+    verdicts: &JobVerdicts,
+) -> Vec<RequirementVerdict> {
+    let known: Vec<Known<'_>> =
+        verdicts.jobs.iter().map(|job| (job.stream.as_str(), job.worst_found_ns, job.bound_ns)).collect();
+    let mut doubts: Vec<String> = demands.doubts.iter().map(|doubt| doubt.what.clone()).collect();
+    if doubts.is_empty() && !repeats(scenario, &verdicts.jobs) {
+        doubts.push("jobs released later than those that were judged may take longer".to_owned());
+    }
+    demands.limits.iter().map(|limit| judge_limit(limit, &known, &doubts)).collect()
+}
+
+/// The requirements in view of streams whose jobs come in any phasing.
+#[must_use]
+pub fn requirements_of_streams(demands: &ModelDemands, verdicts: &SporadicVerdicts) -> Vec<RequirementVerdict> {
+    let known: Vec<Known<'_>> =
+        verdicts.streams.iter().map(|one| (one.stream.as_str(), one.worst_found_ns, one.bound_ns)).collect();
+    let rest = demands.doubts.iter().filter(|doubt| !doubt.is_within_sporadic);
+    let doubts: Vec<String> = rest.map(|doubt| doubt.what.clone()).collect();
+    demands.limits.iter().map(|limit| judge_limit(limit, &known, &doubts)).collect()
+}
+
+fn judge_limit(limit: &ResponseLimit, known: &[Known<'_>], doubts: &[String]) -> RequirementVerdict {
+    let meant: Vec<&Known<'_>> =
+        known.iter().filter(|(stream, ..)| limit.streams.iter().any(|one| one == stream)).collect();
+    let most = |of: fn(&Known<'_>) -> Option<Duration>| {
+        let all = meant.iter().map(|known| of(known)).collect::<Option<Vec<Duration>>>();
+        all.and_then(|all| all.into_iter().max())
+    };
+    let (worst_found_ns, bound_ns) = (most(|known| known.1), most(|known| known.2));
+    let stated = &limit.requirement;
+    // One job that is too long is enough, also where another did not finish in any run.
+    let longest = meant.iter().filter_map(|known| known.1).max();
+    let of_jobs = Verdict::new(longest, bound_ns, stated.response_time_ns);
+    let doubts: Vec<String> = limit.doubt.iter().chain(doubts).cloned().collect();
+    let verdict = match of_jobs {
+        Verdict::Proven if !doubts.is_empty() => Verdict::Open,
+        verdict => verdict,
+    };
+    RequirementVerdict {
+        requirement: stated.name.clone(),
+        of: stated.of,
+        target: stated.target.clone(),
+        streams: limit.streams.clone(),
+        limit_ns: stated.response_time_ns,
+        worst_found_ns,
+        bound_ns,
+        verdict: (!limit.streams.is_empty()).then_some(verdict),
+        doubts: if of_jobs == Verdict::Proven { doubts } else { Vec::new() },
+    }
+}
+
+/// Whether all jobs after those of the first hyperperiod H are these once more: every stream is periodic, is first
+/// released within its period, and by H all that was released before H is done, by the bounds. Then the GPU is as empty at
+/// H as it was at 0, and what is released from H on is what was released from 0 on, H later; and so on.
+fn repeats(scenario: &Scenario, jobs: &[JobVerdict]) -> bool {
+    let phases = scenario.threads.iter().map(|thread| thread.period.map(|period| (thread.release, period)));
+    let Some(phases) = phases.collect::<Option<Vec<_>>>() else { return false };
+    if phases.iter().any(|(release, period)| release >= period) {
+        return false;
+    }
+    let one = Duration::from_ns(1);
+    let hyperperiod = phases.iter().try_fold(one, |multiple, (_, period)| multiple.least_common_multiple(*period));
+    let Some(end) = hyperperiod.map(|hyperperiod| Instant::ZERO + hyperperiod) else { return false };
+    let is_judged_until_then = scenario.threads.iter().all(|thread| {
+        thread.time_limit.is_none()
+            && thread.iterations.is_none_or(|iterations| thread.release_of(iterations) >= end)
+            && scenario.horizon.is_none_or(|horizon| Instant::ZERO + horizon >= end)
+    });
+    let first = jobs.iter().filter(|job| job.released_ns < end);
+    let mut ends = first.map(|job| job.bound_ns.map(|bound| job.released_ns.saturating_add(bound)));
+    is_judged_until_then && ends.all(|done| done.is_some_and(|done| done <= end))
+}

@@ -1,0 +1,186 @@
+//! What samples say: means and spreads, shares, percentiles, and confidence intervals.
+
+use serde::Serialize;
+
+/// Mean and spread of one quantity over the samples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Statistic {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation of the samples.
+    pub deviation: f64,
+    /// The smallest sample.
+    pub least: f64,
+    /// The largest sample.
+    pub most: f64,
+}
+
+impl Statistic {
+    /// Of these samples; all 0 if there are none.
+    #[must_use]
+    pub fn of(samples: &[f64]) -> Self {
+        let mut moments = Moments::default();
+        for sample in samples {
+            moments.add(*sample);
+        }
+        moments.statistic()
+    }
+}
+
+/// Mean and spread of samples that come one by one (B. P. Welford, "Note on a method for calculating corrected sums of
+/// squares and products", Technometrics 4, 1962): exact enough for any number of them, and nothing is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moments {
+    count: u64,
+    mean: f64,
+    squares: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Default for Moments {
+    fn default() -> Self {
+        Self { count: 0, mean: 0.0, squares: 0.0, least: f64::INFINITY, most: f64::NEG_INFINITY }
+    }
+}
+
+impl Moments {
+    /// Adds a sample.
+    pub fn add(&mut self, sample: f64) {
+        self.count += 1;
+        let before = sample - self.mean;
+        self.mean += before / self.count as f64;
+        self.squares += before * (sample - self.mean);
+        self.least = self.least.min(sample);
+        self.most = self.most.max(sample);
+    }
+
+    /// How many were added.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Of what was added; all 0 if nothing was.
+    #[must_use]
+    pub fn statistic(&self) -> Statistic {
+        if self.count == 0 {
+            return Statistic { mean: 0.0, deviation: 0.0, least: 0.0, most: 0.0 };
+        }
+        let deviation = if self.count > 1 { (self.squares / (self.count - 1) as f64).sqrt() } else { 0.0 };
+        Statistic { mean: self.mean, deviation, least: self.least, most: self.most }
+    }
+}
+
+/// What samples say of one quantity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Measure {
+    /// So many of so many samples.
+    Share {
+        /// How many.
+        count: u64,
+        /// Of how many.
+        of: u64,
+    },
+    /// A number that each sample has.
+    Mean {
+        /// Mean and spread.
+        statistic: Statistic,
+        /// How many samples.
+        count: u64,
+    },
+    /// The largest value of any sample, of which nothing can be said beyond the samples.
+    Largest(f64),
+}
+
+/// Two-sided quantile of the normal distribution for 95 %.
+const Z: f64 = 1.959_963_984_540_054;
+
+impl Measure {
+    /// The value: a share from 0 to 1, a mean, or a maximum; `None` without samples.
+    #[must_use]
+    pub fn value(&self) -> Option<f64> {
+        match *self {
+            Self::Share { count, of } => (of > 0).then(|| count as f64 / of as f64),
+            Self::Mean { statistic, count } => (count > 0).then_some(statistic.mean),
+            Self::Largest(value) => Some(value),
+        }
+    }
+
+    /// The 95 % confidence interval of the share or mean.
+    ///
+    /// For shares Wilson's score interval, which holds near 0 and 1 too (E. B. Wilson, "Probable inference, the law of
+    /// succession, and statistical inference", J. Am. Stat. Assoc. 22, 1927); for means Student's, from 3 samples.
+    #[must_use]
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        match *self {
+            Self::Share { count, of } => (of > 0).then(|| wilson(count, of)),
+            Self::Mean { statistic, count } if count >= 3 => {
+                let half = student(count - 1) * statistic.deviation / (count as f64).sqrt();
+                Some((statistic.mean - half, statistic.mean + half))
+            }
+            Self::Mean { .. } | Self::Largest(_) => None,
+        }
+    }
+}
+
+fn wilson(count: u64, of: u64) -> (f64, f64) {
+    let (n, p) = (of as f64, count as f64 / of as f64);
+    let shrink = 1.0 + Z * Z / n;
+    let middle = (p + Z * Z / (2.0 * n)) / shrink;
+    let half = Z / shrink * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+    // Exactly 0 and 1 at the ends, which rounding would miss.
+    let low = if count == 0 { 0.0 } else { middle - half };
+    let high = if count == of { 1.0 } else { middle + half };
+    (low, high)
+}
+
+/// Two-sided 95 % quantile of Student's distribution, to 1 % from 2 degrees of freedom: Abramowitz and Stegun,
+/// "Handbook of Mathematical Functions", 1964, 26.7.5.
+fn student(freedom: u64) -> f64 {
+    let (z, v) = (Z, freedom as f64);
+    let terms = [
+        (z.powi(3) + z) / 4.0,
+        (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0,
+        (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0,
+        (79.0 * z.powi(9) + 776.0 * z.powi(7) + 1_482.0 * z.powi(5) - 1_920.0 * z.powi(3) - 945.0 * z) / 92_160.0,
+    ];
+    terms.iter().rev().fold(0.0, |sum, term| (sum + term) / v) + z
+}
+
+/// The smallest of `sorted` values that at least `percent` of 100 of them do not exceed; `None` if there are none.
+#[must_use]
+pub fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
+    let rank = (sorted.len() * percent.min(100)).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(one: f64, other: f64, by: f64) {
+        assert!((one - other).abs() <= by, "{one} is not {other}");
+    }
+
+    #[test]
+    fn wilson_intervals_are_those_of_newcombe_1998() {
+        // R. G. Newcombe, "Two-sided confidence intervals for the single proportion", Stat. Med. 17, 1998, Table I,
+        // method 3.
+        for (count, of, low, high) in
+            [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)]
+        {
+            let (found_low, found_high) = wilson(count, of);
+            near(found_low, low, 5e-5);
+            near(found_high, high, 5e-5);
+        }
+        assert_eq!(wilson(7, 7).1.to_bits(), 1.0_f64.to_bits());
+    }
+
+    #[test]
+    fn student_quantiles_are_those_of_printed_tables() {
+        for (freedom, quantile) in [(2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (29, 2.045), (100, 1.984)] {
+            near(student(freedom), quantile, 0.01 * quantile);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What reading a file leads to, and what every part of it may do to that.
+
+use std::sync::Arc;
+
+use super::log_names::LogNames;
+use crate::json::{Node, Problem};
+use crate::scenario::build::ScenarioBuilder;
+use crate::scenario::examiner_logs::BenchmarkLog;
+use crate::scenario::fields::Place;
+use crate::workload::{Kernel, KernelId};
+
+/// What reading a file, nested ones included, leads to.
+pub(super) struct Reading<'a, 'o> {
+    pub(super) builder: ScenarioBuilder<'o>,
+    /// Where each host thread stands in the file.
+    pub(super) nodes: Vec<Node<'a>>,
+    pub(super) logs: Vec<BenchmarkLog>,
+    pub(super) log_names: LogNames,
+}
+
+/// Contexts of their own do not share the GPU concurrently, which the published rules do not cover.
+pub(super) fn refuse_contexts(reading: &mut Reading<'_, '_>, node: Node<'_>, what: &str) -> Result<(), Problem> {
+    if reading.builder.options().as_threads {
+        reading.builder.note(format!("{what}: replayed as threads of one context, as asked for"));
+        return Ok(());
+    }
+    Err(node
+        .problem(format!(
+            "{what}; contexts do not share the GPU concurrently, and no published rule says how they take turns"
+        ))
+        .with_help("--as-threads replays the benchmarks as threads of one context instead"))
+}
+
+/// Adds a kernel, which stands at `place`.
+pub(super) fn add_kernel(reading: &mut Reading<'_, '_>, place: Place<'_>, kernel: Kernel) -> Result<KernelId, Problem> {
+    let title = Arc::clone(&kernel.title);
+    let added = reading.builder.add_kernel(kernel);
+    added.map_err(|error| place.of(&error).problem(format!("kernel {title:?}: {error}")))
+}

@@ -1,0 +1,38 @@
+//! What all readers begin and end with.
+
+use super::build::ScenarioBuilder;
+use super::endless;
+use super::model::Scenario;
+use crate::device::Device;
+use crate::json::{Node, Problem};
+
+/// The device on which files run that name none.
+pub(super) fn default_device(node: Node<'_>) -> Result<Device, Problem> {
+    match Device::builtin("tx2") {
+        Ok(Some(device)) => Ok(device),
+        _ => Err(node.problem("the built-in device tx2 cannot be read")),
+    }
+}
+
+/// Finishes a scenario, refusing block times that nobody needed and threads that could never end; `node_of` tells
+/// where a thread stands.
+pub(super) fn finish<'a>(
+    builder: ScenarioBuilder<'_>,
+    root: Node<'a>,
+    node_of: impl Fn(usize) -> Node<'a>,
+) -> Result<Scenario, Problem> {
+    if let Some(name) = builder.unused_block_duration() {
+        return Err(root
+            .problem(format!("{name:?} was given a block duration, and no kernel of that name lacks one"))
+            .with_help("--block-duration takes a benchmark's label, its file name without .so, or a kernel's name"));
+    }
+    if let Some(unused) = builder.unused_timing() {
+        return Err(root.problem(unused));
+    }
+    let scenario = builder.build();
+    for (index, thread) in scenario.threads.iter().enumerate() {
+        endless::check(&scenario, thread)
+            .map_err(|why| node_of(index).problem(why.to_string()).with_help(why.help()))?;
+    }
+    Ok(scenario)
+}

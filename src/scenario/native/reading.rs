@@ -1,0 +1,81 @@
+//! What the parts of a scenario file refer to each other by.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::json::{Node, Problem};
+use crate::scenario::build::ScenarioBuilder;
+use crate::scenario::model::{BarrierId, HostThread};
+use crate::time::Duration;
+use crate::workload::{KernelId, StreamId};
+
+/// The stream that exists without being declared.
+pub(super) const NULL_STREAM: &str = "NULL";
+
+/// What reading a file leads to.
+pub(super) struct Reading<'a, 'o> {
+    pub(super) builder: ScenarioBuilder<'o>,
+    /// Where each host thread stands in the file.
+    pub(super) nodes: Vec<Node<'a>>,
+    pub(super) kernels: BTreeMap<String, NamedKernel>,
+    pub(super) streams: BTreeMap<String, StreamId>,
+    pub(super) barriers: BTreeMap<String, BarrierId>,
+    /// Kernels that something launches.
+    pub(super) launched: BTreeSet<KernelId>,
+}
+
+/// A kernel as the rest of the file refers to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NamedKernel {
+    pub(super) id: KernelId,
+    pub(super) blocks: u32,
+    /// Whether its blocks take different times.
+    pub(super) varies: bool,
+    /// Whether its block time is the user's and not the file's.
+    pub(super) given: bool,
+}
+
+impl<'a> Reading<'a, '_> {
+    /// The kernel that `node` names, which thereby counts as launched.
+    pub(super) fn kernel(&mut self, node: Node<'_>) -> Result<KernelId, Problem> {
+        let name = node.string()?;
+        let kernel = self.kernels.get(&name).ok_or_else(|| unknown(node, "kernel", &name, self.kernels.keys()))?;
+        self.launched.insert(kernel.id);
+        Ok(kernel.id)
+    }
+
+    /// The stream that `node` names.
+    pub(super) fn stream(&self, node: Node<'_>) -> Result<StreamId, Problem> {
+        let name = node.string()?;
+        self.streams.get(&name).copied().ok_or_else(|| unknown(node, "stream", &name, self.streams.keys()))
+    }
+
+    /// Adds the host thread that stands at `node`.
+    pub(super) fn add_thread(&mut self, node: Node<'a>, thread: HostThread) {
+        self.nodes.push(node);
+        if thread.jitter > Duration::ZERO {
+            self.builder.note(format!(
+                "the jitter of {:?}, up to {}, is not simulated: releases are exactly periodic; `gpusched analyze \
+                 --sporadic` counts it",
+                thread.label, thread.jitter
+            ));
+        }
+        self.builder.add_thread(thread);
+    }
+}
+
+/// A name that nothing in the file has.
+pub(super) fn unknown<'n>(
+    node: Node<'_>,
+    what: &str,
+    name: &str,
+    known: impl ExactSizeIterator<Item = &'n String>,
+) -> Problem {
+    const SHOWN: usize = 12;
+    let count = known.len();
+    let mut list = known.take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if count > SHOWN {
+        list.push_str(", …");
+    }
+    let problem = node.problem(format!("no {what} of this scenario is called {name:?}"));
+    if list.is_empty() { problem } else { problem.with_help(format!("there are: {list}")) }
+}

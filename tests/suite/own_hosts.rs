@@ -1,0 +1,113 @@
+//! Hosts that answer to what the GPU tells them, and runs without a trace.
+
+use gpusched::device::{BlockShape, Device};
+use gpusched::gpu::{Finishes, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, Target};
+use gpusched::time::{Duration, Instant};
+use gpusched::trace::Trace;
+use gpusched::workload::{BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
+
+fn tx2() -> Device {
+    Device::builtin("tx2").expect("sound").expect("built in")
+}
+
+fn kernel(blocks: u32, ns: u64) -> Kernel {
+    Kernel {
+        name: "K".into(),
+        title: "K".into(),
+        blocks,
+        shape: BlockShape { threads: 1024, ..BlockShape::default() },
+        duration: BlockTime::fixed(Duration::from_ns(ns)),
+        sm_mask: None,
+    }
+}
+
+/// Launches a long block of high priority and a large grid of low priority, and when the first is dispatched, at once
+/// a further block of high priority.
+#[derive(Default)]
+struct Answers {
+    kernels: Vec<KernelId>,
+    streams: Vec<StreamId>,
+    to_launch: Vec<usize>,
+}
+
+impl Host for Answers {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+        for (priority, blocks, ns) in [(-1, 1, 1_000), (0, 100, 10), (-1, 1, 10)] {
+            self.kernels.push(gpu.add_kernel(kernel(blocks, ns))?);
+            self.streams.push(gpu.add_stream(StreamSpec { priority, blocking: false, ..StreamSpec::new("S") })?);
+        }
+        self.to_launch = vec![0, 1];
+        gpu.wake_at(Instant::ZERO, 0);
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: GpuEvent, _gpu: &impl Target) {
+        if event == GpuEvent::FullyDispatched(OperationId(0)) {
+            self.to_launch.push(2);
+        }
+    }
+
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+        for index in self.to_launch.drain(..) {
+            gpu.submit(self.streams[index], OperationKind::Kernel(self.kernels[index]), Origin::default())?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn cycles_are_not_skipped_before_the_host_has_answered() {
+    let run = |skip_cycles| -> Trace {
+        let gpu = Gpu::new(&tx2(), GpuOptions { skip_cycles, ..GpuOptions::default() });
+        Simulation::new(gpu, Answers::default()).run().expect("it runs").0
+    };
+    let (skipping, plain) = (run(true), run(false));
+    // The first three blocks of the grid end at 10 ns, and the further block of high priority takes a place of theirs.
+    assert_eq!(plain.operations()[2].first_start(), Some(Instant::from_ns(10)));
+    assert_eq!(skipping.operations(), plain.operations());
+    assert!(skipping.waves() < plain.waves(), "cycles are still skipped");
+}
+
+/// Launches so many kernels, each when the one before has completed.
+struct OneByOne {
+    left: u32,
+    kernel: Option<KernelId>,
+    is_idle: bool,
+}
+
+impl Host for OneByOne {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+        self.kernel = Some(gpu.add_kernel(kernel(6, 10))?);
+        gpu.wake_at(Instant::ZERO, 0);
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: GpuEvent, _gpu: &impl Target) {
+        self.is_idle |= matches!(event, GpuEvent::Completed(_));
+    }
+
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+        if let Some(kernel) = self.kernel.filter(|_| self.is_idle && self.left > 0) {
+            gpu.submit(StreamId::NULL, OperationKind::Kernel(kernel), Origin::default())?;
+            (self.is_idle, self.left) = (false, self.left - 1);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_run_without_a_trace_keeps_no_waves() {
+    let kept = |launches| {
+        let mut gpu = Gpu::observed_by(Finishes::default(), &tx2(), GpuOptions::default());
+        gpu.run(&mut OneByOne { left: launches, kernel: None, is_idle: true }).expect("it runs");
+        assert_eq!(gpu.observer().finish(OperationId(launches - 1)), Some(Instant::from_ns(u64::from(launches) * 20)));
+        // All that the back holds, as text: lists that grew with the run would be longer after the longer run.
+        format!("{:?}", gpu.into_back_and_observer().0).matches("RunningWave").count()
+    };
+    assert_eq!(kept(10), kept(1_000));
+    assert!(kept(1_000) <= 2, "places of waves are used again");
+}
