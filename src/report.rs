@@ -6,6 +6,7 @@ mod analysis_table;
 pub mod application_curves;
 pub mod application_gantt;
 pub mod application_table;
+mod blame;
 mod campaign_figure;
 pub mod chunk_cycle;
 mod columns;
@@ -54,6 +55,7 @@ pub use analysis_columns::{
     analysis_csv, campaign_csv, campaign_markdown, comparison_csv, comparison_markdown, orders_csv, orders_markdown,
 };
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
+pub use blame::{BlameRow, blame_rows, blame_table};
 pub use campaign_figure::campaign_figure;
 pub(crate) use csv::field as csv_field;
 pub use differences::{Difference, NotComparable, differences};

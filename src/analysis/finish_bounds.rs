@@ -8,7 +8,7 @@ use super::merged_back::Analysed;
 use super::prepared::Prepared;
 use super::safe_bound::{MOST_OPERATIONS, SafeBounds};
 use crate::hosts::ProgramError;
-use crate::scenario::{Scenario, Step};
+use crate::scenario::Scenario;
 use crate::time::Instant;
 use crate::workload::{OperationKind, Origin, StreamId};
 
@@ -22,6 +22,9 @@ pub enum BoundRefusal {
     /// More streams than channels.
     #[error("no bound is given: streams may have to wait for a hardware channel")]
     Channels,
+    /// Launch latencies or kernel gaps.
+    #[error("no bound is given: the device states a launch latency or a kernel gap, which the bound does not know")]
+    Latencies,
     /// Too many operations.
     #[error(
         "no bound is given: {operations} operations are more than {MOST_OPERATIONS}; a shorter --horizon has fewer"
@@ -71,11 +74,19 @@ pub(super) fn supported(scenario: &Scenario, options: BoundOptions) -> BoundOpti
 /// Whether the order of threads decides more than who is first in an EE or CE queue.
 fn order_decides_more(scenario: &Scenario) -> bool {
     let mut users = std::collections::BTreeMap::new();
+    let mut event_users = std::collections::BTreeMap::new();
     for (thread, program) in scenario.threads.iter().enumerate() {
         for step in &program.steps {
-            if let Step::Launch(_, stream) | Step::Copy(_, stream) | Step::Memset(stream) = *step {
+            if let Some((kind, stream)) = step.submission() {
                 let shared = *users.entry(stream).or_insert(thread) != thread;
-                if shared || stream == StreamId::NULL {
+                // The order of records and waits says which record a wait is for.
+                let shares_event = match kind {
+                    OperationKind::Record(event) | OperationKind::Wait(event) => {
+                        *event_users.entry(event).or_insert(thread) != thread
+                    }
+                    _ => false,
+                };
+                if shared || shares_event || stream == StreamId::NULL {
                     return true;
                 }
             }
@@ -133,7 +144,8 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
     let refusal = dependence
         .clone()
         .map(BoundRefusal::LaunchDependence)
-        .or_else(|| departures.contains(&Departure::Channels).then_some(BoundRefusal::Channels));
+        .or_else(|| departures.contains(&Departure::Channels).then_some(BoundRefusal::Channels))
+        .or_else(|| departures.contains(&Departure::Latencies).then_some(BoundRefusal::Latencies));
     // Equal, independent kernels finish as analysed at the latest (Kiefer and Wolfowitz), however many there are. That
     // is not said of copies, whose order may change.
     let analysed = prepared.finish_is_safe()

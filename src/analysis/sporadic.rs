@@ -13,9 +13,8 @@ use super::safe_bound::Weights;
 use super::search::{ReleaseRule, SearchOptions, SearchResult, Watch, own_step, search_from};
 use super::verdict::Verdict;
 use crate::hosts::ProgramError;
-use crate::scenario::{HostThread, Scenario, Step};
+use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
-use crate::workload::OperationKind;
 
 mod model;
 mod phases;
@@ -187,12 +186,7 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
         for job in 0..number {
             let mut steps = Vec::with_capacity(thread.steps.len());
             for step in launches_at_release(thread)? {
-                let (kind, stream) = match *step {
-                    Step::Launch(kernel, stream) => (OperationKind::Kernel(kernel), stream),
-                    Step::Copy(copy, stream) => (OperationKind::Copy(copy), stream),
-                    Step::Memset(stream) => (OperationKind::Memset, stream),
-                    _ => return None,
-                };
+                let (kind, stream) = step.submission()?;
                 steps.push(own_step(scenario, &mut base, kind, stream)?);
             }
             rule.threads.push(base.threads.len());

@@ -182,7 +182,7 @@ fn unshared(scenario: &Scenario, trace: &Trace) -> Vec<(Instant, Instant)> {
             })
         }
         OperationKind::Copy(id) => scenario.copies().get(id.0 as usize).map_or(0, |copy| copy.time().as_ns()),
-        OperationKind::Memset => 0,
+        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => 0,
     };
     let span = |operation: &OperationRecord| {
         let free = free.entry(operation.stream).or_insert(Instant::ZERO);

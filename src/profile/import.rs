@@ -150,7 +150,10 @@ impl GpuProfile {
             .filter(|(_, operation)| on_gpu(operation) && operation.start_ns >= from && operation.start_ns < to);
         let taken: Vec<u32> = taken.map(|(index, _)| index).collect();
         if taken.is_empty() {
-            return Err(GpuProfileError::new(&self.file, "nothing of the profile starts between --from and --to"));
+            return Err(GpuProfileError::new(
+                &self.file,
+                "nothing of the profile starts in the part that is asked for",
+            ));
         }
         Ok(taken)
     }
@@ -181,7 +184,7 @@ impl GpuProfile {
             !stream.is_null && stream.blocking == Some(true)
         });
         if self.streams.iter().all(|stream| stream.priority.is_none()) {
-            builder.note("the profile states no stream priorities: all are 0; --set-priority STREAM=P changes one");
+            builder.note("the profile states no stream priorities: all are 0");
         }
         if used.len() > 1 && self.streams.iter().all(|stream| stream.blocking.is_none()) {
             builder.note("the profile does not say which streams wait for the NULL stream: none does");

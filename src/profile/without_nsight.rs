@@ -5,5 +5,5 @@ use super::model::GpuProfile;
 
 pub(super) fn read(file: &str, _content: &[u8]) -> Result<GpuProfile, GpuProfileError> {
     Err(GpuProfileError::new(file, "this is an SQLite database, and this build reads none")
-        .with_help("build with --features nsight for exports of Nsight Systems"))
+        .with_help("cargo build --features nsight makes one that reads exports of Nsight Systems"))
 }

@@ -1,6 +1,7 @@
 //! What if: a scenario with other priorities, streams, masks or connections.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -106,6 +107,9 @@ impl Scenario {
         }
         for copy in self.copies() {
             catalogue.add_copy(**copy).map_err(|error| refused("--connections", error))?;
+        }
+        for event in self.events() {
+            catalogue.add_event(Arc::clone(event)).map_err(|error| refused("--connections", error))?;
         }
         for (kernel, stream) in &changes.streams {
             let to = self.stream_named("--set-stream", stream)?;

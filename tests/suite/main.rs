@@ -19,6 +19,7 @@ mod common;
 mod deadlines;
 mod documentation;
 mod engine_properties;
+mod events;
 mod evr;
 mod evr_figures;
 mod examples;

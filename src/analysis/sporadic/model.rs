@@ -38,6 +38,15 @@ pub enum SporadicRefusal {
         /// Label of the thread.
         thread: String,
     },
+    /// Records or waits for events.
+    #[error("{thread:?} records an event or waits for one: which record a wait is for depends on when jobs come")]
+    Events {
+        /// Label of the thread.
+        thread: String,
+    },
+    /// Launch latencies or kernel gaps.
+    #[error("the device states a launch latency or a kernel gap, which the bound does not know")]
+    Latencies,
     /// More streams than channels.
     #[error("streams may have to wait for a hardware channel")]
     Channels,
@@ -88,8 +97,12 @@ impl TaskSet {
     pub(super) fn new(scenario: &Scenario, jitter: &[Duration]) -> Result<Result<Self, SporadicRefusal>, SubmitError> {
         let demands = demands(scenario);
         let (costs, _) = merge(scenario, &demands)?;
-        if departures(scenario, &demands, false).contains(&Departure::Channels) {
+        let departed = departures(scenario, &demands, false);
+        if departed.contains(&Departure::Channels) {
             return Ok(Err(SporadicRefusal::Channels));
+        }
+        if departed.contains(&Departure::Latencies) {
+            return Ok(Err(SporadicRefusal::Latencies));
         }
         let priorities: Vec<i32> = scenario.device().priorities().collect();
         let mut tasks = Self {
@@ -125,6 +138,9 @@ impl TaskSet {
                         (stream, Work::Copy { worst, best: Duration::ZERO, engine })
                     }
                     Step::Memset(stream) => (stream, Work::Memset),
+                    Step::Record(..) | Step::Wait(..) => {
+                        return Ok(Err(SporadicRefusal::Events { thread: label() }));
+                    }
                     _ => return Ok(Err(SporadicRefusal::NotAtRelease { thread: label() })),
                 };
                 if *users.entry(stream).or_insert(index) != index {

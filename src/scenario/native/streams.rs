@@ -122,9 +122,11 @@ fn thread(
 
 fn operation(node: Node<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
     let mut entry = node.object()?;
-    let step = match operations::kind(&entry, &["kernel", "copy", "memset"])? {
+    let step = match operations::kind(&entry, &["kernel", "copy", "memset", "record", "wait"])? {
         "kernel" => operations::launch(&mut entry, "kernel", stream, reading)?,
         "copy" => operations::copy(&mut entry, stream, reading)?,
+        "record" => operations::record(&mut entry, stream, reading)?,
+        "wait" => operations::wait(&mut entry, stream, reading)?,
         _ => operations::memset(&mut entry, stream)?,
     };
     entry.finish()?;

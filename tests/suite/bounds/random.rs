@@ -21,9 +21,20 @@ struct Stream {
 
 #[derive(Debug, Clone)]
 enum Operation {
-    Kernel { blocks: u32, warps: u32, shared: u32, ms: u32 },
-    Copy { to_device: bool, ms: u32 },
+    Kernel {
+        blocks: u32,
+        warps: u32,
+        shared: u32,
+        ms: u32,
+    },
+    Copy {
+        to_device: bool,
+        ms: u32,
+    },
     Memset,
+    /// Of one of two events.
+    Record(bool),
+    Wait(bool),
 }
 
 /// A scenario.
@@ -86,6 +97,8 @@ impl Sample {
                         format!(r#"{{"copy": "{direction}", "bytes": {}}}"#, ms * 10_000_000)
                     }
                     Operation::Memset => r#"{"memset": 4}"#.to_owned(),
+                    Operation::Record(event) => format!(r#"{{"record": "{event}"}}"#),
+                    Operation::Wait(event) => format!(r#"{{"wait": "{event}"}}"#),
                 });
             }
             let is_null = self.null && index == 0;
@@ -123,6 +136,8 @@ fn sample() -> impl Strategy<Value = Sample> {
             6 => kernel(equal),
             2 => (any::<bool>(), 1_u32..8).prop_map(|(to_device, ms)| Operation::Copy { to_device, ms }),
             1 => Just(Operation::Memset),
+            1 => any::<bool>().prop_map(Operation::Record),
+            1 => any::<bool>().prop_map(Operation::Wait),
         ]
     };
     let stream = move |equal: bool| {
