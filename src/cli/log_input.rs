@@ -96,8 +96,11 @@ impl LogOptions {
         }
         match Input::read(path) {
             Ok(Input::Profile(profile)) => {
-                if let Some(option) = self.about_logs() {
-                    bail!("{option} is for logs, and {} is a profile", profile.file);
+                if self.scenario.is_some() || self.logs_alone {
+                    bail!(
+                        "{} is a profile, and a scenario beside it is of no use: leave out that option",
+                        profile.file
+                    );
                 }
                 Ok(Some(profile))
             }
@@ -105,12 +108,6 @@ impl LogOptions {
             // Damaged logs are read as far as they go, and the reader of logs tells of files that cannot be read.
             Ok(Input::Text { .. }) | Err(_) => Ok(None),
         }
-    }
-
-    /// An option that was given and is about logs.
-    fn about_logs(&self) -> Option<&'static str> {
-        let scenario = self.scenario.as_ref().map(|_| "--scenario");
-        scenario.or_else(|| self.logs_alone.then_some("--logs-alone"))
     }
 
     /// The GPU that the user names.
