@@ -20,6 +20,7 @@
 //! | and for the requirements of an AMALTHEA model | [`requirements_of_jobs()`], [`requirements_of_streams()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
+//! | how each kernel fills the GPU when it runs alone | [`occupancy_of_scenario()`] |
 //!
 //! `docs/analysis.md` has the proofs, `docs/errata.md` what was wrong in print.
 
@@ -35,6 +36,7 @@ mod merged_back;
 mod merged_resources;
 mod merged_scenario;
 mod merged_sm;
+mod occupancy;
 mod pending;
 mod pool;
 mod prepared;
@@ -56,6 +58,7 @@ pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch
 pub use merged_resources::{MergedResources, PooledKernel};
 pub use merged_scenario::{MergedScenarioError, merged_scenario};
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
+pub use occupancy::{OccupancyEntry, OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
 pub use pool::Pool;
 pub(crate) use pool::{needs, pool};
 pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};

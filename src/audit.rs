@@ -17,6 +17,8 @@
 //! | the clocks themselves | `times` |
 //! | placement, as a statistic | `placement` |
 //!
+//! [`audit_profile`] asks what can be asked of a profile, which has kernels and no blocks.
+//!
 //! Measured times are noisy and come from two clocks; what lies within the [`Tolerances`] is never reported, and where
 //! the order of two things cannot be known, either order is accepted. Simulated times are exact, and so is the audit.
 
@@ -32,6 +34,7 @@ mod from_trace;
 mod observation;
 mod options;
 mod placement;
+mod profile;
 mod queues;
 mod readiness;
 mod ready;
@@ -48,5 +51,8 @@ pub use observation::{
 };
 pub use options::Tolerances;
 pub use placement::{PlacementStatistic, decidable_blocks};
+pub use profile::{
+    CaseVerdict, InferredPriority, OverlapCounts, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile,
+};
 pub use report::AuditReport;
 pub use run::{Audit, Checked, audit};

@@ -14,13 +14,16 @@ mod evr;
 mod figure_options;
 mod figures;
 mod html_options;
+mod import;
 mod input;
 mod jobs;
 mod log_input;
 mod merged_sm;
+mod occupancy;
 mod orders;
 mod output;
 mod picture;
+mod profile_options;
 mod replay_log;
 mod responses_file;
 mod run_options;
@@ -31,6 +34,7 @@ mod simulate;
 mod study;
 mod tasks;
 mod warps;
+mod what_if_options;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -63,6 +67,10 @@ enum Command {
     ReplayLog(Box<replay_log::ReplayLog>),
     /// Write any input as a scenario in gpusched's own format
     Convert(Box<convert::Convert>),
+    /// Make a scenario of a profile of PyTorch, Nsight Systems or nvprof
+    Import(Box<import::Import>),
+    /// How each kernel fills the GPU, and what limits it
+    Occupancy(Box<occupancy::Occupancy>),
     /// List what is read of an AMALTHEA model
     Amalthea(amalthea::Amalthea),
     /// Test real-time task sets, run them on the GPU, draw acceptance curves
@@ -103,6 +111,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Audit(command) => command.run(),
         Command::ReplayLog(command) => command.run(),
         Command::Convert(command) => command.run(),
+        Command::Import(command) => command.run(),
+        Command::Occupancy(command) => command.run(),
         Command::Amalthea(command) => command.run(),
         Command::Tasks(command) => command.run(),
         Command::Warps(command) => command.run(),

@@ -5,15 +5,18 @@
 //! a source or is marked as an assumption.
 
 mod builtin;
+mod compute_capability;
 mod demand;
 mod limits;
 mod mask;
 mod model;
+mod occupancy;
 mod read;
 mod validated;
 mod write;
 
 pub use builtin::BUILTIN_NAMES;
+pub use compute_capability::{ComputeCapability, SmArchitecture};
 pub use demand::{BlockDemand, BlockShape, DemandError, Resource};
 pub use limits::DeviceError;
 pub use mask::{MaskError, SmMask};
@@ -21,6 +24,7 @@ pub use model::{
     CopyDirection, CopyEngines, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation, SharedMemoryAllocation,
     SmOrder,
 };
+pub use occupancy::{KernelOccupancy, OccupancyLimit};
 pub(crate) use read::device as read_device;
 pub use validated::Device;
 

@@ -10,10 +10,12 @@
 //! | response times of tasks on the GPU, RTNS 2020, Figs. 9 and 10 | [`response_times`] |
 //! | makespans of more and more warps, CISTER 2012, Figs. 6 and 7 | [`warp_curves`] |
 //! | a measurement simulated again | [`replay`] |
+//! | a profile simulated again | [`profile_replay`] |
 
 pub mod acceptance;
 pub mod cost_study;
 pub mod evr;
+pub mod profile_replay;
 pub mod replay;
 pub mod response_times;
 mod statistics;

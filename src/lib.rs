@@ -40,6 +40,7 @@ pub mod gpu;
 pub mod hosts;
 pub mod json;
 pub mod logs;
+pub mod profile;
 pub mod report;
 pub mod scenario;
 pub mod schema;

@@ -16,6 +16,7 @@ mod native;
 mod options;
 mod read;
 mod timing;
+mod what_if;
 
 pub use build::ScenarioBuilder;
 pub use endless::Endless;
@@ -24,3 +25,4 @@ pub use launch::KernelLaunch;
 pub use model::{BarrierId, HostThread, Scenario, Step};
 pub use native::NotNative;
 pub use options::{BlockDurations, ReadOptions};
+pub use what_if::{WhatIf, WhatIfError};

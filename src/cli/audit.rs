@@ -2,19 +2,27 @@
 
 use std::io::Write;
 
+use anyhow::bail;
 use clap::Args;
-use gpusched::audit::{AuditReport, Observation, audit};
-use gpusched::report::{finding_csv, finding_markdown, finding_table};
+use gpusched::audit::{AuditReport, Observation, audit, audit_profile};
+use gpusched::profile::GpuProfile;
+use gpusched::report::{
+    finding_csv, finding_markdown, finding_table, profile_audit_csv, profile_audit_markdown, profile_audit_table,
+};
 
 use super::log_input::LogOptions;
 use super::output::{TableFormat, note};
 use super::{Answer, output};
 
-/// Check measured logs against the published scheduling rules; exit status 1 if something breaks one.
+/// Check measured logs, or the order of kernels in a profile, against the published scheduling rules; exit status 1 if
+/// something breaks one.
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
     #[command(flatten)]
     logs: LogOptions,
+    /// Which GPU of a profile [default: the one that runs most kernels]
+    #[arg(long, value_name = "N")]
+    gpu: Option<u32>,
     /// What to print
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
@@ -22,6 +30,12 @@ pub(crate) struct Audit {
 
 impl Audit {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        if let Some(profile) = self.logs.profile()? {
+            return self.of_profile(&profile);
+        }
+        if self.gpu.is_some() {
+            bail!("--gpu is for profiles, and these are logs");
+        }
         let input = self.logs.read()?;
         let mut report = AuditReport::new(input.dropped);
         for run in input.runs {
@@ -45,5 +59,33 @@ impl Audit {
         }
         out.flush()?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })
+    }
+
+    fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<Answer> {
+        let (gpu, choice) = profile.choose_gpu(self.gpu)?;
+        let mut notes: Vec<String> = choice.into_iter().collect();
+        notes.extend(profile.left_out.iter().map(|(why, count)| format!("left out: {count} {why}")));
+        let device = match self.logs.device()? {
+            Some(device) => device,
+            None => profile.device(gpu)?,
+        };
+        let audit = audit_profile(profile, gpu, &device);
+        for text in &notes {
+            note(text);
+        }
+        let mut out = output::stdout();
+        match self.format {
+            TableFormat::Json => {
+                let mut document = serde_json::to_value(&audit)?;
+                document["device"] = device.name.as_str().into();
+                document["notes"] = serde_json::to_value(&notes)?;
+                writeln!(out, "{document:#}")?;
+            }
+            TableFormat::Csv => profile_audit_csv(&audit, &mut out)?,
+            TableFormat::Markdown => profile_audit_markdown(&audit, &mut out)?,
+            TableFormat::Table => write!(out, "{}", profile_audit_table(&audit))?,
+        }
+        out.flush()?;
+        Ok(if audit.unexplained == 0 { Answer::Done } else { Answer::No })
     }
 }

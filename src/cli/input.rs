@@ -1,38 +1,86 @@
 //! Reading input files.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
 use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::profile::{GpuProfile, ProfileFormat, uncompressed};
 
 /// The largest input file that is read into memory \[bytes\].
 const MAX_BYTES: u64 = 1 << 32;
 
+/// What a command that takes a scenario was given, told by its content.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// A profile of a real application.
+    Profile(GpuProfile),
+    /// Anything else.
+    Text {
+        /// The name by which errors mention it.
+        file: String,
+        /// What it holds.
+        text: String,
+    },
+}
+
+impl Input {
+    /// Reads a file, or standard input for `-`; gzip is decompressed.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        let (file, bytes) = read_whole(path)?;
+        let content = uncompressed(&file, Cow::Owned(bytes))?;
+        if ProfileFormat::of(&content).is_some() {
+            return Ok(Self::Profile(GpuProfile::read(&file, &content)?));
+        }
+        let text = as_text(&file, content.into_owned())?;
+        Ok(Self::Text { file, text })
+    }
+}
+
 /// The text of a file, or of standard input for `-`, and the name by which errors mention it.
 pub(crate) fn read(path: &Path) -> anyhow::Result<(String, String)> {
-    let (name, mut text) = (path.display().to_string(), String::new());
+    let (file, bytes) = read_whole(path)?;
+    let text = as_text(&file, bytes)?;
+    Ok((file, text))
+}
+
+fn as_text(file: &str, bytes: Vec<u8>) -> anyhow::Result<String> {
+    String::from_utf8(bytes).with_context(|| format!("cannot read {file}: it is no text"))
+}
+
+/// The content of a file, or of standard input for `-`, and the name by which errors mention it.
+fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
+    let (name, mut bytes) = (path.display().to_string(), Vec::new());
     if path.as_os_str() == "-" {
-        std::io::stdin().lock().take(MAX_BYTES).read_to_string(&mut text).context("cannot read standard input")?;
-        return Ok(("standard input".to_owned(), text));
+        return Ok(("standard input".to_owned(), standard_input()?));
     }
     let file = std::fs::File::open(path).with_context(|| format!("cannot open {name}"))?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         bail!("{name} is a directory; expected a file");
     }
-    file.take(MAX_BYTES).read_to_string(&mut text).with_context(|| format!("cannot read {name}"))?;
-    Ok((name, text))
+    file.take(MAX_BYTES).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    Ok((name, bytes))
 }
 
 /// The bytes of a file, or of standard input for `-`.
 pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
     if path.as_os_str() == "-" {
-        std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
-    } else {
-        bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        return standard_input();
     }
-    Ok(bytes)
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Standard input, which can be asked for again.
+fn standard_input() -> anyhow::Result<Vec<u8>> {
+    static READ: OnceLock<Vec<u8>> = OnceLock::new();
+    if let Some(bytes) = READ.get() {
+        return Ok(bytes.clone());
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(MAX_BYTES).read_to_end(&mut bytes).context("cannot read standard input")?;
+    Ok(READ.get_or_init(|| bytes).clone())
 }
 
 /// A built-in device by name, or one from a file.

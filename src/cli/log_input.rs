@@ -10,17 +10,19 @@ use clap::builder::PossibleValuesParser;
 use gpusched::audit::Tolerances;
 use gpusched::device::Device;
 use gpusched::logs::{Dropped, Log, LogRun, Pairing, read_log, recognize_device, sort_into_runs};
+use gpusched::profile::{GpuProfile, GpuProfileError};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
-use super::input;
+use super::input::{self, Input};
 use super::output::note;
 
 /// Which logs, from which GPU, and how far to trust them.
 #[derive(Debug, Args)]
 pub(crate) struct LogOptions {
-    /// Logs of `cuda_scheduling_examiner`, or directories that hold them; - reads one from standard input
+    /// Logs of `cuda_scheduling_examiner`, or directories that hold them, or one profile of PyTorch, Nsight Systems or
+    /// nvprof; - reads standard input
     #[arg(required = true, value_name = "LOG|DIR")]
     logs: Vec<PathBuf>,
     /// GPU on which they were taken: a built-in name or a device file [default: recognized from the logs]
@@ -86,6 +88,33 @@ impl LogOptions {
         }
     }
 
+    /// The profile, if the one file that is named is a profile rather than a log.
+    pub(crate) fn profile(&self) -> anyhow::Result<Option<GpuProfile>> {
+        let [path] = &*self.logs else { return Ok(None) };
+        if path.is_dir() {
+            return Ok(None);
+        }
+        match Input::read(path) {
+            Ok(Input::Profile(profile)) => {
+                if self.scenario.is_some() || self.logs_alone {
+                    bail!(
+                        "{} is a profile, and a scenario beside it is of no use: leave out that option",
+                        profile.file
+                    );
+                }
+                Ok(Some(profile))
+            }
+            Err(error) if error.is::<GpuProfileError>() => Err(error),
+            // Damaged logs are read as far as they go, and the reader of logs tells of files that cannot be read.
+            Ok(Input::Text { .. }) | Err(_) => Ok(None),
+        }
+    }
+
+    /// The GPU that the user names.
+    pub(crate) fn device(&self) -> anyhow::Result<Option<Device>> {
+        self.device.as_deref().map(input::device).transpose()
+    }
+
     pub(crate) fn tolerances(&self) -> Tolerances {
         Tolerances { across_clocks_ns: self.tolerance_us, one_clock_ns: self.clock_tolerance_us }
     }
@@ -96,7 +125,7 @@ impl LogOptions {
 
     /// Reads everything: the logs of each directory are sorted into runs.
     pub(crate) fn read(&self) -> anyhow::Result<LogInput> {
-        let device = self.device.as_deref().map(input::device).transpose()?;
+        let device = self.device()?;
         let mut folders: BTreeMap<PathBuf, Vec<Log>> = BTreeMap::new();
         let mut dropped = Vec::new();
         for path in self.files()? {

@@ -5,10 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
+use gpusched::experiments::profile_replay::replay_profile;
 use gpusched::experiments::replay::{KernelComparison, Replay, replay};
+use gpusched::profile::GpuProfile;
 use gpusched::report::replay::{ReplayReport, replay_csv, replay_markdown, replay_table};
 use gpusched::report::timeline::FinishMark;
-use gpusched::report::{HtmlRun, HtmlTimeline, PerfettoRun, Summary, perfetto_trace};
+use gpusched::report::{
+    HtmlRun, HtmlTimeline, PerfettoRun, ProfileReplayDocument, Summary, perfetto_trace, profile_replay_csv,
+    profile_replay_markdown, profile_replay_table,
+};
 use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::OperationId;
@@ -17,13 +22,17 @@ use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
 use super::output::{TableFormat, note, write_whole};
+use super::profile_options::ProfileOptions;
 use super::{Answer, output};
 
-/// Simulate a measured run again, and set measured against simulated.
+/// Simulate a measured run again, and set measured against simulated: logs of the examiner, block by block, or a profile
+/// of an application, kernel by kernel.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayLog {
     #[command(flatten)]
     logs: LogOptions,
+    #[command(flatten)]
+    profile: ProfileOptions,
     /// What to print
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     format: TableFormat,
@@ -38,6 +47,12 @@ pub(crate) struct ReplayLog {
 
 impl ReplayLog {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        if let Some(profile) = self.logs.profile()? {
+            return self.of_profile(&profile);
+        }
+        if let Some(option) = self.profile.given() {
+            bail!("{option} is for profiles, and these are logs");
+        }
         let html = self.html.file()?;
         let mut input = self.logs.read()?;
         if input.runs.len() > 1 {
@@ -73,6 +88,34 @@ impl ReplayLog {
             TableFormat::Csv => replay_csv(&result, &mut out)?,
             TableFormat::Markdown => replay_markdown(&result, &mut out)?,
             TableFormat::Table => write!(out, "{}", replay_table(&result))?,
+        }
+        out.flush()?;
+        Ok(Answer::Done)
+    }
+}
+
+impl ReplayLog {
+    fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<Answer> {
+        let options =
+            ReadOptions { device: self.logs.device()?, placement: self.logs.placement(), ..ReadOptions::default() };
+        let import = profile.import(&self.profile.options(), &options)?;
+        if self.figure.figure(&import.scenario)?.is_some() || self.html.file()?.is_some() || self.perfetto.is_some() {
+            bail!("--figure, --html and --perfetto show replays of logs; gpusched simulate draws a profile's run");
+        }
+        for text in &import.scenario.notes {
+            note(text);
+        }
+        let replay = replay_profile(profile, &import)?;
+        let mut out = output::stdout();
+        match self.format {
+            TableFormat::Json => {
+                let (device, notes) = (&import.scenario.device().name, &import.scenario.notes);
+                serde_json::to_writer_pretty(&mut out, &ProfileReplayDocument { device, replay: &replay, notes })?;
+                writeln!(out)?;
+            }
+            TableFormat::Csv => profile_replay_csv(&replay, &mut out)?,
+            TableFormat::Markdown => profile_replay_markdown(&replay, &mut out)?,
+            TableFormat::Table => write!(out, "{}", profile_replay_table(&replay))?,
         }
         out.flush()?;
         Ok(Answer::Done)

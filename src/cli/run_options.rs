@@ -6,21 +6,25 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use gpusched::device::Device;
 use gpusched::json::Document;
+use gpusched::profile::{GpuProfile, Import, ImportOptions};
 use gpusched::scenario::amalthea::{AmaltheaModel, ModelDemands};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
 use super::amalthea_options::ModelOptions;
-use super::input;
+use super::input::{self, Input};
 use super::log_input::LogOptions;
+use super::profile_options::ProfileOptions;
+use super::what_if_options::WhatIfOptions;
 
 /// How to read and run a scenario.
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
-    /// Scenario file, in gpusched's own format or `cuda_scheduling_examiner`'s, or an AMALTHEA model; - reads standard
-    /// input
+    /// Scenario file, in gpusched's own format or `cuda_scheduling_examiner`'s, an AMALTHEA model, or a profile of
+    /// PyTorch (Kineto), Nsight Systems (SQLite export) or nvprof (CSV); - reads standard input
     scenario: PathBuf,
     /// GPU to simulate: a built-in name (see `gpusched devices`) or a device file [default: the scenario's, or tx2]
     #[arg(long, value_name = "NAME|FILE")]
@@ -61,6 +65,10 @@ pub(crate) struct RunOptions {
     seed: Option<u64>,
     #[command(flatten)]
     model: ModelOptions,
+    #[command(flatten)]
+    profile: ProfileOptions,
+    #[command(flatten)]
+    what_if: WhatIfOptions,
 }
 
 fn parse_block_duration(text: &str) -> Result<(String, Duration), String> {
@@ -114,6 +122,23 @@ impl RunOptions {
         .into_iter()
         .find_map(|(option, given)| given.then_some(option))
         .or_else(|| self.model.given())
+        .or_else(|| self.profile.given())
+        .or_else(|| self.what_if.given())
+    }
+
+    /// The device that the user names.
+    pub(crate) fn device(&self) -> anyhow::Result<Option<Device>> {
+        self.device.as_deref().map(input::device).transpose()
+    }
+
+    /// What the user says of profiles.
+    pub(crate) fn profile_options(&self) -> &ProfileOptions {
+        &self.profile
+    }
+
+    /// Reads the input, whatever it is.
+    pub(crate) fn input(&self) -> anyhow::Result<Input> {
+        Input::read(&self.scenario)
     }
 
     /// The options of logs, if the input is a directory or a log rather than a scenario.
@@ -134,8 +159,64 @@ impl RunOptions {
 
     /// Reads the scenario, and what is asked of it if it is an AMALTHEA model.
     pub(crate) fn read_with_demands(&self, logs_inside: bool) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
-        let options = ReadOptions {
-            device: self.device.as_deref().map(input::device).transpose()?,
+        self.scenario_with_demands(self.input()?, logs_inside)
+    }
+
+    /// Makes a scenario of the input, whatever it is, and changes it as the user wants.
+    pub(crate) fn scenario(&self, input: Input, logs_inside: bool) -> anyhow::Result<Scenario> {
+        Ok(self.scenario_with_demands(input, logs_inside)?.0)
+    }
+
+    fn scenario_with_demands(
+        &self,
+        input: Input,
+        logs_inside: bool,
+    ) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
+        let options = self.read_options(logs_inside)?;
+        let (file, text) = match input {
+            Input::Text { file, text } => (file, text),
+            Input::Profile(profile) => return Ok((self.import(&profile, (None, None))?.scenario, None)),
+        };
+        if let Some(option) = self.profile.given() {
+            bail!("{option} is for profiles, and {file} is none");
+        }
+        if AmaltheaModel::is_likely(&text) {
+            let (model, chosen) = (AmaltheaModel::parse(&file, &text)?, self.model.options()?);
+            let scenario = self.changed(model.scenario(&chosen, &options)?)?;
+            let demands = model.demands(&chosen, &scenario)?;
+            return Ok((scenario, Some(demands)));
+        }
+        if let Some(option) = self.model.given() {
+            bail!("{option} is for AMALTHEA models, and {file} is none");
+        }
+        Ok((self.changed(Scenario::from_json(&file, &text, &options)?)?, None))
+    }
+
+    /// Makes a scenario of what starts in a profile from one time to another, and changes it as the user wants.
+    pub(crate) fn import(
+        &self,
+        profile: &GpuProfile,
+        (from, to): (Option<Duration>, Option<Duration>),
+    ) -> anyhow::Result<Import> {
+        if let Some(option) = self.model.given() {
+            bail!("{option} is for AMALTHEA models, and {} is none", profile.file);
+        }
+        let chosen = ImportOptions { from, to, ..self.profile.options() };
+        let mut import = profile.import(&chosen, &self.read_options(false)?)?;
+        import.scenario = self.changed(import.scenario)?;
+        Ok(import)
+    }
+
+    fn changed(&self, scenario: Scenario) -> anyhow::Result<Scenario> {
+        match self.what_if.changes() {
+            Some(changes) => Ok(scenario.what_if(&changes)?),
+            None => Ok(scenario),
+        }
+    }
+
+    fn read_options(&self, logs_inside: bool) -> anyhow::Result<ReadOptions> {
+        Ok(ReadOptions {
+            device: self.device()?,
             launch_latency: self.launch_latency,
             kernel_gap: self.kernel_gap,
             placement: self.placement.as_deref().and_then(Placement::from_name),
@@ -148,17 +229,6 @@ impl RunOptions {
             other_block_duration: None,
             as_threads: self.as_threads,
             logs_inside,
-        };
-        let (file, text) = input::read(&self.scenario)?;
-        if AmaltheaModel::is_likely(&text) {
-            let (model, chosen) = (AmaltheaModel::parse(&file, &text)?, self.model.options()?);
-            let scenario = model.scenario(&chosen, &options)?;
-            let demands = model.demands(&chosen, &scenario)?;
-            return Ok((scenario, Some(demands)));
-        }
-        if let Some(option) = self.model.given() {
-            bail!("{option} is for AMALTHEA models, and {file} is none");
-        }
-        Ok((Scenario::from_json(&file, &text, &options)?, None))
+        })
     }
 }

@@ -4,7 +4,32 @@ use super::Device;
 use crate::json::{Document, JsonError};
 
 /// Names of the built-in devices, the default first.
-pub const BUILTIN_NAMES: [&str; 8] = ["tx2", "tx1", "gtx1070", "k5000", "k20m", "titan-v", "xavier", "orin"];
+pub const BUILTIN_NAMES: [&str; 24] = [
+    "tx2",
+    "tx1",
+    "gtx1070",
+    "k5000",
+    "k20m",
+    "titan-v",
+    "xavier",
+    "orin",
+    "gtx950",
+    "gtx1080ti",
+    "v100",
+    "t4",
+    "rtx2080ti",
+    "a100-40gb",
+    "a100-80gb",
+    "rtx3080",
+    "rtx3090",
+    "rtx4090",
+    "l4",
+    "l40s",
+    "h100",
+    "h200",
+    "b200",
+    "rtx5090",
+];
 
 impl Device {
     /// A built-in device, or `None` if there is none of that name (see [`BUILTIN_NAMES`]).
@@ -28,6 +53,22 @@ impl Device {
             "titan-v" => include_str!("data/titan-v.json"),
             "xavier" => include_str!("data/xavier.json"),
             "orin" => include_str!("data/orin.json"),
+            "gtx950" => include_str!("data/gtx950.json"),
+            "gtx1080ti" => include_str!("data/gtx1080ti.json"),
+            "v100" => include_str!("data/v100.json"),
+            "t4" => include_str!("data/t4.json"),
+            "rtx2080ti" => include_str!("data/rtx2080ti.json"),
+            "a100-40gb" => include_str!("data/a100-40gb.json"),
+            "a100-80gb" => include_str!("data/a100-80gb.json"),
+            "rtx3080" => include_str!("data/rtx3080.json"),
+            "rtx3090" => include_str!("data/rtx3090.json"),
+            "rtx4090" => include_str!("data/rtx4090.json"),
+            "l4" => include_str!("data/l4.json"),
+            "l40s" => include_str!("data/l40s.json"),
+            "h100" => include_str!("data/h100.json"),
+            "h200" => include_str!("data/h200.json"),
+            "b200" => include_str!("data/b200.json"),
+            "rtx5090" => include_str!("data/rtx5090.json"),
             _ => return None,
         })
     }

@@ -124,13 +124,24 @@ impl BlockDemand {
     /// Blocks of this kind that one empty SM holds, at least 1.
     #[must_use]
     pub fn blocks_per_sm(&self, device: &Device) -> u32 {
-        let by_slots = (device.warps_per_sm() / self.warps).min(device.per_sm.blocks);
+        self.tightest(device).1
+    }
+
+    /// The resource of which an empty SM runs out first, and how many blocks of this kind it holds then.
+    #[must_use]
+    pub fn tightest(&self, device: &Device) -> (Resource, u32) {
+        let per_sm = &device.per_sm;
         // What a block takes nothing of limits nothing: dividing by 0 gives `None`.
-        let by_memory = [
-            device.per_sm.shared_memory_bytes.checked_div(self.shared_memory_bytes),
-            device.per_sm.registers.checked_div(self.registers),
+        let others = [
+            (Resource::BlockSlots, Some(per_sm.blocks)),
+            (Resource::Registers, per_sm.registers.checked_div(self.registers)),
+            (Resource::SharedMemory, per_sm.shared_memory_bytes.checked_div(self.shared_memory_bytes)),
         ];
-        by_memory.into_iter().flatten().fold(by_slots, u32::min)
+        let threads = (Resource::Threads, device.warps_per_sm() / self.warps);
+        others.into_iter().fold(threads, |tightest, (resource, blocks)| match blocks {
+            Some(blocks) if blocks < tightest.1 => (resource, blocks),
+            _ => tightest,
+        })
     }
 }
 

@@ -154,3 +154,22 @@ fn the_merged_sm_of_the_largest_device_fits_32_bits() {
     assert_eq!(merged.per_sm.blocks, 7);
     assert!(largest.merged(65_536).is_err() && largest.merged(0).is_err());
 }
+
+#[test]
+fn built_in_devices_have_the_sm_of_their_compute_capability() {
+    let mut compared = 0;
+    for name in BUILTIN_NAMES {
+        let device = Device::builtin(name).expect("sound").expect("built in");
+        let same = |known: &ComputeCapability| known.to_string() == device.compute_capability;
+        let Some(sm) = ComputeCapability::known().find(same).and_then(ComputeCapability::architecture) else {
+            continue;
+        };
+        compared += 1;
+        assert_eq!(device.per_sm, sm.per_sm, "{name}");
+        assert_eq!(device.per_block, sm.per_block, "{name}");
+        assert_eq!(device.register_allocation, sm.register_allocation, "{name}");
+        assert_eq!(device.shared_memory_allocation, sm.shared_memory_allocation, "{name}");
+        assert_eq!(device.sms_per_tpc, sm.sms_per_tpc, "{name}");
+    }
+    assert!(compared > 16, "{compared}");
+}

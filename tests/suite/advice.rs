@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 use crate::common::{directory, gpusched, stderr};
 
 /// The commands that take a scenario.
-const SCENARIO: &[&str] = &["simulate", "analyze", "compare", "orders", "convert"];
+const SCENARIO: &[&str] = &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy"];
 
 /// The commands with the options of timelines.
 const TIMELINE: &[&str] = &["simulate", "compare", "replay-log"];
+
+/// The commands that take a profile.
+const PROFILE: &[&str] =
+    &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log", "audit"];
 
 /// Which commands can print what stands in a file of `src/`: the longest beginning counts. Logs read the scenario beside
 /// them too; that they are told nothing of options of other commands, the second test shows.
@@ -18,12 +22,18 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("analysis/finish_bounds.rs", &["analyze", "compare", "orders"]),
     ("cli/amalthea_options.rs", SCENARIO),
     ("cli/analyze.rs", &["analyze"]),
+    ("cli/audit.rs", &["audit"]),
     ("cli/evr.rs", &["evr"]),
     ("cli/figure_options.rs", TIMELINE),
     ("cli/figures.rs", &["figures"]),
     ("cli/html_options.rs", TIMELINE),
     ("cli/log_input.rs", &["audit", "replay-log", "convert"]),
     ("cli/picture.rs", &["tasks", "tasks run", "tasks curve", "evr", "warps", "merged-sm", "study plot"]),
+    (
+        "cli/profile_options.rs",
+        &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log"],
+    ),
+    ("cli/replay_log.rs", &["replay-log"]),
     ("cli/responses_file.rs", &["simulate"]),
     ("cli/run_options.rs", SCENARIO),
     ("cli/runnable_times_option.rs", &["simulate", "analyze", "compare"]),
@@ -36,6 +46,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/tasks/run.rs", &["tasks run"]),
     ("cli/tasks/test.rs", &["tasks"]),
     ("cli/warps.rs", &["warps"]),
+    ("cli/what_if_options.rs", SCENARIO),
     ("experiments/study/header.rs", &["study run", "study status", "study merge", "study plot"]),
     ("experiments/study/error.rs", &["study run"]),
     // Those of Slurm.
@@ -43,6 +54,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("figures/", &["figures"]),
     ("hosts/run_tasks.rs", &["tasks run"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
+    ("profile/device.rs", PROFILE),
     ("report/application_table.rs", &["evr"]),
     ("report/blame.rs", &["simulate"]),
     ("report/findings.rs", &["audit"]),
@@ -55,7 +67,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
 ];
 
 /// Programs of others whose options are no advice on ours.
-const OTHERS: [&str; 2] = ["cargo", "sbatch"];
+const OTHERS: [&str; 4] = ["cargo", "nsys", "nvprof", "sbatch"];
 
 /// The literals of a Rust source file, comments and attributes other than of errors left out, escapes as they stand.
 fn literals(source: &str) -> Vec<String> {

@@ -39,6 +39,7 @@ mod own_hosts;
 mod perfetto;
 mod picture;
 mod placement;
+mod profiles;
 mod published;
 mod recount;
 mod reference;

@@ -51,7 +51,8 @@ pub(crate) fn files() -> Vec<String> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("a readable folder") {
             let path = entry.expect("a readable entry").path();
-            if path.is_dir() {
+            // Profiles are JSON of another kind.
+            if path.is_dir() && !path.ends_with("profiles") {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "json") {
                 let relative = path.strip_prefix(root()).expect("it is below the root");

@@ -1,0 +1,289 @@
+//! Is the order in which a profile's kernels ran one that the rules allow?
+//!
+//! A profile says when kernels started and ended, not where their blocks were. What can be asked of it:
+//!
+//! - X1: a kernel that starts while one of another stream still runs must not start before the last wave of that one,
+//!   unless its stream has the higher priority (A2);
+//! - why a kernel started later than its launch: behind its stream (G), behind a kernel of another stream (X1), until
+//!   one had ended (R), after a wait for an event, or for the NULL stream (N1, N2).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::device::{Device, KernelOccupancy};
+use crate::profile::{CallKind, GpuProfile, ProfiledOperation, SyncKind};
+
+/// First kernels of more waves than this are those whose last wave is short enough to tell.
+pub const TELLING_WAVES: u32 = 20;
+
+/// A last wave may begin this much earlier than equal blocks would have it: in its own length, and in the whole kernel's.
+const LAST_WAVE: (f64, f64) = (1.2, 0.02);
+
+/// What becomes of one case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CaseVerdict {
+    /// The rules say so.
+    Explained,
+    /// Only if the stream has a higher priority than the one that it overtook, which the profile does not state.
+    OnlyByHigherPriority,
+    /// No rule that is known here explains it.
+    Unexplained,
+}
+
+/// A kernel that started late, or while one of another stream ran.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProfileCase {
+    /// Index of its operation in the profile.
+    #[serde(skip)]
+    pub operation: u32,
+    /// Name of its function.
+    pub kernel: String,
+    /// Number of its stream.
+    pub stream: i64,
+    /// When it started, from the first operation of the GPU on.
+    pub at_ns: u64,
+    /// The rule: `X1`, `A2`, `G`, `R`, `N1`, `wait`, `launch`; `None`: none is known.
+    pub rule: Option<&'static str>,
+    /// The operation that it met or waited for.
+    pub by: Option<String>,
+    /// The stream of that.
+    pub by_stream: Option<i64>,
+    /// The verdict.
+    pub verdict: CaseVerdict,
+}
+
+/// Kernels that started while one of another stream ran which has many waves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct OverlapCounts {
+    /// Pairs whose first kernel has more than [`TELLING_WAVES`] waves.
+    pub pairs: u64,
+    /// Those of them in which the second started in the last wave of the first.
+    pub in_last_wave: u64,
+}
+
+/// What an audit of a profile found.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct ProfileAudit {
+    /// Kernels that were looked at.
+    pub kernels: u64,
+    /// Cases that the rules explain.
+    pub explained: u64,
+    /// Cases that only a higher priority explains.
+    pub only_by_higher_priority: u64,
+    /// Cases that nothing explains.
+    pub unexplained: u64,
+    /// Cases by rule.
+    pub by_rule: BTreeMap<&'static str, u64>,
+    /// See [`OverlapCounts`].
+    pub long_first_kernels: OverlapCounts,
+    /// Streams that seem to have a higher priority, with those that they overtook, and how often.
+    pub priorities: Vec<InferredPriority>,
+    /// All cases, by start.
+    pub cases: Vec<ProfileCase>,
+}
+
+/// A stream that broke into kernels of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct InferredPriority {
+    /// Number of the stream of higher priority.
+    pub stream: i64,
+    /// Number of the other.
+    pub above: i64,
+    /// How many kernels broke in.
+    pub times: u64,
+}
+
+struct Auditor<'p> {
+    profile: &'p GpuProfile,
+    device: &'p Device,
+    first_ns: u64,
+    /// Launch call to start, and end to next start, up to which nothing needs an explanation \[ns\].
+    launch_ns: u64,
+    gap_ns: u64,
+    audit: ProfileAudit,
+}
+
+/// Audits what one GPU of a profile ran; `device` is the one of the recording.
+#[must_use]
+pub fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> ProfileAudit {
+    let operations: Vec<(u32, &ProfiledOperation)> =
+        (0..).zip(&profile.operations).filter(|(_, operation)| profile.gpu_of(operation.stream) == gpu).collect();
+    let latency = profile.launch_latency(gpu).map_or(0, |latency| latency.latency_ns);
+    let mut auditor = Auditor {
+        profile,
+        device,
+        first_ns: operations.first().map_or(0, |(_, operation)| operation.start_ns),
+        // Twice what is usual, and what clocks of the host and the GPU differ by.
+        launch_ns: latency.saturating_mul(2).saturating_add(5_000),
+        gap_ns: usual_gap(&operations).saturating_mul(2).saturating_add(3_000),
+        audit: ProfileAudit::default(),
+    };
+    let mut running: Vec<(u32, &ProfiledOperation)> = Vec::new();
+    let mut ended: Vec<(u32, &ProfiledOperation)> = Vec::new();
+    let mut last_in: BTreeMap<u32, (u32, &ProfiledOperation)> = BTreeMap::new();
+    for &(index, operation) in &operations {
+        ended.retain(|(_, other)| other.end_ns().saturating_add(auditor.gap_ns) >= operation.start_ns);
+        ended.extend(running.extract_if(.., |(_, other)| other.end_ns() <= operation.start_ns));
+        if operation.kernel().is_some() {
+            auditor.audit.kernels += 1;
+            let others = running.iter().filter(|(_, other)| other.stream != operation.stream);
+            let others: Vec<(u32, &ProfiledOperation)> = others.copied().collect();
+            for &(met, other) in &others {
+                auditor.overlap((index, operation), (met, other));
+            }
+            auditor.delay((index, operation), last_in.get(&operation.stream).copied(), &others, &ended);
+            running.push((index, operation));
+        }
+        last_in.insert(operation.stream, (index, operation));
+    }
+    auditor.finish()
+}
+
+/// The median gap between an operation and the next of its stream, of those that had been launched before.
+fn usual_gap(operations: &[(u32, &ProfiledOperation)]) -> u64 {
+    let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut gaps: Vec<u64> = Vec::new();
+    for (_, operation) in operations {
+        if let Some(end) = ends.insert(operation.stream, operation.end_ns()) {
+            gaps.extend(operation.start_ns.checked_sub(end));
+        }
+    }
+    gaps.sort_unstable();
+    // Half of them may be waits for the host; the quickest quarter is not.
+    gaps.get(gaps.len() / 4).copied().unwrap_or(0)
+}
+
+impl Auditor<'_> {
+    /// X1 and A2: a kernel starts while one of another stream runs.
+    fn overlap(&mut self, (index, second): (u32, &ProfiledOperation), (met, first): (u32, &ProfiledOperation)) {
+        let Some(kernel) = first.kernel() else { return };
+        let waves = KernelOccupancy::new(&kernel.shape, kernel.blocks, self.device.sms, self.device).waves.max(1);
+        let left = first.end_ns().saturating_sub(second.start_ns) as f64 / (first.duration_ns.max(1)) as f64;
+        let in_last_wave = waves == 1 || left <= LAST_WAVE.0 / f64::from(waves) + LAST_WAVE.1;
+        if waves > TELLING_WAVES {
+            self.audit.long_first_kernels.pairs += 1;
+            self.audit.long_first_kernels.in_last_wave += u64::from(in_last_wave);
+        }
+        let priority = |operation: &ProfiledOperation| self.profile.streams[operation.stream as usize].priority;
+        let (rule, verdict) = match (in_last_wave, priority(first).zip(priority(second))) {
+            (true, _) => (Some("X1"), CaseVerdict::Explained),
+            (false, Some((first, second))) if second < first => (Some("A2"), CaseVerdict::Explained),
+            (false, Some(_)) => (None, CaseVerdict::Unexplained),
+            (false, None) => (Some("A2"), CaseVerdict::OnlyByHigherPriority),
+        };
+        self.case((index, second), rule, Some((met, first)), verdict);
+    }
+
+    /// Why a kernel started later than its call and its stream would have let it.
+    fn delay(
+        &mut self,
+        (index, operation): (u32, &ProfiledOperation),
+        before: Option<(u32, &ProfiledOperation)>,
+        others: &[(u32, &ProfiledOperation)],
+        ended: &[(u32, &ProfiledOperation)],
+    ) {
+        let Some(call) = operation.call.and_then(|call| self.profile.calls.get(call as usize)) else { return };
+        let start = operation.start_ns;
+        // A call that took long, to load code or because too much was submitted, launched when it returned.
+        if start.saturating_sub(call.end_ns.max(call.start_ns)) <= self.launch_ns {
+            return;
+        }
+        if let Some((at, before)) = before
+            && before.end_ns() >= call.start_ns
+            && start.saturating_sub(before.end_ns()) <= self.gap_ns
+        {
+            return self.case((index, operation), Some("G"), Some((at, before)), CaseVerdict::Explained);
+        }
+        // What still runs let it in, which is a case of its own.
+        if !others.is_empty() {
+            return;
+        }
+        if self.is_told_to_wait(operation, before.map(|(_, before)| before), call.start_ns) {
+            return self.case((index, operation), Some("wait"), ended.last().copied(), CaseVerdict::Explained);
+        }
+        let of_another = |(_, other): &&(u32, &ProfiledOperation)| other.stream != operation.stream;
+        if let Some(&other) = ended.iter().rev().find(of_another) {
+            return self.case((index, operation), Some("R"), Some(other), CaseVerdict::Explained);
+        }
+        self.case((index, operation), None, before, CaseVerdict::Unexplained);
+    }
+
+    /// Whether its stream is told to wait for an event between the launch of the operation before it and its own.
+    fn is_told_to_wait(
+        &self,
+        operation: &ProfiledOperation,
+        before: Option<&ProfiledOperation>,
+        launched_ns: u64,
+    ) -> bool {
+        let calls = &self.profile.calls;
+        let start_of = |call: Option<u32>| calls.get(call? as usize).map(|call| call.start_ns);
+        let since = before.and_then(|before| start_of(before.call)).unwrap_or(0);
+        let between = |at: u64| (since..=launched_ns).contains(&at);
+        let mine = |stream: Option<u32>| stream.is_none_or(|stream| stream == operation.stream);
+        let mut waits = self.profile.syncs.iter().filter(|sync| sync.kind == SyncKind::StreamWait && mine(sync.stream));
+        if waits.any(|sync| between(start_of(sync.call).unwrap_or(sync.at_ns))) {
+            return true;
+        }
+        // Without those records, a call that makes some stream wait is all there is.
+        let from = calls.partition_point(|call| call.start_ns < since);
+        let to = calls.partition_point(|call| call.start_ns <= launched_ns).max(from);
+        self.profile.syncs.is_empty() && calls[from..to].iter().any(|call| call.kind == CallKind::StreamWait)
+    }
+
+    fn case(
+        &mut self,
+        (index, operation): (u32, &ProfiledOperation),
+        rule: Option<&'static str>,
+        by: Option<(u32, &ProfiledOperation)>,
+        verdict: CaseVerdict,
+    ) {
+        let name = |operation: &ProfiledOperation| match operation.kernel() {
+            Some(kernel) => self.profile.functions.get(kernel.function as usize).map_or("", |name| name).to_owned(),
+            None => "a copy or memset".to_owned(),
+        };
+        let stream = |operation: &ProfiledOperation| self.profile.streams[operation.stream as usize].number;
+        let case = ProfileCase {
+            operation: index,
+            kernel: name(operation),
+            stream: stream(operation),
+            at_ns: operation.start_ns.saturating_sub(self.first_ns),
+            rule,
+            by: by.map(|(_, by)| name(by)),
+            by_stream: by.map(|(_, by)| stream(by)),
+            verdict,
+        };
+        self.audit.cases.push(case);
+    }
+
+    /// Counts; a stream cannot have a higher priority than one that has a higher priority than it.
+    fn finish(mut self) -> ProfileAudit {
+        let mut above: BTreeMap<(i64, i64), BTreeSet<u32>> = BTreeMap::new();
+        for case in self.audit.cases.iter().filter(|case| case.verdict == CaseVerdict::OnlyByHigherPriority) {
+            let pair = (case.stream, case.by_stream.unwrap_or(case.stream));
+            above.entry(pair).or_default().insert(case.operation);
+        }
+        for case in &mut self.audit.cases {
+            let reversed = (case.by_stream.unwrap_or(case.stream), case.stream);
+            if case.verdict == CaseVerdict::OnlyByHigherPriority && above.contains_key(&reversed) {
+                case.verdict = CaseVerdict::Unexplained;
+                case.rule = None;
+            }
+            match case.verdict {
+                CaseVerdict::Explained => self.audit.explained += 1,
+                CaseVerdict::OnlyByHigherPriority => self.audit.only_by_higher_priority += 1,
+                CaseVerdict::Unexplained => self.audit.unexplained += 1,
+            }
+            *self.audit.by_rule.entry(case.rule.unwrap_or("none")).or_insert(0) += 1;
+        }
+        let consistent = above.iter().filter(|((stream, other), _)| !above.contains_key(&(*other, *stream)));
+        let priorities = consistent.map(|(&(stream, above), kernels)| InferredPriority {
+            stream,
+            above,
+            times: kernels.len() as u64,
+        });
+        self.audit.priorities = priorities.collect();
+        self.audit
+    }
+}

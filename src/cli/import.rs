@@ -1,0 +1,80 @@
+//! `gpusched import`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use gpusched::profile::Import as ImportedProfile;
+use gpusched::report::{ImportDocument, import_table};
+use gpusched::time::Duration;
+
+use super::input::Input;
+use super::output::{note, write_whole};
+use super::run_options::RunOptions;
+use super::{Answer, output};
+
+/// Make a scenario of a profile: of PyTorch (Kineto), Nsight Systems (SQLite export) or nvprof (CSV).
+///
+/// Every command that takes a scenario takes a profile too, and sees the same scenario; this one says what was read,
+/// assumed and left out, and writes it for editing.
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    #[command(flatten)]
+    run: RunOptions,
+    /// Write the scenario, in gpusched's own format; - is standard output, without the report
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Leave out what starts earlier than this after the GPU's first operation
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
+    from: Option<Duration>,
+    /// Leave out what starts at or after this
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
+    to: Option<Duration>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// What the report is printed as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text for people
+    Table,
+    /// One JSON document
+    Json,
+}
+
+impl Import {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let profile = match self.run.input()? {
+            Input::Profile(profile) => profile,
+            Input::Text { file, .. } => {
+                bail!("{file} is no profile; gpusched convert writes other inputs as scenarios")
+            }
+        };
+        let imported: ImportedProfile = self.run.import(&profile, (self.from, self.to))?;
+        let scenario = self.out.as_ref().map(|_| imported.scenario.to_native_json()).transpose()?;
+        for text in &imported.scenario.notes {
+            note(text);
+        }
+        match (&self.out, scenario) {
+            (Some(path), Some(text)) if path == Path::new("-") => {
+                output::stdout().write_all(text.as_bytes())?;
+                return Ok(Answer::Done);
+            }
+            (Some(path), Some(text)) => write_whole(path, |out| out.write_all(text.as_bytes()))?,
+            _ => {}
+        }
+        let mut out = output::stdout();
+        match self.format {
+            Format::Table => write!(out, "{}", import_table(&imported))?,
+            Format::Json => {
+                serde_json::to_writer_pretty(&mut out, &ImportDocument(&imported))?;
+                writeln!(out)?;
+            }
+        }
+        out.flush()?;
+        Ok(Answer::Done)
+    }
+}

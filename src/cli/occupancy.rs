@@ -1,0 +1,75 @@
+//! `gpusched occupancy`
+
+use std::io::Write;
+
+use clap::Args;
+use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
+use gpusched::profile::GpuProfile;
+use gpusched::report::{OccupancyDocument, occupancy_csv, occupancy_markdown, occupancy_table};
+
+use super::input::Input;
+use super::output::{TableFormat, note};
+use super::run_options::RunOptions;
+use super::{Answer, output};
+
+/// How each kernel fills the GPU when it runs alone: resident blocks per SM, what limits them, waves; of a profile beside
+/// what the profiler itself says.
+///
+/// Occupancy is resident threads over the threads that the SMs could hold, as PyTorch's profiler computes it: in a full
+/// wave, or over all SMs for a grid that does not fill one.
+#[derive(Debug, Args)]
+pub(crate) struct Occupancy {
+    #[command(flatten)]
+    run: RunOptions,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    format: TableFormat,
+}
+
+impl Occupancy {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let (device, report, notes) = match self.run.input()? {
+            Input::Profile(profile) => self.of_profile(&profile)?,
+            input @ Input::Text { .. } => {
+                let scenario = self.run.scenario(input, false)?;
+                (scenario.device().name.clone(), occupancy_of_scenario(&scenario), scenario.notes)
+            }
+        };
+        for text in &notes {
+            note(text);
+        }
+        let mut out = output::stdout();
+        match self.format {
+            TableFormat::Json => {
+                let document = OccupancyDocument { device: &device, report: &report, notes: &notes };
+                serde_json::to_writer_pretty(&mut out, &document)?;
+                writeln!(out)?;
+            }
+            TableFormat::Csv => occupancy_csv(&report, &mut out)?,
+            TableFormat::Markdown => occupancy_markdown(&report, &mut out)?,
+            TableFormat::Table => write!(out, "{}", occupancy_table(&report))?,
+        }
+        out.flush()?;
+        Ok(Answer::Done)
+    }
+
+    fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<(String, OccupancyReport, Vec<String>)> {
+        let (gpu, choice) = profile.choose_gpu(self.run.profile_options().gpu)?;
+        let mut notes: Vec<String> = choice.into_iter().collect();
+        notes.extend(profile.left_out.iter().map(|(why, count)| format!("left out: {count} {why}")));
+        let own = profile.device(gpu);
+        let (device, is_recorded_on) = match (self.run.device()?, own) {
+            (None, own) => (own?, true),
+            (Some(device), Ok(own)) if own != device => {
+                notes.push(format!(
+                    "recorded on {}: the profiler's own occupancies are not compared with those on {}",
+                    own.title, device.title
+                ));
+                (device, false)
+            }
+            (Some(device), _) => (device, true),
+        };
+        let report = occupancy_of_profile(profile, gpu, &device, is_recorded_on);
+        Ok((device.name.clone(), report, notes))
+    }
+}

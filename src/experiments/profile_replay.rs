@@ -1,0 +1,194 @@
+//! A profile simulated again: recorded against simulated, kernel by kernel.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::hosts::{ProgramError, simulate};
+use crate::profile::{BlockTimeSource, GpuProfile, Import};
+use crate::scenario::Scenario;
+use crate::time::Instant;
+use crate::trace::{OperationRecord, Trace};
+use crate::workload::{OperationKind, StreamId};
+
+/// A profile and its simulation, side by side. Times count from the first submission \[ns\].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProfileReplay {
+    /// What happened in the simulation.
+    pub trace: Trace,
+    /// All kernels that the simulation ended, by recorded start.
+    pub kernels: Vec<ReplayedKernel>,
+    /// Kernels that did not end before the horizon.
+    pub unfinished: u64,
+    /// Errors over kernels that had the GPU to themselves when they were recorded.
+    pub alone: ReplayErrors,
+    /// Errors over kernels that overlapped others.
+    pub overlapped: ReplayErrors,
+    /// Errors over those of them whose block time is that of launches that ran alone: predicted, not fitted.
+    pub predicted: ReplayErrors,
+    /// The same without a model of sharing: each kernel starts once it is submitted and its stream is free, and takes
+    /// as long as it does alone.
+    pub predicted_without_sharing: ReplayErrors,
+}
+
+/// One kernel on both sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayedKernel {
+    /// Name of the function.
+    pub name: Arc<str>,
+    /// Its stream.
+    pub stream: Arc<str>,
+    /// From where its block time is.
+    pub source: BlockTimeSource,
+    /// When it started.
+    pub recorded_start_ns: i64,
+    /// How long it took.
+    pub recorded_duration_ns: u64,
+    /// When its first block started.
+    pub simulated_start_ns: u64,
+    /// From then until its last block ended.
+    pub simulated_duration_ns: u64,
+    /// As [`ReplayedKernel::simulated_start_ns`], if nothing were shared.
+    pub unshared_start_ns: u64,
+    /// As [`ReplayedKernel::simulated_duration_ns`], if nothing were shared.
+    pub unshared_duration_ns: u64,
+}
+
+impl ReplayedKernel {
+    /// Simulated minus recorded start.
+    #[must_use]
+    pub fn start_error_ns(&self) -> i64 {
+        difference(self.simulated_start_ns, self.recorded_start_ns)
+    }
+
+    /// Simulated minus recorded duration.
+    #[must_use]
+    pub fn duration_error_ns(&self) -> i64 {
+        difference(self.simulated_duration_ns, signed(self.recorded_duration_ns))
+    }
+}
+
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+fn difference(simulated: u64, recorded: i64) -> i64 {
+    signed(simulated).saturating_sub(recorded)
+}
+
+/// Absolute errors over some kernels; 0 of none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct ReplayErrors {
+    /// How many kernels.
+    pub kernels: usize,
+    /// Median error of starts.
+    pub median_start_error_ns: u64,
+    /// 95th percentile of the errors of starts (nearest rank).
+    pub p95_start_error_ns: u64,
+    /// Median error of durations.
+    pub median_duration_error_ns: u64,
+    /// 95th percentile of the errors of durations (nearest rank).
+    pub p95_duration_error_ns: u64,
+}
+
+impl ReplayErrors {
+    fn new(errors: impl Iterator<Item = (i64, i64)>) -> Self {
+        let (mut starts, mut durations): (Vec<u64>, Vec<u64>) =
+            errors.map(|(start, duration)| (start.unsigned_abs(), duration.unsigned_abs())).unzip();
+        let rank = |sorted: &[u64], percent: usize| {
+            let rank = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+            sorted.get(rank).copied().unwrap_or(0)
+        };
+        starts.sort_unstable();
+        durations.sort_unstable();
+        Self {
+            kernels: starts.len(),
+            median_start_error_ns: rank(&starts, 50),
+            p95_start_error_ns: rank(&starts, 95),
+            median_duration_error_ns: rank(&durations, 50),
+            p95_duration_error_ns: rank(&durations, 95),
+        }
+    }
+}
+
+/// Simulates an imported profile and compares.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn replay_profile(profile: &GpuProfile, import: &Import) -> Result<ProfileReplay, ProgramError> {
+    let run = simulate(&import.scenario)?;
+    let unshared = unshared(&import.scenario, &run.trace);
+    let times = profile.block_times(import.gpu, &recorded_device(profile, import));
+    let mut next: Vec<usize> = vec![0; import.submitted.len()];
+    let mut kernels = Vec::new();
+    let mut unfinished = 0;
+    for (operation, (unshared_start, unshared_end)) in run.trace.operations().iter().zip(unshared) {
+        let thread = operation.origin.thread as usize;
+        let Some(index) = import.submitted.get(thread).and_then(|list| list.get(next[thread])) else { continue };
+        next[thread] += 1;
+        let recorded = &profile.operations[*index as usize];
+        let (Some(kernel), Some(time)) = (recorded.kernel(), times.get(*index as usize).copied().flatten()) else {
+            continue;
+        };
+        let (Some(start), Some(finish)) = (operation.first_start(), operation.finish()) else {
+            unfinished += 1;
+            continue;
+        };
+        let stream = import.scenario.streams().get(operation.stream.0 as usize);
+        kernels.push(ReplayedKernel {
+            name: profile.functions.get(kernel.function as usize).cloned().unwrap_or_default(),
+            stream: stream.map(|stream| Arc::clone(&stream.name)).unwrap_or_default(),
+            source: time.source,
+            recorded_start_ns: signed(recorded.start_ns).saturating_sub(signed(import.base_ns)),
+            recorded_duration_ns: recorded.duration_ns,
+            simulated_start_ns: start.as_ns(),
+            simulated_duration_ns: finish.since(start).as_ns(),
+            unshared_start_ns: unshared_start.as_ns(),
+            unshared_duration_ns: unshared_end.since(unshared_start).as_ns(),
+        });
+    }
+    kernels.sort_by_key(|kernel| kernel.recorded_start_ns);
+    let errors = |wanted: fn(BlockTimeSource) -> bool| {
+        let those = kernels.iter().filter(move |kernel| wanted(kernel.source));
+        ReplayErrors::new(those.map(|kernel| (kernel.start_error_ns(), kernel.duration_error_ns())))
+    };
+    let alone = errors(|source| source == BlockTimeSource::Alone);
+    let overlapped = errors(|source| source != BlockTimeSource::Alone);
+    let predicted = errors(|source| source == BlockTimeSource::SameKernelAlone);
+    let those = kernels.iter().filter(|kernel| kernel.source == BlockTimeSource::SameKernelAlone);
+    let predicted_without_sharing = ReplayErrors::new(those.map(|kernel| {
+        let start = difference(kernel.unshared_start_ns, kernel.recorded_start_ns);
+        (start, difference(kernel.unshared_duration_ns, signed(kernel.recorded_duration_ns)))
+    }));
+    Ok(ProfileReplay { trace: run.trace, kernels, unfinished, alone, overlapped, predicted, predicted_without_sharing })
+}
+
+/// The device whose SMs the block times are about.
+fn recorded_device(profile: &GpuProfile, import: &Import) -> crate::device::Device {
+    profile.device(import.gpu).unwrap_or_else(|_| import.scenario.device().clone())
+}
+
+/// Start and end of each operation if operations of a stream follow one another, and streams do not meet.
+fn unshared(scenario: &Scenario, trace: &Trace) -> Vec<(Instant, Instant)> {
+    let mut free: BTreeMap<StreamId, Instant> = BTreeMap::new();
+    let device = scenario.device();
+    let duration = |operation: &OperationRecord| match operation.kind {
+        OperationKind::Kernel(id) => {
+            let kernel = scenario.kernels().get(id.0 as usize);
+            kernel.map_or(0, |kernel| {
+                let resident = u64::from(kernel.demand().blocks_per_sm(device)) * u64::from(device.sms);
+                u64::from(kernel.blocks).div_ceil(resident.max(1)).saturating_mul(kernel.duration.worst.as_ns())
+            })
+        }
+        OperationKind::Copy(id) => scenario.copies().get(id.0 as usize).map_or(0, |copy| copy.time().as_ns()),
+        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => 0,
+    };
+    let span = |operation: &OperationRecord| {
+        let free = free.entry(operation.stream).or_insert(Instant::ZERO);
+        let start = operation.launched().max(*free);
+        *free = Instant::from_ns(start.as_ns().saturating_add(duration(operation)));
+        (start, *free)
+    };
+    trace.operations().iter().map(span).collect()
+}

@@ -1,0 +1,41 @@
+//! Profiles of real applications, as PyTorch's profiler (Kineto), Nsight Systems and nvprof record them.
+//!
+//! Every reader makes a [`GpuProfile`]: the GPUs, what ran on them and when, and the host's calls. From there on nobody
+//! knows formats: [`GpuProfile::import`] makes a scenario of it, with block times estimated from what ran alone.
+
+mod block_times;
+mod builder;
+mod call;
+mod device;
+mod error;
+mod gpu;
+mod import;
+mod import_options;
+mod kineto;
+mod latency;
+mod model;
+#[cfg(feature = "nsight")]
+mod nsight;
+mod nvprof;
+mod programs;
+mod read;
+mod short_name;
+#[cfg(not(feature = "nsight"))]
+mod without_nsight;
+
+pub use block_times::{BlockTimeCounts, BlockTimeSource, EstimatedBlockTime};
+pub use call::CallKind;
+pub use error::GpuProfileError;
+pub use gpu::GpuProperties;
+pub use import::{Import, ImportedStream};
+pub use import_options::{ImportOptions, Launches};
+pub use latency::LaunchLatency;
+pub use model::{
+    GpuProfile, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync,
+    ProfiledThread, SyncKind,
+};
+pub use read::uncompressed;
+pub use short_name::short_name;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! How long one block of each kernel takes: profiles do not say, but how long a kernel took that had the GPU to itself
+//! does.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::model::{GpuProfile, ProfiledKernel};
+use crate::device::{Device, KernelOccupancy};
+
+/// From where the block time of a launch is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockTimeSource {
+    /// No other kernel ran from its start to its end: its duration over its waves.
+    Alone,
+    /// It overlapped others: the median of launches of the same kernel in the same shape that ran alone.
+    SameKernelAlone,
+    /// It overlapped others and never ran alone: its duration over its waves, which the others may have lengthened.
+    UpperBound,
+}
+
+/// The block time of one launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EstimatedBlockTime {
+    /// How long a block takes \[ns\].
+    pub block_ns: u64,
+    /// From where it is.
+    pub source: BlockTimeSource,
+}
+
+/// How many launches have their block time from where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct BlockTimeCounts {
+    /// See [`BlockTimeSource::Alone`].
+    pub alone: u64,
+    /// See [`BlockTimeSource::SameKernelAlone`].
+    pub same_kernel_alone: u64,
+    /// See [`BlockTimeSource::UpperBound`].
+    pub upper_bound: u64,
+}
+
+impl BlockTimeCounts {
+    pub(super) fn add(&mut self, source: BlockTimeSource) {
+        match source {
+            BlockTimeSource::Alone => self.alone += 1,
+            BlockTimeSource::SameKernelAlone => self.same_kernel_alone += 1,
+            BlockTimeSource::UpperBound => self.upper_bound += 1,
+        }
+    }
+}
+
+/// The same function, grid and block.
+type Shape = (u32, u32, (u32, u32, u32));
+
+fn shape(kernel: &ProfiledKernel) -> Shape {
+    let block = &kernel.shape;
+    (kernel.function, kernel.blocks, (block.threads, block.registers_per_thread, block.shared_memory_bytes))
+}
+
+impl GpuProfile {
+    /// Which operations are kernels of a GPU that had it to themselves, by operation.
+    #[must_use]
+    pub fn ran_alone(&self, gpu: u32) -> Vec<bool> {
+        let mut alone = vec![false; self.operations.len()];
+        let mut latest_end = 0;
+        let mut last: Option<usize> = None;
+        for (index, operation) in self.operations.iter().enumerate() {
+            if operation.kernel().is_none() || self.gpu_of(operation.stream) != gpu {
+                continue;
+            }
+            alone[index] = operation.start_ns >= latest_end;
+            if !alone[index]
+                && let Some(last) = last
+            {
+                // Operations stand by start, so the one that ends last so far is the one that this one meets, and
+                // those before it have met it already.
+                alone[last] = false;
+            }
+            if operation.end_ns() >= latest_end {
+                latest_end = operation.end_ns();
+                last = Some(index);
+            }
+        }
+        alone
+    }
+
+    /// The block time of every kernel of a GPU, by operation, if its SMs are those of `device`. A kernel that can never
+    /// run there counts with one wave.
+    #[must_use]
+    pub fn block_times(&self, gpu: u32, device: &Device) -> Vec<Option<EstimatedBlockTime>> {
+        let alone = self.ran_alone(gpu);
+        let over_waves = |kernel: &ProfiledKernel, duration: u64| {
+            let occupancy = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
+            let waves = u64::from(occupancy.waves.max(1));
+            duration.saturating_add(waves / 2) / waves
+        };
+        let mut alone_times: BTreeMap<Shape, Vec<u64>> = BTreeMap::new();
+        for (operation, _) in self.operations.iter().zip(&alone).filter(|(_, alone)| **alone) {
+            let Some(kernel) = operation.kernel() else { continue };
+            alone_times.entry(shape(kernel)).or_default().push(over_waves(kernel, operation.duration_ns));
+        }
+        let medians: BTreeMap<Shape, u64> = alone_times
+            .into_iter()
+            .filter_map(|(shape, mut times)| {
+                times.sort_unstable();
+                Some((shape, *times.get(times.len() / 2)?))
+            })
+            .collect();
+        let estimate = |(operation, alone): (&super::ProfiledOperation, &bool)| {
+            let kernel = operation.kernel().filter(|_| self.gpu_of(operation.stream) == gpu)?;
+            let own = over_waves(kernel, operation.duration_ns);
+            Some(match medians.get(&shape(kernel)) {
+                _ if *alone => EstimatedBlockTime { block_ns: own, source: BlockTimeSource::Alone },
+                Some(&block_ns) => EstimatedBlockTime { block_ns, source: BlockTimeSource::SameKernelAlone },
+                None => EstimatedBlockTime { block_ns: own, source: BlockTimeSource::UpperBound },
+            })
+        };
+        self.operations.iter().zip(&alone).map(estimate).collect()
+    }
+}

@@ -1,0 +1,213 @@
+//! Putting a profile together: what all readers need.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::call::CallKind;
+use super::error::GpuProfileError;
+use super::gpu::GpuProperties;
+use super::model::{
+    GpuProfile, HostCall, ProfileFormat, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync, ProfiledThread,
+    SyncKind,
+};
+
+/// By what a stream is known: process, GPU, context, number.
+type StreamKey = (u64, u32, u32, i64);
+
+/// A profile in the making. Readers hand in what they find, in any order.
+#[derive(Debug)]
+pub(super) struct ProfileBuilder<'a> {
+    file: &'a str,
+    format: ProfileFormat,
+    pub(super) gpus: BTreeMap<u32, GpuProperties>,
+    functions: Vec<Arc<str>>,
+    /// By the name as the file has it, so that long names are decoded once.
+    function_of: FxHashMap<&'a str, u32>,
+    streams: Vec<ProfiledStream>,
+    stream_of: FxHashMap<StreamKey, u32>,
+    threads: Vec<ProfiledThread>,
+    thread_of: FxHashMap<(&'a str, &'a str), u32>,
+    /// With their process and correlation.
+    operations: Vec<(ProfiledOperation, u64, Option<u64>)>,
+    calls: Vec<(u64, HostCall)>,
+    syncs: Vec<RawSync>,
+    left_out: BTreeMap<&'static str, u64>,
+}
+
+/// A wait whose calls are known by correlation only.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RawSync {
+    pub(super) process: u64,
+    pub(super) correlation: Option<u64>,
+    pub(super) kind: SyncKind,
+    pub(super) stream: Option<u32>,
+    pub(super) of_stream: Option<u32>,
+    pub(super) record_correlation: Option<u64>,
+    pub(super) at_ns: u64,
+}
+
+impl<'a> ProfileBuilder<'a> {
+    pub(super) fn new(file: &'a str, format: ProfileFormat) -> Self {
+        Self {
+            file,
+            format,
+            gpus: BTreeMap::new(),
+            functions: Vec::new(),
+            function_of: FxHashMap::default(),
+            streams: Vec::new(),
+            stream_of: FxHashMap::default(),
+            threads: Vec::new(),
+            thread_of: FxHashMap::default(),
+            operations: Vec::new(),
+            calls: Vec::new(),
+            syncs: Vec::new(),
+            left_out: BTreeMap::new(),
+        }
+    }
+
+    /// Something is not used, and this is why.
+    pub(super) fn leave_out(&mut self, why: &'static str) {
+        *self.left_out.entry(why).or_insert(0) += 1;
+    }
+
+    /// How many of them were left out for this reason.
+    pub(super) fn left_out(&self, why: &'static str) -> u64 {
+        self.left_out.get(why).copied().unwrap_or(0)
+    }
+
+    /// The number of a function's name, `written` as the file has it and decoded by `decode`.
+    pub(super) fn function(&mut self, written: &'a str, decode: impl FnOnce() -> Arc<str>) -> u32 {
+        let next = number(self.functions.len());
+        *self.function_of.entry(written).or_insert_with(|| {
+            self.functions.push(decode());
+            next
+        })
+    }
+
+    /// The number of a function's name that is not a slice of the file.
+    pub(super) fn function_named(&mut self, name: &str) -> u32 {
+        // Those files are small, and name few functions.
+        if let Some(known) = self.functions.iter().position(|known| **known == *name) {
+            return number(known);
+        }
+        self.functions.push(name.into());
+        number(self.functions.len() - 1)
+    }
+
+    /// The number of a stream.
+    pub(super) fn stream(&mut self, process: u64, gpu: u32, context: u32, stream: i64) -> u32 {
+        let next = number(self.streams.len());
+        *self.stream_of.entry((process, gpu, context, stream)).or_insert_with(|| {
+            self.streams.push(ProfiledStream {
+                process,
+                gpu,
+                context,
+                number: stream,
+                priority: None,
+                is_null: false,
+                blocking: None,
+            });
+            next
+        })
+    }
+
+    /// All streams so far.
+    pub(super) fn streams_mut(&mut self) -> &mut [ProfiledStream] {
+        &mut self.streams
+    }
+
+    /// The number of a host thread.
+    pub(super) fn thread(&mut self, process: &'a str, thread: &'a str) -> u32 {
+        let next = number(self.threads.len());
+        *self.thread_of.entry((process, thread)).or_insert_with(|| {
+            let unquoted = |text: &str| text.trim_matches('"').to_owned();
+            self.threads.push(ProfiledThread { process: unquoted(process), thread: unquoted(thread) });
+            next
+        })
+    }
+
+    /// A host thread that has not been known before, by numbers.
+    #[cfg(feature = "nsight")]
+    pub(super) fn thread_numbered(&mut self, process: u64, thread: u64) -> u32 {
+        self.threads.push(ProfiledThread { process: process.to_string(), thread: thread.to_string() });
+        number(self.threads.len() - 1)
+    }
+
+    pub(super) fn operation(
+        &mut self,
+        (start_ns, duration_ns): (u64, u64),
+        stream: u32,
+        correlation: Option<u64>,
+        kind: ProfiledKind,
+    ) {
+        let process = self.streams.get(stream as usize).map_or(0, |stream| stream.process);
+        let operation = ProfiledOperation { start_ns, duration_ns, stream, call: None, kind };
+        self.operations.push((operation, process, correlation));
+    }
+
+    pub(super) fn call(&mut self, process: u64, call: HostCall) {
+        self.calls.push((process, call));
+    }
+
+    pub(super) fn sync(&mut self, sync: RawSync) {
+        self.syncs.push(sync);
+    }
+
+    /// The finished profile.
+    pub(super) fn finish(mut self) -> Result<GpuProfile, GpuProfileError> {
+        if !self.operations.iter().any(|(operation, ..)| operation.kernel().is_some()) {
+            let why: Vec<String> = self.left_out.iter().map(|(why, count)| format!("{count} {why}")).collect();
+            let but = if why.is_empty() { String::new() } else { format!("; left out: {}", why.join(", ")) };
+            return Err(GpuProfileError::new(self.file, format!("this profile holds no kernels{but}"))
+                .with_help("was the profiler told to record CUDA activity?"));
+        }
+        self.operations.sort_by_key(|(operation, ..)| (operation.start_ns, operation.end_ns()));
+        let mut submits: FxHashMap<(u64, u64), u32> = FxHashMap::default();
+        for (_, process, correlation) in &self.operations {
+            if let Some(correlation) = correlation {
+                submits.insert((*process, *correlation), 0);
+            }
+        }
+        self.calls.retain(|(process, call)| {
+            call.kind != CallKind::Asynchronous || submits.contains_key(&(*process, call.correlation))
+        });
+        self.calls.sort_by_key(|(_, call)| (call.start_ns, call.end_ns));
+        let mut call_of: FxHashMap<(u64, u64), u32> = FxHashMap::default();
+        for (index, (process, call)) in self.calls.iter().enumerate() {
+            // The first of several: a driver call stands inside the runtime call that made it.
+            call_of.entry((*process, call.correlation)).or_insert(number(index));
+        }
+        let find = |process: u64, correlation: Option<u64>| call_of.get(&(process, correlation?)).copied();
+        let operations = self.operations.into_iter().map(|(operation, process, correlation)| ProfiledOperation {
+            call: find(process, correlation),
+            ..operation
+        });
+        let syncs = self.syncs.iter().map(|sync| ProfiledSync {
+            call: find(sync.process, sync.correlation),
+            kind: sync.kind,
+            stream: sync.stream,
+            of_stream: sync.of_stream,
+            recorded_by: find(sync.process, sync.record_correlation),
+            at_ns: sync.at_ns,
+        });
+        Ok(GpuProfile {
+            file: self.file.to_owned(),
+            format: self.format,
+            operations: operations.collect(),
+            syncs: syncs.collect(),
+            gpus: self.gpus,
+            functions: self.functions,
+            streams: self.streams,
+            threads: self.threads,
+            calls: self.calls.into_iter().map(|(_, call)| call).collect(),
+            left_out: self.left_out,
+        })
+    }
+}
+
+/// An index. Files hold fewer entries than 32 bits count: each takes tens of bytes, and files of 4 GiB are the limit.
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,183 @@
+//! The device on which a profile was recorded.
+
+use std::collections::BTreeMap;
+
+use super::error::GpuProfileError;
+use super::gpu::GpuProperties;
+use super::model::GpuProfile;
+use crate::device::{BUILTIN_NAMES, ComputeCapability, Device, SmArchitecture};
+
+/// Words in titles of boards that do not tell them apart.
+const COMMON_WORDS: [&str; 7] = ["nvidia", "geforce", "tesla", "jetson", "quadro", "gb", "sxm"];
+
+impl GpuProfile {
+    /// The GPU that runs most kernels; of several, that of the lowest number.
+    #[must_use]
+    pub fn busiest_gpu(&self) -> u32 {
+        let counts = self.kernels_by_gpu();
+        let most = counts.values().copied().max().unwrap_or(0);
+        counts.iter().find(|(_, count)| **count == most).map_or(0, |(gpu, _)| *gpu)
+    }
+
+    /// How many kernels each GPU ran.
+    #[must_use]
+    pub fn kernels_by_gpu(&self) -> BTreeMap<u32, usize> {
+        let mut counts = BTreeMap::new();
+        for operation in self.operations.iter().filter(|operation| operation.kernel().is_some()) {
+            *counts.entry(self.gpu_of(operation.stream)).or_insert(0) += 1;
+        }
+        counts
+    }
+
+    /// The GPU of a stream.
+    #[must_use]
+    pub fn gpu_of(&self, stream: u32) -> u32 {
+        self.streams.get(stream as usize).map_or(0, |stream| stream.gpu)
+    }
+
+    /// The GPU to look at: the one that is asked for, or the busiest, and what to tell the user of that choice.
+    ///
+    /// # Errors
+    /// [`GpuProfileError`] if the GPU that is asked for runs no kernel.
+    pub fn choose_gpu(&self, asked: Option<u32>) -> Result<(u32, Option<String>), GpuProfileError> {
+        let counts = self.kernels_by_gpu();
+        let list = || {
+            let each = counts.iter().map(|(gpu, count)| format!("GPU {gpu} runs {count}"));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        match asked {
+            Some(gpu) if counts.contains_key(&gpu) => Ok((gpu, None)),
+            Some(gpu) => Err(GpuProfileError::new(&self.file, format!("GPU {gpu} runs no kernels")).with_help(list())),
+            None if counts.len() < 2 => Ok((self.busiest_gpu(), None)),
+            None => {
+                let gpu = self.busiest_gpu();
+                let note = format!("GPU {gpu}, which runs most kernels ({}); --gpu chooses another", list());
+                Ok((gpu, Some(note)))
+            }
+        }
+    }
+
+    /// The device of one of its GPUs: what the file says, completed by what its compute capability and a built-in
+    /// device of the same size and name have.
+    ///
+    /// # Errors
+    /// [`GpuProfileError`] if the file says too little of that GPU or its compute capability is not known.
+    pub fn device(&self, gpu: u32) -> Result<Device, GpuProfileError> {
+        const HELP: &str = "--device names the GPU: a built-in one (gpusched devices) or a device file";
+        let refuse = |what: String| GpuProfileError::new(&self.file, what).with_help(HELP);
+        let Some(properties) = self.gpus.get(&gpu) else {
+            return Err(refuse(format!("it does not say what GPU {gpu} is")));
+        };
+        let name = &properties.name;
+        let Some(capability) = properties.compute_capability else {
+            return builtin_like(properties)
+                .ok_or_else(|| refuse(format!("it says nothing of GPU {gpu} but its name, {name:?}")));
+        };
+        let Some(architecture) = capability.architecture() else {
+            let known: Vec<String> = ComputeCapability::known().map(|known| known.to_string()).collect();
+            let known = known.join(", ");
+            return Err(refuse(format!(
+                "GPU {gpu} ({name}) has compute capability {capability}, and known are {known}"
+            )));
+        };
+        let device = complete(properties, capability, &architecture);
+        device.map_err(|what| refuse(format!("GPU {gpu} ({name}): {what}")))
+    }
+}
+
+/// The built-in device that fits what is known: size and compute capability must, the name should.
+fn builtin_like(properties: &GpuProperties) -> Option<Device> {
+    let words = words(&properties.name);
+    let fits = |device: &Device| {
+        properties.sms.is_none_or(|sms| sms == device.sms)
+            && properties.compute_capability.is_none_or(|known| known.to_string() == device.compute_capability)
+    };
+    let named = |device: &Device| board(device).iter().all(|word| words.contains(word));
+    let memory_gap = |device: &Device| {
+        let stated = gigabytes(&device.title).zip(properties.memory_bytes);
+        stated.map_or(u64::MAX, |(title, bytes)| title.abs_diff(bytes / 1_000_000_000))
+    };
+    let all = || BUILTIN_NAMES.iter().filter_map(|name| Device::builtin(name).ok().flatten()).filter(|d| fits(d));
+    // The longest name says most: an RTX 3080 Ti is no RTX 3080.
+    let best = all().filter(named).min_by_key(|device| (usize::MAX - board(device).len(), memory_gap(device)));
+    best.or_else(|| all().find(|_| properties.sms.is_some() && properties.compute_capability.is_some()))
+}
+
+fn words(name: &str) -> Vec<String> {
+    let parts = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    parts.filter(|part| !part.is_empty()).map(str::to_ascii_lowercase).collect()
+}
+
+/// The words by which a built-in board is told apart: `gtx`, `950`.
+fn board(device: &Device) -> Vec<String> {
+    let title = device.title.split('(').next().unwrap_or_default();
+    let all = words(title);
+    let memory = gigabytes(title).map(|gigabytes| gigabytes.to_string());
+    let tells =
+        |word: &String| !COMMON_WORDS.contains(&&**word) && Some(word) != memory.as_ref() && !word.starts_with("sxm");
+    all.into_iter().filter(tells).collect()
+}
+
+/// The memory that a title states: `A100 40 GB`.
+fn gigabytes(title: &str) -> Option<u64> {
+    let all: Vec<&str> = title.split_whitespace().collect();
+    all.windows(2).find_map(|pair| pair[0].parse().ok().filter(|_| pair[1] == "GB"))
+}
+
+fn complete(
+    properties: &GpuProperties,
+    capability: ComputeCapability,
+    architecture: &SmArchitecture,
+) -> Result<Device, String> {
+    let own = builtin_like(properties);
+    let like = own.clone().or_else(|| {
+        // Speeds of copies and the number of priorities are those of a board of the same generation.
+        let same = |device: &Device| device.compute_capability.split('.').next() == Some(&capability.major.to_string());
+        let mut all = BUILTIN_NAMES.iter().rev().filter_map(|name| Device::builtin(name).ok().flatten());
+        all.find(same).or_else(|| Device::builtin("h100").ok().flatten())
+    });
+    let Some(like) = like else { return Err("no built-in device can be read".to_owned()) };
+    let changed = like.with(|spec| {
+        spec.compute_capability = capability.to_string();
+        if let Some(sms) = properties.sms {
+            spec.sms = sms;
+        }
+        let stated = |stated: Option<u32>, table: u32| stated.filter(|&number| number > 0).unwrap_or(table);
+        spec.warp_size = stated(properties.warp_size, 32);
+        spec.per_sm.threads = stated(properties.threads_per_sm, architecture.per_sm.threads);
+        spec.per_sm.warps = spec.per_sm.threads / spec.warp_size.max(1);
+        spec.per_sm.blocks = stated(properties.blocks_per_sm, architecture.per_sm.blocks);
+        spec.per_sm.registers = stated(properties.registers_per_sm, architecture.per_sm.registers);
+        spec.per_sm.shared_memory_bytes =
+            stated(properties.shared_memory_per_sm, architecture.per_sm.shared_memory_bytes);
+        spec.per_block.threads = stated(properties.threads_per_block, architecture.per_block.threads);
+        spec.per_block.registers = stated(properties.registers_per_block, architecture.per_block.registers);
+        spec.per_block.shared_memory_bytes =
+            stated(properties.shared_memory_per_block, architecture.per_block.shared_memory_bytes);
+        spec.register_allocation = architecture.register_allocation;
+        spec.shared_memory_allocation = architecture.shared_memory_allocation;
+        spec.sms_per_tpc = architecture.sms_per_tpc.min(spec.sms);
+        spec.copy.engines = stated(properties.copy_engines, spec.copy.engines);
+    });
+    let changed = changed.map_err(|error| error.to_string())?;
+    if own.is_some() && changed == like {
+        return Ok(like);
+    }
+    let named = changed.with(|spec| {
+        spec.name = words(&properties.name).join("-");
+        spec.title.clone_from(&properties.name);
+        spec.sources.clear();
+        spec.assumptions.clear();
+        let stated = "stated by the profile; where it is silent, the table of compute capabilities";
+        for key in ["compute_capability", "sms", "warp_size", "per_sm", "per_block"] {
+            spec.sources.insert(key.to_owned(), stated.to_owned());
+        }
+        for key in ["register_allocation", "shared_memory_allocation", "sms_per_tpc"] {
+            spec.sources.insert(key.to_owned(), format!("table of compute capabilities, {capability}"));
+        }
+        for key in ["priority_levels", "sm_order", "copy_engines", "copy", "channels", "ns_per_spin_iteration"] {
+            spec.assumptions.insert(key.to_owned(), format!("as of the built-in device {}", like.name));
+        }
+    });
+    named.map_err(|error| error.to_string())
+}

@@ -1,0 +1,336 @@
+//! A profile as a scenario.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use super::block_times::BlockTimeCounts;
+use super::error::GpuProfileError;
+use super::import_options::{ImportOptions, Launches};
+use super::latency::LaunchLatency;
+use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation, SyncKind};
+use super::programs::{self, Submitted};
+use super::short_name::short_name;
+use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
+use crate::time::Duration;
+use crate::workload::{BlockTime, Copy, CopyId, Kernel, KernelId, StreamId, StreamSpec};
+
+/// A stream of the scenario.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ImportedStream {
+    /// Name.
+    pub name: String,
+    /// Priority.
+    pub priority: i32,
+    /// Kernels, copies and memsets.
+    pub operations: u64,
+}
+
+/// A scenario made of a profile, and what became of the profile on the way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Import {
+    /// The scenario; its notes say what was assumed and left out.
+    pub scenario: Scenario,
+    /// The GPU.
+    pub gpu: u32,
+    /// Kernels taken.
+    pub kernels: u64,
+    /// Copies taken.
+    pub copies: u64,
+    /// Memsets taken.
+    pub memsets: u64,
+    /// Streams in which something was taken.
+    pub streams: Vec<ImportedStream>,
+    /// From where block times are.
+    pub block_times: BlockTimeCounts,
+    /// How long a launch takes to reach an idle GPU; `None`: the profile does not tell.
+    pub launch_latency: Option<LaunchLatency>,
+    /// What t = 0 of the scenario is on the profile's clock \[ns\].
+    pub base_ns: u64,
+    /// Of each host thread, which operations of the profile it submits, in that order.
+    pub submitted: Vec<Vec<u32>>,
+}
+
+impl GpuProfile {
+    /// Makes a scenario of what one GPU ran.
+    ///
+    /// # Errors
+    /// [`GpuProfileError`] if the GPU is not known, nothing is left of the profile, or a kernel cannot run on the
+    /// device.
+    pub fn import(&self, chosen: &ImportOptions, options: &ReadOptions) -> Result<Import, GpuProfileError> {
+        let refuse = |what: String| GpuProfileError::new(&self.file, what);
+        let (gpu, choice) = self.choose_gpu(chosen.gpu)?;
+        let recorded_on = self.device(gpu);
+        let device = match (&options.device, &recorded_on) {
+            (Some(device), _) | (None, Ok(device)) => device.clone(),
+            (None, Err(error)) => return Err(error.clone()),
+        };
+        let recorded_on = recorded_on.unwrap_or_else(|_| device.clone());
+        let taken = self.taken(gpu, chosen)?;
+        let mut builder = ScenarioBuilder::new(stem(&self.file), device, options);
+        builder.settings(None, None, None);
+        builder.note(format!("{} of {}", self.format.name(), recorded_on.title));
+        if let Some(choice) = choice {
+            builder.note(choice);
+        }
+        for (why, count) in &self.left_out {
+            builder.note(format!("left out: {count} {why}"));
+        }
+        let streams = self.add_streams(&taken, &mut builder)?;
+
+        let times = self.block_times(gpu, &recorded_on);
+        let mut work = Work::default();
+        let mut steps: Vec<Submitted> = Vec::with_capacity(taken.len());
+        for &index in &taken {
+            let operation = &self.operations[index as usize];
+            let stream = streams.get(&operation.stream).copied().unwrap_or(StreamId::NULL);
+            let step = match operation.kind {
+                ProfiledKind::Kernel(kernel) => {
+                    // Every kernel of this GPU has one.
+                    let Some(time) = times.get(index as usize).copied().flatten() else { continue };
+                    work.block_times.add(time.source);
+                    let id = work.kernel(self, &kernel, time.block_ns, &mut builder).map_err(refuse)?;
+                    Step::Launch(id, stream)
+                }
+                ProfiledKind::Copy { direction, bytes, .. } => {
+                    let duration = Some(Duration::from_ns(operation.duration_ns));
+                    Step::Copy(work.copy(Copy { direction, bytes, duration }, &mut builder).map_err(refuse)?, stream)
+                }
+                ProfiledKind::Memset => {
+                    work.memsets += 1;
+                    work.memset_ns = work.memset_ns.saturating_add(operation.duration_ns);
+                    Step::Memset(stream)
+                }
+            };
+            steps.push(Submitted { index, step });
+        }
+        work.tell(&mut builder);
+        let launch_latency = self.launch_latency(gpu);
+        self.note_launches(gpu, chosen, launch_latency, &taken, &mut builder);
+        let latency = launch_latency.map_or(0, |latency| latency.latency_ns);
+        let programs = programs::programs(self, gpu, &steps, &streams, latency, chosen.launches);
+        for note in programs.notes {
+            builder.note(note);
+        }
+        for thread in programs.threads {
+            builder.add_thread(thread);
+        }
+        if let Some(name) = builder.unused_block_duration() {
+            return Err(refuse(format!("{name:?} was given a block duration, and a profile has those of all kernels")));
+        }
+        if let Some(unused) = builder.unused_timing() {
+            return Err(refuse(unused));
+        }
+        let scenario = builder.build();
+        let streams = self.imported_streams(&scenario, &streams, &taken);
+        Ok(Import {
+            scenario,
+            gpu,
+            kernels: work.launches,
+            copies: work.copies,
+            memsets: work.memsets,
+            streams,
+            block_times: work.block_times,
+            launch_latency,
+            base_ns: programs.base_ns,
+            submitted: programs.submitted,
+        })
+    }
+
+    /// The operations that are asked for, by start.
+    fn taken(&self, gpu: u32, chosen: &ImportOptions) -> Result<Vec<u32>, GpuProfileError> {
+        let on_gpu = |operation: &&ProfiledOperation| self.gpu_of(operation.stream) == gpu;
+        let first = self.operations.iter().find(on_gpu).map_or(0, |operation| operation.start_ns);
+        let after = |time: Option<Duration>| time.map(|time| first.saturating_add(time.as_ns()));
+        let (from, to) = (after(chosen.from).unwrap_or(0), after(chosen.to).unwrap_or(u64::MAX));
+        let taken = (0..)
+            .zip(&self.operations)
+            .filter(|(_, operation)| on_gpu(operation) && operation.start_ns >= from && operation.start_ns < to);
+        let taken: Vec<u32> = taken.map(|(index, _)| index).collect();
+        if taken.is_empty() {
+            return Err(GpuProfileError::new(
+                &self.file,
+                "nothing of the profile starts in the part that is asked for",
+            ));
+        }
+        Ok(taken)
+    }
+
+    fn add_streams(
+        &self,
+        taken: &[u32],
+        builder: &mut ScenarioBuilder<'_>,
+    ) -> Result<BTreeMap<u32, StreamId>, GpuProfileError> {
+        let mut used: Vec<u32> = taken.iter().map(|&index| self.operations[index as usize].stream).collect();
+        used.sort_unstable_by_key(|&stream| {
+            let stream = &self.streams[stream as usize];
+            (stream.process, stream.context, stream.number)
+        });
+        used.dedup();
+        let of_several = |key: fn(&super::ProfiledStream) -> u64| {
+            let first = used.first().map(|&stream| key(&self.streams[stream as usize]));
+            used.iter().any(|&stream| Some(key(&self.streams[stream as usize])) != first)
+        };
+        let (processes, contexts) = (of_several(|stream| stream.process), of_several(|s| u64::from(s.context)));
+        if processes || contexts {
+            builder.note("several contexts ran; they are modelled as one, without the time slices between them");
+        }
+        // N1 and N2 hold between the NULL stream and blocking streams alone, and what is not the NULL stream of the
+        // model can be given a priority.
+        let any_blocking = used.iter().any(|&stream| {
+            let stream = &self.streams[stream as usize];
+            !stream.is_null && stream.blocking == Some(true)
+        });
+        if self.streams.iter().all(|stream| stream.priority.is_none()) {
+            builder.note("the profile states no stream priorities: all are 0");
+        }
+        if used.len() > 1 && self.streams.iter().all(|stream| stream.blocking.is_none()) {
+            builder.note("the profile does not say which streams wait for the NULL stream: none does");
+        }
+        let mut ids = BTreeMap::new();
+        for &index in &used {
+            let stream = &self.streams[index as usize];
+            if stream.is_null && any_blocking && !ids.values().any(|id| *id == StreamId::NULL) {
+                ids.insert(index, StreamId::NULL);
+                continue;
+            }
+            let context = if contexts { format!(" of context {}", stream.context) } else { String::new() };
+            let process = if processes { format!(" of process {}", stream.process) } else { String::new() };
+            let name = format!("stream {}{context}{process}", stream.number);
+            let spec = StreamSpec {
+                name: name.into(),
+                priority: stream.priority.unwrap_or(0),
+                blocking: stream.blocking.unwrap_or(false) && !stream.is_null,
+                sm_mask: None,
+            };
+            let id = builder
+                .add_stream(spec)
+                .map_err(|error| GpuProfileError::new(&self.file, format!("stream {}: {error}", stream.number)))?;
+            ids.insert(index, id);
+        }
+        Ok(ids)
+    }
+
+    fn imported_streams(
+        &self,
+        scenario: &Scenario,
+        streams: &BTreeMap<u32, StreamId>,
+        taken: &[u32],
+    ) -> Vec<ImportedStream> {
+        let mut counts: BTreeMap<StreamId, u64> = BTreeMap::new();
+        for &index in taken {
+            if let Some(id) = streams.get(&self.operations[index as usize].stream) {
+                *counts.entry(*id).or_insert(0) += 1;
+            }
+        }
+        let imported = counts.into_iter().filter_map(|(id, operations)| {
+            let stream = scenario.streams().get(id.0 as usize)?;
+            Some(ImportedStream { name: stream.name.to_string(), priority: stream.priority, operations })
+        });
+        imported.collect()
+    }
+
+    fn note_launches(
+        &self,
+        gpu: u32,
+        chosen: &ImportOptions,
+        latency: Option<LaunchLatency>,
+        taken: &[u32],
+        builder: &mut ScenarioBuilder<'_>,
+    ) {
+        if let Some(LaunchLatency { latency_ns, launches }) = latency {
+            let latency = Duration::from_ns(latency_ns);
+            builder.note(format!(
+                "launch latency {latency}: the lower quartile from call to start over {launches} launches onto an idle GPU"
+            ));
+        }
+        let unknown = taken.iter().filter(|&&index| self.operations[index as usize].call.is_none()).count();
+        if unknown > 0 {
+            builder.note(format!(
+                "{unknown} of {} operations have no host call in the file: they are submitted when they started, or \
+                 before what followed them in their stream",
+                taken.len()
+            ));
+        }
+        let waits = self.syncs.iter().filter(|sync| sync.kind == SyncKind::StreamWait);
+        let here = waits.filter(|sync| sync.stream.is_none_or(|stream| self.gpu_of(stream) == gpu)).count();
+        let calls = self.calls.iter().filter(|call| call.kind == super::CallKind::StreamWait).count();
+        let waits = here.max(if self.syncs.is_empty() { calls } else { 0 });
+        if waits > 0 {
+            builder.note(format!("{waits} waits of one stream for an event of another are not modelled yet"));
+        }
+        if chosen.launches == Launches::Host && taken.len() == unknown {
+            builder.note("without host calls nothing waits for the GPU: the launches are the recorded ones");
+        }
+    }
+}
+
+/// The file's name without its folders and endings.
+fn stem(file: &str) -> String {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.split('.').find(|part| !part.is_empty()).unwrap_or(name).to_owned()
+}
+
+/// Kernels and copies made known so far: equal ones are one.
+#[derive(Default)]
+struct Work {
+    kernels: FxHashMap<(u32, u32, crate::device::BlockShape, u64), KernelId>,
+    known_copies: FxHashMap<Copy, CopyId>,
+    block_times: BlockTimeCounts,
+    launches: u64,
+    copies: u64,
+    memsets: u64,
+    memset_ns: u64,
+}
+
+impl Work {
+    fn kernel(
+        &mut self,
+        profile: &GpuProfile,
+        kernel: &ProfiledKernel,
+        block_ns: u64,
+        builder: &mut ScenarioBuilder<'_>,
+    ) -> Result<KernelId, String> {
+        self.launches += 1;
+        let key = (kernel.function, kernel.blocks, kernel.shape, block_ns);
+        if let Some(known) = self.kernels.get(&key) {
+            return Ok(*known);
+        }
+        let name = profile.functions.get(kernel.function as usize).cloned().unwrap_or_default();
+        let added = builder.add_kernel(Kernel {
+            title: short_name(&name).into(),
+            name: Arc::clone(&name),
+            blocks: kernel.blocks,
+            shape: kernel.shape,
+            duration: BlockTime::fixed(Duration::from_ns(block_ns)),
+            sm_mask: None,
+        });
+        let id = added.map_err(|error| format!("kernel {:?}: {error}", short_name(&name)))?;
+        self.kernels.insert(key, id);
+        Ok(id)
+    }
+
+    fn copy(&mut self, copy: Copy, builder: &mut ScenarioBuilder<'_>) -> Result<CopyId, String> {
+        self.copies += 1;
+        if let Some(known) = self.known_copies.get(&copy) {
+            return Ok(*known);
+        }
+        let id = builder.add_copy(copy).map_err(|error| error.to_string())?;
+        self.known_copies.insert(copy, id);
+        Ok(id)
+    }
+
+    fn tell(&self, builder: &mut ScenarioBuilder<'_>) {
+        let BlockTimeCounts { alone, same_kernel_alone, upper_bound } = self.block_times;
+        builder.note(format!(
+            "block times: {alone} kernels ran alone, {same_kernel_alone} overlapped and take the median of the same \
+             kernel alone, {upper_bound} overlapped and never ran alone (an upper bound)"
+        ));
+        if self.memsets > 0 {
+            let time = Duration::from_ns(self.memset_ns);
+            builder.note(format!("{} memsets take no time in the model; recorded are {time} in all", self.memsets));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! One event of the trace.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::arguments::Arguments;
+use super::value::{microseconds, plain_text, product, signed, text, whole, whole_u32};
+use crate::device::{BlockShape, CopyDirection};
+use crate::profile::builder::{ProfileBuilder, RawSync};
+use crate::profile::call::CallKind;
+use crate::profile::model::{HostCall, ProfiledKernel, ProfiledKind, SyncKind};
+use crate::time::DecimalError;
+
+/// Why kernels of other makers' GPUs are left out.
+pub(super) const NOT_NVIDIA: &str = "kernels that state no grid, block, registers or shared memory";
+/// Calls that tell an AMD GPU.
+pub(super) const HIP_CALLS: &str = "calls of HIP";
+
+/// The whole event, as slices of the file.
+#[derive(Debug, Deserialize)]
+pub(super) struct Event<'a> {
+    #[serde(borrow, default)]
+    ph: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    cat: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pid: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tid: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    ts: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    dur: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    args: Option<&'a RawValue>,
+}
+
+enum Category {
+    Kernel,
+    Copy,
+    Memset,
+    Call,
+    Sync,
+}
+
+impl<'a> Event<'a> {
+    fn category(&self) -> Option<Category> {
+        Some(match plain_text(self.cat)? {
+            "kernel" | "Kernel" => Category::Kernel,
+            "gpu_memcpy" | "Memcpy" => Category::Copy,
+            "gpu_memset" | "Memset" => Category::Memset,
+            "cuda_runtime" | "cuda_driver" | "Runtime" | "Driver" => Category::Call,
+            "cuda_sync" => Category::Sync,
+            _ => return None,
+        })
+    }
+
+    /// Hands what the event says to the builder.
+    pub(super) fn tell(&self, builder: &mut ProfileBuilder<'a>) {
+        let Some(category) = self.category() else { return };
+        if plain_text(self.ph) != Some("X") {
+            return;
+        }
+        let arguments = self.args.map(|raw| serde_json::from_str::<Arguments<'a>>(raw.get()));
+        let Ok(arguments) = arguments.unwrap_or_else(|| Ok(Arguments::default())) else {
+            return builder.leave_out("events whose arguments cannot be read");
+        };
+        let times = microseconds(self.ts).and_then(|start| Ok((start, microseconds(self.dur)?)));
+        let times = match times {
+            Ok(times) => times,
+            Err(DecimalError::Negative) => return builder.leave_out("events with a negative time"),
+            Err(_) => return builder.leave_out("events whose time cannot be read"),
+        };
+        match category {
+            Category::Kernel => self.kernel(times, &arguments, builder),
+            Category::Copy => self.copy(times, &arguments, builder),
+            Category::Memset => self.operation(times, &arguments, ProfiledKind::Memset, builder),
+            Category::Call => self.call(times, &arguments, builder),
+            Category::Sync => Self::sync(times, &arguments, builder),
+        }
+    }
+
+    fn kernel(&self, times: (u64, u64), arguments: &Arguments<'a>, builder: &mut ProfileBuilder<'a>) {
+        let shape = || {
+            let shape = BlockShape {
+                threads: product(arguments.block)?,
+                registers_per_thread: whole_u32(arguments.registers)?,
+                shared_memory_bytes: whole_u32(arguments.shared_memory)?,
+            };
+            Some((product(arguments.grid)?, shape, self.name?))
+        };
+        let Some((blocks, shape, name)) = shape() else { return builder.leave_out(NOT_NVIDIA) };
+        let function = builder.function(name.get(), || text(name).into());
+        let recorded_occupancy =
+            arguments.occupancy.and_then(|raw| raw.get().trim_matches('"').parse().ok()).filter(|&o: &f64| o >= 0.0);
+        let kernel = ProfiledKernel { function, blocks, shape, recorded_occupancy };
+        self.operation(times, arguments, ProfiledKind::Kernel(kernel), builder);
+    }
+
+    fn copy(&self, times: (u64, u64), arguments: &Arguments<'a>, builder: &mut ProfileBuilder<'a>) {
+        let name = self.name.map(text).unwrap_or_default();
+        let Some(direction) = direction(&name) else {
+            return builder.leave_out("copies within the host or without a direction");
+        };
+        let kind = ProfiledKind::Copy {
+            direction,
+            bytes: whole(arguments.bytes).unwrap_or(0),
+            pageable: name.contains("Pageable"),
+        };
+        self.operation(times, arguments, kind, builder);
+    }
+
+    fn operation(
+        &self,
+        times: (u64, u64),
+        arguments: &Arguments<'a>,
+        kind: ProfiledKind,
+        builder: &mut ProfileBuilder<'a>,
+    ) {
+        let gpu = whole_u32(arguments.device.or(self.pid));
+        let number = signed(arguments.stream.or(self.tid));
+        let (Some(gpu), Some(number)) = (gpu, number) else {
+            return builder.leave_out("operations of the GPU without a GPU or a stream");
+        };
+        let stream = builder.stream(0, gpu, whole_u32(arguments.context).unwrap_or(0), number);
+        builder.operation(times, stream, whole(arguments.correlation), kind);
+    }
+
+    fn call(&self, (start_ns, duration): (u64, u64), arguments: &Arguments<'a>, builder: &mut ProfileBuilder<'a>) {
+        let name = plain_text(self.name).unwrap_or_default();
+        if name.starts_with("hip") {
+            return builder.leave_out(HIP_CALLS);
+        }
+        let (Some(pid), Some(tid), Some(correlation)) = (self.pid, self.tid, whole(arguments.correlation)) else {
+            return builder.leave_out("host calls without a thread or a correlation");
+        };
+        let thread = builder.thread(pid.get(), tid.get());
+        let end_ns = start_ns.saturating_add(duration);
+        builder.call(0, HostCall { thread, start_ns, end_ns, correlation, kind: CallKind::of(name) });
+    }
+
+    fn sync((at_ns, _): (u64, u64), arguments: &Arguments<'a>, builder: &mut ProfileBuilder<'a>) {
+        let kind = match plain_text(arguments.sync_kind) {
+            Some("Event Sync") => SyncKind::Event,
+            Some("Stream Wait Event") => SyncKind::StreamWait,
+            Some("Stream Sync") => SyncKind::Stream,
+            Some("Context Sync") => SyncKind::Context,
+            _ => return builder.leave_out("waits of an unknown kind"),
+        };
+        let gpu = whole_u32(arguments.device);
+        let context = whole_u32(arguments.context).unwrap_or(0);
+        let mut stream = |raw| {
+            let number = signed(raw).filter(|&number| number >= 0)?;
+            Some(builder.stream(0, gpu?, context, number))
+        };
+        let sync = RawSync {
+            process: 0,
+            correlation: whole(arguments.correlation),
+            kind,
+            stream: stream(arguments.stream),
+            of_stream: stream(arguments.wait_on_stream),
+            record_correlation: whole(arguments.event_recorded_by),
+            at_ns,
+        };
+        builder.sync(sync);
+    }
+}
+
+/// The direction that is named in `Memcpy HtoD (Pageable -> Device)`; copies between GPUs and arrays count as within
+/// the GPU.
+fn direction(name: &str) -> Option<CopyDirection> {
+    let token = name.split_whitespace().find(|word| word.len() == 4 && word.as_bytes()[1..3] == *b"to")?;
+    match (token.as_bytes()[0], token.as_bytes()[3]) {
+        (b'H', b'D' | b'A') => Some(CopyDirection::HostToDevice),
+        (b'D' | b'A', b'H') => Some(CopyDirection::DeviceToHost),
+        (b'D' | b'A' | b'P', b'D' | b'A' | b'P') => Some(CopyDirection::DeviceToDevice),
+        _ => None,
+    }
+}

@@ -1,0 +1,141 @@
+//! The top of the file: what is read of it, and in which order it comes does not matter.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::arguments::Properties;
+use super::event::Event;
+use crate::device::ComputeCapability;
+use crate::profile::builder::ProfileBuilder;
+use crate::profile::gpu::GpuProperties;
+
+/// An object with `traceEvents`, or a bare list of events.
+pub(super) struct File<'b, 'a>(pub(super) &'b mut ProfileBuilder<'a>);
+
+impl<'a> DeserializeSeed<'a> for File<'_, 'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'a> Visitor<'a> for File<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with \"traceEvents\", or a list of events")
+    }
+
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
+        let mut events = false;
+        while let Some(key) = map.next_key::<Cow<'a, str>>()? {
+            match &*key {
+                "traceEvents" => {
+                    events = true;
+                    map.next_value_seed(Events(self.0))?;
+                }
+                "deviceProperties" => {
+                    for properties in map.next_value::<Vec<Properties>>()? {
+                        tell_gpu(properties, self.0);
+                    }
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        if events { Ok(()) } else { Err(M::Error::missing_field("traceEvents")) }
+    }
+
+    fn visit_seq<S: SeqAccess<'a>>(self, seq: S) -> Result<(), S::Error> {
+        Events(self.0).visit_seq(seq)
+    }
+}
+
+struct Events<'b, 'a>(&'b mut ProfileBuilder<'a>);
+
+impl<'a> DeserializeSeed<'a> for Events<'_, 'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'a> Visitor<'a> for Events<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of events")
+    }
+
+    fn visit_seq<S: SeqAccess<'a>>(self, mut seq: S) -> Result<(), S::Error> {
+        while let Some(event) = seq.next_element::<Event<'a>>()? {
+            event.tell(self.0);
+        }
+        Ok(())
+    }
+}
+
+fn tell_gpu(properties: Properties, builder: &mut ProfileBuilder<'_>) {
+    let number = properties.id.unwrap_or(u32::try_from(builder.gpus.len()).unwrap_or(u32::MAX));
+    let compute_capability = properties.compute_major.zip(properties.compute_minor);
+    let gpu = GpuProperties {
+        name: properties.name,
+        compute_capability: compute_capability.map(|(major, minor)| ComputeCapability { major, minor }),
+        sms: properties.num_sms,
+        warp_size: properties.warp_size,
+        threads_per_sm: properties.max_threads_per_multiprocessor,
+        blocks_per_sm: None,
+        threads_per_block: properties.max_threads_per_block,
+        registers_per_sm: properties.regs_per_multiprocessor,
+        registers_per_block: properties.regs_per_block,
+        shared_memory_per_sm: properties.shared_mem_per_multiprocessor,
+        shared_memory_per_block: properties.shared_mem_per_block_optin,
+        memory_bytes: properties.total_global_mem,
+        copy_engines: None,
+    };
+    builder.gpus.insert(number, gpu);
+}
+
+/// The keys at the top of an object, as far as they tell a trace.
+pub(super) struct Header;
+
+/// Keys that Kineto writes at the top and other inputs do not have.
+const TRACE_KEYS: [&str; 5] =
+    ["traceEvents", "deviceProperties", "distributedInfo", "baseTimeNanoseconds", "cuda_runtime_version"];
+
+impl Header {
+    /// Whether one of them stands at the top of the object, as far as it can be read.
+    pub(super) fn has_trace_keys(content: &[u8]) -> bool {
+        let mut found = false;
+        let mut json = serde_json::Deserializer::from_slice(content);
+        // The visitor ends with an error as soon as it has found a key, so that no large file is read twice.
+        let _ = json.deserialize_map(Keys(&mut found));
+        found
+    }
+}
+
+struct Keys<'f>(&'f mut bool);
+
+impl<'a> Visitor<'a> for Keys<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(key) = map.next_key::<Cow<'a, str>>()? {
+            if TRACE_KEYS.contains(&&*key) {
+                *self.0 = true;
+                return Err(M::Error::custom("found"));
+            }
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}

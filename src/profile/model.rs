@@ -1,0 +1,193 @@
+//! What a profile says, whatever its format.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::call::CallKind;
+use super::gpu::GpuProperties;
+use crate::device::{BlockShape, CopyDirection};
+
+/// Which profiler wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProfileFormat {
+    /// JSON of PyTorch's profiler (Kineto).
+    Kineto,
+    /// The SQLite export of Nsight Systems.
+    NsightSystems,
+    /// `nvprof --print-gpu-trace --csv`.
+    Nvprof,
+}
+
+impl ProfileFormat {
+    /// Name in messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kineto => "Kineto JSON",
+            Self::NsightSystems => "Nsight Systems SQLite export",
+            Self::Nvprof => "nvprof CSV",
+        }
+    }
+}
+
+/// What ran on the GPUs of one machine, and what its host did. Times are nanoseconds on the profile's own clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GpuProfile {
+    /// The file's name, for messages.
+    pub file: String,
+    /// Which profiler wrote it.
+    pub format: ProfileFormat,
+    /// What it says of its GPUs, by their number; formats that say nothing leave this empty.
+    pub gpus: BTreeMap<u32, GpuProperties>,
+    /// Names of kernel functions, whole, as [`ProfiledKernel::function`] counts them.
+    pub functions: Vec<Arc<str>>,
+    /// Streams that something ran in, as [`ProfiledOperation::stream`] counts them.
+    pub streams: Vec<ProfiledStream>,
+    /// Kernels, copies and memsets, by start.
+    pub operations: Vec<ProfiledOperation>,
+    /// Host threads, as [`HostCall::thread`] counts them.
+    pub threads: Vec<ProfiledThread>,
+    /// Calls that submitted something or may have waited, by start.
+    pub calls: Vec<HostCall>,
+    /// What is known of waits: of the host for the GPU, and of one stream for another.
+    pub syncs: Vec<ProfiledSync>,
+    /// How many entries were left out, by reason.
+    pub left_out: BTreeMap<&'static str, u64>,
+}
+
+/// A stream of one context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfiledStream {
+    /// Process that owns it; 0 where the format does not say.
+    pub process: u64,
+    /// GPU.
+    pub gpu: u32,
+    /// CUDA context.
+    pub context: u32,
+    /// Number that CUPTI gives it.
+    pub number: i64,
+    /// Priority, 0 or negative; `None`: the format does not say.
+    pub priority: Option<i32>,
+    /// Whether it is the legacy default (NULL) stream.
+    pub is_null: bool,
+    /// Whether it waits for the NULL stream and it for this one; `None`: the format does not say.
+    pub blocking: Option<bool>,
+}
+
+/// Something that a GPU did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProfiledOperation {
+    /// When it started.
+    pub start_ns: u64,
+    /// How long it took.
+    pub duration_ns: u64,
+    /// Index of its stream.
+    pub stream: u32,
+    /// Index of the call that submitted it; `None`: there is none in the file.
+    pub call: Option<u32>,
+    /// What it was.
+    pub kind: ProfiledKind,
+}
+
+impl ProfiledOperation {
+    /// When it ended.
+    #[must_use]
+    pub const fn end_ns(&self) -> u64 {
+        self.start_ns.saturating_add(self.duration_ns)
+    }
+
+    /// It as a kernel.
+    #[must_use]
+    pub const fn kernel(&self) -> Option<&ProfiledKernel> {
+        match &self.kind {
+            ProfiledKind::Kernel(kernel) => Some(kernel),
+            _ => None,
+        }
+    }
+}
+
+/// What an operation was.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ProfiledKind {
+    /// A kernel.
+    Kernel(ProfiledKernel),
+    /// A copy.
+    Copy {
+        /// Which way.
+        direction: CopyDirection,
+        /// Size \[bytes\].
+        bytes: u64,
+        /// Whether host memory took part that is not page-locked, so that the host had to wait.
+        pageable: bool,
+    },
+    /// A memset.
+    Memset,
+}
+
+/// One launch of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProfiledKernel {
+    /// Index of its function's name.
+    pub function: u32,
+    /// Blocks of its grid.
+    pub blocks: u32,
+    /// What one block takes.
+    pub shape: BlockShape,
+    /// Occupancy that the profiler estimated \[percent\].
+    pub recorded_occupancy: Option<f64>,
+}
+
+/// A host thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfiledThread {
+    /// Process number, as the file has it.
+    pub process: String,
+    /// Thread number, as the file has it.
+    pub thread: String,
+}
+
+/// A call of the CUDA runtime or driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostCall {
+    /// Index of the host thread.
+    pub thread: u32,
+    /// When it began.
+    pub start_ns: u64,
+    /// When it returned.
+    pub end_ns: u64,
+    /// The number that ties it to what it submitted and to syncs.
+    pub correlation: u64,
+    /// What it may wait for.
+    pub kind: CallKind,
+}
+
+/// What a wait waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncKind {
+    /// The host waits for an event.
+    Event,
+    /// A stream waits for an event.
+    StreamWait,
+    /// The host waits for a stream.
+    Stream,
+    /// The host waits for everything of a context.
+    Context,
+}
+
+/// What the profiler says of one wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProfiledSync {
+    /// Index of the host call; `None`: there is none in the file.
+    pub call: Option<u32>,
+    /// What waits for what.
+    pub kind: SyncKind,
+    /// The stream that waits ([`SyncKind::StreamWait`]) or is waited for ([`SyncKind::Stream`]).
+    pub stream: Option<u32>,
+    /// The stream in which the event was recorded that is waited for.
+    pub of_stream: Option<u32>,
+    /// Index of the host call that recorded that event.
+    pub recorded_by: Option<u32>,
+    /// When the wait began, on the host's clock.
+    pub at_ns: u64,
+}

@@ -1,0 +1,80 @@
+//! Telling formats apart by content.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use flate2::read::MultiGzDecoder;
+
+use super::error::GpuProfileError;
+use super::model::{GpuProfile, ProfileFormat};
+#[cfg(feature = "nsight")]
+use super::nsight;
+#[cfg(not(feature = "nsight"))]
+use super::without_nsight as nsight;
+use super::{kineto, nvprof};
+
+/// The first bytes of a gzip stream.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// The first bytes of an SQLite database.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+/// Uncompressed, a profile may be this large \[bytes\]: a few hundred kilobytes of gzip can claim to be more.
+const MAX_BYTES: u64 = 1 << 32;
+
+/// The content of a file, decompressed if it is gzip.
+///
+/// # Errors
+/// [`GpuProfileError`] for a gzip stream that is cut off, damaged, or holds more than 4 GiB.
+pub fn uncompressed<'b>(file: &str, bytes: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, GpuProfileError> {
+    if !bytes.starts_with(&GZIP) {
+        return Ok(bytes);
+    }
+    let mut content = Vec::new();
+    let mut decoder = MultiGzDecoder::new(&*bytes).take(MAX_BYTES);
+    decoder.read_to_end(&mut content).map_err(|error| {
+        let kept = content.len();
+        if error.kind() == std::io::ErrorKind::UnexpectedEof {
+            GpuProfileError::new(file, format!("the gzip stream is cut off after {kept} bytes of content"))
+                .with_help("a profiler that is killed leaves such a file; record it again")
+        } else {
+            GpuProfileError::new(file, format!("the gzip stream is damaged after {kept} bytes of content: {error}"))
+        }
+    })?;
+    if content.len() as u64 == MAX_BYTES {
+        return Err(GpuProfileError::new(file, "it holds more than 4 GiB once decompressed"));
+    }
+    Ok(Cow::Owned(content))
+}
+
+impl ProfileFormat {
+    /// The format of an uncompressed file, or `None` if it is no profile.
+    #[must_use]
+    pub fn of(content: &[u8]) -> Option<Self> {
+        if content.starts_with(SQLITE) {
+            Some(Self::NsightSystems)
+        } else if nvprof::is_likely(content) {
+            Some(Self::Nvprof)
+        } else if kineto::is_likely(content) {
+            Some(Self::Kineto)
+        } else {
+            None
+        }
+    }
+}
+
+impl GpuProfile {
+    /// Reads an uncompressed profile; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// [`GpuProfileError`] if it is cut off or damaged, comes from a GPU that is not NVIDIA's, or holds no kernels.
+    pub fn read(file: &str, content: &[u8]) -> Result<Self, GpuProfileError> {
+        match ProfileFormat::of(content) {
+            Some(ProfileFormat::Kineto) => kineto::read(file, content),
+            Some(ProfileFormat::Nvprof) => nvprof::read(file, content),
+            Some(ProfileFormat::NsightSystems) => nsight::read(file, content),
+            None => Err(GpuProfileError::new(
+                file,
+                "this is no profile: neither Kineto JSON, nor an SQLite export of Nsight Systems, nor nvprof's CSV",
+            )),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+use super::*;
+use crate::device::CopyDirection;
+use crate::scenario::ReadOptions;
+
+/// A trace with these events, on a GPU with the limits of an A100.
+fn trace(events: &str) -> String {
+    format!(
+        r#"{{"schemaVersion": 1, "deviceProperties": [{{"id": 0, "name": "NVIDIA A100", "totalGlobalMem": 42000000000,
+            "computeMajor": 8, "computeMinor": 0, "numSms": 108}}], "traceEvents": [{events}]}}"#
+    )
+}
+
+fn kernel(start: &str, duration: &str, stream: u32, correlation: u32) -> String {
+    format!(
+        r#"{{"ph": "X", "cat": "kernel", "name": "void f<float>(int)", "pid": 0, "tid": {stream}, "ts": {start},
+            "dur": {duration}, "args": {{"device": 0, "context": 1, "stream": {stream}, "correlation": {correlation},
+            "registers per thread": 32, "shared memory": 0, "grid": [216, 2, 1], "block": [32, 32, 1],
+            "est. achieved occupancy %": 100}}}}"#
+    )
+}
+
+fn call(name: &str, start: u32, duration: u32, correlation: u32) -> String {
+    format!(
+        r#"{{"ph": "X", "cat": "cuda_runtime", "name": "{name}", "pid": 10, "tid": -11, "ts": {start},
+            "dur": {duration}, "args": {{"correlation": {correlation}}}}}"#
+    )
+}
+
+fn read(text: &str) -> GpuProfile {
+    GpuProfile::read("test.json", text.as_bytes()).expect("it can be read")
+}
+
+#[test]
+fn times_as_integers_decimals_and_strings_are_exact_to_the_nanosecond() {
+    // 2^53 ns are 9,007,199,254,740.992 us: a float would round all of these.
+    let events = [
+        kernel("1695835573008415", "12", 7, 1),
+        kernel("1695835573008515.123", "0.001", 7, 2),
+        kernel("\"1695835573008615.124\"", "\"1.5\"", 7, 3),
+    ];
+    let profile = read(&trace(&events.join(",")));
+    let times: Vec<_> = profile.operations.iter().map(|kernel| (kernel.start_ns, kernel.duration_ns)).collect();
+    assert_eq!(
+        times,
+        [(1_695_835_573_008_415_000, 12_000), (1_695_835_573_008_515_123, 1), (1_695_835_573_008_615_124, 1_500)]
+    );
+}
+
+#[test]
+fn a_bare_list_of_events_is_a_trace_too() {
+    let profile = read(&format!("[{}]", kernel("5", "2", 7, 1)));
+    assert_eq!(profile.format, ProfileFormat::Kineto);
+    let error = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect_err("no device");
+    assert!(error.to_string().contains("device names the GPU"), "{error}");
+}
+
+#[test]
+fn negative_times_are_left_out_with_a_count() {
+    let events = [kernel("5", "2", 7, 1), kernel("-5", "2", 7, 2), kernel("9", "-1", 7, 3)];
+    let profile = read(&trace(&events.join(",")));
+    assert_eq!(profile.operations.len(), 1);
+    assert_eq!(profile.left_out.get("events with a negative time"), Some(&2));
+}
+
+#[test]
+fn block_times_come_from_kernels_that_ran_alone() {
+    // 432 blocks of 1024 threads: two fit each of the 108 SMs, so that each launch takes two waves.
+    let events = [
+        kernel("0", "20", 7, 1),
+        kernel("30", "24", 7, 2),
+        kernel("60", "22", 7, 3),
+        // These two overlap.
+        kernel("100", "40", 7, 4),
+        kernel("120", "40", 8, 5),
+    ];
+    let profile = read(&trace(&events.join(",")));
+    let device = profile.device(0).expect("an A100");
+    assert_eq!(device.name, "a100-40gb");
+    let times: Vec<_> = profile.block_times(0, &device).into_iter().flatten().collect();
+    let blocks: Vec<u64> = times.iter().map(|time| time.block_ns).collect();
+    assert_eq!(
+        blocks,
+        [10_000, 12_000, 11_000, 11_000, 11_000],
+        "the median of 10, 12 and 11 us for those that overlap"
+    );
+    let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
+    assert_eq!(import.block_times, BlockTimeCounts { alone: 3, same_kernel_alone: 2, upper_bound: 0 });
+}
+
+#[test]
+fn in_a_closed_loop_a_faster_gpu_lets_the_host_go_on_earlier() {
+    // A launch reaches the GPU after 10 us; the host waits for the device and launches again 5 us after that.
+    let events = [
+        call("cudaLaunchKernel", 0, 3, 1),
+        kernel("10", "100", 7, 1),
+        call("cudaDeviceSynchronize", 20, 95, 2),
+        call("cudaLaunchKernel", 115, 3, 3),
+        kernel("125", "100", 7, 3),
+    ];
+    let profile = read(&trace(&events.join(",")));
+    let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
+    assert_eq!(import.launch_latency.map(|latency| latency.latency_ns), Some(10_000));
+    let starts = |scenario: &crate::scenario::Scenario| -> Vec<u64> {
+        let run = crate::hosts::simulate(scenario).expect("it runs");
+        run.trace.operations().iter().filter_map(|operation| Some(operation.first_start()?.as_ns())).collect()
+    };
+    assert_eq!(starts(&import.scenario), [0, 115_000], "as recorded");
+    let half = ReadOptions { vary_percent: Some((50, 50)), ..ReadOptions::default() };
+    let faster = profile.import(&ImportOptions::default(), &half).expect("sound");
+    assert_eq!(starts(&faster.scenario), [0, 65_000], "the kernel takes 50 us less");
+    let recorded = ImportOptions { launches: Launches::Recorded, ..ImportOptions::default() };
+    let open = profile.import(&recorded, &half).expect("sound");
+    assert_eq!(starts(&open.scenario), [0, 115_000]);
+}
+
+#[test]
+fn all_nodes_of_a_graph_are_submitted_by_its_launch() {
+    let events =
+        [call("cudaGraphLaunch", 0, 3, 1), kernel("10", "5", 7, 1), kernel("20", "5", 7, 1), kernel("12", "5", 8, 1)];
+    let profile = read(&trace(&events.join(",")));
+    let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
+    assert_eq!(import.submitted, [vec![0, 1, 2]], "in the order in which they started");
+    assert_eq!(import.scenario.threads.len(), 1);
+    assert_eq!(import.scenario.threads[0].steps.len(), 3, "nothing passes between them");
+}
+
+#[test]
+fn nvprof_states_units_in_its_second_row() {
+    let text = "==1== remark\n\"Start\",\"Duration\",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block Y\",\"Block Z\",\
+        \"Registers Per Thread\",\"Static SMem\",\"Dynamic SMem\",\"Size\",\"Throughput\",\"Device\",\"Context\",\
+        \"Stream\",\"Name\"\nms,us,,,,,,,,KB,B,MB,GB/s,,,,\n\
+        588.507525,16.641,,,,,,,,,,0.5,5.1,\"GeForce GTX 950 (0)\",\"1\",\"13\",\"[CUDA memcpy HtoD]\"\n\
+        588.708136,56.961,90,1,1,256,1,1,28,1,24,,,\"GeForce GTX 950 (0)\",\"1\",\"13\",\"f(float, int) [223]\"\n";
+    let profile = read(text);
+    assert_eq!(profile.device(0).map(|device| device.name.clone()), Ok("gtx950".to_owned()));
+    assert_eq!((profile.operations[0].start_ns, profile.operations[0].duration_ns), (588_507_525, 16_641));
+    let copy = ProfiledKind::Copy { direction: CopyDirection::HostToDevice, bytes: 1 << 19, pageable: false };
+    assert_eq!(profile.operations[0].kind, copy);
+    let kernel = profile.operations[1].kernel().expect("a kernel");
+    assert_eq!((kernel.blocks, kernel.shape.shared_memory_bytes), (90, 1048));
+    assert_eq!(&*profile.functions[0], "f(float, int)");
+}
+
+#[test]
+fn short_names_are_those_of_the_functions() {
+    for (whole, short) in [
+        (
+            "void at::native::vectorized_elementwise_kernel<4, F<float> >(int, F<float>)",
+            "vectorized_elementwise_kernel",
+        ),
+        ("void at::native::(anonymous namespace)::distribution<float, 4>(int)", "distribution"),
+        ("void a::(anonymous namespace)::b::(anonymous namespace)::f<a::(anonymous namespace)::T>(int)", "f"),
+        (
+            "void cutlass::Kernel<cutlass_80_tensorop_gemm>(cutlass_80_tensorop_gemm::Params)",
+            "cutlass_80_tensorop_gemm",
+        ),
+        ("volta_sgemm_64x64_tn", "volta_sgemm_64x64_tn"),
+        ("", ""),
+    ] {
+        assert_eq!(short_name(whole), short);
+    }
+}

@@ -1,0 +1,81 @@
+//! The audit of a profile, for people and as comma-separated values.
+
+use std::fmt::Write;
+use std::io;
+
+use super::columns::{Column, table, write_csv};
+use super::markdown::write_markdown;
+use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES};
+use crate::profile::short_name;
+use crate::time::Instant;
+
+fn columns<'c>() -> [Column<&'c ProfileCase>; 9] {
+    [
+        Column::new("verdict", "verdict", |case: &&ProfileCase| {
+            match case.verdict {
+                CaseVerdict::Explained => "explained",
+                CaseVerdict::OnlyByHigherPriority => "only_by_higher_priority",
+                CaseVerdict::Unexplained => "unexplained",
+            }
+            .into()
+        })
+        .left(),
+        Column::new("rule", "rule", |case: &&ProfileCase| case.rule.into()).left(),
+        Column::data("kernel", |case: &&ProfileCase| case.kernel.as_str().into()),
+        Column::table("kernel", |case: &&ProfileCase| short_name(&case.kernel).into()).left(),
+        Column::new("stream", "stream", |case| case.stream.into()),
+        Column::new("at_ns", "at", |case| Instant::from_ns(case.at_ns).into()),
+        Column::data("by", |case: &&ProfileCase| case.by.as_deref().into()),
+        Column::table("by", |case: &&ProfileCase| case.by.as_deref().map(short_name).into()).left(),
+        Column::new("by_stream", "in stream", |case| case.by_stream.into()),
+    ]
+}
+
+/// Counts, and the cases that the rules do not explain.
+#[must_use]
+pub fn profile_audit_table(audit: &ProfileAudit) -> String {
+    let mut text = String::new();
+    let ProfileAudit { kernels, explained, only_by_higher_priority, unexplained, long_first_kernels, .. } = audit;
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "{kernels} kernels; cases: {explained} explained, {only_by_higher_priority} only by a higher priority, \
+         {unexplained} unexplained"
+    );
+    let rules: Vec<String> = audit.by_rule.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+    let _ = writeln!(text, "by rule: {}", rules.join(", "));
+    let _ = writeln!(
+        text,
+        "{} of {} kernels that met one of another stream with more than {TELLING_WAVES} waves started in its last wave",
+        long_first_kernels.in_last_wave, long_first_kernels.pairs
+    );
+    for priority in &audit.priorities {
+        let _ = writeln!(
+            text,
+            "stream {} seems to have a higher priority than stream {} ({} times)",
+            priority.stream, priority.above, priority.times
+        );
+    }
+    let open = audit.cases.iter().filter(|case| case.verdict != CaseVerdict::Explained);
+    let open: Vec<&ProfileCase> = open.collect();
+    if !open.is_empty() {
+        let _ = writeln!(text, "\n{}", table(&columns(), open).trim_fmt());
+    }
+    text
+}
+
+/// All cases, one line each.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn profile_audit_csv(audit: &ProfileAudit, out: impl io::Write) -> io::Result<()> {
+    write_csv(&columns(), &audit.cases, out)
+}
+
+/// The same in Markdown.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn profile_audit_markdown(audit: &ProfileAudit, out: impl io::Write) -> io::Result<()> {
+    write_markdown(&columns(), &audit.cases, out)
+}

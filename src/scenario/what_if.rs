@@ -1,0 +1,156 @@
+//! What if: a scenario with other priorities, streams, masks or connections.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::model::{Scenario, Step};
+use crate::device::SmMask;
+use crate::workload::{Catalogue, StreamId, WorkloadError};
+
+/// Changes to a scenario, by names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WhatIf {
+    /// Streams and the priorities that they get.
+    pub priorities: Vec<(String, i32)>,
+    /// Kernels and the streams into which all their launches go.
+    pub streams: Vec<(String, String)>,
+    /// Streams and the SMs that they must not use.
+    pub sm_masks: Vec<(String, SmMask)>,
+    /// Hardware channels that streams share (`CUDA_DEVICE_MAX_CONNECTIONS`).
+    pub connections: Option<u32>,
+}
+
+/// Why a change cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum WhatIfError {
+    /// No such stream.
+    #[error("{option}: no stream is called {name:?}; there are {known}")]
+    UnknownStream {
+        /// The option.
+        option: &'static str,
+        /// The name.
+        name: String,
+        /// Names that exist.
+        known: String,
+    },
+    /// No such kernel.
+    #[error("--set-stream: no kernel is called {name:?}; there are {known}")]
+    UnknownKernel {
+        /// The name.
+        name: String,
+        /// Names that exist.
+        known: String,
+    },
+    /// The NULL stream has a fixed priority and no mask.
+    #[error("{option}: the NULL stream has the lowest priority and all SMs")]
+    NullStream {
+        /// The option.
+        option: &'static str,
+    },
+    /// The device does not take it.
+    #[error("{option}: {error}")]
+    Refused {
+        /// The option.
+        option: &'static str,
+        /// Why.
+        error: WorkloadError,
+    },
+    /// The device cannot have so many connections.
+    #[error("--connections: {0}")]
+    Connections(crate::device::DeviceError),
+}
+
+/// Names that a message lists at most.
+const MOST_NAMES: usize = 12;
+
+fn list<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let all: BTreeSet<&str> = names.collect();
+    let shown: Vec<&str> = all.iter().copied().take(MOST_NAMES).collect();
+    shown.join(", ") + if all.len() > MOST_NAMES { ", …" } else { "" }
+}
+
+impl Scenario {
+    /// This scenario with changes. Streams of profiles also go by their number alone; kernels by the function's whole
+    /// name or its short one.
+    ///
+    /// # Errors
+    /// [`WhatIfError`] for names that do not exist and for what the device does not take.
+    pub fn what_if(mut self, changes: &WhatIf) -> Result<Self, WhatIfError> {
+        let mut device = self.device().clone();
+        if let Some(connections) = changes.connections {
+            let changed = device.with(|spec| spec.channels = Some(connections));
+            device = changed.map_err(WhatIfError::Connections)?;
+        }
+        let mut specs: Vec<_> = self.streams().iter().map(|stream| (**stream).clone()).collect();
+        for (name, priority) in &changes.priorities {
+            let id = self.changeable("--set-priority", name)?;
+            specs[id.0 as usize].priority = *priority;
+        }
+        for (name, mask) in &changes.sm_masks {
+            let id = self.changeable("--sm-mask", name)?;
+            specs[id.0 as usize].sm_mask = Some(*mask);
+        }
+        let refused = |option, error| WhatIfError::Refused { option, error };
+        let mut catalogue = Catalogue::new(device);
+        for spec in specs.into_iter().skip(1) {
+            let added = catalogue.add_stream(spec);
+            added.map_err(|error| {
+                let mask = matches!(error, WorkloadError::MaskLeavesNoSm { .. });
+                refused(if mask { "--sm-mask" } else { "--set-priority" }, error)
+            })?;
+        }
+        for kernel in self.kernels() {
+            catalogue.add_kernel((**kernel).clone()).map_err(|error| refused("--connections", error))?;
+        }
+        for copy in self.copies() {
+            catalogue.add_copy(**copy).map_err(|error| refused("--connections", error))?;
+        }
+        for event in self.events() {
+            catalogue.add_event(Arc::clone(event)).map_err(|error| refused("--connections", error))?;
+        }
+        for (kernel, stream) in &changes.streams {
+            let to = self.stream_named("--set-stream", stream)?;
+            self.move_kernel(kernel, to)?;
+        }
+        self.catalogue = catalogue;
+        Ok(self)
+    }
+
+    fn stream_named(&self, option: &'static str, name: &str) -> Result<StreamId, WhatIfError> {
+        let streams = || (0..).map(StreamId).zip(self.streams());
+        let exact = streams().find(|(_, stream)| *stream.name == *name);
+        let by_number = || streams().find(|(_, stream)| stream.name.strip_prefix("stream ") == Some(name));
+        exact.or_else(by_number).map(|(id, _)| id).ok_or_else(|| WhatIfError::UnknownStream {
+            option,
+            name: name.to_owned(),
+            known: list(self.streams().iter().map(|stream| &*stream.name)),
+        })
+    }
+
+    fn changeable(&self, option: &'static str, name: &str) -> Result<StreamId, WhatIfError> {
+        match self.stream_named(option, name)? {
+            StreamId::NULL => Err(WhatIfError::NullStream { option }),
+            id => Ok(id),
+        }
+    }
+
+    fn move_kernel(&mut self, name: &str, to: StreamId) -> Result<(), WhatIfError> {
+        let is_meant: Vec<bool> =
+            self.kernels().iter().map(|kernel| *kernel.name == *name || *kernel.title == *name).collect();
+        if !is_meant.contains(&true) {
+            let known = list(self.kernels().iter().map(|kernel| &*kernel.title));
+            return Err(WhatIfError::UnknownKernel { name: name.to_owned(), known });
+        }
+        for step in self.threads.iter_mut().flat_map(|thread| &mut thread.steps) {
+            if let Step::Launch(kernel, stream) = step
+                && is_meant.get(kernel.0 as usize) == Some(&true)
+            {
+                *stream = to;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,220 @@
+//! Profiles of applications through the command: what is read, what is refused, and what becomes of it.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+
+use super::common::{directory, gpusched, stderr};
+
+const KINETO: &str = "scenarios/profiles/synthetic.json";
+const NVPROF: &str = "scenarios/profiles/synthetic.csv";
+
+fn json(arguments: &[&str]) -> Value {
+    let output = gpusched(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    serde_json::from_slice(&output.stdout).expect("one JSON document")
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(content).expect("memory takes it");
+    encoder.finish().expect("memory takes it")
+}
+
+fn written(folder: &Path, name: &str, content: &[u8]) -> String {
+    let path = folder.join(name);
+    fs::write(&path, content).expect("it can be written");
+    path.display().to_string()
+}
+
+/// Refused with exit status 2, a message, and nothing on standard output.
+fn refused(arguments: &[&str]) -> String {
+    let output = gpusched(arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    let text = stderr(&output);
+    assert!(text.starts_with("error: ") && !text.contains("panicked"), "{text}");
+    text
+}
+
+#[test]
+fn occupancy_is_what_the_profile_states_of_every_kernel() {
+    let report = json(&["occupancy", KINETO, "--format", "json"]);
+    assert_eq!((&report["compared"], &report["agreeing"]), (&10.into(), &10.into()));
+    let gemm = report["kernels"]
+        .as_array()
+        .and_then(|all| all.iter().find(|kernel| kernel["name"].as_str().is_some_and(|name| name.contains("gemm"))));
+    let gemm = gemm.expect("it is there");
+    // By hand: 8 warps of 64 * 32 = 2048 registers; 32 of them fill the register file of 65,536.
+    assert_eq!((&gemm["resident_blocks_per_sm"], &gemm["limited_by"]), (&4.into(), &"registers".into()));
+    // 1296 blocks, 4 on each of 108 SMs.
+    assert_eq!(gemm["waves"], 3);
+}
+
+#[test]
+fn occupancy_works_on_scenarios_too() {
+    let report = json(&["occupancy", "scenarios/rtss2017/figure-3.json", "--format", "json"]);
+    let first = &report["kernels"][0];
+    assert_eq!((&first["recorded_occupancy_percent"], &report["compared"]), (&Value::Null, &0.into()));
+    assert!(first["resident_blocks_per_sm"].as_u64() > Some(0));
+}
+
+#[test]
+fn import_counts_everything_and_says_what_it_assumed() {
+    let report = json(&["import", KINETO, "--format", "json"]);
+    assert_eq!((&report["kernels"], &report["copies"], &report["memsets"]), (&10.into(), &2.into(), &1.into()));
+    assert_eq!(report["device"], "a100-40gb");
+    assert_eq!(report["streams"][1]["name"], "stream 20");
+    assert_eq!(report["streams"][1]["operations"], 2);
+    let notes = report["notes"].to_string();
+    for said in ["launch latency 10 us", "no stream priorities", "1 waits of one stream", "1 memsets take no time"] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+    let part = json(&["import", KINETO, "--from", "400us", "--format", "json"]);
+    assert_eq!(part["kernels"], 4, "the graph alone");
+}
+
+#[test]
+fn gzip_and_standard_input_are_read_as_the_file_itself() {
+    let folder = directory("profile-gzip");
+    let content = fs::read(KINETO).expect("it is there");
+    let packed = written(&folder, "any-name", &gzip(&content));
+    let report = |file: &str| gpusched(&["simulate", file, "--format", "json"]).stdout;
+    let kernels = |file: &str| serde_json::from_slice::<Value>(&report(file)).expect("JSON")["kernels"].clone();
+    assert_eq!(kernels(&packed), kernels(KINETO));
+}
+
+#[test]
+fn the_written_scenario_runs_as_the_profile_does() {
+    let folder = directory("profile-import");
+    for (profile, launches) in [(KINETO, "host"), (KINETO, "recorded"), (NVPROF, "host")] {
+        let out = folder.join("scenario.json").display().to_string();
+        let output = gpusched(&["import", profile, "--launches", launches, "-o", &out]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let times = |arguments: &[&str]| -> Vec<(Value, Value)> {
+            let report = json(arguments);
+            let kernels = report["kernels"].as_array().expect("a list").clone();
+            kernels.into_iter().map(|kernel| (kernel["first_start_ns"].clone(), kernel["finish_ns"].clone())).collect()
+        };
+        let own = times(&["simulate", profile, "--launches", launches, "--format", "json"]);
+        assert_eq!(times(&["simulate", &out, "--format", "json"]), own, "{profile} {launches}");
+        assert!(!own.is_empty());
+    }
+}
+
+#[test]
+fn durations_of_kernels_that_ran_alone_are_replayed_to_the_microsecond() {
+    let report = json(&["replay-log", NVPROF, "--launches", "recorded", "--format", "json"]);
+    assert_eq!((&report["alone"]["kernels"], &report["overlapped"]["kernels"]), (&2.into(), &0.into()));
+    assert!(report["alone"]["p95_duration_error_ns"].as_u64() <= Some(1_000), "{}", report["alone"]);
+    assert_eq!(report["alone"]["p95_start_error_ns"], 0, "submitted when they started, onto idle SMs");
+}
+
+#[test]
+fn a_higher_priority_lets_a_stream_go_first() {
+    let finish = |more: &[&str]| -> Value {
+        let mut arguments = vec!["simulate", KINETO, "--launches", "recorded", "--format", "json"];
+        arguments.extend(more);
+        let report = json(&arguments);
+        let kernels = report["kernels"].as_array().expect("a list");
+        let reduce = kernels.iter().find(|kernel| kernel["name"].as_str().is_some_and(|n| n.contains("all_reduce")));
+        reduce.expect("it is launched")["finish_ns"].clone()
+    };
+    // Made to run in one stream, the other kernels stand before it.
+    let behind = finish(&["--set-stream", "all_reduce=7"]);
+    assert!(behind.as_u64() > finish(&["--set-priority", "stream 20=-5"]).as_u64());
+    let error = refused(&["simulate", KINETO, "--set-priority", "stream 99=-1"]);
+    assert!(error.contains("stream 20"), "it names those that exist: {error}");
+    assert!(refused(&["simulate", KINETO, "--set-priority", "20=-9"]).contains("outside this device's range"));
+    assert!(refused(&["simulate", KINETO, "--set-stream", "f=20"]).contains("no kernel is called"));
+}
+
+#[test]
+fn another_device_can_be_named() {
+    let report = json(&["simulate", KINETO, "--device", "h100", "--connections", "2", "--format", "json"]);
+    assert_eq!(report["device"], "h100");
+}
+
+#[test]
+fn an_audit_explains_late_starts_by_rules() {
+    let report = json(&["audit", KINETO, "--format", "json"]);
+    assert_eq!((&report["unexplained"], &report["only_by_higher_priority"]), (&0.into(), &0.into()));
+    assert_eq!(report["by_rule"]["wait"], 1, "{}", report["by_rule"]);
+    assert_eq!(report["by_rule"]["X1"], 2);
+}
+
+#[test]
+fn a_stream_that_breaks_into_another_must_have_the_higher_priority() {
+    // 24 waves of 5 us; the other kernel starts in the middle of them.
+    let kernel = |stream: u32, start: u32, duration: u32, blocks: u32| {
+        format!(
+            r#"{{"ph": "X", "cat": "kernel", "name": "f{stream}", "pid": 0, "tid": {stream}, "ts": {start}, "dur": {duration},
+            "args": {{"device": 0, "context": 1, "stream": {stream}, "correlation": {start}, "registers per thread": 32,
+            "shared memory": 0, "grid": [{blocks}, 1, 1], "block": [1024, 1, 1]}}}}"#
+        )
+    };
+    let file = |second: u32| {
+        format!(
+            r#"{{"deviceProperties": [{{"id": 0, "name": "NVIDIA A100", "computeMajor": 8, "computeMinor": 0, "numSms": 108}}],
+            "traceEvents": [{}, {}]}}"#,
+            kernel(7, 1000, 120, 5184),
+            kernel(20, second, 10, 1)
+        )
+    };
+    let folder = directory("profile-audit");
+    let middle = written(&folder, "middle.json", file(1050).as_bytes());
+    let report = json(&["audit", &middle, "--format", "json"]);
+    assert_eq!(report["only_by_higher_priority"], 1);
+    assert_eq!(report["priorities"][0]["stream"], 20);
+    let last = written(&folder, "last.json", file(1116).as_bytes());
+    let report = json(&["audit", &last, "--format", "json"]);
+    assert_eq!((&report["explained"], &report["by_rule"]["X1"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn profiles_cut_at_every_kilobyte_are_refused() {
+    let folder = directory("profile-cut");
+    for (file, step) in [(KINETO, 1024), (NVPROF, 128)] {
+        let content = fs::read(file).expect("it is there");
+        let packed = gzip(&content);
+        for end in (step..content.len()).step_by(step) {
+            let cut = written(&folder, "cut", &content[..end]);
+            refused(&["import", &cut]);
+        }
+        for end in (64..packed.len()).step_by(128) {
+            let cut = written(&folder, "cut.gz", &packed[..end]);
+            assert!(refused(&["import", &cut]).contains("cut off"));
+        }
+    }
+}
+
+#[test]
+fn bad_profiles_are_refused_with_a_reason() {
+    let folder = directory("profile-bad");
+    let bad = |name: &str, content: &str, reason: &str| {
+        let file = written(&folder, name, content.as_bytes());
+        let error = refused(&["import", &file]);
+        assert!(error.contains(reason), "{name}: {error}");
+    };
+    bad("none.json", r#"{"traceEvents": []}"#, "holds no kernels");
+    bad("list.json", "[]", "holds no kernels");
+    let amd = r#"{"traceEvents": [
+        {"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 1, "tid": 1, "ts": 1, "dur": 1,
+         "args": {"correlation": 1}},
+        {"ph": "X", "cat": "kernel", "name": "f", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": {"device": 0}}]}"#;
+    bad("amd.json", amd, "AMD");
+    let unknown =
+        fs::read_to_string(KINETO).expect("it is there").replace("\"computeMajor\": 8", "\"computeMajor\": 99");
+    bad("capability.json", &unknown, "compute capability 99.0");
+    bad("columns.csv", "==1== remark\n\"Start\",\"Duration\"\n\"ms\",\"ms\"\n", "column \"Grid X\" is missing");
+    bad("remarks.csv", "==1== \"remark\"\n", "ends before");
+    bad("database.sqlite", "SQLite format 3\0nothing of the kind", "damaged");
+    let scenario = refused(&["import", "scenarios/rtss2017/figure-3.json"]);
+    assert!(scenario.contains("no profile"), "{scenario}");
+    assert!(refused(&["import", KINETO, "--gpu", "3"]).contains("GPU 0 runs 10"));
+    assert!(refused(&["simulate", "scenarios/rtss2017/figure-3.json", "--gpu", "0"]).contains("--gpu is for profiles"));
+}
