@@ -85,9 +85,11 @@ impl Analyze {
             let run = simulate(&scenario)?;
             table.write(&Summary::of(&scenario, &run), Some(&analysis))?;
         }
+        let requirements = demands.as_ref().map(|demands| requirements_of_jobs(demands, &scenario, &verdicts));
+        let judged = verdicts.jobs.iter().map(|job| job.verdict);
+        let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
         // What the merged SM leaves out is no matter of the verdicts.
         let notes_before = if self.verdicts_alone { &scenario.notes } else { &analysis.notes };
-        let requirements = demands.as_ref().map(|demands| requirements_of_jobs(demands, &scenario, &verdicts));
         let doubts = requirement_notes(requirements.as_deref().unwrap_or_default());
         let notes: Vec<&String> = notes_before.iter().chain(&verdicts.notes).chain(&doubts).collect();
         for text in &notes {
@@ -123,8 +125,7 @@ impl Analyze {
             }
         }
         out.flush()?;
-        let judged = verdicts.jobs.iter().map(|job| job.verdict);
-        Ok(self.answer(judged.chain(verdicts_on(requirements.as_deref()))))
+        Ok(answer)
     }
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>) -> anyhow::Result<Answer> {
@@ -139,9 +140,11 @@ impl Analyze {
         // A few jobs of each stream are made up for the search.
         let options = self.search.options(scenario, 64 * scenario.threads.len());
         let verdicts = self.search.watched(|watch| judge_sporadic(scenario, &jitter, &options, watch))??;
+        let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));
+        let judged = verdicts.streams.iter().map(|stream| stream.verdict);
+        let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
         let mut notes = scenario.notes.clone();
         notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
-        let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));
         notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
         for text in &notes {
             note(text);
@@ -165,18 +168,17 @@ impl Analyze {
             }
         }
         out.flush()?;
-        let judged = verdicts.streams.iter().map(|stream| stream.verdict);
-        Ok(self.answer(judged.chain(verdicts_on(requirements.as_deref()))))
+        Ok(answer)
     }
 
-    /// What `--check` comes to.
-    fn answer(&self, verdicts: impl Iterator<Item = Option<Verdict>>) -> Answer {
+    /// What `--check` comes to; refused where there is nothing to check.
+    fn answer(&self, verdicts: impl Iterator<Item = Option<Verdict>>) -> anyhow::Result<Answer> {
         let judged: Vec<Verdict> = verdicts.flatten().collect();
         if self.check && judged.is_empty() {
-            note("--check: there is no deadline to check; --deadline STREAM=TIME gives one");
+            bail!("--check: no job has a deadline to check; --deadline STREAM=TIME gives one");
         }
         let all_proven = judged.iter().all(|verdict| *verdict == Verdict::Proven);
-        if self.check && !all_proven { Answer::No } else { Answer::Done }
+        Ok(if self.check && !all_proven { Answer::No } else { Answer::Done })
     }
 
     fn write_job_witness(&self, verdicts: &JobVerdicts) -> anyhow::Result<()> {

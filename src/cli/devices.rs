@@ -28,9 +28,8 @@ impl Devices {
                 writeln!(out, "{}", device.to_json())?;
             }
             (Some(name), TableFormat::Markdown) => device_table::one_markdown(&input::device(name)?, &mut out)?,
-            (Some(name), TableFormat::Table | TableFormat::Csv) => {
-                write!(out, "{}", device_table::one(&input::device(name)?))?;
-            }
+            (Some(name), TableFormat::Csv) => device_table::one_csv(&input::device(name)?, &mut out)?,
+            (Some(name), TableFormat::Table) => write!(out, "{}", device_table::one(&input::device(name)?))?,
             (None, format) => {
                 let mut devices = Vec::new();
                 for name in BUILTIN_NAMES {

@@ -82,6 +82,12 @@ impl Simulate {
         if self.blocks && matches!(self.format, TableFormat::Table | TableFormat::Markdown) {
             bail!("--blocks lists blocks in JSON and CSV only: add --format json or --format csv");
         }
+        if matches!(self.format, TableFormat::Csv | TableFormat::Markdown) {
+            let shown = [("--rules", self.rules), ("--state-at", !self.state_at.is_empty())];
+            if let Some((option, _)) = shown.iter().find(|(_, is_given)| *is_given) {
+                bail!("{option} is shown as text and in JSON only: leave out --format, or use --format json");
+            }
+        }
         let past_horizon = |at: &&Duration| scenario.horizon.is_some_and(|horizon| **at > horizon);
         if let Some(at) = self.state_at.iter().find(past_horizon) {
             bail!("--state-at {at} is after the horizon, up to which the run goes");

@@ -53,6 +53,8 @@ fn files_that_cannot_be_read_or_written_end_with_exit_status_2() {
         vec!["simulate", &file, "--vary", "100..80"],
         vec!["simulate", &file, "--blocks"],
         vec!["simulate", &file, "--check"],
+        vec!["simulate", &file, "--rules", "--format", "csv"],
+        vec!["simulate", &file, "--state-at", "1ms", "--format", "markdown"],
         vec!["simulate", &file, "--placement", "somewhere"],
         vec!["no-such-command"],
     ] {
@@ -207,6 +209,10 @@ fn devices_are_listed_shown_and_can_be_used_as_files() {
         let mine = gpusched(&["devices", &path.display().to_string(), "--format", "json"]);
         assert_eq!(mine.stdout, file.stdout, "{name} reads back as it was written");
     }
+    let csv = gpusched(&["devices", "tx2", "--format", "csv"]);
+    let lines = stdout(&csv);
+    assert_eq!(lines.lines().next(), Some("limit,value,from"));
+    assert!(lines.lines().any(|line| line == "per_sm.threads,2048,source"), "{lines}");
     let one = gpusched(&["devices", "tx2"]);
     let text = String::from_utf8_lossy(&one.stdout).into_owned();
     assert!(text.contains("copy.latency_ns") && text.contains("assumption") && text.contains("RTSS 2017"), "{text}");
