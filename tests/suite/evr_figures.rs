@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::Path;
 
-use gpusched::applications::{ApplicationSet, Class, Injections, Outcome};
+use gpusched::applications::{ApplicationSet, Class, Injections, Outcome, ProfileError};
 use gpusched::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
 use gpusched::experiments::study::{Study, StudySummary, per_period, random_injection};
 use gpusched::hosts::gpu_evr::EvrRules;
@@ -42,6 +42,14 @@ fn curves_have_a_point_for_every_scheduler_and_number_and_say_synthetic() {
 
     let points = per_period(&thirteen(), &[1], Duration::from_ns(1_000_000_000), 2, &options).expect("it runs");
     assert!(points.iter().all(|point| point.met.most <= 1.0));
+}
+
+#[test]
+fn a_variation_with_more_launches_than_can_be_counted_is_refused() {
+    let mut set = thirteen();
+    set.applications[0].kernels[0].launches = u32::MAX;
+    let variation = Variation { narrow: 2, ..Variation::default() };
+    assert_eq!(variation.apply(&set, Duration::ZERO).err(), Some(ProfileError::TooManyLaunches));
 }
 
 /// Figure 6 with applications that fill 4 of 13 SMs and must end within twice their execution time. Three fit at a time,
