@@ -11,8 +11,8 @@ use gpusched::analysis::{
 };
 use gpusched::hosts::simulate;
 use gpusched::report::{
-    Summary, analysis_csv, analysis_table, requirement_notes, requirement_table, sporadic_csv, sporadic_table,
-    steps_text, verdict_csv, verdict_table,
+    Summary, TableStyle, analysis_csv, analysis_table, requirement_notes, requirement_table, sporadic_csv,
+    sporadic_table, steps_text, verdict_csv, verdict_table,
 };
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -62,8 +62,8 @@ pub(crate) struct Analyze {
 
 impl Analyze {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        if self.steps && self.format == Format::Csv {
-            bail!("--steps is shown as text and in JSON only: leave out --format csv");
+        if self.steps && matches!(self.format, Format::Csv | Format::Markdown) {
+            bail!("--steps is shown as text and in JSON only: leave out --format, or use --format json");
         }
         if self.verdicts_alone && self.format == Format::Json {
             bail!("--verdicts is for tables and CSV: the JSON document has the verdicts in any case");
@@ -113,15 +113,16 @@ impl Analyze {
             }
             Format::Csv if self.verdicts_alone => verdict_csv(&verdicts.jobs, &mut out)?,
             Format::Csv => analysis_csv(&analysis, &mut out)?,
-            Format::Table => {
+            Format::Table | Format::Markdown => {
+                let style = self.format.style();
                 if !self.verdicts_alone {
-                    writeln!(out, "{}", analysis_table(&analysis))?;
+                    writeln!(out, "{}", analysis_table(&analysis, style))?;
                 }
                 if let Some(steps) = &steps {
                     writeln!(out, "{}", steps_text(&analysis, steps))?;
                 }
-                write!(out, "{}", verdict_table(&verdicts.jobs))?;
-                write_requirements(requirements.as_deref(), &mut out)?;
+                write!(out, "{}", verdict_table(&verdicts.jobs, style))?;
+                write_requirements(requirements.as_deref(), style, &mut out)?;
             }
         }
         out.flush()?;
@@ -162,9 +163,10 @@ impl Analyze {
                 writeln!(out, "{document}")?;
             }
             Format::Csv => sporadic_csv(&verdicts.streams, &mut out)?,
-            Format::Table => {
-                write!(out, "{}", sporadic_table(&verdicts.streams))?;
-                write_requirements(requirements.as_deref(), &mut out)?;
+            Format::Table | Format::Markdown => {
+                let style = self.format.style();
+                write!(out, "{}", sporadic_table(&verdicts.streams, style))?;
+                write_requirements(requirements.as_deref(), style, &mut out)?;
             }
         }
         out.flush()?;
@@ -212,10 +214,14 @@ impl Analyze {
 }
 
 /// Of an AMALTHEA model: which of its requirements are met.
-fn write_requirements(requirements: Option<&[RequirementVerdict]>, out: &mut impl Write) -> std::io::Result<()> {
+fn write_requirements(
+    requirements: Option<&[RequirementVerdict]>,
+    style: TableStyle,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
     match requirements.unwrap_or_default() {
         [] => Ok(()),
-        requirements => write!(out, "\n{}", requirement_table(requirements)),
+        requirements => write!(out, "\n{}", requirement_table(requirements, style)),
     }
 }
 

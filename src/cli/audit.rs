@@ -7,7 +7,7 @@ use gpusched::audit::{AuditReport, Observation, audit};
 use gpusched::report::{finding_csv, finding_markdown, finding_table};
 
 use super::log_input::LogOptions;
-use super::output::{TableFormat, note};
+use super::output::{Format, note};
 use super::{Answer, output};
 
 /// Check measured logs against the published scheduling rules; exit status 1 if something breaks one.
@@ -16,8 +16,8 @@ pub(crate) struct Audit {
     #[command(flatten)]
     logs: LogOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
-    format: TableFormat,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
 }
 
 impl Audit {
@@ -35,13 +35,13 @@ impl Audit {
         report.notes.iter().for_each(|text| note(text));
         let mut out = output::stdout();
         match self.format {
-            TableFormat::Json => {
+            Format::Json => {
                 serde_json::to_writer_pretty(&mut out, &report)?;
                 writeln!(out)?;
             }
-            TableFormat::Csv => finding_csv(&report.violations, &mut out)?,
-            TableFormat::Markdown => finding_markdown(&report.violations, &mut out)?,
-            TableFormat::Table => write!(out, "{}", finding_table(&report))?,
+            Format::Csv => finding_csv(&report.violations, &mut out)?,
+            Format::Markdown => finding_markdown(&report.violations, &mut out)?,
+            Format::Table => write!(out, "{}", finding_table(&report))?,
         }
         out.flush()?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })

@@ -13,5 +13,5 @@ mod points;
 mod variation;
 
 pub use options::SweepOptions;
-pub use points::{PointTally, Ratio, SweepPoint, points_csv, ratios};
+pub use points::{PointTally, Ratio, SweepPoint, ratios};
 pub use variation::{Variation, load};

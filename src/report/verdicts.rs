@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::columns::{Column, table, write_csv};
+use super::columns::{Column, write_csv};
+use super::page::{Page, TableStyle};
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
 
 /// Rows beyond which a table is no longer something to read.
@@ -58,20 +59,22 @@ fn counts(what: &str, without: &str, verdicts: &[Option<Verdict>]) -> String {
         0 => String::new(),
         count => format!("; {count} {without}"),
     };
-    format!("{what}: {proven} proven, {missed} missed, {open} open{without}\n")
+    format!("{what}: {proven} proven, {missed} missed, {open} open{without}")
 }
 
 /// The verdicts on jobs as a table, and how many there are of each kind.
 #[must_use]
-pub fn verdict_table(jobs: &[JobVerdict]) -> String {
-    let rest = jobs.len().saturating_sub(MAX_ROWS);
-    let rows = table(&job_columns(), jobs.iter().take(MAX_ROWS)).trim_fmt();
-    let more = match rest {
-        0 => String::new(),
-        rest => format!(" ... and {rest} more jobs; --verdicts --format csv lists all of them\n"),
-    };
+pub fn verdict_table(jobs: &[JobVerdict], style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    let shown = page.most_rows(MAX_ROWS).min(jobs.len());
+    page.trimmed_table(&job_columns(), &jobs[..shown]);
+    if shown < jobs.len() {
+        let rest = jobs.len() - shown;
+        page.line(&format!(" ... and {rest} more jobs; --verdicts --format csv lists all of them"));
+    }
     let verdicts: Vec<Option<Verdict>> = jobs.iter().map(|job| job.verdict).collect();
-    format!("{rows}\n{more}{}", counts(DEADLINES.0, DEADLINES.1, &verdicts))
+    page.line(&counts(DEADLINES.0, DEADLINES.1, &verdicts));
+    page.finish()
 }
 
 /// The verdicts on jobs as CSV; times in ns, empty where there is none.
@@ -84,9 +87,12 @@ pub fn verdict_csv(jobs: &[JobVerdict], out: impl Write) -> io::Result<()> {
 
 /// The verdicts on sporadic streams as a table, and how many there are of each kind.
 #[must_use]
-pub fn sporadic_table(streams: &[SporadicVerdict]) -> String {
+pub fn sporadic_table(streams: &[SporadicVerdict], style: TableStyle) -> String {
     let verdicts: Vec<Option<Verdict>> = streams.iter().map(|stream| stream.verdict).collect();
-    format!("{}\n{}", table(&stream_columns(), streams).trim_fmt(), counts(DEADLINES.0, DEADLINES.1, &verdicts))
+    let mut page = Page::new(style);
+    page.trimmed_table(&stream_columns(), streams);
+    page.line(&counts(DEADLINES.0, DEADLINES.1, &verdicts));
+    page.finish()
 }
 
 /// The verdicts on sporadic streams as CSV; times in ns, empty where there is none.
@@ -99,13 +105,15 @@ pub fn sporadic_csv(streams: &[SporadicVerdict], out: impl Write) -> io::Result<
 
 /// The verdicts on an AMALTHEA model's requirements as a table, and how many there are of each kind; empty without any.
 #[must_use]
-pub fn requirement_table(requirements: &[RequirementVerdict]) -> String {
+pub fn requirement_table(requirements: &[RequirementVerdict], style: TableStyle) -> String {
     if requirements.is_empty() {
         return String::new();
     }
     let verdicts: Vec<Option<Verdict>> = requirements.iter().map(|one| one.verdict).collect();
-    let counts = counts("requirements", NOT_ON_GPU, &verdicts);
-    format!("{}\n{counts}", table(&requirement_columns(), requirements).trim_fmt())
+    let mut page = Page::new(style);
+    page.trimmed_table(&requirement_columns(), requirements);
+    page.line(&counts("requirements", NOT_ON_GPU, &verdicts));
+    page.finish()
 }
 
 /// Why requirements are open although the bound meets them: each reason once, with the requirements of which it holds.
