@@ -37,6 +37,7 @@ mod merged_scenario;
 mod merged_sm;
 mod pending;
 mod pool;
+mod prepared;
 pub mod printed;
 mod requirements;
 mod safe_bound;
@@ -45,7 +46,7 @@ mod sporadic;
 mod task;
 mod verdict;
 
-pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse};
+pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse, analyse_and_bound};
 pub use assumptions::{Departure, LaunchDependence};
 pub use bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 pub use compare::{ComparedKernel, Comparison, compare};
@@ -61,4 +62,4 @@ pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of
 pub use search::{SearchOptions, SearchResult, Watch, search};
 pub use sporadic::{SporadicRefusal, SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
 pub use task::{KernelTask, TimeOverflow, total_utilization};
-pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};
+pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge, judge_by_bounds};

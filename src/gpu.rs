@@ -27,7 +27,7 @@ mod options;
 mod simulation;
 
 pub use back::{Back, Context, Ready, SmBack};
-pub use calendar::{Calendar, Event};
+pub use calendar::{Calendar, Event, Latency};
 pub use catalogue::Known;
 pub use error::{RunError, SubmitError};
 pub use host::{Ended, GpuEvent, Host, Target};

@@ -6,6 +6,7 @@ mod analysis_table;
 pub mod application_curves;
 pub mod application_gantt;
 pub mod application_table;
+mod blame;
 mod campaign_figure;
 pub mod chunk_cycle;
 mod columns;
@@ -51,6 +52,7 @@ pub use analysis_columns::{
     analysis_csv, campaign_csv, campaign_markdown, comparison_csv, comparison_markdown, orders_csv, orders_markdown,
 };
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
+pub use blame::{BlameRow, blame_rows, blame_table};
 pub use campaign_figure::campaign_figure;
 pub(crate) use csv::field as csv_field;
 pub use differences::{Difference, NotComparable, differences};
@@ -68,5 +70,8 @@ pub use simulation_json::SimulationReport;
 pub use state::{QueueContent, Resident, SmState, State, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
 pub use table::{kernel_markdown, kernel_table, rule_table, state_text};
-pub use verdicts::{requirement_notes, requirement_table, sporadic_csv, sporadic_table, verdict_csv, verdict_table};
+pub use verdicts::{
+    bounded_response_table, bounded_responses, bounded_responses_json, requirement_notes, requirement_table,
+    sporadic_csv, sporadic_table, verdict_csv, verdict_table,
+};
 pub use warps::{warps_csv, warps_json, warps_table};

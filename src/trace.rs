@@ -9,6 +9,7 @@
 //! these things in their own ways and derive none of them again. Which rule held an operation from when to when is what
 //! the record itself tells: [`Trace::waits`] and [`Trace::held_at`].
 
+mod blame;
 mod blocks;
 mod cause;
 mod free;
@@ -28,6 +29,7 @@ mod waits;
 mod wave;
 
 pub use crate::workload::Part;
+pub use blame::{Blame, blame};
 pub use blocks::{BlockRun, RepeatedRun};
 pub use cause::Cause;
 pub use free::{Free, Shortage};

@@ -13,7 +13,7 @@ use crate::time::Duration;
 mod catalogue;
 mod placement;
 
-pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, WorkloadError};
+pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items, WorkloadError};
 pub use placement::{Part, Placement};
 pub(crate) use placement::{Sequence, Start, distribute};
 
@@ -36,6 +36,11 @@ pub struct KernelId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct CopyId(pub u32);
+
+/// An event, as CUDA has it: a mark that is recorded in one stream, and for which others wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct EventId(pub u32);
 
 /// One submitted operation, numbered from 0 in the order of the host's calls (G1 order).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -123,6 +128,31 @@ pub enum OperationKind {
     Copy(CopyId),
     /// A memset: no duration, no engine, but in stream order.
     Memset,
+    /// An event is recorded (`cudaEventRecord`): complete once everything before it in its stream is (E1).
+    Record(EventId),
+    /// What comes after it in its stream waits for an event (`cudaStreamWaitEvent`): for its last record that was
+    /// submitted before this (E2).
+    Wait(EventId),
+}
+
+impl OperationKind {
+    /// What reports call operations of this kind.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel(_) => "kernel",
+            Self::Copy(_) => "copy",
+            Self::Memset => "memset",
+            Self::Record(_) => "record",
+            Self::Wait(_) => "wait",
+        }
+    }
+
+    /// Whether it has no duration and needs no engine, and so is over as soon as it may leave its stream queue.
+    #[must_use]
+    pub const fn is_instant(self) -> bool {
+        matches!(self, Self::Memset | Self::Record(_) | Self::Wait(_))
+    }
 }
 
 /// Who submitted an operation: for reports only.

@@ -30,6 +30,7 @@ fn thread(steps: Vec<Step>, iterations: u64) -> HostThread {
         iterations: Some(iterations),
         time_limit: None,
         period: None,
+        jitter: Duration::ZERO,
         deadline: None,
         barrier: None,
         steps,

@@ -1,24 +1,19 @@
 //! Response-time analysis of a whole scenario.
 
-use std::num::NonZeroU32;
-
 use serde::Serialize;
 
-use super::assumptions::{self, Departure, LaunchDependence, Order};
+use super::assumptions::{Departure, LaunchDependence};
 use super::bound_options::BoundOptions;
-use super::merged_back::{Analysed, Costs, Merged, MergedBack, Walk};
-use super::merged_resources::{MergedResources, PooledKernel};
-use super::merged_sm::{MergedKernel, MergedSm};
-use super::pool::{needs, pool};
+use super::finish_bounds::{FinishBounds, bounds_of};
+use super::merged_back::{Analysed, Costs, Merged};
+use super::merged_sm::MergedKernel;
+use super::prepared::{Prepared, Walked};
 use super::printed::Turn;
-use super::safe_bound::SafeBounds;
 use super::task::KernelTask;
-use crate::device::BlockDemand;
-use crate::gpu::{Gpu, GpuOptions, SubmitError};
-use crate::hosts::{ProgramError, ProgramHost, make_known};
+use crate::hosts::ProgramError;
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
-use crate::workload::{CheckedKernel, KernelId, OperationKind};
+use crate::workload::OperationKind;
 
 /// The analysis of a scenario.
 #[derive(Debug, Clone, Serialize)]
@@ -115,30 +110,52 @@ pub struct AnalysedCopy {
 /// # Errors
 /// [`ProgramError`], as the simulation of the same scenario has it.
 pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
-    let demands = demands(scenario);
-    let (costs, merged) = merge(scenario, &demands)?;
-    let walked = walk(scenario, &costs, merged.clone())?;
+    let prepared = Prepared::new(scenario)?;
+    let bounds = (!prepared.finish_is_safe()).then(|| bounds_of(scenario, &prepared, BoundOptions::default()));
+    Ok(analysis_of(scenario, &prepared, bounds.as_ref()))
+}
+
+/// Analyses a scenario and bounds the finish of every operation, as [`analyse()`] and
+/// [`finish_bounds()`](super::finish_bounds()) do, with one exploration for both if `options` are the default ones.
+///
+/// # Errors
+/// [`ProgramError`], as the simulation of the same scenario has it.
+pub fn analyse_and_bound(
+    scenario: &Scenario,
+    options: BoundOptions,
+) -> Result<(Analysis<'_>, FinishBounds), ProgramError> {
+    let prepared = Prepared::new(scenario)?;
+    let bounds = bounds_of(scenario, &prepared, options);
+    let is_default = bounds.options == BoundOptions::default();
+    let own =
+        (!is_default && !prepared.finish_is_safe()).then(|| bounds_of(scenario, &prepared, BoundOptions::default()));
+    let analysis = analysis_of(scenario, &prepared, own.as_ref().or(is_default.then_some(&bounds)));
+    Ok((analysis, bounds))
+}
+
+/// The analysis, with bounds for shorter blocks unless the analysed times are that.
+fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&FinishBounds>) -> Analysis<'a> {
+    let Prepared { costs, merged, walked, departures, dependence, .. } = prepared;
     let kernel_of = |record: &Analysed| match record.kind {
         OperationKind::Kernel(kernel) => scenario.kernels().get(kernel.0 as usize).map(|found| (kernel, found)),
         _ => None,
     };
-    let order = Order::of(&walked.operations);
-    let departures = assumptions::departures(scenario, &demands, order.chained);
-    let dependence = assumptions::launch_dependence(scenario);
-    let finish_is_safe = order.analysed_finish_is_safe(&departures) && dependence.is_none();
-    let bounded = !finish_is_safe && dependence.is_none() && !departures.contains(&Departure::Channels);
-    let safe =
-        bounded.then(|| SafeBounds::new(scenario, &demands, &costs, &walked.operations, BoundOptions::default()));
+    let finish_is_safe = prepared.finish_is_safe();
 
     let mut index_of = vec![usize::MAX; walked.operations.len()];
     let mut kernels = Vec::new();
     for (number, record) in (0_u32..).zip(&walked.operations) {
         let Some((id, kernel)) = kernel_of(record) else { continue };
         let finish = record.finish.filter(|finish| *finish <= walked.horizon);
-        let safe_finish = match (&dependence, &safe) {
-            (Some(_), _) => None,
-            (None, _) if finish_is_safe => record.finish,
-            (None, safe) => safe.as_ref().and_then(|safe| safe.finish(number)),
+        let safe_finish = match bounds {
+            _ if finish_is_safe => record.finish,
+            // Of a scenario that waits they are numbered as without waits.
+            Some(bounds) => bounds
+                .operations
+                .get(number as usize)
+                .filter(|bound| (bound.kind, bound.origin) == (record.kind, record.origin))
+                .and_then(|bound| bound.finish),
+            None => None,
         };
         let thread = scenario.threads.get(record.origin.thread as usize);
         let deadline = thread.and_then(|thread| thread.deadline.or(thread.period));
@@ -176,89 +193,23 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
     });
     let alike = matches!(merged, Merged::Slots(_));
     let in_order = || walked.ee_order.iter().filter(|_| alike);
-    let notes = notes(scenario, &departures, dependence.as_ref(), &kernels, &walked);
-    Ok(Analysis {
+    // Waits that no release depends on do not matter.
+    let dependence = dependence.as_ref().filter(|_| bounds.is_none_or(|bounds| bounds.refusal.is_some()));
+    let notes = notes(scenario, departures, dependence, &kernels, walked);
+    Analysis {
         scenario: &scenario.name,
         device: &scenario.device().name,
         g_max: kernels.first().map(|kernel| kernel.g_max).filter(|_| alike),
         exact: departures.is_empty(),
-        departures: departures.into_iter().collect(),
+        departures: departures.iter().copied().collect(),
         utilization_threads: total(&kernels),
         thread_slots: scenario.device().sms * scenario.device().warps_per_sm() * scenario.device().warp_size,
-        merged: in_order().filter_map(|&number| as_merged(&walked.operations[number as usize], &costs)).collect(),
+        merged: in_order().filter_map(|&number| as_merged(&walked.operations[number as usize], costs)).collect(),
         merged_order: in_order().map(|&number| index_of[number as usize]).collect(),
         copies: copies.collect(),
         kernels,
         notes,
-    })
-}
-
-/// What one block of each kernel takes.
-pub(super) fn demands(scenario: &Scenario) -> Vec<BlockDemand> {
-    scenario.kernels().iter().map(CheckedKernel::demand).collect()
-}
-
-/// The merged SM of a scenario and what its operations cost there.
-pub(super) fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged), SubmitError> {
-    let device = &scenario.device();
-    let used: Vec<_> = assumptions::launches(scenario).collect();
-    let first = used.first().and_then(|(kernel, _)| demands.get(kernel.0 as usize));
-    let alike = used.iter().all(|(kernel, _)| demands.get(kernel.0 as usize) == first);
-    let masked = used.iter().any(|&(kernel, stream)| assumptions::allowed_sms(scenario, kernel, stream) < device.sms);
-    let slots = |demand: &BlockDemand| device.sms * demand.blocks_per_sm(device);
-    let mut kernels = Vec::with_capacity(demands.len());
-    for ((id, kernel), demand) in (0..).map(KernelId).zip(scenario.kernels()).zip(demands) {
-        let pooled = if alike { [1, 0, 0, 0] } else { needs(demand) };
-        kernels.push(PooledKernel {
-            release: Instant::ZERO,
-            block_time: scenario.longest_block_time(id).unwrap_or(kernel.duration.worst),
-            blocks: kernel.blocks,
-            needs: pooled,
-            g_max: slots(demand),
-        });
     }
-    for &(kernel, stream) in &used {
-        let Some(cost) = kernels.get_mut(kernel.0 as usize) else { return Err(SubmitError::Unknown) };
-        // A kernel that is launched into streams of different masks counts with the most restrictive.
-        let allowed = assumptions::allowed_sms(scenario, kernel, stream);
-        cost.g_max = cost.g_max.min(allowed * demands[kernel.0 as usize].blocks_per_sm(device)).max(1);
-    }
-    let merged = match first.map(slots).and_then(NonZeroU32::new) {
-        Some(g_max) if alike && !masked => Merged::Slots(MergedSm::new(g_max)),
-        Some(g_max) if alike => Merged::Resources(MergedResources::new([u64::from(g_max.get()), 0, 0, 0])),
-        _ => Merged::Resources(MergedResources::new(pool(device))),
-    };
-    let copies = scenario.copies().iter().map(|copy| (copy.time(), copy.engine())).collect();
-    Ok((Costs { kernels, copies }, merged))
-}
-
-/// What running the host threads in front of the merged SM led to.
-pub(super) struct Walked {
-    pub(super) operations: Vec<Analysed>,
-    ee_order: Vec<u32>,
-    horizon: Instant,
-}
-
-pub(super) fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, ProgramError> {
-    let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
-    // The analysis knows nothing of channels, and says so.
-    let device = scenario.device().without_channels();
-    let back = MergedBack::new(costs, merged, device.copy.engines);
-    let options = GpuOptions { placement: scenario.placement, horizon, ..GpuOptions::default() };
-    let mut gpu = Gpu::with_back(back, Walk::default(), &device, options);
-    make_known(scenario, &mut gpu)?;
-    gpu.run(&mut ProgramHost::new(&scenario.threads))?;
-    let (back, Walk { mut operations }) = gpu.into_back_and_observer();
-    let mut ee_order = Vec::new();
-    for (operation, finish) in back.entered {
-        let Some(analysed) = operations.get_mut(operation.0 as usize) else { continue };
-        // Also of what the horizon cuts off.
-        analysed.finish = Some(finish);
-        if matches!(analysed.kind, OperationKind::Kernel(_)) {
-            ee_order.push(operation.0);
-        }
-    }
-    Ok(Walked { operations, ee_order, horizon })
 }
 
 fn as_merged(record: &Analysed, costs: &Costs) -> Option<MergedKernel> {
@@ -292,6 +243,8 @@ fn notes(
     }
     if departures.contains(&Departure::Channels) && dependence.is_none() {
         notes.push("safe_finish_ns is not given: streams may have to wait for a hardware channel".to_owned());
+    } else if departures.contains(&Departure::Latencies) && dependence.is_none() {
+        notes.push("safe_finish_ns is not given: the bound does not know launch latencies and kernel gaps".to_owned());
     } else if dependence.is_none() && kernels.iter().any(|kernel| kernel.safe_finish_ns.is_none()) {
         notes.push("safe_finish_ns is not given where it is past 2^64 ns or there are too many operations".to_owned());
     }

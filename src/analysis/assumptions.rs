@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::merged_back::Analysed;
 use crate::device::BlockDemand;
 use crate::scenario::{HostThread, Scenario, Step};
+use crate::time::Duration;
 use crate::workload::{KernelId, OperationKind, StreamId};
 
 /// An assumption of the exactness theorem (`docs/analysis.md`, "When merging is exact") that an input does not keep.
@@ -40,6 +41,12 @@ pub enum Departure {
     /// Fewer channels than streams.
     #[error("there are fewer hardware channels than streams: the analysis lets every stream have one")]
     Channels,
+    /// Streams wait for one another by events.
+    #[error("streams wait for events: what comes after a wait is released when the event is analysed to be recorded")]
+    Events,
+    /// Launch latencies or kernel gaps.
+    #[error("the device states a launch latency or a kernel gap, of which the theorem says nothing")]
+    Latencies,
     /// Blocks of a kernel run for different times.
     #[error("block times vary: every block is analysed with its longest")]
     Variation,
@@ -99,21 +106,17 @@ pub(super) fn departures(scenario: &Scenario, demands: &[BlockDemand], chained: 
     note(Departure::Variation, used.iter().any(|(kernel, _)| scenario.block_times_vary(*kernel)));
     let mut streams = BTreeSet::new();
     for step in scenario.threads.iter().flat_map(|thread| &thread.steps) {
-        match *step {
-            Step::Launch(_, stream) => {
-                streams.insert(stream);
-            }
-            Step::Copy(_, stream) | Step::Memset(stream) => {
-                streams.insert(stream);
-                note(Departure::Copies, true);
-            }
-            _ => {}
-        }
+        let Some((kind, stream)) = step.submission() else { continue };
+        streams.insert(stream);
+        note(Departure::Copies, matches!(kind, OperationKind::Copy(_) | OperationKind::Memset));
+        note(Departure::Events, matches!(kind, OperationKind::Wait(_)));
     }
     note(Departure::NullStream, streams.contains(&StreamId::NULL));
     let channels = scenario.device().channels.map_or(usize::MAX, |channels| channels as usize);
     note(Departure::Channels, streams.len() > channels);
     note(Departure::Chains, chained);
+    let device = scenario.device();
+    note(Departure::Latencies, device.launch_latency > Duration::ZERO || device.kernel_gap > Duration::ZERO);
     found
 }
 
@@ -151,7 +154,23 @@ pub(super) fn launch_dependence(scenario: &Scenario) -> Option<LaunchDependence>
     Some(LaunchDependence { thread: dependent.label.to_string() })
 }
 
-fn acts_after_waiting(thread: &HostThread) -> bool {
+/// What an iteration launches at its release, if all it does after that is to wait for what it has launched itself: as
+/// long as every iteration ends before the next release, the waits change nothing.
+pub(super) fn launches_at_release(thread: &HostThread) -> Option<&[Step]> {
+    let is_launch = |step: &Step| step.submission().is_some();
+    let count = thread.steps.iter().take_while(|step| is_launch(step)).count();
+    let (launches, waits) = thread.steps.split_at_checked(count)?;
+    let is_own = |stream: StreamId| launches.iter().any(|step| step.submission().is_some_and(|(_, own)| own == stream));
+    let is_own_wait = |step: &Step| match *step {
+        Step::AwaitLast => !launches.is_empty(),
+        Step::SynchronizeStream(stream) => is_own(stream),
+        _ => false,
+    };
+    (thread.barrier.is_none() && waits.iter().all(is_own_wait)).then_some(launches)
+}
+
+pub(super) fn acts_after_waiting(thread: &HostThread) -> bool {
+    let acts = |step: &Step| step.submission().is_some() || matches!(step, Step::Barrier(_));
     let mut waited = false;
     // What holds from one iteration to the next holds for all.
     let rounds = thread.iterations.unwrap_or(u64::MAX).min(2);
@@ -161,13 +180,10 @@ fn acts_after_waiting(thread: &HostThread) -> bool {
         }
         for (index, step) in thread.steps.iter().enumerate() {
             match *step {
-                Step::AwaitLast | Step::SynchronizeStream(_) | Step::SynchronizeDevice => waited = true,
-                Step::Launch(..) | Step::Copy(..) | Step::Memset(_) | Step::Barrier(_) if waited => return true,
+                step if step.waits_for_operations() => waited = true,
+                step if waited && acts(&step) => return true,
                 Step::Repeat { from, times } if times > 1 && waited => {
                     let body = thread.steps.get(from..index).unwrap_or_default();
-                    let acts = |step: &Step| {
-                        matches!(step, Step::Launch(..) | Step::Copy(..) | Step::Memset(_) | Step::Barrier(_))
-                    };
                     if body.iter().any(acts) {
                         return true;
                     }

@@ -75,7 +75,7 @@ impl<'a> MergedBack<'a> {
                 *engine = now.max(*engine).checked_add(duration)?;
                 Some(*engine)
             }
-            OperationKind::Memset => Some(now),
+            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Some(now),
         }
     }
 }
@@ -126,6 +126,8 @@ pub(super) struct Analysed {
     pub(super) stream: StreamId,
     pub(super) origin: Origin,
     pub(super) launched: Instant,
+    /// The record that a wait for an event is for.
+    pub(super) awaits: Option<OperationId>,
     /// When it entered the EE or CE queue: the release r of the analysis.
     pub(super) queued: Option<Instant>,
     /// When it is analysed to finish.
@@ -141,7 +143,13 @@ pub(super) struct Walk {
 impl Observer for Walk {
     fn launched(&mut self, _operation: OperationId, launch: &Launch) {
         let &Launch { kind, stream, origin, at } = launch;
-        self.operations.push(Analysed { kind, stream, origin, launched: at, queued: None, finish: None });
+        self.operations.push(Analysed { kind, stream, origin, launched: at, awaits: None, queued: None, finish: None });
+    }
+
+    fn awaits(&mut self, operation: OperationId, record: OperationId) {
+        if let Some(analysed) = self.operations.get_mut(operation.0 as usize) {
+            analysed.awaits = Some(record);
+        }
     }
 
     fn queued(&mut self, operation: OperationId, _order: Option<u32>, at: Instant) {

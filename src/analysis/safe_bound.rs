@@ -25,10 +25,13 @@ mod blocking;
 mod explore;
 mod fill;
 mod graph;
+mod phased;
 mod state;
 mod weights;
 
-use graph::{Graph, Relatives, Work};
+pub(super) use graph::Work;
+use graph::{Graph, Relatives};
+pub(super) use phased::{Job, Operation, Phased};
 pub(super) use weights::{Class, ONE, Weights};
 
 /// Operations above which the bounds, each of which looks at all operations, are not computed.
@@ -57,7 +60,7 @@ impl SafeBounds {
         }
         let graph = Graph::new(scenario, demands, costs, operations, options);
         let weights = Weights::new(scenario.device(), &graph.classes);
-        let mut finish = explore::finish_bounds(&graph, &weights);
+        let mut finish = explore::finish_bounds(&graph, &weights, &explore::Extent::all(&graph));
         for operation in 0..operations.len() {
             let by_work = bound(&graph, &weights, operation, &finish[..operation]);
             let by_order = finish[operation];

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::assumptions::launches_at_release;
 use super::bound_options::BoundOptions;
 use super::finish_bounds::finish_bounds;
 use super::jobs::AnalysedJob;
@@ -12,16 +13,17 @@ use super::safe_bound::Weights;
 use super::search::{ReleaseRule, SearchOptions, SearchResult, Watch, own_step, search_from};
 use super::verdict::Verdict;
 use crate::hosts::ProgramError;
-use crate::scenario::{HostThread, Scenario, Step};
+use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
-use crate::workload::OperationKind;
 
 mod model;
+mod phases;
+mod responses;
 mod uniprocessor;
 mod window;
 
 pub use model::SporadicRefusal;
-use model::Tasks;
+use model::TaskSet;
 
 /// Jobs of each stream in a run of the search, at least and at most.
 const LEAST_JOBS: u64 = 2;
@@ -86,7 +88,7 @@ pub fn sporadic_bounds(
     scenario: &Scenario,
     jitter: &[Duration],
 ) -> Result<Result<Vec<Duration>, SporadicRefusal>, ProgramError> {
-    let tasks = match Tasks::new(scenario, jitter)? {
+    let tasks = match TaskSet::new(scenario, jitter)? {
         Ok(tasks) => tasks,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -102,7 +104,7 @@ pub fn sporadic_bounds(
     let bounds = if uniprocessor::applies(&tasks, &weights, sms) {
         uniprocessor::responses(&tasks)
     } else {
-        window::responses(&tasks, &weights, sms)
+        responses::responses(&tasks, &weights, sms)
     };
     Ok(bounds.map(|bounds| bounds.into_iter().map(Duration::from_ns).collect()))
 }
@@ -160,7 +162,7 @@ pub fn judge_sporadic(
 }
 
 /// A few jobs of every stream as threads of their own, with kernels and copies of their own; `None` if some thread has
-/// no period or does something else than launching at its release.
+/// no period, does something else than launching at its release, or has times that are too long to be added.
 fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<AnalysedJob>, Vec<ReleaseRule>)> {
     let mut base = Scenario {
         catalogue: scenario.catalogue.without_work(),
@@ -176,17 +178,15 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
     for (index, thread) in scenario.threads.iter().enumerate() {
         let period = thread.period?.as_ns();
         let jitter = jitter.get(index).map_or(0, |jitter| jitter.as_ns());
+        if period > model::LONGEST / MOST_JOBS || jitter > model::LONGEST {
+            return None;
+        }
         let mut rule = ReleaseRule { threads: Vec::new(), period, jitter };
         let number = longest.checked_mul(3)?.div_ceil(period.max(1)).clamp(LEAST_JOBS, MOST_JOBS);
         for job in 0..number {
             let mut steps = Vec::with_capacity(thread.steps.len());
-            for step in &thread.steps {
-                let (kind, stream) = match *step {
-                    Step::Launch(kernel, stream) => (OperationKind::Kernel(kernel), stream),
-                    Step::Copy(copy, stream) => (OperationKind::Copy(copy), stream),
-                    Step::Memset(stream) => (OperationKind::Memset, stream),
-                    _ => return None,
-                };
+            for step in launches_at_release(thread)? {
+                let (kind, stream) = step.submission()?;
                 steps.push(own_step(scenario, &mut base, kind, stream)?);
             }
             rule.threads.push(base.threads.len());

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::bound_options::{BoundOptions, SimultaneousLaunches};
-use super::finish_bounds::{BoundRefusal, finish_bounds};
+use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
 use super::search::{SearchOptions, SearchResult, Watch, search};
 use crate::hosts::ProgramError;
 use crate::scenario::Scenario;
@@ -103,7 +103,20 @@ impl JobVerdicts {
 /// # Errors
 /// [`ProgramError`], as the simulation of the scenario has it.
 pub fn judge(scenario: &Scenario, options: &SearchOptions, watch: Watch<'_>) -> Result<JobVerdicts, ProgramError> {
-    let bounds = finish_bounds(scenario, options.bound)?;
+    judge_by_bounds(scenario, finish_bounds(scenario, options.bound)?, options, watch)
+}
+
+/// Searches for runs with long responses, and compares them with `bounds`, which are those of the scenario for the
+/// same [`BoundOptions`] as in `options`.
+///
+/// # Errors
+/// [`ProgramError`], as the simulation of the scenario has it.
+pub fn judge_by_bounds(
+    scenario: &Scenario,
+    bounds: FinishBounds,
+    options: &SearchOptions,
+    watch: Watch<'_>,
+) -> Result<JobVerdicts, ProgramError> {
     let found = search(scenario, options, watch)?;
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let jobs = found.jobs.iter().enumerate().map(|(index, job)| {

@@ -62,6 +62,6 @@ fn has_zero_length(observation: &Observation) -> bool {
     observation.operations.iter().any(|operation| match &operation.work {
         ObservedWork::Kernel(kernel) => kernel.blocks.times.iter().any(|[start, end]| start >= end),
         ObservedWork::Copy(copy) => copy.times_ns.is_some_and(|[start, end]| start >= end),
-        ObservedWork::Memset => false,
+        ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => false,
     })
 }

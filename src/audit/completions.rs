@@ -39,7 +39,7 @@ fn rank(observation: &Observation, facts: &[Facts], ready: &[Readiness]) -> Vec<
                 (ending.map(|[start, _]| *start).max(), 1, i64::from(facts[index].priority))
             }
             ObservedWork::Copy(copy) => (facts[index].first_start, 0, i64::from(copy.engine)),
-            ObservedWork::Memset => continue,
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => continue,
         };
         order.push(((finish, last, kind, level, ready[index].lo.gpu), index));
     }

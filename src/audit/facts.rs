@@ -40,7 +40,7 @@ pub(super) fn facts(observation: &Observation) -> Vec<Facts> {
                 facts.last_start = facts.first_start.unwrap_or(i64::MAX);
                 facts.finish = copy.times_ns.map(|[_, end]| end);
             }
-            ObservedWork::Memset => {}
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => {}
         }
         facts
     };

@@ -41,6 +41,12 @@ pub enum AuditRule {
     N1,
     /// In a blocking stream, started before something launched earlier on the NULL stream was complete.
     N2,
+    /// Started behind a wait for an event before the event was recorded.
+    E2,
+    /// Started before the device's launch latency was over.
+    L1,
+    /// A kernel started before the device's gap behind the kernel before it in its stream was over.
+    L2,
     /// A block started while its kernel was not at the head of its EE queue.
     X1,
     /// A block started while a kernel of higher priority waited.
@@ -73,6 +79,9 @@ impl AuditRule {
             Self::G4 => "G4",
             Self::N1 => "N1",
             Self::N2 => "N2",
+            Self::E2 => "E2",
+            Self::L1 => "L1",
+            Self::L2 => "L2",
             Self::X1 => "X1",
             Self::A2 => "A2",
             Self::C2 => "C2",

@@ -158,6 +158,12 @@ fn of_thread(
                 Step::Memset(stream) => {
                     operations.push(unseen(log, "memset".to_owned(), stream, earliest, ObservedWork::Memset));
                 }
+                Step::Record(event, stream) => {
+                    operations.push(unseen(log, "record".to_owned(), stream, earliest, ObservedWork::Record(event.0)));
+                }
+                Step::Wait(event, stream) => {
+                    operations.push(unseen(log, "wait".to_owned(), stream, earliest, ObservedWork::Wait(event.0)));
+                }
                 Step::Sleep(duration) => {
                     let ns = i64::try_from(duration.as_ns()).unwrap_or(i64::MAX);
                     earliest = earliest.saturating_add(ns);
@@ -201,7 +207,7 @@ fn close_gaps(steps: &[Step], operations: &mut [ObservedOperation], end: i64) {
             Step::Sleep(duration) => {
                 latest = latest.saturating_sub(i64::try_from(duration.as_ns()).unwrap_or(i64::MAX));
             }
-            Step::Launch(..) | Step::Copy(..) | Step::Memset(_) => {
+            step if step.submission().is_some() => {
                 let Some(operation) = operations.next() else { return };
                 if matches!(step, Step::Launch(..)) {
                     latest = operation.called_ns;

@@ -56,6 +56,8 @@ fn operation(
     let launched = log_time(record.launched())?;
     let (name, work): (Arc<str>, _) = match record.kind {
         OperationKind::Memset => ("memset".into(), ObservedWork::Memset),
+        OperationKind::Record(event) => ("record".into(), ObservedWork::Record(event.0)),
+        OperationKind::Wait(event) => ("wait".into(), ObservedWork::Wait(event.0)),
         OperationKind::Copy(copy) => {
             let copy = trace.copies().get(copy.0 as usize);
             let stated =

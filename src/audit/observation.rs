@@ -48,7 +48,7 @@ pub struct ObservedStream {
     pub blocking: bool,
 }
 
-/// A kernel launch, copy or memset.
+/// A kernel launch, copy, memset, record or wait.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObservedOperation {
     /// Name in reports.
@@ -76,6 +76,10 @@ pub enum ObservedWork {
     Copy(ObservedCopy),
     /// A memset: takes no time and no engine.
     Memset,
+    /// The event of this number is recorded.
+    Record(u32),
+    /// What comes after it in its stream waits for the last record of that event launched before it.
+    Wait(u32),
 }
 
 /// A kernel launch.

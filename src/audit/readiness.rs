@@ -1,8 +1,11 @@
-//! When an operation may enter its EE or CE queue: rules G1, G4, N1 and N2.
+//! When an operation may enter its EE or CE queue: rules G1, G4, N1, N2, E2, L1 and L2.
+
+use std::collections::BTreeMap;
 
 use super::facts::Facts;
 use super::observation::{Observation, ObservedWork};
 use super::stamp::{Clocks, Stamp, When};
+use crate::time::Duration;
 
 /// When an operation was ready for its EE or CE queue.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +16,13 @@ pub(super) struct Readiness {
     pub(super) hi: Option<When>,
     /// What was in front of it in its stream, and when that had completed at the earliest.
     pub(super) stream: Option<(usize, When)>,
+    /// The record for which a wait in front of it in its stream had to wait, the last of them to complete, and when that
+    /// had completed at the earliest.
+    pub(super) event: Option<(usize, When)>,
+    /// Not before this, by the launch latency (L1).
+    pub(super) launch_latency: Option<When>,
+    /// Not before this, by the gap behind the kernel before it in its stream (L2).
+    pub(super) kernel_gap: Option<When>,
     /// What it had to wait for under N1 or N2, and when that had completed at the earliest.
     pub(super) null: Option<(usize, When)>,
 }
@@ -78,7 +88,9 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
     for side in &mut sides {
         side.earliest.sort_unstable();
     }
-    let mut last_in_stream: Vec<Option<(usize, Completion)>> = vec![None; observation.streams.len()];
+    let device = &observation.device;
+    let mut streams = vec![Stream::default(); observation.streams.len()];
+    let mut records: BTreeMap<u32, (usize, Completion)> = BTreeMap::new();
     let mut all = Vec::with_capacity(facts.len());
     for (index, operation) in observation.operations.iter().enumerate() {
         let [earliest, latest] = operation.launched_ns;
@@ -87,12 +99,12 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
             ready.lo = ready.lo.and(completion.lo);
             ready.hi = ready.hi.zip(completion.hi).map(|(one, other)| one.and(other));
         };
-        let stream = last_in_stream.get(operation.stream).copied().flatten();
-        if let Some((_, completion)) = &stream {
+        let stream = streams.get(operation.stream).copied().unwrap_or_default();
+        if let Some((_, completion)) = &stream.last {
             wait_for(completion);
         }
         let is_null = operation.stream == 0;
-        let (null, unsure) = if is_null || blocking(operation.stream) {
+        let (null, mut unsure) = if is_null || blocking(operation.stream) {
             sides[usize::from(is_null)].before(operation.launched_ns, clocks)
         } else {
             (None, false)
@@ -100,20 +112,92 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         if let Some((_, completion)) = &null {
             wait_for(completion);
         }
+        let mut event = stream.event;
+        if let ObservedWork::Wait(number) = operation.work {
+            match records.get(&number) {
+                // On other clocks another record may have been the last before the wait.
+                _ if !clocks.ordered => unsure = true,
+                Some((record, completion)) => {
+                    wait_for(completion);
+                    let later = |(_, known): &(usize, When)| known.latest() > completion.lo.latest();
+                    event = event.filter(later).or(Some((*record, completion.lo)));
+                }
+                None => {}
+            }
+        }
+        let launch_latency = latency(&operation.work, device.launch_latency, operation.launched_ns, simulated);
+        let kernel_gap = match (&operation.work, &stream.kernel) {
+            (ObservedWork::Kernel(_), Some(before)) => after(before, device.kernel_gap, simulated),
+            _ => None,
+        };
+        for held in [&launch_latency, &kernel_gap].into_iter().flatten() {
+            wait_for(held);
+        }
         if unsure {
             ready.hi = None;
         }
         let completion = completion(&operation.work, &facts[index], &ready, ranks[index], simulated);
-        if let Some(last) = last_in_stream.get_mut(operation.stream) {
-            *last = Some((index, completion));
+        if let Some(own) = streams.get_mut(operation.stream) {
+            own.last = Some((index, completion));
+            own.event = event;
+            if operation.kernel().is_some() {
+                own.kernel = Some(completion);
+            }
+        }
+        if let ObservedWork::Record(number) = operation.work {
+            records.insert(number, (index, completion));
         }
         if is_null || blocking(operation.stream) {
             sides[usize::from(!is_null)].push(latest, index, completion);
         }
         let lo = |other: (usize, Completion)| (other.0, other.1.lo);
-        all.push(Readiness { lo: ready.lo, hi: ready.hi, stream: stream.map(lo), null: null.map(lo) });
+        all.push(Readiness {
+            lo: ready.lo,
+            hi: ready.hi,
+            stream: stream.last.map(lo),
+            event,
+            launch_latency: launch_latency.filter(|_| simulated).map(|held| held.lo),
+            kernel_gap: kernel_gap.filter(|_| simulated).map(|held| held.lo),
+            null: null.map(lo),
+        });
     }
     all
+}
+
+/// What is known of a stream when the next operation is launched to it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stream {
+    last: Option<(usize, Completion)>,
+    /// The record that was awaited in it, the last of them to complete.
+    event: Option<(usize, When)>,
+    /// The last kernel.
+    kernel: Option<Completion>,
+}
+
+/// L1: when the launch latency of an operation is over. On a real GPU it is not the same every time, so that there the
+/// stated one only says by when.
+fn latency(work: &ObservedWork, latency: Duration, launched: [i64; 2], simulated: bool) -> Option<Completion> {
+    if latency == Duration::ZERO || !matches!(work, ObservedWork::Kernel(_) | ObservedWork::Copy(_)) {
+        return None;
+    }
+    let over = |launched: i64| Stamp { at: later(launched, latency), rank: 0 };
+    let [earliest, latest] = launched.map(over);
+    Some(if simulated {
+        Completion { lo: When::on_gpu(earliest), hi: Some(When::on_gpu(latest)) }
+    } else {
+        Completion { lo: When::default(), hi: Some(When::on_host(latest)) }
+    })
+}
+
+/// L2: when the gap behind a kernel is over, likewise.
+fn after(before: &Completion, gap: Duration, simulated: bool) -> Option<Completion> {
+    let over = |when: When| When::on_gpu(Stamp { at: later(when.latest(), gap), rank: 0 });
+    let lo = if simulated { over(before.lo) } else { When::default() };
+    (gap > Duration::ZERO).then(|| Completion { lo, hi: before.hi.map(over) })
+}
+
+fn later(at: i64, by: Duration) -> i64 {
+    at.saturating_add(i64::try_from(by.as_ns()).unwrap_or(i64::MAX))
 }
 
 fn completion(work: &ObservedWork, facts: &Facts, ready: &Completion, rank: u64, simulated: bool) -> Completion {
@@ -122,7 +206,7 @@ fn completion(work: &ObservedWork, facts: &Facts, ready: &Completion, rank: u64,
         Completion { lo: when, hi: Some(when) }
     };
     match (work, facts.finish) {
-        (ObservedWork::Memset, _) => *ready,
+        (ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_), _) => *ready,
         (_, Some(finish)) => seen(finish),
         // Whatever a simulation did not finish never finished.
         (_, None) if simulated => seen(i64::MAX),

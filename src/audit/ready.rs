@@ -1,10 +1,11 @@
-//! Whether anything started before it may have entered its EE or CE queue: rules G1, G4, N1 and N2.
+//! Whether anything started before it may have entered its EE or CE queue: rules G1, G4, N1, N2, E2, L1
+//! and L2.
 
 use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::stamp::{Stamp, When};
 
-/// Nothing starts before it was launched, nor before what N1, N2 and its stream put in front of it.
+/// Nothing starts before it was launched, nor before what N1, N2, events and its stream put in front of it.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let operations = &case.observation.operations;
     let tolerance = case.clocks.tolerances.across_clocks_ns;
@@ -24,11 +25,24 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
         let started = When::on_gpu(Stamp::assignment(start));
         let waits = &case.ready[index];
         let null_rule = if operation.stream == 0 { AuditRule::N1 } else { AuditRule::N2 };
-        for (rule, before) in [(AuditRule::G4, waits.stream), (null_rule, waits.null)] {
+        for (rule, held) in [(AuditRule::L1, waits.launch_latency), (AuditRule::L2, waits.kernel_gap)] {
+            let Some(over) = held.filter(|over| case.clocks.surely_before(&started, over)) else { continue };
+            let early = over.latest().saturating_sub(start);
+            let what = if rule == AuditRule::L1 { "launch latency" } else { "gap behind the kernel before it" };
+            finding(rule, early, format!("it started {} before the {what} was over", length(early)));
+        }
+        let mut too_early_for_event = false;
+        for (rule, before) in [(AuditRule::E2, waits.event), (AuditRule::G4, waits.stream), (null_rule, waits.null)] {
             let Some((other, complete)) = before else { continue };
+            // What stands between is only that wait.
+            if rule == AuditRule::G4 && too_early_for_event {
+                continue;
+            }
             if case.clocks.surely_before(&started, &complete) {
+                too_early_for_event |= rule == AuditRule::E2;
                 let early = complete.latest().saturating_sub(start);
                 let stream = match rule {
+                    AuditRule::E2 => "for which its stream waits",
                     AuditRule::G4 => "before it in its stream",
                     AuditRule::N1 => "launched before it in a blocking stream",
                     _ => "launched before it on the NULL stream",

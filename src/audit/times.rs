@@ -31,7 +31,7 @@ pub(super) fn check(observation: &Observation, findings: &mut Vec<Finding>) {
                     });
                 }
             }
-            ObservedWork::Memset => {}
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => {}
         }
     }
 }

@@ -6,13 +6,14 @@ use std::num::NonZeroU32;
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::analysis::{
-    Analysis, JobVerdicts, RequirementVerdict, SporadicVerdicts, Verdict, analyse, judge, judge_sporadic, printed,
-    requirements_of_jobs, requirements_of_streams,
+    Analysis, BoundOptions, JobVerdicts, RequirementVerdict, SporadicVerdicts, Verdict, analyse_and_bound,
+    judge_by_bounds, judge_sporadic, printed, requirements_of_jobs, requirements_of_streams,
 };
 use gpusched::hosts::simulate;
 use gpusched::report::{
-    Summary, TableStyle, analysis_csv, analysis_table, requirement_notes, requirement_table, sporadic_csv,
-    sporadic_table, steps_text, verdict_csv, verdict_table,
+    Summary, TableStyle, analysis_csv, analysis_table, bounded_response_table, bounded_responses,
+    bounded_responses_json, requirement_notes, requirement_table, responses, sporadic_csv, sporadic_table, steps_text,
+    verdict_csv, verdict_table,
 };
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -48,7 +49,7 @@ pub(crate) struct Analyze {
     /// Take releases as unknown: jobs of a stream arrive at any times at least a period apart
     #[arg(long, conflicts_with = "steps")]
     sporadic: bool,
-    /// How much later than its arrival a job of STREAM may be released; may be repeated
+    /// How much later than its arrival a job of STREAM may be released, in place of what the input says; may be repeated
     #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time, requires = "sporadic")]
     jitter: Vec<(String, Duration)>,
     #[command(flatten)]
@@ -76,18 +77,20 @@ impl Analyze {
         if self.sporadic {
             return self.sporadic(&scenario, demands.as_ref());
         }
-        let analysis = analyse(&scenario)?;
+        let (analysis, bounds) = analyse_and_bound(&scenario, BoundOptions::default())?;
         let steps = if self.steps { Some(steps(&analysis)?) } else { None };
         let operations = analysis.kernels.len() + analysis.copies.len();
         let options = self.search.options(&scenario, operations);
-        let verdicts = self.search.watched(|watch| judge(&scenario, &options, watch))??;
+        let verdicts = self.search.watched(|watch| judge_by_bounds(&scenario, bounds, &options, watch))??;
+        let run = simulate(&scenario)?;
+        let summary = Summary::of(&scenario, &run);
         if let Some(table) = runnable_times {
-            let run = simulate(&scenario)?;
-            table.write(&Summary::of(&scenario, &run), Some(&analysis))?;
+            table.write(&summary, Some(&analysis))?;
         }
         let requirements = demands.as_ref().map(|demands| requirements_of_jobs(demands, &scenario, &verdicts));
         let judged = verdicts.jobs.iter().map(|job| job.verdict);
         let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
+        let responses = bounded_responses(responses(&scenario, &summary.jobs()), &verdicts.jobs);
         // What the merged SM leaves out is no matter of the verdicts.
         let notes_before = if self.verdicts_alone { &scenario.notes } else { &analysis.notes };
         let doubts = requirement_notes(requirements.as_deref().unwrap_or_default());
@@ -102,6 +105,7 @@ impl Analyze {
                 let mut document = serde_json::to_value(&analysis)?;
                 document["notes"] = serde_json::to_value(notes)?;
                 document["jobs"] = serde_json::to_value(&verdicts.jobs)?;
+                document["responses"] = bounded_responses_json(&responses)?;
                 document["runs_searched"] = verdicts.runs.into();
                 if let Some(requirements) = &requirements {
                     document["requirements"] = serde_json::to_value(requirements)?;
@@ -117,6 +121,10 @@ impl Analyze {
                 let style = self.format.style();
                 if !self.verdicts_alone {
                     writeln!(out, "{}", analysis_table(&analysis, style))?;
+                    let table = bounded_response_table(responses, style);
+                    if !table.is_empty() {
+                        writeln!(out, "{table}")?;
+                    }
                 }
                 if let Some(steps) = &steps {
                     writeln!(out, "{}", steps_text(&analysis, steps))?;
@@ -131,10 +139,8 @@ impl Analyze {
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>) -> anyhow::Result<Answer> {
         let mut jitters = by_name("--jitter", &self.jitter)?;
-        // The user's jitter, or else the model's.
-        let in_model = |label: &str| demands.and_then(|demands| demands.jitter.get(label).copied());
-        let jitter_of = |label: &str| jitters.remove(label).or_else(|| in_model(label)).unwrap_or_default();
-        let jitter: Vec<Duration> = scenario.threads.iter().map(|thread| &*thread.label).map(jitter_of).collect();
+        let jitter: Vec<Duration> =
+            scenario.threads.iter().map(|thread| jitters.remove(&*thread.label).unwrap_or(thread.jitter)).collect();
         if let Some(name) = jitters.keys().next() {
             bail!("--jitter: no stream with operations and no host is called {name:?}");
         }

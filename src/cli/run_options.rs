@@ -25,6 +25,13 @@ pub(crate) struct RunOptions {
     /// GPU to simulate: a built-in name (see `gpusched devices`) or a device file [default: the scenario's, or tx2]
     #[arg(long, value_name = "NAME|FILE")]
     device: Option<String>,
+    /// No kernel or copy goes on earlier than TIME after its launch (rule L1) [default: the device's]
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
+    launch_latency: Option<Duration>,
+    /// No kernel goes on earlier than TIME after the one before it in its stream has completed (rule L2) [default: the
+    /// device's]
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
+    kernel_gap: Option<Duration>,
     /// Which SM gets the next block [default: the scenario's, or most-room]
     #[arg(long, value_name = "POLICY", value_parser = PossibleValuesParser::new(Placement::ALL.map(Placement::name)))]
     placement: Option<String>,
@@ -95,6 +102,8 @@ impl RunOptions {
     pub(crate) fn about_files(&self) -> Option<&'static str> {
         [
             ("--block-duration", !self.block_duration.is_empty()),
+            ("--launch-latency", self.launch_latency.is_some()),
+            ("--kernel-gap", self.kernel_gap.is_some()),
             ("--as-threads", self.as_threads),
             ("--period", !self.period.is_empty()),
             ("--deadline", !self.deadline.is_empty()),
@@ -127,6 +136,8 @@ impl RunOptions {
     pub(crate) fn read_with_demands(&self, logs_inside: bool) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
         let options = ReadOptions {
             device: self.device.as_deref().map(input::device).transpose()?,
+            launch_latency: self.launch_latency,
+            kernel_gap: self.kernel_gap,
             placement: self.placement.as_deref().and_then(Placement::from_name),
             seed: self.seed,
             horizon: self.horizon,

@@ -7,8 +7,8 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{
-    Difference, HtmlTimeline, NotComparable, PerfettoRun, SimulationReport, State, Summary, examiner_logs, kernel_csv,
-    kernel_markdown, kernel_table, perfetto_trace, rule_table, state_text,
+    Difference, HtmlTimeline, NotComparable, PerfettoRun, SimulationReport, State, Summary, blame_table, examiner_logs,
+    kernel_csv, kernel_markdown, kernel_table, perfetto_trace, rule_table, state_text,
 };
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
@@ -53,6 +53,10 @@ pub(crate) struct Simulate {
     /// List which rule let which operation go on, and when
     #[arg(long)]
     rules: bool,
+    /// List who made whom wait, under which rule and how long: each kernel and copy from its launch until it began
+    /// (table and JSON)
+    #[arg(long)]
+    blame: bool,
     /// List every block (JSON and CSV)
     #[arg(long)]
     blocks: bool,
@@ -87,6 +91,9 @@ impl Simulate {
             if let Some((option, _)) = shown.iter().find(|(_, is_given)| *is_given) {
                 bail!("{option} is shown as text and in JSON only: leave out --format, or use --format json");
             }
+        }
+        if self.blame && !matches!(self.format, Format::Table | Format::Json) {
+            bail!("--blame is a table or JSON: add --format table or --format json");
         }
         let past_horizon = |at: &&Duration| scenario.horizon.is_some_and(|horizon| **at > horizon);
         if let Some(at) = self.state_at.iter().find(past_horizon) {
@@ -161,8 +168,8 @@ impl Simulate {
         let states: Vec<Instant> = self.state_at.iter().map(|&at| Instant::ZERO + at).collect();
         match self.format {
             Format::Json => {
-                SimulationReport { summary: *summary, blocks: self.blocks, rules: self.rules, states: &states }
-                    .write(&mut out)?;
+                let (blocks, rules, blame) = (self.blocks, self.rules, self.blame);
+                SimulationReport { summary: *summary, blocks, rules, blame, states: &states }.write(&mut out)?;
             }
             Format::Csv => kernel_csv(summary, self.blocks, &mut out)?,
             Format::Markdown => kernel_markdown(summary, &mut out)?,
@@ -170,6 +177,9 @@ impl Simulate {
                 write!(out, "{}", kernel_table(summary))?;
                 if self.rules {
                     write!(out, "\n{}", rule_table(summary))?;
+                }
+                if self.blame {
+                    write!(out, "\n{}", blame_table(summary))?;
                 }
                 for &at in &states {
                     write!(out, "\n{}", state_text(&State::at(summary, at)))?;

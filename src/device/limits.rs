@@ -67,6 +67,8 @@ pub(super) const COPY_LATENCY: Limit = Limit::new("copy.latency_ns", 0, u64::MAX
 pub(super) const HOST_TO_DEVICE: Limit = Limit::new("copy.host_to_device_bytes_per_s", 1, u64::MAX);
 pub(super) const DEVICE_TO_HOST: Limit = Limit::new("copy.device_to_host_bytes_per_s", 1, u64::MAX);
 pub(super) const DEVICE_TO_DEVICE: Limit = Limit::new("copy.device_to_device_bytes_per_s", 1, u64::MAX);
+pub(super) const LAUNCH_LATENCY: Limit = Limit::new("launch_latency_ns", 0, u64::MAX >> 1);
+pub(super) const KERNEL_GAP: Limit = Limit::new("kernel_gap_ns", 0, u64::MAX >> 1);
 pub(super) const CHANNELS: Limit = Limit::new("channels", 1, u32::MAX as u64);
 
 /// Why a GPU cannot be as stated.
@@ -133,6 +135,8 @@ impl DeviceSpec {
         HOST_TO_DEVICE.check(copy.host_to_device_bytes_per_s)?;
         DEVICE_TO_HOST.check(copy.device_to_host_bytes_per_s)?;
         DEVICE_TO_DEVICE.check(copy.device_to_device_bytes_per_s)?;
+        LAUNCH_LATENCY.check(self.launch_latency.as_ns())?;
+        KERNEL_GAP.check(self.kernel_gap.as_ns())?;
         self.channels.map_or(Ok(()), |channels| CHANNELS.check(channels))?;
         self.check_together()
     }

@@ -37,6 +37,10 @@ pub struct DeviceSpec {
     pub copy: CopyEngines,
     /// Hardware channels that streams share (Bakita and Anderson, RTAS 2024); `None`: as many as there are streams.
     pub channels: Option<u32>,
+    /// L1: no kernel or copy goes on earlier than this after its launch.
+    pub launch_latency: Duration,
+    /// L2: no kernel goes on earlier than this after the kernel before it in its stream has completed.
+    pub kernel_gap: Duration,
     /// Duration of one loop iteration of the examiner's `counter_spin` \[10^-9 ns\].
     pub spin_iteration_atto: u64,
     /// Where the numbers come from, by key of the device file.

@@ -39,6 +39,8 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         sm_order: sm_order(file.required("sm_order")?, sms)?,
         copy: copy(file.required("copy")?, copy_engines)?,
         channels: file.optional("channels")?.map(|node| limits::CHANNELS.read_u32(node)).transpose()?,
+        launch_latency: latency(&mut file, "launch_latency_ns", &limits::LAUNCH_LATENCY)?,
+        kernel_gap: latency(&mut file, "kernel_gap_ns", &limits::KERNEL_GAP)?,
         spin_iteration_atto: spin
             .decimal()?
             .scaled(9, u64::MAX)
@@ -107,6 +109,11 @@ fn copy(node: Node<'_>, engines: u32) -> Result<CopyEngines, Problem> {
     };
     group.finish()?;
     Ok(copy)
+}
+
+fn latency(file: &mut Object<'_>, key: &'static str, limit: &limits::Limit) -> Result<Duration, Problem> {
+    let stated = file.optional(key)?.map(|node| limit.read(node)).transpose()?;
+    Ok(stated.map_or(Duration::ZERO, Duration::from_ns))
 }
 
 fn sm_order(node: Node<'_>, sms: u32) -> Result<SmOrder, Problem> {

@@ -4,6 +4,8 @@ use std::ops::Deref;
 
 use serde::Serialize;
 
+use crate::time::Duration;
+
 use super::{DeviceError, DeviceSpec, PerSmLimits, SmMask, SmOrder, limits};
 
 /// A GPU, as far as block scheduling depends on it.
@@ -54,6 +56,14 @@ impl Device {
     #[must_use]
     pub fn without_channels(&self) -> Self {
         Self(DeviceSpec { channels: None, ..self.0.clone() })
+    }
+
+    /// This device with another launch latency (L1) and kernel gap (L2). Above 2^63 - 1 ns they are that.
+    #[must_use]
+    pub fn with_latencies(&self, launch_latency: Duration, kernel_gap: Duration) -> Self {
+        let most = Duration::from_ns(u64::MAX >> 1);
+        let (launch_latency, kernel_gap) = (launch_latency.min(most), kernel_gap.min(most));
+        Self(DeviceSpec { launch_latency, kernel_gap, ..self.0.clone() })
     }
 
     /// The merged SM of the analysis: one SM that has what all SMs of this device have together, but `blocks` block slots.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Device, SmOrder};
+use crate::time::Duration;
 
 impl Device {
     /// This device as a device file.
@@ -62,6 +63,11 @@ impl Device {
         );
         if let Some(channels) = self.channels {
             put("channels", json!(channels));
+        }
+        for (key, latency) in [("launch_latency_ns", self.launch_latency), ("kernel_gap_ns", self.kernel_gap)] {
+            if latency > Duration::ZERO {
+                put(key, json!(latency));
+            }
         }
         put("ns_per_spin_iteration", json!(self.spin_iteration_atto as f64 / 1e9));
         put("sources", json!(self.sources));

@@ -37,7 +37,7 @@ pub struct Context<'a, O> {
 pub struct Ready {
     /// Which.
     pub operation: OperationId,
-    /// A kernel or a copy; memsets end in the front.
+    /// A kernel or a copy; what needs no engine ends in the front.
     pub kind: OperationKind,
     /// Its stream.
     pub stream: StreamId,

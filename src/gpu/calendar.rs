@@ -18,8 +18,19 @@ pub enum Event {
     Copy(u32),
 }
 
-/// Events in the order (instant, phase, sequence): of one instant, completions come first, in the order in which they
-/// were entered; then the host's wake-ups, in the order of their tokens.
+/// An operation at the head of its stream queue that a launch latency or kernel gap holds (L1, L2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Latency {
+    /// Until then.
+    pub until: Instant,
+    /// Its number.
+    pub operation: u32,
+    /// Since then.
+    pub since: Instant,
+}
+
+/// Events in the order (instant, phase, sequence): of one instant, the ends of latencies come first, in launch order;
+/// then completions, in the order in which they were entered; then the host's wake-ups, in the order of their tokens.
 ///
 /// Completions are in a binary heap: they never move, except when whole cycles of a kernel are skipped, which looks at
 /// all of them anyway. Wake-ups are in a keyed queue (`priority-queue`), because a host may move one
@@ -29,6 +40,7 @@ pub enum Event {
 /// Entering and taking out cost O(log n) for n events, `next` O(1).
 #[derive(Debug, Clone, Default)]
 pub struct Calendar {
+    latencies: BinaryHeap<Reverse<Latency>>,
     completions: BinaryHeap<Completion>,
     wakes: PriorityQueue<u64, Reverse<(Instant, u64)>, BuildHasherDefault<FxHasher>>,
     sequence: u64,
@@ -87,13 +99,18 @@ impl Calendar {
     /// Number of events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.completions.len() + self.wakes.len()
+        self.latencies.len() + self.completions.len() + self.wakes.len()
     }
 
     /// Whether nothing is going to happen.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.completions.is_empty() && self.wakes.is_empty()
+        self.latencies.is_empty() && self.completions.is_empty() && self.wakes.is_empty()
+    }
+
+    /// Enters the end of a latency.
+    pub fn hold(&mut self, latency: Latency) {
+        self.latencies.push(Reverse(latency));
     }
 
     /// Enters a completion behind all those of the same instant.
@@ -111,16 +128,20 @@ impl Calendar {
     #[must_use]
     pub fn next(&self) -> Option<Instant> {
         let completion = self.completions.peek().map(|first| first.at);
-        match (completion, self.next_wake()) {
-            (Some(completion), Some(wake)) => Some(completion.min(wake)),
-            (completion, wake) => completion.or(wake),
-        }
+        earlier(completion, self.next_besides_completions())
     }
 
-    /// The instant of the host's next wake-up.
+    /// The instant of the next event that is no completion.
     #[must_use]
-    pub fn next_wake(&self) -> Option<Instant> {
-        self.wakes.peek().map(|(_, Reverse((at, _)))| *at)
+    pub fn next_besides_completions(&self) -> Option<Instant> {
+        let wake = self.wakes.peek().map(|(_, Reverse((at, _)))| *at);
+        earlier(wake, self.latencies.peek().map(|Reverse(latency)| latency.until))
+    }
+
+    /// Takes out the next latency if it ends by `at`.
+    pub fn pop_latency(&mut self, at: Instant) -> Option<Latency> {
+        self.latencies.peek().filter(|Reverse(latency)| latency.until <= at)?;
+        self.latencies.pop().map(|Reverse(latency)| latency)
     }
 
     /// Takes out the next completion if it belongs to instant `at`.
@@ -147,8 +168,17 @@ impl Calendar {
 
     /// Takes all events back.
     pub fn clear(&mut self) {
+        self.latencies.clear();
         self.completions.clear();
         self.wakes.clear();
         self.sequence = 0;
+    }
+}
+
+/// The earlier of two instants, as far as there are any.
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }

@@ -7,8 +7,8 @@ use super::error::SubmitError;
 use crate::device::{Device, SmMask};
 use crate::time::Duration;
 use crate::workload::{
-    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Copy, CopyId, Kernel, KernelId, Placement,
-    StreamId, StreamSpec,
+    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Copy, CopyId, EventId, Items, Kernel, KernelId,
+    Placement, StreamId, StreamSpec,
 };
 
 /// Streams, kernels and copies that the device takes, and where and how long their blocks run.
@@ -74,9 +74,19 @@ impl Known {
         self.catalogue.streams()
     }
 
-    /// Streams, kernels and copies as plain data.
-    pub(super) fn into_parts(self) -> (Vec<StreamSpec>, Vec<Kernel>, Vec<Copy>) {
-        self.catalogue.into_parts()
+    /// Streams, events, kernels and copies as plain data.
+    pub(super) fn into_items(self) -> Items {
+        self.catalogue.into_items()
+    }
+
+    /// Names of all events that were made known.
+    #[must_use]
+    pub fn events(&self) -> &[Arc<str>] {
+        self.catalogue.events()
+    }
+
+    pub(super) fn add_event(&mut self, name: Arc<str>) -> Result<EventId, SubmitError> {
+        Ok(self.catalogue.add_event(name)?)
     }
 
     pub(super) fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError> {

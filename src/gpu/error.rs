@@ -13,8 +13,8 @@ pub enum SubmitError {
     /// A stream, kernel or copy that the device does not take.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// A stream, kernel or copy that was never made known.
-    #[error("no such stream, kernel or copy")]
+    /// A stream, event, kernel or copy that was never made known.
+    #[error("no such stream, event, kernel or copy")]
     Unknown,
     /// More operations than the run may submit.
     #[error("the scenario submits more than {most} operations")]

@@ -1,5 +1,7 @@
-//! Stream queues: submission, who may go on, completion. Rules G1, G2, G4, C1, C4, N1, N2, and hardware channels.
+//! Stream queues: submission, who may go on, completion. Rules G1, G2, G4, C1, C4, N1, N2, E1, E2, L1, L2, and
+//! hardware channels.
 
+mod latency;
 mod promote;
 mod stream_queue;
 
@@ -9,9 +11,10 @@ use super::back::{Back, Context};
 use super::error::SubmitError;
 use super::host::GpuEvent;
 use super::observer::Observer;
-use crate::time::Instant;
+use crate::device::Device;
+use crate::time::{Duration, Instant};
 use crate::trace::Launch;
-use crate::workload::{OperationId, OperationKind, Origin, StreamId};
+use crate::workload::{EventId, OperationId, OperationKind, Origin, StreamId};
 use stream_queue::{NONE, StreamQueue};
 
 /// Everything before the EE and CE queues. It knows operations by number; what has completed is forgotten as soon as
@@ -24,6 +27,14 @@ pub(super) struct Front {
     operations: VecDeque<Operation>,
     /// Operations before those.
     completed_in_a_row: u32,
+    /// The last record of each event, if it was recorded; the list may be shorter than that of events.
+    last_records: Vec<u32>,
+    /// Streams whose head waits for an event, and its record (E2).
+    awaiting: Vec<(u32, StreamId)>,
+    /// L1.
+    launch_latency: Duration,
+    /// L2.
+    kernel_gap: Duration,
     channels: Option<u32>,
     /// `None`: no limit.
     free_channels: Option<u32>,
@@ -43,6 +54,9 @@ pub(super) struct Front {
 struct Operation {
     kind: OperationKind,
     stream: StreamId,
+    launched: Instant,
+    /// The record that a wait is for; none if its event had not been recorded.
+    awaits: u32,
     /// What is behind it in its stream queue.
     next: u32,
     is_complete: bool,
@@ -50,12 +64,17 @@ struct Operation {
 
 impl Front {
     /// Only the NULL stream exists.
-    pub(super) fn new(channels: Option<u32>) -> Self {
+    pub(super) fn new(device: &Device) -> Self {
+        let channels = device.channels;
         Self {
             streams: vec![StreamQueue::new(true)],
             blocking_streams: Vec::new(),
             operations: VecDeque::new(),
             completed_in_a_row: 0,
+            last_records: Vec::new(),
+            awaiting: Vec::new(),
+            launch_latency: device.launch_latency,
+            kernel_gap: device.kernel_gap,
             channels,
             free_channels: channels,
             channel_queue: VecDeque::new(),
@@ -74,6 +93,8 @@ impl Front {
         }
         self.operations.clear();
         self.completed_in_a_row = 0;
+        self.last_records.clear();
+        self.awaiting.clear();
         self.free_channels = self.channels;
         self.channel_queue.clear();
         self.queue_entries = 0;
@@ -108,19 +129,33 @@ impl Front {
             OperationKind::Kernel(kernel) => (kernel.0 as usize) < context.catalogue.kernels().len(),
             OperationKind::Copy(copy) => (copy.0 as usize) < context.catalogue.copies().len(),
             OperationKind::Memset => true,
+            OperationKind::Record(event) | OperationKind::Wait(event) => {
+                (event.0 as usize) < context.catalogue.events().len()
+            }
         };
         if !known {
             return Err(SubmitError::Unknown);
         }
         queue.undispatched_kernels += u32::from(matches!(kind, OperationKind::Kernel(_)));
         let before = queue.push(number);
-        self.operations.push_back(Operation { kind, stream, next: NONE, is_complete: false });
+        let awaits = match kind {
+            OperationKind::Wait(event) => self.last_records.get(event.0 as usize).copied().unwrap_or(NONE),
+            _ => NONE,
+        };
+        let launched = context.now;
+        self.operations.push_back(Operation { kind, stream, launched, awaits, next: NONE, is_complete: false });
         let id = OperationId(number);
         context.observer.launched(id, &Launch { kind, stream, origin, at: context.now });
+        if awaits != NONE {
+            context.observer.awaits(id, OperationId(awaits));
+        }
+        if let OperationKind::Record(event) = kind {
+            self.note_record(event, number);
+        }
         if let Some(before) = before {
             self.operation_mut(before).next = number;
         } else {
-            context.observer.reached_head(id, context.now);
+            self.become_head(stream, number, context);
             self.promote_one(stream, back, context);
         }
         Ok(id)
@@ -176,6 +211,20 @@ impl Front {
         self.streams.get(stream.0 as usize)?.last().map(OperationId)
     }
 
+    /// The last record of `event`, if there is one that has not completed.
+    pub(super) fn last_record(&self, event: EventId) -> Option<OperationId> {
+        let last = OperationId(self.last_records.get(event.0 as usize).copied().filter(|&last| last != NONE)?);
+        (!self.is_complete(last)).then_some(last)
+    }
+
+    fn note_record(&mut self, event: EventId, record: u32) {
+        let event = event.0 as usize;
+        if event >= self.last_records.len() {
+            self.last_records.resize(event + 1, NONE);
+        }
+        self.last_records[event] = record;
+    }
+
     /// Operations submitted so far.
     pub(super) fn submitted(&self) -> usize {
         self.completed_in_a_row() + self.operations.len()
@@ -186,8 +235,9 @@ impl Front {
         self.completed_in_a_row as usize
     }
 
-    /// The run is over: what still waits for a channel waits until now, which is for good.
+    /// The run is over: what still waits for a channel, or for time to pass, waits until now, which is for good.
     pub(super) fn close<O: Observer>(&mut self, context: &mut Context<'_, O>) {
+        self.close_latencies(context);
         while let Some((operation, since)) = self.channel_queue.pop_front() {
             context.observer.waited(OperationId(operation), crate::trace::Rule::Channel, since, context.now);
         }

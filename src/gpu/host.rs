@@ -1,9 +1,13 @@
 //! Hosts, and what they see of a GPU.
 
+use std::sync::Arc;
+
 use super::error::{RunError, SubmitError};
 use crate::device::Device;
 use crate::time::Instant;
-use crate::workload::{Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
+use crate::workload::{
+    Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
+};
 
 /// The side of a GPU that a host sees: the simulated one or an analysis in its place, whatever observes it. The same
 /// host runs in front of each, so that no two readings of a program can differ.
@@ -32,6 +36,12 @@ pub trait Target {
     /// [`SubmitError::Workload`] if its duration cannot be represented.
     fn add_copy(&mut self, copy: Copy) -> Result<CopyId, SubmitError>;
 
+    /// Creates an event, which nothing has recorded yet.
+    ///
+    /// # Errors
+    /// [`SubmitError::Workload`] if there are too many.
+    fn add_event(&mut self, name: Arc<str>) -> Result<EventId, SubmitError>;
+
     /// Says that about `launches` kernels of one wave each will be launched, so that a record need not be moved as it
     /// grows. More may come. Without any of this, growing takes a sixth of a run of short jobs.
     fn reserve(&mut self, launches: usize);
@@ -51,6 +61,9 @@ pub trait Target {
 
     /// The operation submitted last to `stream`, if it has not completed.
     fn last_in(&self, stream: StreamId) -> Option<OperationId>;
+
+    /// The last record of `event` that was submitted, if it has not completed.
+    fn last_record(&self, event: EventId) -> Option<OperationId>;
 
     /// Operations submitted so far.
     fn submitted(&self) -> usize;

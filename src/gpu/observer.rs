@@ -15,12 +15,18 @@ pub trait Observer {
         let _ = (operation, launch);
     }
 
+    /// E2: a wait for an event, just submitted, is for that record of it.
+    fn awaits(&mut self, operation: OperationId, record: OperationId) {
+        let _ = (operation, record);
+    }
+
     /// It reached the head of its stream queue.
     fn reached_head(&mut self, operation: OperationId, at: Instant) {
         let _ = (operation, at);
     }
 
-    /// G2, C1: it entered its EE or CE queue, as number `order` of all operations; a memset has no queue and no number.
+    /// G2, C1: it entered its EE or CE queue, as number `order` of all operations; what needs no engine has
+    /// no queue and no number.
     fn queued(&mut self, operation: OperationId, order: Option<u32>, at: Instant) {
         let _ = (operation, order, at);
     }
@@ -30,12 +36,12 @@ pub trait Observer {
         let _ = (operation, at);
     }
 
-    /// Its first block was assigned, or the copy or memset began.
+    /// Its first block was assigned, or it began.
     fn dispatched(&mut self, operation: OperationId, at: Instant) {
         let _ = (operation, at);
     }
 
-    /// G3, C3: its last block was assigned, or the copy or memset began.
+    /// G3, C3: its last block was assigned, or it began.
     fn fully_dispatched(&mut self, operation: OperationId, at: Instant) {
         let _ = (operation, at);
     }
@@ -85,6 +91,10 @@ pub trait Observer {
 impl Observer for Recorder {
     fn launched(&mut self, operation: OperationId, launch: &Launch) {
         self.launched(operation, launch);
+    }
+
+    fn awaits(&mut self, operation: OperationId, record: OperationId) {
+        self.awaits(operation, record);
     }
 
     fn reached_head(&mut self, operation: OperationId, at: Instant) {

@@ -2,7 +2,7 @@
 //!
 //! Every event of an instant t is applied before any block is assigned at t:
 //!
-//! 1. completions, one by one, in the order in which those blocks and copies had been assigned; after each, whatever
+//! 1. launch latencies and gaps that are over let operations go on; then completions, one by one, in the order in which those blocks and copies had been assigned; after each, whatever
 //!    it sets free goes on to its EE or CE queue;
 //! 2. the host acts: it learns of the completions, then of the wake-ups it asked for, then submits until it waits;
 //!    after each submission, whatever became ready goes on to its queue;
@@ -24,7 +24,7 @@ use crate::device::Device;
 use crate::time::{Duration, Instant};
 use crate::trace::{Recorder, Trace};
 use crate::workload::{
-    BlockTime, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
+    BlockTime, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
 };
 
 /// The simulated GPU: a front with streams, a back with SMs, and an observer that is told what happens. A [`Host`]
@@ -53,8 +53,7 @@ impl<B> Gpu<B, Recorder> {
     /// The record of the run.
     #[must_use]
     pub fn into_trace(self) -> Trace {
-        let (streams, kernels, copies) = self.catalogue.into_parts();
-        self.observer.into_trace(streams, kernels, copies)
+        self.observer.into_trace(self.catalogue.into_items())
     }
 }
 
@@ -75,7 +74,7 @@ impl<B: Back, O: Observer> Gpu<B, O> {
             now: Instant::ZERO,
             calendar: Calendar::new(),
             catalogue: Known::new(device, options.placement),
-            front: Front::new(device.channels),
+            front: Front::new(device),
             back,
             observer,
         }
@@ -163,6 +162,7 @@ impl<B: Back, O: Observer> Gpu<B, O> {
     /// Steps 1 to 3 at the present instant.
     fn one_round<H: Host>(&mut self, host: &mut H) -> Result<(), H::Error> {
         let (front, back, mut context) = self.parts();
+        front.latencies_over(back, &mut context);
         while let Some(event) = context.calendar.pop_completion(context.now) {
             if let Some(operation) = back.complete(event, &mut context) {
                 front.complete(operation, back, &mut context);
@@ -242,6 +242,10 @@ impl<B: Back, O: Observer> Target for Gpu<B, O> {
         self.catalogue.add_copy(copy)
     }
 
+    fn add_event(&mut self, name: Arc<str>) -> Result<EventId, SubmitError> {
+        self.catalogue.add_event(name)
+    }
+
     fn reserve(&mut self, launches: usize) {
         self.observer.reserve(launches);
     }
@@ -265,6 +269,10 @@ impl<B: Back, O: Observer> Target for Gpu<B, O> {
 
     fn last_in(&self, stream: StreamId) -> Option<OperationId> {
         self.front.last_in(stream)
+    }
+
+    fn last_record(&self, event: EventId) -> Option<OperationId> {
+        self.front.last_record(event)
     }
 
     fn submitted(&self) -> usize {

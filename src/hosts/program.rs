@@ -3,6 +3,7 @@
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -164,13 +165,16 @@ pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, Pr
     Ok(Run { trace, ended, iterations: host.spans })
 }
 
-/// Makes the streams, kernels and copies of a scenario known to a GPU that knows none yet.
+/// Makes the streams, events, kernels and copies of a scenario known to a GPU that knows none yet.
 ///
 /// # Errors
 /// [`SubmitError`], for a scenario that did not come through a reader.
 pub fn make_known(scenario: &Scenario, gpu: &mut Gpu<impl Back, impl Observer>) -> Result<(), SubmitError> {
     for stream in scenario.streams().iter().skip(1) {
         gpu.add_stream(StreamSpec::clone(stream))?;
+    }
+    for event in scenario.events() {
+        gpu.add_event(Arc::clone(event))?;
     }
     for kernel in scenario.kernels() {
         gpu.add_kernel(Kernel::clone(kernel))?;
@@ -319,13 +323,11 @@ impl<'a> ProgramHost<'a> {
     fn perform(&mut self, index: usize, step: usize, action: Step, gpu: &mut impl Target) -> Result<bool, SubmitError> {
         let thread = &mut self.threads[index];
         match action {
-            Step::Launch(kernel, stream) => self.submit(index, stream, OperationKind::Kernel(kernel), gpu)?,
-            Step::Copy(copy, stream) => self.submit(index, stream, OperationKind::Copy(copy), gpu)?,
-            Step::Memset(stream) => self.submit(index, stream, OperationKind::Memset, gpu)?,
             Step::AwaitLast => {
                 let last = thread.last;
                 return Ok(self.satisfied(index, last, gpu));
             }
+            Step::SynchronizeEvent(event) => return Ok(self.satisfied(index, gpu.last_record(event), gpu)),
             Step::SynchronizeStream(stream) => return Ok(self.satisfied(index, gpu.last_in(stream), gpu)),
             Step::SynchronizeDevice => {
                 if gpu.completed_in_a_row() < gpu.submitted() {
@@ -333,8 +335,7 @@ impl<'a> ProgramHost<'a> {
                     return Ok(false);
                 }
             }
-            Step::Sleep(Duration::ZERO) => {}
-            Step::Sleep(duration) => {
+            Step::Sleep(duration) if duration > Duration::ZERO => {
                 gpu.wake_at(gpu.now() + duration, index as u64);
                 return Ok(false);
             }
@@ -345,6 +346,12 @@ impl<'a> ProgramHost<'a> {
                     thread.position = Position::At(from.min(step));
                 } else {
                     thread.repeated[step] = 0;
+                }
+            }
+            // Whatever submits something, and sleeping for no time.
+            _ => {
+                if let Some((kind, stream)) = action.submission() {
+                    self.submit(index, stream, kind, gpu)?;
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::summary::Summary;
 use crate::hosts::DeadlineOutcome;
-use crate::scenario::{HostThread, Scenario, Step};
+use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::StreamId;
 
@@ -143,8 +143,5 @@ pub(super) fn due_jobs(summary: &Summary<'_>) -> Vec<DueJobs> {
 
 /// The stream to which an iteration submits last: where its end is seen.
 fn last_stream(thread: &HostThread) -> Option<StreamId> {
-    thread.steps.iter().rev().find_map(|step| match step {
-        Step::Launch(_, stream) | Step::Copy(_, stream) | Step::Memset(stream) => Some(*stream),
-        _ => None,
-    })
+    thread.steps.iter().rev().find_map(|step| step.submission().map(|(_, stream)| stream))
 }

@@ -53,7 +53,10 @@ impl Page {
             TableStyle::Plain => self.text += lines,
             TableStyle::Markdown => {
                 self.blank();
-                self.text += &format!("```text\n{}\n```\n\n", lines.trim_end());
+                self.line("```text");
+                self.line(lines.trim_end());
+                self.line("```");
+                self.blank();
             }
         }
     }

@@ -33,6 +33,8 @@ pub struct Responses<'a> {
     pub deadline_ns: Option<Duration>,
     /// Jobs that missed it, finished or not; `None` without a deadline.
     pub misses: Option<u64>,
+    /// What no response of a job of the run exceeds, if that was analysed and is known of all of them.
+    pub bound_ns: Option<Duration>,
     /// Response times of the jobs that finished, ascending.
     pub sorted: Vec<Duration>,
 }
@@ -78,6 +80,7 @@ fn empty(benchmark: u32, thread: &crate::scenario::HostThread) -> Responses<'_> 
         max_ns: None,
         deadline_ns: thread.deadline,
         misses: thread.deadline.map(|_| 0),
+        bound_ns: None,
         sorted: Vec::new(),
     }
 }
@@ -128,6 +131,12 @@ pub(super) fn response_columns<'a>() -> [Column<Responses<'a>>; 11] {
         Column::new("deadline_ns", "deadline", |row| row.deadline_ns.into()),
         Column::new("misses", "misses", |row| row.misses.into()),
     ]
+}
+
+/// The columns of response times and of the bound on them.
+pub(super) fn bounded_response_columns<'a>() -> Vec<Column<Responses<'a>>> {
+    let bound = Column::new("bound_ns", "bound", |row: &Responses<'_>| row.bound_ns.into());
+    response_columns().into_iter().chain([bound]).collect()
 }
 
 /// The response times as CSV; times in ns, empty where there is none.

@@ -27,12 +27,14 @@ type Order = (u8, Option<Instant>, u32);
 
 const COMPLETED: u8 = 0;
 const CALLED: u8 = 1;
-const QUEUED: u8 = 2;
-const ASSIGNED: u8 = 3;
+const PASSED: u8 = 2;
+const QUEUED: u8 = 3;
+const ASSIGNED: u8 = 4;
 
 /// Every step of every operation with the rule behind it, in order of time, and at one instant in the order in which
-/// the rules are checked: completions (G4, C4), calls (G1), entries into EE and CE queues (G2, C1, and N1, N2 or a
-/// channel where they had held the operation), assignments (C2, X1, G3, and A2, R2 or R3 where they had).
+/// the rules are checked: completions (G4, C4), calls (G1), records and waits (E1, E2), entries into EE and CE queues
+/// (G2, C1, and N1, N2, L1, L2 or a channel where they had held the operation), assignments (C2, X1, G3, and A2, R2 or R3
+/// where they had).
 #[must_use]
 pub fn rule_log(summary: &Summary<'_>) -> Vec<Firing> {
     let mut firings: Vec<(Order, Firing)> = Vec::new();
@@ -42,7 +44,7 @@ pub fn rule_log(summary: &Summary<'_>) -> Vec<Firing> {
             if let Some(at_ns) = at {
                 let order = match phase {
                     COMPLETED => (phase, record.last_start(), record.queue_order()),
-                    CALLED => (phase, None, id.0),
+                    CALLED | PASSED => (phase, None, id.0),
                     _ => (phase, None, record.queue_order()),
                 };
                 firings.push((order, Firing { at_ns, rule, operation: operation.clone(), id: id.0, what }));
@@ -51,7 +53,7 @@ pub fn rule_log(summary: &Summary<'_>) -> Vec<Firing> {
         for wait in summary.trace.waits(id) {
             let phase = if record.queued().is_some_and(|queued| wait.to <= queued) { QUEUED } else { ASSIGNED };
             let still_waits = wait.to == summary.trace.end() && record.last_start().is_none_or(|start| start > wait.to);
-            if !still_waits && !matches!(wait.rule.name(), "G2" | "C1" | "X1" | "C2") {
+            if !still_waits && !matches!(wait.rule.name(), "G2" | "C1" | "X1" | "C2" | "E2") {
                 fire(Some(wait.to), phase, wait.rule.name(), "no longer holds it");
             }
         }
@@ -77,6 +79,16 @@ pub fn rule_log(summary: &Summary<'_>) -> Vec<Firing> {
                     "is assigned to its copy engine and leaves the CE queue (C3)",
                 );
                 fire(record.finish(), COMPLETED, "C4", "has completed and leaves its stream queue");
+            }
+            OperationKind::Record(_) => {
+                fire(record.finish(), PASSED, "E1", "is recorded and leaves its stream queue");
+            }
+            OperationKind::Wait(_) => {
+                let what = match summary.trace.awaited_by(id) {
+                    Some(_) => "is over, and the wait leaves its stream queue",
+                    None => "holds nothing, since the event had not been recorded before; it leaves its stream queue",
+                };
+                fire(record.finish(), PASSED, "E2", what);
             }
             OperationKind::Memset => {
                 fire(record.finish(), QUEUED, "G4", "completes at once and leaves its stream queue");

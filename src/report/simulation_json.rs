@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
+use super::blame::{blame_columns, blame_rows};
 use super::columns::{Column, Objects, entries};
 use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, kernel_columns};
 use super::responses::{response_columns, responses};
@@ -21,6 +22,8 @@ pub struct SimulationReport<'a> {
     pub blocks: bool,
     /// Whether to list which rule acted when (`rules`).
     pub rules: bool,
+    /// Whether to list who made whom wait (`blame`).
+    pub blame: bool,
     /// Instants whose state is asked for.
     pub states: &'a [Instant],
 }
@@ -59,6 +62,10 @@ impl Serialize for SimulationReport<'_> {
         map.serialize_entry("states", &Streamed(|| self.states.iter().map(|&at| State::at(&self.summary, at))))?;
         if self.rules {
             map.serialize_entry("rules", &rule_log(&self.summary))?;
+        }
+        if self.blame {
+            let rows = blame_rows(&self.summary);
+            map.serialize_entry("blame", &Objects::new(&blame_columns(), || rows.iter().cloned()))?;
         }
         map.serialize_entry("notes", &self.summary.notes())?;
         map.end()

@@ -155,6 +155,10 @@ pub(super) fn title(summary: &Summary<'_>, id: OperationId) -> String {
             direction.map(|direction| format!("copy {} ({direction})", id.0))
         }
         OperationKind::Memset => Some(format!("memset {}", id.0)),
+        OperationKind::Record(event) | OperationKind::Wait(event) => {
+            let name = summary.trace.events().get(event.0 as usize);
+            name.map(|name| format!("{} {} ({name})", record.kind.name(), id.0))
+        }
     }
     .unwrap_or_default()
 }

@@ -199,12 +199,34 @@ impl<'a> Summary<'a> {
                 self.trace.operations().len()
             ));
         }
+        notes.extend(self.note_on_waits_without_record());
         notes.extend(
             super::responses::responses(self.scenario, &self.jobs())
                 .iter()
                 .filter_map(super::responses::Responses::note),
         );
         notes
+    }
+
+    /// A wait for an event that was not recorded before is no wait, which is rarely what was meant.
+    fn note_on_waits_without_record(&self) -> Option<String> {
+        let numbered = (0..).map(OperationId).zip(self.trace.operations());
+        // Of a measured run it is not known, nor when a wait was over.
+        let is_over =
+            |record: &OperationRecord| matches!(record.kind, OperationKind::Wait(_)) && record.finish().is_some();
+        let waits = numbered.filter(|(_, record)| is_over(record));
+        let mut idle = waits.map(|(id, _)| id).filter(|&id| self.trace.awaited_by(id).is_none());
+        let OperationKind::Wait(event) = self.trace.operations().get(idle.next()?.0 as usize)?.kind else {
+            return None;
+        };
+        let first = self.trace.events().get(event.0 as usize)?;
+        let more = idle.count();
+        let which = if more == 0 {
+            "1 wait for an event holds nothing".to_owned()
+        } else {
+            format!("{} waits for events hold nothing", more + 1)
+        };
+        Some(format!("{which}, the first for {first}: it had not been recorded when the wait was submitted (E2)"))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::columns::{Column, write_csv};
+use super::columns::{Column, Objects, write_csv};
 use super::page::{Page, TableStyle};
+use super::responses::{Responses, bounded_response_columns};
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
 
 /// Rows beyond which a table is no longer something to read.
@@ -75,6 +76,42 @@ pub fn verdict_table(jobs: &[JobVerdict], style: TableStyle) -> String {
     let verdicts: Vec<Option<Verdict>> = jobs.iter().map(|job| job.verdict).collect();
     page.line(&counts(DEADLINES.0, DEADLINES.1, &verdicts));
     page.finish()
+}
+
+/// Response times of the scenario's own run beside the bound on all jobs of the same stream or host, where every job
+/// has one.
+#[must_use]
+pub fn bounded_responses<'a>(mut rows: Vec<Responses<'a>>, jobs: &[JobVerdict]) -> Vec<Responses<'a>> {
+    for row in &mut rows {
+        let mut bounds = jobs.iter().filter(|job| job.thread == row.benchmark).map(|job| job.bound_ns);
+        let longest = bounds.try_fold(None, |longest, bound| Some(longest.max(Some(bound?))));
+        row.bound_ns = longest.flatten();
+    }
+    rows
+}
+
+/// [`bounded_responses`] as a table; empty if it says no more than the jobs do, as there is one of each.
+#[must_use]
+pub fn bounded_response_table(rows: Vec<Responses<'_>>, style: TableStyle) -> String {
+    if rows.iter().all(|row| row.jobs <= 1) {
+        return String::new();
+    }
+    let mut page = Page::new(style);
+    let shown = page.most_rows(MAX_ROWS).min(rows.len());
+    let rest = rows.len() - shown;
+    page.trimmed_table(&bounded_response_columns(), rows.into_iter().take(shown));
+    if rest > 0 {
+        page.line(&format!(" ... and {rest} more streams and hosts; --format json lists all of them"));
+    }
+    page.finish()
+}
+
+/// [`bounded_responses`] as a JSON list.
+///
+/// # Errors
+/// None: names and numbers can be written.
+pub fn bounded_responses_json(rows: &[Responses<'_>]) -> serde_json::Result<serde_json::Value> {
+    serde_json::to_value(Objects::new(&bounded_response_columns(), || rows.iter().cloned()))
 }
 
 /// The verdicts on jobs as CSV; times in ns, empty where there is none.

@@ -8,7 +8,9 @@ use super::options::{BlockDurations, ReadOptions};
 use super::timing::Timing;
 use crate::device::{Device, SmMask};
 use crate::time::Duration;
-use crate::workload::{Catalogue, Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec, WorkloadError};
+use crate::workload::{
+    Catalogue, Copy, CopyId, EventId, Kernel, KernelId, Placement, StreamId, StreamSpec, WorkloadError,
+};
 
 /// Names that a message lists at most.
 const MOST_NAMES: usize = 12;
@@ -28,7 +30,7 @@ impl<'a> ScenarioBuilder<'a> {
     /// An empty scenario on `device`, unless the options name another.
     #[must_use]
     pub fn new(name: String, device: Device, options: &'a ReadOptions) -> Self {
-        let device = options.device.clone().unwrap_or(device);
+        let device = options.device_for(device);
         let scenario = Scenario {
             name,
             catalogue: Catalogue::new(device),
@@ -75,6 +77,14 @@ impl<'a> ScenarioBuilder<'a> {
             self.note(note);
         }
         Ok(added)
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    /// [`WorkloadError::TooMany`].
+    pub fn add_event(&mut self, name: impl Into<Arc<str>>) -> Result<EventId, WorkloadError> {
+        self.scenario.catalogue.add_event(name.into())
     }
 
     /// Adds a kernel, after the user's variation is applied to its block time.

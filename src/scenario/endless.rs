@@ -57,10 +57,8 @@ fn takes_time(scenario: &Scenario, steps: &[Step]) -> bool {
     let mut long_in: Vec<StreamId> = Vec::new();
     let mut last = None;
     for step in steps {
+        last = step.submission().or(last);
         match *step {
-            Step::Launch(kernel, stream) => last = Some((OperationKind::Kernel(kernel), stream)),
-            Step::Copy(copy, stream) => last = Some((OperationKind::Copy(copy), stream)),
-            Step::Memset(stream) => last = Some((OperationKind::Memset, stream)),
             Step::Sleep(duration) if duration > Duration::ZERO => return true,
             Step::SynchronizeDevice if !long_in.is_empty() => return true,
             Step::SynchronizeStream(stream) if long_in.contains(&stream) => return true,
@@ -87,6 +85,6 @@ fn is_long(scenario: &Scenario, kind: OperationKind) -> bool {
             let by_bandwidth = || scenario.device().copy.duration(copy.direction, copy.bytes);
             copy.duration.or_else(by_bandwidth).is_none_or(|duration| duration > Duration::ZERO)
         }),
-        OperationKind::Memset => false,
+        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => false,
     }
 }

@@ -37,6 +37,15 @@ pub(super) fn positive_time(entry: &mut Object<'_>, key: &'static str) -> Result
     if time == Duration::ZERO { Err(node.expected("a time of at least 1 ns")) } else { Ok(Some(time)) }
 }
 
+/// By how much a release may be late, of what has a period.
+pub(super) fn jitter(entry: &mut Object<'_>, period: Option<Duration>) -> Result<Duration, Problem> {
+    let jitter = entry.optional("jitter")?.map(|node| node.time()).transpose()?;
+    if jitter.is_some() && period.is_none() {
+        return Err(entry.node().problem("\"jitter\" needs a \"period\", and that key is missing"));
+    }
+    Ok(jitter.unwrap_or_default())
+}
+
 /// A string that must not be empty.
 pub(super) fn name(node: Node<'_>) -> Result<String, Problem> {
     let name = node.string()?;

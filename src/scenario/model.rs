@@ -7,7 +7,9 @@ use super::examiner_logs::ExaminerLogs;
 use super::expected::Expected;
 use crate::device::Device;
 use crate::time::{Duration, Instant};
-use crate::workload::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, CopyId, KernelId, Placement, StreamId};
+use crate::workload::{
+    Catalogue, CheckedCopy, CheckedKernel, CheckedStream, CopyId, EventId, KernelId, OperationKind, Placement, StreamId,
+};
 
 /// A set of host threads, the operations that they submit to streams, and the GPU that they share.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +47,12 @@ impl Scenario {
     #[must_use]
     pub fn streams(&self) -> &[CheckedStream] {
         self.catalogue.streams()
+    }
+
+    /// Names of the events, by [`EventId`].
+    #[must_use]
+    pub fn events(&self) -> &[Arc<str>] {
+        self.catalogue.events()
     }
 
     /// Kernels, by [`KernelId`].
@@ -115,6 +123,9 @@ pub struct HostThread {
     pub time_limit: Option<Duration>,
     /// From one iteration's release to the next.
     pub period: Option<Duration>,
+    /// How much later than its arrival, every period, an iteration may be released at most. Runs have none; bounds over
+    /// all phasings do ([`sporadic_bounds`](crate::analysis::sporadic_bounds)).
+    pub jitter: Duration,
     /// By when an iteration's operations, copies included, should have finished, counted from its release; without a
     /// period from its beginning, after its barrier.
     pub deadline: Option<Duration>,
@@ -134,6 +145,7 @@ impl HostThread {
             iterations: Some(1),
             time_limit: None,
             period: None,
+            jitter: Duration::ZERO,
             deadline: None,
             barrier: None,
             steps,
@@ -150,12 +162,18 @@ pub enum Step {
     Copy(CopyId, StreamId),
     /// Submit a memset, without waiting.
     Memset(StreamId),
+    /// Record an event in a stream, without waiting.
+    Record(EventId, StreamId),
+    /// Let what is submitted to a stream from now on wait for an event; the host itself does not wait.
+    Wait(EventId, StreamId),
     /// Wait until the operation that this thread submitted last has completed.
     AwaitLast,
     /// Wait until everything submitted to a stream so far has completed.
     SynchronizeStream(StreamId),
     /// Wait until everything submitted to the GPU so far has completed.
     SynchronizeDevice,
+    /// Wait until the last record of an event submitted so far has completed; not at all if there is none.
+    SynchronizeEvent(EventId),
     /// Sleep.
     Sleep(Duration),
     /// Wait for all other threads of the barrier that have not ended.
@@ -169,6 +187,36 @@ pub enum Step {
     },
 }
 
+impl Step {
+    /// What this step submits to the GPU, and to which stream; `None`: it submits nothing.
+    #[must_use]
+    pub const fn submission(self) -> Option<(OperationKind, StreamId)> {
+        match self {
+            Self::Launch(kernel, stream) => Some((OperationKind::Kernel(kernel), stream)),
+            Self::Copy(copy, stream) => Some((OperationKind::Copy(copy), stream)),
+            Self::Memset(stream) => Some((OperationKind::Memset, stream)),
+            Self::Record(event, stream) => Some((OperationKind::Record(event), stream)),
+            Self::Wait(event, stream) => Some((OperationKind::Wait(event), stream)),
+            Self::AwaitLast
+            | Self::SynchronizeStream(_)
+            | Self::SynchronizeDevice
+            | Self::SynchronizeEvent(_)
+            | Self::Sleep(_)
+            | Self::Barrier(_)
+            | Self::Repeat { .. } => None,
+        }
+    }
+
+    /// Whether the host waits here for what it, or another host, has submitted.
+    #[must_use]
+    pub const fn waits_for_operations(self) -> bool {
+        matches!(
+            self,
+            Self::AwaitLast | Self::SynchronizeStream(_) | Self::SynchronizeDevice | Self::SynchronizeEvent(_)
+        )
+    }
+}
+
 impl HostThread {
     /// When iteration number `iteration` is released; every iteration of a thread without a period counts from the
     /// thread's own release.
@@ -179,10 +227,16 @@ impl HostThread {
         period.checked_mul(iteration).map_or(Instant::MAX, |passed| first + passed)
     }
 
+    /// Whether no iteration ever begins: none is asked for, or there is no time for one.
+    #[must_use]
+    pub fn never_runs(&self) -> bool {
+        self.iterations == Some(0) || self.time_limit == Some(Duration::ZERO)
+    }
+
     /// Whether an iteration submits anything to the GPU.
     #[must_use]
     pub fn submits(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Launch(..) | Step::Copy(..) | Step::Memset(_)))
+        self.steps.iter().any(|step| step.submission().is_some())
     }
 
     /// The barriers that this thread takes part in.

@@ -11,6 +11,10 @@ use crate::workload::{BlockTime, Placement};
 pub struct ReadOptions {
     /// The GPU; `None`: the file's, or else the TX2.
     pub device: Option<Device>,
+    /// Launch latency (L1) in place of the device's.
+    pub launch_latency: Option<Duration>,
+    /// Gap between the kernels of a stream (L2) in place of the device's.
+    pub kernel_gap: Option<Duration>,
     /// The placement policy; `None`: the file's, or else most-room.
     pub placement: Option<Placement>,
     /// The seed; `None`: the file's, or else 0.
@@ -66,6 +70,14 @@ impl<'a> BlockDurations<'a> {
 }
 
 impl ReadOptions {
+    /// The device that a scenario runs on whose file names `own`.
+    #[must_use]
+    pub fn device_for(&self, own: Device) -> Device {
+        let device = self.device.clone().unwrap_or(own);
+        let (launch_latency, kernel_gap) = (device.launch_latency, device.kernel_gap);
+        device.with_latencies(self.launch_latency.unwrap_or(launch_latency), self.kernel_gap.unwrap_or(kernel_gap))
+    }
+
     /// Applies the user's variation to a block time, rounding to the nearest nanosecond. `None` on overflow.
     #[must_use]
     pub fn vary(&self, time: BlockTime) -> Option<BlockTime> {

@@ -1,6 +1,7 @@
 //! What an operation waits for under the rule that holds it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::free::Shortage;
 use super::queue::Queue;
@@ -11,18 +12,41 @@ use super::rule::Rule;
 pub enum Cause {
     /// Until whatever is at the head of that queue, or on that copy engine, has gone (G2, C1, X1, A2, N1, N2, C2).
     Behind(Queue),
+    /// Until an event is recorded, for which whatever is at the head of that stream's queue has to go first (E2).
+    Record {
+        /// The event's name.
+        event: Arc<str>,
+        /// The name of the stream in which it is recorded.
+        stream: Arc<str>,
+        /// That stream's queue.
+        queue: Queue,
+    },
     /// A hardware channel.
     Channel,
+    /// Until some time has passed (L1, L2).
+    Time,
     /// Room for its next block on one SM (R2, R3, registers).
     Room(Shortage),
 }
 
 impl Cause {
+    /// The queue, or copy engine, whose head it waits for.
+    #[must_use]
+    pub fn queue(&self) -> Option<Queue> {
+        match self {
+            Self::Behind(queue) | Self::Record { queue, .. } => Some(*queue),
+            Self::Channel | Self::Time | Self::Room(_) => None,
+        }
+    }
+
     /// Says it, as far as it can be said without the name of the operation at the head of a queue, which follows it.
     #[must_use]
     pub fn sentence(&self, rule: Rule) -> Cow<'static, str> {
         match self {
-            Self::Behind(_) => rule.phrase().into(),
+            Self::Behind(_) | Self::Time => rule.phrase().into(),
+            Self::Record { event, stream, .. } => {
+                format!("until event {event} is recorded in stream {stream}, behind").into()
+            }
             Self::Channel => "until a hardware channel is free".into(),
             Self::Room(Shortage { sm, lacks }) => {
                 let list: Vec<String> = lacks.iter().map(|(what, by)| format!("{by} {}", what.name())).collect();

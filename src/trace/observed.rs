@@ -29,9 +29,7 @@ impl Trace {
     /// [`TraceFull`] for more than 2^32 blocks.
     pub fn with_observed_blocks(&self, zero: Instant, observed: &[ObservedBlock]) -> Result<Self, TraceFull> {
         let mut trace = Self::new(self.sms(), self.placement(), 0);
-        trace.streams.clone_from(&self.streams);
-        trace.kernels.clone_from(&self.kernels);
-        trace.copies.clone_from(&self.copies);
+        trace.items.clone_from(&self.items);
         trace.operations.clone_from(&self.operations);
         for record in &mut trace.operations {
             record.launched = Instant::from_ns(record.launched.since(zero).as_ns());

@@ -1,6 +1,7 @@
 //! What is on the GPU and in its queues at one instant, as far as it tells why an operation waits.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::cause::Cause;
 use super::free::{Free, nearest};
@@ -8,7 +9,7 @@ use super::queue::{Queue, Stay, engine_of};
 use super::record::Trace;
 use super::rule::Rule;
 use crate::device::{BlockDemand, Device};
-use crate::workload::{OperationId, StreamId};
+use crate::workload::{OperationId, OperationKind, StreamId};
 
 /// The queues and SMs at one instant.
 pub(super) struct Present<'a> {
@@ -77,6 +78,14 @@ impl<'a> Present<'a> {
             Rule::N2 => Queue::Stream(StreamId::NULL),
             Rule::C2 => Queue::CopyEngine(engine_of(self.trace, self.device, record.kind)?),
             Rule::Channel => return Some(Cause::Channel),
+            Rule::L1 | Rule::L2 => return Some(Cause::Time),
+            Rule::E2 => {
+                let record = self.trace.operations().get(self.trace.awaited_by(id)?.0 as usize)?;
+                let OperationKind::Record(event) = record.kind else { return None };
+                let event = Arc::clone(self.trace.events().get(event.0 as usize)?);
+                let stream = Arc::clone(&self.trace.streams().get(record.stream.0 as usize)?.name);
+                return Some(Cause::Record { event, stream, queue: Queue::Stream(record.stream) });
+            }
             Rule::R2 | Rule::R3 | Rule::Registers => {
                 let kernel = self.trace.kernel_of(id)?;
                 let demand = BlockDemand::new(&kernel.shape, self.device).ok()?;

@@ -71,7 +71,7 @@ pub fn stays(trace: &Trace, device: &Device, operation: OperationId) -> impl Ite
         let queue = match record.kind {
             OperationKind::Kernel(_) => Queue::Ee(trace.streams().get(record.stream.0 as usize)?.priority),
             OperationKind::Copy(_) => Queue::Ce(engine_of(trace, device, record.kind)?),
-            OperationKind::Memset => return None,
+            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => return None,
         };
         Some((queue, stay(record.queue_order(), queued, record.last_start())))
     });

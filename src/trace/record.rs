@@ -1,12 +1,14 @@
 //! What happened, compactly: it grows with events, not with blocks.
 
+use std::sync::Arc;
+
 use thiserror::Error;
 
 use super::operation::OperationRecord;
 use super::wait::Wait;
 use super::wave::{Stretch, Wave};
 use crate::time::Instant;
-use crate::workload::{Copy, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};
+use crate::workload::{Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};
 
 /// More waves than 32 bits count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -20,15 +22,15 @@ pub struct Trace {
     pub(super) placement: Placement,
     pub(super) seed: u64,
     pub(super) end: Instant,
-    pub(super) streams: Vec<StreamSpec>,
-    pub(super) kernels: Vec<Kernel>,
-    pub(super) copies: Vec<Copy>,
+    pub(super) items: Items,
     pub(super) operations: Vec<OperationRecord>,
     pub(super) waves: Vec<Wave>,
     pub(super) parts: Vec<Part>,
     pub(super) stretches: Vec<Stretch>,
     /// Waits that cannot be told from the instants of an operation, sorted by operation once the run is over.
     pub(super) waits: Vec<(u32, Wait)>,
+    /// Waits for events, in launch order, and the records that they are for.
+    pub(super) awaited: Vec<(OperationId, OperationId)>,
     /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
     pub(super) first_wave: Vec<u32>,
     pub(super) waves_by_operation: Vec<u32>,
@@ -41,14 +43,13 @@ impl Trace {
             placement,
             seed,
             end: Instant::ZERO,
-            streams: Vec::new(),
-            kernels: Vec::new(),
-            copies: Vec::new(),
+            items: Items::default(),
             operations: Vec::new(),
             waves: Vec::new(),
             parts: Vec::new(),
             stretches: Vec::new(),
             waits: Vec::new(),
+            awaited: Vec::new(),
             first_wave: Vec::new(),
             waves_by_operation: Vec::new(),
         }
@@ -75,19 +76,25 @@ impl Trace {
     /// All streams; number 0 is the NULL stream.
     #[must_use]
     pub fn streams(&self) -> &[StreamSpec] {
-        &self.streams
+        &self.items.streams
+    }
+
+    /// Names of all events that were made known.
+    #[must_use]
+    pub fn events(&self) -> &[Arc<str>] {
+        &self.items.events
     }
 
     /// All kernels that were made known.
     #[must_use]
     pub fn kernels(&self) -> &[Kernel] {
-        &self.kernels
+        &self.items.kernels
     }
 
     /// All copies that were made known.
     #[must_use]
     pub fn copies(&self) -> &[Copy] {
-        &self.copies
+        &self.items.copies
     }
 
     /// All operations, in launch order (G1).
@@ -102,11 +109,19 @@ impl Trace {
         self.waves.len()
     }
 
-    /// The kernel of a kernel launch; `None` for copies, memsets and unknown operations.
+    /// The record that a wait for an event is for (E2): the last one submitted before it. `None`: there was none, or it
+    /// is no wait.
+    #[must_use]
+    pub fn awaited_by(&self, wait: OperationId) -> Option<OperationId> {
+        let place = self.awaited.binary_search_by_key(&wait, |(wait, _)| *wait).ok()?;
+        Some(self.awaited[place].1)
+    }
+
+    /// The kernel of a kernel launch; `None` for what is none, and for unknown operations.
     #[must_use]
     pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
         match self.operations.get(operation.0 as usize)?.kind {
-            OperationKind::Kernel(kernel) => self.kernels.get(kernel.0 as usize),
+            OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.0 as usize),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use super::rule::Rule;
 use super::wait::Wait;
 use super::wave::{NO_STRETCH, Stretch, Wave};
 use crate::time::{Duration, Instant};
-use crate::workload::{Copy, Kernel, OperationId, OperationKind, Origin, Part, Placement, StreamId, StreamSpec};
+use crate::workload::{Items, OperationId, OperationKind, Origin, Part, Placement, StreamId};
 
 /// A submitted operation (G1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,11 +67,10 @@ impl Recorder {
         Self { trace: Trace::new(sms, placement, seed), stretch: (NO_STRETCH, 0) }
     }
 
-    /// The trace, once [`Recorder::ended`] was told. The streams, kernels and copies are those that the launches
-    /// name.
+    /// The trace, once [`Recorder::ended`] was told. The items are those that the launches name.
     #[must_use]
-    pub fn into_trace(self, streams: Vec<StreamSpec>, kernels: Vec<Kernel>, copies: Vec<Copy>) -> Trace {
-        Trace { streams, kernels, copies, ..self.trace }
+    pub fn into_trace(self, items: Items) -> Trace {
+        Trace { items, ..self.trace }
     }
 
     /// Makes room for `launches` kernel launches of one wave each.
@@ -91,6 +90,7 @@ impl Recorder {
         trace.parts.clear();
         trace.stretches.clear();
         trace.waits.clear();
+        trace.awaited.clear();
         self.stretch = (NO_STRETCH, 0);
     }
 
@@ -98,6 +98,11 @@ impl Recorder {
     pub fn launched(&mut self, operation: OperationId, launch: &Launch) {
         debug_assert_eq!(operation.0 as usize, self.trace.operations.len());
         self.trace.operations.push(OperationRecord::new(launch.kind, launch.stream, launch.origin, launch.at));
+    }
+
+    /// A wait for an event, just submitted, is for that record of it.
+    pub fn awaits(&mut self, operation: OperationId, record: OperationId) {
+        self.trace.awaited.push((operation, record));
     }
 
     /// It reached the head of its stream queue.

@@ -5,6 +5,7 @@ use serde::Serialize;
 /// A published scheduling rule that can make an operation wait.
 ///
 /// G, X, R, C, A and N rules: Amert et al., RTSS 2017, sections III and IV. `Channel`: Bakita and Anderson, RTAS 2024.
+/// E2: the CUDA runtime's description of `cudaStreamWaitEvent`. L1 and L2 are parameters of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum Rule {
@@ -30,11 +31,17 @@ pub enum Rule {
     N2,
     /// Every hardware channel is taken by another stream.
     Channel,
+    /// What comes after a wait for an event waits until the event is recorded.
+    E2,
+    /// A kernel or copy goes on only when the device's launch latency has passed since its launch.
+    L1,
+    /// A kernel goes on only when the device's gap has passed since the kernel before it in its stream completed.
+    L2,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::G2,
         Self::C1,
         Self::X1,
@@ -46,6 +53,9 @@ impl Rule {
         Self::N1,
         Self::N2,
         Self::Channel,
+        Self::E2,
+        Self::L1,
+        Self::L2,
     ];
 
     /// The name as published.
@@ -63,6 +73,9 @@ impl Rule {
             Self::N1 => "N1",
             Self::N2 => "N2",
             Self::Channel => "channel",
+            Self::E2 => "E2",
+            Self::L1 => "L1",
+            Self::L2 => "L2",
         }
     }
 
@@ -75,7 +88,9 @@ impl Rule {
             Self::N1 => "until an earlier operation of a blocking stream completes:",
             Self::N2 => "until an earlier operation of the NULL stream completes:",
             Self::C2 => "until its copy engine is idle, which serves",
-            Self::R2 | Self::R3 | Self::Registers | Self::Channel => "behind",
+            Self::L1 => "until the launch latency is over",
+            Self::L2 => "until the gap behind the kernel before it in its stream is over",
+            Self::R2 | Self::R3 | Self::Registers | Self::Channel | Self::E2 => "behind",
         }
     }
 
@@ -85,14 +100,16 @@ impl Rule {
             Self::N1 => Some(Varying::StreamQueues),
             Self::A2 => Some(Varying::EeQueues),
             Self::R2 | Self::R3 | Self::Registers => Some(Varying::Sms),
-            Self::G2 | Self::C1 | Self::X1 | Self::C2 | Self::N2 | Self::Channel => None,
+            Self::G2 | Self::C1 | Self::X1 | Self::C2 | Self::N2 | Self::Channel | Self::E2 | Self::L1 | Self::L2 => {
+                None
+            }
         }
     }
 
     /// Whether it holds the head of a stream queue for a time that the run notes, rather than an operation in an EE or
     /// CE queue.
     pub(super) const fn is_noted_in_stream(self) -> bool {
-        matches!(self, Self::Channel)
+        matches!(self, Self::Channel | Self::L1 | Self::L2)
     }
 }
 

@@ -123,9 +123,6 @@ fn settle(
 fn held(trace: &Trace, present: &Present<'_>, id: OperationId, at: Instant) -> Option<Held> {
     let wait = trace.held_at(id, at)?;
     let cause = present.cause(id, wait.rule);
-    let behind = match cause {
-        Some(Cause::Behind(queue)) => present.head(queue),
-        _ => None,
-    };
+    let behind = cause.as_ref().and_then(Cause::queue).and_then(|queue| present.head(queue));
     Some(Held { operation: id, rule: wait.rule, since: wait.from, cause, behind })
 }

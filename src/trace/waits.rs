@@ -34,16 +34,23 @@ impl Trace {
         let Some(record) = self.operations.get(operation.0 as usize) else { return Vec::new() };
         let first = self.waits.partition_point(|(other, _)| *other < operation.0);
         let noted = self.waits[first..].iter().take_while(|(other, _)| *other == operation.0).map(|(_, wait)| *wait);
-        let (channel, head): (Vec<Wait>, Vec<Wait>) = noted.partition(|wait| wait.rule.is_noted_in_stream());
+        let (in_stream, head): (Vec<Wait>, Vec<Wait>) = noted.partition(|wait| wait.rule.is_noted_in_stream());
+        let (channel, mut own): (Vec<Wait>, Vec<Wait>) =
+            in_stream.into_iter().partition(|wait| wait.rule == Rule::Channel);
+        let reached_head = record.reached_head;
+        if let Some(awaited) = self.awaited_by(operation).and_then(|other| self.operations.get(other.0 as usize)) {
+            own.push(Wait { rule: Rule::E2, from: reached_head, to: awaited.finish.max(reached_head) });
+        }
 
         let is_copy = matches!(record.kind, OperationKind::Copy(_));
         let queue_rule = if is_copy { Rule::C1 } else { Rule::G2 };
         let null_rule = if record.stream == StreamId::NULL { Rule::N1 } else { Rule::N2 };
+        // What holds it by itself is named first; what then still holds it is the NULL stream, or blocking streams.
+        let held_by_others = own.last().map_or(reached_head, |wait| wait.to);
         let passed_null = channel.first().map_or(record.queued, |wait| wait.from);
-        let mut waits = vec![
-            Wait { rule: queue_rule, from: record.launched, to: record.reached_head },
-            Wait { rule: null_rule, from: record.reached_head, to: passed_null },
-        ];
+        let mut waits = vec![Wait { rule: queue_rule, from: record.launched, to: reached_head }];
+        waits.extend(own);
+        waits.push(Wait { rule: null_rule, from: held_by_others, to: passed_null });
         waits.extend(channel);
         match record.kind {
             OperationKind::Kernel(_) => {
@@ -53,7 +60,7 @@ impl Trace {
             OperationKind::Copy(_) => {
                 waits.push(Wait { rule: Rule::C2, from: record.queued, to: record.first_start });
             }
-            OperationKind::Memset => {}
+            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => {}
         }
         waits.retain(|wait| wait.from < wait.to);
         // Another rule may have held it between two rounds of one instant.

@@ -1,10 +1,11 @@
 //! Streams, kernels and copies that a device takes.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::{BlockTime, Copy, CopyId, Kernel, KernelId, StreamId, StreamSpec};
+use super::{BlockTime, Copy, CopyId, EventId, Kernel, KernelId, StreamId, StreamSpec};
 use crate::device::{BlockDemand, DemandError, Device, SmMask};
 use crate::time::Duration;
 
@@ -40,8 +41,8 @@ pub enum WorkloadError {
     /// A copy longer than time itself.
     #[error("the copy takes longer than 2^64 ns")]
     CopyTooLong,
-    /// More streams, kernels or copies than 32 bits count.
-    #[error("more than 4294967295 streams, kernels or copies")]
+    /// More streams, events, kernels or copies than 32 bits count.
+    #[error("more than 4294967295 streams, events, kernels or copies")]
     TooMany,
 }
 
@@ -191,13 +192,28 @@ fn check_mask(mask: Option<SmMask>, device: &Device) -> Result<(), WorkloadError
     }
 }
 
-/// A device with the streams, kernels and copies that were checked against it. Stream 0 is the NULL stream.
+/// A device with its events, and with the streams, kernels and copies that were checked against it. Stream 0 is the NULL stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
     device: Device,
     streams: Vec<CheckedStream>,
+    /// Their names.
+    events: Vec<Arc<str>>,
     kernels: Vec<CheckedKernel>,
     copies: Vec<CheckedCopy>,
+}
+
+/// What a catalogue names, as plain data.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Items {
+    /// Streams, by [`StreamId`].
+    pub streams: Vec<StreamSpec>,
+    /// Names of the events, by [`EventId`].
+    pub events: Vec<Arc<str>>,
+    /// Kernels, by [`KernelId`].
+    pub kernels: Vec<Kernel>,
+    /// Copies, by [`CopyId`].
+    pub copies: Vec<Copy>,
 }
 
 impl Catalogue {
@@ -205,7 +221,7 @@ impl Catalogue {
     #[must_use]
     pub fn new(device: Device) -> Self {
         let streams = vec![CheckedStream::null(&device)];
-        Self { device, streams, kernels: Vec::new(), copies: Vec::new() }
+        Self { device, streams, events: Vec::new(), kernels: Vec::new(), copies: Vec::new() }
     }
 
     /// The same streams, kernels and copies, checked against another device.
@@ -213,7 +229,7 @@ impl Catalogue {
     /// # Errors
     /// [`WorkloadError`] if that device does not take one of them.
     pub fn on(&self, device: Device) -> Result<Self, WorkloadError> {
-        let mut other = Self::new(device);
+        let mut other = Self { events: self.events.clone(), ..Self::new(device) };
         for stream in &self.streams[1..] {
             other.add_stream(stream.spec.clone())?;
         }
@@ -238,6 +254,12 @@ impl Catalogue {
         &self.streams
     }
 
+    /// Names of the events, by [`EventId`].
+    #[must_use]
+    pub fn events(&self) -> &[Arc<str>] {
+        &self.events
+    }
+
     /// Kernels, by [`KernelId`].
     #[must_use]
     pub fn kernels(&self) -> &[CheckedKernel] {
@@ -257,6 +279,16 @@ impl Catalogue {
     pub fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, WorkloadError> {
         let id = StreamId(next(self.streams.len())?);
         self.streams.push(CheckedStream::new(spec, &self.device)?);
+        Ok(id)
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    /// [`WorkloadError::TooMany`].
+    pub fn add_event(&mut self, name: Arc<str>) -> Result<EventId, WorkloadError> {
+        let id = EventId(next(self.events.len())?);
+        self.events.push(name);
         Ok(id)
     }
 
@@ -294,11 +326,12 @@ impl Catalogue {
         self.copies.clear();
     }
 
-    /// Streams, kernels and copies as plain data.
-    pub(crate) fn into_parts(self) -> (Vec<StreamSpec>, Vec<Kernel>, Vec<Copy>) {
+    /// Streams, events, kernels and copies as plain data.
+    pub(crate) fn into_items(self) -> Items {
         let streams = self.streams.into_iter().map(|stream| stream.spec).collect();
         let kernels = self.kernels.into_iter().map(Kernel::from).collect();
-        (streams, kernels, self.copies.into_iter().map(|copy| copy.copy).collect())
+        let copies = self.copies.into_iter().map(|copy| copy.copy).collect();
+        Items { streams, events: self.events, kernels, copies }
     }
 
     /// Changes how long a copy holds its engine. An unknown copy is passed over.
@@ -309,11 +342,12 @@ impl Catalogue {
         }
     }
 
-    /// The same device and streams, without kernels and copies.
+    /// The same device, streams and events, without kernels and copies.
     #[must_use]
     pub fn without_work(&self) -> Self {
-        let (device, streams) = (self.device.clone(), self.streams.clone());
-        Self { device, streams, kernels: Vec::new(), copies: Vec::new() }
+        let Self { device, streams, events, .. } = self;
+        let (device, streams, events) = (device.clone(), streams.clone(), events.clone());
+        Self { device, streams, events, kernels: Vec::new(), copies: Vec::new() }
     }
 
     /// The mask that holds for a kernel in a stream: a kernel's own replaces its stream's.

@@ -44,6 +44,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("hosts/run_tasks.rs", &["tasks run"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("report/application_table.rs", &["evr"]),
+    ("report/blame.rs", &["simulate"]),
     ("report/findings.rs", &["audit"]),
     ("report/table.rs", &["simulate"]),
     ("report/verdicts.rs", &["analyze"]),

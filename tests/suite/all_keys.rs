@@ -9,16 +9,17 @@ pub(crate) const NATIVE: &str = r#"{
                "registers_per_thread": 16, "sm_mask": "0x2"},
         "K2": {"blocks": [3], "threads": 32, "duration": {"best": "0.5 s", "worst": "1e3 ms"}}},
     "streams": [
-        {"name": "S1", "priority": -1, "blocking": true, "sm_mask": "~0x1", "release": "1 ms", "period": "2 s",
+        {"name": "S1", "priority": -1, "blocking": true, "sm_mask": "~0x1", "release": "1 ms", "period": "2 s", "jitter": "1 ms",
          "jobs": 2, "deadline": "1 s", "operations": [
             {"kernel": "K1"}, {"copy": "host-to-device", "bytes": 8, "duration": "1 us"},
-            {"copy": "device-to-device", "duration": "1 us"}, {"memset": 9}]},
+            {"copy": "device-to-device", "duration": "1 us"}, {"memset": 9}, {"record": "E"}, {"wait": "E"}]},
         {"name": "S2"}, {"name": "NULL", "operations": [{"kernel": "K2"}]}],
     "hosts": [
-        {"name": "H1", "release": "5 ns", "iterations": 2, "time_limit": "4 s", "period": "1 s", "deadline": "1 s",
-         "barrier": "B", "steps": [
+        {"name": "H1", "release": "5 ns", "iterations": 2, "time_limit": "4 s", "period": "1 s", "jitter": "2 ms",
+         "deadline": "1 s", "barrier": "B", "steps": [
             {"launch": "K2", "stream": "S2"}, {"copy": "device-to-host", "bytes": 7, "stream": "NULL"},
-            {"memset": 3, "stream": "S2"}, {"synchronize": "S2"}, {"synchronize": "device"}, {"synchronize": "last"},
+            {"memset": 3, "stream": "S2"}, {"wait": "E", "stream": "S2"}, {"record": "F", "stream": "S2"},
+            {"synchronize_event": "F"}, {"synchronize": "S2"}, {"synchronize": "device"}, {"synchronize": "last"},
             {"sleep": "0 s"}, {"barrier": "C"}, {"repeat": 2, "steps": [{"launch": "K2", "stream": "S2"}]}]},
         {"name": "H2", "barrier": "B", "steps": [{"barrier": "C"}]}],
     "expected": {"source": "nobody", "tolerance": "1 ms", "kernels": [

@@ -9,6 +9,8 @@ use gpusched::time::Instant;
 use gpusched::workload::{BlockTime, KernelId, Placement};
 use proptest::prelude::*;
 
+use crate::campaign::campaign;
+
 const MS: u64 = 1_000_000;
 
 fn tx2() -> Device {
@@ -354,21 +356,12 @@ proptest! {
     }
 }
 
-/// `cargo test --release --test suite -- --ignored long_campaign --nocapture`; `GPUSCHED_CASES` sets the number of
-/// scenarios, each run eight times: under four placements, as stated and with shorter blocks.
+/// Each scenario is run eight times: under four placements, as stated and with shorter blocks.
 #[test]
 #[ignore = "a long campaign"]
 fn long_campaign_no_shorter_run_finishes_after_safe_finish() {
-    let cases = std::env::var("GPUSCHED_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(125_000);
-    let ratios = std::cell::RefCell::new(Vec::new());
-    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    proptest!(config, |(sample in anything(), seed in any::<u64>())| {
-        ratios.borrow_mut().extend(safe_ratios(&sample, seed)?);
-    });
-    let mut ratios = ratios.into_inner();
-    ratios.sort_by(f64::total_cmp);
-    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
-    println!("{} responses: bound / observed mean {mean:.2}, median {:.2}", ratios.len(), ratios[ratios.len() / 2]);
+    let strategy = (anything(), any::<u64>());
+    println!("{}", campaign("safe_finish_ns", 125_000, &strategy, |(sample, seed)| safe_ratios(&sample, seed)));
 }
 
 #[test]

@@ -94,6 +94,30 @@ fn several_kernels_in_one_stream_are_said() {
 }
 
 #[test]
+fn waits_for_events_are_said_and_are_precedence_to_the_bound() {
+    let streams = r#"{"name": "S", "operations": [{"kernel": "A"}, {"record": "E"}]},
+                     {"name": "T", "operations": [{"wait": "E"}, {"kernel": "B"}]}"#;
+    let scenario = scenario(ALIKE, ALIKE, streams);
+    departs(&scenario, Departure::Events);
+    let analysis = analyse(&scenario).expect("it runs");
+    let finishes: Vec<_> = analysis.kernels.iter().map(|kernel| kernel.finish_ns.expect("it finishes")).collect();
+    assert!(finishes[0] < finishes[1], "B waits for A: {finishes:?}");
+    let safe: Vec<_> = analysis.kernels.iter().map(|kernel| kernel.safe_finish_ns.expect("it is bounded")).collect();
+    assert!(safe[1] >= finishes[1], "{safe:?}");
+}
+
+#[test]
+fn launch_latencies_are_said_and_have_no_safe_finish() {
+    let scenario = scenario(ALIKE, ALIKE, TWO_STREAMS);
+    let device = scenario.device().with(|spec| spec.launch_latency = gpusched::time::Duration::from_ns(1));
+    let scenario = Scenario { catalogue: scenario.catalogue.on(device.expect("a GPU")).expect("it fits"), ..scenario };
+    departs(&scenario, Departure::Latencies);
+    let analysis = analyse(&scenario).expect("it runs");
+    assert!(analysis.kernels.iter().all(|kernel| kernel.safe_finish_ns.is_none()));
+    assert!(analysis.notes.iter().any(|note| note.contains("launch latencies")), "{:?}", analysis.notes);
+}
+
+#[test]
 fn more_streams_than_channels_are_said_and_have_no_safe_finish() {
     let mut scenario = scenario(ALIKE, ALIKE, TWO_STREAMS);
     let device = scenario.device().with(|spec| spec.channels = Some(1)).expect("it is a GPU");

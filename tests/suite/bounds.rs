@@ -179,6 +179,32 @@ fn launches_that_depend_on_completions_have_no_bound_but_are_searched() {
 }
 
 #[test]
+fn a_host_that_waits_at_the_end_of_an_iteration_has_bounds_if_it_is_in_time_for_the_next() {
+    // Two waves of 4 ms. G, at 3 ms and only once, fills the GPU for 5 ms: F's second wave may have to wait for it.
+    let text = |period: u32| {
+        format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "in time",
+                "kernels": {{"F": {{"blocks": 16, "threads": 512, "duration": "4 ms"}},
+                             "G": {{"blocks": 8, "threads": 512, "duration": "5 ms"}}}},
+                "streams": [{{"name": "S"}}, {{"name": "T", "priority": -1, "release": "3 ms", "operations": [{{"kernel": "G"}}]}}],
+                "hosts": [{{"name": "H", "period": "{period} ms", "iterations": 3, "deadline": "13 ms", "steps": [
+                    {{"launch": "F", "stream": "S"}}, {{"synchronize": "S"}}, {{"synchronize": "last"}}]}}]}}"#
+        )
+    };
+    let of = |period: u32| {
+        let scenario =
+            Scenario::from_json("in-time.json", &text(period), &ReadOptions::default()).expect("it is sound");
+        let verdicts = judged(&scenario, &SearchOptions::default());
+        let bounds: Vec<_> = rows(&verdicts).iter().filter(|row| row.0 == "H").map(|row| row.2).collect();
+        (bounds, verdicts.refusal.is_some())
+    };
+    let (bounds, refused) = of(20);
+    assert!(!refused && bounds[0] >= Some(13.0) && bounds[1..] == [Some(8.0); 2], "{bounds:?}");
+    // The first may end after the second is due.
+    assert_eq!(of(12), (vec![None; 3], true));
+}
+
+#[test]
 fn a_search_finds_the_same_whatever_the_number_of_threads() {
     let sample = random::Sample::example();
     let run = |threads: usize| {

@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 use gpusched::analysis::{SearchOptions, Verdict, Watch, judge};
 use gpusched::hosts::{DeadlineOutcome, Run, simulate};
 use gpusched::report::timeline::{LegendSymbol, Timeline, TimelineOptions};
-use gpusched::report::{HtmlTimeline, PerfettoRun, Summary, perfetto_trace};
+use gpusched::report::{
+    self, HtmlTimeline, PerfettoRun, Summary, bounded_responses, bounded_responses_json, perfetto_trace,
+};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use proptest::prelude::*;
@@ -140,6 +142,16 @@ fn the_example_of_readme_has_the_responses_computed_by_hand() {
         ("lidar", ms(9), ms(9), Some(Verdict::Proven)),
     ];
     assert_eq!(known, expected);
+    // The sums: two frames of 8 and 13 ms, one scan of 9 ms, and the bound on all jobs of each.
+    let rows = bounded_responses(report::responses(&scenario, &jobs), &verdicts.jobs);
+    let sums: Vec<_> = rows.iter().map(|row| (row.jobs, row.min_ns, row.max_ns, row.bound_ns, row.misses)).collect();
+    assert_eq!(sums, [(2, ms(8), ms(13), ms(13), Some(1)), (1, ms(9), ms(9), ms(9), Some(0))]);
+    let document = bounded_responses_json(&rows).expect("it can be written");
+    assert_eq!((&document[0]["mean_ns"], &document[0]["bound_ns"]), (&json!(10_500_000), &json!(13_000_000)));
+    let mut unknown = verdicts.jobs;
+    unknown[0].bound_ns = None;
+    let rows = bounded_responses(report::responses(&scenario, &jobs), &unknown);
+    assert_eq!(rows[0].bound_ns, None, "one job without a bound, and there is none on all");
 }
 
 proptest! {

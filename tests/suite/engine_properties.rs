@@ -9,8 +9,8 @@ use gpusched::hosts::{ProgramHost, Run, make_known, simulate, simulate_with};
 use gpusched::report::{State, Summary};
 use gpusched::scenario::{HostThread, Scenario, Step};
 use gpusched::time::{Duration, Instant};
-use gpusched::trace::{Block, OperationRecord, Part, Rule};
-use gpusched::workload::{OperationId, OperationKind, Placement};
+use gpusched::trace::{Block, OperationRecord, Part, Rule, blame};
+use gpusched::workload::{OperationId, Placement};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -49,7 +49,7 @@ fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCa
         prop_assert_eq!(record.launched().as_ns(), wanted.launched, "launch of operation {}", index);
         prop_assert_eq!(ns(record.reached_head()), wanted.reached_head, "operation {} at its stream's head", index);
         prop_assert_eq!(ns(record.finish()), wanted.finish, "finish of operation {}", index);
-        if record.kind != OperationKind::Memset {
+        if !record.kind.is_instant() {
             prop_assert_eq!(ns(record.queued()), wanted.queued, "operation {} queued", index);
             prop_assert_eq!(ns(record.first_start()), wanted.first_start, "first start of operation {}", index);
         }
@@ -290,6 +290,7 @@ proptest! {
             iterations: Some(200),
             time_limit: None,
             period: None,
+            jitter: Duration::ZERO,
             deadline: None,
             barrier: None,
             steps: vec![Step::Sleep(Duration::from_ns(pause))],
@@ -320,7 +321,7 @@ fn the_random_scenarios_reach_every_rule_and_skip_cycles() {
         let plain = simulate_with(&scenario, GpuOptions { skip_cycles: false, ..options(&scenario) });
         with_stretches += u32::from(plain.expect("it runs").trace.waves() > run.trace.waves());
     }
-    let all = ["A2", "C1", "C2", "G2", "N1", "N2", "R2", "R3", "X1", "channel", "registers"];
+    let all = ["A2", "C1", "C2", "E2", "G2", "L1", "L2", "N1", "N2", "R2", "R3", "X1", "channel", "registers"];
     assert!(rules.iter().eq(&all), "{rules:?}");
     assert!(with_stretches >= 40, "{with_stretches} of 400");
 }
@@ -335,6 +336,41 @@ proptest! {
     ) {
         for scenario in [small, large] {
             agrees(&simulate(&scenario)?, &reference::run(&scenario), true)?;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
+    fn blame_divides_the_wait_of_every_operation_and_keeps_its_rules(Case(scenario) in scenario(Limits::ALL)) {
+        let trace = simulate(&scenario)?.trace;
+        let parts = blame(&trace, scenario.device());
+        for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
+            let start = record.first_start().unwrap_or(trace.end());
+            let own: Vec<_> = parts.iter().filter(|part| part.operation == id).collect();
+            let mut at = record.launched();
+            for part in &own {
+                prop_assert!(part.from == at && part.from < part.to, "{:?}", part);
+                at = part.to;
+                let Some(other) = part.blocking else { continue };
+                let blocking = &trace.operations()[other.0 as usize];
+                prop_assert!(other != id && !blocking.kind.is_instant(), "{:?}", part);
+                let there = blocking.launched() <= part.from && blocking.finish().is_none_or(|end| part.to <= end);
+                prop_assert!(there, "{:?} is not there: {:?}", blocking, part);
+            }
+            prop_assert_eq!(at, start.max(record.launched()), "all of the wait of {:?}", id);
+            let rules = |waits: &mut dyn Iterator<Item = (Rule, Instant, Instant)>| {
+                let mut sums: BTreeMap<Rule, u64> = BTreeMap::new();
+                for (rule, from, to) in waits.filter(|(_, from, to)| from < to) {
+                    *sums.entry(rule).or_default() += to.since(from).as_ns();
+                }
+                sums
+            };
+            let waits = trace.waits(id);
+            let told = rules(&mut waits.iter().map(|wait| (wait.rule, wait.from, wait.to.min(start))));
+            prop_assert_eq!(rules(&mut own.iter().map(|part| (part.rule, part.from, part.to))), told);
         }
     }
 }

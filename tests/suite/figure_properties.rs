@@ -75,6 +75,7 @@ fn scenario(launches: &[Launch], placement: Placement, device: &str) -> Scenario
             iterations: Some(launch.iterations),
             time_limit: None,
             period: None,
+            jitter: Duration::ZERO,
             deadline: None,
             barrier: None,
             steps: vec![Step::Launch(kernel, stream), Step::SynchronizeStream(stream)],

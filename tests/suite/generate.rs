@@ -4,7 +4,9 @@
 use gpusched::device::{BlockShape, CopyDirection, Device, DeviceSpec, SmMask, SmOrder};
 use gpusched::scenario::{BarrierId, HostThread, Scenario, Step};
 use gpusched::time::Duration;
-use gpusched::workload::{BlockTime, Catalogue, Copy, CopyId, Kernel, KernelId, Placement, StreamId, StreamSpec};
+use gpusched::workload::{
+    BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, Placement, StreamId, StreamSpec,
+};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -24,7 +26,8 @@ fn own_device() -> impl Strategy<Value = Device> {
     let limits = (1_u32..=6, 1_u32..=2, select(vec![256_u32, 512, 1000, 2048]), 2_u32..=70, 1_u32..=9);
     let shared = (select(vec![1_u32, 100, 256]), select(vec![0_u32, 50]), 600_u32..5_000);
     let rest = (1_u32..=3, option::weighted(0.4, 1_u32..=3), 1_u32..=4, 0_u64..3, 0_usize..4, any::<bool>());
-    (limits, shared, rest).prop_map(|(limits, shared, rest)| {
+    let latency = || prop_oneof![2 => Just(0_u64), 1 => 1_u64..4];
+    (limits, shared, rest, (latency(), latency())).prop_map(|(limits, shared, rest, (launch_latency, kernel_gap))| {
         let mut device = DeviceSpec::clone(&builtin("tx2"));
         let (sms, sms_per_tpc, threads, warps, blocks) = limits;
         "own".clone_into(&mut device.name);
@@ -40,6 +43,7 @@ fn own_device() -> impl Strategy<Value = Device> {
             device.per_sm.registers = 10_000;
             device.per_block.registers = 10_000;
         }
+        (device.launch_latency, device.kernel_gap) = (ns(launch_latency), ns(kernel_gap));
         device.copy.engines = rest.0;
         device.channels = rest.1;
         device.priority_levels = rest.2;
@@ -76,6 +80,7 @@ impl std::fmt::Debug for Case {
         let device = scenario.device();
         write!(f, "{} with {} SMs in TPCs of {}, {:?}", device.name, device.sms, device.sms_per_tpc, device.sm_order)?;
         write!(f, ", {:?}, {:?}, {:?}", device.per_sm, device.shared_memory_allocation, device.copy)?;
+        write!(f, ", latencies {:?} {:?}", device.launch_latency, device.kernel_gap)?;
         writeln!(f, ", channels {:?}, {:?}, horizon {:?}", device.channels, scenario.placement, scenario.horizon)?;
         for (index, stream) in scenario.streams().iter().enumerate() {
             let kind = if stream.blocking { "blocking" } else { "non-blocking" };
@@ -160,13 +165,16 @@ fn mask_for((bits, inverted): (u8, bool), device: &Device) -> Option<SmMask> {
     SmMask::parse(&text).ok().filter(|mask| !mask.leaves_none(device))
 }
 
+/// Events that steps record and wait for.
+const EVENTS: u32 = 3;
+
 /// A step before it is fitted to a scenario: what, and two numbers for it.
 type RawStep = (u8, u32, u32, u64);
 /// A thread likewise: release, iterations, time limit, period, barrier, steps.
 type RawThread = (u64, u64, Option<u64>, Option<u64>, bool, Vec<RawStep>);
 
 fn raw_thread() -> impl Strategy<Value = RawThread> {
-    let step = (0_u8..24, any::<u32>(), any::<u32>(), 0_u64..8);
+    let step = (0_u8..30, any::<u32>(), any::<u32>(), 0_u64..8);
     let release = prop_oneof![Just(0_u64), 0_u64..12];
     let period = option::weighted(0.3, 0_u64..12);
     (release, 0_u64..4, option::weighted(0.3, 0_u64..15), period, any::<bool>(), vec(step, 1..9))
@@ -189,6 +197,9 @@ fn thread(raw: RawThread, index: usize, streams: u32, kernels: u32, copies: u32,
             19..=20 => Step::Sleep(ns(number)),
             21 if barrier => Step::Barrier(BarrierId(0)),
             22 if !steps.is_empty() => repeat(&steps, a as usize, number),
+            24..=25 => Step::Record(EventId(a % EVENTS), stream),
+            26..=28 => Step::Wait(EventId(a % EVENTS), stream),
+            29 => Step::SynchronizeEvent(EventId(a % EVENTS)),
             _ => Step::Launch(KernelId(a % kernels), StreamId::NULL),
         });
     }
@@ -203,6 +214,7 @@ fn thread(raw: RawThread, index: usize, streams: u32, kernels: u32, copies: u32,
         iterations: (!unlimited).then_some(iterations),
         time_limit: time_limit.map(ns),
         period: period.map(ns),
+        jitter: Duration::ZERO,
         deadline: None,
         barrier: (barrier && at_barrier).then_some(BarrierId(0)),
         steps,
@@ -253,6 +265,9 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
             let mut catalogue = Catalogue::new(device);
             for stream in specs {
                 catalogue.add_stream(stream).expect("the device takes it");
+            }
+            for event in 0..EVENTS {
+                catalogue.add_event(format!("E{event}").into()).expect("few");
             }
             for kernel in kernels {
                 catalogue.add_kernel(kernel).expect("the device takes it");

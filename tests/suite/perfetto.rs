@@ -190,7 +190,7 @@ fn shows_the_run(scenario: &Scenario, shown: &Shown) -> Result<(), TestCaseError
         prop_assert_eq!(told, changes);
     }
     let mut queues: BTreeMap<(String, u64), i64> = BTreeMap::new();
-    let ids = (0..).zip(trace.operations()).filter(|(_, record)| record.kind != OperationKind::Memset);
+    let ids = (0..).zip(trace.operations()).filter(|(_, record)| !record.kind.is_instant());
     for (id, record) in ids {
         let Some(queued) = record.queued() else { continue };
         let (category, span) = (queue_of(scenario, trace, record), (queued.as_ns(), record.last_start()));

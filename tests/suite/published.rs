@@ -10,7 +10,8 @@ use gpusched::time::Instant;
 use gpusched::workload::Placement;
 
 /// Every file, by its path below `scenarios/` without `.json`; each has a test of its own below.
-const FIGURES: [&str; 23] = [
+const FIGURES: [&str; 24] = [
+    "events/double-buffering",
     "ospert2017/figure-4",
     "ospert2017/figure-5",
     "ospert2017/figure-6",
@@ -112,6 +113,7 @@ macro_rules! figures {
 }
 
 figures! {
+    events_double_buffering: "events/double-buffering",
     ospert_2017_figure_4: "ospert2017/figure-4",
     ospert_2017_figure_5: "ospert2017/figure-5",
     ospert_2017_figure_6: "ospert2017/figure-6",
@@ -158,8 +160,8 @@ fn kernels_of_equal_blocks_finish_at_the_same_times_wherever_their_blocks_go() {
             }
         }
     }
-    // All eleven of the thesis, OSPERT's figures 4 and 5, and RTSS' figures 6 and 7.
-    assert_eq!(tried, 15);
+    // All eleven of the thesis, OSPERT's figures 4 and 5, RTSS' figures 6 and 7, and the one with events.
+    assert_eq!(tried, 16);
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(crate) fn run(scenario: &Scenario) -> Outcome {
     let mut threads = Threads::new(&scenario.threads);
     let mut end = 0;
     loop {
-        let next = gpu.next_completion().into_iter().chain(threads.next_wake()).min();
+        let next = gpu.next_completion().into_iter().chain(gpu.next_end_of_latency()).chain(threads.next_wake()).min();
         let Some(next) = next else { break };
         if next > horizon {
             gpu.note_waits_until(horizon);
@@ -37,6 +37,8 @@ pub(crate) fn run(scenario: &Scenario) -> Outcome {
         gpu.note_waits_until(next);
         gpu.now = next;
         end = next;
+        // Launch latencies and gaps that end now.
+        gpu.promote();
         loop {
             gpu.complete_what_is_due();
             threads.act(&mut gpu);

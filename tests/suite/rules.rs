@@ -55,6 +55,7 @@ fn thread(release_ms: u64, steps: Vec<Step>) -> HostThread {
         iterations: Some(1),
         time_limit: None,
         period: None,
+        jitter: Duration::ZERO,
         deadline: None,
         barrier: None,
         steps,

@@ -9,20 +9,28 @@ use gpusched::scenario::Scenario;
 use gpusched::time::Duration;
 use proptest::prelude::*;
 use response_time_analysis::arrival;
-use response_time_analysis::demand::RBF;
+use response_time_analysis::demand::{self, RBF};
+use response_time_analysis::fifo;
 use response_time_analysis::fixed_priority::fully_nonpreemptive::{TaskUnderAnalysis, dedicated_uniproc_rta};
 use response_time_analysis::time::{Duration as Ticks, Service};
 use response_time_analysis::wcet::Scalar;
 
 use crate::bounds::{processors, scenario, tx2};
+use crate::campaign::campaign;
 
-/// A task of one block: (C, T, priority) with 0 the highest; in ns.
+/// A task: (C, T, priority) with 0 the highest; in ns.
 type Task = (u64, u64, i32);
 
+/// Each task one block on one SM, which it fills.
 fn processor_tasks(tasks: &[Task]) -> Scenario {
+    filling_tasks(1, tasks)
+}
+
+/// Each task one kernel with a block for each SM, which that fills.
+fn filling_tasks(sms: u32, tasks: &[Task]) -> Scenario {
     let kernels: Vec<String> = (0..)
         .zip(tasks)
-        .map(|(n, (c, _, _))| format!(r#""K{n}": {{"blocks": 1, "threads": 1024, "duration": "{c} ns"}}"#))
+        .map(|(n, (c, _, _))| format!(r#""K{n}": {{"blocks": {sms}, "threads": 1024, "duration": "{c} ns"}}"#))
         .collect();
     let streams: Vec<String> = (0..)
         .zip(tasks)
@@ -33,7 +41,7 @@ fn processor_tasks(tasks: &[Task]) -> Scenario {
             )
         })
         .collect();
-    scenario(&kernels.join(", "), &streams.join(", "), &processors(1))
+    scenario(&kernels.join(", "), &streams.join(", "), &processors(sms))
 }
 
 fn bounds(scenario: &Scenario, jitter: &[Duration]) -> Result<Vec<u64>, SporadicRefusal> {
@@ -79,8 +87,39 @@ fn by_the_crate(tasks: &[Task], index: usize) -> Option<u64> {
     Some(u64::from(bound))
 }
 
+/// The bound of the crate on all tasks of one queue, if that is within every period.
+fn fifo_by_the_crate(tasks: &[Task]) -> Option<Vec<u64>> {
+    let all: Vec<_> = tasks.iter().map(rbf).collect();
+    let bound = u64::from(fifo::dedicated_uniproc_rta(&demand::Slice::of(&all), Ticks::from(1_000_000)).ok()?);
+    tasks.iter().all(|task| bound <= task.1).then(|| vec![bound; tasks.len()])
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn one_queue_has_the_bounds_of_the_crate_on_one_sm_and_for_kernels_that_fill_two(
+        drawn in prop::collection::vec((1_u64..40, 20_u64..400), 1..6),
+    ) {
+        let tasks: Vec<Task> = drawn.iter().map(|&(c, t)| (c, t, 3)).collect();
+        let crates = fifo_by_the_crate(&tasks);
+        for sms in [1, 2] {
+            prop_assert_eq!(bounds(&filling_tasks(sms, &tasks), &[]).ok(), crates.clone(), "{} SMs", sms);
+        }
+    }
+
+    /// What the crate computes is taken by some run; so a bound below it would be wrong.
+    #[test]
+    fn kernels_that_fill_two_sms_have_no_bounds_below_those_of_the_crate_with_fixed_priorities(
+        drawn in prop::collection::vec((1_u64..40, 20_u64..400), 1..6),
+    ) {
+        let tasks: Vec<Task> = (0..).zip(&drawn).map(|(priority, &(c, t))| (c, t, priority)).collect();
+        let Ok(ours) = bounds(&filling_tasks(2, &tasks), &[]) else { return Ok(()) };
+        for (index, bound) in ours.into_iter().enumerate() {
+            let exact = by_the_crate(&tasks, index);
+            prop_assert!(exact.is_some_and(|exact| bound >= exact), "{index}: {bound} {exact:?}");
+        }
+    }
 
     #[test]
     fn one_processor_with_fixed_priorities_has_the_bounds_of_the_crate(
@@ -104,6 +143,42 @@ fn a_kernel_alone_takes_its_waves_and_the_jitter() {
     assert_eq!(bounds(&alone, &[Duration::from_ns(3_000_000)]), Ok(vec![7_000_000]));
 }
 
+/// Two streams of one job each 20 ms and 30 ms.
+fn two(kernels: &str, x: &str, y: &str) -> Scenario {
+    let streams = format!(
+        r#"{{"name": "x", "period": "20 ms", "jobs": 1, {x}}}, {{"name": "y", "period": "30 ms", "jobs": 1, {y}}}"#
+    );
+    scenario(kernels, &streams, &tx2())
+}
+
+const MS: u64 = 1_000_000;
+
+/// Each fills the GPU.
+const FULL: &str = r#""F": {"blocks": 8, "threads": 512, "duration": "4 ms"}, "G": {"blocks": 4, "threads": 1024, "duration": "6 ms"}"#;
+
+#[test]
+fn kernels_that_fill_the_gpu_wait_for_one_another_once() {
+    // The other one first, then the own: 6 + 4 ms and 4 + 6 ms.
+    let fifo = two(FULL, r#""operations": [{"kernel": "F"}]"#, r#""operations": [{"kernel": "G"}]"#);
+    assert_eq!(bounds(&fifo, &[]), Ok(vec![10 * MS; 2]));
+    // Before a job of high priority the other begins at least 1 ns earlier; the next but one comes too late for y.
+    let high = r#""priority": -1, "operations": [{"kernel": "F"}]"#;
+    let low = r#""priority": 0, "operations": [{"kernel": "G"}]"#;
+    assert_eq!(bounds(&two(FULL, high, low), &[]), Ok(vec![10 * MS - 1, 10 * MS]));
+    // A jitter of 1 ms is added to the own response; the next job of x still comes when all of y has begun.
+    let jitter = [Duration::from_ns(MS)];
+    assert_eq!(bounds(&two(FULL, high, low), &jitter), Ok(vec![11 * MS - 1, 10 * MS]));
+}
+
+#[test]
+fn copies_wait_for_copies_and_kernels_for_kernels() {
+    let copy = |ms: u64| format!(r#"{{"copy": "host-to-device", "duration": "{ms} ms"}}"#);
+    let x = format!(r#""operations": [{{"kernel": "F"}}, {}]"#, copy(2));
+    let y = format!(r#""operations": [{}]"#, copy(3));
+    // x: 4, then y's copy, then its own. y: the copy of x before it.
+    assert_eq!(bounds(&two(FULL, &x, &y), &[]), Ok(vec![9 * MS, 5 * MS]));
+}
+
 #[test]
 fn what_cannot_be_analysed_is_refused_with_the_reason() {
     let kernel = r#""K": {"blocks": 8, "threads": 512, "duration": "4 ms"}"#;
@@ -120,6 +195,10 @@ fn what_cannot_be_analysed_is_refused_with_the_reason() {
             "hosts": [{{"name": "H", "period": "50 ms", "iterations": 2, "steps": [
                 {{"launch": "K", "stream": "S"}}, {{"synchronize": "last"}}]}}]}}"#
     );
+    let hosts = Scenario::from_json("hosts.json", &text, &gpusched::scenario::ReadOptions::default()).expect("sound");
+    assert_eq!(bounds(&hosts, &[]), Ok(vec![4 * MS]), "a wait for the own work at the end changes nothing");
+    let text =
+        text.replace(r#"{"synchronize": "last"}]"#, r#"{"synchronize": "last"}, {"launch": "K", "stream": "S"}]"#);
     let hosts = Scenario::from_json("hosts.json", &text, &gpusched::scenario::ReadOptions::default()).expect("sound");
     assert_eq!(bounds(&hosts, &[]), Err(SporadicRefusal::NotAtRelease { thread: "H".to_owned() }));
 }
@@ -186,8 +265,9 @@ fn streams() -> impl Strategy<Value = Vec<Stream>> {
 }
 
 /// Bound / worst response found, of every stream; nothing if there are no bounds.
-fn ratios(streams: &[Stream], null: bool, seed: u64, runs: u64) -> Result<Vec<f64>, TestCaseError> {
-    let (scenario, jitter) = build(streams, null, &tx2());
+fn ratios(streams: &[Stream], null: bool, sms: u32, seed: u64, runs: u64) -> Result<Vec<f64>, TestCaseError> {
+    let device = tx2().with(|spec| (spec.sms, spec.sms_per_tpc) = (sms, 1)).expect("it is within the limits");
+    let (scenario, jitter) = build(streams, null, &device);
     let options = SearchOptions { seed, runs, ..SearchOptions::default() };
     let watch = Watch { stop: &AtomicBool::new(false), progress: &|_| {} };
     let verdicts = judge_sporadic(&scenario, &jitter, &options, watch).expect("it runs");
@@ -207,9 +287,9 @@ proptest! {
 
     #[test]
     fn no_phasing_is_above_the_bound_of_its_stream(
-        streams in streams(), null in prop::bool::weighted(0.15), seed in any::<u64>(),
+        streams in streams(), null in prop::bool::weighted(0.15), sms in 1_u32..=3, seed in any::<u64>(),
     ) {
-        ratios(&streams, null, seed, 32)?;
+        ratios(&streams, null, sms, seed, 32)?;
     }
 }
 
@@ -237,26 +317,13 @@ fn a_bad_phasing_is_found_with_its_witness() {
     assert_eq!(worst, high.worst_found_ns);
 }
 
-/// `cargo test --release --test suite -- --ignored long_campaign_of_sporadic --nocapture`; `GPUSCHED_CASES` sets the
-/// number of scenarios, each run 200 times.
+/// Each scenario is run 200 times.
 #[test]
 #[ignore = "a long campaign"]
 fn long_campaign_of_sporadic_streams() {
-    let cases = std::env::var("GPUSCHED_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(5_000);
-    let all = std::cell::RefCell::new(Vec::new());
-    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    proptest!(config, |(streams in streams(), null in prop::bool::weighted(0.15), seed in any::<u64>())| {
-        all.borrow_mut().extend(ratios(&streams, null, seed, 200)?);
+    let strategy = (streams(), prop::bool::weighted(0.15), any::<u64>());
+    let said = campaign("streams over all phasings", 5_000, &strategy, |(streams, null, seed)| {
+        ratios(&streams, null, 2, seed, 200)
     });
-    let mut all = all.into_inner();
-    all.sort_by(f64::total_cmp);
-    let at = |percent: usize| all[(all.len() - 1) * percent / 100];
-    let mean = all.iter().sum::<f64>() / all.len() as f64;
-    println!(
-        "{} bounded streams of {cases} scenarios, bound / worst found: mean {mean:.3}, median {:.3}, 90 % {:.3}, most {:.3}",
-        all.len(),
-        at(50),
-        at(90),
-        at(100)
-    );
+    println!("{said}");
 }

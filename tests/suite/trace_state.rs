@@ -132,6 +132,21 @@ impl<'a> Plain<'a> {
         allowed.map(short).collect()
     }
 
+    /// The latency or gap that holds the head of a stream queue.
+    fn latency(&self, id: OperationId) -> Option<Rule> {
+        let (record, device) = (self.record(id), self.scenario.device());
+        let is_kernel = |record: &OperationRecord| matches!(record.kind, OperationKind::Kernel(_));
+        if record.kind.is_instant() {
+            return None;
+        }
+        if self.at < record.launched() + device.launch_latency {
+            return Some(Rule::L1);
+        }
+        let before = self.trace.operations()[..id.0 as usize].iter().rev();
+        let kernel = before.filter(|other| other.stream == record.stream).find(|other| is_kernel(other))?;
+        (is_kernel(record) && self.at < kernel.finish()? + device.kernel_gap).then_some(Rule::L2)
+    }
+
     /// Which rule holds an operation, and whom it waits for: by the rules as published, in their order.
     fn held(&self, id: OperationId) -> Option<(Rule, Option<OperationId>)> {
         let record = self.record(id);
@@ -142,6 +157,16 @@ impl<'a> Plain<'a> {
         let head = first(Queue::Stream(record.stream));
         if head != Some(id) {
             return Some((if self.engine(id).is_some() { Rule::C1 } else { Rule::G2 }, head));
+        }
+        if let OperationKind::Wait(event) = record.kind {
+            let before = self.trace.operations()[..id.0 as usize].iter();
+            let last = before.rev().find(|other| other.kind == OperationKind::Record(event));
+            if let Some(last) = last.filter(|last| !self.reached(last.finish())) {
+                return Some((Rule::E2, first(Queue::Stream(last.stream))));
+            }
+        }
+        if let Some(rule) = self.latency(id) {
+            return Some((rule, None));
         }
         if !self.reached(record.queued()) {
             let blocking = |stream: StreamId| self.trace.streams()[stream.0 as usize].blocking;
@@ -218,7 +243,8 @@ impl<'a> Plain<'a> {
         for held in &state.waiting {
             match held.cause.as_ref().expect("a simulated run tells all causes") {
                 Cause::Room(shortage) => prop_assert!(self.is_nearest(held.operation, shortage), "at {}", self.at),
-                Cause::Behind(queue) => {
+                Cause::Time => prop_assert!(matches!(held.rule, Rule::L1 | Rule::L2)),
+                Cause::Behind(queue) | Cause::Record { queue, .. } => {
                     prop_assert_eq!(held.behind, self.content(*queue).first().copied(), "at {}", self.at);
                 }
                 Cause::Channel => prop_assert_eq!(held.rule, Rule::Channel),

@@ -26,10 +26,33 @@ type Dispatched = Vec<u32>;
 /// States in which equally many operations are dispatched.
 type Layer = BTreeMap<Dispatched, Vec<State>>;
 
+/// How far to explore.
+#[derive(Debug)]
+pub(super) struct Extent {
+    /// What is not in the graph has ended by this \[ns\], and nothing is known of the time before.
+    pub(super) over: u64,
+    /// By stream: how many operations are to be bounded. At any time one of them is certain to come.
+    pub(super) goal: Dispatched,
+    /// States after which to give up.
+    pub(super) most_states: usize,
+}
+
+impl Extent {
+    /// All operations, from the beginning.
+    pub(super) fn all(graph: &Graph) -> Self {
+        let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();
+        Self { over: 0, goal, most_states: MOST_STATES }
+    }
+
+    fn is_reached(&self, dispatched: &Dispatched) -> bool {
+        self.goal.iter().zip(dispatched).all(|(goal, done)| done >= goal)
+    }
+}
+
 /// By when each operation has finished in every run, under every work-conserving placement; `None`: not found.
-pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>) -> Vec<Option<Instant>> {
+pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Extent) -> Vec<Option<Instant>> {
     let mut explorer = Explorer::new(graph, weights);
-    let complete = explorer.explore();
+    let complete = explorer.explore(extent);
     let known = |node: &Node| complete[node.stream] > u32::try_from(node.position).unwrap_or(u32::MAX);
     let bounds = graph.nodes.iter().zip(&explorer.finish);
     bounds.map(|(node, &finish)| (known(node) && finish < u64::MAX).then(|| Instant::from_ns(finish))).collect()
@@ -103,23 +126,24 @@ impl<'a> Explorer<'a> {
     }
 
     /// Says of each stream how many operations are dispatched in all states that are left: those bounds are complete.
-    fn explore(&mut self) -> Dispatched {
-        let start = (vec![0; self.graph.streams.len()], vec![State::new(self.graph)]);
+    fn explore(&mut self, extent: &Extent) -> Dispatched {
+        let start = (vec![0; self.graph.streams.len()], vec![State::new(self.graph, extent.over)]);
         let mut layers: BTreeMap<u32, Layer> = BTreeMap::from([(0, BTreeMap::from([start]))]);
-        let all = self.graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX));
-        let all: Dispatched = all.collect();
         let mut expanded = 0;
         while let Some((depth, mut layer)) = layers.pop_first() {
             while let Some((dispatched, mut states)) = layer.pop_first() {
-                let apart = if expanded < MOST_STATES / 2 { MOST_APART } else { 1 };
+                if extent.is_reached(&dispatched) {
+                    continue;
+                }
+                let apart = if expanded < extent.most_states / 2 { MOST_APART } else { 1 };
                 while let Some(state) = states.pop() {
                     expanded += 1;
-                    let next = if expanded > MOST_STATES { None } else { self.expand(&dispatched, &state) };
+                    let next = if expanded > extent.most_states { None } else { self.expand(&dispatched, &state) };
                     let Some(next) = next else {
                         layer.insert(dispatched, Vec::new());
                         layers.insert(depth, layer);
                         let left = layers.values().flat_map(BTreeMap::keys);
-                        return left.fold(all, |least, key| {
+                        return left.fold(extent.goal.clone(), |least, key| {
                             least.iter().zip(key).map(|(one, other)| *one.min(other)).collect()
                         });
                     };
@@ -129,7 +153,7 @@ impl<'a> Explorer<'a> {
                 }
             }
         }
-        all
+        extent.goal.clone()
     }
 
     /// What can be dispatched next, and what holds then. `None`: too much work, or past the end of time.
@@ -147,7 +171,6 @@ impl<'a> Explorer<'a> {
             let mut next = state.clone();
             return Some(vec![self.finished(dispatched, node, entry, &mut next)]);
         }
-        let (kernels, some_kernel) = self.kernels(state, &eligible)?;
         let engines: Vec<Vec<(usize, Span)>> = (0..graph.engines)
             .map(|engine| {
                 eligible.iter().copied().filter(|(node, _)| graph.nodes[*node].engine() == Some(engine)).collect()
@@ -159,8 +182,9 @@ impl<'a> Explorer<'a> {
             .zip(&state.engines)
             .map(|(copies, idle)| copies.iter().map(|(_, entry)| entry.to.max(idle.to)).min().unwrap_or(u64::MAX))
             .collect();
-        let mut next = Vec::new();
         let before_copies = some_copy.iter().copied().min().unwrap_or(u64::MAX);
+        let (kernels, some_kernel) = self.kernels(state, &eligible, before_copies)?;
+        let mut next = Vec::new();
         for kernel in kernels {
             let Some(before) = self.before_higher(&eligible, kernel.node) else { continue };
             let most = before_copies.min(some_kernel).min(before);
@@ -188,8 +212,14 @@ impl<'a> Explorer<'a> {
         Some(next)
     }
 
-    /// The kernels that may be dispatched next, and an instant by which one of them is.
-    fn kernels(&mut self, state: &State, eligible: &[(usize, Span)]) -> Option<(Vec<Candidate>, u64)> {
+    /// The kernels that may be dispatched next, and an instant by which one of them is. By `before_copies` some copy
+    /// is.
+    fn kernels(
+        &mut self,
+        state: &State,
+        eligible: &[(usize, Span)],
+        before_copies: u64,
+    ) -> Option<(Vec<Candidate>, u64)> {
         let graph = self.graph;
         let mut candidates = Vec::new();
         // By then a kernel is dispatched, or one of a higher priority than the levels looked at has entered.
@@ -202,10 +232,16 @@ impl<'a> Explorer<'a> {
                 .collect();
             let entered = of_level.iter().map(|(_, entry)| entry.to).fold(until, u64::min);
             let mut last = None;
+            // If no kernel of this level is certain to come, one that does is dispatched before what is certain.
+            let is_certain = entered < u64::MAX;
             for &(node, entry) in &of_level {
+                let before = || self.before_higher(eligible, node).map(|before| before.min(before_copies));
+                let Some(entered) = (if is_certain { Some(entered) } else { before() }) else { continue };
                 if entry.from <= entered && self.may_be_first(node, entry, &of_level) {
                     let candidate = self.candidate(state, eligible, node, entry, entered)?;
-                    last = last.max(Some(candidate.dispatched()));
+                    if is_certain {
+                        last = last.max(Some(candidate.dispatched()));
+                    }
                     candidates.push(candidate);
                 }
             }
@@ -247,6 +283,8 @@ impl<'a> Explorer<'a> {
             if let Work::Kernel { class, blocks, block_time, .. } = other.work
                 && let Some(latest) = begun[other.level].filter(|latest| entry.from <= *latest)
             {
+                // At least one of its blocks is not assigned yet.
+                let blocks = blocks.saturating_sub(1);
                 self.others.push(MayRun { until: latest.saturating_add(block_time.as_ns()), class, blocks });
             }
         }

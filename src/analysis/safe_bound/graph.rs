@@ -1,4 +1,5 @@
-//! What each operation waits for before it enters its EE or CE queue: stream order (G2, C1), N1 and N2.
+//! What each operation waits for before it enters its EE or CE queue: stream order (G2, C1), N1, N2 and
+//! E2.
 
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::allowed_sms;
@@ -12,19 +13,23 @@ use crate::workload::{OperationKind, StreamId};
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
+pub(in crate::analysis) enum Work {
     /// Blocks of a class.
     Kernel { class: usize, blocks: u32, block_time: Duration, best: Duration },
     /// A copy, which takes at most and at least so long on an engine.
     Copy { worst: Duration, best: Duration, engine: usize },
-    /// Nothing.
+    /// Nothing: a memset, a record, or a wait for an event, which is over when its predecessors are.
     Memset,
 }
 
 /// One operation.
 #[derive(Debug)]
 pub(super) struct Node {
+    /// Not before.
     pub(super) launched: Instant,
+    /// Not after \[ns\]; [`u64::MAX`]: perhaps never. What is always launched together with something before it in its
+    /// stream need not be later than that, so it has 0.
+    pub(super) launched_by: u64,
     pub(super) work: Work,
     /// Its EE queue, 0 is the highest priority.
     pub(super) level: usize,
@@ -115,6 +120,7 @@ impl Graph {
             } else if blocking[stream] {
                 predecessors.extend(last[StreamId::NULL.0 as usize]);
             }
+            predecessors.extend(record.awaits.map(|awaited| awaited.0 as usize));
             last[stream] = Some(number);
             let work = match record.kind {
                 OperationKind::Kernel(kernel) => {
@@ -128,7 +134,7 @@ impl Graph {
                     let (worst, engine) = costs.copies[copy.0 as usize];
                     Work::Copy { worst, best: shortest(worst), engine }
                 }
-                OperationKind::Memset => Work::Memset,
+                OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Work::Memset,
             };
             let priority = scenario.streams()[stream].priority;
             let level = priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len());
@@ -136,6 +142,7 @@ impl Graph {
             graph.streams[stream].push(number);
             graph.nodes.push(Node {
                 launched: record.launched,
+                launched_by: record.launched.as_ns(),
                 work,
                 level,
                 stream,

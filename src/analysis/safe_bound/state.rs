@@ -30,9 +30,9 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Before anything happens.
-    pub(super) fn new(graph: &Graph) -> Self {
-        let start = Span { from: 0, to: 0 };
+    /// Before any operation of the graph is dispatched. What else there may have been has ended by `over` \[ns\].
+    pub(super) fn new(graph: &Graph, over: u64) -> Self {
+        let start = Span { from: 0, to: over };
         Self {
             kernel: start,
             last: 0,
@@ -46,8 +46,7 @@ impl State {
 
     /// When an operation enters its EE or CE queue, all its predecessors being dispatched.
     pub(super) fn entry(&self, graph: &Graph, node: usize) -> Span {
-        let launched = graph.nodes[node].launched.as_ns();
-        let mut entry = Span { from: launched, to: launched };
+        let mut entry = Span { from: graph.nodes[node].launched.as_ns(), to: graph.nodes[node].launched_by };
         for before in &graph.nodes[node].predecessors {
             if let Ok(index) = self.finish.binary_search_by_key(before, |(node, _)| *node) {
                 let finish = self.finish[index].1;

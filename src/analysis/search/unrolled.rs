@@ -67,5 +67,7 @@ pub(in crate::analysis) fn own_step(
             Step::Copy(unrolled.catalogue.add_copy(*stated).ok()?, stream)
         }
         OperationKind::Memset => Step::Memset(stream),
+        OperationKind::Record(event) => Step::Record(event, stream),
+        OperationKind::Wait(event) => Step::Wait(event, stream),
     })
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use crate::analysis::analyse::{demands, merge};
-use crate::analysis::assumptions::{Departure, allowed_sms, departures};
+use crate::analysis::assumptions::{Departure, allowed_sms, departures, launches_at_release};
 use crate::analysis::pool::needs;
-use crate::analysis::safe_bound::Class;
+use crate::analysis::prepared::{demands, merge};
+use crate::analysis::safe_bound::{Class, Operation, Work};
 use crate::gpu::SubmitError;
 use crate::scenario::{Scenario, Step};
 use crate::time::Duration;
@@ -25,7 +25,8 @@ pub enum SporadicRefusal {
     },
     /// It does something else than launching at its release.
     #[error(
-        "{thread:?} waits or sleeps within a job; only jobs that launch all they have at their release are analysed"
+        "{thread:?} launches something after it has waited or slept; only jobs that launch all they have at their release \
+         are analysed, and may then wait for it"
     )]
     NotAtRelease {
         /// Label of the thread.
@@ -37,6 +38,15 @@ pub enum SporadicRefusal {
         /// Label of the thread.
         thread: String,
     },
+    /// Records or waits for events.
+    #[error("{thread:?} records an event or waits for one: which record a wait is for depends on when jobs come")]
+    Events {
+        /// Label of the thread.
+        thread: String,
+    },
+    /// Launch latencies or kernel gaps.
+    #[error("the device states a launch latency or a kernel gap, which the bound does not know")]
+    Latencies,
     /// More streams than channels.
     #[error("streams may have to wait for a hardware channel")]
     Channels,
@@ -52,21 +62,6 @@ pub enum SporadicRefusal {
         /// Label of the thread.
         thread: String,
     },
-}
-
-/// One operation of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Operation {
-    pub(super) stream: StreamId,
-    pub(super) work: Work,
-}
-
-/// What it does; times in ns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
-    Kernel { class: usize, blocks: u64, block_time: u64 },
-    Copy(u64),
-    Memset,
 }
 
 /// A host thread whose jobs come at least a period apart, each released at most the jitter after it arrives.
@@ -85,24 +80,38 @@ pub(super) struct Task {
 
 /// All tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tasks {
+pub(super) struct TaskSet {
     pub(super) tasks: Vec<Task>,
     pub(super) classes: Vec<Class>,
+    /// Streams, priorities and copy engines.
+    pub(super) streams: usize,
+    pub(super) levels: usize,
+    pub(super) engines: usize,
 }
 
 /// Longest time that enters the analysis \[ns\].
-const LONGEST: u64 = 1 << 62;
+pub(super) const LONGEST: u64 = 1 << 62;
 
-impl Tasks {
+impl TaskSet {
     /// `jitter` by thread; missing ones are 0.
     pub(super) fn new(scenario: &Scenario, jitter: &[Duration]) -> Result<Result<Self, SporadicRefusal>, SubmitError> {
         let demands = demands(scenario);
         let (costs, _) = merge(scenario, &demands)?;
-        if departures(scenario, &demands, false).contains(&Departure::Channels) {
+        let departed = departures(scenario, &demands, false);
+        if departed.contains(&Departure::Channels) {
             return Ok(Err(SporadicRefusal::Channels));
         }
+        if departed.contains(&Departure::Latencies) {
+            return Ok(Err(SporadicRefusal::Latencies));
+        }
         let priorities: Vec<i32> = scenario.device().priorities().collect();
-        let mut tasks = Self { tasks: Vec::new(), classes: Vec::new() };
+        let mut tasks = Self {
+            tasks: Vec::new(),
+            classes: Vec::new(),
+            streams: scenario.streams().len(),
+            levels: priorities.len() + 1,
+            engines: scenario.device().copy.engines as usize,
+        };
         let mut users = BTreeMap::new();
         for (index, thread) in scenario.threads.iter().enumerate() {
             let label = || thread.label.to_string();
@@ -111,41 +120,45 @@ impl Tasks {
             if period.as_ns() > LONGEST || jitter > LONGEST {
                 return Ok(Err(SporadicRefusal::TooLong));
             }
+            let Some(launches) = launches_at_release(thread) else {
+                return Ok(Err(SporadicRefusal::NotAtRelease { thread: label() }));
+            };
             let mut operations = Vec::new();
-            for step in &thread.steps {
+            for step in launches {
                 let (stream, work) = match *step {
                     Step::Launch(kernel, stream) => {
                         let allowed = u64::from(allowed_sms(scenario, kernel, stream));
                         let cost = &costs.kernels[kernel.0 as usize];
                         let class = tasks.class(Class { needs: needs(&demands[kernel.0 as usize]), allowed });
-                        let (blocks, block_time) = (u64::from(cost.blocks), cost.block_time.as_ns());
-                        (stream, Work::Kernel { class, blocks, block_time })
+                        let (blocks, block_time) = (cost.blocks, cost.block_time);
+                        (stream, Work::Kernel { class, blocks, block_time, best: Duration::ZERO })
                     }
-                    Step::Copy(copy, stream) => (stream, Work::Copy(costs.copies[copy.0 as usize].0.as_ns())),
+                    Step::Copy(copy, stream) => {
+                        let (worst, engine) = costs.copies[copy.0 as usize];
+                        (stream, Work::Copy { worst, best: Duration::ZERO, engine })
+                    }
                     Step::Memset(stream) => (stream, Work::Memset),
+                    Step::Record(..) | Step::Wait(..) => {
+                        return Ok(Err(SporadicRefusal::Events { thread: label() }));
+                    }
                     _ => return Ok(Err(SporadicRefusal::NotAtRelease { thread: label() })),
                 };
                 if *users.entry(stream).or_insert(index) != index {
                     return Ok(Err(SporadicRefusal::SharedStream { thread: label() }));
                 }
-                operations.push(Operation { stream, work });
+                let priority = scenario.streams().get(stream.0 as usize).map_or(0, |stream| stream.priority);
+                let level = priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len());
+                operations.push(Operation { stream: stream.0 as usize, level, work });
             }
-            if thread.barrier.is_some() {
-                return Ok(Err(SporadicRefusal::NotAtRelease { thread: label() }));
-            }
-            let level_of = |operation: &Operation| {
-                let priority = scenario.streams().get(operation.stream.0 as usize).map_or(0, |stream| stream.priority);
-                priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len())
-            };
-            let lowest = operations.iter().map(level_of).max().unwrap_or(0);
-            let highest = operations.iter().map(level_of).min().unwrap_or(0);
+            let lowest = operations.iter().map(|operation| operation.level).max().unwrap_or(0);
+            let highest = operations.iter().map(|operation| operation.level).min().unwrap_or(0);
             let (label, period) = (label(), period.as_ns());
             tasks.tasks.push(Task { label, period, jitter, highest, lowest, coupled: false, operations });
         }
         if users.contains_key(&StreamId::NULL) {
             let blocking = |operation: &Operation| {
-                let stream = scenario.streams().get(operation.stream.0 as usize);
-                operation.stream == StreamId::NULL || stream.is_some_and(|stream| stream.blocking)
+                let stream = scenario.streams().get(operation.stream);
+                operation.stream == StreamId::NULL.0 as usize || stream.is_some_and(|stream| stream.blocking)
             };
             for task in &mut tasks.tasks {
                 task.coupled = task.operations.iter().any(blocking);

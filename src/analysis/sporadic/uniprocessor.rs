@@ -5,14 +5,14 @@
 //! revised", Real-Time Systems 35, 2007, for fixed priorities; with each job one kernel, whose blocks are the
 //! non-preemptive regions.
 
-use super::model::{SporadicRefusal, Task, Tasks, Work};
-use crate::analysis::safe_bound::Weights;
+use super::model::{SporadicRefusal, Task, TaskSet};
+use crate::analysis::safe_bound::{Weights, Work};
 
 /// Places in a busy window, and steps to a fixed point, that are tried.
 const MOST_STEPS: usize = 100_000;
 
 /// Whether the analysis applies.
-pub(super) fn applies(tasks: &Tasks, weights: &Weights<'_>, sms: u64) -> bool {
+pub(super) fn applies(tasks: &TaskSet, weights: &Weights<'_>, sms: u64) -> bool {
     let classes = 0..tasks.classes.len();
     let mut pairs = classes.clone().flat_map(|one| classes.clone().map(move |other| (one, other)));
     let one_kernel = |task: &Task| {
@@ -24,7 +24,10 @@ pub(super) fn applies(tasks: &Tasks, weights: &Weights<'_>, sms: u64) -> bool {
 /// (all blocks, one block) \[ns\].
 fn cost(task: &Task) -> Option<(u64, u64)> {
     match task.operations.first()?.work {
-        Work::Kernel { blocks, block_time, .. } => Some((blocks.checked_mul(block_time)?, block_time)),
+        Work::Kernel { blocks, block_time, .. } => {
+            let block_time = block_time.as_ns();
+            Some((u64::from(blocks).checked_mul(block_time)?, block_time))
+        }
         _ => None,
     }
 }
@@ -35,7 +38,7 @@ fn demand(task: &Task, length: u64) -> Option<u64> {
 }
 
 /// Bounds the response of every task, from the arrival of a job to the end of its kernel \[ns\].
-pub(super) fn responses(tasks: &Tasks) -> Result<Vec<u64>, SporadicRefusal> {
+pub(super) fn responses(tasks: &TaskSet) -> Result<Vec<u64>, SporadicRefusal> {
     let of = |task: &Task| {
         let beyond = || SporadicRefusal::BeyondPeriod { thread: task.label.clone() };
         response(tasks, task).filter(|response| *response <= task.period).ok_or_else(beyond)
@@ -43,7 +46,7 @@ pub(super) fn responses(tasks: &Tasks) -> Result<Vec<u64>, SporadicRefusal> {
     tasks.tasks.iter().map(of).collect()
 }
 
-fn response(tasks: &Tasks, task: &Task) -> Option<u64> {
+fn response(tasks: &TaskSet, task: &Task) -> Option<u64> {
     let level = task.lowest;
     let of = |keep: fn(usize, usize) -> bool| {
         let tasks = tasks.tasks.iter().filter(move |other| keep(other.lowest, level));

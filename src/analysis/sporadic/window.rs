@@ -1,53 +1,51 @@
 //! The busy window of a job, for any GPU and any rules: `docs/analysis.md`, "Releases that are not given".
 
-use super::model::{SporadicRefusal, Task, Tasks, Work};
-use crate::analysis::safe_bound::{ONE, Weights};
-
-/// Rounds of raising the responses; each raises one of them by a nanosecond at least.
-const MOST_ROUNDS: u32 = 10_000;
+use super::model::{Task, TaskSet};
+use crate::analysis::safe_bound::{ONE, Weights, Work};
 
 /// Lengths of a window that are tried.
 const MOST_STEPS: u32 = 100_000;
 
-/// Bounds the response of every task, from the arrival of a job to the end of its last operation \[ns\].
-pub(super) fn responses(tasks: &Tasks, weights: &Weights<'_>, sms: u64) -> Result<Vec<u64>, SporadicRefusal> {
-    let windows: Vec<Vec<Vec<u64>>> = tasks.tasks.iter().map(|task| choices(tasks, weights, task)).collect();
-    // Every response takes its jitter at least; a bound only grows when another does.
-    let mut responses: Vec<u64> = tasks.tasks.iter().map(|task| task.jitter).collect();
-    for _ in 0..MOST_ROUNDS {
-        let mut grew = false;
-        for index in 0..tasks.tasks.len() {
-            let task = &tasks.tasks[index];
-            let beyond = || SporadicRefusal::BeyondPeriod { thread: task.label.clone() };
-            let bound = windows[index].iter().filter_map(|weighed| {
-                let window = Window { tasks, task: index, weighed, responses: &responses, weights, sms };
-                (0..task.operations.len()).try_fold(task.jitter, |most, last| Some(most.max(window.response(last)?)))
-            });
-            let bound = bound.min().filter(|bound| *bound <= task.period).ok_or_else(beyond)?;
-            if bound > responses[index] {
-                responses[index] = bound;
-                grew = true;
-            }
-        }
-        if !grew {
-            return Ok(responses);
-        }
+/// The windows of all tasks.
+#[derive(Debug)]
+pub(super) struct Windows<'a> {
+    tasks: &'a TaskSet,
+    weights: &'a Weights<'a>,
+    sms: u64,
+    /// By task: weights, each of which gives a bound.
+    choices: Vec<Vec<Vec<u64>>>,
+}
+
+impl<'a> Windows<'a> {
+    pub(super) fn new(tasks: &'a TaskSet, weights: &'a Weights<'a>, sms: u64) -> Self {
+        let choices = tasks.tasks.iter().map(|task| choices(tasks, weights, task)).collect();
+        Self { tasks, weights, sms, choices }
     }
-    let label = tasks.tasks.first().map_or(String::new(), |task| task.label.clone());
-    Err(SporadicRefusal::BeyondPeriod { thread: label })
+
+    /// Bounds the response of a task, from the arrival of a job to the end of its last operation \[ns\], if `responses`
+    /// do those of all tasks.
+    pub(super) fn bound(&self, task: usize, responses: &[u64]) -> Option<u64> {
+        let &Self { tasks, weights, sms, .. } = self;
+        let Task { jitter, operations, .. } = &tasks.tasks[task];
+        let bounds = self.choices[task].iter().filter_map(|weighed| {
+            let window = Window { tasks, task, weighed, responses, weights, sms };
+            (0..operations.len()).try_fold(*jitter, |most, last| Some(most.max(window.response(last)?)))
+        });
+        bounds.min()
+    }
 }
 
 /// Choices of weights for the heads that can hold a job of `task`, each of which gives a bound.
-fn choices(tasks: &Tasks, weights: &Weights<'_>, task: &Task) -> Vec<Vec<u64>> {
+fn choices(tasks: &TaskSet, weights: &Weights<'_>, task: &Task) -> Vec<Vec<u64>> {
     let level = lowest_level(tasks, task);
     let mut work = vec![0_u128; tasks.classes.len()];
     let mut heads = vec![false; tasks.classes.len()];
     for other in &tasks.tasks {
         for operation in &other.operations {
-            if let Work::Kernel { class, blocks, block_time } = operation.work {
+            if let Work::Kernel { class, blocks, block_time, .. } = operation.work {
                 // What the class adds in a given time, but for a factor.
                 work[class] +=
-                    u128::from(blocks) * u128::from(block_time) * (1 << 40) / u128::from(other.period.max(1));
+                    u128::from(blocks) * u128::from(block_time.as_ns()) * (1 << 40) / u128::from(other.period.max(1));
                 heads[class] |= other.highest <= level;
             }
         }
@@ -61,13 +59,13 @@ fn choices(tasks: &Tasks, weights: &Weights<'_>, task: &Task) -> Vec<Vec<u64>> {
 }
 
 /// The lowest priority of what a job can have to wait for, itself included.
-fn lowest_level(tasks: &Tasks, task: &Task) -> usize {
+fn lowest_level(tasks: &TaskSet, task: &Task) -> usize {
     let coupled = tasks.tasks.iter().filter(|other| task.coupled && other.coupled);
     coupled.map(|other| other.lowest).fold(task.lowest, usize::max)
 }
 
 struct Window<'a> {
-    tasks: &'a Tasks,
+    tasks: &'a TaskSet,
     task: usize,
     weighed: &'a [u64],
     responses: &'a [u64],
@@ -80,8 +78,7 @@ impl Window<'_> {
     fn response(&self, last: usize) -> Option<u64> {
         let task = &self.tasks.tasks[self.task];
         let own = match task.operations[last].work {
-            Work::Kernel { block_time, .. } => block_time,
-            Work::Copy(time) => time,
+            Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } => time.as_ns(),
             Work::Memset => 0,
         };
         let most = task.period.checked_sub(own)?.checked_sub(task.jitter)?;
@@ -109,22 +106,22 @@ impl Window<'_> {
             .collect();
         let level = lowest_level(self.tasks, task);
         let with_copies = task.coupled
-            || chain.iter().any(|work| matches!(work, Work::Copy(_)))
-            || matches!(task.operations[last].work, Work::Copy(_));
+            || chain.iter().any(|work| matches!(work, Work::Copy { .. }))
+            || matches!(task.operations[last].work, Work::Copy { .. });
         let weight = |class: usize| u128::from(self.weighed[class]);
         // In units of 1 / ONE ns.
         let load = |work: &Work| match *work {
-            Work::Kernel { class, blocks, block_time } => {
-                u128::from(blocks).checked_mul(u128::from(block_time))?.checked_mul(weight(class))
+            Work::Kernel { class, blocks, block_time, .. } => {
+                u128::from(blocks).checked_mul(u128::from(block_time.as_ns()))?.checked_mul(weight(class))
             }
-            Work::Copy(time) if with_copies => u128::from(time).checked_mul(u128::from(ONE)),
-            Work::Copy(_) | Work::Memset => Some(0),
+            Work::Copy { worst, .. } if with_copies => u128::from(worst.as_ns()).checked_mul(u128::from(ONE)),
+            Work::Copy { .. } | Work::Memset => Some(0),
         };
         let outside = |work: &Work| match *work {
             Work::Kernel { class, block_time, .. } => {
-                u128::from(block_time) * u128::from(ONE).saturating_sub(weight(class))
+                u128::from(block_time.as_ns()) * u128::from(ONE).saturating_sub(weight(class))
             }
-            Work::Copy(_) | Work::Memset => 0,
+            Work::Copy { .. } | Work::Memset => 0,
         };
         let mut total: u128 = chain.iter().map(|work| outside(work)).sum();
         for (number, operation) in task.operations.iter().enumerate() {
@@ -132,8 +129,8 @@ impl Window<'_> {
             if number == last {
                 // The last block runs after the window.
                 own -= match operation.work {
-                    Work::Kernel { class, block_time, .. } => u128::from(block_time) * weight(class),
-                    Work::Copy(time) => u128::from(time) * u128::from(ONE),
+                    Work::Kernel { class, block_time, .. } => u128::from(block_time.as_ns()) * weight(class),
+                    Work::Copy { worst, .. } => u128::from(worst.as_ns()) * u128::from(ONE),
                     Work::Memset => 0,
                 };
             }
@@ -155,7 +152,7 @@ impl Window<'_> {
             let of_all = of_job.checked_mul(jobs)?;
             // Copies know no priority.
             let has_copy =
-                with_copies && other.operations.iter().any(|operation| matches!(operation.work, Work::Copy(_)));
+                with_copies && other.operations.iter().any(|operation| matches!(operation.work, Work::Copy { .. }));
             if Self::is_lower(other, level) && !has_copy {
                 lower = lower.checked_add(of_all)?;
             } else {
@@ -183,7 +180,7 @@ impl Window<'_> {
         for other in self.tasks.tasks.iter().filter(|other| Self::is_lower(other, level)) {
             for operation in &other.operations {
                 if let Work::Kernel { class, block_time, .. } = operation.work {
-                    longest = longest.max(block_time);
+                    longest = longest.max(block_time.as_ns());
                     lower.push(class);
                 }
             }

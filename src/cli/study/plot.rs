@@ -52,7 +52,7 @@ impl Plot {
         let mut out = output::stdout();
         match self.format {
             Format::Table | Format::Markdown => {
-                write!(out, "{}", summary_table(&study, &summary, self.format.style()))?
+                write!(out, "{}", summary_table(&study, &summary, self.format.style()))?;
             }
             Format::Csv => write!(out, "{}", summary_csv(&study, &summary))?,
             Format::Json => writeln!(out, "{}", summary_json(&study, &summary))?,

@@ -238,7 +238,9 @@ impl Back for SmBack {
                 self.copy_engines[engine].push(operation, copy);
                 self.copies_changed = true;
             }
-            OperationKind::Memset => debug_assert!(false, "a memset ends in the front"),
+            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => {
+                debug_assert!(false, "it ends in the front");
+            }
         }
     }
 

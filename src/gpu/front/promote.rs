@@ -1,7 +1,7 @@
-//! Who may go on from a stream queue to its EE or CE queue: rules G2, A1, C1, N1, N2, and hardware channels.
+//! Who may go on from a stream queue to its EE or CE queue: rules G2, A1, C1, N1, N2, E1, E2, and hardware channels.
 
 use super::Front;
-use super::stream_queue::HeadState;
+use super::stream_queue::{HeadState, NONE};
 use crate::gpu::back::{Back, Context, Ready};
 use crate::gpu::host::GpuEvent;
 use crate::gpu::observer::Observer;
@@ -14,9 +14,9 @@ enum Head {
     Nothing,
     /// It may go on: a kernel or a copy.
     Goes(u32),
-    /// A memset may go on.
-    Memset(u32),
-    /// N1 or N2 hold it.
+    /// It may go on and needs no engine: a memset, a record (E1) or a wait for an event (E2).
+    Ends(u32),
+    /// N1, N2 or E2 hold it.
     Held,
 }
 
@@ -31,7 +31,7 @@ impl Front {
         match self.head_of(stream) {
             Head::Nothing => {}
             Head::Goes(head) => self.go_on(head, back, context),
-            Head::Memset(_) | Head::Held => {
+            Head::Ends(_) | Head::Held => {
                 let mut streams = std::mem::take(&mut self.scratch_streams);
                 streams.push(stream);
                 self.promote(streams, back, context);
@@ -41,8 +41,9 @@ impl Front {
 
     /// Lets every stream's head go on that may, after the queues of `streams` changed.
     ///
-    /// Operations that become ready together enter their queues in launch order. A memset has no duration and needs
-    /// no engine: it completes as soon as it may advance, which may make further operations ready at once.
+    /// Operations that become ready together enter their queues in launch order. A memset, a record (E1) and a wait for
+    /// an event (E2) have no duration and need no engine: each completes as soon as it may advance, which may make
+    /// further operations ready at once.
     pub(super) fn promote<O: Observer>(
         &mut self,
         mut streams: Vec<StreamId>,
@@ -54,12 +55,15 @@ impl Front {
         while let Some(stream) = streams.pop() {
             match self.head_of(stream) {
                 Head::Nothing => {}
-                Head::Held => held.push(stream),
+                Head::Held => {
+                    self.note_awaiting(stream);
+                    held.push(stream);
+                }
                 Head::Goes(head) => {
                     self.streams[stream.0 as usize].head_state = HeadState::Advanced;
                     ready.push(head);
                 }
-                Head::Memset(head) => {
+                Head::Ends(head) => {
                     self.streams[stream.0 as usize].head_state = HeadState::Advanced;
                     let id = OperationId(head);
                     context.observer.queued(id, None, context.now);
@@ -69,9 +73,10 @@ impl Front {
                 }
             }
         }
-        // Not before all memsets are done: one of them may have set free what was held before.
+        // Not before all that need no engine are done: one of them may have set free what was held before.
         for stream in held.drain(..) {
-            if self.streams[stream.0 as usize].head_state == HeadState::Waiting {
+            let state = self.streams[stream.0 as usize].head_state;
+            if matches!(state, HeadState::Waiting | HeadState::NeedsEvent) {
                 ready.extend(self.give_channel_back(stream, context));
             }
         }
@@ -88,10 +93,10 @@ impl Front {
     fn head_of(&self, stream: StreamId) -> Head {
         let queue = &self.streams[stream.0 as usize];
         let Some(head) = queue.head().filter(|_| queue.head_state == HeadState::Waiting) else { return Head::Nothing };
-        if !self.may_advance(stream, head) {
+        if self.awaits_event(head) || !self.may_advance(stream, head) {
             Head::Held
-        } else if self.operation(head).kind == OperationKind::Memset {
-            Head::Memset(head)
+        } else if self.operation(head).kind.is_instant() {
+            Head::Ends(head)
         } else {
             Head::Goes(head)
         }
@@ -118,15 +123,18 @@ impl Front {
     ) {
         let record = self.operation_mut(operation);
         record.is_complete = true;
-        let next = record.next;
+        let (next, kind) = (record.next, record.kind);
         context.observer.finished(OperationId(operation), context.now);
         self.forget_completed();
         self.events.push(GpuEvent::Completed(OperationId(operation)));
         let queue = &mut self.streams[stream.0 as usize];
         debug_assert_eq!(queue.head(), Some(operation));
-        let is_blocking = queue.blocking;
-        if let Some(next) = queue.pop(next) {
-            context.observer.reached_head(OperationId(next), context.now);
+        if matches!(kind, OperationKind::Kernel(_)) {
+            queue.kernels_from = context.now.saturating_add(self.kernel_gap);
+        }
+        let (next, is_blocking) = (queue.pop(next), queue.blocking);
+        if let Some(next) = next {
+            self.become_head(stream, next, context);
             affected.push(stream);
         }
         if stream == StreamId::NULL {
@@ -134,6 +142,38 @@ impl Front {
         } else if is_blocking && self.streams[StreamId::NULL.0 as usize].head().is_some() {
             affected.push(StreamId::NULL);
         }
+        if matches!(kind, OperationKind::Record(_)) {
+            self.wake_awaiting(operation, affected);
+        }
+    }
+
+    /// E2: whether `head` is a wait for a record that has not completed.
+    fn awaits_event(&self, head: u32) -> bool {
+        let awaited = self.operation(head).awaits;
+        awaited != NONE && !self.is_complete(OperationId(awaited))
+    }
+
+    /// E2: a stream whose held head waits for an event is looked at again when that is recorded, and not before.
+    fn note_awaiting(&mut self, stream: StreamId) {
+        if let Some(head) = self.streams[stream.0 as usize].head()
+            && self.awaits_event(head)
+        {
+            self.streams[stream.0 as usize].head_state = HeadState::NeedsEvent;
+            self.awaiting.push((self.operation(head).awaits, stream));
+        }
+    }
+
+    /// E2: a record has completed; the streams that wait for it may go on.
+    fn wake_awaiting(&mut self, record: u32, affected: &mut Vec<StreamId>) {
+        let streams = &mut self.streams;
+        self.awaiting.retain(|&(awaited, stream)| {
+            let is_over = awaited == record;
+            if is_over {
+                streams[stream.0 as usize].head_state = HeadState::Waiting;
+                affected.push(stream);
+            }
+            !is_over
+        });
     }
 
     /// Rules N1 and N2 for `head`, the operation at the head of `stream`.
@@ -184,7 +224,7 @@ impl Front {
     }
 
     /// A stream keeps its channel until its last kernel is fully dispatched (Bakita and Anderson, RTAS 2024). It also
-    /// gives it back while N1 or N2 hold its next kernel: otherwise the kernel that it waits for could itself be
+    /// gives it back while N1, N2 or E2 hold its next operation: otherwise the kernel that it waits for could itself be
     /// waiting for the channel, forever.
     ///
     /// Whoever waits longest for a channel takes it: that kernel is returned and may enter its EE queue.

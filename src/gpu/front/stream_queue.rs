@@ -1,10 +1,16 @@
 //! Stream queues: rules G1 and G4, and whether a stream's head has gone on to its engine.
 
+use crate::time::Instant;
+
 /// How far the operation at the head of a stream queue has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeadState {
     /// Not in an EE or CE queue yet (or there is no head).
     Waiting,
+    /// A wait for an event whose record has not completed (E2).
+    NeedsEvent,
+    /// A launch latency or kernel gap holds it (L1, L2).
+    NeedsTime,
     /// Free to go but for a hardware channel.
     NeedsChannel,
     /// In its EE or CE queue, or running.
@@ -25,6 +31,8 @@ pub(super) struct StreamQueue {
     pub(super) blocking: bool,
     pub(super) head_state: HeadState,
     pub(super) holds_channel: bool,
+    /// No kernel goes on before: the completion of the kernel before it, and the device's gap (L2).
+    pub(super) kernels_from: Instant,
 }
 
 impl StreamQueue {
@@ -37,6 +45,7 @@ impl StreamQueue {
             blocking,
             head_state: HeadState::Waiting,
             holds_channel: false,
+            kernels_from: Instant::ZERO,
         }
     }
 

@@ -44,6 +44,8 @@ struct RunData<'a> {
     streams: Vec<StreamData<'a>>,
     kernels: Vec<KernelData<'a>>,
     copies: Vec<CopyData>,
+    /// Names of events.
+    events: Vec<&'a str>,
     instants: Instants,
     /// Number of the instant at which the run ended.
     end: i64,
@@ -93,9 +95,9 @@ struct CopyData {
 /// Columns, one entry for each operation. Instants are numbers, -1 if not reached.
 #[derive(Debug, Default, Serialize)]
 struct Operations {
-    /// 0: kernel, 1: copy, 2: memset.
+    /// 0: kernel, 1: copy, 2: memset, 3: record, 4: wait.
     kind: Vec<u8>,
-    /// Number of its kernel or copy.
+    /// Number of its kernel, copy or event.
     what: Vec<u32>,
     stream: Vec<u32>,
     thread: Vec<u32>,
@@ -150,6 +152,7 @@ impl<'a> RunData<'a> {
             streams: trace.streams().iter().map(|stream| StreamData { name: &stream.name }).collect(),
             kernels: trace.kernels().iter().map(|kernel| KernelData::new(kernel, device)).collect(),
             copies: trace.copies().iter().map(|copy| CopyData::new(copy, device)).collect(),
+            events: trace.events().iter().map(|name| &**name).collect(),
             end: instants.number(trace.end()),
             queues: queues.iter().map(|contents| QueueData::new(contents, trace.streams(), &instants)).collect(),
             waits: Waits::new(&reasons, &names, &operations.launched, &instants),
@@ -210,6 +213,8 @@ impl Operations {
                 OperationKind::Kernel(kernel) => (0, kernel.0),
                 OperationKind::Copy(copy) => (1, copy.0),
                 OperationKind::Memset => (2, 0),
+                OperationKind::Record(event) => (3, event.0),
+                OperationKind::Wait(event) => (4, event.0),
             };
             columns.kind.push(kind);
             columns.what.push(what);

@@ -58,10 +58,8 @@ impl Waits {
             let from = instants.number(reason.from);
             columns.operation.push(operation - last.unwrap_or_default());
             columns.reason.push(number);
-            columns.queue.push(match &reason.cause {
-                Some(Cause::Behind(queue)) => queues.get(queue).copied().unwrap_or(-1),
-                _ => -1,
-            });
+            let queue = reason.cause.as_ref().and_then(Cause::queue);
+            columns.queue.push(queue.and_then(|queue| queues.get(&queue).copied()).unwrap_or(-1));
             columns.from.push(from - base);
             columns.length.push(reason.to.map_or(-1, |to| instants.number(to) - from));
             last = Some(operation);

@@ -36,7 +36,7 @@ pub(super) fn groups(context: &Context<'_>, deadlines: &Deadlines) -> Vec<Group>
     for (id, record) in (0..).map(OperationId).zip(context.summary.trace.operations()) {
         let chosen = match record.kind {
             OperationKind::Kernel(kernel) => context.is_chosen(kernel),
-            OperationKind::Copy(_) | OperationKind::Memset => context.options.only.is_none(),
+            _ => context.options.only.is_none(),
         };
         if chosen && window.start <= record.launched() && record.launched() <= window.end {
             streams.entry(record.stream).or_default().push(id);
@@ -119,7 +119,7 @@ pub(super) fn row(
         }
         match record.kind {
             OperationKind::Kernel(_) => arrow.kernels += 1,
-            OperationKind::Copy(_) | OperationKind::Memset => arrow.others += 1,
+            _ => arrow.others += 1,
         }
     }
     for position in 1..arrows.len() {
@@ -163,7 +163,7 @@ fn texts(context: &Context<'_>, arrow: &Arrow) -> Vec<String> {
         .collect();
     let mut number = arrow.kernels;
     if names.is_empty() {
-        names = kinds().map(|kind| if kind == OperationKind::Memset { "memset" } else { "copy" }.to_owned()).collect();
+        names = kinds().map(|kind| kind.name().to_owned()).collect();
         names.dedup();
         number = arrow.others;
     }

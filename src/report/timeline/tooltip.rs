@@ -87,10 +87,7 @@ impl<'a> Tooltips<'a> {
         let records = self.summary.trace.operations();
         let lines = arrow.operations.iter().filter_map(|id| {
             let record = records.get(id.0 as usize)?;
-            let what = self.summary.trace.kernel_of(*id).map_or_else(
-                || if matches!(record.kind, crate::workload::OperationKind::Memset) { "memset" } else { "copy" },
-                |kernel| &kernel.title,
-            );
+            let what = self.summary.trace.kernel_of(*id).map_or_else(|| record.kind.name(), |kernel| &kernel.title);
             Some(format!("\n{what} at {}", record.launched()))
         });
         let lines: String = lines.collect();

@@ -24,6 +24,8 @@ pub(super) struct Plan {
     pub(super) period: Option<Duration>,
     /// Jobs; `None`: until the horizon.
     pub(super) jobs: Option<u64>,
+    /// How much later than due a job may be released at most.
+    pub(super) jitter: Duration,
     pub(super) deadline: Option<Duration>,
     /// Whether its task has no stimulus although others may have one.
     pub(super) is_forgotten: bool,
@@ -152,7 +154,12 @@ impl Plan {
                 }
             }
         }
+        if stimulus.is_moved {
+            // By what is not known: no bound over all phasings takes so much.
+            self.jitter = Duration::from_ns(i64::MAX.unsigned_abs());
+        }
         if let Some(jitter) = stimulus.jitter_ns.filter(|jitter| *jitter > Duration::ZERO) {
+            self.jitter = self.jitter.max(jitter);
             self.notes.push(format!(
                 "the jitter of stimulus {:?}, up to {jitter}, is not simulated: releases are exactly periodic; `gpusched \
                  analyze --sporadic` counts it",

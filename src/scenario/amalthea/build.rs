@@ -144,6 +144,7 @@ impl AmaltheaModel<'_> {
         builder.add_thread(HostThread {
             iterations: plan.jobs,
             period: plan.period,
+            jitter: plan.jitter,
             deadline: plan.deadline,
             ..HostThread::once(label, plan.release, steps)
         });

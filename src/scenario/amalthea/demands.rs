@@ -1,7 +1,7 @@
 //! What the requirements of a model ask of a scenario that was made from it, and how far the scenario's releases are all
 //! that the model's stimuli allow.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::activate::Activations;
 use super::copies;
@@ -19,8 +19,6 @@ use crate::time::Duration;
 pub struct ModelDemands {
     /// All requirements that are read, in document order.
     pub limits: Vec<ResponseLimit>,
-    /// How much later than its arrival a job may be released, by stream; missing ones are 0.
-    pub jitter: BTreeMap<String, Duration>,
     /// Why jobs may be released at other times, or take longer, than the scenario says.
     pub doubts: Vec<ReleaseDoubt>,
 }
@@ -73,7 +71,7 @@ impl AmaltheaModel<'_> {
             if is_periodic
                 || tasks.iter().any(|&task| self.tasks.get(task).is_some_and(|task| !task.stimuli.is_empty()))
             {
-                self.add_releases(&runnable.name, &tasks, &mut demands.jitter, &mut doubts);
+                self.add_releases(&tasks, &mut doubts);
             } else {
                 doubts.insert(never(format!("no stimulus activates runnable {:?}", runnable.name)));
             }
@@ -91,13 +89,7 @@ impl AmaltheaModel<'_> {
     }
 
     /// Adds how the releases of a runnable may differ from those of a scenario, by the stimuli of `tasks`.
-    fn add_releases(
-        &self,
-        runnable: &str,
-        tasks: &BTreeSet<usize>,
-        jitters: &mut BTreeMap<String, Duration>,
-        doubts: &mut BTreeSet<ReleaseDoubt>,
-    ) {
+    fn add_releases(&self, tasks: &BTreeSet<usize>, doubts: &mut BTreeSet<ReleaseDoubt>) {
         let tasks = tasks.iter().filter_map(|&task| self.tasks.get(task));
         for name in tasks.flat_map(|task| &task.stimuli) {
             let Some(stimulus) = self.stimuli.iter().find(|stimulus| stimulus.name == *name) else {
@@ -113,7 +105,6 @@ impl AmaltheaModel<'_> {
                 doubts.insert(within_sporadic(format!("stimulus {name:?} is sporadic")));
             }
             if let Some(jitter) = stimulus.jitter_ns.filter(|jitter| *jitter > Duration::ZERO) {
-                jitters.insert(runnable.to_owned(), jitter);
                 doubts.insert(within_sporadic(format!("stimulus {name:?} has a jitter of up to {jitter}")));
             }
         }

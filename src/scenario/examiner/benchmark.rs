@@ -105,6 +105,7 @@ pub(super) fn read<'a>(
             None => context.time_limit,
         },
         period: None,
+        jitter: Duration::ZERO,
         deadline: None,
         barrier: context.barrier,
         steps: behaviour.steps,

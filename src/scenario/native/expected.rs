@@ -29,7 +29,7 @@ pub(super) fn replaced(
     let given = kernels.values().any(|kernel| kernel.given);
     let varied = options.vary_percent.is_some_and(|percent| percent != (100, 100));
     [
-        ("the device", options.device.as_ref().is_some_and(|device| device != own.device)),
+        ("the device", options.device_for(own.device.clone()) != *own.device),
         ("the block durations", given || varied),
         ("the seed", drawn && options.seed.is_some_and(|seed| seed != own.seed.unwrap_or(0))),
         ("a period", !options.periods.is_empty()),

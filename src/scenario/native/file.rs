@@ -38,6 +38,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
         kernels: BTreeMap::new(),
         streams: BTreeMap::from([(NULL_STREAM.to_owned(), StreamId::NULL)]),
         barriers: BTreeMap::new(),
+        events: BTreeMap::new(),
         launched: BTreeSet::new(),
     };
     if let Some(node) = file.optional("kernels")? {
@@ -58,6 +59,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
             .problem("nothing in this scenario launches anything")
             .with_help("give a stream \"operations\", or add \"hosts\" that launch kernels"));
     }
+    reading.note_unrecorded_events();
     let kernels = std::mem::take(&mut reading.kernels);
     for name in kernels.iter().filter(|(_, kernel)| !reading.launched.contains(&kernel.id)).map(|(name, _)| name) {
         reading.builder.note(format!("kernel {name:?} is never launched"));

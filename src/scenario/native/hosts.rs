@@ -12,7 +12,8 @@ use crate::scenario::model::{BarrierId, HostThread, Step};
 const MAX_NESTING: u32 = 16;
 
 /// What a step can be; its key says which.
-const KINDS: [&str; 7] = ["launch", "copy", "memset", "synchronize", "sleep", "barrier", "repeat"];
+const KINDS: [&str; 10] =
+    ["launch", "copy", "memset", "record", "wait", "synchronize", "synchronize_event", "sleep", "barrier", "repeat"];
 
 /// Reads the list of hosts.
 pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {
@@ -53,6 +54,7 @@ fn thread(entry: &mut Object<'_>, name: String, reading: &mut Reading<'_, '_>) -
         iterations: iterations.or(once.then_some(1)),
         time_limit,
         period,
+        jitter: fields::jitter(entry, period)?,
         deadline,
         barrier,
         steps,
@@ -89,6 +91,7 @@ fn step(kind: &str, entry: &mut Object<'_>, reading: &mut Reading<'_, '_>) -> Re
                 _ => Ok(Step::SynchronizeStream(reading.stream(target)?)),
             }
         }
+        "synchronize_event" => Ok(Step::SynchronizeEvent(reading.event(entry.required("synchronize_event")?)?)),
         "sleep" => Ok(Step::Sleep(entry.required("sleep")?.time()?)),
         "barrier" => Ok(Step::Barrier(barrier(entry.required("barrier")?, reading)?)),
         submission => {
@@ -96,6 +99,8 @@ fn step(kind: &str, entry: &mut Object<'_>, reading: &mut Reading<'_, '_>) -> Re
             match submission {
                 "launch" => operations::launch(entry, "launch", stream, reading),
                 "copy" => operations::copy(entry, stream, reading),
+                "record" => operations::record(entry, stream, reading),
+                "wait" => operations::wait(entry, stream, reading),
                 _ => operations::memset(entry, stream),
             }
         }

@@ -62,6 +62,16 @@ pub(super) fn memset(entry: &mut Object<'_>, stream: StreamId) -> Result<Step, P
     Ok(Step::Memset(stream))
 }
 
+/// An event is recorded.
+pub(super) fn record(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+    Ok(Step::Record(reading.event(entry.required("record")?)?, stream))
+}
+
+/// What comes next in the stream waits for an event.
+pub(super) fn wait(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+    Ok(Step::Wait(reading.event(entry.required("wait")?)?, stream))
+}
+
 fn direction(node: Node<'_>) -> Result<CopyDirection, Problem> {
     let name = node.string().ok();
     DIRECTIONS

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::json::{Node, Problem};
 use crate::scenario::build::ScenarioBuilder;
-use crate::scenario::model::{BarrierId, HostThread};
-use crate::workload::{KernelId, StreamId};
+use crate::scenario::fields;
+use crate::scenario::model::{BarrierId, HostThread, Step};
+use crate::time::Duration;
+use crate::workload::{EventId, KernelId, StreamId};
 
 /// The stream that exists without being declared.
 pub(super) const NULL_STREAM: &str = "NULL";
@@ -18,6 +20,7 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) kernels: BTreeMap<String, NamedKernel>,
     pub(super) streams: BTreeMap<String, StreamId>,
     pub(super) barriers: BTreeMap<String, BarrierId>,
+    pub(super) events: BTreeMap<String, EventId>,
     /// Kernels that something launches.
     pub(super) launched: BTreeSet<KernelId>,
 }
@@ -48,9 +51,41 @@ impl<'a> Reading<'a, '_> {
         self.streams.get(&name).copied().ok_or_else(|| unknown(node, "stream", &name, self.streams.keys()))
     }
 
+    /// The event that `node` names; the first mention makes it.
+    pub(super) fn event(&mut self, node: Node<'_>) -> Result<EventId, Problem> {
+        let name = fields::name(node)?;
+        if let Some(&known) = self.events.get(&name) {
+            return Ok(known);
+        }
+        let event = self.builder.add_event(name.as_str()).map_err(|error| node.problem(error.to_string()))?;
+        self.events.insert(name, event);
+        Ok(event)
+    }
+
+    /// Says which events nothing records, which are likely to be misspelt: nobody ever waits for them.
+    pub(super) fn note_unrecorded_events(&mut self) {
+        let steps = self.builder.threads().iter().flat_map(|thread| &thread.steps);
+        let recorded: BTreeSet<EventId> = steps
+            .filter_map(|step| match step {
+                Step::Record(event, _) => Some(*event),
+                _ => None,
+            })
+            .collect();
+        for (name, _) in self.events.iter().filter(|(_, event)| !recorded.contains(event)) {
+            self.builder.note(format!("nothing records the event {name:?}, so nothing waits for it"));
+        }
+    }
+
     /// Adds the host thread that stands at `node`.
     pub(super) fn add_thread(&mut self, node: Node<'a>, thread: HostThread) {
         self.nodes.push(node);
+        if thread.jitter > Duration::ZERO {
+            self.builder.note(format!(
+                "the jitter of {:?}, up to {}, is not simulated: releases are exactly periodic; `gpusched analyze \
+                 --sporadic` counts it",
+                thread.label, thread.jitter
+            ));
+        }
         self.builder.add_thread(thread);
     }
 }

@@ -13,7 +13,7 @@ use crate::workload::{StreamId, StreamSpec};
 pub(super) const RESERVED: [&str; 2] = ["device", "last"];
 
 /// Keys that describe when `operations` are launched, and mean nothing without them.
-const TIMING: [&str; 4] = ["release", "period", "jobs", "deadline"];
+const TIMING: [&str; 5] = ["release", "period", "jitter", "jobs", "deadline"];
 
 /// Reads the list of streams. One with `operations` gets a host thread of its own.
 pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {
@@ -113,6 +113,7 @@ fn thread(
         iterations: if period.is_some() { jobs.map(u64::from) } else { Some(1) },
         time_limit: None,
         period,
+        jitter: fields::jitter(entry, period)?,
         deadline,
         barrier: None,
         steps,
@@ -121,9 +122,11 @@ fn thread(
 
 fn operation(node: Node<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
     let mut entry = node.object()?;
-    let step = match operations::kind(&entry, &["kernel", "copy", "memset"])? {
+    let step = match operations::kind(&entry, &["kernel", "copy", "memset", "record", "wait"])? {
         "kernel" => operations::launch(&mut entry, "kernel", stream, reading)?,
         "copy" => operations::copy(&mut entry, stream, reading)?,
+        "record" => operations::record(&mut entry, stream, reading)?,
+        "wait" => operations::wait(&mut entry, stream, reading)?,
         _ => operations::memset(&mut entry, stream)?,
     };
     entry.finish()?;

@@ -11,7 +11,7 @@ use super::streams::RESERVED;
 use crate::device::Device;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::time::Duration;
-use crate::workload::{BlockTime, Kernel, KernelId, StreamId};
+use crate::workload::{BlockTime, EventId, Kernel, KernelId, StreamId};
 
 /// What the native format cannot say.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -42,8 +42,8 @@ pub enum NotNative {
         /// The thread's label.
         thread: String,
     },
-    /// Steps that name a kernel, copy, stream or step that does not exist.
-    #[error("{thread:?} uses a kernel, copy, stream or step that the scenario does not have")]
+    /// Steps that name a kernel, copy, stream, event or step that does not exist.
+    #[error("{thread:?} uses a kernel, copy, stream, event or step that the scenario does not have")]
     Unknown {
         /// The thread's label.
         thread: String,
@@ -104,6 +104,7 @@ struct Writer<'a> {
     scenario: &'a Scenario,
     kernels: Vec<String>,
     streams: Vec<String>,
+    events: Vec<String>,
 }
 
 impl<'a> Writer<'a> {
@@ -113,7 +114,8 @@ impl<'a> Writer<'a> {
         let reserved: Vec<&str> = RESERVED.into_iter().chain([NULL_STREAM]).collect();
         let mut streams = vec![NULL_STREAM.to_owned()];
         streams.extend(distinct(names, "stream", &reserved));
-        Self { scenario, kernels: distinct(titles, "kernel", &[]), streams }
+        let events = distinct(scenario.events().iter().map(|name| &**name), "event", &[]);
+        Self { scenario, kernels: distinct(titles, "kernel", &[]), streams, events }
     }
 
     fn kernels(&self) -> Map<String, Value> {
@@ -152,7 +154,7 @@ impl<'a> Writer<'a> {
     fn threads(&self) -> Result<(Vec<Value>, Vec<Value>), NotNative> {
         let mut of_streams: Vec<(StreamId, &HostThread)> = Vec::new();
         // What never runs has no place in a file.
-        let runs = |thread: &&HostThread| thread.iterations != Some(0) && thread.time_limit != Some(Duration::ZERO);
+        let runs = |thread: &&HostThread| !thread.never_runs();
         if let Some(idle) = self.scenario.threads.iter().find(|thread| !runs(thread) && thread.barriers().count() > 0) {
             return Err(NotNative::NeverRuns { thread: idle.label.to_string() });
         }
@@ -201,11 +203,8 @@ impl<'a> Writer<'a> {
 
     /// The stream whose own operations a thread launches, if it does nothing else.
     fn stream_of(&self, thread: &HostThread) -> Option<StreamId> {
-        let (Step::Launch(_, stream) | Step::Copy(_, stream) | Step::Memset(stream)) = *thread.steps.first()? else {
-            return None;
-        };
-        let submits =
-            |step: &Step| matches!(*step, Step::Launch(_, to) | Step::Copy(_, to) | Step::Memset(to) if to == stream);
+        let (_, stream) = thread.steps.first()?.submission()?;
+        let submits = |step: &Step| step.submission().is_some_and(|(_, to)| to == stream);
         let limited = thread.period.is_some_and(|period| period > Duration::ZERO) || thread.iterations == Some(1);
         let plain = thread.barrier.is_none() && thread.time_limit.is_none() && limited;
         let named = self.stream_name(stream)? == &*thread.label;
@@ -274,6 +273,7 @@ impl<'a> Writer<'a> {
     fn step(&self, thread: &HostThread, step: Step, launch: &str) -> Result<Value, NotNative> {
         let unknown = || NotNative::Unknown { thread: thread.label.to_string() };
         let stream_name = |stream: StreamId| self.stream_name(stream).ok_or_else(unknown);
+        let event_name = |event: EventId| self.events.get(event.0 as usize).ok_or_else(unknown);
         Ok(match step {
             Step::Launch(kernel, stream) => {
                 let name = self.kernels.get(kernel.0 as usize).ok_or_else(unknown)?;
@@ -291,6 +291,9 @@ impl<'a> Writer<'a> {
                 Value::Object(entry)
             }
             Step::Memset(stream) => json!({"memset": 0, "stream": stream_name(stream)?}),
+            Step::Record(event, stream) => json!({"record": event_name(event)?, "stream": stream_name(stream)?}),
+            Step::Wait(event, stream) => json!({"wait": event_name(event)?, "stream": stream_name(stream)?}),
+            Step::SynchronizeEvent(event) => json!({"synchronize_event": event_name(event)?}),
             Step::AwaitLast => json!({"synchronize": "last"}),
             Step::SynchronizeStream(stream) => json!({"synchronize": stream_name(stream)?}),
             Step::SynchronizeDevice => json!({"synchronize": "device"}),
@@ -310,6 +313,9 @@ fn timing(thread: &HostThread, iterations: &str, entry: &mut Map<String, Value>)
     let period = thread.period.filter(|period| *period > Duration::ZERO);
     if let Some(period) = period {
         entry.insert("period".to_owned(), time(period));
+        if thread.jitter > Duration::ZERO {
+            entry.insert("jitter".to_owned(), time(thread.jitter));
+        }
     }
     // A stream without a period has one job, and no key to say so.
     if let Some(number) = thread.iterations.filter(|_| iterations != "jobs" || period.is_some()) {

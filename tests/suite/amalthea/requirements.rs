@@ -39,11 +39,7 @@ fn judged(text: &str, chosen: &AmaltheaOptions, sporadic: bool) -> Vec<Requireme
     let demands = model.demands(chosen, &scenario).expect("sound");
     let options = SearchOptions { runs: 50, ..SearchOptions::default() };
     if sporadic {
-        let jitter: Vec<Duration> = scenario
-            .threads
-            .iter()
-            .map(|thread| demands.jitter.get(&*thread.label).copied().unwrap_or_default())
-            .collect();
+        let jitter: Vec<Duration> = scenario.threads.iter().map(|thread| thread.jitter).collect();
         let verdicts = judge_sporadic(&scenario, &jitter, &options, watch()).expect("it runs");
         return requirements_of_streams(&demands, &verdicts);
     }

@@ -67,7 +67,7 @@ fn times_of_a_periodic_runnable_are_one_row_for_each_job() {
 }
 
 #[test]
-fn other_stimuli_constraints_and_jitter_are_counted() {
+fn other_stimuli_and_constraints_are_counted_and_jitter_is_read() {
     let text = periodic()
         .replace("<recurrence", r#"<jitter xsi:type="am:TimeBoundaries"><lowerBound/><upperBound value="2" unit="ms"/></jitter><recurrence"#)
         .replace("RelativePeriodicStimulus\"", "EventStimulus\"");
@@ -82,8 +82,18 @@ fn other_stimuli_constraints_and_jitter_are_counted() {
     assert_eq!(skipped, expected);
     assert_eq!(model.stimuli[0].jitter_ns, Some(Duration::from_ns(2_000_000)));
     let scenario = read(&text, &AmaltheaOptions::default(), None).expect("sound");
+    assert_eq!(scenario.threads.iter().map(|thread| thread.jitter).max(), Some(Duration::from_ns(2_000_000)));
     assert!(scenario.notes.iter().any(|note| note.contains("jitter of stimulus \"Frame\", up to 2 ms")));
     assert!(scenario.notes.iter().any(|note| note.contains("stimulus \"Request\" is not read")));
+}
+
+#[test]
+fn a_jitter_without_an_end_leaves_no_bound_over_all_phasings() {
+    let text = periodic().replace("<recurrence", r#"<jitter xsi:type="am:TimeGaussDistribution"/><recurrence"#);
+    let scenario = read(&text, &AmaltheaOptions::default(), None).expect("sound");
+    let jitter: Vec<Duration> = scenario.threads.iter().map(|thread| thread.jitter).collect();
+    let bounds = gpusched::analysis::sporadic_bounds(&scenario, &jitter).expect("it is sound");
+    assert_eq!(bounds, Err(gpusched::analysis::SporadicRefusal::TooLong));
 }
 
 #[test]

@@ -9,7 +9,7 @@ pub(crate) fn broken_rule<'a>(observation: &'a Observation) -> Option<&'static s
     let plain = Plain::new(observation);
     let checks: [(Check<'a>, &'static str); 8] = [
         (Plain::all_ran_as_stated, "completeness, SM ids, masks or durations"),
-        (Plain::nothing_starts_before_it_is_ready, "G1, G4, N1 or N2"),
+        (Plain::nothing_starts_before_it_is_ready, "G1, G4, N1, N2, E2, L1 or L2"),
         (Plain::demands_are_possible, "limits per block"),
         (Plain::sms_are_never_overfull, "R1, R2 or R3"),
         (Plain::nobody_overtakes, "X1"),
@@ -40,6 +40,23 @@ fn last_start(kernel: &ObservedKernel) -> i64 {
     kernel.blocks.times.iter().map(|time| time[0]).max().unwrap_or(i64::MAX)
 }
 
+/// When the launch latency of an operation is over, and the gap behind the kernel before it in its stream.
+fn latest_by_latency(observation: &Observation, index: usize, finish: &[i64]) -> i64 {
+    let operation = &observation.operations[index];
+    let ns = |latency: gpusched::time::Duration| i64::try_from(latency.as_ns()).expect("short");
+    let launched = match operation.work {
+        ObservedWork::Kernel(_) | ObservedWork::Copy(_) => operation.called_ns + ns(observation.device.launch_latency),
+        _ => 0,
+    };
+    let is_before = |&other: &usize| {
+        let before = &observation.operations[other];
+        before.stream == operation.stream && kernel(before).is_some() && kernel(operation).is_some()
+    };
+    let gap =
+        (0..index).rev().find(is_before).map(|other| finish[other].saturating_add(ns(observation.device.kernel_gap)));
+    launched.max(gap.unwrap_or(0))
+}
+
 impl<'a> Plain<'a> {
     fn new(observation: &'a Observation) -> Self {
         let mut finish: Vec<i64> = Vec::new();
@@ -51,15 +68,21 @@ impl<'a> Plain<'a> {
                     || (operation.stream == 0 && is_blocking(other.stream))
                     || (other.stream == 0 && is_blocking(operation.stream))
             };
+            let recorded =
+                (0..index).rev().find(|&other| match (&operation.work, &observation.operations[other].work) {
+                    (ObservedWork::Wait(awaited), ObservedWork::Record(event)) => awaited == event,
+                    _ => false,
+                });
             let before = (0..index).filter(|&other| waits_for(&observation.operations[other]));
-            let at = before.map(|other| finish[other]).max().unwrap_or(0).max(operation.called_ns);
+            let at = before.chain(recorded).map(|other| finish[other]).max().unwrap_or(0).max(operation.called_ns);
+            let at = at.max(latest_by_latency(observation, index, &finish));
             ready.push(at);
             finish.push(match &operation.work {
                 ObservedWork::Kernel(kernel) => {
                     kernel.blocks.times.iter().map(|time| time[1]).max().unwrap_or(i64::MAX)
                 }
                 ObservedWork::Copy(copy) => copy.times_ns.map_or(i64::MAX, |time| time[1]),
-                ObservedWork::Memset => at,
+                ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => at,
             });
         }
         Self { observation, ready }
@@ -103,7 +126,7 @@ impl<'a> Plain<'a> {
         self.observation.operations.iter().zip(&self.ready).all(|(operation, &ready)| match &operation.work {
             ObservedWork::Kernel(kernel) => kernel.blocks.times.iter().all(|time| time[0] >= ready),
             ObservedWork::Copy(copy) => copy.times_ns.is_some_and(|time| time[0] >= ready),
-            ObservedWork::Memset => true,
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => true,
         })
     }
 
@@ -149,7 +172,7 @@ impl<'a> Plain<'a> {
         self.observation.operations.iter().all(|other| match &other.work {
             ObservedWork::Kernel(kernel) => kernel.blocks.times.iter().all(|time| time[1] != at),
             ObservedWork::Copy(copy) => copy.times_ns.is_none_or(|time| time[1] != at),
-            ObservedWork::Memset => true,
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => true,
         })
     }
 

@@ -16,7 +16,8 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
     let mut random = ChaCha8Rng::seed_from_u64(0x6175_6469_7400);
     random.set_stream(sample);
     let options = ReadOptions { seed: Some(sample), ..ReadOptions::default() };
-    let mut builder = ScenarioBuilder::new(format!("sample {sample}"), device(&mut random), &options);
+    let mut builder =
+        ScenarioBuilder::new(format!("sample {sample}"), device(&mut random, sample >> 8 & 1 == 1), &options);
     let has = |feature: u32| sample >> feature & 1 == 1;
     let mut streams = vec![StreamId::NULL];
     for index in 0..random.random_range(1..5) {
@@ -29,6 +30,7 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
         };
         streams.push(builder.add_stream(spec).expect("every device here has two priorities"));
     }
+    let events = ["E", "F"].map(|name| builder.add_event(name).expect("few"));
     let barrier = has(2).then(|| builder.new_barrier());
     for index in 0..random.random_range(1..5_u32) {
         let own = StreamId(random.random_range(1..streams.len()).try_into().expect("few streams"));
@@ -45,6 +47,8 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
                     steps.push(Step::Copy(builder.add_copy(copy).expect("short"), stream));
                 }
                 2 if has(4) => steps.push(Step::Memset(stream)),
+                3 if has(8) => steps.push(Step::Record(events[random.random_range(0..2)], stream)),
+                4 | 5 if has(8) => steps.push(Step::Wait(events[random.random_range(0..2)], stream)),
                 _ => {
                     let kernel = kernel(&format!("K{index}.{position}"), &mut random, sample);
                     steps.push(Step::Launch(builder.add_kernel(kernel).expect("it fits an SM"), stream));
@@ -64,6 +68,7 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
             iterations: Some(random.random_range(1..3)),
             time_limit: None,
             period: None,
+            jitter: Duration::ZERO,
             deadline: None,
             barrier,
             steps,
@@ -72,13 +77,17 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
     builder.build()
 }
 
-/// A TX2, or something like it with more SMs, another order and two copy engines.
-fn device(random: &mut impl Rng) -> Device {
+/// A TX2, or something like it with more SMs, another order and two copy engines; perhaps with launch latencies.
+fn device(random: &mut impl Rng, latencies: bool) -> Device {
     let name = if random.random_bool(0.6) { "tx2" } else { "titan-v" };
-    if name == "tx2" {
-        return builtin(name);
-    }
     let changed = builtin(name).with(|spec| {
+        if latencies && random.random_bool(0.5) {
+            spec.launch_latency = Duration::from_ns(random.random_range(0..3) * 500_000);
+            spec.kernel_gap = Duration::from_ns(random.random_range(0..3) * 500_000);
+        }
+        if name == "tx2" {
+            return;
+        }
         spec.sms = random.random_range(1..6);
         spec.sms_per_tpc = spec.sms_per_tpc.min(spec.sms);
         spec.copy.engines = 2;

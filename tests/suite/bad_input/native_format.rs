@@ -202,7 +202,7 @@ fn a_step_is_one_thing() {
         r#"{"kernel": "K"}"#,
         r#"{"sleep": "1 s"}"#,
         "streams[0].operations[0]",
-        "\"kernel\", \"copy\" or \"memset\"",
+        "\"kernel\", \"copy\", \"memset\", \"record\" or \"wait\"",
     );
 }
 

@@ -111,3 +111,21 @@ fn three_jobs_of_the_tools_own_tests_finish_when_it_says() {
     let verdicts = judge_jobs(1, &[(0, 3, 8, 100, 1), (7, 5, 5, 100, 2), (10, 1, 11, 100, 3)]);
     assert_eq!(finishes(&verdicts), [(8, 8), (13, 13), (24, 24)]);
 }
+
+#[test]
+fn finish_times_of_the_tools_own_tests_lie_between_the_worst_found_and_the_bounds() {
+    // On one processor; the names are those of its tests. Its time is discrete: what ends before 10 ends by 9.
+    let sets: [(&str, &[Job], &[u64]); 4] = [
+        ("Consider large enough interval", &[(0, 3, 10, 100, 3), (7, 5, 5, 100, 2), (10, 5, 5, 100, 1)], &[10, 20, 19]),
+        ("Respect priorities", &[(0, 3, 10, 100, 2), (0, 5, 5, 100, 1)], &[15, 5]),
+        ("Be eager", &[(0, 1, 5, 100, 2), (0, 1, 20, 100, 3), (10, 5, 5, 100, 1)], &[5, 25, 30]),
+        ("Be eager, with short deadline", &[(0, 1, 5, 100, 2), (9, 1, 15, 25, 3), (30, 5, 5, 100, 1)], &[5, 24, 35]),
+    ];
+    for (name, jobs, published) in sets {
+        for (job, ((found, bound), published)) in finishes(&judge_jobs(1, jobs)).into_iter().zip(published).enumerate()
+        {
+            assert!(found <= *published && *published <= bound, "{name}, {job}: {found} {published} {bound}");
+            assert!(bound - *published <= 1, "{name}, {job}: {published} {bound}");
+        }
+    }
+}

@@ -6,6 +6,7 @@ use gpusched::scenario::Scenario;
 use proptest::prelude::*;
 
 use super::{judged, scenario, tx2};
+use crate::campaign::campaign;
 
 /// A stream and its jobs.
 #[derive(Debug, Clone)]
@@ -20,9 +21,20 @@ struct Stream {
 
 #[derive(Debug, Clone)]
 enum Operation {
-    Kernel { blocks: u32, warps: u32, shared: u32, ms: u32 },
-    Copy { to_device: bool, ms: u32 },
+    Kernel {
+        blocks: u32,
+        warps: u32,
+        shared: u32,
+        ms: u32,
+    },
+    Copy {
+        to_device: bool,
+        ms: u32,
+    },
     Memset,
+    /// Of one of two events.
+    Record(bool),
+    Wait(bool),
 }
 
 /// A scenario.
@@ -85,6 +97,8 @@ impl Sample {
                         format!(r#"{{"copy": "{direction}", "bytes": {}}}"#, ms * 10_000_000)
                     }
                     Operation::Memset => r#"{"memset": 4}"#.to_owned(),
+                    Operation::Record(event) => format!(r#"{{"record": "{event}"}}"#),
+                    Operation::Wait(event) => format!(r#"{{"wait": "{event}"}}"#),
                 });
             }
             let is_null = self.null && index == 0;
@@ -122,6 +136,8 @@ fn sample() -> impl Strategy<Value = Sample> {
             6 => kernel(equal),
             2 => (any::<bool>(), 1_u32..8).prop_map(|(to_device, ms)| Operation::Copy { to_device, ms }),
             1 => Just(Operation::Memset),
+            1 => any::<bool>().prop_map(Operation::Record),
+            1 => any::<bool>().prop_map(Operation::Wait),
         ]
     };
     let stream = move |equal: bool| {
@@ -218,32 +234,15 @@ proptest! {
     }
 }
 
-/// `cargo test --release --test suite -- --ignored long_campaign_of_bounds --nocapture`; `GPUSCHED_CASES` sets the
-/// number of scenarios, each run 200 times.
+/// Each scenario is run 200 times for each kind of block times.
 #[test]
 #[ignore = "a long campaign"]
 fn long_campaign_of_bounds() {
-    let cases = std::env::var("GPUSCHED_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(5_000);
     for block_times in [BlockTimes::UpToStated, BlockTimes::Declared] {
-        let all = std::cell::RefCell::new(Vec::new());
-        let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-        proptest!(config, |(sample in sample(), seed in any::<u64>())| {
-            let options = BoundOptions { block_times, ..BoundOptions::default() };
-            all.borrow_mut().extend(ratios(&sample, options, seed, 200)?);
+        let name = format!("jobs, given releases, {block_times:?}");
+        let said = campaign(&name, 5_000, &(sample(), any::<u64>()), |(sample, seed)| {
+            ratios(&sample, BoundOptions { block_times, ..BoundOptions::default() }, seed, 200)
         });
-        let mut all = all.into_inner();
-        all.sort_by(f64::total_cmp);
-        let at = |percent: usize| all[(all.len() - 1) * percent / 100];
-        let mean = all.iter().sum::<f64>() / all.len() as f64;
-        println!(
-            "{block_times:?}: {} jobs, bound / worst found: mean {mean:.3}, median {:.3}, 75 % {:.3}, 90 % {:.3}, 99 % {:.3}, \
-             most {:.3}",
-            all.len(),
-            at(50),
-            at(75),
-            at(90),
-            at(99),
-            at(100)
-        );
+        println!("{said}");
     }
 }

@@ -35,6 +35,7 @@ fn scenario(streams: u32, launches: usize, blocks: u32) -> Scenario {
             iterations: Some(1),
             time_limit: None,
             period: None,
+            jitter: Duration::ZERO,
             deadline: None,
             barrier: None,
             steps: vec![Step::Launch(kernel, stream); launches],

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use gpusched::scenario::Scenario;
 use gpusched::trace::Rule;
-use gpusched::workload::{OperationKind, StreamId};
+use gpusched::workload::{EventId, OperationKind, StreamId};
 
 use super::outcome::ReferenceOperation;
 use super::placement::choose;
@@ -77,11 +77,21 @@ impl<'a> ReferenceGpu<'a> {
         self.operations[operation].finish.is_some()
     }
 
+    /// The last record of an event so far.
+    pub(super) fn last_record(&self, event: EventId) -> Option<usize> {
+        self.operations.iter().rposition(|operation| operation.kind == OperationKind::Record(event))
+    }
+
     /// G1.
     pub(super) fn submit(&mut self, kind: OperationKind, stream: StreamId, thread: usize, iteration: u64) -> usize {
         let operation = self.operations.len();
+        let awaits = match kind {
+            OperationKind::Wait(event) => self.last_record(event),
+            _ => None,
+        };
         self.operations.push(ReferenceOperation {
             kind,
+            awaits,
             stream,
             thread,
             iteration,
@@ -245,6 +255,15 @@ impl<'a> ReferenceGpu<'a> {
         }
         if self.channel_queue.contains(&operation) {
             return Rule::Channel;
+        }
+        if !self.is_recorded(operation) {
+            return Rule::E2;
+        }
+        if self.now < self.launch_latency_over(operation) {
+            return Rule::L1;
+        }
+        if self.now < self.kernel_gap_over(operation) {
+            return Rule::L2;
         }
         if record.queued.is_none() {
             return if record.stream == StreamId::NULL { Rule::N1 } else { Rule::N2 };

@@ -7,6 +7,8 @@ use gpusched::workload::{OperationKind, StreamId};
 #[derive(Debug, Clone)]
 pub(crate) struct ReferenceOperation {
     pub(crate) kind: OperationKind,
+    /// The record that a wait for an event is for.
+    pub(crate) awaits: Option<usize>,
     pub(crate) stream: StreamId,
     pub(crate) thread: usize,
     pub(crate) iteration: u64,

@@ -1,4 +1,4 @@
-//! Who may leave a stream queue (G2, A1, C1, N1, N2, channels).
+//! Who may leave a stream queue (G2, A1, C1, N1, N2, events, latencies, channels).
 
 use gpusched::workload::{OperationKind, StreamId};
 
@@ -7,7 +7,7 @@ use super::gpu::ReferenceGpu;
 impl ReferenceGpu<'_> {
     /// Lets everything advance that may, after one completion, one launch or one full dispatch.
     pub(super) fn promote(&mut self) {
-        while self.complete_one_memset() {}
+        while self.complete_one_without_engine() {}
         for stream in 0..self.streams.len() {
             if let Some(&head) = self.streams[stream].front() {
                 self.operations[head].reached_head.get_or_insert(self.now);
@@ -20,7 +20,7 @@ impl ReferenceGpu<'_> {
             .iter()
             .filter_map(|queue| queue.front().copied())
             .filter(|&head| self.operations[head].queued.is_none() && !self.channel_queue.contains(&head))
-            .filter(|&head| self.may_advance(head))
+            .filter(|&head| self.may_advance(head) && self.time_has_come(head))
             .collect();
         ready.sort_unstable();
         let mut entering = Vec::new();
@@ -61,15 +61,17 @@ impl ReferenceGpu<'_> {
                 let engine = usize::from(to_host && self.ce_queues.len() > 1);
                 self.ce_queues[engine].push_back(operation);
             }
-            OperationKind::Memset => panic!("a memset enters no queue"),
+            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => panic!("it enters no queue"),
         }
     }
 
-    /// A memset that may advance is done at once.
-    fn complete_one_memset(&mut self) -> bool {
+    /// A memset, a record (E1) or a wait for an event (E2) that may advance is done at once.
+    fn complete_one_without_engine(&mut self) -> bool {
         for stream in 0..self.streams.len() {
             let Some(&head) = self.streams[stream].front() else { continue };
-            if self.operations[head].kind == OperationKind::Memset && self.may_advance(head) {
+            let kind = self.operations[head].kind;
+            let needs_none = matches!(kind, OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_));
+            if needs_none && self.may_advance(head) {
                 self.operations[head].reached_head.get_or_insert(self.now);
                 self.operations[head].finish = Some(self.now);
                 self.streams[stream].pop_front();
@@ -79,8 +81,50 @@ impl ReferenceGpu<'_> {
         false
     }
 
-    /// N1 and N2, for the head of a stream queue. Launch order is the order of the operations' numbers.
+    /// E2: whether the record that a wait is for has completed.
+    pub(super) fn is_recorded(&self, head: usize) -> bool {
+        self.operations[head].awaits.is_none_or(|record| self.is_finished(record))
+    }
+
+    /// L1.
+    pub(super) fn launch_latency_over(&self, head: usize) -> u64 {
+        let record = &self.operations[head];
+        match record.kind {
+            OperationKind::Kernel(_) | OperationKind::Copy(_) => {
+                record.launched + self.scenario.device().launch_latency.as_ns()
+            }
+            _ => 0,
+        }
+    }
+
+    /// L2.
+    pub(super) fn kernel_gap_over(&self, head: usize) -> u64 {
+        let stream = self.operations[head].stream;
+        let is_kernel = |operation: &usize| matches!(self.operations[*operation].kind, OperationKind::Kernel(_));
+        let before = (0..head).rev().filter(|&other| self.operations[other].stream == stream).find(is_kernel);
+        match before.filter(|_| is_kernel(&head)).and_then(|before| self.operations[before].finish) {
+            Some(finish) => finish + self.scenario.device().kernel_gap.as_ns(),
+            None => 0,
+        }
+    }
+
+    /// L1 and L2, for the head of a stream queue.
+    fn time_has_come(&self, head: usize) -> bool {
+        self.launch_latency_over(head) <= self.now && self.kernel_gap_over(head) <= self.now
+    }
+
+    /// When next a launch latency or a gap ends that holds the head of a stream queue.
+    pub(super) fn next_end_of_latency(&self) -> Option<u64> {
+        let heads = self.streams.iter().filter_map(|queue| queue.front().copied());
+        let ends = heads.flat_map(|head| [self.launch_latency_over(head), self.kernel_gap_over(head)]);
+        ends.filter(|&end| end > self.now).min()
+    }
+
+    /// E2, N1 and N2, for the head of a stream queue. Launch order is the order of the operations' numbers.
     fn may_advance(&self, head: usize) -> bool {
+        if !self.is_recorded(head) {
+            return false;
+        }
         let stream = self.operations[head].stream;
         let is_blocking = |stream: usize| self.scenario.streams()[stream].blocking;
         let holds = |other: usize| self.streams[other].front().is_some_and(|&other| other < head);
@@ -100,14 +144,15 @@ impl ReferenceGpu<'_> {
         all - self.has_channel.iter().filter(|&&taken| taken).count()
     }
 
-    /// A stream keeps its channel until its last kernel so far is fully dispatched, but not while N1 or N2 hold it.
+    /// A stream keeps its channel until its last kernel so far is fully dispatched, but not while N1, N2 or E2 hold it.
     fn give_back_channels(&mut self) {
         for stream in 0..self.streams.len() {
             let undispatched = self.streams[stream].iter().any(|&operation| {
                 let record = &self.operations[operation];
                 matches!(record.kind, OperationKind::Kernel(_)) && record.last_start.is_none()
             });
-            let held = self.streams[stream].front().is_some_and(|&head| !self.may_advance(head));
+            let held =
+                self.streams[stream].front().is_some_and(|&head| self.time_has_come(head) && !self.may_advance(head));
             if !undispatched || held {
                 self.has_channel[stream] = false;
             }

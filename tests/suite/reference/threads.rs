@@ -195,6 +195,16 @@ impl<'a> Threads<'a> {
                 thread.last = Some(gpu.submit(OperationKind::Copy(copy), stream, index, iteration));
             }
             Step::Memset(stream) => thread.last = Some(gpu.submit(OperationKind::Memset, stream, index, iteration)),
+            Step::Record(event, stream) => {
+                thread.last = Some(gpu.submit(OperationKind::Record(event), stream, index, iteration));
+            }
+            Step::Wait(event, stream) => {
+                thread.last = Some(gpu.submit(OperationKind::Wait(event), stream, index, iteration));
+            }
+            Step::SynchronizeEvent(event) => {
+                let record = gpu.last_record(event).into_iter().collect();
+                self.wait_for(index, record, gpu);
+            }
             Step::AwaitLast => {
                 let last = thread.last.into_iter().collect();
                 self.wait_for(index, last, gpu);

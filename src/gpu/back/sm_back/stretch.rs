@@ -98,7 +98,7 @@ impl SmBack {
     fn split_calendar<O>(&self, head: u32, running: &mut Vec<Running>, context: &Context<'_, O>) -> Instant {
         running.clear();
         let mut others = context.horizon.saturating_add(Duration::from_ns(1));
-        others = context.calendar.next_wake().map_or(others, |wake| wake.min(others));
+        others = context.calendar.next_besides_completions().map_or(others, |other| other.min(others));
         for (event, at, sequence) in context.calendar.completions() {
             match event {
                 Event::Wave(index) if self.waves[index as usize].kernel == head => {

@@ -3,6 +3,8 @@
 const NONE = -1;
 const KERNEL = 0;
 const COPY = 1;
+const RECORD = 3;
+const WAIT = 4;
 /** Blocks that are skipped together where all of them have ended. */
 const CHUNK = 256;
 const HIGH = 4294967296;
@@ -194,7 +196,11 @@ class Run {
     const kernel = this.kernelOf(id);
     if (kernel) return kernel.title;
     const copy = this.copyOf(id);
-    return copy ? `copy ${id} (${copy.direction})` : `memset ${id}`;
+    if (copy) return `copy ${id} (${copy.direction})`;
+    const event = this.events[this.operations.what[id]];
+    if (this.operations.kind[id] === RECORD) return `record ${id} (${event})`;
+    if (this.operations.kind[id] === WAIT) return `wait ${id} (${event})`;
+    return `memset ${id}`;
   }
 
   /** A wait: its rule, what is said about it, and the queue whose head is to be named then, or null. */

@@ -1,0 +1,115 @@
+//! What every analysis of a scenario starts from: its work, the merged SM, and what running the host threads in front of
+//! that leads to.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+
+use super::assumptions::{self, Departure, LaunchDependence, Order};
+use super::merged_back::{Analysed, Costs, Merged, MergedBack, Walk};
+use super::merged_resources::{MergedResources, PooledKernel};
+use super::merged_sm::MergedSm;
+use super::pool::{needs, pool};
+use crate::device::BlockDemand;
+use crate::gpu::{Gpu, GpuOptions, SubmitError};
+use crate::hosts::{ProgramError, ProgramHost, make_known};
+use crate::scenario::Scenario;
+use crate::time::Instant;
+use crate::workload::{CheckedKernel, KernelId, OperationKind};
+
+/// A scenario made ready.
+pub(super) struct Prepared {
+    /// By kernel: what one block takes.
+    pub(super) demands: Vec<BlockDemand>,
+    pub(super) costs: Costs,
+    pub(super) merged: Merged,
+    pub(super) walked: Walked,
+    pub(super) order: Order,
+    /// The assumptions of the merged SM that do not hold.
+    pub(super) departures: BTreeSet<Departure>,
+    pub(super) dependence: Option<LaunchDependence>,
+}
+
+impl Prepared {
+    pub(super) fn new(scenario: &Scenario) -> Result<Self, ProgramError> {
+        let demands = demands(scenario);
+        let (costs, merged) = merge(scenario, &demands)?;
+        let walked = walk(scenario, &costs, merged.clone())?;
+        let order = Order::of(&walked.operations);
+        let departures = assumptions::departures(scenario, &demands, order.chained);
+        let dependence = assumptions::launch_dependence(scenario);
+        Ok(Self { demands, costs, merged, walked, order, departures, dependence })
+    }
+
+    /// Whether every kernel finishes as analysed at the latest (Kiefer and Wolfowitz).
+    pub(super) fn finish_is_safe(&self) -> bool {
+        self.order.analysed_finish_is_safe(&self.departures) && self.dependence.is_none()
+    }
+}
+
+/// What one block of each kernel takes.
+pub(super) fn demands(scenario: &Scenario) -> Vec<BlockDemand> {
+    scenario.kernels().iter().map(CheckedKernel::demand).collect()
+}
+
+/// The merged SM of a scenario and what its operations cost there.
+pub(super) fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged), SubmitError> {
+    let device = &scenario.device();
+    let used: Vec<_> = assumptions::launches(scenario).collect();
+    let first = used.first().and_then(|(kernel, _)| demands.get(kernel.0 as usize));
+    let alike = used.iter().all(|(kernel, _)| demands.get(kernel.0 as usize) == first);
+    let masked = used.iter().any(|&(kernel, stream)| assumptions::allowed_sms(scenario, kernel, stream) < device.sms);
+    let slots = |demand: &BlockDemand| device.sms * demand.blocks_per_sm(device);
+    let mut kernels = Vec::with_capacity(demands.len());
+    for ((id, kernel), demand) in (0..).map(KernelId).zip(scenario.kernels()).zip(demands) {
+        let pooled = if alike { [1, 0, 0, 0] } else { needs(demand) };
+        kernels.push(PooledKernel {
+            release: Instant::ZERO,
+            block_time: scenario.longest_block_time(id).unwrap_or(kernel.duration.worst),
+            blocks: kernel.blocks,
+            needs: pooled,
+            g_max: slots(demand),
+        });
+    }
+    for &(kernel, stream) in &used {
+        let Some(cost) = kernels.get_mut(kernel.0 as usize) else { return Err(SubmitError::Unknown) };
+        // A kernel that is launched into streams of different masks counts with the most restrictive.
+        let allowed = assumptions::allowed_sms(scenario, kernel, stream);
+        cost.g_max = cost.g_max.min(allowed * demands[kernel.0 as usize].blocks_per_sm(device)).max(1);
+    }
+    let merged = match first.map(slots).and_then(NonZeroU32::new) {
+        Some(g_max) if alike && !masked => Merged::Slots(MergedSm::new(g_max)),
+        Some(g_max) if alike => Merged::Resources(MergedResources::new([u64::from(g_max.get()), 0, 0, 0])),
+        _ => Merged::Resources(MergedResources::new(pool(device))),
+    };
+    let copies = scenario.copies().iter().map(|copy| (copy.time(), copy.engine())).collect();
+    Ok((Costs { kernels, copies }, merged))
+}
+
+/// What running the host threads in front of the merged SM led to.
+pub(super) struct Walked {
+    pub(super) operations: Vec<Analysed>,
+    pub(super) ee_order: Vec<u32>,
+    pub(super) horizon: Instant,
+}
+
+fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, ProgramError> {
+    let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
+    // The analysis knows nothing of channels, and says so.
+    let device = scenario.device().without_channels();
+    let back = MergedBack::new(costs, merged, device.copy.engines);
+    let options = GpuOptions { placement: scenario.placement, horizon, ..GpuOptions::default() };
+    let mut gpu = Gpu::with_back(back, Walk::default(), &device, options);
+    make_known(scenario, &mut gpu)?;
+    gpu.run(&mut ProgramHost::new(&scenario.threads))?;
+    let (back, Walk { mut operations }) = gpu.into_back_and_observer();
+    let mut ee_order = Vec::new();
+    for (operation, finish) in back.entered {
+        let Some(analysed) = operations.get_mut(operation.0 as usize) else { continue };
+        // Also of what the horizon cuts off.
+        analysed.finish = Some(finish);
+        if matches!(analysed.kind, OperationKind::Kernel(_)) {
+            ee_order.push(operation.0);
+        }
+    }
+    Ok(Walked { operations, ee_order, horizon })
+}

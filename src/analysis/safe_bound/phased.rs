@@ -1,0 +1,108 @@
+//! The finish of one job whose release is given, among jobs of which only the earliest release is known.
+//!
+//! The orders of dispatch are those of given releases ([`super::explore`]), with launches that may come at any time, or
+//! never. What happened before the release is unknown: other jobs may then have had the GPU, but have ended.
+//! `docs/analysis.md`, "Releases that are not given", has the proof.
+
+use super::explore::{Extent, finish_bounds};
+use super::graph::{Graph, Node, Work};
+use super::weights::{Class, Weights};
+use crate::time::Instant;
+
+/// States after which an exploration is given up.
+const MOST_STATES: usize = 4_000;
+
+/// Operations above which none is begun.
+const MOST_OPERATIONS: usize = 96;
+
+/// One operation of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::analysis) struct Operation {
+    /// Its stream.
+    pub(in crate::analysis) stream: usize,
+    /// Its EE queue, 0 is the highest priority.
+    pub(in crate::analysis) level: usize,
+    /// What it does.
+    pub(in crate::analysis) work: Work,
+}
+
+/// A job that may come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::analysis) struct Job<'a> {
+    /// What it launches at its release, in launch order.
+    pub(in crate::analysis) operations: &'a [Operation],
+    /// So long before the release of the job looked at \[ns\], or
+    pub(in crate::analysis) before: u64,
+    /// so long after it \[ns\], it is released at the earliest.
+    pub(in crate::analysis) after: u64,
+}
+
+/// A job and those that may come beside it.
+#[derive(Debug)]
+pub(in crate::analysis) struct Phased<'a> {
+    /// What the job looked at launches at its release.
+    pub(in crate::analysis) job: &'a [Operation],
+    /// By thread: its jobs, none of which is released before the one before it has ended. They have streams of their
+    /// own.
+    pub(in crate::analysis) others: Vec<Vec<Job<'a>>>,
+    /// Streams of the scenario.
+    pub(in crate::analysis) streams: usize,
+    /// Priorities.
+    pub(in crate::analysis) levels: usize,
+    /// Copy engines.
+    pub(in crate::analysis) engines: usize,
+}
+
+impl Phased<'_> {
+    /// How long after its release the job has ended at the latest \[ns\]; `None`: too much to explore.
+    pub(in crate::analysis) fn response(&self, classes: &[Class], weights: &Weights<'_>) -> Option<u64> {
+        let others = self.others.iter().flatten();
+        let operations = others.clone().map(|job| job.operations.len()).sum::<usize>() + self.job.len();
+        if operations > MOST_OPERATIONS {
+            return None;
+        }
+        // Late enough for every earlier instant to be one, and not the first.
+        let release = others.map(|job| job.before).max().unwrap_or(0).checked_add(2)?;
+        let mut graph = Graph {
+            nodes: Vec::with_capacity(operations),
+            classes: classes.to_vec(),
+            streams: vec![Vec::new(); self.streams],
+            levels: self.levels,
+            engines: self.engines,
+            any_order: true,
+        };
+        add(&mut graph, 0, self.job, release, release, &[]);
+        let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();
+        for (thread, jobs) in (1..).zip(&self.others) {
+            let mut last = Vec::new();
+            for job in jobs {
+                let earliest = (release - job.before).checked_add(job.after)?;
+                last = add(&mut graph, thread, job.operations, earliest, u64::MAX, &last);
+            }
+        }
+        let extent = Extent { over: release, goal, most_states: MOST_STATES };
+        let finish = finish_bounds(&graph, weights, &extent);
+        let mut ends = finish[..self.job.len()].iter();
+        ends.try_fold(0, |most: u64, end| Some(most.max((*end)?.as_ns().saturating_sub(release))))
+    }
+}
+
+/// Adds a job, released in the interval and after the operations `after`. Its last operation in each stream.
+fn add(graph: &mut Graph, thread: u32, job: &[Operation], earliest: u64, latest: u64, after: &[usize]) -> Vec<usize> {
+    let mut last: Vec<usize> = Vec::new();
+    for &Operation { stream, level, work } in job {
+        let number = graph.nodes.len();
+        let own = last.iter().position(|&before| graph.nodes[before].stream == stream);
+        let (predecessors, launched_by) = if let Some(place) = own {
+            (vec![std::mem::replace(&mut last[place], number)], 0)
+        } else {
+            last.push(number);
+            (after.to_vec(), latest)
+        };
+        let position = graph.streams[stream].len();
+        graph.streams[stream].push(number);
+        let launched = Instant::from_ns(earliest);
+        graph.nodes.push(Node { launched, launched_by, work, level, stream, position, thread, predecessors });
+    }
+    last
+}

@@ -1,0 +1,175 @@
+//! Who made whom wait.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::cause::Cause;
+use super::queue::{Queue, Stay, queue_contents};
+use super::reasons::{Reason, reasons};
+use super::record::Trace;
+use super::rule::Rule;
+use crate::device::Device;
+use crate::time::Instant;
+use crate::workload::OperationId;
+
+/// A part of the time that an operation waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blame {
+    /// What waited.
+    pub operation: OperationId,
+    /// The rule that held it.
+    pub rule: Rule,
+    /// From.
+    pub from: Instant,
+    /// Until.
+    pub to: Instant,
+    /// The kernel or copy that stood in the way; `None`: there is none, as for a channel or a launch latency.
+    pub blocking: Option<OperationId>,
+}
+
+/// Divides the time from each operation's launch until its first block was assigned (or it began, or the run ended) by
+/// rule and by who stood in the way, by operation and time: the parts of one operation follow one another and add up to
+/// that time. Of a simulated run.
+///
+/// - In a queue (G2, C1, X1, A2, N1, N2, C2, E2) it is the operation at the head. If that is a memset, record or wait, it is
+///   whoever holds that.
+/// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it, the one that
+///   began first.
+#[must_use]
+pub fn blame(trace: &Trace, device: &Device) -> Vec<Blame> {
+    let queues = queue_contents(trace, device).into_iter().map(|contents| (contents.queue, contents.stays)).collect();
+    let mut accuser =
+        Accuser { trace, device, queues, running: Running::new(trace), parts: Vec::new(), first: Vec::new() };
+    let reasons = reasons(trace, device);
+    let mut reasons = reasons.iter().peekable();
+    for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
+        accuser.first.push(accuser.parts.len());
+        let start = record.first_start().unwrap_or(trace.end()).min(trace.end());
+        while let Some(reason) = reasons.next_if(|reason| reason.operation == id) {
+            let to = reason.to.map_or(start, |to| to.min(start));
+            accuser.divide(reason, reason.from..to);
+        }
+    }
+    accuser.parts
+}
+
+struct Accuser<'a> {
+    trace: &'a Trace,
+    device: &'a Device,
+    queues: BTreeMap<Queue, Vec<Stay>>,
+    running: Running,
+    parts: Vec<Blame>,
+    /// Where the parts of each operation begin.
+    first: Vec<usize>,
+}
+
+impl Accuser<'_> {
+    /// Divides `time` where someone else comes to stand in the way.
+    fn divide(&mut self, reason: &Reason, mut time: Range<Instant>) {
+        while time.start < time.end {
+            let (blocking, until) = match &reason.cause {
+                Some(Cause::Room(_)) => {
+                    self.running.first_at(time.start, |other| self.share_an_sm(reason.operation, other))
+                }
+                Some(cause) => cause.queue().map_or((None, Instant::MAX), |queue| self.head_at(queue, time.start)),
+                None => (None, Instant::MAX),
+            };
+            let until = until.min(time.end);
+            self.add(reason, time.start..until, blocking);
+            time.start = until;
+        }
+    }
+
+    /// Adds one part, or where `blocking` needs no engine, those that hold it meanwhile.
+    fn add(&mut self, reason: &Reason, time: Range<Instant>, blocking: Option<OperationId>) {
+        let &Reason { operation, rule, .. } = reason;
+        let records = self.trace.operations();
+        let passes_on = blocking.filter(|id| records.get(id.0 as usize).is_some_and(|record| record.kind.is_instant()));
+        // What stands in the way was launched before, so its parts are known.
+        let held = passes_on.and_then(|id| Some(*self.first.get(id.0 as usize)?..*self.first.get(id.0 as usize + 1)?));
+        let Some(held) = held else {
+            self.push(Blame { operation, rule, from: time.start, to: time.end, blocking });
+            return;
+        };
+        for number in held {
+            let part = self.parts[number];
+            let (from, to) = (part.from.max(time.start), part.to.min(time.end));
+            if from < to {
+                self.push(Blame { operation, rule, from, to, blocking: part.blocking });
+            }
+        }
+    }
+
+    /// Adds a part, joined to the one before it if both say the same.
+    fn push(&mut self, part: Blame) {
+        match self.parts.last_mut() {
+            Some(last)
+                if (last.operation, last.rule, last.blocking) == (part.operation, part.rule, part.blocking)
+                    && last.to == part.from =>
+            {
+                last.to = part.to;
+            }
+            _ => self.parts.push(part),
+        }
+    }
+
+    /// Who is at the head of a queue after all events of `at`, and until when.
+    fn head_at(&self, queue: Queue, at: Instant) -> (Option<OperationId>, Instant) {
+        let stays = self.queues.get(&queue).map_or(&[][..], Vec::as_slice);
+        // First in, first out: they leave in their order.
+        let gone = stays.partition_point(|stay| stay.left.is_some_and(|left| left <= at));
+        match stays.get(gone) {
+            Some(head) if head.entered <= at => (Some(head.operation), head.left.unwrap_or(Instant::MAX)),
+            Some(next) => (None, next.entered),
+            None => (None, Instant::MAX),
+        }
+    }
+
+    fn share_an_sm(&self, one: OperationId, other: OperationId) -> bool {
+        let mask = |id: OperationId| {
+            let record = self.trace.operations().get(id.0 as usize)?;
+            let own = self.trace.kernel_of(id).and_then(|kernel| kernel.sm_mask);
+            own.or_else(|| self.trace.streams().get(record.stream.0 as usize)?.sm_mask)
+        };
+        let (one, other) = (mask(one), mask(other));
+        if one.is_none() || other.is_none() {
+            return true;
+        }
+        self.device.sms_left_by(one).any(|sm| other.is_none_or(|mask| mask.enables_sm(sm, self.device)))
+    }
+}
+
+/// Kernels by when they began.
+struct Running {
+    /// First start, finish, and which.
+    kernels: Vec<(Instant, Instant, OperationId)>,
+    /// The latest finish up to each.
+    latest: Vec<Instant>,
+}
+
+impl Running {
+    fn new(trace: &Trace) -> Self {
+        let numbered = (0..).map(OperationId).zip(trace.operations());
+        let kernels = numbered.filter(|(id, _)| trace.kernel_of(*id).is_some());
+        let mut kernels: Vec<_> = kernels
+            .filter_map(|(id, record)| Some((record.first_start()?, record.finish().unwrap_or(Instant::MAX), id)))
+            .collect();
+        kernels.sort_unstable();
+        let mut last = Instant::ZERO;
+        let latest = kernels.iter().map(|(_, finish, _)| {
+            last = last.max(*finish);
+            last
+        });
+        Self { latest: latest.collect(), kernels }
+    }
+
+    /// The kernel that began first of those that run at `at` and are `wanted`, and until when it runs.
+    fn first_at(&self, at: Instant, wanted: impl Fn(OperationId) -> bool) -> (Option<OperationId>, Instant) {
+        let first = self.latest.partition_point(|finish| *finish <= at);
+        let mut begun = self.kernels[first..].iter().take_while(|(start, ..)| *start <= at);
+        match begun.find(|(_, finish, id)| *finish > at && wanted(*id)) {
+            Some((_, finish, id)) => (Some(*id), *finish),
+            None => (None, Instant::MAX),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Campaigns against bounds: how many scenarios, and how the bounds compare with the worst that was found.
+//!
+//! `cargo test --release --test suite -- --ignored long_campaign_ --nocapture` runs all of them; `GPUSCHED_CASES` sets the
+//! number of scenarios of each.
+
+use std::cell::RefCell;
+
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseResult, TestRunner};
+
+/// Runs `test` on `GPUSCHED_CASES` values, by default `cases`; it gives bound / worst found of whatever it bounds. Says
+/// how these are distributed.
+pub(crate) fn campaign<S: Strategy>(
+    name: &str,
+    cases: u32,
+    strategy: &S,
+    test: impl Fn(S::Value) -> Result<Vec<f64>, TestCaseError>,
+) -> String {
+    let cases = std::env::var("GPUSCHED_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
+    let ratios = RefCell::new(Vec::new());
+    let mut runner = TestRunner::new(ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() });
+    let result = runner.run(strategy, |value| -> TestCaseResult {
+        ratios.borrow_mut().extend(test(value)?);
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{name}: {error}");
+    }
+    let mut ratios = ratios.into_inner();
+    ratios.sort_by(f64::total_cmp);
+    let at = |percent: usize| ratios[(ratios.len() - 1) * percent / 100];
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    format!(
+        "{name}: {} bounds in {cases} scenarios; bound / worst found: mean {mean:.2}, median {:.2}, 75 % {:.2}, 90 % \
+         {:.2}, 99 % {:.2}, most {:.2}",
+        ratios.len(),
+        at(50),
+        at(75),
+        at(90),
+        at(99),
+        at(100)
+    )
+}
