@@ -299,7 +299,7 @@ fn markdown_of_texts_has_every_word_of_the_text_and_tables_that_stand_apart() {
     let model = "scenarios/amalthea/periodic-with-requirements.amxmi";
     for (command, tables) in [
         (&["analyze", "scenarios/rtss2017/figure-8.json", "--deadline", "S1=1s"][..], 2),
-        (&["analyze", model], 3),
+        (&["analyze", model], 4),
         (&["tasks", &tasks, "--smallest-budgets", "10"], 2),
         (&["tasks", "run", &tasks, "--strategy", "single-stream"], 1),
         (&["evr", "gpu-evr-figure-1"], 3),
