@@ -4,7 +4,8 @@
 
 use divan::{Bencher, black_box};
 use gpusched::applications::{ApplicationSet, Injections, Outcome};
-use gpusched::experiments::evr::{SweepOptions, random_injection};
+use gpusched::experiments::evr::SweepOptions;
+use gpusched::experiments::study::random_injection;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
 use gpusched::time::Duration;

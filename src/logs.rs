@@ -4,6 +4,7 @@
 //! with its reason. A log is read in one pass into [`Log`], whose blocks take 20 bytes each.
 
 mod assemble;
+mod clock;
 mod defect;
 mod log;
 mod number;
@@ -15,6 +16,7 @@ mod repair;
 mod runs;
 mod visit;
 
+pub use clock::{LogTimeError, log_time};
 pub use defect::{Defect, Dropped};
 pub use log::{BlockList, Iteration, Log, LoggedBlock, LoggedKernel};
 pub use pairing::{Pairing, PairingError, unrolled};

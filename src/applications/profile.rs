@@ -16,6 +16,9 @@ pub enum ProfileError {
     /// It takes longer than time itself.
     #[error("the application takes longer than 2^63 ns")]
     TooLong,
+    /// A change of it has a kernel launched more often than can be counted.
+    #[error("a kernel of the application would be launched more than 2^32 - 1 times")]
+    TooManyLaunches,
 }
 
 /// Execution times of one application on 1 to `P_tot` SMs.

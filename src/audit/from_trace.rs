@@ -7,47 +7,53 @@ use super::observation::{
 };
 use crate::device::Device;
 use crate::gpu::Ended;
-use crate::logs::{BlockList, LoggedBlock};
+use crate::logs::{BlockList, LogTimeError, LoggedBlock, log_time};
 use crate::scenario::Scenario;
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Trace};
 use crate::workload::{OperationId, OperationKind};
 
-/// An instant on the clock of logs, which ends in 292 years; what a simulation does after that counts as then.
-fn ns(instant: Instant) -> i64 {
-    i64::try_from(instant.as_ns()).unwrap_or(i64::MAX)
-}
-
 impl Observation {
     /// A simulated run of `scenario`. Every block is expanded.
-    #[must_use]
-    pub fn of_trace(scenario: &Scenario, trace: &Trace, ended: Ended) -> Self {
+    ///
+    /// # Errors
+    /// [`LogTimeError`] if something happens after the end of the clock of logs.
+    pub fn of_trace(scenario: &Scenario, trace: &Trace, ended: Ended) -> Result<Self, LogTimeError> {
         Self::of_run(&scenario.name, scenario.device(), trace, ended)
     }
 
     /// A simulated run on `device`, with whatever host in front of it. Every block is expanded.
-    #[must_use]
-    pub fn of_run(title: &str, device: &Device, trace: &Trace, ended: Ended) -> Self {
-        let horizon_ns = (ended == Ended::Horizon).then(|| ns(trace.end()));
+    ///
+    /// # Errors
+    /// As [`Observation::of_trace`].
+    pub fn of_run(title: &str, device: &Device, trace: &Trace, ended: Ended) -> Result<Self, LogTimeError> {
+        let horizon_ns = (ended == Ended::Horizon).then(|| log_time(trace.end())).transpose()?;
         let streams = trace.streams().iter().enumerate().map(|(index, stream)| ObservedStream {
             name: Arc::clone(&stream.name),
             priority: Some(stream.priority),
             blocking: stream.blocking && index > 0,
         });
         let operations = (0..).map(OperationId).zip(trace.operations());
-        Self {
+        Ok(Self {
             title: title.into(),
             device: device.clone(),
             source: Source::Simulated { placement: trace.placement(), horizon_ns },
             streams: streams.collect(),
-            operations: operations.map(|(id, record)| operation(device, trace, id, record)).collect(),
+            operations: operations
+                .map(|(id, record)| operation(device, trace, id, record))
+                .collect::<Result<_, _>>()?,
             incomplete: None,
-        }
+        })
     }
 }
 
-fn operation(device: &Device, trace: &Trace, id: OperationId, record: &OperationRecord) -> ObservedOperation {
-    let launched = ns(record.launched());
+fn operation(
+    device: &Device,
+    trace: &Trace,
+    id: OperationId,
+    record: &OperationRecord,
+) -> Result<ObservedOperation, LogTimeError> {
+    let launched = log_time(record.launched())?;
     let (name, work): (Arc<str>, _) = match record.kind {
         OperationKind::Memset => ("memset".into(), ObservedWork::Memset),
         OperationKind::Record(event) => ("record".into(), ObservedWork::Record(event.0)),
@@ -56,20 +62,22 @@ fn operation(device: &Device, trace: &Trace, id: OperationId, record: &Operation
             let copy = trace.copies().get(copy.0 as usize);
             let stated =
                 copy.and_then(|copy| copy.duration.or_else(|| device.copy.duration(copy.direction, copy.bytes)));
-            let duration_ns = stated.and_then(|duration| i64::try_from(duration.as_ns()).ok());
-            let start = record.first_start().map(ns);
+            let start = record.first_start();
             // A copy that still ran at the horizon ends when it must.
-            let end = record.finish().map(ns).or(start.zip(duration_ns).map(|(start, took)| start + took));
+            let end = record.finish().or(start.zip(stated).map(|(start, took)| start + took));
+            let times = start.zip(end).map(|(start, end)| Ok([log_time(start)?, log_time(end)?]));
+            // A duration is as long as the instant at its end if it begins at 0.
+            let duration_ns = stated.map(|duration| log_time(Instant::ZERO + duration)).transpose()?;
             let engine = copy.map_or(0, |copy| device.copy.engine_for(copy.direction));
             let name = copy.map_or("copy".into(), |copy| format!("copy of {} bytes", copy.bytes).into());
-            (name, ObservedWork::Copy(ObservedCopy { engine, duration_ns, times_ns: start.zip(end).map(Into::into) }))
+            (name, ObservedWork::Copy(ObservedCopy { engine, duration_ns, times_ns: times.transpose()? }))
         }
         OperationKind::Kernel(kernel) => match trace.kernels().get(kernel.0 as usize) {
             None => ("kernel".into(), ObservedWork::Memset),
             Some(kernel) => {
                 let mut blocks = BlockList::default();
                 for block in trace.blocks(id) {
-                    let (start_ns, end_ns) = (ns(block.start), ns(block.end));
+                    let (start_ns, end_ns) = (log_time(block.start)?, log_time(block.end)?);
                     blocks.push(LoggedBlock { sm: u32::from(block.sm), start_ns, end_ns });
                 }
                 let stream = trace.streams().get(record.stream.0 as usize);
@@ -85,7 +93,7 @@ fn operation(device: &Device, trace: &Trace, id: OperationId, record: &Operation
             }
         },
     };
-    ObservedOperation {
+    Ok(ObservedOperation {
         name,
         stream: record.stream.0 as usize,
         origin: None,
@@ -93,5 +101,5 @@ fn operation(device: &Device, trace: &Trace, id: OperationId, record: &Operation
         called_ns: launched,
         launched_ns: [launched; 2],
         work,
-    }
+    })
 }

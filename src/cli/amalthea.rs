@@ -31,7 +31,7 @@ impl Amalthea {
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Table => write!(out, "{}", amalthea_table::text(&model))?,
+            Format::Table | Format::Markdown => write!(out, "{}", amalthea_table::text(&model, self.format.style()))?,
             Format::Json => amalthea_table::json(&model, &mut out)?,
             Format::Csv => amalthea_table::csv(&model, &mut out)?,
         }

@@ -11,9 +11,9 @@ use gpusched::analysis::{
 };
 use gpusched::hosts::simulate;
 use gpusched::report::{
-    Summary, analysis_csv, analysis_table, bounded_response_table, bounded_responses, bounded_responses_json,
-    requirement_notes, requirement_table, responses, sporadic_csv, sporadic_table, steps_text, verdict_csv,
-    verdict_table,
+    Summary, TableStyle, analysis_csv, analysis_table, bounded_response_table, bounded_responses,
+    bounded_responses_json, requirement_notes, requirement_table, responses, sporadic_csv, sporadic_table, steps_text,
+    verdict_csv, verdict_table,
 };
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -63,8 +63,8 @@ pub(crate) struct Analyze {
 
 impl Analyze {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        if self.steps && self.format == Format::Csv {
-            bail!("--steps is shown as text and in JSON only: leave out --format csv");
+        if self.steps && matches!(self.format, Format::Csv | Format::Markdown) {
+            bail!("--steps is shown as text and in JSON only: leave out --format, or use --format json");
         }
         if self.verdicts_alone && self.format == Format::Json {
             bail!("--verdicts is for tables and CSV: the JSON document has the verdicts in any case");
@@ -87,10 +87,12 @@ impl Analyze {
         if let Some(table) = runnable_times {
             table.write(&summary, Some(&analysis))?;
         }
+        let requirements = demands.as_ref().map(|demands| requirements_of_jobs(demands, &scenario, &verdicts));
+        let judged = verdicts.jobs.iter().map(|job| job.verdict);
+        let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
         let responses = bounded_responses(responses(&scenario, &summary.jobs()), &verdicts.jobs);
         // What the merged SM leaves out is no matter of the verdicts.
         let notes_before = if self.verdicts_alone { &scenario.notes } else { &analysis.notes };
-        let requirements = demands.as_ref().map(|demands| requirements_of_jobs(demands, &scenario, &verdicts));
         let doubts = requirement_notes(requirements.as_deref().unwrap_or_default());
         let notes: Vec<&String> = notes_before.iter().chain(&verdicts.notes).chain(&doubts).collect();
         for text in &notes {
@@ -115,10 +117,11 @@ impl Analyze {
             }
             Format::Csv if self.verdicts_alone => verdict_csv(&verdicts.jobs, &mut out)?,
             Format::Csv => analysis_csv(&analysis, &mut out)?,
-            Format::Table => {
+            Format::Table | Format::Markdown => {
+                let style = self.format.style();
                 if !self.verdicts_alone {
-                    writeln!(out, "{}", analysis_table(&analysis))?;
-                    let table = bounded_response_table(responses);
+                    writeln!(out, "{}", analysis_table(&analysis, style))?;
+                    let table = bounded_response_table(responses, style);
                     if !table.is_empty() {
                         writeln!(out, "{table}")?;
                     }
@@ -126,13 +129,12 @@ impl Analyze {
                 if let Some(steps) = &steps {
                     writeln!(out, "{}", steps_text(&analysis, steps))?;
                 }
-                write!(out, "{}", verdict_table(&verdicts.jobs))?;
-                write_requirements(requirements.as_deref(), &mut out)?;
+                write!(out, "{}", verdict_table(&verdicts.jobs, style))?;
+                write_requirements(requirements.as_deref(), style, &mut out)?;
             }
         }
         out.flush()?;
-        let judged = verdicts.jobs.iter().map(|job| job.verdict);
-        Ok(self.answer(judged.chain(verdicts_on(requirements.as_deref()))))
+        Ok(answer)
     }
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>) -> anyhow::Result<Answer> {
@@ -145,9 +147,11 @@ impl Analyze {
         // A few jobs of each stream are made up for the search.
         let options = self.search.options(scenario, 64 * scenario.threads.len());
         let verdicts = self.search.watched(|watch| judge_sporadic(scenario, &jitter, &options, watch))??;
+        let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));
+        let judged = verdicts.streams.iter().map(|stream| stream.verdict);
+        let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
         let mut notes = scenario.notes.clone();
         notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
-        let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));
         notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
         for text in &notes {
             note(text);
@@ -165,24 +169,24 @@ impl Analyze {
                 writeln!(out, "{document}")?;
             }
             Format::Csv => sporadic_csv(&verdicts.streams, &mut out)?,
-            Format::Table => {
-                write!(out, "{}", sporadic_table(&verdicts.streams))?;
-                write_requirements(requirements.as_deref(), &mut out)?;
+            Format::Table | Format::Markdown => {
+                let style = self.format.style();
+                write!(out, "{}", sporadic_table(&verdicts.streams, style))?;
+                write_requirements(requirements.as_deref(), style, &mut out)?;
             }
         }
         out.flush()?;
-        let judged = verdicts.streams.iter().map(|stream| stream.verdict);
-        Ok(self.answer(judged.chain(verdicts_on(requirements.as_deref()))))
+        Ok(answer)
     }
 
-    /// What `--check` comes to.
-    fn answer(&self, verdicts: impl Iterator<Item = Option<Verdict>>) -> Answer {
+    /// What `--check` comes to; refused where there is nothing to check.
+    fn answer(&self, verdicts: impl Iterator<Item = Option<Verdict>>) -> anyhow::Result<Answer> {
         let judged: Vec<Verdict> = verdicts.flatten().collect();
         if self.check && judged.is_empty() {
-            note("--check: there is no deadline to check; --deadline STREAM=TIME gives one");
+            bail!("--check: no job has a deadline to check; --deadline STREAM=TIME gives one");
         }
         let all_proven = judged.iter().all(|verdict| *verdict == Verdict::Proven);
-        if self.check && !all_proven { Answer::No } else { Answer::Done }
+        Ok(if self.check && !all_proven { Answer::No } else { Answer::Done })
     }
 
     fn write_job_witness(&self, verdicts: &JobVerdicts) -> anyhow::Result<()> {
@@ -216,10 +220,14 @@ impl Analyze {
 }
 
 /// Of an AMALTHEA model: which of its requirements are met.
-fn write_requirements(requirements: Option<&[RequirementVerdict]>, out: &mut impl Write) -> std::io::Result<()> {
+fn write_requirements(
+    requirements: Option<&[RequirementVerdict]>,
+    style: TableStyle,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
     match requirements.unwrap_or_default() {
         [] => Ok(()),
-        requirements => write!(out, "\n{}", requirement_table(requirements)),
+        requirements => write!(out, "\n{}", requirement_table(requirements, style)),
     }
 }
 

@@ -11,7 +11,7 @@ use gpusched::report::{
 };
 
 use super::log_input::LogOptions;
-use super::output::{TableFormat, note};
+use super::output::{Format, note};
 use super::{Answer, output};
 
 /// Check measured logs, or the order of kernels in a profile, against the published scheduling rules; exit status 1 if
@@ -24,8 +24,8 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "N")]
     gpu: Option<u32>,
     /// What to print
-    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
-    format: TableFormat,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
 }
 
 impl Audit {
@@ -49,13 +49,13 @@ impl Audit {
         report.notes.iter().for_each(|text| note(text));
         let mut out = output::stdout();
         match self.format {
-            TableFormat::Json => {
+            Format::Json => {
                 serde_json::to_writer_pretty(&mut out, &report)?;
                 writeln!(out)?;
             }
-            TableFormat::Csv => finding_csv(&report.violations, &mut out)?,
-            TableFormat::Markdown => finding_markdown(&report.violations, &mut out)?,
-            TableFormat::Table => write!(out, "{}", finding_table(&report))?,
+            Format::Csv => finding_csv(&report.violations, &mut out)?,
+            Format::Markdown => finding_markdown(&report.violations, &mut out)?,
+            Format::Table => write!(out, "{}", finding_table(&report))?,
         }
         out.flush()?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })
@@ -75,15 +75,15 @@ impl Audit {
         }
         let mut out = output::stdout();
         match self.format {
-            TableFormat::Json => {
+            Format::Json => {
                 let mut document = serde_json::to_value(&audit)?;
                 document["device"] = device.name.as_str().into();
                 document["notes"] = serde_json::to_value(&notes)?;
                 writeln!(out, "{document:#}")?;
             }
-            TableFormat::Csv => profile_audit_csv(&audit, &mut out)?,
-            TableFormat::Markdown => profile_audit_markdown(&audit, &mut out)?,
-            TableFormat::Table => write!(out, "{}", profile_audit_table(&audit))?,
+            Format::Csv => profile_audit_csv(&audit, &mut out)?,
+            Format::Markdown => profile_audit_markdown(&audit, &mut out)?,
+            Format::Table => write!(out, "{}", profile_audit_table(&audit))?,
         }
         out.flush()?;
         Ok(if audit.unexplained == 0 { Answer::Done } else { Answer::No })

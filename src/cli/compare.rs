@@ -11,7 +11,7 @@ use gpusched::scenario::Scenario;
 
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
-use super::output::{TableFormat, note};
+use super::output::{Format, note};
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
 use super::{Answer, output};
@@ -22,8 +22,8 @@ pub(crate) struct Compare {
     #[command(flatten)]
     run: RunOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
-    format: TableFormat,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
     #[command(flatten)]
     html: HtmlOptions,
     #[command(flatten)]
@@ -56,13 +56,13 @@ impl Compare {
         }
         let mut out = output::stdout();
         match self.format {
-            TableFormat::Json => {
+            Format::Json => {
                 serde_json::to_writer(&mut out, &comparison)?;
                 writeln!(out)?;
             }
-            TableFormat::Csv => comparison_csv(&comparison, &mut out)?,
-            TableFormat::Markdown => comparison_markdown(&comparison, &mut out)?,
-            TableFormat::Table => write!(out, "{}", comparison_table(&comparison))?,
+            Format::Csv => comparison_csv(&comparison, &mut out)?,
+            Format::Markdown => comparison_markdown(&comparison, &mut out)?,
+            Format::Table => write!(out, "{}", comparison_table(&comparison))?,
         }
         out.flush()?;
         Ok(if self.check && !comparison.equal { Answer::No } else { Answer::Done })

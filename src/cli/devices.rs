@@ -6,7 +6,7 @@ use clap::Args;
 use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::report::device_table;
 
-use super::output::TableFormat;
+use super::output::Format;
 use super::{Answer, input, output};
 
 /// List the built-in devices, or show one with the source of every number and what is an assumption.
@@ -15,32 +15,31 @@ pub(crate) struct Devices {
     /// A built-in name or a device file
     name: Option<String>,
     /// What to print; JSON of one device is a device file, a model for your own
-    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
-    format: TableFormat,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
 }
 
 impl Devices {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let mut out = output::stdout();
         match (&self.name, self.format) {
-            (Some(name), TableFormat::Json) => {
+            (Some(name), Format::Json) => {
                 let device = input::device(name)?;
                 writeln!(out, "{}", device.to_json())?;
             }
-            (Some(name), TableFormat::Markdown) => device_table::one_markdown(&input::device(name)?, &mut out)?,
-            (Some(name), TableFormat::Table | TableFormat::Csv) => {
-                write!(out, "{}", device_table::one(&input::device(name)?))?;
-            }
+            (Some(name), Format::Markdown) => device_table::one_markdown(&input::device(name)?, &mut out)?,
+            (Some(name), Format::Csv) => device_table::one_csv(&input::device(name)?, &mut out)?,
+            (Some(name), Format::Table) => write!(out, "{}", device_table::one(&input::device(name)?))?,
             (None, format) => {
                 let mut devices = Vec::new();
                 for name in BUILTIN_NAMES {
                     devices.extend(Device::builtin(name)?);
                 }
                 match format {
-                    TableFormat::Markdown => device_table::markdown(&devices, &mut out)?,
-                    TableFormat::Table => write!(out, "{}", device_table::list(&devices))?,
-                    TableFormat::Csv => device_table::csv(&devices, &mut out)?,
-                    TableFormat::Json => writeln!(out, "{}", device_table::json(&devices))?,
+                    Format::Markdown => device_table::markdown(&devices, &mut out)?,
+                    Format::Table => write!(out, "{}", device_table::list(&devices))?,
+                    Format::Csv => device_table::csv(&devices, &mut out)?,
+                    Format::Json => writeln!(out, "{}", device_table::json(&devices))?,
                 }
             }
         }

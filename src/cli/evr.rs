@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
-use gpusched::experiments::evr::{SweepOptions, Variation, points_csv};
+use gpusched::experiments::evr::{SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
@@ -135,8 +135,8 @@ impl Evr {
             } else {
                 let detail = match self.format {
                     Format::Json => UsageDetail::SmsOverTime,
-                    Format::Table if outcomes.is_empty() => UsageDetail::SmsOverTime,
-                    Format::Table | Format::Csv => UsageDetail::Totals,
+                    Format::Table | Format::Markdown if outcomes.is_empty() => UsageDetail::SmsOverTime,
+                    Format::Table | Format::Markdown | Format::Csv => UsageDetail::Totals,
                 };
                 let usage = usage_of_applications(&set, scheduler, rules, detail).with_context(context)?;
                 Outcome::of_usage(&set, scheduler.name(), usage)
@@ -144,7 +144,7 @@ impl Evr {
         }
         self.draw(&set, &outcomes)?;
         let text = match self.format {
-            Format::Table => application_table::outcome_table(&set, &outcomes),
+            Format::Table | Format::Markdown => application_table::outcome_table(&set, &outcomes, self.format.style()),
             Format::Json => {
                 let mut out = output::stdout();
                 application_table::outcome_json(&set, self.seed, &outcomes, &mut out)?;
@@ -187,9 +187,9 @@ impl Evr {
     fn sample(&self, set: &ApplicationSet, injections: Injections, options: &SweepOptions) -> anyhow::Result<Answer> {
         let points = self.jobs.pool()?.install(|| sample_applications(set, injections, options))?;
         let text = match self.format {
-            Format::Table => application_table::point_table(set, &points),
+            Format::Table | Format::Markdown => application_table::point_table(set, &points, self.format.style()),
             Format::Json => application_table::point_json(set, self.seed, &points)? + "\n",
-            Format::Csv => points_csv(&points),
+            Format::Csv => application_table::point_csv(&points),
         };
         print(&text)
     }

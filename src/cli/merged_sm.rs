@@ -13,7 +13,7 @@ use gpusched::report::{campaign_csv, campaign_figure, campaign_markdown, campaig
 use gpusched::workload::Placement;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use super::output::{TableFormat, note};
+use super::output::{Format, note};
 use super::{Answer, input, jobs, output, picture};
 
 /// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
@@ -40,8 +40,8 @@ pub(crate) struct MergedSm {
     #[command(flatten)]
     jobs: jobs::Jobs,
     /// What to print
-    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
-    format: TableFormat,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
     /// Draw agreement and error of every family [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
@@ -82,13 +82,13 @@ impl MergedSm {
     fn print(&self, report: &CampaignReport, device: &Device) -> anyhow::Result<()> {
         let mut out = output::stdout();
         match self.format {
-            TableFormat::Json => {
+            Format::Json => {
                 serde_json::to_writer(&mut out, report)?;
                 writeln!(out)?;
             }
-            TableFormat::Csv => campaign_csv(report, &mut out)?,
-            TableFormat::Markdown => campaign_markdown(report, &mut out)?,
-            TableFormat::Table => write!(out, "{}", campaign_table(report, &device.title))?,
+            Format::Csv => campaign_csv(report, &mut out)?,
+            Format::Markdown => campaign_markdown(report, &mut out)?,
+            Format::Table => write!(out, "{}", campaign_table(report, &device.title))?,
         }
         out.flush()?;
         Ok(())

@@ -8,7 +8,7 @@ use gpusched::profile::GpuProfile;
 use gpusched::report::{OccupancyDocument, occupancy_csv, occupancy_markdown, occupancy_table};
 
 use super::input::Input;
-use super::output::{TableFormat, note};
+use super::output::{Format, note};
 use super::run_options::RunOptions;
 use super::{Answer, output};
 
@@ -22,8 +22,8 @@ pub(crate) struct Occupancy {
     #[command(flatten)]
     run: RunOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
-    format: TableFormat,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
 }
 
 impl Occupancy {
@@ -40,14 +40,14 @@ impl Occupancy {
         }
         let mut out = output::stdout();
         match self.format {
-            TableFormat::Json => {
+            Format::Json => {
                 let document = OccupancyDocument { device: &device, report: &report, notes: &notes };
                 serde_json::to_writer_pretty(&mut out, &document)?;
                 writeln!(out)?;
             }
-            TableFormat::Csv => occupancy_csv(&report, &mut out)?,
-            TableFormat::Markdown => occupancy_markdown(&report, &mut out)?,
-            TableFormat::Table => write!(out, "{}", occupancy_table(&report))?,
+            Format::Csv => occupancy_csv(&report, &mut out)?,
+            Format::Markdown => occupancy_markdown(&report, &mut out)?,
+            Format::Table => write!(out, "{}", occupancy_table(&report))?,
         }
         out.flush()?;
         Ok(Answer::Done)

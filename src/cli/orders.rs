@@ -6,7 +6,7 @@ use clap::Args;
 use gpusched::analysis::launch_orders;
 use gpusched::report::{orders_csv, orders_markdown, orders_table};
 
-use super::output::{TableFormat, note};
+use super::output::{Format, note};
 use super::run_options::RunOptions;
 use super::{Answer, jobs, output};
 
@@ -17,8 +17,8 @@ pub(crate) struct Orders {
     #[command(flatten)]
     run: RunOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
-    format: TableFormat,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
     /// Orders to draw where there are too many to try all
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     samples: u64,
@@ -35,13 +35,13 @@ impl Orders {
         }
         let mut out = output::stdout();
         match self.format {
-            TableFormat::Json => {
+            Format::Json => {
                 serde_json::to_writer(&mut out, &orders)?;
                 writeln!(out)?;
             }
-            TableFormat::Csv => orders_csv(&orders, &mut out)?,
-            TableFormat::Markdown => orders_markdown(&orders, &mut out)?,
-            TableFormat::Table => write!(out, "{}", orders_table(&orders))?,
+            Format::Csv => orders_csv(&orders, &mut out)?,
+            Format::Markdown => orders_markdown(&orders, &mut out)?,
+            Format::Table => write!(out, "{}", orders_table(&orders))?,
         }
         out.flush()?;
         Ok(Answer::Done)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
+use gpusched::report::TableStyle;
 
 /// What is printed on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -16,19 +17,15 @@ pub(crate) enum Format {
     Json,
     /// One table as comma-separated values
     Csv,
-}
-
-/// What is printed on standard output by commands whose tables can be pasted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TableFormat {
-    /// Tables and text for people
-    Table,
-    /// One JSON document, times in integer nanoseconds
-    Json,
-    /// One table as comma-separated values
-    Csv,
     /// The tables in Markdown, all rows of them
     Markdown,
+}
+
+impl Format {
+    /// Of the tables in a text.
+    pub(crate) fn style(self) -> TableStyle {
+        if self == Self::Markdown { TableStyle::Markdown } else { TableStyle::Plain }
+    }
 }
 
 /// Buffered standard output.

@@ -21,7 +21,7 @@ use gpusched::workload::OperationId;
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
-use super::output::{TableFormat, note, write_whole};
+use super::output::{Format, note, write_whole};
 use super::profile_options::ProfileOptions;
 use super::{Answer, output};
 
@@ -34,8 +34,8 @@ pub(crate) struct ReplayLog {
     #[command(flatten)]
     profile: ProfileOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
-    format: TableFormat,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
     /// Write both runs as one trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
@@ -81,13 +81,13 @@ impl ReplayLog {
         }
         let mut out = output::stdout();
         match self.format {
-            TableFormat::Json => {
+            Format::Json => {
                 serde_json::to_writer_pretty(&mut out, &ReplayReport::new(&result, &input.dropped, &run.notes))?;
                 writeln!(out)?;
             }
-            TableFormat::Csv => replay_csv(&result, &mut out)?,
-            TableFormat::Markdown => replay_markdown(&result, &mut out)?,
-            TableFormat::Table => write!(out, "{}", replay_table(&result))?,
+            Format::Csv => replay_csv(&result, &mut out)?,
+            Format::Markdown => replay_markdown(&result, &mut out)?,
+            Format::Table => write!(out, "{}", replay_table(&result))?,
         }
         out.flush()?;
         Ok(Answer::Done)
@@ -108,14 +108,14 @@ impl ReplayLog {
         let replay = replay_profile(profile, &import)?;
         let mut out = output::stdout();
         match self.format {
-            TableFormat::Json => {
+            Format::Json => {
                 let (device, notes) = (&import.scenario.device().name, &import.scenario.notes);
                 serde_json::to_writer_pretty(&mut out, &ProfileReplayDocument { device, replay: &replay, notes })?;
                 writeln!(out)?;
             }
-            TableFormat::Csv => profile_replay_csv(&replay, &mut out)?,
-            TableFormat::Markdown => profile_replay_markdown(&replay, &mut out)?,
-            TableFormat::Table => write!(out, "{}", profile_replay_table(&replay))?,
+            Format::Csv => profile_replay_csv(&replay, &mut out)?,
+            Format::Markdown => profile_replay_markdown(&replay, &mut out)?,
+            Format::Table => write!(out, "{}", profile_replay_table(&replay))?,
         }
         out.flush()?;
         Ok(Answer::Done)

@@ -15,7 +15,7 @@ use gpusched::time::{Duration, Instant};
 
 use super::figure_options::FigureOptions;
 use super::html_options::HtmlOptions;
-use super::output::{TableFormat, note, write_whole};
+use super::output::{Format, note, write_whole};
 use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
@@ -30,8 +30,8 @@ pub(crate) struct Simulate {
     #[command(flatten)]
     run: RunOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
-    format: TableFormat,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
     /// Write one log per benchmark into DIR, as `cuda_scheduling_examiner` does
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
@@ -83,10 +83,16 @@ impl Simulate {
                  STREAM=TIME gives one"
             );
         }
-        if self.blocks && matches!(self.format, TableFormat::Table | TableFormat::Markdown) {
+        if self.blocks && matches!(self.format, Format::Table | Format::Markdown) {
             bail!("--blocks lists blocks in JSON and CSV only: add --format json or --format csv");
         }
-        if self.blame && !matches!(self.format, TableFormat::Table | TableFormat::Json) {
+        if matches!(self.format, Format::Csv | Format::Markdown) {
+            let shown = [("--rules", self.rules), ("--state-at", !self.state_at.is_empty())];
+            if let Some((option, _)) = shown.iter().find(|(_, is_given)| *is_given) {
+                bail!("{option} is shown as text and in JSON only: leave out --format, or use --format json");
+            }
+        }
+        if self.blame && !matches!(self.format, Format::Table | Format::Json) {
             bail!("--blame is a table or JSON: add --format table or --format json");
         }
         let past_horizon = |at: &&Duration| scenario.horizon.is_some_and(|horizon| **at > horizon);
@@ -161,13 +167,13 @@ impl Simulate {
         let mut out = output::stdout();
         let states: Vec<Instant> = self.state_at.iter().map(|&at| Instant::ZERO + at).collect();
         match self.format {
-            TableFormat::Json => {
+            Format::Json => {
                 let (blocks, rules, blame) = (self.blocks, self.rules, self.blame);
                 SimulationReport { summary: *summary, blocks, rules, blame, states: &states }.write(&mut out)?;
             }
-            TableFormat::Csv => kernel_csv(summary, self.blocks, &mut out)?,
-            TableFormat::Markdown => kernel_markdown(summary, &mut out)?,
-            TableFormat::Table => {
+            Format::Csv => kernel_csv(summary, self.blocks, &mut out)?,
+            Format::Markdown => kernel_markdown(summary, &mut out)?,
+            Format::Table => {
                 write!(out, "{}", kernel_table(summary))?;
                 if self.rules {
                     write!(out, "\n{}", rule_table(summary))?;

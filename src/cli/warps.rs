@@ -221,7 +221,9 @@ impl Warps {
         match self.format {
             Format::Json => writeln!(out, "{}", warps_json(text, string, makespans))?,
             Format::Csv => write!(out, "{}", warps_csv(text, string, makespans))?,
-            Format::Table => write!(out, "{}", warps_table(text, string, makespans))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", warps_table(text, string, makespans, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(())

@@ -4,13 +4,13 @@ use super::figure::{Figure, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::applications::{ApplicationSet, Outcome};
-use crate::experiments::evr::{SweepOptions, SweepPoint, Variation, per_period, points_csv, random_injection, ratios};
-use crate::experiments::study::{Study, StudySummary};
+use crate::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
+use crate::experiments::study::{Study, StudySummary, per_period, random_injection};
 use crate::hosts::gpu_evr::{EvrRules, FullGpu};
 use crate::hosts::{Scheduler, run_applications};
 use crate::report::application_curves::{Curves, Quantity};
 use crate::report::application_gantt::{GanttRows, gantt};
-use crate::report::application_table::outcome_csv;
+use crate::report::application_table::{outcome_csv, point_csv};
 use crate::report::scheduler_regions::{region_cells, scheduler_regions};
 use crate::report::study_table::summary_csv;
 use crate::time::Duration;
@@ -165,7 +165,7 @@ fn random_injections(name: &str, suffix: &str, set: &ApplicationSet) -> Result<M
     for (part, title, quantity) in pictures {
         files.push(curves(&format!("gpu-evr2014-figure-{part}{suffix}"), title, injected, quantity, &points)?);
     }
-    files.push(File { name: format!("{name}.csv"), text: points_csv(&points) });
+    files.push(File { name: format!("{name}.csv"), text: point_csv(&points) });
     let finding = format!("{}: {} {} {SYNTHETIC}", set.name, largest(&points), board_power(&points));
     Ok(Made { files, finding })
 }
@@ -192,7 +192,7 @@ fn injections_per_period(name: &str, set: &str, period_ms: u64, rules: EvrRules)
     let x_title = format!("applications injected per period of {period}, ten periods");
     let files = vec![
         curves(name, title, &x_title, Quantity::Met, &points)?,
-        File { name: format!("{name}.csv"), text: points_csv(&points) },
+        File { name: format!("{name}.csv"), text: point_csv(&points) },
     ];
     let finding = format!("{}: {} {} {SYNTHETIC}", set.name, largest(&points), board_power(&points));
     Ok(Made { files, finding })

@@ -1,13 +1,12 @@
 //! What was read of an AMALTHEA model, for people and for programs.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
-use super::columns::plain_table;
-use super::csv::{field, optional};
+use super::columns::{Cell, Column, write_csv};
+use super::page::{Page, TableStyle};
 use crate::scenario::amalthea::{
     Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, Ticks,
 };
@@ -95,113 +94,133 @@ pub fn json(model: &AmaltheaModel<'_>, mut out: impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn csv(model: &AmaltheaModel<'_>, mut out: impl Write) -> io::Result<()> {
-    writeln!(out, "runnable,processing_unit,unit,lower,value,upper,grid_size,block_size,copy,copy_bytes")?;
+pub fn csv(model: &AmaltheaModel<'_>, out: impl Write) -> io::Result<()> {
+    write_csv(&work_columns(), work_rows(model), out)
+}
+
+/// An amount of work of a runnable; none if it has no work at all.
+struct WorkRow<'a> {
+    runnable: &'a Runnable,
+    entry: Option<&'a TickEntry>,
+}
+
+fn work_rows<'m>(model: &'m AmaltheaModel<'_>) -> Vec<WorkRow<'m>> {
+    let mut rows = Vec::new();
     for runnable in &model.runnables {
-        let name = field(&runnable.name);
-        let end = format!(
-            "{},{},{},{}",
-            optional(runnable.grid_size),
-            optional(runnable.block_size),
-            optional(runnable.copy.map(|copy| copy.direction.name())),
-            optional(runnable.copy.and_then(|copy| copy.bytes))
-        );
-        let mut entries = runnable.ticks().chain(runnable.needs()).peekable();
-        if entries.peek().is_none() {
-            writeln!(out, "{name},,,,,,{end}")?;
-        }
-        for TickEntry { processing_unit, unit, range } in entries {
-            let processing_unit = processing_unit.as_deref().map_or_else(String::new, |unit| field(unit).into_owned());
-            let unit = field(unit.name());
-            let (lower, value, upper) = (optional(range.lower), optional(range.value), optional(range.upper));
-            writeln!(out, "{name},{processing_unit},{unit},{lower},{value},{upper},{end}")?;
+        let before = rows.len();
+        rows.extend(runnable.ticks().chain(runnable.needs()).map(|entry| WorkRow { runnable, entry: Some(entry) }));
+        if rows.len() == before {
+            rows.push(WorkRow { runnable, entry: None });
         }
     }
-    Ok(())
+    rows
+}
+
+fn work_columns<'a>() -> [Column<WorkRow<'a>>; 12] {
+    fn ticks<'c>(ticks: Option<Ticks>) -> Cell<'c> {
+        ticks.map(|ticks| ticks.to_string()).into()
+    }
+    [
+        Column::new("runnable", "runnable", |row: &WorkRow<'_>| row.runnable.name.as_str().into()).left(),
+        Column::csv("processing_unit", |row| row.entry.and_then(|entry| entry.processing_unit.as_deref()).into()),
+        Column::new("unit", "counts", |row: &WorkRow<'_>| row.entry.map(|entry| entry.unit.name()).into()).left(),
+        Column::table("on", |row: &WorkRow<'_>| {
+            row.entry.map(|entry| entry.processing_unit.as_deref().unwrap_or("any")).into()
+        })
+        .left(),
+        Column::new("lower", "lower", |row| ticks(row.entry.and_then(|entry| entry.range.lower))),
+        Column::new("value", "value", |row| ticks(row.entry.and_then(|entry| entry.range.value))),
+        Column::new("upper", "upper", |row| ticks(row.entry.and_then(|entry| entry.range.upper))),
+        Column::new("grid_size", "grid size", |row| row.runnable.grid_size.into()),
+        Column::new("block_size", "block size", |row| row.runnable.block_size.into()),
+        Column::csv("copy", |row| row.runnable.copy.map(|copy| copy.direction.name()).into()),
+        Column::csv("copy_bytes", |row| row.runnable.copy.and_then(|copy| copy.bytes).into()),
+        Column::table("copies", |row: &WorkRow<'_>| {
+            let copies = row.runnable.copy.map(|copy| match copy.bytes {
+                Some(bytes) => format!("{bytes} bytes {}", copy.direction.name()),
+                None => copy.direction.name().to_owned(),
+            });
+            copies.into()
+        })
+        .left(),
+    ]
+}
+
+fn unit_columns<'a>() -> [Column<&'a ProcessingUnit>; 4] {
+    [
+        Column::table("processing unit", |unit: &&ProcessingUnit| unit.name.as_str().into()).left(),
+        Column::table("definition", |unit: &&ProcessingUnit| unit.definition.as_deref().into()).left(),
+        Column::table("type", |unit: &&ProcessingUnit| unit.kind.as_deref().into()).left(),
+        Column::table("frequency", |unit| unit.frequency.map(|frequency| frequency.to_string()).into()),
+    ]
+}
+
+fn stimulus_columns<'a>() -> [Column<&'a Stimulus>; 5] {
+    [
+        Column::table("stimulus", |stimulus: &&Stimulus| stimulus.name.as_str().into()).left(),
+        Column::table("type", |stimulus: &&Stimulus| stimulus.kind.as_str().into()).left(),
+        Column::table("from", |stimulus| match stimulus.activation {
+            Activation::Periodic { offset_ns: from, .. }
+            | Activation::Sporadic { offset_ns: from, .. }
+            | Activation::Single { occurrence_ns: from } => from.to_string().into(),
+        }),
+        Column::table("every", |stimulus| match stimulus.activation {
+            Activation::Periodic { period_ns, .. } => period_ns.to_string().into(),
+            Activation::Sporadic { shortest_ns, longest_ns, .. } => match longest_ns {
+                Some(longest) if longest == shortest_ns => shortest_ns.to_string(),
+                Some(longest) => format!("{shortest_ns} to {longest}"),
+                None => format!("{shortest_ns} or more"),
+            }
+            .into(),
+            Activation::Single { .. } => Cell::Missing,
+        }),
+        Column::table("jitter up to", |stimulus| stimulus.jitter_ns.map(|jitter| jitter.to_string()).into()),
+    ]
+}
+
+fn requirement_columns<'a>() -> [Column<&'a Requirement>; 4] {
+    [
+        Column::table("requirement", |requirement: &&Requirement| requirement.name.as_str().into()).left(),
+        Column::table("of", |requirement: &&Requirement| {
+            match requirement.of {
+                RequirementOf::Process => "process",
+                RequirementOf::Runnable => "runnable",
+            }
+            .into()
+        })
+        .left(),
+        Column::table("name", |requirement: &&Requirement| requirement.target.as_str().into()).left(),
+        Column::table("response time at most", |requirement| requirement.response_time_ns.to_string().into()),
+    ]
 }
 
 /// The model as text.
 #[must_use]
-pub fn text(model: &AmaltheaModel<'_>) -> String {
-    let dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    let number = |number: Option<u32>| dash(number.map(|number| number.to_string()));
-    let mut text = format!("AMALTHEA {}, {} runnables\n", model.version, model.runnables.len());
+pub fn text(model: &AmaltheaModel<'_>, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.line(&format!("AMALTHEA {}, {} runnables", model.version, model.runnables.len()));
     if !model.runnables.is_empty() {
-        let header = ["runnable", "counts", "on", "lower", "value", "upper", "grid size", "block size", "copies"];
-        let mut table = plain_table(&header, 3..8);
-        for runnable in &model.runnables {
-            let copies = dash(runnable.copy.map(|copy| match copy.bytes {
-                Some(bytes) => format!("{bytes} bytes {}", copy.direction.name()),
-                None => copy.direction.name().to_owned(),
-            }));
-            let row = |head: [String; 5]| {
-                let [counts, on, lower, value, upper] = head;
-                let (grid, block) = (number(runnable.grid_size), number(runnable.block_size));
-                vec![runnable.name.clone(), counts, on, lower, value, upper, grid, block, copies.clone()]
-            };
-            let mut entries = runnable.ticks().chain(runnable.needs()).peekable();
-            if entries.peek().is_none() {
-                table.add_row(row(std::array::from_fn(|_| "-".to_owned())));
-            }
-            for TickEntry { processing_unit, unit, range } in entries {
-                let ticks = |ticks: Option<Ticks>| dash(ticks.map(|ticks| ticks.to_string()));
-                let on = processing_unit.clone().unwrap_or_else(|| "any".to_owned());
-                let (lower, value, upper) = (ticks(range.lower), ticks(range.value), ticks(range.upper));
-                table.add_row(row([unit.name().to_owned(), on, lower, value, upper]));
-            }
-        }
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "\n{}", table.trim_fmt());
+        page.blank();
+        page.trimmed_table(&work_columns(), work_rows(model));
     }
     if !model.processing_units.is_empty() {
-        let mut table = plain_table(&["processing unit", "definition", "type", "frequency"], 3..4);
-        for unit in &model.processing_units {
-            table.add_row(vec![
-                unit.name.clone(),
-                dash(unit.definition.clone()),
-                dash(unit.kind.clone()),
-                dash(unit.frequency.map(|frequency| frequency.to_string())),
-            ]);
-        }
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "\n{}", table.trim_fmt());
+        page.blank();
+        page.trimmed_table(&unit_columns(), &model.processing_units);
     }
     if !model.stimuli.is_empty() {
-        let mut table = plain_table(&["stimulus", "type", "from", "every", "jitter up to"], 2..5);
-        for stimulus in &model.stimuli {
-            let (from, every) = match stimulus.activation {
-                Activation::Periodic { offset_ns, period_ns } => (offset_ns, period_ns.to_string()),
-                Activation::Sporadic { offset_ns, shortest_ns, longest_ns } => match longest_ns {
-                    Some(longest) if longest == shortest_ns => (offset_ns, shortest_ns.to_string()),
-                    Some(longest) => (offset_ns, format!("{shortest_ns} to {longest}")),
-                    None => (offset_ns, format!("{shortest_ns} or more")),
-                },
-                Activation::Single { occurrence_ns } => (occurrence_ns, "-".to_owned()),
-            };
-            let jitter = dash(stimulus.jitter_ns.map(|jitter| jitter.to_string()));
-            table.add_row(vec![stimulus.name.clone(), stimulus.kind.clone(), from.to_string(), every, jitter]);
-        }
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "\n{}", table.trim_fmt());
+        page.blank();
+        page.trimmed_table(&stimulus_columns(), &model.stimuli);
     }
     if !model.requirements.is_empty() {
-        let mut table = plain_table(&["requirement", "of", "name", "response time at most"], 3..4);
-        for requirement in &model.requirements {
-            let of = match requirement.of {
-                RequirementOf::Process => "process",
-                RequirementOf::Runnable => "runnable",
-            };
-            let limit = requirement.response_time_ns.to_string();
-            table.add_row(vec![requirement.name.clone(), of.to_owned(), requirement.target.clone(), limit]);
-        }
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "\n{}", table.trim_fmt());
+        page.blank();
+        page.trimmed_table(&requirement_columns(), &model.requirements);
     }
     if !model.skipped.is_empty() {
-        text += "\nskipped\n";
+        page.blank();
+        page.line("skipped");
         for (kind, count) in &model.skipped {
-            let _ = writeln!(text, "  {count} x {kind}");
+            page.item(&format!("{count} x {kind}"));
         }
     }
-    text
+    page.finish()
 }

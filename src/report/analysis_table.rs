@@ -4,32 +4,30 @@ use std::fmt::Write;
 
 use super::analysis_columns::{analysis_columns, campaign_columns, comparison_columns, orders_columns};
 use super::columns::table;
+use super::page::{Page, TableStyle};
 use crate::analysis::printed::Turn;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
 use crate::experiments::validation::CampaignReport;
 
 /// The kernels of an analysis.
 #[must_use]
-pub fn analysis_table(analysis: &Analysis<'_>) -> String {
-    let table = table(&analysis_columns(), &analysis.kernels);
-    let mut text = format!("{table}\n\n");
-    // Writing to a string cannot fail.
-    let _ = match (analysis.exact, analysis.g_max) {
+pub fn analysis_table(analysis: &Analysis<'_>, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.table(&analysis_columns(), &analysis.kernels);
+    page.blank();
+    let device = analysis.device;
+    page.line(&match (analysis.exact, analysis.g_max) {
         (true, Some(g_max)) => {
-            writeln!(
-                text,
-                "exact on {} (g_max = {g_max}): every work-conserving placement gives these times",
-                analysis.device
-            )
+            format!("exact on {device} (g_max = {g_max}): every work-conserving placement gives these times")
         }
-        (_, Some(g_max)) => writeln!(text, "not exact on {} (g_max = {g_max})", analysis.device),
-        (_, None) => writeln!(text, "not exact on {}", analysis.device),
-    };
+        (_, Some(g_max)) => format!("not exact on {device} (g_max = {g_max})"),
+        (_, None) => format!("not exact on {device}"),
+    });
     if let Some(threads) = analysis.utilization_threads {
         let share = 100.0 * threads / f64::from(analysis.thread_slots);
-        let _ = writeln!(text, "utilization {threads:.1} of {} threads ({share:.1} %)", analysis.thread_slots);
+        page.line(&format!("utilization {threads:.1} of {} threads ({share:.1} %)", analysis.thread_slots));
     }
-    text
+    page.finish()
 }
 
 /// Every turn of the printed algorithm's loop, as the thesis shows them in section 3.5.

@@ -1,11 +1,11 @@
 //! Applications under several schedulers, for people and for programs.
 
-use std::fmt::Write;
 use std::io;
 
 use serde::Serialize;
 
-use super::columns::{Column, csv_text, plain_table, table};
+use super::columns::{Column, csv_text};
+use super::page::{Page, TableStyle};
 use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, SmCount};
 use crate::experiments::evr::{Ratio, SweepPoint, ratios};
 
@@ -20,8 +20,8 @@ const MAX_ROWS: usize = 1_000;
 
 /// One line for each scheduler, then GPU-EvR against the others, then one line for each application.
 #[must_use]
-pub fn outcome_table(set: &ApplicationSet, outcomes: &[Outcome]) -> String {
-    let mut text = heading(set);
+pub fn outcome_table(set: &ApplicationSet, outcomes: &[Outcome], style: TableStyle) -> String {
+    let mut page = heading(set, style);
     let columns = [
         Column::table("scheduler", |outcome: &&Outcome| outcome.scheduler.into()).left(),
         Column::table("met", |outcome| outcome.met.into()),
@@ -32,9 +32,7 @@ pub fn outcome_table(set: &ApplicationSet, outcomes: &[Outcome]) -> String {
         Column::table("power/application", |outcome| format!("{:.1} W", outcome.mean_application_power_w).into()),
         Column::table("energy/application", |outcome| format!("{:.1} J", outcome.energy_per_application_j).into()),
     ];
-    let table = table(&columns, outcomes);
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{table}");
+    page.table(&columns, outcomes);
     let count = u32::try_from(set.injections.len()).unwrap_or(u32::MAX);
     let points: Vec<SweepPoint> = outcomes
         .iter()
@@ -42,81 +40,107 @@ pub fn outcome_table(set: &ApplicationSet, outcomes: &[Outcome]) -> String {
             SweepPoint::of(outcome.scheduler.to_owned(), set.synthetic, count, 1, std::slice::from_ref(outcome))
         })
         .collect();
-    add_ratios(&mut text, &points);
-    add_applications(&mut text, outcomes);
-    text
+    add_ratios(&mut page, &points);
+    add_applications(&mut page, outcomes);
+    page.finish()
 }
 
 /// One line for each scheduler and number of applications, means with standard deviations; then GPU-EvR against the
 /// others.
 #[must_use]
-pub fn point_table(set: &ApplicationSet, points: &[SweepPoint]) -> String {
-    let mut text = heading(set);
-    let header = [
-        "scheduler",
-        "applications",
-        "samples",
-        "met",
-        "+-",
-        "violation [s]",
-        "+-",
-        "utilization [%]",
-        "+-",
-        "board power [W]",
-        "+-",
-        "power/application [W]",
-        "+-",
-    ];
-    let mut table = plain_table(&header, 1..header.len());
-    for point in points {
-        let mut row = vec![point.scheduler.clone(), point.applications.to_string(), point.samples.to_string()];
-        for (statistic, scale) in [
-            (point.met, 1.0),
-            (point.violation_s, 1.0),
-            (point.utilization, 100.0),
-            (point.mean_power_w, 1.0),
-            (point.application_power_w, 1.0),
-        ] {
-            row.push(format!("{:.2}", statistic.mean * scale));
-            row.push(format!("{:.2}", statistic.deviation * scale));
-        }
-        table.add_row(row);
+pub fn point_table(set: &ApplicationSet, points: &[SweepPoint], style: TableStyle) -> String {
+    let mut page = heading(set, style);
+    page.table(&point_columns(), points);
+    add_ratios(&mut page, points);
+    page.finish()
+}
+
+/// The same points as comma-separated values, four decimals.
+#[must_use]
+pub fn point_csv(points: &[SweepPoint]) -> String {
+    csv_text(&point_columns(), points)
+}
+
+fn point_columns<'p>() -> Vec<Column<&'p SweepPoint>> {
+    // A statistic of points: for programs its four numbers, for people mean and deviation in a unit of their own.
+    macro_rules! statistic {
+        ($field:ident) => {
+            [
+                Column::csv(concat!(stringify!($field), "_mean"), |row: &&SweepPoint| digits(row.$field.mean).into()),
+                Column::csv(concat!(stringify!($field), "_deviation"), |row| digits(row.$field.deviation).into()),
+                Column::csv(concat!(stringify!($field), "_least"), |row| digits(row.$field.least).into()),
+                Column::csv(concat!(stringify!($field), "_most"), |row| digits(row.$field.most).into()),
+            ]
+        };
+        ($field:ident, $title:literal, $scale:literal) => {
+            statistic!($field).into_iter().chain([
+                Column::table($title, |row: &&SweepPoint| format!("{:.2}", row.$field.mean * $scale).into()),
+                Column::table("+-", |row: &&SweepPoint| format!("{:.2}", row.$field.deviation * $scale).into()),
+            ])
+        };
     }
-    let _ = writeln!(text, "{table}");
-    add_ratios(&mut text, points);
-    text
+    let mut columns = vec![
+        Column::new("scheduler", "scheduler", |row: &&SweepPoint| row.scheduler.as_str().into()).left(),
+        Column::csv("profiles", |row| if row.synthetic { "SYNTHETIC" } else { "stated" }.into()),
+        Column::new("applications", "applications", |row| row.applications.into()),
+        Column::new("samples", "samples", |row| row.samples.into()),
+    ];
+    columns.extend(statistic!(met, "met", 1.0));
+    columns.extend(statistic!(violation_s, "violation [s]", 1.0));
+    columns.extend(statistic!(utilization, "utilization [%]", 100.0));
+    columns.extend(statistic!(mean_power_w, "board power [W]", 1.0));
+    columns.extend(statistic!(application_power_w, "power/application [W]", 1.0));
+    columns.extend(statistic!(energy_per_application_j));
+    columns
 }
 
-fn heading(set: &ApplicationSet) -> String {
-    let synthetic = if set.synthetic { format!("{SYNTHETIC}\n\n") } else { String::new() };
-    format!("{} on {}\n{synthetic}", set.name, set.device.name)
+fn digits(number: f64) -> String {
+    format!("{number:.4}")
 }
 
-fn add_ratios(text: &mut String, points: &[SweepPoint]) {
+fn heading(set: &ApplicationSet, style: TableStyle) -> Page {
+    let mut page = Page::new(style);
+    page.line(&format!("{} on {}", set.name, set.device.name));
+    if set.synthetic {
+        page.line(SYNTHETIC);
+        page.blank();
+    }
+    page
+}
+
+fn add_ratios(page: &mut Page, points: &[SweepPoint]) {
+    fn factor(ratio: Option<f64>) -> Option<String> {
+        ratio.map(|ratio| format!("x {ratio:.2}"))
+    }
     let found = ratios(points, "gpu-evr");
     if found.is_empty() {
         return;
     }
-    let header = ["gpu-evr against", "applications", "met", "violation", "board power", "power/application", "energy"];
-    let mut table = plain_table(&header, 1..7);
-    let factor = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), |ratio| format!("x {ratio:.2}"));
-    for Ratio { baseline, applications, met, violation, mean_power, application_power, energy } in found {
-        let mut row = vec![baseline, applications.to_string()];
-        row.extend([met, violation, mean_power, application_power, energy].map(factor));
-        table.add_row(row);
-    }
-    let _ = writeln!(text, "\n{table}\n{CLAIM}");
+    let columns = [
+        Column::table("gpu-evr against", |row: &&Ratio| row.baseline.as_str().into()).left(),
+        Column::table("applications", |row| row.applications.into()),
+        Column::table("met", |row| factor(row.met).into()),
+        Column::table("violation", |row| factor(row.violation).into()),
+        Column::table("board power", |row| factor(row.mean_power).into()),
+        Column::table("power/application", |row| factor(row.application_power).into()),
+        Column::table("energy", |row| factor(row.energy).into()),
+    ];
+    page.blank();
+    page.table(&columns, &found);
+    page.line(CLAIM);
 }
 
 /// The applications under the first scheduler.
-fn add_applications(text: &mut String, outcomes: &[Outcome]) {
+fn add_applications(page: &mut Page, outcomes: &[Outcome]) {
     let Some(outcome) = outcomes.first() else { return };
-    let rows = outcome.outcomes.iter().take(MAX_ROWS).map(|one| ApplicationRow { outcome, one, profiles: "" });
-    let table = table(&application_columns(), rows);
-    let _ = writeln!(text, "\nunder {}\n{table}", outcome.scheduler);
-    let rest = outcome.outcomes.len().saturating_sub(MAX_ROWS);
-    if rest > 0 {
-        let _ = writeln!(text, " ... and {rest} more; --format json or --format csv lists all of them");
+    let shown = page.most_rows(MAX_ROWS).min(outcome.outcomes.len());
+    page.blank();
+    page.line(&format!("under {}", outcome.scheduler));
+    let rows = outcome.outcomes.iter().take(shown).map(|one| ApplicationRow { outcome, one, profiles: "" });
+    page.table(&application_columns(), rows);
+    if shown < outcome.outcomes.len() {
+        let rest = outcome.outcomes.len() - shown;
+        page.line(&format!(" ... and {rest} more; --format json or --format csv lists all of them"));
     }
 }
 

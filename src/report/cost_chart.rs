@@ -3,11 +3,10 @@
 mod fit;
 mod turns;
 
-use std::fmt::Write;
-
 use self::fit::best_fit;
+use super::columns::{Column, csv_text};
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
-use crate::experiments::cost_study::{CostFigure, CostPoint, CostSetting};
+use crate::experiments::cost_study::{CostFigure, CostPoint};
 
 pub use turns::{share_chart, turns_chart, turns_csv};
 
@@ -94,20 +93,22 @@ fn curves(figure: CostFigure, x: CostQuantity, y: CostQuantity, points: &[CostPo
 /// The points as comma-separated values, times in seconds.
 #[must_use]
 pub fn points_csv(points: &[CostPoint]) -> String {
-    let mut text = "g_max,largest_grid,kernels,blocks,printed_turns,printed_s,ours_s\n".to_owned();
-    for CostPoint { setting: CostSetting { g_max, largest_grid }, kernels, blocks, printed_turns, printed_s, fast_s } in
-        points
-    {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{g_max},{largest_grid},{kernels},{blocks},{printed_turns},{printed_s:.9},{fast_s:.9}");
-    }
-    text
+    let columns = [
+        Column::csv("g_max", |point: &&CostPoint| point.setting.g_max.to_string().into()),
+        Column::csv("largest_grid", |point| point.setting.largest_grid.to_string().into()),
+        Column::csv("kernels", |point| point.kernels.into()),
+        Column::csv("blocks", |point| point.blocks.into()),
+        Column::csv("printed_turns", |point| point.printed_turns.into()),
+        Column::csv("printed_s", |point| format!("{:.9}", point.printed_s).into()),
+        Column::csv("ours_s", |point| format!("{:.9}", point.fast_s).into()),
+    ];
+    csv_text(&columns, points)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::cost_study::settings;
+    use crate::experiments::cost_study::{CostSetting, settings};
 
     #[test]
     fn a_chart_has_a_curve_for_every_setting_and_the_axes_of_the_thesis() {

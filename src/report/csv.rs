@@ -10,8 +10,3 @@ pub(crate) fn field(text: &str) -> Cow<'_, str> {
         Cow::Borrowed(text)
     }
 }
-
-/// A field that may be empty.
-pub(crate) fn optional(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}

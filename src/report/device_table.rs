@@ -64,9 +64,9 @@ fn limits(device: &Device) -> impl Iterator<Item = Limit> {
 
 fn limit_columns() -> [Column<Limit>; 3] {
     [
-        Column::table("limit", |limit: &Limit| limit.0.as_str().into()).left(),
-        Column::table("value", |limit: &Limit| limit.1.as_str().into()),
-        Column::table("from", |limit: &Limit| limit.2.into()).left(),
+        Column::new("limit", "limit", |limit: &Limit| limit.0.as_str().into()).left(),
+        Column::new("value", "value", |limit: &Limit| limit.1.as_str().into()),
+        Column::new("from", "from", |limit: &Limit| limit.2.into()).left(),
     ]
 }
 
@@ -76,6 +76,14 @@ fn limit_columns() -> [Column<Limit>; 3] {
 /// Whatever `out` refuses.
 pub fn one_markdown(device: &Device, out: impl io::Write) -> io::Result<()> {
     write_markdown(&limit_columns(), limits(device), out)
+}
+
+/// The numbers of one device as comma-separated values, without the texts below the table of [`one`].
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn one_csv(device: &Device, out: impl io::Write) -> io::Result<()> {
+    write_csv(&limit_columns(), limits(device), out)
 }
 
 /// Every number of one device, with its source or the note that it is assumed.

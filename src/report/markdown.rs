@@ -11,20 +11,34 @@ use super::columns::Column;
 pub(crate) fn write_markdown<R>(
     columns: &[Column<R>],
     rows: impl IntoIterator<Item = R>,
+    out: impl Write,
+) -> io::Result<()> {
+    let shown: Vec<_> = columns.iter().filter_map(|column| Some((column.title()?, column))).collect();
+    let titles: Vec<(&str, bool)> = shown.iter().map(|(title, column)| (*title, column.is_to_the_left())).collect();
+    let rows = rows.into_iter().map(|row| shown.iter().map(|(_, column)| column.text(&row)).collect());
+    write_rows(&titles, rows, out)
+}
+
+/// The same of columns that are known only now: titles, and whether the column stands to the left.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub(super) fn write_rows(
+    titles: &[(&str, bool)],
+    rows: impl Iterator<Item = Vec<String>>,
     mut out: impl Write,
 ) -> io::Result<()> {
-    let shown: Vec<&Column<R>> = columns.iter().filter(|column| column.title().is_some()).collect();
-    for column in &shown {
-        write!(out, "| {} ", escaped(column.title().unwrap_or_default()))?;
+    for (title, _) in titles {
+        write!(out, "| {} ", escaped(title))?;
     }
     out.write_all(b"|\n")?;
-    for column in &shown {
-        out.write_all(if column.is_to_the_left() { b"| --- " } else { b"| ---: " })?;
+    for (_, is_to_the_left) in titles {
+        out.write_all(if *is_to_the_left { b"| --- " } else { b"| ---: " })?;
     }
     out.write_all(b"|\n")?;
     for row in rows {
-        for column in &shown {
-            write!(out, "| {} ", escaped(&column.text(&row)))?;
+        for cell in row {
+            write!(out, "| {} ", escaped(&cell))?;
         }
         out.write_all(b"|\n")?;
     }

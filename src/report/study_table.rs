@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::columns::plain_table;
+use super::columns::{Column, csv_text};
 use super::csv::field as csv_field;
+use super::page::{Page, TableStyle};
 use crate::experiments::Measure;
-use crate::experiments::study::{PointSummary, Study, StudySummary};
+use crate::experiments::study::{PointSummary, ShardStatus, Study, StudySummary};
 
 /// Names of all measures, in the order in which points have them.
 pub(super) fn names(summary: &StudySummary) -> Vec<&'static str> {
@@ -27,20 +28,45 @@ pub(super) fn measure(point: &PointSummary, name: &str) -> Option<Measure> {
 
 /// A table for people: one line a point, 95 % confidence intervals in brackets, shares in percent.
 #[must_use]
-pub fn summary_table(study: &Study, summary: &StudySummary) -> String {
+pub fn summary_table(study: &Study, summary: &StudySummary, style: TableStyle) -> String {
     let names = names(summary);
-    let mut header: Vec<&str> = study.axes.iter().map(|axis| axis.key.as_str()).collect();
-    let axes = header.len();
-    header.push("samples");
-    header.extend(&names);
-    let mut table = plain_table(&header, axes..header.len());
-    for point in &summary.points {
+    let mut titles: Vec<&str> = study.axes.iter().map(|axis| axis.key.as_str()).collect();
+    let axes = titles.len();
+    titles.push("samples");
+    titles.extend(&names);
+    let rows = summary.points.iter().map(|point| {
         let mut cells: Vec<String> = study.coordinates(point.point).iter().map(|value| value.text.clone()).collect();
         cells.push(point.samples.to_string());
         cells.extend(names.iter().map(|name| measure(point, name).map_or_else(|| "-".to_owned(), shown)));
-        table.add_row(cells);
-    }
-    format!("{table}\n")
+        cells
+    });
+    let mut page = Page::new(style);
+    page.cells(&titles, axes, rows);
+    page.finish()
+}
+
+fn shard_columns<'s>() -> [Column<&'s ShardStatus>; 5] {
+    [
+        Column::new("shard", "shard", |one: &&ShardStatus| one.shard.to_string().into()),
+        Column::new("state", "state", |one: &&ShardStatus| one.state().into()).left(),
+        Column::new("rows", "rows", |one| one.rows.into()),
+        Column::new("rows_expected", "of", |one| one.expected.into()),
+        Column::new("file", "file", |one: &&ShardStatus| one.path.display().to_string().into()).left(),
+    ]
+}
+
+/// How far shards are, as comma-separated values.
+#[must_use]
+pub fn shards_csv(shards: &[ShardStatus]) -> String {
+    csv_text(&shard_columns(), shards)
+}
+
+/// How far shards are, as a table.
+#[must_use]
+pub fn shards_table(shards: &[ShardStatus], style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.table(&shard_columns(), shards);
+    page.finish()
 }
 
 /// A measure for people, with the digits that its interval leaves sense to.

@@ -1,11 +1,9 @@
 //! What the schedulability tests say, for people and for programs.
 
-use std::fmt::Write;
-
 use serde_json::{Map, Value, json};
 
-use super::columns::plain_table;
-use super::csv::field;
+use super::columns::{Column, csv_text};
+use super::page::{Page, TableStyle};
 use crate::tasks::{
     Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TestResults, Verdict,
 };
@@ -144,48 +142,52 @@ impl TaskReport<'_> {
 
     /// Tables.
     #[must_use]
-    pub fn table(&self) -> String {
-        let word = |answer: Option<bool>| match answer {
-            Some(true) => "yes",
-            Some(false) => "no",
-            None => "-",
-        };
-        let mut table = plain_table(&["test", "on", "passes", "why not"], 0..0);
-        let necessary = word(self.analysis.necessary);
-        table.add_row(vec!["necessary", "every SM", necessary, ""]);
-        for line in self.lines() {
-            table.add_row(vec![line.test, &line.on, word(line.answer), &line.why]);
-        }
-        let mut text = format!("{table}\n");
+    pub fn table(&self, style: TableStyle) -> String {
+        let mut page = Page::new(style);
+        let (answer, why) = (self.analysis.necessary, String::new());
+        let necessary = Line { test: "necessary", on: "every SM".to_owned(), answer, why };
+        page.table(&line_columns(), std::iter::once(necessary).chain(self.lines()));
         for (test, verdicts) in &self.analysis.in_reservations {
-            // Writing to a string cannot fail.
-            let _ = match TestResults::all_pass(*test, verdicts) {
-                _ if !test.is_sound() => writeln!(text, "{}: {UNSOUND}", test.name()),
-                answer => writeln!(text, "all together by {}: {}", test.name(), word(answer)),
+            let answer = match TestResults::all_pass(*test, verdicts) {
+                _ if !test.is_sound() => format!("{}: {UNSOUND}", test.name()),
+                Some(true) => format!("all together by {}: yes", test.name()),
+                Some(false) => format!("all together by {}: no", test.name()),
+                None => format!("all together by {}: -", test.name()),
             };
+            match style {
+                TableStyle::Plain => page.line(&answer),
+                TableStyle::Markdown => page.item(&answer),
+            }
         }
         if let Some((period, budgets)) = self.budgets {
-            let number = |budget: Option<u64>| budget.map_or_else(|| "-".to_owned(), |budget| budget.to_string());
-            let header = ["test", "smallest budget, single", "all", "both fit"];
-            let mut table = plain_table(&header, 1..3);
-            for found in budgets {
-                let fits = if found.fits { "yes" } else { "no" };
-                table.add_row(vec![found.test.name(), &number(found.single), &number(found.all), fits]);
-            }
-            let _ = writeln!(text, "\nin reservations of period {period}\n{table}");
+            page.blank();
+            page.line(&format!("in reservations of period {period}"));
+            page.table(&budget_columns(), budgets);
         }
-        text
+        page.finish()
     }
 
     /// One line per test and partition, as comma-separated values.
     #[must_use]
     pub fn csv(&self) -> String {
-        let mut text = "test,on,passes,why_not\n".to_owned();
-        for line in self.lines() {
-            let answer = line.answer.map_or_else(String::new, |answer| answer.to_string());
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{},{},{answer},{}", line.test, line.on, field(&line.why));
-        }
-        text
+        csv_text(&line_columns(), self.lines())
     }
+}
+
+fn line_columns() -> [Column<Line>; 4] {
+    [
+        Column::new("test", "test", |line: &Line| line.test.into()).left(),
+        Column::new("on", "on", |line: &Line| line.on.as_str().into()).left(),
+        Column::new("passes", "passes", |line: &Line| line.answer.into()).left(),
+        Column::new("why_not", "why not", |line: &Line| line.why.as_str().into()).left(),
+    ]
+}
+
+fn budget_columns<'b>() -> [Column<&'b SmallestBudget>; 4] {
+    [
+        Column::table("test", |found: &&SmallestBudget| found.test.name().into()).left(),
+        Column::table("smallest budget, single", |found| found.single.into()),
+        Column::table("all", |found| found.all.into()),
+        Column::table("both fit", |found: &&SmallestBudget| found.fits.into()).left(),
+    ]
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::columns::{Cell, Column, csv_text, table};
+use super::columns::{Cell, Column, csv_text};
+use super::page::{Page, TableStyle};
 use crate::experiments::nearest_rank;
 use crate::hosts::TaskRun;
 use crate::hosts::real_time::TaskJob;
@@ -117,9 +118,10 @@ impl TaskRunReport<'_> {
 
     /// A table.
     #[must_use]
-    pub fn table(&self) -> String {
-        let table = table(&task_columns(), self.statistics());
-        format!("{table}\n")
+    pub fn table(&self, style: TableStyle) -> String {
+        let mut page = Page::new(style);
+        page.table(&task_columns(), self.statistics());
+        page.finish()
     }
 
     /// Every job, as comma-separated values; empty where an instant was not reached.

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::columns::{Column, Objects, table, write_csv};
+use super::columns::{Column, Objects, write_csv};
+use super::page::{Page, TableStyle};
 use super::responses::{Responses, bounded_response_columns};
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
 
@@ -59,20 +60,22 @@ fn counts(what: &str, without: &str, verdicts: &[Option<Verdict>]) -> String {
         0 => String::new(),
         count => format!("; {count} {without}"),
     };
-    format!("{what}: {proven} proven, {missed} missed, {open} open{without}\n")
+    format!("{what}: {proven} proven, {missed} missed, {open} open{without}")
 }
 
 /// The verdicts on jobs as a table, and how many there are of each kind.
 #[must_use]
-pub fn verdict_table(jobs: &[JobVerdict]) -> String {
-    let rest = jobs.len().saturating_sub(MAX_ROWS);
-    let rows = table(&job_columns(), jobs.iter().take(MAX_ROWS)).trim_fmt();
-    let more = match rest {
-        0 => String::new(),
-        rest => format!(" ... and {rest} more jobs; --verdicts --format csv lists all of them\n"),
-    };
+pub fn verdict_table(jobs: &[JobVerdict], style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    let shown = page.most_rows(MAX_ROWS).min(jobs.len());
+    page.trimmed_table(&job_columns(), &jobs[..shown]);
+    if shown < jobs.len() {
+        let rest = jobs.len() - shown;
+        page.line(&format!(" ... and {rest} more jobs; --verdicts --format csv lists all of them"));
+    }
     let verdicts: Vec<Option<Verdict>> = jobs.iter().map(|job| job.verdict).collect();
-    format!("{rows}\n{more}{}", counts(DEADLINES.0, DEADLINES.1, &verdicts))
+    page.line(&counts(DEADLINES.0, DEADLINES.1, &verdicts));
+    page.finish()
 }
 
 /// Response times of the scenario's own run beside the bound on all jobs of the same stream or host, where every job
@@ -89,17 +92,18 @@ pub fn bounded_responses<'a>(mut rows: Vec<Responses<'a>>, jobs: &[JobVerdict]) 
 
 /// [`bounded_responses`] as a table; empty if it says no more than the jobs do, as there is one of each.
 #[must_use]
-pub fn bounded_response_table(rows: Vec<Responses<'_>>) -> String {
+pub fn bounded_response_table(rows: Vec<Responses<'_>>, style: TableStyle) -> String {
     if rows.iter().all(|row| row.jobs <= 1) {
         return String::new();
     }
-    let rest = rows.len().saturating_sub(MAX_ROWS);
-    let text = table(&bounded_response_columns(), rows.into_iter().take(MAX_ROWS)).trim_fmt();
-    let more = match rest {
-        0 => String::new(),
-        rest => format!(" ... and {rest} more streams and hosts; --format json lists all of them\n"),
-    };
-    format!("{text}\n{more}")
+    let mut page = Page::new(style);
+    let shown = page.most_rows(MAX_ROWS).min(rows.len());
+    let rest = rows.len() - shown;
+    page.trimmed_table(&bounded_response_columns(), rows.into_iter().take(shown));
+    if rest > 0 {
+        page.line(&format!(" ... and {rest} more streams and hosts; --format json lists all of them"));
+    }
+    page.finish()
 }
 
 /// [`bounded_responses`] as a JSON list.
@@ -120,9 +124,12 @@ pub fn verdict_csv(jobs: &[JobVerdict], out: impl Write) -> io::Result<()> {
 
 /// The verdicts on sporadic streams as a table, and how many there are of each kind.
 #[must_use]
-pub fn sporadic_table(streams: &[SporadicVerdict]) -> String {
+pub fn sporadic_table(streams: &[SporadicVerdict], style: TableStyle) -> String {
     let verdicts: Vec<Option<Verdict>> = streams.iter().map(|stream| stream.verdict).collect();
-    format!("{}\n{}", table(&stream_columns(), streams).trim_fmt(), counts(DEADLINES.0, DEADLINES.1, &verdicts))
+    let mut page = Page::new(style);
+    page.trimmed_table(&stream_columns(), streams);
+    page.line(&counts(DEADLINES.0, DEADLINES.1, &verdicts));
+    page.finish()
 }
 
 /// The verdicts on sporadic streams as CSV; times in ns, empty where there is none.
@@ -135,13 +142,15 @@ pub fn sporadic_csv(streams: &[SporadicVerdict], out: impl Write) -> io::Result<
 
 /// The verdicts on an AMALTHEA model's requirements as a table, and how many there are of each kind; empty without any.
 #[must_use]
-pub fn requirement_table(requirements: &[RequirementVerdict]) -> String {
+pub fn requirement_table(requirements: &[RequirementVerdict], style: TableStyle) -> String {
     if requirements.is_empty() {
         return String::new();
     }
     let verdicts: Vec<Option<Verdict>> = requirements.iter().map(|one| one.verdict).collect();
-    let counts = counts("requirements", NOT_ON_GPU, &verdicts);
-    format!("{}\n{counts}", table(&requirement_columns(), requirements).trim_fmt())
+    let mut page = Page::new(style);
+    page.trimmed_table(&requirement_columns(), requirements);
+    page.line(&counts("requirements", NOT_ON_GPU, &verdicts));
+    page.finish()
 }
 
 /// Why requirements are open although the bound meets them: each reason once, with the requirements of which it holds.

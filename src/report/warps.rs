@@ -1,10 +1,9 @@
 //! The makespans of warps as a table, JSON and CSV.
 
-use std::fmt::Write;
-
 use serde_json::{Value, json};
 
-use super::columns::plain_table;
+use super::columns::{Column, csv_text};
+use super::page::{Page, TableStyle};
 use crate::report::warp_schedule::schedule_text;
 use crate::warps::{Answer, ExactBy, KernelString, Schedule};
 
@@ -13,47 +12,63 @@ const MAX_PRINTED: (u64, u32) = (60, 40);
 
 /// One table of makespans, and the schedule where it is small enough to read.
 #[must_use]
-pub fn warps_table(written: &str, string: &KernelString, answer: &Answer) -> String {
-    let mut table = plain_table(&["cycles", "", ""], 0..1);
-    let mut row = |cycles: Option<u64>, what: &str, how: String| {
-        table.add_row(vec![cycles.map_or_else(|| "-".to_owned(), |cycles| cycles.to_string()), what.to_owned(), how]);
-    };
+pub fn warps_table(written: &str, string: &KernelString, answer: &Answer, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    let transformed = string.to_string();
+    let heading = format!("{} warps of {written}", answer.warps);
+    page.line(&if transformed == written {
+        heading
+    } else {
+        format!("{heading}, one cycle per letter: {transformed}")
+    });
+    page.trimmed_table(&makespan_columns(), makespans(answer));
+    match &answer.schedule {
+        None => {}
+        Some(schedule) if schedule.cycles.is_empty() => {}
+        Some(schedule) if schedule.makespan() <= MAX_PRINTED.0 && schedule.warps <= MAX_PRINTED.1 => {
+            page.blank();
+            page.code(&schedule_text(string, schedule));
+        }
+        Some(_) => {
+            page.blank();
+            page.line("The schedule is too large to print; --figure draws it, --format json lists it.");
+        }
+    }
+    page.finish()
+}
+
+/// A makespan: cycles, of what, and how it is known.
+type Makespan = (Option<u64>, &'static str, String);
+
+fn makespan_columns() -> [Column<Makespan>; 3] {
+    [
+        Column::table("cycles", |row: &Makespan| row.0.into()),
+        Column::table("", |row: &Makespan| row.1.into()).left(),
+        Column::table("", |row: &Makespan| row.2.as_str().into()).left(),
+    ]
+}
+
+fn makespans(answer: &Answer) -> Vec<Makespan> {
     let pessimistic = if answer.pessimistic_is_bound { "the report's" } else { "the report's; no bound here" };
-    row(Some(answer.pessimistic), "pessimistic", pessimistic.to_owned());
-    row(Some(answer.bound.cycles), "proven bound", answer.bound.by.formula().to_owned());
     let by = answer.exact_by.map_or_else(|| "not known".to_owned(), |by| format!("by {}", by.name()));
-    row(answer.exact, "worst case", by);
+    let mut rows = vec![
+        (Some(answer.pessimistic), "pessimistic", pessimistic.to_owned()),
+        (Some(answer.bound.cycles), "proven bound", answer.bound.by.formula().to_owned()),
+        (answer.exact, "worst case", by),
+    ];
     if answer.exact.is_none() && answer.at_least.is_some() {
-        row(answer.at_least, "at least", "some schedule takes so long".to_owned());
+        rows.push((answer.at_least, "at least", "some schedule takes so long".to_owned()));
     }
     let best = if answer.best.is_some() { "exact".to_owned() } else { format!("at least {}", answer.best_at_least) };
-    row(answer.best, "best case", best);
+    rows.push((answer.best, "best case", best));
     if let Some(estimate) = answer.estimate {
         let how = format!(
             "the report's, no bound: ceil(W / {0}) T({0}), best of x = 1 to {1}",
             estimate.from, estimate.known
         );
-        row(Some(estimate.cycles), "estimate", how);
+        rows.push((Some(estimate.cycles), "estimate", how));
     }
-    // Writing to a string cannot fail.
-    let transformed = string.to_string();
-    let mut text = format!("{} warps of {written}", answer.warps);
-    if transformed != written {
-        let _ = write!(text, ", one cycle per letter: {transformed}");
-    }
-    text.push('\n');
-    table.lines().for_each(|line| {
-        let _ = writeln!(text, "{}", line.trim_end());
-    });
-    match &answer.schedule {
-        None => {}
-        Some(schedule) if schedule.cycles.is_empty() => {}
-        Some(schedule) if schedule.makespan() <= MAX_PRINTED.0 && schedule.warps <= MAX_PRINTED.1 => {
-            let _ = write!(text, "\n{}", schedule_text(string, schedule));
-        }
-        Some(_) => text.push_str("\nThe schedule is too large to print; --figure draws it, --format json lists it.\n"),
-    }
-    text
+    rows
 }
 
 /// One JSON document; makespans in cycles.
@@ -103,18 +118,29 @@ fn schedule_json(string: &KernelString, schedule: &Schedule) -> Value {
 /// One line of comma-separated values under a header.
 #[must_use]
 pub fn warps_csv(written: &str, string: &KernelString, answer: &Answer) -> String {
-    let cell = |cycles: Option<u64>| cycles.map_or_else(String::new, |cycles| cycles.to_string());
-    format!(
-        "string,transformed,warps,pessimistic,bound,exact,at_least,best,best_at_least,estimate,estimate_from\n\
-         {written},{string},{},{},{},{},{},{},{},{},{}\n",
-        answer.warps,
-        answer.pessimistic,
-        answer.bound.cycles,
-        cell(answer.exact),
-        cell(answer.at_least),
-        cell(answer.best),
-        answer.best_at_least,
-        cell(answer.estimate.map(|estimate| estimate.cycles)),
-        cell(answer.estimate.map(|estimate| estimate.known.into())),
-    )
+    let transformed = string.to_string();
+    csv_text(&answer_columns(), [AnswerRow { written, transformed: &transformed, answer }])
+}
+
+/// An answer with its kernel string, as written and with one cycle per letter.
+struct AnswerRow<'a> {
+    written: &'a str,
+    transformed: &'a str,
+    answer: &'a Answer,
+}
+
+fn answer_columns<'a>() -> [Column<AnswerRow<'a>>; 11] {
+    [
+        Column::csv("string", |row| row.written.into()),
+        Column::csv("transformed", |row| row.transformed.into()),
+        Column::csv("warps", |row| row.answer.warps.into()),
+        Column::csv("pessimistic", |row| row.answer.pessimistic.into()),
+        Column::csv("bound", |row| row.answer.bound.cycles.into()),
+        Column::csv("exact", |row| row.answer.exact.into()),
+        Column::csv("at_least", |row| row.answer.at_least.into()),
+        Column::csv("best", |row| row.answer.best.into()),
+        Column::csv("best_at_least", |row| row.answer.best_at_least.into()),
+        Column::csv("estimate", |row| row.answer.estimate.map(|estimate| estimate.cycles).into()),
+        Column::csv("estimate_from", |row| row.answer.estimate.map(|estimate| estimate.known).into()),
+    ]
 }

@@ -2,14 +2,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
+
+use crate::common::{gpusched, stderr};
 
 const SECTION_3_5: &str = "scenarios/thesis2019/section-3-5.json";
-
-fn gpusched(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gpusched"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output().expect("the command runs")
-}
 
 /// Header and other lines of what a command prints.
 fn csv(arguments: &[&str]) -> (String, Vec<String>) {
@@ -42,7 +39,6 @@ fn check_of_analyze_is_exit_status_1_if_a_deadline_is_missed_or_not_known_to_be_
         ("check_missed", r#""deadline": "9999999 ns","#, &["--check"], 1),
         ("check_not_asked", r#""deadline": "9 ms","#, &[], 0),
         ("check_period", r#""period": "9 ms", "jobs": 1,"#, &["--check"], 1),
-        ("check_none", "", &["--check"], 0),
         ("check_unknown", r#""deadline": "20 ms","#, &["--check", "--horizon", "7 ms"], 1),
     ] {
         let file = ten_milliseconds(test, stream);
@@ -51,12 +47,24 @@ fn check_of_analyze_is_exit_status_1_if_a_deadline_is_missed_or_not_known_to_be_
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("the answer is given anyway");
         let kernel = &document["kernels"][0];
         let schedulable = match test {
-            "check_none" | "check_unknown" => serde_json::Value::Null,
+            "check_unknown" => serde_json::Value::Null,
             "check_met" => true.into(),
             _ => false.into(),
         };
         assert_eq!(kernel["schedulable"], schedulable, "{test}");
     }
+}
+
+#[test]
+fn check_of_analyze_without_a_deadline_is_refused() {
+    let file = ten_milliseconds("check_none", "");
+    for arguments in [&["analyze", &file, "--check"][..], &["analyze", &file, "--check", "--format", "json"]] {
+        let output = gpusched(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains("no job has a deadline to check; --deadline STREAM=TIME"), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+    assert_eq!(gpusched(&["analyze", &file]).status.code(), Some(0));
 }
 
 #[test]

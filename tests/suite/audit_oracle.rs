@@ -16,7 +16,7 @@ use crate::generate::{Limits, scenario};
 
 fn observe(scenario: &Scenario) -> Observation {
     let run = simulate(scenario).expect("a generated scenario runs");
-    Observation::of_trace(scenario, &run.trace, run.ended)
+    Observation::of_trace(scenario, &run.trace, run.ended).expect("it ends within the clock of logs")
 }
 
 fn judge(observation: &Observation) -> Audit {
@@ -122,7 +122,10 @@ proptest! {
         let run = simulate(&case.0);
         prop_assume!(run.is_ok());
         let run = run.expect("it was checked");
-        let findings = judge(&Observation::of_trace(&case.0, &run.trace, run.ended)).findings;
+        // Some have times near 2^63 ns, the end of the clock of logs.
+        let observation = Observation::of_trace(&case.0, &run.trace, run.ended);
+        prop_assume!(observation.is_ok());
+        let findings = judge(&observation.expect("it was checked")).findings;
         prop_assert!(findings.is_empty(), "{:#?}", findings);
     }
 }

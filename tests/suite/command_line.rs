@@ -53,6 +53,8 @@ fn files_that_cannot_be_read_or_written_end_with_exit_status_2() {
         vec!["simulate", &file, "--vary", "100..80"],
         vec!["simulate", &file, "--blocks"],
         vec!["simulate", &file, "--check"],
+        vec!["simulate", &file, "--rules", "--format", "csv"],
+        vec!["simulate", &file, "--state-at", "1ms", "--format", "markdown"],
         vec!["simulate", &file, "--placement", "somewhere"],
         vec!["no-such-command"],
     ] {
@@ -207,6 +209,10 @@ fn devices_are_listed_shown_and_can_be_used_as_files() {
         let mine = gpusched(&["devices", &path.display().to_string(), "--format", "json"]);
         assert_eq!(mine.stdout, file.stdout, "{name} reads back as it was written");
     }
+    let csv = gpusched(&["devices", "tx2", "--format", "csv"]);
+    let lines = stdout(&csv);
+    assert_eq!(lines.lines().next(), Some("limit,value,from"));
+    assert!(lines.lines().any(|line| line == "per_sm.threads,2048,source"), "{lines}");
     let one = gpusched(&["devices", "tx2"]);
     let text = String::from_utf8_lossy(&one.stdout).into_owned();
     assert!(text.contains("copy.latency_ns") && text.contains("assumption") && text.contains("RTSS 2017"), "{text}");
@@ -278,5 +284,47 @@ fn markdown_has_the_rows_of_the_tables_for_people() {
             found += 1;
         }
         assert!(found > rows, "{command:?}: {text}");
+    }
+}
+
+#[test]
+fn markdown_of_texts_has_every_word_of_the_text_and_tables_that_stand_apart() {
+    let directory = directory("markdown_texts");
+    let tasks = directory.join("tasks.json");
+    let text = r#"{"sms": 2, "priority_levels": 2,
+        "tasks": [{"name": "a", "C": 2, "T": 10, "sm": 0}, {"name": "b", "C": 4, "T": 12, "sm": "all"}],
+        "reservation": {"period": 10, "single": {"offset": 0, "budget": 5}, "all": {"offset": 5, "budget": 5}}}"#;
+    fs::write(&tasks, text).expect("it can be written");
+    let tasks = tasks.display().to_string();
+    let model = "scenarios/amalthea/periodic-with-requirements.amxmi";
+    for (command, tables) in [
+        (&["analyze", "scenarios/rtss2017/figure-8.json", "--deadline", "S1=1s"][..], 2),
+        (&["analyze", model], 4),
+        (&["tasks", &tasks, "--smallest-budgets", "10"], 2),
+        (&["tasks", "run", &tasks, "--strategy", "single-stream"], 1),
+        (&["evr", "gpu-evr-figure-1"], 3),
+        (&["evr", "narrow-k20m", "--inject", "2", "--samples", "2"], 2),
+        (&["warps", "LLCL", "--warps", "3"], 1),
+        (&["amalthea", model], 4),
+    ] {
+        let [people, markdown] =
+            [&[][..], &["--format", "markdown"]].map(|format| gpusched(&[command, format].concat()));
+        assert_eq!(markdown.status.code(), Some(0), "{command:?}: {}", stderr(&markdown));
+        let markdown = stdout(&markdown);
+        let words = |line: &str| line.split([' ', '|']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let found: std::collections::BTreeSet<Vec<String>> =
+            markdown.lines().map(|line| words(line.trim_start_matches("- "))).collect();
+        for line in stdout(&people).lines() {
+            assert!(found.contains(&words(line)), "{command:?}: {line} is not in {markdown}");
+        }
+        let lines: Vec<&str> = markdown.lines().collect();
+        let is_row = |line: &&str| line.starts_with('|');
+        let blocks: Vec<&[&str]> = lines.chunk_by(|one, other| is_row(one) == is_row(other)).collect();
+        assert_eq!(blocks.iter().filter(|block| is_row(&block[0])).count(), tables, "{command:?}: {markdown}");
+        for pair in blocks.windows(2) {
+            let [text] = [pair[usize::from(is_row(&pair[0][0]))]];
+            let beside = if is_row(&pair[0][0]) { text.first() } else { text.last() };
+            assert_eq!(beside, Some(&""), "{command:?}: a line touches a table in {markdown}");
+        }
     }
 }

@@ -8,11 +8,11 @@
 use std::fs;
 use std::path::Path;
 
-use gpusched::applications::{ApplicationSet, Class, Injections};
-use gpusched::experiments::evr::{SweepOptions, SweepPoint, Variation, per_period, random_injection, ratios, sweep};
-use gpusched::experiments::study::{Study, StudySummary};
-use gpusched::hosts::Scheduler;
+use gpusched::applications::{ApplicationSet, Class, Injections, Outcome, ProfileError};
+use gpusched::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
+use gpusched::experiments::study::{Study, StudySummary, per_period, random_injection};
 use gpusched::hosts::gpu_evr::EvrRules;
+use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
 use gpusched::report::application_curves::{Curves, Quantity};
 use gpusched::report::study_table::summary_csv;
 use gpusched::time::Duration;
@@ -42,6 +42,14 @@ fn curves_have_a_point_for_every_scheduler_and_number_and_say_synthetic() {
 
     let points = per_period(&thirteen(), &[1], Duration::from_ns(1_000_000_000), 2, &options).expect("it runs");
     assert!(points.iter().all(|point| point.met.most <= 1.0));
+}
+
+#[test]
+fn a_variation_with_more_launches_than_can_be_counted_is_refused() {
+    let mut set = thirteen();
+    set.applications[0].kernels[0].launches = u32::MAX;
+    let variation = Variation { narrow: 2, ..Variation::default() };
+    assert_eq!(variation.apply(&set, Duration::ZERO).err(), Some(ProfileError::TooManyLaunches));
 }
 
 /// Figure 6 with applications that fill 4 of 13 SMs and must end within twice their execution time. Three fit at a time,
@@ -136,6 +144,18 @@ fn campaign_parallelism_and_load() {
     }
 }
 
+/// Of 200 draws of 50 applications.
+fn outcomes_under_gpu_evr(set: &ApplicationSet, rules: EvrRules) -> Vec<Outcome> {
+    let injections = Injections::Random { count: 50, gap: GAP };
+    let outcome = |sample| {
+        let mut own = set.clone();
+        own.injections = injections.draw(set, 0, sample).expect("there are applications");
+        let usage = usage_of_applications(&own, Scheduler::GpuEvr, rules, UsageDetail::Totals).expect("it runs");
+        Outcome::of_usage(&own, "gpu-evr", usage)
+    };
+    (0..200).map(outcome).collect()
+}
+
 /// What each decision that the paper leaves open changes.
 #[test]
 #[ignore = "a campaign of minutes"]
@@ -147,10 +167,7 @@ fn campaign_rules() {
         let variation = Variation { narrow, load_percent: Some(load_percent), ..Variation::default() };
         let set = variation.apply(&thirteen(), MEAN_GAP).expect("short enough");
         for (name, rules) in &rows {
-            let options =
-                SweepOptions { rules: *rules, schedulers: vec![Scheduler::GpuEvr], ..SweepOptions::default() };
-            let outcomes =
-                sweep(&set, Injections::Random { count: 50, gap: GAP }, &options).expect("it runs").remove(0).1;
+            let outcomes = outcomes_under_gpu_evr(&set, *rules);
             let point = SweepPoint::of("gpu-evr".to_owned(), true, 50, 1, &outcomes);
             let by_class: Vec<String> = Class::ALL
                 .iter()

@@ -47,7 +47,7 @@ fn with_timeline<T>(
     look(&timeline, &summary)
 }
 
-fn fig_3() -> Scenario {
+pub(crate) fn fig_3() -> Scenario {
     Scenario::from_json("fig3.json", RTSS_2017_FIG_3, &ReadOptions::default()).expect("it is sound")
 }
 

@@ -7,8 +7,8 @@ use std::process::{Command, Output};
 use crate::common;
 use crate::figure::RTSS_2017_FIG_3;
 
-/// A directory of its own for each test, with the scenario in it.
-fn directory(test: &str) -> PathBuf {
+/// A directory of its own for each test, with RTSS 2017, Fig. 3, in it.
+pub(crate) fn directory(test: &str) -> PathBuf {
     let directory = common::directory(test);
     fs::write(directory.join("fig3.json"), RTSS_2017_FIG_3).expect("it can be written");
     directory

@@ -16,7 +16,8 @@ use proptest::prelude::*;
 
 /// Checks a run; gives the number of blocks that were looked at.
 fn accepted(title: &str, device: &Device, trace: &Trace) -> usize {
-    let found = audit(&Observation::of_run(title, device, trace, Ended::Done), &Tolerances::EXACT);
+    let observation = Observation::of_run(title, device, trace, Ended::Done).expect("it ends within the clock of logs");
+    let found = audit(&observation, &Tolerances::EXACT);
     assert!(found.findings.is_empty(), "{title}: {:#?}", found.findings);
     assert_eq!(found.placement.decidable, found.placement.followed, "{title}");
     found.checked.blocks

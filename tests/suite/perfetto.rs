@@ -4,19 +4,19 @@ pub(crate) mod validator;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
 
 use gpusched::hosts::simulate;
 use gpusched::report::{PerfettoRun, Summary, perfetto_trace};
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 use gpusched::trace::{OperationRecord, Trace};
 use gpusched::workload::{OperationId, OperationKind};
 use proptest::prelude::*;
 
 use self::validator::{Shown, Slice, validate};
-use crate::common::{self, gpusched};
-use crate::figure::RTSS_2017_FIG_3;
+use crate::common::gpusched;
+use crate::figure::fig_3;
+use crate::figure_command::directory;
 use crate::generate::{Case, Limits, scenario};
 
 fn written(scenario: &Scenario) -> Option<String> {
@@ -28,8 +28,7 @@ fn written(scenario: &Scenario) -> Option<String> {
 }
 
 fn figure_3() -> Shown {
-    let scenario = Scenario::from_json("fig3.json", RTSS_2017_FIG_3, &ReadOptions::default()).expect("it is sound");
-    validate(&written(&scenario).expect("it runs")).expect("it keeps to the format")
+    validate(&written(&fig_3()).expect("it runs")).expect("it keeps to the format")
 }
 
 fn ms(ns: u64) -> u64 {
@@ -92,7 +91,7 @@ fn queues_and_counters_show_what_waits_and_what_is_taken() {
 
 #[test]
 fn the_validator_refuses_what_breaks_the_format() {
-    let scenario = Scenario::from_json("fig3.json", RTSS_2017_FIG_3, &ReadOptions::default()).expect("it is sound");
+    let scenario = fig_3();
     let sound = written(&scenario).expect("it runs");
     let broken = [
         ("\"dur\":2000000,", "", "no dur"),
@@ -232,13 +231,6 @@ proptest! {
         shows_the_run(&scenario, &shown)?;
         prop_assert_eq!(written(&scenario), Some(text), "the same bytes again");
     }
-}
-
-/// A directory of its own for each test, with the scenario in it.
-fn directory(test: &str) -> PathBuf {
-    let directory = common::directory(test);
-    fs::write(directory.join("fig3.json"), RTSS_2017_FIG_3).expect("it can be written");
-    directory
 }
 
 #[test]

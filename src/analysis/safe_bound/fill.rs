@@ -27,7 +27,7 @@ pub(super) struct Filling {
 const MOST_TURNS: u32 = 100_000;
 
 /// (instant \[ns\], blocks), ascending: so many blocks are assigned by then. Of a grid that fills the GPU many times,
-/// only blocks of the last cycles are listed. `None`: too many steps, or past the end of time.
+/// only blocks of the last cycles are listed. `None`: too many steps or blocks, or past the end of time.
 ///
 /// The n-th block is assigned at the latest at the first instant, not before that of the block before it, at which the
 /// blocks that may still run cannot keep it out.
@@ -41,7 +41,8 @@ pub(super) fn latest_starts(
     others.sort_unstable();
     counts.fill(0);
     for other in &*others {
-        counts[other.class] = counts[other.class].saturating_add(other.blocks);
+        // A sum that were held at the largest number would be too small once others are taken from it.
+        counts[other.class] = counts[other.class].checked_add(other.blocks)?;
     }
     let mut others = &others[..];
     let (mut own, mut own_blocks) = (VecDeque::<(u64, u32)>::new(), 0_u32);
@@ -51,7 +52,7 @@ pub(super) fn latest_starts(
         while let Some((first, later)) = others.split_first()
             && first.until <= now
         {
-            counts[first.class] = counts[first.class].saturating_sub(first.blocks);
+            counts[first.class] -= first.blocks;
             others = later;
         }
         while let Some(&(until, ended)) = own.front()

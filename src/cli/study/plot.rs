@@ -51,7 +51,9 @@ impl Plot {
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Table => write!(out, "{}", summary_table(&study, &summary))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", summary_table(&study, &summary, self.format.style()))?;
+            }
             Format::Csv => write!(out, "{}", summary_csv(&study, &summary))?,
             Format::Json => writeln!(out, "{}", summary_json(&study, &summary))?,
         }

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use clap::Args;
-use gpusched::experiments::study::{ShardStatus, status};
+use gpusched::experiments::study::{ShardStatus, Study, status};
+use gpusched::report::study_table::{shards_csv, shards_table};
 use serde_json::{Value, json};
 
 use super::super::output::Format;
@@ -43,19 +44,10 @@ impl Status {
                     "shards": shards.iter().map(shard_json).collect::<Vec<_>>(),
                 })
             )?,
-            Format::Csv => {
-                writeln!(out, "shard,state,rows,rows_expected,file")?;
-                for one in &shards {
-                    writeln!(
-                        out,
-                        "{},{},{},{},{}",
-                        one.shard,
-                        one.state(),
-                        one.rows,
-                        one.expected,
-                        one.path.display()
-                    )?;
-                }
+            Format::Csv => write!(out, "{}", shards_csv(&shards))?,
+            Format::Markdown => {
+                writeln!(out, "{}", shards_table(&shards, self.format.style()))?;
+                write_total(&study, is_complete, &mut out)?;
             }
             Format::Table => {
                 for one in &shards {
@@ -64,14 +56,18 @@ impl Status {
                     let (shard, state, rows, expected) = (one.shard.to_string(), one.state(), one.rows, one.expected);
                     writeln!(out, "shard {shard:>9}  {state:<8}  {rows:>9} of {expected} rows  {percent:5.1} %")?;
                 }
-                let (points, samples, rows) = (study.layout.points, study.layout.samples, study.layout.rows());
-                let state = if is_complete { "complete" } else { "not complete" };
-                writeln!(out, "{}: {points} points of {samples} samples, {rows} rows: {state}", study.name)?;
+                write_total(&study, is_complete, &mut out)?;
             }
         }
         out.flush()?;
         Ok(if self.check && !is_complete { Answer::No } else { Answer::Done })
     }
+}
+
+fn write_total(study: &Study, is_complete: bool, out: &mut impl Write) -> std::io::Result<()> {
+    let (points, samples, rows) = (study.layout.points, study.layout.samples, study.layout.rows());
+    let state = if is_complete { "complete" } else { "not complete" };
+    writeln!(out, "{}: {points} points of {samples} samples, {rows} rows: {state}", study.name)
 }
 
 fn shard_json(one: &ShardStatus) -> Value {

@@ -74,7 +74,7 @@ impl Run {
         match self.format {
             Format::Json => writeln!(out, "{:#}", report.json())?,
             Format::Csv => write!(out, "{}", report.csv())?,
-            Format::Table => write!(out, "{}", report.table())?,
+            Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }
         out.flush()?;
         let missed = run.jobs.iter().any(gpusched::hosts::real_time::TaskJob::is_late);

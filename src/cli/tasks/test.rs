@@ -81,7 +81,7 @@ impl Test {
         match self.format {
             Format::Json => writeln!(out, "{:#}", report.json())?,
             Format::Csv => write!(out, "{}", report.csv())?,
-            Format::Table => write!(out, "{}", report.table())?,
+            Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }
         out.flush()?;
         if set.reservations.is_none() {

@@ -1,7 +1,5 @@
 //! Points of curves: means over samples, their spread, and ratios of schedulers.
 
-use std::fmt::Write;
-
 use serde::Serialize;
 
 use crate::applications::Outcome;
@@ -145,34 +143,4 @@ pub fn ratios(points: &[SweepPoint], scheduler: &str) -> Vec<Ratio> {
             })
         })
         .collect()
-}
-
-/// Points as comma-separated values, four decimals.
-#[must_use]
-pub fn points_csv(points: &[SweepPoint]) -> String {
-    let quantities =
-        ["met", "violation_s", "utilization", "mean_power_w", "application_power_w", "energy_per_application_j"];
-    let mut text = "scheduler,profiles,applications,samples".to_owned();
-    // Writing to a string cannot fail.
-    for name in quantities {
-        let _ = write!(text, ",{name}_mean,{name}_deviation,{name}_least,{name}_most");
-    }
-    text.push('\n');
-    for point in points {
-        let profiles = if point.synthetic { "SYNTHETIC" } else { "stated" };
-        let _ = write!(text, "{},{profiles},{},{}", point.scheduler, point.applications, point.samples);
-        for statistic in [
-            point.met,
-            point.violation_s,
-            point.utilization,
-            point.mean_power_w,
-            point.application_power_w,
-            point.energy_per_application_j,
-        ] {
-            let Statistic { mean, deviation, least, most } = statistic;
-            let _ = write!(text, ",{mean:.4},{deviation:.4},{least:.4},{most:.4}");
-        }
-        text.push('\n');
-    }
-    text
 }

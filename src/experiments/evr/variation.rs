@@ -65,7 +65,7 @@ impl Variation {
     /// The changed set, for injections with a mean delay of `mean_gap`. It has no injections yet.
     ///
     /// # Errors
-    /// [`ProfileError`] if an application becomes too long.
+    /// [`ProfileError`] if an application becomes too long, or has too many launches.
     pub fn apply(&self, set: &ApplicationSet, mean_gap: Duration) -> Result<ApplicationSet, ProfileError> {
         let mut changed = set.clone();
         changed.name = format!("{}{self}", set.name);
@@ -74,12 +74,12 @@ impl Variation {
             for kernel in &mut application.kernels {
                 let pieces = self.narrow.clamp(1, kernel.blocks);
                 kernel.blocks = kernel.blocks.div_ceil(pieces);
-                kernel.launches = kernel.launches.saturating_mul(pieces);
+                kernel.launches = kernel.launches.checked_mul(pieces).ok_or(ProfileError::TooManyLaunches)?;
             }
         }
         changed.reprofile()?;
         if let Some(sms) = self.saturation_sms {
-            saturate(&mut changed, sms);
+            saturate(&mut changed, sms)?;
             changed.reprofile()?;
         }
         if let Some(time) = self.execution {
@@ -128,16 +128,18 @@ impl ApplicationSet {
 }
 
 /// Makes every launch fill just `sms` SMs, by [`Variation::saturation_sms`].
-fn saturate(set: &mut ApplicationSet, sms: u32) {
+fn saturate(set: &mut ApplicationSet, sms: u32) -> Result<(), ProfileError> {
     for (application, profile) in set.applications.iter_mut().zip(&set.profiles) {
         let width = sms.clamp(1, profile.sms());
         for (k, kernel) in application.kernels.iter_mut().enumerate() {
             let at_once = |sms: u32| profile.blocks_per_sm(k).saturating_mul(sms).max(1);
-            kernel.launches = kernel.launches.saturating_mul(kernel.blocks.div_ceil(at_once(profile.sms())));
+            let pieces = kernel.blocks.div_ceil(at_once(profile.sms()));
+            kernel.launches = kernel.launches.checked_mul(pieces).ok_or(ProfileError::TooManyLaunches)?;
             kernel.blocks = at_once(width);
             kernel.times = BlockTimes::Fixed(profile.block_time(k, profile.sms()));
         }
     }
+    Ok(())
 }
 
 fn execution_ns(profile: &Profile) -> f64 {

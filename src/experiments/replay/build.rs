@@ -8,7 +8,7 @@ use super::durations::block_times;
 use crate::audit::Tolerances;
 use crate::device::{BlockShape, Device};
 use crate::hosts::ProgramError;
-use crate::logs::{Log, LogRun};
+use crate::logs::{Log, LogRun, LogTimeError};
 use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
 use crate::workload::{BlockTime, Kernel, StreamId, StreamSpec, WorkloadError};
@@ -30,6 +30,9 @@ pub enum ReplayError {
     /// The simulation cannot go on.
     #[error(transparent)]
     Run(#[from] ProgramError),
+    /// The simulation cannot be compared with the logs.
+    #[error(transparent)]
+    PastLogs(#[from] LogTimeError),
     /// There is nothing to replay.
     #[error("the logs hold no kernel")]
     Empty,

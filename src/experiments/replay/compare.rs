@@ -10,7 +10,7 @@ use super::measured::with_measured_times;
 use crate::audit::{Observation, Tolerances, decidable_blocks};
 use crate::device::Device;
 use crate::hosts::simulate;
-use crate::logs::{LogRun, Pairing};
+use crate::logs::{LogRun, LogTimeError, Pairing, log_time};
 use crate::scenario::{ReadOptions, Scenario};
 use crate::time::{Duration, Instant};
 use crate::trace::{ObservedBlock, OperationRecord, Trace, TraceFull};
@@ -150,7 +150,7 @@ impl Replay {
 /// known, with its pairing.
 ///
 /// # Errors
-/// [`ReplayError`] if the device cannot run a kernel, or there is none.
+/// [`ReplayError`] if the device cannot run a kernel, there is none, or the simulation outlasts the clock of logs.
 pub fn replay(
     run: &LogRun,
     device: &Device,
@@ -170,8 +170,8 @@ pub fn replay(
     let trace = simulate(&scenario)?.trace;
     let mut sides =
         Sides { run, trace: &trace, zero, simulated_zero: 0, starts: Vec::new(), timelines: Timelines::default() };
-    sides.simulated_zero = sides.first_simulated_launch(&log_of_thread);
-    let (kernels, operation_of) = sides.compare(&log_of_thread);
+    sides.simulated_zero = sides.first_simulated_launch(&log_of_thread)?;
+    let (kernels, operation_of) = sides.compare(&log_of_thread)?;
     let (mut sm_decidable, mut sm_equal) = (0, 0);
     let simulated_sm: BTreeMap<(usize, usize), u32> =
         sides.timelines.simulated.iter().map(|span| ((span.kernel, span.block), span.sm)).collect();
@@ -195,6 +195,9 @@ pub fn replay(
     })
 }
 
+/// All kernels, and which of them belongs to which place in the logs.
+type Compared = (Vec<KernelComparison>, BTreeMap<(usize, usize), usize>);
+
 struct Sides<'a> {
     run: &'a LogRun,
     trace: &'a Trace,
@@ -217,16 +220,16 @@ impl Sides<'_> {
         launches
     }
 
-    fn first_simulated_launch(&self, log_of_thread: &[Option<usize>]) -> i64 {
+    fn first_simulated_launch(&self, log_of_thread: &[Option<usize>]) -> Result<i64, LogTimeError> {
         let logged = |thread: u32| log_of_thread.get(thread as usize).copied().flatten().is_some();
         let launches = self.launches().into_iter().filter(|(thread, _)| logged(*thread));
         let first =
             launches.filter_map(|(_, ids)| Some(self.trace.operations().get(ids.first()?.0 as usize)?.launched()));
-        first.min().map_or(0, signed)
+        first.min().map_or(Ok(0), log_time)
     }
 
     /// Compares all kernels; also tells which kernel belongs to which place in the logs.
-    fn compare(&mut self, log_of_thread: &[Option<usize>]) -> (Vec<KernelComparison>, BTreeMap<(usize, usize), usize>) {
+    fn compare(&mut self, log_of_thread: &[Option<usize>]) -> Result<Compared, LogTimeError> {
         let mut pairs = Vec::new();
         for (thread, ids) in self.launches() {
             let Some(log) = log_of_thread.get(thread as usize).copied().flatten() else { continue };
@@ -235,25 +238,38 @@ impl Sides<'_> {
         pairs.sort_unstable();
         let (mut kernels, mut operation_of) = (Vec::new(), BTreeMap::new());
         for (id, log, position) in pairs {
-            if let Some(kernel) = self.compare_kernel(kernels.len(), id, log, position) {
+            if let Some(kernel) = self.compare_kernel(kernels.len(), id, log, position)? {
                 operation_of.insert((log, position), kernels.len());
                 kernels.push(kernel);
             }
         }
-        (kernels, operation_of)
+        Ok((kernels, operation_of))
     }
 
-    fn compare_kernel(&mut self, kernel: usize, id: OperationId, log: usize, at: usize) -> Option<KernelComparison> {
-        let benchmark = log;
-        let log = self.run.logs.get(benchmark)?;
-        let logged = log.kernels.get(at)?;
-        let record = self.trace.operations().get(id.0 as usize)?;
-        let name = Arc::clone(&self.trace.kernel_of(id)?.title);
-        let simulated = |at| signed(at).saturating_sub(self.simulated_zero);
-        let measured = |at: i64| at.saturating_sub(self.zero);
+    /// `None`: there is nothing to compare, as the log has no such kernel or no block of it.
+    fn compare_kernel(
+        &mut self,
+        kernel: usize,
+        id: OperationId,
+        benchmark: usize,
+        at: usize,
+    ) -> Result<Option<KernelComparison>, LogTimeError> {
+        let found = || {
+            let log = self.run.logs.get(benchmark)?;
+            let logged = log.kernels.get(at)?;
+            let kernel = self.trace.kernel_of(id)?;
+            let ends = (logged.blocks.first_start_ns()?, logged.blocks.finish_ns()?);
+            Some((log, logged, self.trace.operations().get(id.0 as usize)?, Arc::clone(&kernel.title), ends))
+        };
+        let Some((log, logged, record, name, (first_start, finish))) = found() else { return Ok(None) };
+        let simulated_zero = self.simulated_zero;
+        // Neither time of the simulated clock is negative. Logs that were read have none beyond 2^62 ns.
+        let simulated = |at| log_time(at).map(|ns| ns - simulated_zero);
+        let zero = self.zero;
+        let measured = |at: i64| at.saturating_sub(zero);
         let mut max_start_error_ns = 0;
         for block in self.trace.blocks(id) {
-            let (start_ns, end_ns) = (simulated(block.start), simulated(block.end));
+            let (start_ns, end_ns) = (simulated(block.start)?, simulated(block.end)?);
             let number = block.index as usize;
             let span = BlockSpan { kernel, block: number, sm: u32::from(block.sm), start_ns, end_ns };
             self.timelines.simulated.push(span);
@@ -271,9 +287,9 @@ impl Sides<'_> {
             end_ns: measured(block.end_ns),
         });
         self.timelines.measured.extend(blocks);
-        let measured_finish_ns = measured(logged.blocks.finish_ns()?);
-        let simulated_finish_ns = record.finish().map(simulated);
-        Some(KernelComparison {
+        let measured_finish_ns = measured(finish);
+        let simulated_finish_ns = record.finish().map(simulated).transpose()?;
+        Ok(Some(KernelComparison {
             id: id.0,
             name,
             benchmark,
@@ -281,16 +297,12 @@ impl Sides<'_> {
             stream: if record.stream == StreamId::NULL { -1 } else { i64::try_from(benchmark).unwrap_or(i64::MAX) },
             iteration: logged.iteration,
             blocks: logged.blocks.len(),
-            measured_start_ns: measured(logged.blocks.first_start_ns()?),
-            simulated_start_ns: record.first_start().map(simulated),
+            measured_start_ns: measured(first_start),
+            simulated_start_ns: record.first_start().map(simulated).transpose()?,
             measured_finish_ns,
             simulated_finish_ns,
             difference_ns: simulated_finish_ns.map(|simulated| measured_finish_ns.saturating_sub(simulated)),
             max_start_error_ns,
-        })
+        }))
     }
-}
-
-fn signed(instant: crate::time::Instant) -> i64 {
-    i64::try_from(instant.as_ns()).unwrap_or(i64::MAX)
 }

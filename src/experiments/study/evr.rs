@@ -2,17 +2,14 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use super::command::{StudyCommand, StudyExperiment};
-use super::compute::{Experiment, Work, Worker};
-use super::error::StudyError;
+use super::command::StudyExperiment;
+use super::compute::{Experiment, Worker};
 use super::grid::{self, Change, Files, Grid, Parameters};
-use super::layout::{Layout, Shard};
 use super::tally::Tally;
 use crate::applications::{ApplicationSet, Injections, MAX_INJECTIONS, Outcome};
 use crate::device::Device;
-use crate::experiments::evr::{PointTally, SweepOptions, SweepPoint, Variation};
+use crate::experiments::evr::{PointTally, Variation};
 use crate::experiments::statistics::Measure;
 use crate::hosts::gpu_evr::{EvrRules, MAX_SMS};
 use crate::hosts::{Scheduler, UsageDetail, usage_of_applications};
@@ -144,11 +141,11 @@ impl Parameters for EvrParameters {
 /// One point, ready to be run.
 #[derive(Debug)]
 pub(super) struct EvrPoint {
-    set: Arc<ApplicationSet>,
-    scheduler: Scheduler,
-    injections: Injections,
-    rules: EvrRules,
-    seed: u64,
+    pub(super) set: Arc<ApplicationSet>,
+    pub(super) scheduler: Scheduler,
+    pub(super) injections: Injections,
+    pub(super) rules: EvrRules,
+    pub(super) seed: u64,
 }
 
 /// A varied application file on a device, as it was read.
@@ -233,7 +230,7 @@ impl StudyExperiment for EvrStudy {
 }
 
 /// How many applications are injected, in all or in each of so many periods.
-fn periods(injections: Injections) -> (u32, u32) {
+pub(super) fn periods(injections: Injections) -> (u32, u32) {
     match injections {
         Injections::PerPeriod { count, periods, .. } => (count, periods),
         Injections::Random { count, .. } => (count, 1),
@@ -268,7 +265,7 @@ struct EvrTally {
     sums: PointTally,
 }
 
-fn quantities(values: &str) -> Option<[f64; 6]> {
+pub(super) fn quantities(values: &str) -> Option<[f64; 6]> {
     let mut quantities = [0.0; 6];
     let mut fields = values.split(',');
     for quantity in &mut quantities {
@@ -297,39 +294,4 @@ impl Tally for EvrTally {
         .map(|(name, statistic)| (name, Measure::Mean { statistic, count }))
         .into()
     }
-}
-
-/// Runs every sample of one kind of injections under every scheduler, on rayon's current threads, as a study with one
-/// point for each scheduler; means and spreads are in the order of the schedulers.
-///
-/// # Errors
-/// [`StudyError::Sample`] if nothing can be injected, or the applications cannot be run.
-pub fn sample_applications(
-    set: &ApplicationSet,
-    injections: Injections,
-    options: &SweepOptions,
-) -> Result<Vec<SweepPoint>, StudyError> {
-    let set = Arc::new(set.clone());
-    let point = |scheduler: &Scheduler| EvrPoint {
-        set: Arc::clone(&set),
-        scheduler: *scheduler,
-        injections,
-        rules: options.rules,
-        seed: options.seed,
-    };
-    let experiment = EvrStudy { points: options.schedulers.iter().map(point).collect() };
-    let layout = Layout { points: options.schedulers.len() as u64, samples: u64::from(options.samples), per_row: 1 };
-    let (applications, periods) = periods(injections);
-    let mut tallies = vec![PointTally::default(); options.schedulers.len()];
-    let work = Work { experiment: &experiment, layout, shard: Shard::WHOLE, done: 0 };
-    work.run(&AtomicBool::new(false), |rows| {
-        for row in rows {
-            let wrong = || StudyError::Values { row: row.number, command: StudyCommand::Evr.name() };
-            let tally = usize::try_from(row.place.point).ok().and_then(|point| tallies.get_mut(point));
-            tally.ok_or_else(wrong)?.add(quantities(&row.values).ok_or_else(wrong)?, periods);
-        }
-        Ok(())
-    })?;
-    let named = options.schedulers.iter().zip(&tallies);
-    Ok(named.map(|(scheduler, tally)| tally.point(scheduler.name().to_owned(), set.synthetic, applications)).collect())
 }

@@ -1,6 +1,6 @@
 //! Models with something changed: whatever it is, reading ends with a model or with an error that has a message.
 
-use gpusched::report::amalthea_table;
+use gpusched::report::{TableStyle, amalthea_table};
 use proptest::prelude::*;
 
 use super::super::published;
@@ -99,7 +99,7 @@ proptest! {
                 let mut json = Vec::new();
                 amalthea_table::json(&model, &mut json).expect("it can be written");
                 serde_json::from_slice::<serde_json::Value>(&json).expect("one document");
-                prop_assert!(!amalthea_table::text(&model).is_empty());
+                prop_assert!(!amalthea_table::text(&model, TableStyle::Plain).is_empty());
                 if let Err(error) = model.scenario(&AmaltheaOptions::default(), &ReadOptions::default()) {
                     prop_assert!(!error.what.is_empty());
                 }
