@@ -213,6 +213,7 @@ fn bad_profiles_are_refused_with_a_reason() {
     bad("columns.csv", "==1== remark\n\"Start\",\"Duration\"\n\"ms\",\"ms\"\n", "column \"Grid X\" is missing");
     bad("remarks.csv", "==1== \"remark\"\n", "ends before");
     bad("database.sqlite", "SQLite format 3\0nothing of the kind", "damaged");
+    assert!(refused(&["simulate", KINETO, "--launch-latency", "1us"]).contains("by its own latency already"));
     let scenario = refused(&["import", "scenarios/rtss2017/figure-3.json"]);
     assert!(scenario.contains("no profile"), "{scenario}");
     assert!(refused(&["import", KINETO, "--gpu", "3"]).contains("GPU 0 runs 10"));
