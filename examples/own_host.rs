@@ -7,7 +7,7 @@
 use gpusched::device::{BlockShape, Device};
 use gpusched::gpu::{Ended, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, Target};
 use gpusched::report::timeline::{Timeline, TimelineOptions};
-use gpusched::report::{Summary, kernel_table};
+use gpusched::report::{Summary, TableStyle, kernel_table};
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId};
@@ -90,7 +90,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = ReadOptions::default();
     let scenario = ScenarioBuilder::new("shortest job first".into(), tx2, &options).build();
     let summary = Summary::of_trace(&scenario, &trace);
-    let table = kernel_table(&summary);
+    let table = kernel_table(&summary, TableStyle::Plain);
     assert_eq!(table.lines().count(), 4);
     println!("{table}");
 

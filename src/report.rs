@@ -77,7 +77,7 @@ pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runn
 pub use simulation_json::SimulationReport;
 pub use state::{QueueContent, Resident, SmState, State, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
-pub use table::{kernel_markdown, kernel_table, rule_table, state_text};
+pub use table::{kernel_table, rule_table, state_text};
 pub use verdicts::{
     bounded_response_table, bounded_responses, bounded_responses_json, requirement_notes, requirement_table,
     sporadic_csv, sporadic_table, verdict_csv, verdict_table,

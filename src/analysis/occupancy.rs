@@ -59,15 +59,12 @@ impl OccupancyReport {
 /// `device` is the one of the recording.
 #[must_use]
 pub fn occupancy_of_profile(profile: &GpuProfile, gpu: u32, device: &Device, is_recorded_on: bool) -> OccupancyReport {
-    type Key = (u32, u32, BlockKey, Option<u64>);
-    type BlockKey = (u32, u32, u32);
+    type Key = (u32, u32, BlockShape, Option<u64>);
     let mut launches: BTreeMap<Key, (ProfiledKernel, u64, u64)> = BTreeMap::new();
     for operation in profile.operations.iter().filter(|operation| profile.gpu_of(operation.stream) == gpu) {
         let Some(kernel) = operation.kernel() else { continue };
-        let shape = &kernel.shape;
-        let block = (shape.threads, shape.registers_per_thread, shape.shared_memory_bytes);
         let recorded = kernel.recorded_occupancy.filter(|_| is_recorded_on).map(f64::to_bits);
-        let entry = launches.entry((kernel.function, kernel.blocks, block, recorded)).or_insert((*kernel, 0, 0));
+        let entry = launches.entry((kernel.function, kernel.blocks, kernel.shape, recorded)).or_insert((*kernel, 0, 0));
         entry.1 += 1;
         entry.2 = entry.2.saturating_add(operation.duration_ns);
     }

@@ -141,7 +141,8 @@ pub fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> Profile
     auditor.finish()
 }
 
-/// The median gap between an operation and the next of its stream, of those that had been launched before.
+/// The lower quartile of the gaps between an operation and the next of its stream: many of the longer ones are waits for
+/// the host.
 fn usual_gap(operations: &[(u32, &ProfiledOperation)]) -> u64 {
     let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
     let mut gaps: Vec<u64> = Vec::new();
@@ -151,7 +152,6 @@ fn usual_gap(operations: &[(u32, &ProfiledOperation)]) -> u64 {
         }
     }
     gaps.sort_unstable();
-    // Half of them may be waits for the host; the quickest quarter is not.
     gaps.get(gaps.len() / 4).copied().unwrap_or(0)
 }
 

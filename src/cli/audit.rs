@@ -64,7 +64,7 @@ impl Audit {
     fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<Answer> {
         let (gpu, choice) = profile.choose_gpu(self.gpu)?;
         let mut notes: Vec<String> = choice.into_iter().collect();
-        notes.extend(profile.left_out.iter().map(|(why, count)| format!("left out: {count} {why}")));
+        notes.extend(profile.left_out_notes());
         let device = match self.logs.device()? {
             Some(device) => device,
             None => profile.device(gpu)?,

@@ -56,7 +56,7 @@ impl Occupancy {
     fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<(String, OccupancyReport, Vec<String>)> {
         let (gpu, choice) = profile.choose_gpu(self.run.profile_options().gpu)?;
         let mut notes: Vec<String> = choice.into_iter().collect();
-        notes.extend(profile.left_out.iter().map(|(why, count)| format!("left out: {count} {why}")));
+        notes.extend(profile.left_out_notes());
         let own = profile.device(gpu);
         let (device, is_recorded_on) = match (self.run.device()?, own) {
             (None, own) => (own?, true),

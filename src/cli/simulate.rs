@@ -8,7 +8,7 @@ use clap::Args;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{
     Difference, HtmlTimeline, NotComparable, PerfettoRun, SimulationReport, State, Summary, blame_table, examiner_logs,
-    kernel_csv, kernel_markdown, kernel_table, perfetto_trace, rule_table, state_text,
+    kernel_csv, kernel_table, perfetto_trace, rule_table, state_text,
 };
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
@@ -172,9 +172,9 @@ impl Simulate {
                 SimulationReport { summary: *summary, blocks, rules, blame, states: &states }.write(&mut out)?;
             }
             Format::Csv => kernel_csv(summary, self.blocks, &mut out)?,
-            Format::Markdown => kernel_markdown(summary, &mut out)?,
-            Format::Table => {
-                write!(out, "{}", kernel_table(summary))?;
+            // Rules, states and blame are refused in Markdown.
+            Format::Markdown | Format::Table => {
+                write!(out, "{}", kernel_table(summary, self.format.style()))?;
                 if self.rules {
                     write!(out, "\n{}", rule_table(summary))?;
                 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::Device;
 
 /// What a kernel's author states about one block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct BlockShape {
     /// Threads.
     pub threads: u32,

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::statistics::nearest_rank;
+use crate::device::{Device, KernelOccupancy};
 use crate::hosts::{ProgramError, simulate};
 use crate::profile::{BlockTimeSource, GpuProfile, Import};
 use crate::scenario::Scenario;
@@ -96,10 +98,7 @@ impl ReplayErrors {
     fn new(errors: impl Iterator<Item = (i64, i64)>) -> Self {
         let (mut starts, mut durations): (Vec<u64>, Vec<u64>) =
             errors.map(|(start, duration)| (start.unsigned_abs(), duration.unsigned_abs())).unzip();
-        let rank = |sorted: &[u64], percent: usize| {
-            let rank = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
-            sorted.get(rank).copied().unwrap_or(0)
-        };
+        let rank = |sorted: &[u64], percent: usize| nearest_rank(sorted, percent).unwrap_or(0);
         starts.sort_unstable();
         durations.sort_unstable();
         Self {
@@ -165,7 +164,7 @@ pub fn replay_profile(profile: &GpuProfile, import: &Import) -> Result<ProfileRe
 }
 
 /// The device whose SMs the block times are about.
-fn recorded_device(profile: &GpuProfile, import: &Import) -> crate::device::Device {
+fn recorded_device(profile: &GpuProfile, import: &Import) -> Device {
     profile.device(import.gpu).unwrap_or_else(|_| import.scenario.device().clone())
 }
 
@@ -177,8 +176,8 @@ fn unshared(scenario: &Scenario, trace: &Trace) -> Vec<(Instant, Instant)> {
         OperationKind::Kernel(id) => {
             let kernel = scenario.kernels().get(id.0 as usize);
             kernel.map_or(0, |kernel| {
-                let resident = u64::from(kernel.demand().blocks_per_sm(device)) * u64::from(device.sms);
-                u64::from(kernel.blocks).div_ceil(resident.max(1)).saturating_mul(kernel.duration.worst.as_ns())
+                let occupancy = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
+                u64::from(occupancy.waves).saturating_mul(kernel.duration.worst.as_ns())
             })
         }
         OperationKind::Copy(id) => scenario.copies().get(id.0 as usize).map_or(0, |copy| copy.time().as_ns()),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::model::{GpuProfile, ProfiledKernel};
-use crate::device::{Device, KernelOccupancy};
+use crate::device::{BlockShape, Device, KernelOccupancy};
 
 /// From where the block time of a launch is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -51,11 +51,10 @@ impl BlockTimeCounts {
 }
 
 /// The same function, grid and block.
-type Shape = (u32, u32, (u32, u32, u32));
+type Shape = (u32, u32, BlockShape);
 
 fn shape(kernel: &ProfiledKernel) -> Shape {
-    let block = &kernel.shape;
-    (kernel.function, kernel.blocks, (block.threads, block.registers_per_thread, block.shared_memory_bytes))
+    (kernel.function, kernel.blocks, kernel.shape)
 }
 
 impl GpuProfile {

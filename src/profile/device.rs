@@ -57,6 +57,11 @@ impl GpuProfile {
         }
     }
 
+    /// What is not in the profile although it is in the file, and how often, for the user.
+    pub fn left_out_notes(&self) -> impl Iterator<Item = String> + '_ {
+        self.left_out.iter().map(|(why, count)| format!("left out: {count} {why}"))
+    }
+
     /// The device of one of its GPUs: what the file says, completed by what its compute capability and a built-in
     /// device of the same size and name have.
     ///

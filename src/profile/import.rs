@@ -75,8 +75,8 @@ impl GpuProfile {
         if let Some(choice) = choice {
             builder.note(choice);
         }
-        for (why, count) in &self.left_out {
-            builder.note(format!("left out: {count} {why}"));
+        for note in self.left_out_notes() {
+            builder.note(note);
         }
         let streams = self.add_streams(&taken, &mut builder)?;
 

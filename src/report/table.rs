@@ -1,64 +1,45 @@
 //! Tables and plain text for people.
 
 use std::fmt::Write;
-use std::io;
 
 use super::columns::{self, Column};
 use super::kernels::{CopyRow, KernelRow, copy_columns, kernel_columns};
-use super::markdown::write_markdown;
+use super::page::{Page, TableStyle};
 use super::responses::{Responses, response_columns, responses};
 use super::rule_log::{Firing, rule_log};
 use super::state::State;
 use super::summary::Summary;
 
 /// The kernel launches of a run: launched, waited and for which rule longest, started, finished, response; then the
-/// copies.
+/// copies, and the response times of jobs.
 #[must_use]
-pub fn kernel_table(summary: &Summary<'_>) -> String {
-    let table = columns::table(&kernel_columns(), KernelRow::of(*summary).take(MAX_ROWS));
-    let mut text = table.trim_fmt() + "\n";
-    add_rest(&mut text, summary.kernels().skip(MAX_ROWS).count(), "kernel launches");
+pub fn kernel_table(summary: &Summary<'_>, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    let most = page.most_rows(MAX_ROWS);
+    page.trimmed_table(&kernel_columns(), KernelRow::of(*summary).take(most));
+    add_rest(&mut page, summary.kernels().skip(most).count(), "kernel launches");
     if summary.copies().next().is_some() {
-        let table = columns::table(&copy_columns(), CopyRow::of(*summary).take(MAX_ROWS));
-        // Writing to a string cannot fail.
-        let _ = write!(text, "\n{}\n", table.trim_fmt());
-        add_rest(&mut text, summary.copies().skip(MAX_ROWS).count(), "copies");
+        page.blank();
+        page.trimmed_table(&copy_columns(), CopyRow::of(*summary).take(most));
+        add_rest(&mut page, summary.copies().skip(most).count(), "copies");
     }
     let mut rows = responses(summary.scenario, &summary.jobs());
     if rows.iter().any(Responses::is_worth_showing) {
-        let rest = rows.len().saturating_sub(MAX_ROWS);
-        rows.truncate(MAX_ROWS);
-        // Writing to a string cannot fail.
-        let _ = write!(text, "\n{}\n", columns::table(&response_columns(), rows).trim_fmt());
-        add_rest(&mut text, rest, "streams and hosts");
+        let rest = rows.len().saturating_sub(most);
+        rows.truncate(most);
+        page.blank();
+        page.trimmed_table(&response_columns(), rows);
+        add_rest(&mut page, rest, "streams and hosts");
     }
-    text
-}
-
-/// The tables of [`kernel_table`] in Markdown, with all rows.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn kernel_markdown(summary: &Summary<'_>, mut out: impl io::Write) -> io::Result<()> {
-    write_markdown(&kernel_columns(), KernelRow::of(*summary), &mut out)?;
-    if summary.copies().next().is_some() {
-        writeln!(out)?;
-        write_markdown(&copy_columns(), CopyRow::of(*summary), &mut out)?;
-    }
-    let rows = responses(summary.scenario, &summary.jobs());
-    if rows.iter().any(Responses::is_worth_showing) {
-        writeln!(out)?;
-        write_markdown(&response_columns(), rows, &mut out)?;
-    }
-    Ok(())
+    page.finish()
 }
 
 /// Rows beyond which a table is no longer something to read.
 const MAX_ROWS: usize = 1_000;
 
-fn add_rest(text: &mut String, rest: usize, what: &str) {
+fn add_rest(page: &mut Page, rest: usize, what: &str) {
     if rest > 0 {
-        let _ = writeln!(text, " ... and {rest} more {what}; --format json or --format csv lists all of them");
+        page.line(&format!(" ... and {rest} more {what}; --format json or --format csv lists all of them"));
     }
 }
 
@@ -75,7 +56,8 @@ pub fn rule_table(summary: &Summary<'_>) -> String {
     let table = columns::table(&columns, firings.iter().take(MAX_ROWS));
     let mut text = table.trim_fmt() + "\n";
     if let Some(rest) = firings.len().checked_sub(MAX_ROWS).filter(|rest| *rest > 0) {
-        add_rest(&mut text, rest, "steps");
+        // CSV has the kernels alone.
+        let _ = writeln!(text, " ... and {rest} more steps; --format json lists all of them");
     }
     text
 }

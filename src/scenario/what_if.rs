@@ -1,13 +1,12 @@
 //! What if: a scenario with other priorities, streams, masks or connections.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use thiserror::Error;
 
 use super::model::{Scenario, Step};
 use crate::device::SmMask;
-use crate::workload::{Catalogue, StreamId, WorkloadError};
+use crate::workload::{StreamId, StreamSpec, WorkloadError};
 
 /// Changes to a scenario, by names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,43 +78,22 @@ impl Scenario {
     /// # Errors
     /// [`WhatIfError`] for names that do not exist and for what the device does not take.
     pub fn what_if(mut self, changes: &WhatIf) -> Result<Self, WhatIfError> {
-        let mut device = self.device().clone();
         if let Some(connections) = changes.connections {
-            let changed = device.with(|spec| spec.channels = Some(connections));
-            device = changed.map_err(WhatIfError::Connections)?;
+            let device = self.device().with(|spec| spec.channels = Some(connections));
+            let device = device.map_err(WhatIfError::Connections)?;
+            let refused = |error| WhatIfError::Refused { option: "--connections", error };
+            self.catalogue = self.catalogue.on(device).map_err(refused)?;
         }
-        let mut specs: Vec<_> = self.streams().iter().map(|stream| (**stream).clone()).collect();
         for (name, priority) in &changes.priorities {
-            let id = self.changeable("--set-priority", name)?;
-            specs[id.0 as usize].priority = *priority;
+            self.change("--set-priority", name, |stream| stream.priority = *priority)?;
         }
         for (name, mask) in &changes.sm_masks {
-            let id = self.changeable("--sm-mask", name)?;
-            specs[id.0 as usize].sm_mask = Some(*mask);
-        }
-        let refused = |option, error| WhatIfError::Refused { option, error };
-        let mut catalogue = Catalogue::new(device);
-        for spec in specs.into_iter().skip(1) {
-            let added = catalogue.add_stream(spec);
-            added.map_err(|error| {
-                let mask = matches!(error, WorkloadError::MaskLeavesNoSm { .. });
-                refused(if mask { "--sm-mask" } else { "--set-priority" }, error)
-            })?;
-        }
-        for kernel in self.kernels() {
-            catalogue.add_kernel((**kernel).clone()).map_err(|error| refused("--connections", error))?;
-        }
-        for copy in self.copies() {
-            catalogue.add_copy(**copy).map_err(|error| refused("--connections", error))?;
-        }
-        for event in self.events() {
-            catalogue.add_event(Arc::clone(event)).map_err(|error| refused("--connections", error))?;
+            self.change("--sm-mask", name, |stream| stream.sm_mask = Some(*mask))?;
         }
         for (kernel, stream) in &changes.streams {
             let to = self.stream_named("--set-stream", stream)?;
             self.move_kernel(kernel, to)?;
         }
-        self.catalogue = catalogue;
         Ok(self)
     }
 
@@ -130,11 +108,21 @@ impl Scenario {
         })
     }
 
-    fn changeable(&self, option: &'static str, name: &str) -> Result<StreamId, WhatIfError> {
-        match self.stream_named(option, name)? {
-            StreamId::NULL => Err(WhatIfError::NullStream { option }),
-            id => Ok(id),
+    /// Changes a stream by name.
+    fn change(
+        &mut self,
+        option: &'static str,
+        name: &str,
+        change: impl FnOnce(&mut StreamSpec),
+    ) -> Result<(), WhatIfError> {
+        let id = self.stream_named(option, name)?;
+        if id == StreamId::NULL {
+            return Err(WhatIfError::NullStream { option });
         }
+        // It was found by name.
+        let mut spec = StreamSpec::clone(&self.streams()[id.0 as usize]);
+        change(&mut spec);
+        self.catalogue.set_stream(id, spec).map_err(|error| WhatIfError::Refused { option, error })
     }
 
     fn move_kernel(&mut self, name: &str, to: StreamId) -> Result<(), WhatIfError> {

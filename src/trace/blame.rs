@@ -126,12 +126,7 @@ impl Accuser<'_> {
     }
 
     fn share_an_sm(&self, one: OperationId, other: OperationId) -> bool {
-        let mask = |id: OperationId| {
-            let record = self.trace.operations().get(id.0 as usize)?;
-            let own = self.trace.kernel_of(id).and_then(|kernel| kernel.sm_mask);
-            own.or_else(|| self.trace.streams().get(record.stream.0 as usize)?.sm_mask)
-        };
-        let (one, other) = (mask(one), mask(other));
+        let (one, other) = (self.trace.mask_of(one), self.trace.mask_of(other));
         if one.is_none() || other.is_none() {
             return true;
         }

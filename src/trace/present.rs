@@ -89,9 +89,7 @@ impl<'a> Present<'a> {
             Rule::R2 | Rule::R3 | Rule::Registers => {
                 let kernel = self.trace.kernel_of(id)?;
                 let demand = BlockDemand::new(&kernel.shape, self.device).ok()?;
-                let mask = kernel.sm_mask.or(stream.sm_mask);
-                let allowed = |sm: &u32| mask.is_none_or(|mask| mask.enables_sm(*sm, self.device));
-                let sms = (0..self.device.sms).filter(allowed);
+                let sms = self.device.sms_left_by(self.trace.mask_of(id));
                 return nearest(sms, &self.free, &demand, self.device).map(Cause::Room);
             }
         };

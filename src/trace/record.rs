@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::operation::OperationRecord;
 use super::wait::NotedWait;
 use super::wave::{Stretch, Wave};
+use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{CheckedKernel, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};
 
@@ -89,6 +90,15 @@ impl Trace {
     #[must_use]
     pub fn kernels(&self) -> &[CheckedKernel] {
         &self.items.kernels
+    }
+
+    /// The mask that holds for a launch: a kernel's own replaces its stream's.
+    pub(super) fn mask_of(&self, operation: OperationId) -> Option<SmMask> {
+        let own = self.kernel_of(operation).and_then(|kernel| kernel.sm_mask);
+        own.or_else(|| {
+            let record = self.operations.get(operation.0 as usize)?;
+            self.items.streams.get(record.stream.0 as usize)?.sm_mask
+        })
     }
 
     /// All copies that were made known.

@@ -283,6 +283,18 @@ impl Catalogue {
         Ok(id)
     }
 
+    /// Makes another stream of one that is known, the NULL stream aside. An unknown stream is passed over.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if the device does not have such a stream.
+    pub fn set_stream(&mut self, stream: StreamId, spec: StreamSpec) -> Result<(), WorkloadError> {
+        let checked = CheckedStream::new(spec, &self.device)?;
+        if let Some(known) = self.streams.get_mut(stream.0 as usize).filter(|_| stream != StreamId::NULL) {
+            *known = checked;
+        }
+        Ok(())
+    }
+
     /// Adds an event.
     ///
     /// # Errors
