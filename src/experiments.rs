@@ -18,9 +18,6 @@ pub mod evr;
 pub mod profile_replay;
 pub mod replay;
 pub mod response_times;
-mod statistics;
 pub mod study;
 pub mod validation;
 pub mod warp_curves;
-
-pub use statistics::{Measure, Moments, Statistic, nearest_rank};

@@ -1,7 +1,7 @@
 use super::*;
 use crate::device::Device;
-use crate::experiments::Statistic;
 use crate::experiments::evr::{Variation, load};
+use crate::statistics::Statistic;
 use crate::time::Duration;
 
 /// A set on the four SMs of the paper's Fig. 1 with these applications.

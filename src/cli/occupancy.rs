@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::Args;
 use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
 use gpusched::profile::GpuProfile;
-use gpusched::report::{OccupancyDocument, occupancy_csv, occupancy_markdown, occupancy_table};
+use gpusched::report::{OccupancyDocument, occupancy_csv, occupancy_table};
 
 use super::input::Input;
 use super::output::{Format, note};
@@ -46,8 +46,9 @@ impl Occupancy {
                 writeln!(out)?;
             }
             Format::Csv => occupancy_csv(&report, &mut out)?,
-            Format::Markdown => occupancy_markdown(&report, &mut out)?,
-            Format::Table => write!(out, "{}", occupancy_table(&report))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", occupancy_table(&report, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(Answer::Done)

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::columns::{Column, write_csv};
-use crate::experiments::nearest_rank;
 use crate::hosts::{DeadlineOutcome, Jobs};
 use crate::scenario::Scenario;
+use crate::statistics::nearest_rank;
 use crate::time::Duration;
 
 /// The jobs of one stream with operations, or of one host, in numbers.

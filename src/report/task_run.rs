@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::columns::{Cell, Column, csv_text};
 use super::page::{Page, TableStyle};
-use crate::experiments::nearest_rank;
 use crate::hosts::TaskRun;
 use crate::hosts::real_time::TaskJob;
+use crate::statistics::nearest_rank;
 use crate::tasks::TaskSet;
 use crate::time::Instant;
 use crate::trace::OperationRecord;

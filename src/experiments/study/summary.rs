@@ -9,7 +9,7 @@ use super::layout::{Place, Shard};
 use super::result_file::CHUNK;
 use super::rows::{Found, Rows};
 use super::tally::Tally;
-use crate::experiments::statistics::Measure;
+use crate::statistics::Measure;
 
 /// What rows say so far.
 #[derive(Debug, Clone, PartialEq)]

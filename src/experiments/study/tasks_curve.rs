@@ -10,8 +10,8 @@ use super::grid::{self, Change, Files, Grid, Parameters};
 use super::layout::{Layout, Shard};
 use super::tally::Tally;
 use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted};
-use crate::experiments::statistics::Measure;
 use crate::json::{Node, Problem};
+use crate::statistics::Measure;
 use crate::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, Utilizations};
 
 /// One point: a distribution of task sets, and the tests applied to them.

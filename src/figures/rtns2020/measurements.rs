@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::super::made::{Failure, File, Made};
 use crate::device::Device;
-use crate::experiments::nearest_rank;
 use crate::experiments::response_times::{Figure9, Figure9Set, figure_9 as response_times, figure_10 as preempted};
 use crate::report::response_charts::{figure_9_plot, figure_10_plot};
+use crate::statistics::nearest_rank;
 
 const JOBS: u32 = 1_000;
 /// Jobs in the picture, so that each can be seen.
