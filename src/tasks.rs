@@ -57,7 +57,7 @@ pub use supply::{Dedicated, LinearSupply, PeriodicResource, Supply, SupplyBound}
 pub use task_set::{Allocation, Task, TaskKernel, TaskSet, Timing};
 pub use utilization::compare_utilization;
 pub use uunifast::{uunifast, uunifast_discard};
-pub use verdict::{Reason, Verdict};
+pub use verdict::{Rejection, TaskVerdict};
 
 #[cfg(test)]
 mod tests;

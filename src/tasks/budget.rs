@@ -3,7 +3,7 @@
 use super::analysis::ReservationTest;
 use super::reservation::Reservation;
 use super::task_set::{Allocation, TaskSet};
-use super::verdict::Verdict;
+use super::verdict::TaskVerdict;
 
 /// Budgets tried one by one, at most, where the answer need not be monotone.
 const MAX_TRIED: u64 = 20_000;
@@ -31,7 +31,7 @@ pub struct SmallestBudget {
 pub fn smallest_budgets(set: &TaskSet, period: u64, tests: &[ReservationTest]) -> Vec<SmallestBudget> {
     let passes = |test: ReservationTest, allocation: Allocation, reservation: Reservation| {
         set.timings_of(allocation).is_empty()
-            || super::Partition { allocation, reservation }.verdict(set, test) == Verdict::Yes
+            || super::Partition { allocation, reservation }.verdict(set, test) == TaskVerdict::Yes
     };
     tests
         .iter()

@@ -17,7 +17,7 @@ use super::reservation::Reservation;
 use super::task_set::Timing;
 use super::unroll::{Chunk, cycle, jobs};
 use super::utilization::compare_utilization;
-use super::verdict::{Reason, Verdict};
+use super::verdict::{Rejection, TaskVerdict};
 
 /// Chunks of one task at most.
 const MAX_CHUNKS: usize = 256;
@@ -39,12 +39,12 @@ struct Cycle {
 
 /// Whether synchronous periodic tasks pass, and if not, why.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
-    let too_large = |what: &str| Verdict::Unknown(format!("too large for this test: more than {what}"));
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+    let too_large = |what: &str| TaskVerdict::Unknown(format!("too large for this test: more than {what}"));
     let load = tasks.iter().map(|task| (u128::from(task.wcet), task.period));
     if compare_utilization(load, std::iter::once((1, 1))).is_none_or(std::cmp::Ordering::is_gt) {
         let share = tasks.iter().map(|task| task.wcet as f64 / task.period as f64).sum();
-        return Verdict::No(Reason::Utilization { share, supplied_share: 1.0 });
+        return TaskVerdict::No(Rejection::Utilization { share, supplied_share: 1.0 });
     }
     let mut cycles = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
@@ -60,8 +60,8 @@ pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
             }
             let served: u64 = unrolled.chunks[first..].iter().map(|chunk| chunk.length()).sum();
             if served < task.wcet {
-                let reason = Reason::NoService { task: index, release: job.release, deadline: job.deadline };
-                return Verdict::No(reason);
+                let reason = Rejection::NoService { task: index, release: job.release, deadline: job.deadline };
+                return TaskVerdict::No(reason);
             }
             unrolled.jobs.push(first..unrolled.chunks.len());
         }
@@ -70,8 +70,8 @@ pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
     let Some(instants) = instants(&cycles) else { return too_large("20,000 instants") };
     let mut search = Search { cycles: &cycles, instants: &instants, divisions: 0, steps: 0 };
     match search.passes(0, &vec![0; instants.len()]) {
-        Some(true) => Verdict::Yes,
-        Some(false) => Verdict::No(Reason::EveryDivision { tried: search.divisions }),
+        Some(true) => TaskVerdict::Yes,
+        Some(false) => TaskVerdict::No(Rejection::EveryDivision { tried: search.divisions }),
         None => too_large("100,000 divisions of execution times"),
     }
 }

@@ -9,7 +9,7 @@
 use super::hyperperiod::hyperperiod;
 use super::reservation::Reservation;
 use super::task_set::Timing;
-use super::verdict::{Reason, Verdict};
+use super::verdict::{Rejection, TaskVerdict};
 
 /// Jobs that are simulated at most: some seconds.
 const MAX_JOBS: u128 = 50_000_000;
@@ -108,20 +108,22 @@ impl Running {
 
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`: exact. If not, the first miss.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     if tasks.is_empty() {
-        return Verdict::Yes;
+        return TaskVerdict::Yes;
     }
     let periods = tasks.iter().map(|task| task.period);
     let Some(end) = hyperperiod(periods.clone().chain([reservation.period])) else {
-        return Verdict::Unknown("the hyperperiod does not fit 62 bits".to_owned());
+        return TaskVerdict::Unknown("the hyperperiod does not fit 62 bits".to_owned());
     };
     // Jobs until then, unless a miss shows earlier.
     let jobs: u128 = periods.map(|period| u128::from(end / period)).sum();
     let shortened = if jobs > MAX_JOBS { u64::try_from(u128::from(end) * MAX_JOBS / jobs).unwrap_or(end) } else { end };
     match simulate(tasks, reservation, shortened).miss {
-        Some(Miss { task, release, deadline, left }) => Verdict::No(Reason::Miss { task, release, deadline, left }),
-        None if shortened == end => Verdict::Yes,
-        None => Verdict::Unknown(format!("no miss in [0, {shortened}), but the hyperperiod, {end}, is longer")),
+        Some(Miss { task, release, deadline, left }) => {
+            TaskVerdict::No(Rejection::Miss { task, release, deadline, left })
+        }
+        None if shortened == end => TaskVerdict::Yes,
+        None => TaskVerdict::Unknown(format!("no miss in [0, {shortened}), but the hyperperiod, {end}, is longer")),
     }
 }

@@ -15,7 +15,7 @@ use super::processor_demand;
 use super::reservation::Reservation;
 use super::supply::Dedicated;
 use super::task_set::{MAX_TIME, Timing};
-use super::verdict::{Reason, Verdict};
+use super::verdict::{Rejection, TaskVerdict};
 
 /// One converted task: (C, T', D') and n, by which C is to be divided.
 pub(super) type Converted = (Timing, u64);
@@ -33,7 +33,7 @@ fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
 
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`, and if not, why.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     of_converted(tasks, reservation, |task| convert(task, reservation))
 }
 
@@ -42,21 +42,23 @@ pub(super) fn of_converted(
     tasks: &[Timing],
     reservation: Reservation,
     convert: impl Fn(&Timing) -> Option<Converted>,
-) -> Verdict {
+) -> TaskVerdict {
     let Reservation { offset, budget, period } = reservation;
     if offset + budget > period {
-        return Verdict::Unknown("the reservation reaches past the end of its period".to_owned());
+        return TaskVerdict::Unknown("the reservation reaches past the end of its period".to_owned());
     }
     let is_harmonic = |task: &Timing| task.period.is_multiple_of(period) || period.is_multiple_of(task.period);
     if !tasks.iter().all(is_harmonic) {
-        return Verdict::Unknown("not every task's period divides the reservation's or is a multiple of it".to_owned());
+        return TaskVerdict::Unknown(
+            "not every task's period divides the reservation's or is a multiple of it".to_owned(),
+        );
     }
     let mut converted: Vec<Converted> = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
         match convert(task) {
             Some(task) => converted.push(task),
             None => {
-                return Verdict::No(Reason::NoService { task: index, release: 0, deadline: task.deadline });
+                return TaskVerdict::No(Rejection::NoService { task: index, release: 0, deadline: task.deadline });
             }
         }
     }
@@ -75,6 +77,6 @@ pub(super) fn of_converted(
     });
     match scaled {
         Some((scaled, unit)) => processor_demand::verdict(&scaled, &Dedicated, &Blocking::default(), unit),
-        None => Verdict::Unknown("the common denominator of the execution times is too large".to_owned()),
+        None => TaskVerdict::Unknown("the common denominator of the execution times is too large".to_owned()),
     }
 }

@@ -8,7 +8,7 @@
 use super::harmonic::{self, Converted};
 use super::reservation::Reservation;
 use super::task_set::Timing;
-use super::verdict::Verdict;
+use super::verdict::TaskVerdict;
 
 /// Definition 3.
 fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
@@ -21,6 +21,6 @@ fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
 
 /// What Theorem 6 says. If some D < T, a yes proves nothing.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     harmonic::of_converted(tasks, reservation, |task| convert(task, reservation))
 }

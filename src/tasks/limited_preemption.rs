@@ -20,7 +20,7 @@ use super::non_preemptive_edf;
 use super::processor_demand;
 use super::supply::Dedicated;
 use super::task_set::Timing;
-use super::verdict::Verdict;
+use super::verdict::TaskVerdict;
 
 /// Execution times with preemption costs added, and who can block.
 fn inflated(tasks: &[(Timing, u64)], priority_levels: u32) -> (Vec<Timing>, Blocking) {
@@ -38,7 +38,7 @@ fn inflated(tasks: &[(Timing, u64)], priority_levels: u32) -> (Vec<Timing>, Bloc
 
 /// Whether tasks, each with its preemption cost, meet their deadlines in streams of `priority_levels` priorities.
 #[must_use]
-pub fn test(tasks: &[(Timing, u64)], priority_levels: u32) -> Verdict {
+pub fn test(tasks: &[(Timing, u64)], priority_levels: u32) -> TaskVerdict {
     if priority_levels <= 1 {
         return non_preemptive_edf::test(&tasks.iter().map(|(task, _)| *task).collect::<Vec<_>>());
     }

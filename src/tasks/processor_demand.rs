@@ -13,7 +13,7 @@ use super::hyperperiod::hyperperiod;
 use super::supply::Supply;
 use super::task_set::Timing;
 use super::utilization::{compare_utilization, scaled, sum};
-use super::verdict::{Reason, Verdict};
+use super::verdict::{Rejection, TaskVerdict};
 
 /// Points after which a decision is given up: some seconds.
 const MAX_POINTS: u64 = 20_000_000;
@@ -38,15 +38,15 @@ pub(super) fn holds(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking)
 }
 
 /// The same with the reason. `unit` divides all times for display.
-pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking, unit: u64) -> Verdict {
+pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking, unit: u64) -> TaskVerdict {
     let shown = |value: u64| value as f64 / unit as f64;
     match decide(tasks, supply, blocking) {
-        Decision::Holds => Verdict::Yes,
-        Decision::GivenUp(why) => Verdict::Unknown(why.to_owned()),
+        Decision::Holds => TaskVerdict::Yes,
+        Decision::GivenUp(why) => TaskVerdict::Unknown(why.to_owned()),
         Decision::Overload => {
             let ((budget, period), _) = supply.rate_and_delay();
             let share = tasks.iter().map(|task| task.wcet as f64 / task.period as f64).sum();
-            Verdict::No(Reason::Utilization { share, supplied_share: budget as f64 / period as f64 })
+            TaskVerdict::No(Rejection::Utilization { share, supplied_share: budget as f64 / period as f64 })
         }
         Decision::Fails(found) => {
             let fails = |t: u64| dbf(tasks, t) + blocking.at(t).0 > supply.within(t);
@@ -61,7 +61,7 @@ pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blockin
                 instant.checked_sub(task.deadline).is_some_and(|since| since.is_multiple_of(task.period))
             };
             let (time, blocked_by, _) = blocking.at(instant);
-            Verdict::No(Reason::Demand {
+            TaskVerdict::No(Rejection::Demand {
                 task: tasks.iter().position(has_deadline).unwrap_or(0),
                 instant: shown(instant),
                 demand: shown(dbf(tasks, instant)),

@@ -35,8 +35,8 @@ fn theorem_5_first_set_is_refused_by_sbf_and_accepted_by_chunks() {
     // Erratum 14: T' is 40, not 20.
     assert_eq!(chunks::converted(&set[1], reservation), Ok(task((6, 16, 40))));
     assert_eq!(answers(&set, reservation)[..3], [NO, NO, YES]);
-    assert_eq!(exact::test(&set, reservation), Verdict::Yes);
-    let Verdict::No(Reason::Demand { task, instant, demand, supply, .. }) = sbf::test(&set, reservation) else {
+    assert_eq!(exact::test(&set, reservation), TaskVerdict::Yes);
+    let TaskVerdict::No(Rejection::Demand { task, instant, demand, supply, .. }) = sbf::test(&set, reservation) else {
         panic!("refused for its demand")
     };
     assert_eq!((task, instant, demand, supply), (0, 5.0, 4.0, 1.0));
@@ -46,10 +46,10 @@ fn theorem_5_first_set_is_refused_by_sbf_and_accepted_by_chunks() {
 fn theorem_5_second_set_is_accepted_by_sbf_and_refused_by_chunks() {
     let set = tasks(&[(3, 10, 10), (4, 15, 15)]);
     let reservation = Reservation::new(0, 8, 12);
-    assert_eq!(sbf::test(&set, reservation), Verdict::Yes);
+    assert_eq!(sbf::test(&set, reservation), TaskVerdict::Yes);
     assert_eq!(chunks::converted(&set[0], reservation), Ok(task((3, 4, 4))));
     assert_eq!(chunks::test(&set, reservation).answer(), NO);
-    assert_eq!(exact::test(&set, reservation), Verdict::Yes);
+    assert_eq!(exact::test(&set, reservation), TaskVerdict::Yes);
 }
 
 #[test]
@@ -58,8 +58,8 @@ fn table_1_the_last_job_of_tau_1_misses_its_deadline() {
     // At 49 tau2, released at 45, has the same deadline and runs first, until 54; the budget ends at 56.
     let run = exact::simulate(&set, Reservation::new(0, 8, 12), 60);
     assert_eq!(run.miss, Some(Miss { task: 0, release: 50, deadline: 60, left: 1 }));
-    assert_eq!(exact::test(&tasks(&[(4, 12, 12)]), Reservation::new(8, 4, 12)), Verdict::Yes);
-    assert_eq!(exact::test(&tasks(&[(1, 10, 10)]), Reservation::new(0, 8, 12)), Verdict::Yes);
+    assert_eq!(exact::test(&tasks(&[(4, 12, 12)]), Reservation::new(8, 4, 12)), TaskVerdict::Yes);
+    assert_eq!(exact::test(&tasks(&[(1, 10, 10)]), Reservation::new(0, 8, 12)), TaskVerdict::Yes);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_periodic_resource_waits_twice_as_long_as_a_time_triggered_reservation() {
     // Theorem 5's second set: sbf(10) = 4 >= 3, but the periodic resource supplies 2 by then.
     assert!(matches!(
         periodic_resource::test(&set, Reservation::new(0, 8, 12)),
-        Verdict::No(Reason::Demand { task: 0, instant: 10.0, demand: 3.0, supply: 2.0, .. })
+        TaskVerdict::No(Rejection::Demand { task: 0, instant: 10.0, demand: 3.0, supply: 2.0, .. })
     ));
 }
 
@@ -106,13 +106,16 @@ fn algorithm_1_as_printed_loses_a_job_without_chunk_and_accepts_what_misses() {
     // The job released at 5 lies in [5, 10), outside the budget [0, 5) of every 10.
     let set = tasks(&[(1, 5, 5)]);
     let reservation = Reservation::new(0, 5, 10);
-    assert_eq!(chunks_as_printed::test(&set, reservation), Verdict::Yes);
-    assert_eq!(chunks::test(&set, reservation), Verdict::No(Reason::NoService { task: 0, release: 5, deadline: 10 }));
-    let missed = Reason::Miss { task: 0, release: 5, deadline: 10, left: 1 };
-    assert_eq!(exact::test(&set, reservation), Verdict::No(missed));
+    assert_eq!(chunks_as_printed::test(&set, reservation), TaskVerdict::Yes);
+    assert_eq!(
+        chunks::test(&set, reservation),
+        TaskVerdict::No(Rejection::NoService { task: 0, release: 5, deadline: 10 })
+    );
+    let missed = Rejection::Miss { task: 0, release: 5, deadline: 10, left: 1 };
+    assert_eq!(exact::test(&set, reservation), TaskVerdict::No(missed));
     // A task of which no job has a chunk leaves nothing.
     let none = tasks(&[(1, 5, 10)]);
-    assert_eq!(chunks_as_printed::test(&none, Reservation::new(5, 5, 10)), Verdict::Yes);
+    assert_eq!(chunks_as_printed::test(&none, Reservation::new(5, 5, 10)), TaskVerdict::Yes);
     assert_eq!(exact::test(&none, Reservation::new(5, 5, 10)).answer(), NO);
 }
 
@@ -120,7 +123,7 @@ fn algorithm_1_as_printed_loses_a_job_without_chunk_and_accepts_what_misses() {
 fn theorem_6_as_printed_accepts_a_deadline_before_the_budget() {
     let set = tasks(&[(1, 1, 2)]);
     let reservation = Reservation::new(1, 1, 2);
-    assert_eq!(harmonic_as_printed::test(&set, reservation), Verdict::Yes);
+    assert_eq!(harmonic_as_printed::test(&set, reservation), TaskVerdict::Yes);
     assert_eq!(harmonic::test(&set, reservation).answer(), NO);
     assert_eq!(exact::test(&set, reservation).answer(), NO);
     // The quotient 3 / 2 is taken as it is; rounded down it would be 1, and accepted.
@@ -150,13 +153,14 @@ fn supply_bound_function_by_the_paper() {
 #[test]
 fn limited_preemption_blocks_twice() {
     let set: Vec<_> = [(2, 10, 1), (4, 8, 4), (4, 14, 2)].map(|(c, d, pc)| (Timing::new(c, 24, d), pc)).into();
-    let Verdict::No(Reason::Demand { instant, demand, blocking, supply, .. }) = limited_preemption::test(&set, 2)
+    let TaskVerdict::No(Rejection::Demand { instant, demand, blocking, supply, .. }) =
+        limited_preemption::test(&set, 2)
     else {
         panic!("refused for its demand")
     };
     assert_eq!((instant, demand, blocking, supply), (8.0, 6.0, 4, 8.0));
     let timings: Vec<_> = set.iter().map(|(task, _)| *task).collect();
-    assert_eq!(non_preemptive_edf::test(&timings), Verdict::Yes);
+    assert_eq!(non_preemptive_edf::test(&timings), TaskVerdict::Yes);
 }
 
 #[test]
@@ -170,7 +174,8 @@ fn the_quotient_of_the_harmonic_test_is_an_exact_fraction() {
     // 3 units in 2 instances of length 2.
     assert_eq!(harmonic::test(&tasks(&[(3, 8, 8)]), Reservation::new(0, 2, 4)).answer(), YES);
     let two = tasks(&[(3, 8, 8), (1, 4, 4)]);
-    let Verdict::No(Reason::Demand { instant, demand, supply, .. }) = harmonic::test(&two, Reservation::new(0, 2, 4))
+    let TaskVerdict::No(Rejection::Demand { instant, demand, supply, .. }) =
+        harmonic::test(&two, Reservation::new(0, 2, 4))
     else {
         panic!("refused for its demand")
     };
@@ -183,9 +188,9 @@ fn the_quotient_of_the_harmonic_test_is_an_exact_fraction() {
 fn lemma_3_is_not_exact_for_synchronous_tasks() {
     let set = tasks(&[(1, 3, 3), (1, 3, 3)]);
     let reservation = Reservation::new(0, 3, 4);
-    assert_eq!(exact::test(&set, reservation), Verdict::Yes);
+    assert_eq!(exact::test(&set, reservation), TaskVerdict::Yes);
     assert_eq!(digraph::test(&set, reservation).answer(), NO);
-    assert_eq!(digraph::test(&set[..1], reservation), Verdict::Yes);
+    assert_eq!(digraph::test(&set[..1], reservation), TaskVerdict::Yes);
 }
 
 #[test]
@@ -237,9 +242,9 @@ fn a_hyperperiod_that_does_not_fit_is_said_so() {
     let primes = [281_474_976_710_597, 281_474_976_710_591, 281_474_976_710_567];
     assert_eq!(hyperperiod(primes), None);
     let set: Vec<Timing> = primes.iter().map(|&prime| Timing::new(1, prime, prime)).collect();
-    assert!(matches!(exact::test(&set, Reservation::new(0, 1, 2)), Verdict::Unknown(_)));
+    assert!(matches!(exact::test(&set, Reservation::new(0, 1, 2)), TaskVerdict::Unknown(_)));
     // A shorter interval decides, so the others have an answer.
-    assert_eq!(sbf::test(&set, Reservation::new(0, 1, 2)), Verdict::Yes);
+    assert_eq!(sbf::test(&set, Reservation::new(0, 1, 2)), TaskVerdict::Yes);
 }
 
 proptest! {
@@ -298,7 +303,7 @@ proptest! {
         set in generators::tasks(3, 12), reservation in generators::reservation(12),
     ) {
         let (printed, ours) = (chunks_as_printed::test(&set, reservation), chunks::test(&set, reservation));
-        if !matches!(ours, Verdict::No(Reason::NoService { .. })) {
+        if !matches!(ours, TaskVerdict::No(Rejection::NoService { .. })) {
             prop_assert_eq!(printed, ours);
         }
     }

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 /// The answer of a test to one set of tasks.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum TaskVerdict {
     /// Passed. For a sufficient test: schedulable.
     Yes,
     /// Not passed. Tasks are numbered as they were given to the test.
-    No(Reason),
+    No(Rejection),
     /// The test does not apply, or would take too long; the text says why.
     Unknown(String),
 }
@@ -19,7 +19,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "because", rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Reason {
+pub enum Rejection {
     /// In the long run more is asked for than there is.
     Utilization {
         /// Long-run share asked for, for display.
@@ -69,7 +69,7 @@ pub enum Reason {
     },
 }
 
-impl Verdict {
+impl TaskVerdict {
     /// Whether the test was passed; `None` if it gave no answer.
     #[must_use]
     pub fn answer(&self) -> Option<bool> {
@@ -91,19 +91,19 @@ impl Verdict {
     pub(super) fn renumbered(mut self, indexes: &[usize]) -> Self {
         if let Self::No(reason) = &mut self {
             match reason {
-                Reason::Demand { task, blocked_by, .. } => {
+                Rejection::Demand { task, blocked_by, .. } => {
                     *task = indexes[*task];
                     *blocked_by = blocked_by.map(|task| indexes[task]);
                 }
-                Reason::NoService { task, .. } | Reason::Miss { task, .. } => *task = indexes[*task],
-                Reason::Utilization { .. } | Reason::EveryDivision { .. } => {}
+                Rejection::NoService { task, .. } | Rejection::Miss { task, .. } => *task = indexes[*task],
+                Rejection::Utilization { .. } | Rejection::EveryDivision { .. } => {}
             }
         }
         self
     }
 }
 
-impl Reason {
+impl Rejection {
     /// The task concerned, if it is one.
     #[must_use]
     pub fn task(&self) -> Option<usize> {

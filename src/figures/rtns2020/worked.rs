@@ -11,7 +11,7 @@ use crate::report::task_charts::demand_plot;
 use crate::report::task_gantt::gantt;
 use crate::report::task_run::TaskRunReport;
 use crate::tasks::{
-    Allocation, Reservation, ReservationTest, Reservations, Task, TaskSet, Timing, Verdict, chunks, hyperperiod,
+    Allocation, Reservation, ReservationTest, Reservations, Task, TaskSet, TaskVerdict, Timing, chunks, hyperperiod,
 };
 
 const TAU_1: Timing = Timing::new(3, 10, 10);
@@ -197,7 +197,7 @@ pub(super) fn figure_5(name: &'static str) -> Result<Made, Failure> {
             text: demand_plot(&title, tasks, *reservation, END)?.to_svg(),
         });
         // Theorem 4 compares the demand of the converted tasks with t, the supply of a processor of one's own.
-        let converted: Result<Vec<Timing>, Verdict> =
+        let converted: Result<Vec<Timing>, TaskVerdict> =
             tasks.iter().map(|task| chunks::converted(task, *reservation)).collect();
         let converted = converted.map_err(|_| "both sets have a chunk in each job, and few of them")?;
         let title = format!("Theorem 4 (chunks): {words}");
@@ -207,9 +207,9 @@ pub(super) fn figure_5(name: &'static str) -> Result<Made, Failure> {
         for test in [ReservationTest::Sbf, ReservationTest::Chunks, ReservationTest::Exact] {
             let verdict = test.apply(tasks, *reservation);
             let reason = match &verdict {
-                Verdict::No(reason) => reason.text(|task| format!("tau{}", task + 1)),
-                Verdict::Yes => String::new(),
-                Verdict::Unknown(note) => note.clone(),
+                TaskVerdict::No(reason) => reason.text(|task| format!("tau{}", task + 1)),
+                TaskVerdict::Yes => String::new(),
+                TaskVerdict::Unknown(note) => note.clone(),
             };
             writeln!(csv, "\"{words}\",{},{},\"{reason}\"", test.name(), verdict.is_yes())?;
             let answer = if verdict.is_yes() { "yes".to_owned() } else { format!("no: {reason}") };
