@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::columns::{Column, csv_text};
 use super::page::{Page, TableStyle};
 use crate::tasks::{
-    Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TaskVerdict, TestResults,
+    Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TaskTime, TaskVerdict, TestResults,
 };
 
 /// A task set, what the tests say about it, and the budgets that would do, if they were asked for.
@@ -16,7 +16,7 @@ pub struct TaskReport<'a> {
     /// What the tests say.
     pub analysis: &'a TestResults,
     /// Period and smallest budgets.
-    pub budgets: Option<(u64, &'a [SmallestBudget])>,
+    pub budgets: Option<(TaskTime, &'a [SmallestBudget])>,
 }
 
 /// Said of tests that are not sound.

@@ -10,6 +10,7 @@ use super::processor_demand;
 use super::reservation::Reservation;
 use super::supply::Dedicated;
 use super::task_set::Timing;
+use super::task_time::TaskTime;
 use super::unroll::{Chunk, Job, cycle, jobs};
 use super::verdict::{Rejection, TaskVerdict};
 
@@ -40,11 +41,11 @@ pub(super) fn of_chunks_kept(
     task: &Timing,
     reservation: Reservation,
 ) -> Result<(Option<Timing>, Option<Job>), TaskVerdict> {
-    let cycle = cycle(task, reservation).filter(|cycle| cycle / task.period <= MAX_JOBS).ok_or_else(|| {
+    let cycle = cycle(task, reservation).filter(|&cycle| cycle / task.period <= MAX_JOBS).ok_or_else(|| {
         TaskVerdict::Unknown("more than 5 million jobs of one task would have to be unrolled".to_owned())
     })?;
-    let (mut shortest, mut closest) = (u64::MAX, u64::MAX);
-    let (mut first_start, mut last_start) = (None, 0);
+    let (mut shortest, mut closest) = (TaskTime::MAX, TaskTime::MAX);
+    let (mut first_start, mut last_start) = (None, TaskTime::ZERO);
     let mut without_chunk = None;
     for job in jobs(task, cycle) {
         let Some(kept) = longest(job.chunks(reservation), reservation.budget) else {
@@ -66,7 +67,7 @@ pub(super) fn of_chunks_kept(
 }
 
 /// The longest chunk, the earliest of equal ones; none can be longer than the budget.
-fn longest(chunks: impl Iterator<Item = Chunk>, budget: u64) -> Option<Chunk> {
+fn longest(chunks: impl Iterator<Item = Chunk>, budget: TaskTime) -> Option<Chunk> {
     let mut longest: Option<Chunk> = None;
     for chunk in chunks {
         if longest.is_none_or(|longest| chunk.length() > longest.length()) {

@@ -10,11 +10,12 @@
 //! The printed theorem ([`harmonic_as_printed`](super::harmonic_as_printed)) ignores D; for D = T the two are one.
 
 use super::blocking::Blocking;
-use super::hyperperiod::hyperperiod;
+use super::hyperperiod::common_multiple;
 use super::processor_demand;
 use super::reservation::Reservation;
 use super::supply::Dedicated;
 use super::task_set::{MAX_TIME, Timing};
+use super::task_time::TaskTime;
 use super::verdict::{Rejection, TaskVerdict};
 
 /// One converted task: (C, T', D') and n, by which C is to be divided.
@@ -24,10 +25,10 @@ fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
     let Reservation { offset, budget, period } = reservation;
     if task.period > period {
         let instances = task.deadline.checked_sub(offset + budget)? / period + 1;
-        return (budget > 0).then_some((Timing { wcet: task.wcet, period, deadline: budget }, instances));
+        return (budget > TaskTime::ZERO).then_some((Timing { wcet: task.wcet, period, deadline: budget }, instances));
     }
     let last_end = task.period.checked_sub(period - offset - budget)?;
-    let deadline = task.deadline.min(last_end).checked_sub(offset).filter(|&deadline| deadline > 0)?;
+    let deadline = task.deadline.min(last_end).checked_sub(offset).filter(|&deadline| deadline > TaskTime::ZERO)?;
     Some((Timing { wcet: task.wcet, period: task.period, deadline }, 1))
 }
 
@@ -58,14 +59,18 @@ pub(super) fn of_converted(
         match convert(task) {
             Some(task) => converted.push(task),
             None => {
-                return TaskVerdict::No(Rejection::NoService { task: index, release: 0, deadline: task.deadline });
+                return TaskVerdict::No(Rejection::NoService {
+                    task: index,
+                    release: TaskTime::ZERO,
+                    deadline: task.deadline,
+                });
             }
         }
     }
     // Times scaled by a common denominator make the fractions whole.
-    let unit = hyperperiod(converted.iter().map(|(_, divisor)| *divisor));
+    let unit = common_multiple(converted.iter().map(|(_, divisor)| *divisor));
     let scaled = unit.and_then(|unit| {
-        let times = |time: u64| time.checked_mul(unit).filter(|&time| time <= MAX_TIME);
+        let times = |time: TaskTime| time.checked_mul(unit).filter(|&time| time <= MAX_TIME);
         let scale = |(task, divisor): &Converted| {
             Some(Timing {
                 wcet: task.wcet.checked_mul(unit / divisor).filter(|&time| time <= MAX_TIME)?,

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::task_time::TaskTime;
+
 /// The answer of a test to one set of tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskVerdict {
@@ -36,7 +38,7 @@ pub enum Rejection {
         /// Demand of jobs with deadlines up to that instant.
         demand: f64,
         /// Blocking by a job with a later deadline, part of the comparison.
-        blocking: u64,
+        blocking: TaskTime,
         /// Who blocks.
         blocked_by: Option<usize>,
         /// Service up to that instant.
@@ -47,20 +49,20 @@ pub enum Rejection {
         /// The task.
         task: usize,
         /// Release of the job.
-        release: u64,
+        release: TaskTime,
         /// Its absolute deadline.
-        deadline: u64,
+        deadline: TaskTime,
     },
     /// Simulation shows a job that misses its deadline.
     Miss {
         /// The task.
         task: usize,
         /// Release of the job.
-        release: u64,
+        release: TaskTime,
         /// Its absolute deadline.
-        deadline: u64,
+        deadline: TaskTime,
         /// What is left to do at the deadline.
-        left: u64,
+        left: TaskTime,
     },
     /// However the jobs' execution times are divided among their chunks, some demand is too high.
     EveryDivision {

@@ -147,6 +147,9 @@ fn no_two_public_types_have_one_name() {
                 folders.push(entry);
                 continue;
             }
+            if entry.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
             let text = fs::read_to_string(&entry).expect("a source");
             for line in text.lines().filter_map(|line| line.strip_prefix("pub ")) {
                 let Some((kind, name)) = line.split_once(' ') else { continue };
