@@ -16,7 +16,7 @@ mod repair;
 mod runs;
 mod visit;
 
-pub use clock::{LogTimeError, log_time};
+pub use clock::{LogTime, LogTimeError};
 pub use defect::{Defect, Dropped};
 pub use log::{BlockList, Iteration, Log, LoggedBlock, LoggedKernel};
 pub use pairing::{Pairing, PairingError, unrolled};

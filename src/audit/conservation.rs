@@ -9,6 +9,7 @@ use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding, length};
 use super::observation::TimeSource;
 use super::sweep::{BlockEvent, sm_of};
+use crate::logs::LogTime;
 
 /// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
@@ -35,7 +36,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
             unit: "ns",
             what: format!(
                 "it waited {} at the head of its queue while its next block fitted on SM {}{unless}",
-                length(idle.until.saturating_sub(idle.from)),
+                length(idle.until.since(idle.from)),
                 idle.sm
             ),
         });
@@ -45,8 +46,8 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
 /// A wait that should not have been.
 #[derive(Clone, Copy)]
 struct Idle {
-    from: i64,
-    until: i64,
+    from: LogTime,
+    until: LogTime,
     sm: u32,
 }
 
@@ -61,9 +62,9 @@ struct Sweep<'c, 'a> {
     left: Vec<usize>,
     head: Option<usize>,
     /// Since when the head waits for its next block, for the purpose of judging and as it is told.
-    head_since: (i64, i64),
+    head_since: (LogTime, LogTime),
     /// For each SM, since when it has had room for the head.
-    room_since: Vec<Option<i64>>,
+    room_since: Vec<Option<LogTime>>,
     worst: Vec<Option<Idle>>,
 }
 
@@ -79,7 +80,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
             surely: vec![false; operations],
             left: case.observation.operations.iter().map(left).collect(),
             head: None,
-            head_since: (i64::MIN, i64::MIN),
+            head_since: (LogTime::MIN, LogTime::MIN),
             room_since: vec![None; sms],
             worst: vec![None; operations],
         }
@@ -89,20 +90,20 @@ impl<'c, 'a> Sweep<'c, 'a> {
         let case = self.case;
         let tolerances = &case.clocks.tolerances;
         let kernels = || (0..case.facts.len()).filter(|&index| case.observation.operations[index].kernel().is_some());
-        let sorted = |mut list: Vec<(i64, usize)>| {
+        let sorted = |mut list: Vec<(LogTime, usize)>| {
             list.sort_unstable();
             list
         };
         let may = sorted(kernels().map(|index| (case.ready[index].lo.earliest_on_gpu(tolerances), index)).collect());
         let must = |index: usize| Some((case.ready[index].hi?.latest_on_gpu(tolerances.across_clocks_ns), index));
-        let must = sorted(kernels().filter_map(must).filter(|(at, _)| *at < i64::MAX).collect());
+        let must = sorted(kernels().filter_map(must).filter(|(at, _)| *at < LogTime::MAX).collect());
         let (starts, ends) = (&case.events.starts, &case.events.ends);
         let (mut may_at, mut must_at, mut start_at, mut end_at) = (0, 0, 0, 0);
         let horizon = match case.observation.source {
             TimeSource::Simulated { horizon_ns: Some(horizon), .. } => horizon,
-            _ => i64::MAX,
+            _ => LogTime::MAX,
         };
-        let mut last = i64::MIN;
+        let mut last = LogTime::MIN;
         loop {
             let next = [
                 may.get(may_at).map(|entry| entry.0),
@@ -137,7 +138,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
                 start_at += 1;
             }
         }
-        let end = if horizon < i64::MAX { horizon } else { last };
+        let end = if horizon < LogTime::MAX { horizon } else { last };
         self.judge_all(end);
     }
 
@@ -181,7 +182,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
     }
 
     /// The kernel that is surely at the head of the highest queue that is not empty.
-    fn choose_head(&mut self, now: i64) {
+    fn choose_head(&mut self, now: LogTime) {
         let case = self.case;
         let ahead = |kernel: usize| (case.facts[kernel].priority, case.ready[kernel].lo.latest(), kernel);
         let candidates = self.perhaps.iter().copied().filter(|&kernel| self.surely[kernel]);
@@ -219,22 +220,22 @@ impl<'c, 'a> Sweep<'c, 'a> {
         others.fold(kernel, |first, other| if self.case.surely_ahead(other, first) { other } else { first })
     }
 
-    fn judge_all(&mut self, now: i64) {
-        if now.saturating_sub(self.head_since.0) > self.case.clocks.tolerances.one_clock_ns {
+    fn judge_all(&mut self, now: LogTime) {
+        if now.since(self.head_since.0) > self.case.clocks.tolerances.one_clock_ns {
             (0..self.room_since.len()).for_each(|sm| self.judge(sm, now));
         }
     }
 
     /// Has the head waited until `now` for longer than the tolerance while SM `sm` had room?
-    fn judge(&mut self, sm: usize, now: i64) {
+    fn judge(&mut self, sm: usize, now: LogTime) {
         let (Some(head), Some(room_since)) = (self.head, self.room_since[sm]) else { return };
-        if now.saturating_sub(self.head_since.0.max(room_since)) <= self.case.clocks.tolerances.one_clock_ns {
+        if now.since(self.head_since.0.max(room_since)) <= self.case.clocks.tolerances.one_clock_ns {
             return;
         }
         let from = if room_since > self.head_since.0 { room_since } else { self.head_since.1 };
         let idle = Idle { from, until: now, sm: u32::try_from(sm).unwrap_or(u32::MAX) };
-        let known = self.worst[head].map_or(-1, |idle| idle.until - idle.from);
-        if idle.until - idle.from > known {
+        let known = self.worst[head].map_or(-1, |idle| idle.until.since(idle.from));
+        if idle.until.since(idle.from) > known {
             self.worst[head] = Some(idle);
         }
     }

@@ -6,13 +6,14 @@ use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::ObservedWork;
 use super::stamp::Stamp;
+use crate::logs::LogTime;
 
 /// A copy that ran.
 struct Served {
     operation: usize,
     ready: Option<Stamp>,
-    start: i64,
-    end: i64,
+    start: LogTime,
+    end: LogTime,
 }
 
 /// Checks each engine.
@@ -29,13 +30,13 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
         served.sort_by_key(|copy| {
             let at = copy.ready.map(|stamp| stamp.at);
             let rank = if case.clocks.exact { copy.ready.map(|stamp| stamp.rank) } else { None };
-            (at, rank, if case.clocks.exact { 0 } else { copy.start }, copy.operation)
+            (at, rank, if case.clocks.exact { LogTime::MIN } else { copy.start }, copy.operation)
         });
-        let mut free = i64::MIN;
+        let mut free = LogTime::MIN;
         for copy in served.iter() {
-            let ready = copy.ready.map_or(i64::MIN, |stamp| stamp.at);
+            let ready = copy.ready.map_or(LogTime::MIN, |stamp| stamp.at);
             let expected = ready.max(free);
-            let wrong = copy.start.saturating_sub(expected);
+            let wrong = copy.start.since(expected);
             if wrong != 0 {
                 let what = if wrong < 0 {
                     format!("it started {} before its turn on the copy engine", length(wrong))

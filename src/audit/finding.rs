@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use crate::logs::LogTime;
+
 /// What a trace can be guilty of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
@@ -104,7 +106,7 @@ pub struct Finding {
     /// The SM.
     pub sm: Option<u32>,
     /// When \[ns\], on the clock of the trace.
-    pub at_ns: i64,
+    pub at_ns: LogTime,
     /// By how much, in `unit`.
     pub by: u64,
     /// What `by` counts: `ns`, `threads`, …

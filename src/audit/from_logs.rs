@@ -7,7 +7,7 @@ use super::observation::{
     Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, TimeSource,
 };
 use crate::device::{BlockShape, Device, SmMask};
-use crate::logs::{Log, LogRun, LoggedKernel, Pairing, unrolled};
+use crate::logs::{Log, LogRun, LogTime, LoggedKernel, Pairing, unrolled};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::workload::{Kernel, StreamId};
 
@@ -136,7 +136,7 @@ fn of_thread(
         let span = log.iterations.get(iteration);
         iteration += 1;
         let begin = operations.len();
-        let mut earliest = span.map_or(i64::MIN, |span| span.start_ns);
+        let mut earliest = span.map_or(LogTime::MIN, |span| span.start_ns);
         for step in &steps {
             match *step {
                 Step::Launch(id, stream) => {
@@ -165,13 +165,12 @@ fn of_thread(
                     operations.push(unseen(log, "wait".to_owned(), stream, earliest, ObservedWork::Wait(event.0)));
                 }
                 Step::Sleep(duration) => {
-                    let ns = i64::try_from(duration.as_ns()).unwrap_or(i64::MAX);
-                    earliest = earliest.saturating_add(ns);
+                    earliest = earliest.after(duration);
                 }
                 _ => {}
             }
         }
-        let latest = span.map_or(i64::MAX, |span| span.end_ns);
+        let latest = span.map_or(LogTime::MAX, |span| span.end_ns);
         close_gaps(&steps, &mut operations[begin..], latest);
     }
     // Whatever the times say, they are one thread's, one after another.
@@ -186,26 +185,26 @@ fn kernel_of(scenario: &Scenario, id: crate::workload::KernelId) -> Option<&Kern
     scenario.kernels().get(id.0 as usize).map(|kernel| &**kernel)
 }
 
-fn unseen(log: &Log, name: String, stream: StreamId, earliest: i64, work: ObservedWork) -> ObservedOperation {
+fn unseen(log: &Log, name: String, stream: StreamId, earliest: LogTime, work: ObservedWork) -> ObservedOperation {
     ObservedOperation {
         name: name.into(),
         stream: stream.0 as usize,
         origin: None,
         process: log.pid,
         called_ns: earliest,
-        launched_ns: [earliest, i64::MAX],
+        launched_ns: [earliest, LogTime::MAX],
         work,
     }
 }
 
 /// Gives what no log shows the latest time at which it can have been launched: before the next call that one shows.
-fn close_gaps(steps: &[Step], operations: &mut [ObservedOperation], end: i64) {
+fn close_gaps(steps: &[Step], operations: &mut [ObservedOperation], end: LogTime) {
     let mut latest = end;
     let mut operations = operations.iter_mut().rev();
     for step in steps.iter().rev() {
         match *step {
             Step::Sleep(duration) => {
-                latest = latest.saturating_sub(i64::try_from(duration.as_ns()).unwrap_or(i64::MAX));
+                latest = latest.before(duration);
             }
             step if step.submission().is_some() => {
                 let Some(operation) = operations.next() else { return };

@@ -7,7 +7,7 @@ use super::observation::{
 };
 use crate::device::Device;
 use crate::gpu::Ended;
-use crate::logs::{BlockList, LogTimeError, LoggedBlock, log_time};
+use crate::logs::{BlockList, LogTime, LogTimeError, LoggedBlock};
 use crate::scenario::Scenario;
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Trace};
@@ -27,7 +27,7 @@ impl Observation {
     /// # Errors
     /// As [`Observation::of_trace`].
     pub fn of_run(title: &str, device: &Device, trace: &Trace, ended: Ended) -> Result<Self, LogTimeError> {
-        let horizon_ns = (ended == Ended::Horizon).then(|| log_time(trace.end())).transpose()?;
+        let horizon_ns = (ended == Ended::Horizon).then(|| LogTime::try_from(trace.end())).transpose()?;
         let streams = trace.streams().iter().enumerate().map(|(index, stream)| ObservedStream {
             name: Arc::clone(&stream.name),
             priority: Some(stream.priority),
@@ -53,7 +53,7 @@ fn operation(
     id: OperationId,
     record: &OperationRecord,
 ) -> Result<ObservedOperation, LogTimeError> {
-    let launched = log_time(record.launched())?;
+    let launched = LogTime::try_from(record.launched())?;
     let (name, work): (Arc<str>, _) = match record.kind {
         OperationKind::Memset => ("memset".into(), ObservedWork::Memset),
         OperationKind::Record(event) => ("record".into(), ObservedWork::Record(event.0)),
@@ -65,9 +65,10 @@ fn operation(
             let start = record.first_start();
             // A copy that still ran at the horizon ends when it must.
             let end = record.finish().or(start.zip(stated).map(|(start, took)| start + took));
-            let times = start.zip(end).map(|(start, end)| Ok([log_time(start)?, log_time(end)?]));
+            let times = start.zip(end).map(|(start, end)| Ok([LogTime::try_from(start)?, LogTime::try_from(end)?]));
             // A duration is as long as the instant at its end if it begins at 0.
-            let duration_ns = stated.map(|duration| log_time(Instant::ZERO + duration)).transpose()?;
+            let duration_ns =
+                stated.map(|duration| LogTime::try_from(Instant::ZERO + duration).map(LogTime::as_ns)).transpose()?;
             let engine = copy.map_or(0, |copy| device.copy.engine_for(copy.direction));
             let name = copy.map_or("copy".into(), |copy| format!("copy of {} bytes", copy.bytes).into());
             (name, ObservedWork::Copy(ObservedCopy { engine, duration_ns, times_ns: times.transpose()? }))
@@ -77,7 +78,7 @@ fn operation(
             Some(kernel) => {
                 let mut blocks = BlockList::default();
                 for block in trace.blocks(id) {
-                    let (start_ns, end_ns) = (log_time(block.start)?, log_time(block.end)?);
+                    let (start_ns, end_ns) = (LogTime::try_from(block.start)?, LogTime::try_from(block.end)?);
                     blocks.push(LoggedBlock { sm: u32::from(block.sm), start_ns, end_ns });
                 }
                 let stream = trace.streams().get(record.stream.0 as usize);

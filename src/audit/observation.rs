@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::device::{BlockShape, Device, SmMask};
-use crate::logs::BlockList;
+use crate::logs::{BlockList, LogTime};
 use crate::workload::{BlockTime, Placement};
 
 /// Everything that the audit looks at.
@@ -33,7 +33,7 @@ pub enum TimeSource {
         /// The policy by which blocks were placed.
         placement: Placement,
         /// The run was ended at this instant \[ns\]; `None`: it ran to its end.
-        horizon_ns: Option<i64>,
+        horizon_ns: Option<LogTime>,
     },
 }
 
@@ -60,9 +60,9 @@ pub struct ObservedOperation {
     /// The process that launched it, if known: each has a clock of its own.
     pub process: Option<u64>,
     /// When the call began \[ns\]: nothing happens before that.
-    pub called_ns: i64,
+    pub called_ns: LogTime,
     /// Between which times it took its place in the order of launches \[ns\].
-    pub launched_ns: [i64; 2],
+    pub launched_ns: [LogTime; 2],
     /// What it does.
     pub work: ObservedWork,
 }
@@ -94,7 +94,7 @@ pub struct ObservedKernel {
     /// How long its blocks should take; `None`: nobody says.
     pub duration: Option<BlockTime>,
     /// When the host saw it complete \[ns\], on the host's clock.
-    pub synchronized_ns: Option<i64>,
+    pub synchronized_ns: Option<LogTime>,
     /// Its blocks, in the order of their numbers.
     pub blocks: Arc<BlockList>,
 }
@@ -107,7 +107,7 @@ pub struct ObservedCopy {
     /// How long it should take \[ns\]; `None`: nobody says.
     pub duration_ns: Option<i64>,
     /// Start and end \[ns\]; `None`: it has not run, or nobody saw.
-    pub times_ns: Option<[i64; 2]>,
+    pub times_ns: Option<[LogTime; 2]>,
 }
 
 impl ObservedOperation {

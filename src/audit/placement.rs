@@ -8,6 +8,7 @@ use super::finding::{AuditRule, Finding};
 use super::observation::{Observation, TimeSource};
 use super::options::Tolerances;
 use super::sweep::{BlockEvent, sm_of};
+use crate::logs::LogTime;
 use crate::workload::Placement;
 
 /// Blocks whose SM the model can tell, and how many of them were there.
@@ -27,7 +28,7 @@ pub struct PlacementStatistic {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Assignment {
     /// Its start; not before those of the blocks before it in its kernel.
-    at: i64,
+    at: LogTime,
     priority: i32,
     /// Place of its kernel in the order of the queues.
     place: usize,
@@ -99,7 +100,7 @@ fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
         }
         let operation = assignment.operation as usize;
         let event = BlockEvent { at: assignment.at, operation: assignment.operation, block: assignment.block };
-        let near = |at: i64| at.abs_diff(assignment.at) <= tolerance.unsigned_abs();
+        let near = |at: LogTime| at.abs_diff(assignment.at) <= tolerance.unsigned_abs();
         let ending = |index: usize| ends.get(index).is_some_and(|end| near(end.at));
         let other_starts = |other: Option<&Assignment>| {
             other.is_some_and(|other| other.operation != assignment.operation && near(other.at))
@@ -138,7 +139,7 @@ fn assignments(case: &Case<'_>) -> Vec<Assignment> {
     for (operation, observed) in (0_u32..).zip(&case.observation.operations) {
         let Some(kernel) = observed.kernel() else { continue };
         let index = operation as usize;
-        let mut at = i64::MIN;
+        let mut at = LogTime::MIN;
         for (block, &[start, _]) in (0_u32..).zip(&kernel.blocks.times) {
             at = at.max(start);
             let (priority, place) = (case.facts[index].priority, place[index]);

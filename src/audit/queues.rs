@@ -6,12 +6,13 @@ use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::stamp::{Stamp, When};
 use super::sweep::sm_of;
+use crate::logs::LogTime;
 
 /// Checks each block against the kernels that surely waited when it started.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let observation = case.observation;
     let tolerance = case.clocks.tolerances.one_clock_ns;
-    let mut entering: Vec<(i64, usize)> = (0..case.facts.len())
+    let mut entering: Vec<(LogTime, usize)> = (0..case.facts.len())
         .filter(|&index| observation.operations[index].kernel().is_some())
         .filter_map(|index| Some((case.hi(index)?.latest(), index)))
         .collect();
@@ -31,8 +32,8 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 continue;
             }
             let (name, last) = (&observation.operations[other].name, case.facts[other].last_start);
-            let early = last.saturating_sub(start.at);
-            let before = if last == i64::MAX {
+            let early = last.since(start.at);
+            let before = if last == LogTime::MAX {
                 format!("although {name} never got all its blocks")
             } else {
                 format!("{} before the last block of {name}", length(early))
@@ -65,7 +66,7 @@ fn unknown_priority(case: &Case<'_>, operation: usize) -> bool {
 }
 
 /// The rule that a block of `starting` breaks by starting at `at`, while `other` waits.
-fn broken(case: &Case<'_>, starting: usize, other: usize, at: i64) -> Option<AuditRule> {
+fn broken(case: &Case<'_>, starting: usize, other: usize, at: LogTime) -> Option<AuditRule> {
     if starting == other {
         return None;
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::facts::Facts;
 use super::observation::{Observation, ObservedWork};
 use super::stamp::{Clocks, Stamp, When};
+use crate::logs::LogTime;
 use crate::time::Duration;
 
 /// When an operation was ready for its EE or CE queue.
@@ -38,13 +39,13 @@ struct Completion {
 #[derive(Default)]
 struct Side {
     /// Latest launch, and by then: all completed, and which of them was the last.
-    launched: Vec<(i64, Completion, usize)>,
+    launched: Vec<(LogTime, Completion, usize)>,
     /// Earliest launches of all operations, sorted, later ones too.
-    earliest: Vec<i64>,
+    earliest: Vec<LogTime>,
 }
 
 impl Side {
-    fn push(&mut self, latest: i64, operation: usize, completion: Completion) {
+    fn push(&mut self, latest: LogTime, operation: usize, completion: Completion) {
         let next = match self.launched.last() {
             None => (latest, completion, operation),
             Some((_, before, last)) => {
@@ -57,13 +58,13 @@ impl Side {
     }
 
     /// What was surely launched before; and whether there is more of which that cannot be told.
-    fn before(&self, launched: [i64; 2], clocks: &Clocks) -> (Option<(usize, Completion)>, bool) {
+    fn before(&self, launched: [LogTime; 2], clocks: &Clocks) -> (Option<(usize, Completion)>, bool) {
         let tolerance = clocks.tolerances.one_clock_ns;
         let (surely, perhaps) = if clocks.ordered {
             (self.launched.len(), self.launched.len())
         } else {
-            let earlier = |(latest, ..): &(i64, Completion, usize)| latest.saturating_add(tolerance) < launched[0];
-            let perhaps = |earliest: &i64| *earliest <= launched[1].saturating_add(tolerance);
+            let earlier = |(latest, ..): &(LogTime, Completion, usize)| latest.saturating_add(tolerance) < launched[0];
+            let perhaps = |earliest: &LogTime| *earliest <= launched[1].saturating_add(tolerance);
             (self.launched.partition_point(earlier), self.earliest.partition_point(perhaps))
         };
         let last = surely.checked_sub(1).and_then(|last| self.launched.get(last));
@@ -74,7 +75,7 @@ impl Side {
 /// Derives readiness of all operations in launch order; `ranks` order the completions of one instant.
 pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[u64]) -> Vec<Readiness> {
     let simulated = matches!(observation.source, super::observation::TimeSource::Simulated { .. });
-    let launch = |at: i64, index: usize| {
+    let launch = |at: LogTime, index: usize| {
         let stamp = Stamp::launch(at, index);
         if simulated { When::on_gpu(stamp) } else { When::on_host(stamp) }
     };
@@ -176,11 +177,11 @@ struct Stream {
 
 /// L1: when the launch latency of an operation is over. On a real GPU it is not the same every time, so that there the
 /// stated one only says by when.
-fn latency(work: &ObservedWork, latency: Duration, launched: [i64; 2], simulated: bool) -> Option<Completion> {
+fn latency(work: &ObservedWork, latency: Duration, launched: [LogTime; 2], simulated: bool) -> Option<Completion> {
     if latency == Duration::ZERO || !matches!(work, ObservedWork::Kernel(_) | ObservedWork::Copy(_)) {
         return None;
     }
-    let over = |launched: i64| Stamp { at: later(launched, latency), rank: 0 };
+    let over = |launched: LogTime| Stamp { at: launched.after(latency), rank: 0 };
     let [earliest, latest] = launched.map(over);
     Some(if simulated {
         Completion { lo: When::on_gpu(earliest), hi: Some(When::on_gpu(latest)) }
@@ -191,17 +192,13 @@ fn latency(work: &ObservedWork, latency: Duration, launched: [i64; 2], simulated
 
 /// L2: when the gap behind a kernel is over, likewise.
 fn after(before: &Completion, gap: Duration, simulated: bool) -> Option<Completion> {
-    let over = |when: When| When::on_gpu(Stamp { at: later(when.latest(), gap), rank: 0 });
+    let over = |when: When| When::on_gpu(Stamp { at: when.latest().after(gap), rank: 0 });
     let lo = if simulated { over(before.lo) } else { When::default() };
     (gap > Duration::ZERO).then(|| Completion { lo, hi: before.hi.map(over) })
 }
 
-fn later(at: i64, by: Duration) -> i64 {
-    at.saturating_add(i64::try_from(by.as_ns()).unwrap_or(i64::MAX))
-}
-
 fn completion(work: &ObservedWork, facts: &Facts, ready: &Completion, rank: u64, simulated: bool) -> Completion {
-    let seen = |at: i64| {
+    let seen = |at: LogTime| {
         let when = When::on_gpu(Stamp { at, rank });
         Completion { lo: when, hi: Some(when) }
     };
@@ -209,7 +206,7 @@ fn completion(work: &ObservedWork, facts: &Facts, ready: &Completion, rank: u64,
         (ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_), _) => *ready,
         (_, Some(finish)) => seen(finish),
         // Whatever a simulation did not finish never finished.
-        (_, None) if simulated => seen(i64::MAX),
+        (_, None) if simulated => seen(LogTime::MAX),
         (_, None) => Completion { lo: ready.lo, hi: None },
     }
 }

@@ -4,6 +4,7 @@
 use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::stamp::{Stamp, When};
+use crate::logs::LogTime;
 
 /// Nothing starts before it was launched, nor before what N1, N2, events and its stream put in front of it.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
@@ -18,7 +19,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
             let kernel = operation.name.clone();
             findings.push(Finding { rule, kernel, block, sm, at_ns: start, by: by.unsigned_abs(), unit: "ns", what });
         };
-        let early = operation.called_ns.saturating_sub(start);
+        let early = operation.called_ns.since(start);
         if early > tolerance {
             finding(AuditRule::G1, early, format!("it started {} before it was launched", length(early)));
         }
@@ -27,7 +28,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
         let null_rule = if operation.stream == 0 { AuditRule::N1 } else { AuditRule::N2 };
         for (rule, held) in [(AuditRule::L1, waits.launch_latency), (AuditRule::L2, waits.kernel_gap)] {
             let Some(over) = held.filter(|over| case.clocks.surely_before(&started, over)) else { continue };
-            let early = over.latest().saturating_sub(start);
+            let early = over.latest().since(start);
             let what = if rule == AuditRule::L1 { "launch latency" } else { "gap behind the kernel before it" };
             finding(rule, early, format!("it started {} before the {what} was over", length(early)));
         }
@@ -40,7 +41,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
             }
             if case.clocks.surely_before(&started, &complete) {
                 too_early_for_event |= rule == AuditRule::E2;
-                let early = complete.latest().saturating_sub(start);
+                let early = complete.latest().since(start);
                 let stream = match rule {
                     AuditRule::E2 => "for which its stream waits",
                     AuditRule::G4 => "before it in its stream",
@@ -48,7 +49,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                     _ => "launched before it on the NULL stream",
                 };
                 let name = &operations[other].name;
-                let what = if complete.latest() == i64::MAX {
+                let what = if complete.latest() == LogTime::MAX {
                     format!("it started although {name}, {stream}, never completed")
                 } else {
                     format!("it started {} before {name}, {stream}, was complete", length(early))

@@ -79,7 +79,7 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let mut sms = vec![Account { free: has, over: [None; 4] }; observation.device.sms as usize];
     let is_long = |event: &BlockEvent| {
         let block = observation.operations[event.operation()].kernel().and_then(|k| k.blocks.get(event.block as usize));
-        block.is_some_and(|block| block.end_ns.saturating_sub(block.start_ns) > tolerance)
+        block.is_some_and(|block| block.end_ns.since(block.start_ns) > tolerance)
     };
     let mut ends = case.events.ends.iter().filter(|event| is_long(event)).peekable();
     for start in case.events.starts.iter().filter(|event| is_long(event)) {

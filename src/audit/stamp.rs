@@ -1,22 +1,23 @@
 //! Points in time on one of two clocks, and when one surely came before another.
 
 use super::options::Tolerances;
+use crate::logs::LogTime;
 
 /// A point in time. `rank` orders what happens at one instant; only an exact clock has a use for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Stamp {
-    pub(super) at: i64,
+    pub(super) at: LogTime,
     pub(super) rank: u64,
 }
 
 impl Stamp {
     /// Launches come after the completions of an instant, in their order. Completions are ranked from 1.
-    pub(super) const fn launch(at: i64, operation: usize) -> Self {
+    pub(super) const fn launch(at: LogTime, operation: usize) -> Self {
         Self { at, rank: (1 << 62) + operation as u64 }
     }
 
     /// Blocks and copies are assigned after everything else of an instant.
-    pub(super) const fn assignment(at: i64) -> Self {
+    pub(super) const fn assignment(at: LogTime) -> Self {
         Self { at, rank: u64::MAX }
     }
 }
@@ -53,20 +54,20 @@ impl When {
     }
 
     /// The later of its times, as if the clocks agreed.
-    pub(super) fn latest(&self) -> i64 {
+    pub(super) fn latest(&self) -> LogTime {
         self.latest_on_gpu(0)
     }
 
     /// The latest time on the GPU's clock that this can mean, if the clocks are `apart` \[ns\].
-    pub(super) fn latest_on_gpu(&self, apart: i64) -> i64 {
-        let host = self.host.map_or(i64::MIN, |stamp| stamp.at.saturating_add(apart));
-        host.max(self.gpu.map_or(i64::MIN, |stamp| stamp.at))
+    pub(super) fn latest_on_gpu(&self, apart: i64) -> LogTime {
+        let host = self.host.map_or(LogTime::MIN, |stamp| stamp.at.saturating_add(apart));
+        host.max(self.gpu.map_or(LogTime::MIN, |stamp| stamp.at))
     }
 
     /// The earliest time on the GPU's clock that this can mean.
-    pub(super) fn earliest_on_gpu(&self, tolerances: &Tolerances) -> i64 {
-        let host = self.host.map_or(i64::MIN, |stamp| stamp.at.saturating_sub(tolerances.across_clocks_ns));
-        host.max(self.gpu.map_or(i64::MIN, |stamp| stamp.at.saturating_sub(tolerances.one_clock_ns)))
+    pub(super) fn earliest_on_gpu(&self, tolerances: &Tolerances) -> LogTime {
+        let host = self.host.map_or(LogTime::MIN, |stamp| stamp.at.saturating_sub(tolerances.across_clocks_ns));
+        host.max(self.gpu.map_or(LogTime::MIN, |stamp| stamp.at.saturating_sub(tolerances.one_clock_ns)))
     }
 }
 
@@ -83,6 +84,6 @@ impl Clocks {
     }
 
     fn surely(&self, one: Stamp, other: Stamp, tolerance: i64) -> bool {
-        other.at.saturating_sub(one.at) > tolerance || (self.exact && one.at == other.at && one.rank < other.rank)
+        other.at.since(one.at) > tolerance || (self.exact && one.at == other.at && one.rank < other.rank)
     }
 }

@@ -1,11 +1,12 @@
 //! Starts and ends of all blocks in order of time.
 
 use super::observation::Observation;
+use crate::logs::LogTime;
 
 /// The start or end of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BlockEvent {
-    pub(super) at: i64,
+    pub(super) at: LogTime,
     pub(super) operation: u32,
     pub(super) block: u32,
 }

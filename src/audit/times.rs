@@ -6,6 +6,7 @@ use super::facts::Facts;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
 use super::options::Tolerances;
+use crate::logs::LogTime;
 
 /// Nothing ends before it starts; no block is missing or too many; block times are those stated.
 pub(super) fn check(observation: &Observation, findings: &mut Vec<Finding>) {
@@ -17,17 +18,17 @@ pub(super) fn check(observation: &Observation, findings: &mut Vec<Finding>) {
             }
             ObservedWork::Copy(copy) => {
                 let Some([start, end]) = copy.times_ns else { continue };
-                let stated = copy.duration_ns.unwrap_or(end - start);
-                if end < start || end - start != stated {
+                let stated = copy.duration_ns.unwrap_or(end.since(start));
+                if end < start || end.since(start) != stated {
                     findings.push(Finding {
                         rule: AuditRule::Duration,
                         kernel: operation.name.clone(),
                         block: None,
                         sm: None,
                         at_ns: start,
-                        by: (end - start).abs_diff(stated),
+                        by: end.since(start).abs_diff(stated),
                         unit: "ns",
-                        what: format!("the copy took {} ns, not {stated} ns", end - start),
+                        what: format!("the copy took {} ns, not {stated} ns", end.since(start)),
                     });
                 }
             }
@@ -42,7 +43,7 @@ fn check_blocks(operation: &ObservedOperation, kernel: &ObservedKernel, findings
         findings.push(Finding { rule, kernel, block: Some(block), sm: Some(sm), at_ns, by, unit: "ns", what });
     };
     for (index, block) in kernel.blocks.iter().enumerate() {
-        let took = block.end_ns.saturating_sub(block.start_ns);
+        let took = block.end_ns.since(block.start_ns);
         if took < 0 {
             let what = format!("it ended {} before it started", length(took));
             finding(AuditRule::Time, index, block.sm, block.start_ns, took.unsigned_abs(), what);
@@ -88,11 +89,11 @@ pub(super) fn check_clocks(
     tolerances: &Tolerances,
     findings: &mut Vec<Finding>,
 ) -> i64 {
-    let mut worst: BTreeMap<Option<u64>, (i64, &ObservedOperation, i64)> = BTreeMap::new();
+    let mut worst: BTreeMap<Option<u64>, (i64, &ObservedOperation, LogTime)> = BTreeMap::new();
     for (operation, facts) in observation.operations.iter().zip(facts) {
         let synchronized = operation.kernel().and_then(|kernel| kernel.synchronized_ns);
         let (Some(finish), Some(synchronized)) = (facts.finish, synchronized) else { continue };
-        let apart = finish.saturating_sub(synchronized);
+        let apart = finish.since(synchronized);
         let entry = worst.entry(operation.process).or_insert((apart, operation, finish));
         if apart > entry.0 {
             *entry = (apart, operation, finish);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::clock::LogTime;
 use super::defect::{Defect, Dropped};
 use super::log::{BlockList, Iteration, Log, LoggedKernel};
 use super::number::{NO_SM, NO_TIME};
@@ -49,7 +50,7 @@ pub(super) fn assemble(file: &str, draft: Draft) -> LogReading {
 fn kernel(mut entry: Entry, iteration: u32, drop: &mut impl FnMut(Defect)) -> (Option<LoggedKernel>, bool) {
     let blocks = entry.times.len();
     let launch = (entry.launch_ns.first().copied(), entry.launch_ns.get(1).copied());
-    let usable = |time: Option<i64>| time.filter(|&time| time != NO_TIME);
+    let usable = |time: Option<LogTime>| time.filter(|&time| time != NO_TIME);
     let (Some(threads), Some(launch_start_ns), Some(launch_return_ns)) =
         (entry.threads.and_then(|threads| u32::try_from(threads).ok()), usable(launch.0), usable(launch.1))
     else {
@@ -95,14 +96,14 @@ fn kernel(mut entry: Entry, iteration: u32, drop: &mut impl FnMut(Defect)) -> (O
         shared_memory_bytes: entry.shared_memory_bytes.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(0),
         launch_start_ns,
         launch_return_ns,
-        synchronized_ns: usable(entry.launch_ns.get(2).copied()).filter(|&time| time != 0),
+        synchronized_ns: usable(entry.launch_ns.get(2).copied()).filter(|&time| time != LogTime::from_ns(0)),
         blocks: Arc::new(blocks),
     };
     (Some(kernel), sound)
 }
 
-fn without_defects(mut times: Vec<[i64; 2]>, mut sms: Vec<u32>) -> BlockList {
-    let usable = |time: &[i64; 2], sm: u32| !time.contains(&NO_TIME) && sm != NO_SM;
+fn without_defects(mut times: Vec<[LogTime; 2]>, mut sms: Vec<u32>) -> BlockList {
+    let usable = |time: &[LogTime; 2], sm: u32| !time.contains(&NO_TIME) && sm != NO_SM;
     if !times.iter().zip(&sms).all(|(time, &sm)| usable(time, sm)) {
         (times, sms) = times.into_iter().zip(sms).filter(|(time, sm)| usable(time, *sm)).unzip();
     }

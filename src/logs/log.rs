@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::clock::LogTime;
+
 /// The log of one benchmark: one host thread with one stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Log {
@@ -62,9 +64,9 @@ impl Log {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Iteration {
     /// Start of `execute_times` \[ns\].
-    pub start_ns: i64,
+    pub start_ns: LogTime,
     /// End of `execute_times` \[ns\].
-    pub end_ns: i64,
+    pub end_ns: LogTime,
 }
 
 /// One kernel launch in a log.
@@ -81,11 +83,11 @@ pub struct LoggedKernel {
     /// `shared_memory` of one block \[bytes\].
     pub shared_memory_bytes: u32,
     /// When the launch call began, on the host's clock \[ns\].
-    pub launch_start_ns: i64,
+    pub launch_start_ns: LogTime,
     /// When the launch call returned, on the host's clock \[ns\]; kernels enter their queues in this order.
-    pub launch_return_ns: i64,
+    pub launch_return_ns: LogTime,
     /// When the host saw it complete, on the host's clock \[ns\]; the examiner writes 0 where it does not wait.
-    pub synchronized_ns: Option<i64>,
+    pub synchronized_ns: Option<LogTime>,
     /// Its blocks, in the order of their numbers.
     pub blocks: Arc<BlockList>,
 }
@@ -94,7 +96,7 @@ pub struct LoggedKernel {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BlockList {
     /// Start and end of each block, on the GPU's clock \[ns\].
-    pub times: Vec<[i64; 2]>,
+    pub times: Vec<[LogTime; 2]>,
     /// SM of each block; as long as `times`.
     pub sms: Vec<u32>,
 }
@@ -105,9 +107,9 @@ pub struct LoggedBlock {
     /// Its SM.
     pub sm: u32,
     /// When it started \[ns\].
-    pub start_ns: i64,
+    pub start_ns: LogTime,
     /// When it ended \[ns\].
-    pub end_ns: i64,
+    pub end_ns: LogTime,
 }
 
 impl BlockList {
@@ -144,19 +146,19 @@ impl BlockList {
 
     /// When the first block started \[ns\].
     #[must_use]
-    pub fn first_start_ns(&self) -> Option<i64> {
+    pub fn first_start_ns(&self) -> Option<LogTime> {
         self.times.iter().map(|&[start, _]| start).min()
     }
 
     /// When the last block to start did so \[ns\].
     #[must_use]
-    pub fn last_start_ns(&self) -> Option<i64> {
+    pub fn last_start_ns(&self) -> Option<LogTime> {
         self.times.iter().map(|&[start, _]| start).max()
     }
 
     /// When the last block to end did so \[ns\].
     #[must_use]
-    pub fn finish_ns(&self) -> Option<i64> {
+    pub fn finish_ns(&self) -> Option<LogTime> {
         self.times.iter().map(|&[_, end]| end).max()
     }
 }

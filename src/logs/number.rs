@@ -4,8 +4,10 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::clock::LogTime;
+
 /// Marks a time that is none.
-pub(super) const NO_TIME: i64 = i64::MIN;
+pub(super) const NO_TIME: LogTime = LogTime::MIN;
 /// Marks an SM id that is none.
 pub(super) const NO_SM: u32 = u32::MAX;
 
@@ -19,12 +21,12 @@ pub(super) struct Number(pub(super) Option<f64>);
 
 impl Number {
     /// As seconds \[ns\]. An `f64` of seconds is exact to the nanosecond for the first 100 days.
-    pub(super) fn time_ns(self) -> i64 {
+    pub(super) fn time_ns(self) -> LogTime {
         match self.0 {
             Some(seconds) if seconds.abs() < MAX_SECONDS => {
                 #[expect(clippy::cast_possible_truncation, reason = "below 2^62, as was checked")]
                 let ns = (seconds * NS_PER_SECOND).round() as i64;
-                ns
+                LogTime::from_ns(ns)
             }
             _ => NO_TIME,
         }
@@ -151,7 +153,7 @@ impl<'de, F: FnMut(Number)> Visitor<'de> for EachNumber<F> {
 }
 
 /// Block times, flat in the file, into pairs; an odd last one is kept with [`NO_TIME`]. Gives the number of entries.
-pub(super) fn push_time(times: &mut Vec<[i64; 2]>, count: &mut usize, number: Number) {
+pub(super) fn push_time(times: &mut Vec<[LogTime; 2]>, count: &mut usize, number: Number) {
     let time = number.time_ns();
     match times.last_mut().filter(|_| *count % 2 == 1) {
         Some(last) => last[1] = time,

@@ -4,6 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 
+const fn at(ns: i64) -> LogTime {
+    LogTime::from_ns(ns)
+}
+
 const SOUND: &str = include_str!("../../tests/data/logs/two-streams/two.json");
 const DEFECTS: &str = include_str!("../../tests/data/logs/broken/defects.json");
 
@@ -22,14 +26,14 @@ fn a_sound_log_is_read_as_it_is_written() {
     let log = reading.log.expect("it is one");
     assert_eq!((&*log.scenario_name, log.label.as_deref()), ("two streams", Some("Two")));
     assert_eq!((log.max_resident_threads, log.pid, log.tid), (Some(4096), Some(100), Some(102)));
-    assert_eq!(log.iterations, [Iteration { start_ns: 5_500_000_200, end_ns: 6_750_120_000 }]);
+    assert_eq!(log.iterations, [Iteration { start_ns: at(5_500_000_200), end_ns: at(6_750_120_000) }]);
     let [first, second] = &log.kernels[..] else { panic!("two kernels") };
     assert_eq!((&*first.name, first.block_count, first.threads, first.iteration), ("K2", 2, 512, 0));
-    assert_eq!((first.launch_start_ns, first.launch_return_ns), (5_500_003_000, 5_500_040_000));
+    assert_eq!((first.launch_start_ns, first.launch_return_ns), (at(5_500_003_000), at(5_500_040_000)));
     assert_eq!(first.synchronized_ns, None, "the examiner writes 0 where it does not wait");
-    let block = LoggedBlock { sm: 1, start_ns: 6_000_064_000, end_ns: 6_500_070_000 };
+    let block = LoggedBlock { sm: 1, start_ns: at(6_000_064_000), end_ns: at(6_500_070_000) };
     assert_eq!(first.blocks.iter().nth(1), Some(block));
-    assert_eq!(second.blocks.first_start_ns(), Some(6_500_074_000));
+    assert_eq!(second.blocks.first_start_ns(), Some(at(6_500_074_000)));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::clock::LogTime;
 use super::number::{EachNumber, NO_TIME, Number, push_sm, push_time};
 
 /// What was read of a file so far.
@@ -26,15 +27,15 @@ pub(super) struct Draft {
 pub(super) struct Entry {
     /// Whether it has any key.
     pub(super) filled: bool,
-    pub(super) execute_ns: Option<[i64; 2]>,
+    pub(super) execute_ns: Option<[LogTime; 2]>,
     /// Keys that only kernels have are there.
     pub(super) is_kernel: bool,
     pub(super) name: Option<String>,
     pub(super) block_count: Option<u64>,
     pub(super) threads: Option<u64>,
     pub(super) shared_memory_bytes: Option<u64>,
-    pub(super) launch_ns: Vec<i64>,
-    pub(super) times: Vec<[i64; 2]>,
+    pub(super) launch_ns: Vec<LogTime>,
+    pub(super) times: Vec<[LogTime; 2]>,
     /// Numbers in `block_times`.
     pub(super) time_count: usize,
     pub(super) sms: Vec<u32>,

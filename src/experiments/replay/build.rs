@@ -8,7 +8,7 @@ use super::durations::block_times;
 use crate::audit::Tolerances;
 use crate::device::{BlockShape, Device};
 use crate::hosts::ProgramError;
-use crate::logs::{Log, LogRun, LogTimeError};
+use crate::logs::{Log, LogRun, LogTime, LogTimeError};
 use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
 use crate::workload::{BlockTime, Kernel, StreamId, StreamSpec, WorkloadError};
@@ -39,7 +39,7 @@ pub enum ReplayError {
 }
 
 /// When the first launch call returned, on the host's clock \[ns\]: t = 0 of the replay.
-pub(super) fn first_launch(run: &LogRun) -> Option<i64> {
+pub(super) fn first_launch(run: &LogRun) -> Option<LogTime> {
     run.logs.iter().flat_map(|log| &log.kernels).map(|kernel| kernel.launch_return_ns).min()
 }
 
@@ -91,7 +91,7 @@ pub fn scenario_of_logs(
             if let Some(each) = each {
                 builder.set_block_times(id, each);
             }
-            let at = u64::try_from(logged.launch_return_ns.saturating_sub(zero)).unwrap_or(0);
+            let at = u64::try_from(logged.launch_return_ns.since(zero)).unwrap_or(0);
             let wait = at.saturating_sub(now);
             now = now.max(at);
             steps.extend([Step::Sleep(Duration::from_ns(wait)), Step::Launch(id, stream)]);

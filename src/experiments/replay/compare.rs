@@ -10,7 +10,7 @@ use super::measured::with_measured_times;
 use crate::audit::{Observation, Tolerances, decidable_blocks};
 use crate::device::Device;
 use crate::hosts::simulate;
-use crate::logs::{LogRun, LogTimeError, Pairing, log_time};
+use crate::logs::{LogRun, LogTime, LogTimeError, Pairing};
 use crate::scenario::{ReadOptions, Scenario};
 use crate::statistics::nearest_rank;
 use crate::time::{Duration, Instant};
@@ -169,8 +169,14 @@ pub fn replay(
         (scenario, logs_by_thread(run), Observation::of_logs(run, device))
     };
     let trace = simulate(&scenario)?.trace;
-    let mut sides =
-        Sides { run, trace: &trace, zero, simulated_zero: 0, starts: Vec::new(), timelines: Timelines::default() };
+    let mut sides = Sides {
+        run,
+        trace: &trace,
+        zero,
+        simulated_zero: LogTime::from_ns(0),
+        starts: Vec::new(),
+        timelines: Timelines::default(),
+    };
     sides.simulated_zero = sides.first_simulated_launch(&log_of_thread)?;
     let (kernels, operation_of) = sides.compare(&log_of_thread)?;
     let (mut sm_decidable, mut sm_equal) = (0, 0);
@@ -202,8 +208,8 @@ type Compared = (Vec<KernelComparison>, BTreeMap<(usize, usize), usize>);
 struct Sides<'a> {
     run: &'a LogRun,
     trace: &'a Trace,
-    zero: i64,
-    simulated_zero: i64,
+    zero: LogTime,
+    simulated_zero: LogTime,
     /// Differences of all block starts.
     starts: Vec<u64>,
     timelines: Timelines,
@@ -221,12 +227,12 @@ impl Sides<'_> {
         launches
     }
 
-    fn first_simulated_launch(&self, log_of_thread: &[Option<usize>]) -> Result<i64, LogTimeError> {
+    fn first_simulated_launch(&self, log_of_thread: &[Option<usize>]) -> Result<LogTime, LogTimeError> {
         let logged = |thread: u32| log_of_thread.get(thread as usize).copied().flatten().is_some();
         let launches = self.launches().into_iter().filter(|(thread, _)| logged(*thread));
         let first =
             launches.filter_map(|(_, ids)| Some(self.trace.operations().get(ids.first()?.0 as usize)?.launched()));
-        first.min().map_or(Ok(0), log_time)
+        first.min().map_or(Ok(LogTime::from_ns(0)), LogTime::try_from)
     }
 
     /// Compares all kernels; also tells which kernel belongs to which place in the logs.
@@ -265,9 +271,9 @@ impl Sides<'_> {
         let Some((log, logged, record, name, (first_start, finish))) = found() else { return Ok(None) };
         let simulated_zero = self.simulated_zero;
         // Neither time of the simulated clock is negative. Logs that were read have none beyond 2^62 ns.
-        let simulated = |at| log_time(at).map(|ns| ns - simulated_zero);
+        let simulated = |at| LogTime::try_from(at).map(|at| at.since(simulated_zero));
         let zero = self.zero;
-        let measured = |at: i64| at.saturating_sub(zero);
+        let measured = |at: LogTime| at.since(zero);
         let mut max_start_error_ns = 0;
         for block in self.trace.blocks(id) {
             let (start_ns, end_ns) = (simulated(block.start)?, simulated(block.end)?);

@@ -2,7 +2,7 @@
 
 use super::durations::block_times;
 use crate::audit::Tolerances;
-use crate::logs::{LogRun, LoggedKernel, Pairing, unrolled};
+use crate::logs::{LogRun, LogTime, LoggedKernel, Pairing, unrolled};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::workload::{BlockTime, Kernel, KernelId};
 
@@ -24,7 +24,7 @@ pub fn with_measured_times(
     let mut order: Vec<usize> = (0..scenario.threads.len()).collect();
     let log_of = |thread: usize| run.logs.get(pairing.log_of_thread.get(thread).copied().flatten()?);
     let first_launch = |thread: usize| log_of(thread)?.kernels.first().map(|kernel| kernel.launch_return_ns);
-    order.sort_by_key(|&thread| first_launch(thread).unwrap_or(i64::MAX));
+    order.sort_by_key(|&thread| first_launch(thread).unwrap_or(LogTime::MAX));
     let mut threads = Vec::with_capacity(order.len());
     for &index in &order {
         let thread = scenario.threads[index].clone();

@@ -25,7 +25,7 @@ pub(crate) fn mutant(observation: &Observation, sample: u64, kind: u32) -> Optio
         0 | 1 => {
             let shift = if kind == 0 { -shift } else { shift };
             let blocks = Arc::make_mut(&mut kernel(&mut mutant, *chosen)?.blocks);
-            blocks.times.get_mut(number)?.iter_mut().for_each(|time| *time += shift);
+            blocks.times.get_mut(number)?.iter_mut().for_each(|time| *time = time.saturating_add(shift));
             "a block moved in time"
         }
         2 => {
@@ -53,9 +53,10 @@ pub(crate) fn mutant(observation: &Observation, sample: u64, kind: u32) -> Optio
                 return None;
             }
             let blocks = Arc::make_mut(&mut kernel(&mut mutant, *chosen)?.blocks);
-            (blocks.times[number], blocks.sms[number]) = ([two[0], two[0] + one[1] - one[0]], sm_two);
+            (blocks.times[number], blocks.sms[number]) =
+                ([two[0], two[0].saturating_add(one[1].since(one[0]))], sm_two);
             let blocks = Arc::make_mut(&mut kernel(&mut mutant, *other)?.blocks);
-            (blocks.times[with], blocks.sms[with]) = ([one[0], one[0] + two[1] - two[0]], sm_one);
+            (blocks.times[with], blocks.sms[with]) = ([one[0], one[0].saturating_add(two[1].since(two[0]))], sm_one);
             "two blocks swapped"
         }
         5 => {
@@ -88,12 +89,13 @@ pub(crate) fn mutant(observation: &Observation, sample: u64, kind: u32) -> Optio
                 ObservedWork::Copy(copy) => copy.times_ns.as_mut(),
                 _ => None,
             });
-            copies.last()?.iter_mut().for_each(|time| *time += shift);
+            copies.last()?.iter_mut().for_each(|time| *time = time.saturating_add(shift));
             "a copy moved in time"
         }
         _ => {
             let blocks = Arc::make_mut(&mut kernel(&mut mutant, *chosen)?.blocks);
-            blocks.times.get_mut(number)?[1] += shift;
+            let end = &mut blocks.times.get_mut(number)?[1];
+            *end = end.saturating_add(shift);
             "a block made longer"
         }
     };

@@ -3,6 +3,7 @@
 
 use gpusched::audit::{Observation, ObservedKernel, ObservedOperation, ObservedWork};
 use gpusched::device::BlockDemand;
+use gpusched::logs::LogTime;
 
 /// The name of a rule that this trace of a finished run breaks, if there is one.
 pub(crate) fn broken_rule<'a>(observation: &'a Observation) -> Option<&'static str> {
@@ -37,7 +38,7 @@ fn kernel(operation: &ObservedOperation) -> Option<&ObservedKernel> {
 }
 
 fn last_start(kernel: &ObservedKernel) -> i64 {
-    kernel.blocks.times.iter().map(|time| time[0]).max().unwrap_or(i64::MAX)
+    kernel.blocks.times.iter().map(|time| time[0].as_ns()).max().unwrap_or(i64::MAX)
 }
 
 /// When the launch latency of an operation is over, and the gap behind the kernel before it in its stream.
@@ -45,7 +46,9 @@ fn latest_by_latency(observation: &Observation, index: usize, finish: &[i64]) ->
     let operation = &observation.operations[index];
     let ns = |latency: gpusched::time::Duration| i64::try_from(latency.as_ns()).expect("short");
     let launched = match operation.work {
-        ObservedWork::Kernel(_) | ObservedWork::Copy(_) => operation.called_ns + ns(observation.device.launch_latency),
+        ObservedWork::Kernel(_) | ObservedWork::Copy(_) => {
+            operation.called_ns.as_ns() + ns(observation.device.launch_latency)
+        }
         _ => 0,
     };
     let is_before = |&other: &usize| {
@@ -74,14 +77,15 @@ impl<'a> Plain<'a> {
                     _ => false,
                 });
             let before = (0..index).filter(|&other| waits_for(&observation.operations[other]));
-            let at = before.chain(recorded).map(|other| finish[other]).max().unwrap_or(0).max(operation.called_ns);
+            let at =
+                before.chain(recorded).map(|other| finish[other]).max().unwrap_or(0).max(operation.called_ns.as_ns());
             let at = at.max(latest_by_latency(observation, index, &finish));
             ready.push(at);
             finish.push(match &operation.work {
                 ObservedWork::Kernel(kernel) => {
-                    kernel.blocks.times.iter().map(|time| time[1]).max().unwrap_or(i64::MAX)
+                    kernel.blocks.times.iter().map(|time| time[1].as_ns()).max().unwrap_or(i64::MAX)
                 }
-                ObservedWork::Copy(copy) => copy.times_ns.map_or(i64::MAX, |time| time[1]),
+                ObservedWork::Copy(copy) => copy.times_ns.map_or(i64::MAX, |time| time[1].as_ns()),
                 ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => at,
             });
         }
@@ -114,7 +118,7 @@ impl<'a> Plain<'a> {
             kernel.blocks.len() == kernel.grid as usize
                 && kernel.blocks.iter().all(|block| {
                     let stated = kernel.duration.expect("it is simulated");
-                    let took = u64::try_from(block.end_ns - block.start_ns).unwrap_or(0);
+                    let took = u64::try_from(block.end_ns.since(block.start_ns)).unwrap_or(0);
                     block.sm < device.sms
                         && kernel.sm_mask.is_none_or(|mask| mask.enables_sm(block.sm, device))
                         && (stated.best.as_ns()..=stated.worst.as_ns()).contains(&took)
@@ -124,8 +128,8 @@ impl<'a> Plain<'a> {
 
     fn nothing_starts_before_it_is_ready(&self) -> bool {
         self.observation.operations.iter().zip(&self.ready).all(|(operation, &ready)| match &operation.work {
-            ObservedWork::Kernel(kernel) => kernel.blocks.times.iter().all(|time| time[0] >= ready),
-            ObservedWork::Copy(copy) => copy.times_ns.is_some_and(|time| time[0] >= ready),
+            ObservedWork::Kernel(kernel) => kernel.blocks.times.iter().all(|time| time[0].as_ns() >= ready),
+            ObservedWork::Copy(copy) => copy.times_ns.is_some_and(|time| time[0].as_ns() >= ready),
             ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => true,
         })
     }
@@ -135,7 +139,10 @@ impl<'a> Plain<'a> {
         let mut taken = [0; 4];
         for (_, kernel) in self.kernels() {
             let Some(demand) = self.demand(kernel) else { continue };
-            let here = kernel.blocks.iter().filter(|block| block.sm == sm && block.start_ns <= at && at < block.end_ns);
+            let here = kernel
+                .blocks
+                .iter()
+                .filter(|block| block.sm == sm && block.start_ns.as_ns() <= at && at < block.end_ns.as_ns());
             let blocks = u32::try_from(here.count()).unwrap_or(u32::MAX);
             let each = [demand.warps, 1, demand.shared_memory_bytes, demand.registers];
             taken.iter_mut().zip(each).for_each(|(taken, each)| *taken += each * blocks);
@@ -150,14 +157,14 @@ impl<'a> Plain<'a> {
 
     fn sms_are_never_overfull(&self) -> bool {
         self.kernels().flat_map(|(_, kernel)| kernel.blocks.iter()).all(|block| {
-            self.taken(block.sm, block.start_ns).iter().zip(self.limits()).all(|(taken, limit)| *taken <= limit)
+            self.taken(block.sm, block.start_ns.as_ns()).iter().zip(self.limits()).all(|(taken, limit)| *taken <= limit)
         })
     }
 
     /// Whether `one` surely entered its EE queue before `other`.
     fn is_ahead(&self, one: usize, other: usize) -> bool {
         let launched = |operation: usize| self.observation.operations[operation].called_ns;
-        let at_launch = |operation: usize| self.ready[operation] == launched(operation);
+        let at_launch = |operation: usize| self.ready[operation] == launched(operation).as_ns();
         let one_ready = self.ready[one];
         one_ready < self.ready[other]
             || (one_ready == self.ready[other]
@@ -170,8 +177,8 @@ impl<'a> Plain<'a> {
     fn alone(&self, operation: usize) -> bool {
         let at = self.ready[operation];
         self.observation.operations.iter().all(|other| match &other.work {
-            ObservedWork::Kernel(kernel) => kernel.blocks.times.iter().all(|time| time[1] != at),
-            ObservedWork::Copy(copy) => copy.times_ns.is_none_or(|time| time[1] != at),
+            ObservedWork::Kernel(kernel) => kernel.blocks.times.iter().all(|time| time[1].as_ns() != at),
+            ObservedWork::Copy(copy) => copy.times_ns.is_none_or(|time| time[1].as_ns() != at),
             ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => true,
         })
     }
@@ -186,20 +193,21 @@ impl<'a> Plain<'a> {
         self.pairs().all(|((one, first), (other, second))| {
             self.priority(one) != self.priority(other)
                 || !self.is_ahead(one, other)
-                || second.blocks.times.iter().all(|time| time[0] >= last_start(first))
+                || second.blocks.times.iter().all(|time| time[0].as_ns() >= last_start(first))
         })
     }
 
     fn higher_priorities_go_first(&self) -> bool {
         self.pairs().all(|((one, first), (other, second))| {
             let waits = |at: i64| self.ready[one] <= at && at < last_start(first);
-            self.priority(one) >= self.priority(other) || !second.blocks.times.iter().any(|time| waits(time[0]))
+            self.priority(one) >= self.priority(other) || !second.blocks.times.iter().any(|time| waits(time[0].as_ns()))
         })
     }
 
     fn nobody_waits_who_fits(&self) -> bool {
         let times = self.kernels().flat_map(|(_, kernel)| kernel.blocks.times.iter().flatten().copied());
-        let instants: Vec<i64> = times.chain(self.ready.iter().copied()).filter(|&at| at < i64::MAX).collect();
+        let instants: Vec<i64> =
+            times.map(LogTime::as_ns).chain(self.ready.iter().copied()).filter(|&at| at < i64::MAX).collect();
         instants.into_iter().all(|at| {
             let waiting: Vec<_> =
                 self.kernels().filter(|&(index, kernel)| self.ready[index] <= at && at < last_start(kernel)).collect();
@@ -228,7 +236,9 @@ impl<'a> Plain<'a> {
             .iter()
             .zip(&self.ready)
             .filter_map(|(operation, &ready)| match &operation.work {
-                ObservedWork::Copy(copy) => Some((copy.engine, ready, copy.times_ns?, copy.duration_ns)),
+                ObservedWork::Copy(copy) => {
+                    Some((copy.engine, ready, copy.times_ns?.map(LogTime::as_ns), copy.duration_ns))
+                }
                 _ => None,
             })
             .collect();
