@@ -12,6 +12,7 @@ pub mod chunk_cycle;
 mod columns;
 pub mod cost_chart;
 mod csv;
+mod curve_rows;
 mod deadlines;
 pub mod device_table;
 mod differences;
@@ -56,7 +57,8 @@ pub use analysis_columns::{analysis_csv, campaign_csv, comparison_csv, orders_cs
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
 pub use blame::{BlameRow, blame_rows, blame_table};
 pub use campaign_figure::campaign_figure;
-pub(crate) use csv::field as csv_field;
+pub(crate) use columns::{Cell, Column, cells_line, csv_text};
+pub use curve_rows::{curve_header, curve_line, curve_point};
 pub use differences::{Difference, NotComparable, differences};
 pub use examiner_log::{ExaminerLog, examiner_logs};
 pub use findings::{finding_csv, finding_table};

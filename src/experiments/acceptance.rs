@@ -1,6 +1,5 @@
 //! Acceptance ratios: how many of many random task sets each test accepts (RTNS 2020, Figs. 6 to 8).
 
-use std::fmt::Write;
 use std::ops::Range;
 
 use crate::tasks::{
@@ -199,50 +198,9 @@ impl Curve {
             accepted: self.tests.iter().copied().zip(counts[2..].iter().copied()).collect(),
         }
     }
-
-    /// The header of the curve's table, without a line end.
-    #[must_use]
-    pub fn csv_header(&self) -> String {
-        let mut header = "gang_utilization,single_utilization,samples,necessary".to_owned();
-        for test in &self.tests {
-            header += ",";
-            header += test.name();
-        }
-        header
-    }
 }
 
 impl CurvePoint {
-    /// One line of the curve's table, without a line end.
-    #[must_use]
-    pub fn csv_line(&self) -> String {
-        let mut line = format!(
-            "{},{},{},{}",
-            decimal(self.gang_permille),
-            decimal(self.single_permille),
-            self.samples,
-            self.necessary
-        );
-        for (_, count) in &self.accepted {
-            // Writing to a string cannot fail.
-            let _ = write!(line, ",{count}");
-        }
-        line
-    }
-
-    /// Reads a line that [`CurvePoint::csv_line`] wrote for `curve`; `None` if it is no such line.
-    #[must_use]
-    pub fn from_csv(curve: &Curve, line: &str) -> Option<Self> {
-        let fields: Vec<&str> = line.split(',').collect();
-        if fields.len() != 4 + curve.tests.len() {
-            return None;
-        }
-        let permille = |text: &str| curve.points.iter().copied().find(|&point| decimal(point) == text);
-        let counts: Vec<u64> = fields[2..].iter().map(|field| field.parse().ok()).collect::<Option<_>>()?;
-        let point = curve.counted(permille(fields[1])?, &counts);
-        (point.csv_line() == line).then_some(point)
-    }
-
     /// How many sets `test` accepts; `None` if it was not applied.
     #[must_use]
     pub fn count(&self, test: ReservationTest) -> Option<u64> {
@@ -275,11 +233,6 @@ pub(crate) fn count_accepted(
         }
     }
     counts
-}
-
-/// Thousandths as a decimal.
-fn decimal(permille: u32) -> String {
-    format!("{}.{:03}", permille / 1000, permille % 1000)
 }
 
 fn accepts(test: ReservationTest, set: &TaskSet) -> bool {

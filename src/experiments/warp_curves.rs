@@ -1,6 +1,5 @@
 //! The data behind the report's Figs. 5, 6 and 7.
 
-use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use crate::warps::{
@@ -62,25 +61,6 @@ pub fn convergence(
         bound: bound(string, warps),
         at_least: construct(string, warps, Objective::WorstCase).map(|constructed| constructed.cycles),
     })
-}
-
-impl Convergence {
-    /// Writes the points as comma-separated values.
-    ///
-    /// # Errors
-    /// Whatever `out` refuses.
-    pub fn write_csv(&self, mut out: impl Write) -> io::Result<()> {
-        writeln!(out, "x,makespan,from_x,estimate,pessimistic,bound,at_least")?;
-        for point in &self.points {
-            let at_least = self.at_least.map_or_else(String::new, |cycles| cycles.to_string());
-            writeln!(
-                out,
-                "{},{},{},{},{},{},{at_least}",
-                point.x, point.makespan, point.from_x, point.estimate, self.pessimistic, self.bound.cycles
-            )?;
-        }
-        Ok(())
-    }
 }
 
 /// How long the worst case of W warps takes to compute (Fig. 5, and the times in Fig. 7). Measured: differs from run
@@ -152,21 +132,4 @@ fn ilp_finishes(string: &KernelString, warps: u32, form: WorkConserving, limits:
 #[cfg(not(feature = "ilp"))]
 fn ilp_finishes(_: &KernelString, _: u32, _: WorkConserving, _: &SearchLimits) -> bool {
     false
-}
-
-/// Writes solving times \[s\] as comma-separated values. What did not finish within the limits is named in the last
-/// column; what is empty otherwise was not tried.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn write_solving_times_csv(times: &[SolvingTime], mut out: impl Write) -> io::Result<()> {
-    writeln!(out, "warps,search_s,ilp_short_s,ilp_long_s,gave_up")?;
-    let seconds = |time: Option<Duration>| time.map_or_else(String::new, |time| format!("{:.6}", time.as_secs_f64()));
-    for time in times {
-        let (search, short, long) = (seconds(time.search), seconds(time.ilp_short), seconds(time.ilp_long));
-        let ways = ["search", "ilp_short", "ilp_long"].into_iter().zip(time.gave_up);
-        let gave_up: Vec<&str> = ways.filter_map(|(way, gave_up)| gave_up.then_some(way)).collect();
-        writeln!(out, "{},{search},{short},{long},{}", time.warps, gave_up.join(" "))?;
-    }
-    Ok(())
 }

@@ -9,7 +9,7 @@ use crate::analysis::printed::{self, Turn};
 use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};
 use crate::hosts::simulate;
 use crate::report::timeline::{FinishMark, Timeline, TimelineOptions, comparison};
-use crate::report::{RunnableTimes, Summary, comparison_csv, runnable_times, runnable_times_csv};
+use crate::report::{Column, RunnableTimes, Summary, comparison_csv, csv_text, runnable_times, runnable_times_csv};
 use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::time::{Duration, Instant};
@@ -149,19 +149,19 @@ pub(super) fn steps_markdown(analysis: &Analysis<'_>, steps: &[Turn]) -> String 
 
 /// Steps as comma-separated values; h as pairs `time:blocks`.
 pub(super) fn steps_csv(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
-    let mut text = "kernel,blocks_to_place,t_a_ns,g_f,finish_ns,h_ns,next_t_a_ns,next_g_f\n".to_owned();
-    for step in steps {
-        let Turn { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
-        let pairs: Vec<String> = step.h.iter().map(|(t, g)| format!("{}:{g}", t.as_ns())).collect();
-        let finish = step.finish.map(Instant::as_ns).map_or_else(String::new, |ns| ns.to_string());
-        let _ = writeln!(
-            text,
-            "{},{to_place},{},{g_f},{finish},{},{},{next_g_f}",
-            crate::report::csv_field(analysis.title_of(step)),
-            t_a.as_ns(),
-            pairs.join(" "),
-            next_t_a.as_ns(),
-        );
-    }
-    text
+    type Row<'a> = (&'a Analysis<'a>, &'a Turn);
+    let columns: [Column<Row<'_>>; 8] = [
+        Column::data("kernel", |(analysis, step): &Row<'_>| analysis.title_of(step).into()),
+        Column::data("blocks_to_place", |(_, step)| step.to_place.into()),
+        Column::data("t_a_ns", |(_, step)| step.t_a.into()),
+        Column::data("g_f", |(_, step)| step.g_f.into()),
+        Column::data("finish_ns", |(_, step)| step.finish.into()),
+        Column::data("h_ns", |(_, step)| {
+            let pairs: Vec<String> = step.h.iter().map(|(t, g)| format!("{}:{g}", t.as_ns())).collect();
+            pairs.join(" ").into()
+        }),
+        Column::data("next_t_a_ns", |(_, step)| step.next_t_a.into()),
+        Column::data("next_g_f", |(_, step)| step.next_g_f.into()),
+    ];
+    csv_text(&columns, steps.iter().map(|step| (analysis, step)))
 }

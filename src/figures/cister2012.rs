@@ -6,9 +6,10 @@ use std::time::Duration;
 use super::figure::{Figure, FigureKind, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
-use crate::experiments::warp_curves::{SolvingTime, convergence, solving_times, write_solving_times_csv};
-use crate::report::warp_charts::{convergence_chart, solving_times_chart};
+use crate::experiments::warp_curves::{SolvingTime, convergence, solving_times};
+use crate::report::warp_charts::{convergence_chart, convergence_csv, solving_times_chart, solving_times_csv};
 use crate::report::warp_schedule::schedule_figure;
+use crate::report::{Column, csv_text};
 use crate::warps::{
     Issue, KernelString, MakespanSearch, Objective, Schedule, SearchLimits, Unit, bound, estimate, pessimistic, verify,
 };
@@ -161,20 +162,21 @@ fn letter(string: &KernelString, step: usize) -> char {
 
 /// One line for each instruction; cycles and warps count from 1, as in the figure.
 fn schedule_csv(string: &KernelString, schedule: &Schedule) -> String {
-    let mut csv = "cycle,warp,unit\n".to_owned();
-    for (cycle, issues) in (1..).zip(&schedule.cycles) {
-        for issue in issues {
-            let _ = writeln!(csv, "{cycle},{},{}", issue.warp + 1, letter(string, issue.step));
-        }
-    }
-    csv
+    type Row = (u64, u32, char);
+    let columns = [
+        Column::data("cycle", |(cycle, ..): &Row| (*cycle).into()),
+        Column::data("warp", |(_, warp, _)| (*warp).into()),
+        Column::data("unit", |(.., unit)| unit.to_string().into()),
+    ];
+    let rows = (1..).zip(&schedule.cycles).flat_map(|(cycle, issues)| {
+        issues.iter().map(move |issue| (cycle, issue.warp + 1, letter(string, issue.step)))
+    });
+    csv_text(&columns, rows)
 }
 
 fn converging(name: &str, text: &str, sigma_l: &str, warps: u32, up_to: u32) -> Result<Made, Failure> {
     let string = string(text, sigma_l)?;
     let found = convergence(&string, warps, up_to, &SearchLimits::DEFAULT)?;
-    let mut csv = Vec::new();
-    found.write_csv(&mut csv)?;
     let (first, last) = found.points.first().zip(found.points.last()).ok_or("there are points")?;
     let bound = found.bound.cycles;
     let known = match found.at_least {
@@ -193,7 +195,7 @@ fn converging(name: &str, text: &str, sigma_l: &str, warps: u32, up_to: u32) -> 
     );
     let files = vec![
         File { name: format!("{name}.svg"), text: convergence_chart(&found)?.to_svg() },
-        File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
+        File { name: format!("{name}.csv"), text: convergence_csv(&found) },
     ];
     Ok(Made { files, finding })
 }
@@ -204,8 +206,6 @@ type Way = (&'static str, fn(&SolvingTime) -> Option<Duration>);
 fn times(name: &str, text: &str, sigma_l: &str, up_to: u32, limit: Duration) -> Result<Made, Failure> {
     let limits = SearchLimits { time: Some(limit), ..SearchLimits::DEFAULT };
     let times = solving_times(&string(text, sigma_l)?, up_to, &limits);
-    let mut csv = Vec::new();
-    write_solving_times_csv(&times, &mut csv)?;
     let mut finding = format!("Each computation was given {} s. ", limit.as_secs_f64());
     let ways: [Way; 3] = [
         ("exact search", |time| time.search),
@@ -220,7 +220,7 @@ fn times(name: &str, text: &str, sigma_l: &str, up_to: u32, limit: Duration) -> 
     }
     let files = vec![
         File { name: format!("{name}.svg"), text: solving_times_chart(&times)?.to_svg() },
-        File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
+        File { name: format!("{name}.csv"), text: solving_times_csv(&times) },
     ];
     Ok(Made { files, finding })
 }

@@ -103,27 +103,42 @@ pub(crate) fn write_csv<R>(
     mut out: impl Write,
 ) -> io::Result<()> {
     let columns: Vec<_> = columns.iter().filter_map(|column| Some((column.csv?, column.cell))).collect();
-    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-    writeln!(out, "{}", names.join(","))?;
+    write_cells(columns.iter().map(|(name, _)| Cell::from(*name)), &mut out)?;
     for row in rows {
-        for (index, (_, cell)) in columns.iter().enumerate() {
-            if index > 0 {
-                out.write_all(b",")?;
-            }
-            match cell(&row) {
-                Cell::Missing => {}
-                Cell::Text(text) => out.write_all(field(&text).as_bytes())?,
-                Cell::Unsigned(number) => write!(out, "{number}")?,
-                Cell::Signed(number) => write!(out, "{number}")?,
-                Cell::Real(number) => write!(out, "{number}")?,
-                Cell::Flag(flag) => write!(out, "{flag}")?,
-                Cell::At(instant) => write!(out, "{}", instant.as_ns())?,
-                Cell::Lasting(time) => write!(out, "{}", time.as_ns())?,
-            }
-        }
-        out.write_all(b"\n")?;
+        write_cells(columns.iter().map(|(_, cell)| cell(&row)), &mut out)?;
     }
     Ok(())
+}
+
+/// Writes one line of comma-separated values, for tables whose columns are known only when they are written.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub(crate) fn write_cells<'r>(cells: impl IntoIterator<Item = Cell<'r>>, out: &mut impl Write) -> io::Result<()> {
+    for (index, cell) in cells.into_iter().enumerate() {
+        if index > 0 {
+            out.write_all(b",")?;
+        }
+        match cell {
+            Cell::Missing => {}
+            Cell::Text(text) => out.write_all(field(&text).as_bytes())?,
+            Cell::Unsigned(number) => write!(out, "{number}")?,
+            Cell::Signed(number) => write!(out, "{number}")?,
+            Cell::Real(number) => write!(out, "{number}")?,
+            Cell::Flag(flag) => write!(out, "{flag}")?,
+            Cell::At(instant) => write!(out, "{}", instant.as_ns())?,
+            Cell::Lasting(time) => write!(out, "{}", time.as_ns())?,
+        }
+    }
+    out.write_all(b"\n")
+}
+
+/// As [`write_cells`], in memory.
+pub(crate) fn cells_line<'r>(cells: impl IntoIterator<Item = Cell<'r>>) -> String {
+    let mut out = Vec::new();
+    // Writing to memory cannot fail, and all that is written is text.
+    let _ = write_cells(cells, &mut out);
+    String::from_utf8(out).unwrap_or_default()
 }
 
 /// As [`write_csv`], in memory.

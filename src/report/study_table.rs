@@ -1,11 +1,9 @@
 //! What a study says, as a table, as comma-separated values, and as JSON.
 
-use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::columns::{Column, csv_text};
-use super::csv::field as csv_field;
+use super::columns::{Cell, Column, cells_line, csv_text};
 use super::page::{Page, TableStyle};
 use crate::experiments::study::{PointSummary, ShardStatus, Study, StudySummary};
 use crate::statistics::Measure;
@@ -89,34 +87,20 @@ fn shown(measure: Measure) -> String {
 #[must_use]
 pub fn summary_csv(study: &Study, summary: &StudySummary) -> String {
     let names = names(summary);
-    let mut text = String::new();
-    for axis in &study.axes {
-        text += &csv_field(&axis.key);
-        text.push(',');
-    }
-    text += "samples";
-    for name in &names {
-        // Writing to a string cannot fail.
-        let _ = write!(text, ",{name},{name}_low,{name}_high");
-    }
-    text.push('\n');
+    let ends = |name: &&str| [name.to_string(), format!("{name}_low"), format!("{name}_high")];
+    let axes = study.axes.iter().map(|axis| axis.key.clone());
+    let header = axes.chain(["samples".to_owned()]).chain(names.iter().flat_map(ends));
+    let mut text = cells_line(header.map(Cell::from));
     for point in &summary.points {
-        for value in study.coordinates(point.point) {
-            text += &csv_field(&value.text);
-            text.push(',');
-        }
-        text += &point.samples.to_string();
+        let mut cells: Vec<Cell<'_>> =
+            study.coordinates(point.point).into_iter().map(|value| value.text.as_str().into()).collect();
+        cells.push(point.samples.into());
         for name in &names {
             let found = measure(point, name);
-            let interval = found.and_then(|found| found.interval());
-            let fields =
-                [found.and_then(|found| found.value()), interval.map(|ends| ends.0), interval.map(|ends| ends.1)];
-            for field in fields {
-                text.push(',');
-                text += &field.map_or_else(String::new, |field| field.to_string());
-            }
+            let (low, high) = found.and_then(|found| found.interval()).unzip();
+            cells.extend([found.and_then(|found| found.value()), low, high].map(Cell::from));
         }
-        text.push('\n');
+        text += &cells_line(cells);
     }
     text
 }

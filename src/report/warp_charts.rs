@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::columns::{Cell, Column, csv_text};
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 use crate::experiments::warp_curves::{Convergence, ConvergencePoint, SolvingTime};
 
@@ -59,4 +60,42 @@ pub fn solving_times_chart(times: &[SolvingTime]) -> Result<Drawing, DrawError> 
     let x = Axis { title: "W, number of warps".to_owned(), range: xs };
     let y = Axis { title: "solving time [s]".to_owned(), range: low / 2.0..high * 2.0 };
     Chart { logarithmic: true, ..Chart::new("", x, y, series).with_points() }.draw()
+}
+
+/// The points of Figs. 6 and 7 as comma-separated values.
+#[must_use]
+pub fn convergence_csv(convergence: &Convergence) -> String {
+    type Row<'c> = (&'c Convergence, &'c ConvergencePoint);
+    let columns: [Column<Row<'_>>; 7] = [
+        Column::data("x", |(_, point): &Row<'_>| point.x.into()),
+        Column::data("makespan", |(_, point)| point.makespan.into()),
+        Column::data("from_x", |(_, point)| point.from_x.into()),
+        Column::data("estimate", |(_, point)| point.estimate.into()),
+        Column::data("pessimistic", |(all, _)| all.pessimistic.into()),
+        Column::data("bound", |(all, _)| all.bound.cycles.into()),
+        Column::data("at_least", |(all, _)| all.at_least.into()),
+    ];
+    csv_text(&columns, convergence.points.iter().map(|point| (convergence, point)))
+}
+
+/// Solving times \[s\] as comma-separated values. What did not finish within the limits is named in the last column;
+/// what is empty otherwise was not tried.
+#[must_use]
+pub fn solving_times_csv(times: &[SolvingTime]) -> String {
+    let columns = [
+        Column::data("warps", |time: &&SolvingTime| time.warps.into()),
+        Column::data("search_s", |time| seconds(time.search)),
+        Column::data("ilp_short_s", |time| seconds(time.ilp_short)),
+        Column::data("ilp_long_s", |time| seconds(time.ilp_long)),
+        Column::data("gave_up", |time| {
+            let ways = ["search", "ilp_short", "ilp_long"].into_iter().zip(time.gave_up);
+            let gave_up: Vec<&str> = ways.filter_map(|(way, gave_up)| gave_up.then_some(way)).collect();
+            gave_up.join(" ").into()
+        }),
+    ];
+    csv_text(&columns, times)
+}
+
+fn seconds<'r>(time: Option<Duration>) -> Cell<'r> {
+    time.map(|time| format!("{:.6}", time.as_secs_f64())).into()
 }

@@ -9,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, figure_6, figure_7, figure_8};
 use gpusched::report::task_charts::acceptance_plot;
+use gpusched::report::{curve_header, curve_line, curve_point};
 use gpusched::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, TaskTime, Utilizations};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -266,7 +267,7 @@ impl Rows {
         // Everything that the rows depend on, so that a file of another curve is not taken for this one's.
         let generators: Vec<&Generator> = curves.iter().map(|curve| &curve.generator).collect();
         let head =
-            format!("# seed {}, {} sets a point, {generators:?}\n{}\n", first.seed, first.samples, first.csv_header());
+            format!("# seed {}, {} sets a point, {generators:?}\n{}", first.seed, first.samples, curve_header(first));
         let Some(path) = path else {
             let mut out: Box<dyn Write> = Box::new(output::stdout());
             out.write_all(head.as_bytes())?;
@@ -297,11 +298,11 @@ impl Rows {
         let is_it = |point: &CurvePoint| {
             point.single_permille == single_permille && point.gang_permille == curve.generator.gang_permille
         };
-        self.known.iter().find_map(|line| CurvePoint::from_csv(curve, line).filter(is_it))
+        self.known.iter().find_map(|line| curve_point(curve, line).filter(is_it))
     }
 
     fn add(&mut self, point: &CurvePoint) -> anyhow::Result<()> {
-        writeln!(self.out, "{}", point.csv_line())?;
+        self.out.write_all(curve_line(point).as_bytes())?;
         self.out.flush()?;
         Ok(())
     }

@@ -8,6 +8,7 @@ use crate::experiments::acceptance::{
     more_and_more_periods,
 };
 use crate::report::task_charts::{acceptance_plot, boundary_map};
+use crate::report::{curve_header, curve_line};
 use crate::tasks::{ReservationPeriod, ReservationTest};
 
 /// Task sets a point; the paper has 100.
@@ -54,10 +55,10 @@ fn figure_6_or_7(name: &str, curve: impl Fn(Inputs) -> Curve) -> Result<Made, Fa
     for curve in more_and_more_periods(gang_permille, SETS, SEED) {
         let points = points(&curve)?;
         if csv.is_empty() {
-            csv = format!("periods,{}\n", curve.csv_header());
+            csv = format!("periods,{}", curve_header(&curve));
         }
         for point in &points {
-            writeln!(csv, "{},{}", rows.len() + 1, point.csv_line())?;
+            write!(csv, "{},{}", rows.len() + 1, curve_line(point))?;
         }
         rows.push((curve, points));
     }
@@ -110,10 +111,10 @@ fn drawn(name: &str, cases: &[Case], own: ReservationTest) -> Result<Drawn, Fail
             let text = acceptance_plot(&title, &points)?.to_svg();
             pictures.push(File { name: format!("{name}{of_gang}{suffix}.svg"), text });
             if csv.is_empty() {
-                csv = curve.csv_header() + "\n";
+                csv = curve_header(curve);
             }
             for point in &points {
-                csv += &(point.csv_line() + "\n");
+                csv += &curve_line(point);
             }
             all.push((format!("{gang}, {words}"), curve.tests.clone(), points));
         }

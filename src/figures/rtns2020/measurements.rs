@@ -4,8 +4,11 @@ use std::fmt::Write;
 
 use super::super::made::{Failure, File, Made};
 use crate::device::Device;
-use crate::experiments::response_times::{Figure9, Figure9Set, figure_9 as response_times, figure_10 as preempted};
+use crate::experiments::response_times::{
+    Figure9, Figure9Set, Figure10Point, figure_9 as response_times, figure_10 as preempted,
+};
 use crate::report::response_charts::{figure_9_plot, figure_10_plot};
+use crate::report::{Column, csv_text};
 use crate::statistics::nearest_rank;
 use crate::tasks::TaskTime;
 
@@ -42,10 +45,14 @@ pub(super) fn figure_9(name: &'static str) -> Result<Made, Failure> {
         ("-three-sizes", "three sizes", Figure9Set::ThreeSizes, TaskTime::ZERO),
     ] {
         let found = response_times(&device, set, JOBS, synchronization, SEED)?;
-        let mut csv = "job,with_platform_ns,without_platform_ns\n".to_owned();
-        for (job, (with, without)) in found.with_platform.iter().zip(&found.without_platform).enumerate() {
-            writeln!(csv, "{job},{with},{without}")?;
-        }
+        type Row = (usize, (u64, u64));
+        let columns = [
+            Column::data("job", |(job, _): &Row| (*job).into()),
+            Column::data("with_platform_ns", |(_, (with, _))| (*with).into()),
+            Column::data("without_platform_ns", |(_, (_, without))| (*without).into()),
+        ];
+        let both = found.with_platform.iter().copied().zip(found.without_platform.iter().copied());
+        let csv = csv_text(&columns, both.enumerate());
         let first = |responses: &[u64]| responses.iter().copied().take(DRAWN).collect();
         let drawn =
             Figure9 { with_platform: first(&found.with_platform), without_platform: first(&found.without_platform) };
@@ -69,10 +76,12 @@ pub(super) fn figure_9(name: &'static str) -> Result<Made, Failure> {
 
 pub(super) fn figure_10(name: &'static str) -> Result<Made, Failure> {
     let points = preempted(&tx2()?, &BLOCKS)?;
-    let mut csv = "low_priority_blocks,alone_ns,with_high_priority_ns\n".to_owned();
-    for point in &points {
-        writeln!(csv, "{},{},{}", point.low_blocks, point.alone_ns, point.with_high_priority_ns)?;
-    }
+    let columns = [
+        Column::data("low_priority_blocks", |point: &&Figure10Point| point.low_blocks.into()),
+        Column::data("alone_ns", |point| point.alone_ns.into()),
+        Column::data("with_high_priority_ns", |point| point.with_high_priority_ns.into()),
+    ];
+    let csv = csv_text(&columns, &points);
     let longer: Vec<String> = points
         .iter()
         .map(|point| {

@@ -10,6 +10,7 @@ use crate::report::chunk_cycle::{Vertex, chunk_cycle};
 use crate::report::task_charts::demand_plot;
 use crate::report::task_gantt::gantt;
 use crate::report::task_run::TaskRunReport;
+use crate::report::{Column, csv_text};
 use crate::tasks::{
     Allocation, Reservation, ReservationTest, Reservations, Task, TaskSet, TaskTime, TaskVerdict, Timing, chunks,
     hyperperiod,
@@ -122,10 +123,15 @@ pub(super) fn figures_3_and_4(name: &'static str) -> Result<Made, Failure> {
     let reservation = Reservations::split(12, 8).single;
     let end = hyperperiod([TAU_1.period, reservation.period]).ok_or("the hyperperiod is short")?;
     let chunks_found = chunks_of_tau_1(reservation, end);
-    let mut csv = "chunk,job,start,end,length,kept\n".to_owned();
-    for &TauChunk { number, job, start, end, is_kept, .. } in &chunks_found {
-        writeln!(csv, "v{number},{job},{start},{end},{},{is_kept}", end - start)?;
-    }
+    let columns = [
+        Column::data("chunk", |chunk: &&TauChunk| format!("v{}", chunk.number).into()),
+        Column::data("job", |chunk| chunk.job.into()),
+        Column::data("start", |chunk| chunk.start.into()),
+        Column::data("end", |chunk| chunk.end.into()),
+        Column::data("length", |chunk| (chunk.end - chunk.start).into()),
+        Column::data("kept", |chunk| chunk.is_kept.into()),
+    ];
+    let csv = csv_text(&columns, &chunks_found);
     let all: Vec<&TauChunk> = chunks_found.iter().collect();
     let kept: Vec<&TauChunk> = chunks_found.iter().filter(|chunk| chunk.is_kept).collect();
     // How a job's C is divided among its chunks is not known; Definition 1 gives all of it to the one that is kept.

@@ -10,6 +10,7 @@ use super::FIGURE_3_10;
 use crate::analysis::equal_times::{HalfNs, finish_times, printed_with_cases, printed_without_cases};
 use crate::analysis::{Comparison, analyse};
 use crate::hosts::simulate;
+use crate::report::{Cell, cells_line};
 use crate::time::Instant;
 
 /// Half nanoseconds as seconds.
@@ -29,9 +30,16 @@ pub(super) fn make(name: &'static str) -> Result<Made, Box<dyn std::error::Error
     let with_cases = printed_with_cases(g_max, block_time, &grids);
     let without_cases = printed_without_cases(g_max, block_time, &grids);
 
-    let mut csv = "kernel,blocks,simulated_ns,algorithm_2_ns,equations_corrected_ns,equations_3_8_to_3_10_ns,\
-                   equations_3_12_to_3_15_ns\n"
-        .to_owned();
+    let names = [
+        "kernel",
+        "blocks",
+        "simulated_ns",
+        "algorithm_2_ns",
+        "equations_corrected_ns",
+        "equations_3_8_to_3_10_ns",
+        "equations_3_12_to_3_15_ns",
+    ];
+    let mut csv = cells_line(names.map(Cell::from));
     let mut table =
         "| kernel | blocks | simulated | Algorithm 2 | equations, corrected | Eq. 3.8 to 3.10 as printed | \
                      Eq. 3.12 to 3.15 as printed |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
@@ -49,8 +57,9 @@ pub(super) fn make(name: &'static str) -> Result<Made, Box<dyn std::error::Error
         agree &= columns[0] == columns[1] && columns[1] == columns[2];
         let cells: Vec<String> = columns.iter().map(|&half| shown(half)).collect();
         let _ = writeln!(table, "| {} | {blocks} | {} |", kernel.launch.title, cells.join(" | "));
-        let cells: Vec<String> = columns.iter().map(|&half| (half as f64 / 2.0).to_string()).collect();
-        let _ = writeln!(csv, "{},{blocks},{}", kernel.launch.title, cells.join(","));
+        let title = kernel.launch.title.to_string();
+        let times = columns.map(|half| Cell::Real(half as f64 / 2.0));
+        csv += &cells_line([title.into(), (*blocks).into()].into_iter().chain(times));
     }
     let verdict = if agree { "agree on all kernels" } else { "differ" };
     let finding = format!(
