@@ -134,8 +134,10 @@ impl Evr {
                 Outcome::new(&set, scheduler.name(), &trace)
             } else {
                 let detail = match self.format {
-                    Format::Json => UsageDetail::SmsOverTime,
-                    Format::Table | Format::Markdown if outcomes.is_empty() => UsageDetail::SmsOverTime,
+                    Format::Json => UsageDetail::ALL_SMS_OVER_TIME,
+                    Format::Table | Format::Markdown if outcomes.is_empty() => {
+                        UsageDetail::SmsOverTime(application_table::rows_shown(self.format.style()))
+                    }
                     Format::Table | Format::Markdown | Format::Csv => UsageDetail::Totals,
                 };
                 let usage = usage_of_applications(&set, scheduler, rules, detail).with_context(context)?;

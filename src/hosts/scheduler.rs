@@ -8,7 +8,7 @@ use super::global_edf::global_edf;
 use super::gpu_evr::{EvrLog, EvrRules, GpuEvr, MAX_SMS};
 use super::plain_streams::plain_streams;
 use super::timegraph::timegraph;
-use super::usage_sums::{UsageDetail, UsageSums};
+use super::usage_sums::{MAX_SM_COUNTS, UsageDetail, UsageSums};
 use crate::applications::{ApplicationSet, Usage};
 use crate::device::Device;
 use crate::gpu::{Gpu, GpuOptions, Observer, RunError, Simulation, SmBack};
@@ -52,6 +52,12 @@ pub enum ScheduleError {
         /// Its SMs.
         sms: u32,
     },
+    /// On how many SMs each application ran over time does not fit.
+    #[error(
+        "the number of SMs of the applications changes more than {MAX_SM_COUNTS} times, too often to be kept, as JSON and \
+         Markdown need it for all of them; take a table or CSV"
+    )]
+    TooManySmCounts,
 }
 
 impl Scheduler {
@@ -133,8 +139,12 @@ pub fn usage_of_applications(
     detail: UsageDetail,
 ) -> Result<Usage, ScheduleError> {
     let sums = UsageSums::new(set.device.sms, set.injections.len(), detail);
-    let gpu = run_observed(set, scheduler, rules, Gpu::observed_by(sums, &set.device, GpuOptions::default()))?;
-    Ok(gpu.into_back_and_observer().1.into_usage())
+    match run_observed(set, scheduler, rules, Gpu::observed_by(sums, &set.device, GpuOptions::default())) {
+        Ok(gpu) => Ok(gpu.into_back_and_observer().1.into_usage()),
+        // There is no trace: what is full are the sums.
+        Err(ScheduleError::Run(RunError::TraceFull(_))) => Err(ScheduleError::TooManySmCounts),
+        Err(error) => Err(error),
+    }
 }
 
 fn run_observed<O: Observer>(

@@ -20,6 +20,8 @@ pub(super) struct UsageSums {
     completed_in_a_row: u32,
     /// Of each injection, the SMs that it has now, where they are counted over time.
     sms_now: Vec<SumOverTime>,
+    /// Numbers of SMs that are kept, over all applications.
+    sm_counts: usize,
     sms: Vec<SmUsage>,
     /// The waves that are told next repeat so often, each time without a pause; how many of them are to be counted,
     /// and how many not, because they are where the first have been.
@@ -34,9 +36,17 @@ const COMPLETED: u32 = u32::MAX;
 pub enum UsageDetail {
     /// One number of each kind for an application.
     Totals,
-    /// Those, and on how many SMs each application ran over time.
-    SmsOverTime,
+    /// Those, and on how many SMs each of the first so many applications ran over time.
+    SmsOverTime(usize),
 }
+
+impl UsageDetail {
+    /// Of all applications.
+    pub const ALL_SMS_OVER_TIME: Self = Self::SmsOverTime(usize::MAX);
+}
+
+/// Changes of the number of SMs that are kept at most, over all applications: about 1 GB.
+pub(super) const MAX_SM_COUNTS: usize = 40_000_000;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
@@ -60,13 +70,17 @@ impl UsageSums {
     /// Nothing has happened to `injections` applications on `sms` SMs.
     pub(super) fn new(sms: u32, injections: usize, detail: UsageDetail) -> Self {
         let applications = vec![ApplicationUsage::default(); injections];
-        let counted = if detail == UsageDetail::SmsOverTime { injections } else { 0 };
+        let counted = match detail {
+            UsageDetail::Totals => 0,
+            UsageDetail::SmsOverTime(first) => first.min(injections),
+        };
         let sms_over_time = vec![Vec::new(); counted];
         Self {
             usage: Usage { end: Instant::ZERO, sms, busy_ns: 0, applications, sms_over_time },
             injections: VecDeque::new(),
             completed_in_a_row: 0,
             sms_now: vec![SumOverTime::default(); counted],
+            sm_counts: 0,
             sms: vec![SmUsage::default(); sms as usize],
             stretch: Stretch::default(),
         }
@@ -107,11 +121,13 @@ impl UsageSums {
         if let Some((sms, counts)) = sums
             && end > until
         {
+            let before = counts.len();
             if until > start {
                 sms.prolong(until, end, 1);
             } else {
                 let Ok(()) = sms.add(start..end, 1, |at, sms| count(counts, at, sms));
             }
+            self.sm_counts += counts.len() - before;
         }
         if let Some(application) = self.usage.applications.get_mut(injection as usize) {
             application.sm_time_ns += u128::from(time.as_ns());
@@ -178,7 +194,7 @@ impl Observer for UsageSums {
         for part in parts.iter().filter(|part| part.blocks > 0) {
             self.add(injection, part.sm, wave.start, end);
         }
-        Ok(())
+        if self.sm_counts > MAX_SM_COUNTS { Err(TraceFull) } else { Ok(()) }
     }
 
     fn stretch(&mut self, stretch: &NewStretch) -> Result<(), TraceFull> {
@@ -195,8 +211,7 @@ impl Observer for UsageSums {
     }
 
     fn clear(&mut self) {
-        let is_counted = !self.usage.sms_over_time.is_empty();
-        let detail = if is_counted { UsageDetail::SmsOverTime } else { UsageDetail::Totals };
+        let detail = UsageDetail::SmsOverTime(self.usage.sms_over_time.len());
         *self = Self::new(self.usage.sms, self.usage.applications.len(), detail);
     }
 }

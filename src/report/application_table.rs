@@ -130,6 +130,12 @@ fn add_ratios(page: &mut Page, points: &[SweepPoint]) {
     page.line(CLAIM);
 }
 
+/// How many applications a table lists at most.
+#[must_use]
+pub fn rows_shown(style: TableStyle) -> usize {
+    Page::new(style).most_rows(MAX_ROWS)
+}
+
 /// The applications under the first scheduler.
 fn add_applications(page: &mut Page, outcomes: &[Outcome]) {
     let Some(outcome) = outcomes.first() else { return };

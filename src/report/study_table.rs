@@ -1,6 +1,5 @@
 //! What a study says, as a table, as comma-separated values, and as JSON.
 
-
 use serde_json::{Map, Value, json};
 
 use super::columns::{Cell, Column, cells_line, csv_text};

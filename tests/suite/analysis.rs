@@ -1,7 +1,6 @@
 //! The analyses against golden values, the simulation, and each other.
 
 use gpusched::analysis::{Departure, Method, analyse, compare, launch_orders};
-use gpusched::device::Device;
 use gpusched::experiments::validation::{Agreement, Family, Judge, Sample, SampleKernel, SampleStream};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
@@ -10,12 +9,9 @@ use gpusched::workload::{BlockTime, KernelId, Placement};
 use proptest::prelude::*;
 
 use crate::campaign::campaign;
+use crate::common::tx2;
 
 const MS: u64 = 1_000_000;
-
-fn tx2() -> Device {
-    Device::builtin("tx2").expect("the file is sound").expect("it is built in")
-}
 
 /// Equal streams, each with kernels of (blocks, threads, ms).
 fn sample(streams: &[&[(u32, u32, u32)]]) -> Sample {

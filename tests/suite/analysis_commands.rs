@@ -1,10 +1,9 @@
 //! `analyze`, `compare`, `orders` and `merged-sm` as their user meets them: exit status, CSV, Ctrl-C.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-use crate::common::{gpusched, stderr};
+use crate::common::{command, directory, gpusched, stderr};
 
 const SECTION_3_5: &str = "scenarios/thesis2019/section-3-5.json";
 
@@ -20,9 +19,7 @@ fn csv(arguments: &[&str]) -> (String, Vec<String>) {
 
 /// Nine blocks of 512 threads and 5 ms: eight at 0, one at 5 ms, so it finishes at 10 ms.
 fn ten_milliseconds(test: &str, stream: &str) -> String {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    fs::create_dir_all(&directory).expect("the build directory can be written");
-    let path = directory.join("scenario.json");
+    let path = directory(test).join("scenario.json");
     let text = format!(
         r#"{{"format": "gpusched-scenario/1", "name": "ten ms",
             "kernels": {{"K": {{"blocks": 9, "threads": 512, "duration": "5 ms"}}}},
@@ -71,7 +68,7 @@ fn check_of_analyze_without_a_deadline_is_refused() {
 fn check_of_compare_is_exit_status_1_if_a_finish_differs() {
     assert_eq!(gpusched(&["compare", SECTION_3_5, "--check"]).status.code(), Some(0));
     // 6 blocks of 512 threads leave 512 free on each SM: merged, one of 1024 fits.
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("check_of_compare.json");
+    let path = directory("check_of_compare").join("scenario.json");
     let text = r#"{"format": "gpusched-scenario/1", "name": "differs",
         "kernels": {"K": {"blocks": 6, "threads": 512, "duration": "5 ms"},
                     "L": {"blocks": 1, "threads": 1024, "duration": "2 ms"}},
@@ -154,7 +151,7 @@ fn ctrl_c_ends_merged_sm_with_what_is_done_so_far_and_exit_status_0() {
     use std::process::Stdio;
 
     let all = (1_u64 << 40).to_string();
-    let child = Command::new(env!("CARGO_BIN_EXE_gpusched"))
+    let child = command()
         .args(["merged-sm", "--samples", &all, "--family", "chains", "--family", "releases", "--format", "csv"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

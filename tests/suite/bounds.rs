@@ -11,14 +11,12 @@ use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::workload::Placement;
 
+use crate::common::tx2;
+
 mod global;
 mod random;
 
 const MS: u64 = 1_000_000;
-
-pub(crate) fn tx2() -> Device {
-    Device::builtin("tx2").expect("the file is sound").expect("it is built in")
-}
 
 /// SMs that a block of 1024 threads takes whole, with 16 priorities.
 pub(crate) fn processors(sms: u32) -> Device {

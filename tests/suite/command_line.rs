@@ -1,11 +1,11 @@
 //! The command as its user meets it: exit status, streams, files.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::common::{directory, gpusched, stderr, stdout};
+use crate::common::{command, directory, document, gpusched, gpusched_with, stderr, stdout};
 
 const TWO_BENCHMARKS: &str = r#"{
   "name": "two", "max_iterations": 2, "max_time": 0, "cuda_device": 0,
@@ -68,16 +68,12 @@ fn standard_output_that_cannot_be_written_is_exit_status_2_and_a_closed_pipe_end
     let directory = directory("full");
     let file = scenario(&directory, TWO_BENCHMARKS);
     if let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") {
-        let status = Command::new(env!("CARGO_BIN_EXE_gpusched"))
-            .args(["simulate", &file])
-            .stdout(full)
-            .stderr(Stdio::null())
-            .status()
-            .expect("the command runs");
+        let status =
+            command().args(["simulate", &file]).stdout(full).stderr(Stdio::null()).status().expect("the command runs");
         assert_eq!(status.code(), Some(2));
     }
     let many = scenario(&directory, &TWO_BENCHMARKS.replace("\"block_count\": 2", "\"block_count\": 100000"));
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gpusched"))
+    let mut child = command()
         .args(["simulate", &many, "--blocks", "--format", "csv"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -93,15 +89,8 @@ fn standard_output_that_cannot_be_written_is_exit_status_2_and_a_closed_pipe_end
 
 #[test]
 fn a_dash_reads_standard_input_and_json_is_one_document() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gpusched"))
-        .args(["simulate", "-", "--format", "json", "--state-at", "1ms", "--blocks"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command runs");
-    child.stdin.take().expect("it is piped").write_all(TWO_BENCHMARKS.as_bytes()).expect("it reads");
-    let output = child.wait_with_output().expect("it ends");
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    let arguments = ["simulate", "-", "--format", "json", "--state-at", "1ms", "--blocks"];
+    let document = document(&gpusched_with(TWO_BENCHMARKS, &arguments));
     assert_eq!(document["kernels"][0]["finish_ns"], 1_500_000);
     // The NULL-stream kernel was launched after the first kernel of the blocking stream, so N1 holds it.
     assert_eq!(document["kernels"][1]["waits_ns"]["N1"], 1_499_500);

@@ -1,20 +1,66 @@
 //! What tests of the command have in common.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+
+use gpusched::device::Device;
+use serde_json::Value;
+
+/// The device of most published results.
+pub(crate) fn tx2() -> Device {
+    Device::builtin("tx2").expect("the file is sound").expect("it is built in")
+}
+
+/// A place of a test's own below the build directory, with nothing there.
+pub(crate) fn absent(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = fs::remove_dir_all(&path);
+    path
+}
 
 /// A directory of a test's own below the build directory, empty at first.
 pub(crate) fn directory(test: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    let _ = fs::remove_dir_all(&path);
+    let path = absent(test);
     fs::create_dir_all(&path).expect("the build directory can be written");
     path
 }
 
+/// The command, not run yet.
+pub(crate) fn command() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_gpusched"))
+}
+
 /// Runs the command.
 pub(crate) fn gpusched(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gpusched")).args(arguments).output().expect("the command runs")
+    command().args(arguments).output().expect("the command runs")
+}
+
+/// Runs the command in a directory.
+pub(crate) fn gpusched_in(directory: &Path, arguments: &[&str]) -> Output {
+    command().current_dir(directory).args(arguments).output().expect("the command runs")
+}
+
+/// Runs the command with something on its standard input, which it may refuse to read.
+pub(crate) fn gpusched_with(input: &str, arguments: &[&str]) -> Output {
+    let piped = || Stdio::piped();
+    let mut child =
+        command().args(arguments).stdin(piped()).stdout(piped()).stderr(piped()).spawn().expect("the command runs");
+    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
+    child.wait_with_output().expect("it ends")
+}
+
+/// The one JSON document that the command prints, which has to succeed.
+pub(crate) fn json(arguments: &[&str]) -> Value {
+    let output = gpusched(arguments);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+    document(&output)
+}
+
+/// The one JSON document that was printed.
+pub(crate) fn document(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
 }
 
 /// What the command said on standard error.

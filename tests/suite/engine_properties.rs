@@ -284,17 +284,8 @@ proptest! {
     ) {
         let scenario = with_placement(scenario, placement);
         let mut disturbed = scenario.clone();
-        disturbed.threads.push(HostThread {
-            label: "idle".into(),
-            release: Duration::ZERO,
-            iterations: Some(200),
-            time_limit: None,
-            period: None,
-            jitter: Duration::ZERO,
-            deadline: None,
-            barrier: None,
-            steps: vec![Step::Sleep(Duration::from_ns(pause))],
-        });
+        let idle = HostThread::once("idle", Duration::ZERO, vec![Step::Sleep(Duration::from_ns(pause))]);
+        disturbed.threads.push(HostThread { iterations: Some(200), ..idle });
         let (plain, disturbed) = (simulate(&scenario)?, simulate(&disturbed)?);
         prop_assert_eq!(plain.trace.operations(), disturbed.trace.operations());
         for id in (0..).map(OperationId).take(plain.trace.operations().len()) {

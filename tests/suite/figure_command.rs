@@ -5,19 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::common;
-use crate::figure::RTSS_2017_FIG_3;
+use crate::figure::rtss_2017_fig_3;
 
 /// A directory of its own for each test, with RTSS 2017, Fig. 3, in it.
 pub(crate) fn directory(test: &str) -> PathBuf {
     let directory = common::directory(test);
-    fs::write(directory.join("fig3.json"), RTSS_2017_FIG_3).expect("it can be written");
+    fs::write(directory.join("fig3.json"), rtss_2017_fig_3()).expect("it can be written");
     directory
 }
 
 fn simulate(directory: &Path, arguments: &[&str]) -> Output {
-    let program = env!("CARGO_BIN_EXE_gpusched");
-    let mut command = Command::new(program);
-    command.current_dir(directory).args(["simulate", "fig3.json"]).args(arguments).output().expect("it starts")
+    common::gpusched_in(directory, &[&["simulate", "fig3.json"], arguments].concat())
 }
 
 fn files(directory: &Path) -> Vec<String> {

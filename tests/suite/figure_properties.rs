@@ -69,17 +69,9 @@ fn scenario(launches: &[Launch], placement: Placement, device: &str) -> Scenario
         };
         let kernel = builder.add_kernel(kernel).expect("it fits");
         let stream = if launch.null_stream { StreamId::NULL } else { stream };
-        builder.add_thread(HostThread {
-            label: name.as_str().into(),
-            release: Duration::from_ns(launch.release_ms * 1_000_000),
-            iterations: Some(launch.iterations),
-            time_limit: None,
-            period: None,
-            jitter: Duration::ZERO,
-            deadline: None,
-            barrier: None,
-            steps: vec![Step::Launch(kernel, stream), Step::SynchronizeStream(stream)],
-        });
+        let steps = vec![Step::Launch(kernel, stream), Step::SynchronizeStream(stream)];
+        let once = HostThread::once(name.as_str(), Duration::from_ns(launch.release_ms * 1_000_000), steps);
+        builder.add_thread(HostThread { iterations: Some(launch.iterations), ..once });
     }
     builder.build()
 }

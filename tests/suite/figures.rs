@@ -6,13 +6,7 @@ use std::path::{Path, PathBuf};
 use gpusched::figures::{FigureKind, File, Made, catalogue, gallery};
 
 use super::picture::assert_as_committed;
-use crate::common::gpusched;
-
-fn directory(test: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    let _ = fs::remove_dir_all(&path);
-    path
-}
+use crate::common::{absent, gpusched};
 
 fn committed(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("output").join(name);
@@ -104,7 +98,7 @@ fn every_file_of_the_catalogue_is_committed_and_shown_in_the_gallery() {
 
 #[test]
 fn one_figure_is_made_alone_and_says_what_was_found() {
-    let out = directory("figures_only");
+    let out = absent("figures_only");
     let folder = out.display().to_string();
     let output = gpusched(&["figures", "--only", "rtss2017-figure-8", "--out", &folder]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -164,7 +158,7 @@ fn an_unknown_figure_is_refused_with_the_names_there_are() {
 
 #[test]
 fn somebody_elses_page_is_not_replaced() {
-    let out = directory("figures_foreign");
+    let out = absent("figures_foreign");
     fs::create_dir_all(&out).expect("it can be made");
     fs::write(out.join("README.md"), "mine").expect("it can be written");
     let output = gpusched(&["figures", "--out", &out.display().to_string()]);

@@ -209,15 +209,11 @@ fn thread(raw: RawThread, index: usize, streams: u32, kernels: u32, copies: u32,
         steps.push(Step::Sleep(ns(2)));
     }
     HostThread {
-        label: format!("T{index}").into(),
-        release: ns(release),
         iterations: (!unlimited).then_some(iterations),
         time_limit: time_limit.map(ns),
         period: period.map(ns),
-        jitter: Duration::ZERO,
-        deadline: None,
         barrier: (barrier && at_barrier).then_some(BarrierId(0)),
-        steps,
+        ..HostThread::once(format!("T{index}"), ns(release), steps)
     }
 }
 

@@ -1,8 +1,6 @@
 //! What `--html` writes: the data in it, and that the file needs nothing else.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
 use gpusched::draw::theme::series_fill;
 use gpusched::hosts::{Run, simulate};
@@ -15,7 +13,7 @@ use gpusched::workload::OperationId;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::common::directory;
+use crate::common::{directory, gpusched_in};
 use crate::generate::{self, Case, Limits};
 use crate::published;
 
@@ -263,10 +261,6 @@ fn a_comparison_holds_both_runs_and_their_finish_times() {
     assert_eq!(data["runs"][0]["queues"], serde_json::json!([]));
 }
 
-fn gpusched(directory: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gpusched")).current_dir(directory).args(arguments).output().expect("it starts")
-}
-
 #[test]
 fn a_page_that_cannot_be_is_refused_before_anything_is_printed() {
     let directory = directory("html-refused");
@@ -281,7 +275,7 @@ fn a_page_that_cannot_be_is_refused_before_anything_is_printed() {
             ("missing/a.html", "missing/a.html"),
             ("folder.html", "it is a directory"),
         ] {
-            let output = gpusched(&directory, &[&command[..], &["--html", file]].concat());
+            let output = gpusched_in(&directory, &[&command[..], &["--html", file]].concat());
             let message = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{message}");
             assert!(message.contains(with), "{message}");
@@ -298,7 +292,7 @@ fn more_than_a_million_blocks_are_not_written_unless_forced() {
         {"filename": "timer_spin.so", "label": "K", "thread_count": 32, "block_count": 1000001, "data_size": 0,
          "additional_info": 1000}]}"#;
     fs::write(directory.join("many.json"), scenario).expect("it can be written");
-    let output = gpusched(&directory, &["simulate", "many.json", "--html", "a.html"]);
+    let output = gpusched_in(&directory, &["simulate", "many.json", "--html", "a.html"]);
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("1000001") && message.contains("--force"), "{message}");

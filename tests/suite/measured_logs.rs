@@ -2,22 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
-use crate::common::gpusched;
+use crate::common::{self, document, gpusched};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/logs");
 
-fn json(output: &Output) -> serde_json::Value {
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
-}
-
 /// A copy of the sound logs in a directory of the test's own, with changes: file, what, by what.
 fn changed(test: &str, changes: &[(&str, &str, &str)]) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("logs-{test}"));
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).expect("the build directory can be written");
+    let directory = common::directory(&format!("logs-{test}"));
     for name in ["scenario.json", "one.json", "two.json"] {
         let mut text = fs::read_to_string(format!("{FOLDER}/two-streams/{name}")).expect("it is there");
         for (_, what, by) in changes.iter().filter(|(file, ..)| *file == name) {
@@ -33,7 +25,7 @@ fn changed(test: &str, changes: &[(&str, &str, &str)]) -> PathBuf {
 fn findings(directory: &Path, options: &[&str]) -> Vec<(String, String, u64)> {
     let folder = directory.display().to_string();
     let output = gpusched(&[&["audit", &folder, "--format", "json"], options].concat());
-    let document = json(&output);
+    let document = document(&output);
     let violations = document["violations"].as_array().expect("a list").clone();
     assert_eq!(output.status.code(), Some(i32::from(!violations.is_empty())));
     let text = |value: &serde_json::Value| value.as_str().expect("text").to_owned();
@@ -109,7 +101,7 @@ fn the_null_stream_orders_kernels_across_logs() {
 fn a_replay_counts_from_the_first_launch_on_both_sides() {
     let output = gpusched(&["replay-log", &format!("{FOLDER}/two-streams"), "--format", "json"]);
     assert_eq!(output.status.code(), Some(0));
-    let document = json(&output);
+    let document = document(&output);
     // By hand: the first launch call returned at 5.000050 s; blocks of 1.010 ms more than one second fill both SMs, so
     // K2, whose copy took 10 ms of the second before, follows them, and K3 follows K2.
     let kernel = |name: &str, measured: i64, simulated: i64| {
@@ -135,14 +127,14 @@ fn blocks_of_different_length_are_replayed_with_their_own_times() {
     let long = ("one.json", "5.000053000,6.000063000,5.000053000,6.000063000", "5.000053,6.000063,5.000053,6.500063");
     let later = ("one.json", "6.000079000]", "6.500079000]");
     let folder = changed("lengths", &[long, later]).display().to_string();
-    let document = json(&gpusched(&["replay-log", &folder, "--logs-alone", "--format", "json"]));
+    let document = document(&gpusched(&["replay-log", &folder, "--logs-alone", "--format", "json"]));
     assert_eq!(document["kernels"][0]["simulated_finish_ns"], 1_500_010_000);
 }
 
 #[test]
 fn defects_are_reported_and_what_is_sound_is_audited() {
     let output = gpusched(&["audit", &format!("{FOLDER}/broken"), "--format", "json"]);
-    let document = json(&output);
+    let document = document(&output);
     assert_eq!(document["checked"]["kernels"], 5);
     assert_eq!(document["dropped"].as_array().map(Vec::len), Some(8));
     assert!(document["notes"].to_string().contains("work conservation was not checked"));
@@ -169,7 +161,7 @@ fn logs_of_several_runs_are_replayed_one_at_a_time() {
     let output = gpusched(&["replay-log", &folders[0], &folders[1]]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("one at a time"));
-    assert_eq!(json(&gpusched(&["audit", &folders[0], &folders[1], "--format", "json"]))["checked"]["kernels"], 8);
+    assert_eq!(document(&gpusched(&["audit", &folders[0], &folders[1], "--format", "json"]))["checked"]["kernels"], 8);
 }
 
 /// The sound logs, with a scenario that does not say how long the first benchmark's blocks run, nor when it ends: that is
@@ -185,7 +177,7 @@ fn block_times_that_a_scenario_lacks_are_taken_from_its_logs() {
         let output = gpusched(&["replay-log", folder, "--format", "json"]);
         let notes = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(notes.contains("streams, copies and host programs are those of"), "{notes}");
-        json(&output)["kernels"].clone()
+        document(&output)["kernels"].clone()
     };
     assert_eq!(replay(&folder.display().to_string()), replay(&format!("{FOLDER}/two-streams")));
     // With its log gone, nothing says how long its blocks run.

@@ -1,14 +1,12 @@
 //! Hosts that answer to what the GPU tells them, and runs without a trace.
 
-use gpusched::device::{BlockShape, Device};
+use gpusched::device::BlockShape;
 use gpusched::gpu::{Finishes, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, Target};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
 use gpusched::workload::{BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
 
-fn tx2() -> Device {
-    Device::builtin("tx2").expect("sound").expect("built in")
-}
+use crate::common::tx2;
 
 fn kernel(blocks: u32, ns: u64) -> Kernel {
     Kernel {

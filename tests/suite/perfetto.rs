@@ -62,12 +62,12 @@ fn arrows_lead_from_the_launch_to_the_first_block() {
         .collect();
     arrows.sort_by_key(|arrow| arrow.2);
     let expected = [
-        ("Stream 1", 0, "K1", 0),
-        ("Stream 1", 0, "K2", 2_000),
-        ("Stream 1", 0, "K3", 3_080),
-        ("Stream 2", 200, "K4", 1_000),
-        ("Stream 3", 400, "K5", 2_000),
-        ("Stream 2", 2_800, "K6", 2_800),
+        ("S1", 0, "K1", 0),
+        ("S1", 0, "K2", 2_000),
+        ("S1", 0, "K3", 3_080),
+        ("CPU 1", 200, "K4", 1_000),
+        ("CPU 1", 400, "K5", 2_000),
+        ("CPU 1", 2_800, "K6", 2_800),
     ];
     assert_eq!(arrows, expected);
     assert!(shown.arrows.iter().all(|(_, to)| to.args["block"] == 0));

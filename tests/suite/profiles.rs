@@ -8,16 +8,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 
-use super::common::{directory, gpusched, stderr};
+use super::common::{directory, gpusched, json, stderr};
 
 const KINETO: &str = "scenarios/profiles/synthetic.json";
 const NVPROF: &str = "scenarios/profiles/synthetic.csv";
-
-fn json(arguments: &[&str]) -> Value {
-    let output = gpusched(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
-    serde_json::from_slice(&output.stdout).expect("one JSON document")
-}
 
 fn gzip(content: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());

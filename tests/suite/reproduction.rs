@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use crate::common::{absent, gpusched_in};
 
 /// A command of a page.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,8 +82,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 fn run_all(long: bool) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("reproduction_{long}"));
-    let _ = fs::remove_dir_all(&folder);
+    let folder = absent(&format!("reproduction_{long}"));
     for name in ["scenarios", "studies", "witnesses"] {
         copy(&root().join(name), &folder.join(name));
     }
@@ -90,11 +90,8 @@ fn run_all(long: bool) {
     assert!(!commands.is_empty());
     let mut wrong = Vec::new();
     for command in commands {
-        let output = Command::new(env!("CARGO_BIN_EXE_gpusched"))
-            .args(&command.arguments)
-            .current_dir(&folder)
-            .output()
-            .expect("the command runs");
+        let arguments: Vec<&str> = command.arguments.iter().map(AsRef::as_ref).collect();
+        let output = gpusched_in(&folder, &arguments);
         if output.status.code() != Some(command.exit) {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             wrong.push(format!("{}: {} for {}: {said}", command.arguments.join(" "), output.status, command.exit));

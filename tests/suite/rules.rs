@@ -1,15 +1,13 @@
 //! The published rules, one by one, on scenarios small enough to check by hand.
 
-use gpusched::device::{BlockShape, Device};
+use gpusched::device::BlockShape;
 use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Rule, Trace};
 use gpusched::workload::{BlockTime, Kernel, OperationId, StreamId, StreamSpec};
 
-fn tx2() -> Device {
-    Device::builtin("tx2").expect("the file is sound").expect("it is built in")
-}
+use crate::common::tx2;
 
 /// One kernel in a stream of its own: (priority or none, release in ms, blocks, threads, block time in ms).
 type Launch = (Option<i32>, u64, u32, u32, u64);
@@ -49,17 +47,7 @@ fn kernel(name: &str, blocks: u32, threads: u32, ms: u64) -> Kernel {
 }
 
 fn thread(release_ms: u64, steps: Vec<Step>) -> HostThread {
-    HostThread {
-        label: "thread".into(),
-        release: Duration::from_ns(release_ms * 1_000_000),
-        iterations: Some(1),
-        time_limit: None,
-        period: None,
-        jitter: Duration::ZERO,
-        deadline: None,
-        barrier: None,
-        steps,
-    }
+    HostThread::once("thread", Duration::from_ns(release_ms * 1_000_000), steps)
 }
 
 fn ms(instant: Option<Instant>) -> u64 {

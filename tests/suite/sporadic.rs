@@ -15,8 +15,9 @@ use response_time_analysis::fixed_priority::fully_nonpreemptive::{TaskUnderAnaly
 use response_time_analysis::time::{Duration as Ticks, Service};
 use response_time_analysis::wcet::Scalar;
 
-use crate::bounds::{processors, scenario, tx2};
+use crate::bounds::{processors, scenario};
 use crate::campaign::campaign;
+use crate::common::tx2;
 
 /// A task: (C, T, priority) with 0 the highest; in ns.
 type Task = (u64, u64, i32);

@@ -35,7 +35,7 @@ fn with_study(test: &str, text: &str) -> (PathBuf, String) {
 
 /// The command, outside any Slurm job that the tests may be run in.
 fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gpusched"));
+    let mut command = common::command();
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SLURM_")) {
         command.env_remove(name);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{directory, gpusched};
+use crate::common::{directory, gpusched, json};
 
 const TABLE_1: &str = r#"{
   "comment": "RTNS 2020, Table 1 and Fig. 2",
@@ -23,12 +23,6 @@ fn file(directory: &Path, text: &str) -> String {
     let path = directory.join("tasks.json");
     fs::write(&path, text).expect("it can be written");
     path.display().to_string()
-}
-
-fn json(arguments: &[&str]) -> Value {
-    let output = gpusched(arguments);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON document")
 }
 
 #[test]

@@ -1,18 +1,16 @@
 //! `gpusched warps` from outside.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use crate::common::directory;
+use crate::common::{self, directory, gpusched};
 
 fn warps(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gpusched")).arg("warps").args(arguments).output().expect("it starts")
+    gpusched(&[&["warps"], arguments].concat())
 }
 
 fn json(arguments: &[&str]) -> serde_json::Value {
-    let output = warps(&[arguments, &["--format", "json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON document")
+    common::json(&[&["warps"], arguments, &["--format", "json"]].concat())
 }
 
 fn refused(arguments: &[&str]) -> String {

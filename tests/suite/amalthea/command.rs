@@ -1,23 +1,14 @@
 //! Models on the command line.
 
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use super::super::published;
 use super::*;
+use crate::common::gpusched_with;
 
 fn gpusched(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gpusched"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command runs");
-    // The command may refuse its arguments before it reads.
-    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
-    child.wait_with_output().expect("it ends")
+    gpusched_with(input, arguments)
 }
 
 fn shipped(name: &str) -> String {

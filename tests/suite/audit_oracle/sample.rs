@@ -62,17 +62,10 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
             }
         }
         steps.push(Step::SynchronizeStream(own));
-        builder.add_thread(HostThread {
-            label: format!("thread {index}").into(),
-            release: if random.random_bool(0.5) { Duration::ZERO } else { time(&mut random, 6) },
-            iterations: Some(random.random_range(1..3)),
-            time_limit: None,
-            period: None,
-            jitter: Duration::ZERO,
-            deadline: None,
-            barrier,
-            steps,
-        });
+        let release = if random.random_bool(0.5) { Duration::ZERO } else { time(&mut random, 6) };
+        let iterations = Some(random.random_range(1..3));
+        let once = HostThread::once(format!("thread {index}"), release, steps);
+        builder.add_thread(HostThread { iterations, barrier, ..once });
     }
     builder.build()
 }

@@ -5,8 +5,9 @@ use gpusched::device::Device;
 use gpusched::scenario::Scenario;
 use proptest::prelude::*;
 
-use super::{judged, scenario, tx2};
+use super::{judged, scenario};
 use crate::campaign::campaign;
+use crate::common::tx2;
 
 /// A stream and its jobs.
 #[derive(Debug, Clone)]

@@ -1,11 +1,13 @@
 //! `gpusched evr` as its user meets it.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
 
+use crate::common::{directory, gpusched};
+
 fn evr(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gpusched")).arg("evr").args(arguments).output().expect("the command runs")
+    gpusched(&[&["evr"], arguments].concat())
 }
 
 fn stdout(output: &Output) -> String {
@@ -44,7 +46,7 @@ fn samples_give_the_same_bytes_on_any_number_of_threads() {
 
 #[test]
 fn the_figure_shows_rows_for_applications_and_sms_and_says_synthetic() {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("evr-figure-1.svg");
+    let path = directory("evr").join("figure-1.svg");
     let _ = std::fs::remove_file(&path);
     stdout(&evr(&["gpu-evr-figure-1", "--scheduler", "gpu-evr", "--figure", &path.display().to_string()]));
     let svg = std::fs::read_to_string(&path).expect("it was written");

@@ -128,7 +128,7 @@ proptest! {
         for scheduler in Scheduler::ALL {
             let trace = run(&set, scheduler, EvrRules::default());
             let rules = EvrRules::default();
-            let usage = usage_of_applications(&set, scheduler, rules, UsageDetail::SmsOverTime).expect("it runs");
+            let usage = usage_of_applications(&set, scheduler, rules, UsageDetail::ALL_SMS_OVER_TIME).expect("it runs");
             prop_assert_eq!(&usage, &Usage::of(&trace, &segments(&trace), set.injections.len()), "{}", scheduler);
             let totals = usage_of_applications(&set, scheduler, rules, UsageDetail::Totals).expect("it runs");
             prop_assert_eq!(&Usage { sms_over_time: Vec::new(), ..usage.clone() }, &totals, "{}", scheduler);

@@ -29,17 +29,8 @@ fn scenario(streams: u32, launches: usize, blocks: u32) -> Scenario {
         let kernel =
             Kernel { name: Arc::clone(&name), title: Arc::clone(&name), blocks, shape, duration, sm_mask: None };
         let kernel = builder.add_kernel(kernel).expect("it fits");
-        builder.add_thread(HostThread {
-            label: name,
-            release: Duration::from_ns(u64::from(index) * 10_000),
-            iterations: Some(1),
-            time_limit: None,
-            period: None,
-            jitter: Duration::ZERO,
-            deadline: None,
-            barrier: None,
-            steps: vec![Step::Launch(kernel, stream); launches],
-        });
+        let release = Duration::from_ns(u64::from(index) * 10_000);
+        builder.add_thread(HostThread::once(name, release, vec![Step::Launch(kernel, stream); launches]));
     }
     builder.build()
 }
