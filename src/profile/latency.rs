@@ -1,6 +1,7 @@
 //! How long a launch takes to reach an idle GPU.
 
 use super::model::GpuProfile;
+use crate::statistics::nearest_rank;
 
 /// The launch latency of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +30,7 @@ impl GpuProfile {
             latest_end = latest_end.max(operation.end_ns());
         }
         latencies.sort_unstable();
-        let latency_ns = *latencies.get(latencies.len() / 4)?;
+        let latency_ns = nearest_rank(&latencies, 25)?;
         Some(LaunchLatency { latency_ns, launches: latencies.len() })
     }
 }
