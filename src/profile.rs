@@ -29,7 +29,7 @@ pub use error::GpuProfileError;
 pub use gpu::GpuProperties;
 pub use import::{Import, ImportedStream};
 pub use import_options::{ImportOptions, Launches};
-pub use latency::LaunchLatency;
+pub use latency::{KernelGap, LaunchLatency};
 pub use model::{
     GpuProfile, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync,
     ProfiledThread, SyncKind,
