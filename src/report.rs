@@ -52,6 +52,7 @@ pub mod warp_charts;
 pub mod warp_schedule;
 mod warps;
 
+pub use crate::experiments::{Responses, responses};
 pub use analysis_columns::{
     analysis_csv, campaign_csv, campaign_markdown, comparison_csv, comparison_markdown, orders_csv, orders_markdown,
 };
@@ -71,7 +72,7 @@ pub use perfetto::{PerfettoRun, perfetto_trace};
 pub use profile_audit::{profile_audit_csv, profile_audit_markdown, profile_audit_table};
 pub use profile_replay::{ProfileReplayDocument, profile_replay_csv, profile_replay_markdown, profile_replay_table};
 pub use response_chart::response_chart;
-pub use responses::{Responses, responses, responses_csv};
+pub use responses::responses_csv;
 pub use rule_log::{Firing, rule_log};
 pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
 pub use simulation_json::SimulationReport;
