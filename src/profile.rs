@@ -31,7 +31,7 @@ pub use gpu::GpuProperties;
 pub use import::{Import, ImportedStream};
 pub use import_options::{ImportOptions, Launches};
 pub use input::{Input, InputError};
-pub use latency::LaunchLatency;
+pub use latency::{KernelGap, LaunchLatency};
 pub use model::{
     GpuProfile, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync,
     ProfiledThread, SyncKind,

@@ -197,10 +197,6 @@ impl RunOptions {
         if let Some(option) = self.model.given() {
             bail!("{option} is for AMALTHEA models, and {} is none", profile.file);
         }
-        if self.launch_latency.is_some() {
-            // The programs made of a profile submit as late as its launches came: it would count twice.
-            bail!("--launch-latency: the launches of {} are late by its own latency already", profile.file);
-        }
         let chosen = ImportOptions { from, to, ..self.profile.options() };
         let mut import = profile.import(&chosen, &self.read_options(false)?)?;
         import.scenario = self.changed(import.scenario)?;
