@@ -53,6 +53,7 @@ pub mod warp_charts;
 pub mod warp_schedule;
 mod warps;
 
+pub use crate::experiments::{Responses, responses};
 pub use analysis_columns::{analysis_csv, campaign_csv, comparison_csv, orders_csv};
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
 pub use blame::{BlameRow, blame_rows, blame_table};
@@ -71,7 +72,7 @@ pub use perfetto::{PerfettoRun, perfetto_trace};
 pub use profile_audit::{profile_audit_csv, profile_audit_table};
 pub use profile_replay::{ProfileReplayDocument, profile_replay_csv, profile_replay_table};
 pub use response_chart::response_chart;
-pub use responses::{Responses, responses, responses_csv};
+pub use responses::responses_csv;
 pub use rule_log::{Firing, rule_log};
 pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
 pub use simulation_json::SimulationReport;

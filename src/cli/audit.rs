@@ -10,6 +10,7 @@ use gpusched::report::{finding_csv, finding_table, profile_audit_csv, profile_au
 
 use super::log_input::LogOptions;
 use super::output::{Format, note};
+use super::what_if_options::WhatIfOptions;
 use super::{Answer, output};
 
 /// Check measured logs, or the order of kernels in a profile, against the published scheduling rules; exit status 1 if
@@ -21,6 +22,8 @@ pub(crate) struct Audit {
     /// Which GPU of a profile [default: the one that runs most kernels]
     #[arg(long, value_name = "N")]
     gpu: Option<u32>,
+    #[command(flatten)]
+    what_if: WhatIfOptions,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -29,7 +32,10 @@ pub(crate) struct Audit {
 impl Audit {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         if let Some(profile) = self.logs.profile()? {
-            return self.of_profile(&profile);
+            return self.of_profile(profile);
+        }
+        if let Some(option) = self.what_if.given() {
+            bail!("{option}: an audit of logs is about what was measured; gpusched replay-log simulates");
         }
         if self.gpu.is_some() {
             bail!("--gpu is for profiles, and these are logs");
@@ -60,7 +66,14 @@ impl Audit {
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })
     }
 
-    fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<Answer> {
+    fn of_profile(&self, mut profile: GpuProfile) -> anyhow::Result<Answer> {
+        if let Some(option) = self.what_if.given_besides_priorities() {
+            bail!(
+                "{option}: an audit is about the recorded order, which that does not change; only priorities, which not \
+                 every profile states, can be given"
+            );
+        }
+        profile.set_priorities(self.what_if.priorities())?;
         let (gpu, choice) = profile.choose_gpu(self.gpu)?;
         let mut notes: Vec<String> = choice.into_iter().collect();
         notes.extend(profile.left_out_notes());
@@ -68,7 +81,7 @@ impl Audit {
             Some(device) => device,
             None => profile.device(gpu)?,
         };
-        let audit = audit_profile(profile, gpu, &device);
+        let audit = audit_profile(&profile, gpu, &device);
         for text in &notes {
             note(text);
         }

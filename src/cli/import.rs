@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::profile::Import as ImportedProfile;
+use gpusched::profile::{Import as ImportedProfile, Input};
 use gpusched::report::{ImportDocument, import_csv, import_table};
 use gpusched::time::Duration;
 
-use super::input::Input;
 use super::output::{Format, note, write_whole};
 use super::run_options::RunOptions;
 use super::{Answer, output};

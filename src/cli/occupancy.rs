@@ -4,10 +4,9 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
-use gpusched::profile::GpuProfile;
+use gpusched::profile::{GpuProfile, Input};
 use gpusched::report::{OccupancyDocument, occupancy_csv, occupancy_table};
 
-use super::input::Input;
 use super::output::{Format, note};
 use super::run_options::RunOptions;
 use super::{Answer, output};

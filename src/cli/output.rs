@@ -8,6 +8,8 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 use gpusched::report::TableStyle;
 
+use super::ending::Temporary;
+
 /// What is printed on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -54,17 +56,12 @@ pub(crate) fn write_whole(
         let mut out = BufWriter::new(file);
         return write(&mut out).and_then(|()| out.flush()).with_context(cannot);
     }
-    let temporary = temporary_beside(path);
-    let result = File::create_new(&temporary).and_then(|file| {
+    let result = Temporary::create(temporary_beside(path)).and_then(|(temporary, file)| {
         let mut out = BufWriter::with_capacity(1 << 16, file);
         write(&mut out)?;
         out.flush()?;
-        fs::rename(&temporary, path)
+        temporary.rename(path)
     });
-    if result.is_err() {
-        // What is left of the failed attempt is of no use, and a second failure adds nothing.
-        let _ = fs::remove_file(&temporary);
-    }
     result.with_context(cannot)
 }
 

@@ -23,6 +23,7 @@ use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
 use super::output::{Format, note, write_whole};
 use super::profile_options::ProfileOptions;
+use super::what_if_options::WhatIfOptions;
 use super::{Answer, output};
 
 /// Simulate a measured run again, and set measured against simulated: logs of the examiner, block by block, or a profile
@@ -33,6 +34,8 @@ pub(crate) struct ReplayLog {
     logs: LogOptions,
     #[command(flatten)]
     profile: ProfileOptions,
+    #[command(flatten)]
+    what_if: WhatIfOptions,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -52,6 +55,9 @@ impl ReplayLog {
         }
         if let Some(option) = self.profile.given() {
             bail!("{option} is for profiles, and these are logs");
+        }
+        if let Some(option) = self.what_if.given() {
+            bail!("{option} is for profiles: logs are replayed as they were taken, so that both can be compared");
         }
         let html = self.html.file()?;
         let mut input = self.logs.read()?;
@@ -99,7 +105,10 @@ impl ReplayLog {
     fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<Answer> {
         let options =
             ReadOptions { device: self.logs.device()?, placement: self.logs.placement(), ..ReadOptions::default() };
-        let import = profile.import(&self.profile.options(), &options)?;
+        let mut import = profile.import(&self.profile.options(), &options)?;
+        if let Some(changes) = self.what_if.changes() {
+            import.scenario = import.scenario.what_if(&changes)?;
+        }
         if self.figure.figure(&import.scenario)?.is_some() || self.html.file()?.is_some() || self.perfetto.is_some() {
             bail!("--figure, --html and --perfetto show replays of logs; gpusched simulate draws a profile's run");
         }

@@ -23,6 +23,8 @@ mod merged_sm;
 mod result_file;
 mod row;
 mod rows;
+mod simulate;
+mod simulate_tally;
 mod slurm;
 mod status;
 mod summary;

@@ -55,6 +55,7 @@ impl Serialize for ImportDocument<'_> {
         map.serialize_entry("streams", &import.streams)?;
         map.serialize_entry("block_times", &import.block_times)?;
         map.serialize_entry("launch_latency_ns", &import.launch_latency.map(|latency| latency.latency_ns))?;
+        map.serialize_entry("kernel_gap_ns", &import.kernel_gap.map(|gap| gap.gap_ns))?;
         map.serialize_entry("notes", &import.scenario.notes)?;
         map.end()
     }
