@@ -29,6 +29,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// Indexes of 32 bits are cast to usize, and lengths to u64: neither loses anything.
+const _: () = assert!(usize::BITS >= u32::BITS && usize::BITS <= u64::BITS);
+
 pub mod analysis;
 pub mod applications;
 pub mod audit;

@@ -42,9 +42,9 @@ struct Cycle {
 #[must_use]
 pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     let too_large = |what: &str| TaskVerdict::Unknown(format!("too large for this test: more than {what}"));
-    let load = tasks.iter().map(|task| task.load());
+    let load = tasks.iter().map(Timing::load);
     if compare_utilization(load, std::iter::once((1, 1))).is_none_or(std::cmp::Ordering::is_gt) {
-        let share = tasks.iter().map(|task| task.utilization()).sum();
+        let share = tasks.iter().map(Timing::utilization).sum();
         return TaskVerdict::No(Rejection::Utilization { share, supplied_share: 1.0 });
     }
     let mut cycles = Vec::with_capacity(tasks.len());

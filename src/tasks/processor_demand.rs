@@ -46,7 +46,7 @@ pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blockin
         Decision::GivenUp(why) => TaskVerdict::Unknown(why.to_owned()),
         Decision::Overload => {
             let ((budget, period), _) = supply.rate_and_delay();
-            let share = tasks.iter().map(|task| task.utilization()).sum();
+            let share = tasks.iter().map(Timing::utilization).sum();
             TaskVerdict::No(Rejection::Utilization { share, supplied_share: budget.as_f64() / period.as_f64() })
         }
         Decision::Fails(found) => {
@@ -76,7 +76,7 @@ pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blockin
 
 fn decide(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking) -> Decision {
     let ((budget, period), _) = supply.rate_and_delay();
-    let load = tasks.iter().map(|task| task.load());
+    let load = tasks.iter().map(Timing::load);
     let is_full = match compare_utilization(load, std::iter::once((u128::from(budget), period.units()))) {
         Some(Ordering::Greater) => return Decision::Overload,
         Some(Ordering::Equal) => true,
@@ -108,7 +108,7 @@ fn bound(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking, is_full: b
     let ((budget, period), delay) = supply.rate_and_delay();
     let crossing = || {
         let rate = scaled(u128::from(budget), period.units());
-        let load = sum(tasks.iter().map(|task| task.load())).high;
+        let load = sum(tasks.iter().map(Timing::load)).high;
         let gap = rate.low.checked_sub(load).filter(|&gap| gap > 0)?;
         let ahead: u128 = tasks
             .iter()

@@ -35,6 +35,9 @@ fn summary(responses: &[u64]) -> String {
 /// How late the scheduler learns of a completion in the second picture, at most: a wave.
 const SYNCHRONIZATION: TaskTime = TaskTime::from_units(1_000_000);
 
+/// A job's number, and its response time with and without the platform \[ns\].
+type JobRow = (usize, (u64, u64));
+
 pub(super) fn figure_9(name: &'static str) -> Result<Made, Failure> {
     let device = tx2()?;
     let (mut files, mut tables) = (Vec::new(), Vec::new());
@@ -45,9 +48,8 @@ pub(super) fn figure_9(name: &'static str) -> Result<Made, Failure> {
         ("-three-sizes", "three sizes", Figure9Set::ThreeSizes, TaskTime::ZERO),
     ] {
         let found = response_times(&device, set, JOBS, synchronization, SEED)?;
-        type Row = (usize, (u64, u64));
         let columns = [
-            Column::data("job", |(job, _): &Row| (*job).into()),
+            Column::data("job", |(job, _): &JobRow| (*job).into()),
             Column::data("with_platform_ns", |(_, (with, _))| (*with).into()),
             Column::data("without_platform_ns", |(_, (_, without))| (*without).into()),
         ];
