@@ -105,8 +105,14 @@ pub(crate) enum Answer {
 
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
-    let Cli { command, limits } = Cli::parse();
-    let result = limits.watch().and_then(|()| run(command));
+    let result = match Cli::try_parse() {
+        Ok(Cli { command, limits }) => limits.watch().and_then(|()| run(command)),
+        // Help and version, which may not find room either, and what is wrong with the arguments.
+        Err(told) => match told.print() {
+            Ok(()) => return told.exit_code().try_into().map_or(ExitCode::from(2), |code: u8| ExitCode::from(code)),
+            Err(error) => Err(error.into()),
+        },
+    };
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
