@@ -23,6 +23,8 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/amalthea_options.rs", SCENARIO),
     ("cli/analyze.rs", &["analyze"]),
     ("cli/audit.rs", &["audit"]),
+    // Every command has its options.
+    ("cli/ending.rs", &["simulate", "evr", "tasks curve", "study run", "warps", "figures"]),
     ("cli/evr.rs", &["evr"]),
     ("cli/figure_options.rs", TIMELINE),
     ("cli/figures.rs", &["figures"]),
@@ -55,6 +57,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("hosts/run_tasks.rs", &["tasks run"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),
+    ("profile/model.rs", PROFILE),
     ("report/application_table.rs", &["evr"]),
     ("report/blame.rs", &["simulate"]),
     ("report/findings.rs", &["audit"]),
