@@ -93,6 +93,15 @@ pub(super) fn read<'a>(
     let file_name = log_name.unwrap_or_else(|| format!("{kind}_{index}.json"));
     reading.log_names.add(log_node.unwrap_or(node), &file_name, reading.builder.options().logs_inside)?;
     let title: Arc<str> = label.as_deref().unwrap_or(&kind).into();
+    let without_effect = match kind.as_str() {
+        "stream_action" => Some("the examiner ignores it there"),
+        "timer_spin_default_stream" => Some("its kernel is on the NULL stream, which has none"),
+        _ => None,
+    };
+    if let Some(why) = without_effect.filter(|_| sm_mask.is_some()) {
+        reading.builder.note(format!("the sm_mask of benchmark {title:?} ({kind}.so) has no effect: {why}"));
+    }
+    let sm_mask = sm_mask.filter(|_| without_effect.is_none());
     let stream = add_stream(reading, mask_node.unwrap_or(node), &title, priority, sm_mask)?;
     let benchmark = Benchmark { node, kind, title: Arc::clone(&title), threads, blocks, info, stream };
     let behaviour = behaviour(&benchmark, reading)?;

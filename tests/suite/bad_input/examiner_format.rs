@@ -1,5 +1,7 @@
 //! Examiner scenarios that are wrong.
 
+use gpusched::device::Device;
+
 use super::*;
 
 #[test]
@@ -283,4 +285,27 @@ fn task_hosts_are_checked_and_nested_to_a_limit() {
 fn ten_thousand_benchmarks_are_read_in_no_time() {
     let many: Vec<String> = (0..10_000).map(|_| benchmark("timer_spin", "")).collect();
     assert_eq!(accepted(&examiner(&many.join(", "))).threads.len(), 10_000);
+}
+
+#[test]
+fn masks_that_have_no_effect_are_noted_and_not_applied() {
+    let actions = r#""additional_info": {"actions": [{"type": "kernel", "parameters": {"duration": 1000}}]}"#;
+    for (kind, fields, masked) in [
+        ("stream_action", actions, false),
+        ("timer_spin_default_stream", r#""additional_info": 1000"#, false),
+        ("timer_spin", r#""additional_info": 1000"#, true),
+    ] {
+        // The first TPC of a Titan V's forty.
+        let text = examiner(&benchmark(kind, &format!(r#"{fields}, "sm_mask": "~0x1""#)));
+        let titan_v = Device::builtin("titan-v").expect("sound");
+        let options = ReadOptions { device: titan_v, ..ReadOptions::default() };
+        let scenario = Scenario::from_json("in.json", &text, &options).expect("it is sound");
+        let notes = scenario.notes.iter().filter(|note| note.contains("has no effect")).count();
+        assert_eq!(
+            (scenario.streams()[1].sm_mask.is_some(), notes == 0),
+            (masked, masked),
+            "{kind}: {:?}",
+            scenario.notes
+        );
+    }
 }
