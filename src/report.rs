@@ -7,6 +7,7 @@ pub mod application_curves;
 pub mod application_gantt;
 pub mod application_table;
 mod blame;
+mod blame_map;
 mod campaign_figure;
 pub mod chunk_cycle;
 mod columns;
@@ -34,6 +35,7 @@ mod response_chart;
 pub mod response_charts;
 mod responses;
 mod rule_log;
+mod rule_look;
 mod runnable_times;
 pub mod scheduler_regions;
 mod simulation_json;
@@ -56,7 +58,8 @@ pub use analysis_columns::{
     analysis_csv, campaign_csv, campaign_markdown, comparison_csv, comparison_markdown, orders_csv, orders_markdown,
 };
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
-pub use blame::{BlameRow, blame_rows, blame_table};
+pub use blame::{BlameRow, BlameTables, blame_table};
+pub use blame_map::{BlameMap, blame_figure, blame_maps};
 pub use campaign_figure::campaign_figure;
 pub(crate) use csv::field as csv_field;
 pub use differences::{Difference, NotComparable, differences};

@@ -29,7 +29,7 @@ mod waits;
 mod wave;
 
 pub use crate::workload::Part;
-pub use blame::{Blame, blame};
+pub use blame::{Blame, blame, blame_for};
 pub use blocks::{BlockRun, RepeatedRun};
 pub use cause::Cause;
 pub use free::{Free, Shortage};

@@ -8,7 +8,7 @@ use super::queue::{Queue, Stay, queue_contents};
 use super::reasons::{Reason, reasons};
 use super::record::Trace;
 use super::rule::Rule;
-use crate::device::Device;
+use crate::device::{BlockDemand, Device};
 use crate::time::Instant;
 use crate::workload::OperationId;
 
@@ -33,14 +33,19 @@ pub struct Blame {
 ///
 /// - In a queue (G2, C1, X1, A2, N1, N2, C2, E2) it is the operation at the head. If that is a memset, record or wait, it is
 ///   whoever holds that.
-/// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it, the one that
-///   began first.
+/// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it and take some of
+///   what the rule is about, the one that began first.
 #[must_use]
 pub fn blame(trace: &Trace, device: &Device) -> Vec<Blame> {
+    blame_for(trace, device, &reasons(trace, device))
+}
+
+/// As [`blame`], where the [`reasons`] of the run are known already.
+#[must_use]
+pub fn blame_for(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Blame> {
     let queues = queue_contents(trace, device).into_iter().map(|contents| (contents.queue, contents.stays)).collect();
     let mut accuser =
         Accuser { trace, device, queues, running: Running::new(trace), parts: Vec::new(), first: Vec::new() };
-    let reasons = reasons(trace, device);
     let mut reasons = reasons.iter().peekable();
     for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
         accuser.first.push(accuser.parts.len());
@@ -68,9 +73,9 @@ impl Accuser<'_> {
     fn divide(&mut self, reason: &Reason, mut time: Range<Instant>) {
         while time.start < time.end {
             let (blocking, until) = match &reason.cause {
-                Some(Cause::Room(_)) => {
-                    self.running.first_at(time.start, |other| self.share_an_sm(reason.operation, other))
-                }
+                Some(Cause::Room(_)) => self.running.first_at(time.start, |other| {
+                    self.takes(other, reason.rule) && self.share_an_sm(reason.operation, other)
+                }),
                 Some(cause) => cause.queue().map_or((None, Instant::MAX), |queue| self.head_at(queue, time.start)),
                 None => (None, Instant::MAX),
             };
@@ -122,6 +127,19 @@ impl Accuser<'_> {
             Some(head) if head.entered <= at => (Some(head.operation), head.left.unwrap_or(Instant::MAX)),
             Some(next) => (None, next.entered),
             None => (None, Instant::MAX),
+        }
+    }
+
+    /// Whether a kernel takes some of what a rule of room is about.
+    fn takes(&self, operation: OperationId, rule: Rule) -> bool {
+        let kernel = self.trace.kernel_of(operation);
+        let Some(demand) = kernel.and_then(|kernel| BlockDemand::new(&kernel.shape, self.device).ok()) else {
+            return false;
+        };
+        match rule {
+            Rule::R3 => demand.shared_memory_bytes > 0,
+            Rule::Registers => demand.registers > 0,
+            _ => true,
         }
     }
 

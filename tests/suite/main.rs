@@ -11,6 +11,7 @@ mod analysis_inputs;
 mod architecture;
 mod audit_oracle;
 mod bad_input;
+mod blame;
 mod bounds;
 mod campaign;
 mod channels;
