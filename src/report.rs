@@ -17,6 +17,7 @@ mod deadlines;
 pub mod device_table;
 mod differences;
 mod examiner_log;
+mod explain;
 mod findings;
 mod html;
 mod import;

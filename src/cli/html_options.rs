@@ -8,8 +8,10 @@ use gpusched::report::HtmlTimeline;
 
 use super::output::write_whole;
 
-/// Blocks above which a browser takes long to open the file.
-const MANY_BLOCKS: u64 = 1_000_000;
+/// Blocks above which those that do the same are one entry of the file.
+const MANY_BLOCKS: u64 = 200_000;
+/// Entries above which a browser takes long to open the file.
+const MANY_ENTRIES: u64 = 5_000_000;
 
 /// Where to.
 #[derive(Debug, Args)]
@@ -37,15 +39,20 @@ impl HtmlOptions {
 }
 
 impl HtmlFile<'_> {
-    /// Writes it, unless it would hold very many blocks and nobody asked for it by `force`.
-    pub(crate) fn write(&self, timeline: &HtmlTimeline<'_>, force: bool) -> anyhow::Result<()> {
-        let blocks = timeline.blocks();
-        if blocks > MANY_BLOCKS && !force {
+    /// Writes it. Of very many blocks those that do the same are merged, unless `force` asks for each; if even then too
+    /// many are left, it is refused.
+    pub(crate) fn write(&self, timeline: HtmlTimeline<'_>, force: bool) -> anyhow::Result<()> {
+        if force || timeline.blocks() <= MANY_BLOCKS {
+            return write_whole(self.0, |out| timeline.write(out));
+        }
+        let entries = timeline.merged_blocks();
+        if entries > MANY_ENTRIES {
             bail!(
-                "--html holds each block one by one, and {blocks} are more than a browser shows well ({MANY_BLOCKS}): \
-                 draw a --figure, or let `gpusched simulate --force` write it"
+                "--html would hold {entries} groups of blocks, more than a browser shows well ({MANY_ENTRIES}): draw a \
+                 --figure, or let `gpusched simulate --force` write it"
             );
         }
+        let timeline = timeline.merged();
         write_whole(self.0, |out| timeline.write(out))
     }
 }

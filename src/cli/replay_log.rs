@@ -145,7 +145,7 @@ fn write_html(result: &Replay, html: &HtmlFile<'_>) -> anyhow::Result<()> {
         HtmlRun { name, summary, blocks_only }
     };
     let (upper, lower) = (run("measured", &measured, true), run("simulated", &result.trace, false));
-    html.write(&HtmlTimeline::comparison(upper, lower, &marks), false)
+    html.write(HtmlTimeline::comparison(upper, lower, &marks), false)
 }
 
 /// The finish of each kernel on both sides; `instant` tells when something was, counted from the first launch.

@@ -69,7 +69,7 @@ pub(crate) struct Simulate {
     /// differs or a job misses its deadline
     #[arg(long)]
     check: bool,
-    /// Write every single block of more than 10 million (--html: 1 million), and replace log files that exist
+    /// Write every single block of more than 10 million (--html: 200 thousand, of which it merges those that do the same), and replace log files that exist
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -119,7 +119,7 @@ impl Simulate {
             figure.write(&summary)?;
         }
         if let Some(html) = html {
-            html.write(&HtmlTimeline::new(summary), self.force)?;
+            html.write(HtmlTimeline::new(summary), self.force)?;
         }
         let in_text = self.blame && self.format == Format::Table;
         let blame = (in_text || self.blame_figure.is_some()).then(|| BlameTables::new(&summary));

@@ -11,7 +11,7 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 
 /// One module, in the order in which its parts need one another.
-const SCRIPTS: [&str; 13] = [
+const SCRIPTS: [&str; 16] = [
     include_str!("script/time.js"),
     include_str!("script/data.js"),
     include_str!("script/state.js"),
@@ -20,8 +20,11 @@ const SCRIPTS: [&str; 13] = [
     include_str!("script/layout.js"),
     include_str!("script/fills.js"),
     include_str!("script/draw.js"),
+    include_str!("script/counts.js"),
+    include_str!("script/lanes.js"),
     include_str!("script/find.js"),
     include_str!("script/panel.js"),
+    include_str!("script/report.js"),
     include_str!("script/app.js"),
     include_str!("script/input.js"),
     include_str!("script/main.js"),
