@@ -66,7 +66,7 @@ pub(crate) use csv::field as csv_field;
 pub use differences::{Difference, NotComparable, differences};
 pub use examiner_log::{ExaminerLog, examiner_logs};
 pub use findings::{finding_csv, finding_markdown, finding_table};
-pub use html::{HtmlRun, HtmlTimeline};
+pub use html::{HtmlRun, HtmlScene, HtmlTimeline, write_html_tour};
 pub use import::{ImportDocument, import_table};
 pub use kernels::kernel_csv;
 pub use occupancy::{OccupancyDocument, occupancy_csv, occupancy_markdown, occupancy_table};

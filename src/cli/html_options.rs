@@ -26,14 +26,20 @@ pub(crate) struct HtmlOptions {
 #[derive(Debug)]
 pub(crate) struct HtmlFile<'a>(&'a Path);
 
+/// Refuses a file whose name does not say that it is a page.
+pub(crate) fn check(option: &str, path: &Path) -> anyhow::Result<()> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if !extension.is_some_and(|extension| ["html", "htm"].contains(&extension.to_ascii_lowercase().as_str())) {
+        bail!("{option}: expected a file that ends in .html, found {}", path.display());
+    }
+    Ok(())
+}
+
 impl HtmlOptions {
     /// The file asked for, if any, after its name is checked.
     pub(crate) fn file(&self) -> anyhow::Result<Option<HtmlFile<'_>>> {
         let Some(path) = self.html.as_deref() else { return Ok(None) };
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        if !extension.is_some_and(|extension| ["html", "htm"].contains(&extension.to_ascii_lowercase().as_str())) {
-            bail!("--html: expected a file that ends in .html, found {}", path.display());
-        }
+        check("--html", path)?;
         Ok(Some(HtmlFile(path)))
     }
 }

@@ -19,12 +19,16 @@ mod palette;
 mod phases;
 mod pictures;
 mod queues;
+mod tour;
 mod waits;
 
 use std::io::{self, Write};
 
+pub use tour::{HtmlScene, write_html_tour};
+
 use super::summary::Summary;
 use crate::report::timeline::FinishMark;
+use crate::time::Instant;
 
 /// What an HTML file shows.
 #[derive(Debug, Clone)]
@@ -32,6 +36,7 @@ pub struct HtmlTimeline<'a> {
     runs: Vec<HtmlRun<'a>>,
     marks: &'a [FinishMark],
     merged: bool,
+    origin: Instant,
 }
 
 /// One run in an HTML file.
@@ -49,13 +54,24 @@ impl<'a> HtmlTimeline<'a> {
     /// One run.
     #[must_use]
     pub fn new(summary: Summary<'a>) -> Self {
-        Self { runs: vec![HtmlRun { name: "simulated", summary, blocks_only: false }], marks: &[], merged: false }
+        Self {
+            runs: vec![HtmlRun { name: "simulated", summary, blocks_only: false }],
+            marks: &[],
+            merged: false,
+            origin: Instant::ZERO,
+        }
     }
 
     /// Two runs on one axis of time, with the finish times of both.
     #[must_use]
     pub fn comparison(upper: HtmlRun<'a>, lower: HtmlRun<'a>, marks: &'a [FinishMark]) -> Self {
-        Self { runs: vec![upper, lower], marks, merged: false }
+        Self { runs: vec![upper, lower], marks, merged: false, origin: Instant::ZERO }
+    }
+
+    /// The same with all instants told as counted from `origin`, as tables beside it do; those before it are negative.
+    #[must_use]
+    pub fn counted_from(self, origin: Instant) -> Self {
+        Self { origin, ..self }
     }
 
     /// Blocks of all its runs.
@@ -89,6 +105,6 @@ impl<'a> HtmlTimeline<'a> {
     /// Whatever `out` refuses.
     pub fn write(&self, out: impl Write) -> io::Result<()> {
         let title = self.runs.first().map_or("", |run| &run.summary.scenario.name);
-        page::write(title, &data::PageData::new(&self.runs, self.marks, !self.merged), out)
+        page::write(title, "", &[data::PageData::new(self)], out)
     }
 }

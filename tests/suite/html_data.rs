@@ -31,7 +31,8 @@ fn page(scenario: &Scenario, run: &Run) -> String {
 fn data(page: &str) -> Value {
     let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").expect("there is data");
     let (data, _) = rest.split_once("</script>").expect("it ends");
-    serde_json::from_str(data).expect("JSON")
+    let mut scenes: Vec<Value> = serde_json::from_str(data).expect("JSON");
+    scenes.remove(0)
 }
 
 fn numbers(list: &Value) -> Vec<u64> {

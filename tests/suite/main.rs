@@ -52,6 +52,7 @@ mod sporadic;
 mod state;
 mod study;
 mod tasks;
+mod tour;
 mod trace_state;
 mod warps;
 mod warps_command;

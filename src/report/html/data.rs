@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::HtmlRun;
 use super::blocks::{self, Groups, SmBlocks};
 use super::instants::{Exact, Instants};
 use super::jobs::{Deadlines, ResponseRow};
@@ -13,6 +12,7 @@ use super::phases::{PhaseColumns, RuleLook};
 use super::pictures::{BlameData, response_figure};
 use super::queues::QueueData;
 use super::waits::Waits;
+use super::{HtmlRun, HtmlTimeline};
 use crate::device::{BlockDemand, Device, KernelOccupancy};
 use crate::report::Summary;
 use crate::report::timeline::{FinishMark, HeightBy};
@@ -27,6 +27,8 @@ pub(super) struct PageData<'a> {
     palette: Palette,
     rules: Vec<RuleLook>,
     finishes: Vec<Finish<'a>>,
+    /// What instants are counted from where they are told.
+    origin_ns: Exact,
 }
 
 /// When the same kernel finished in both runs.
@@ -124,7 +126,9 @@ struct Operations {
 }
 
 impl<'a> PageData<'a> {
-    pub(super) fn new(runs: &[HtmlRun<'a>], marks: &'a [FinishMark], one_by_one: bool) -> Self {
+    pub(super) fn new(timeline: &HtmlTimeline<'a>) -> Self {
+        let HtmlTimeline { runs, marks, merged, origin } = timeline;
+        let one_by_one = !merged;
         let finish = |mark: &'a FinishMark| Finish {
             name: &mark.name,
             upper_ns: Exact(mark.upper.as_ns()),
@@ -135,6 +139,7 @@ impl<'a> PageData<'a> {
             palette: Palette::new(),
             rules: RuleLook::all(),
             finishes: marks.iter().map(finish).collect(),
+            origin_ns: Exact(origin.as_ns()),
         }
     }
 }

@@ -58,6 +58,7 @@ function inkOn(colour) {
 
 class App {
   constructor(data) {
+    clock.origin = BigInt(data.origin_ns);
     this.runs = data.runs;
     this.finishes = data.finishes;
     this.fills = new Fills(data.palette, data.runs);
@@ -133,7 +134,7 @@ class App {
     this.canvas.style.height = `${height}px`;
     this.layout.resize(height - AXIS_HEIGHT, this.stretch);
     document.getElementById("room").style.height = `${Math.max(0, this.layout.height + AXIS_HEIGHT - height)}px`;
-    const left = Math.min(110, Math.max(64, width * 0.12));
+    const left = Math.min(110, Math.max(76, width * 0.12));
     this.view.resize(left, width - left - 10);
     this.invalidate();
   }
@@ -155,7 +156,7 @@ class App {
   setCursor(ns, pinned) {
     this.cursor = { ns, pinned };
     const field = document.getElementById("time");
-    if (document.activeElement !== field) field.value = ns === null ? "" : formatTime(ns);
+    if (document.activeElement !== field) field.value = ns === null ? "" : formatInstant(ns);
     this.invalidate(true);
   }
 

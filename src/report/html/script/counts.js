@@ -2,7 +2,14 @@
 
 const KEYS_OF_FILLS = 128;
 /** Room that is kept from one band to the next. */
-const counted = { area: new Float32Array(0), touched: new Int32Array(0) };
+let counted = new Float32Array(0);
+
+/** All instants as numbers, good enough to count by [ns]. */
+function placesOfInstants(run) {
+  const { count, high, low } = run.instants;
+  run.places ??= Float64Array.from({ length: count }, (_, number) => high[number] * HIGH + low[number]);
+  return run.places;
+}
 
 /** A CSS colour as the bytes of a pixel, mixed with another. */
 function pixelOf(colour, under, share) {
@@ -44,41 +51,31 @@ function drawCounts(painter, row, from, to) {
   const height = Math.max(1, Math.round(row.height * scale));
   const [keys, units] = [fillKeys(app, run), unitsByOperation(app, run)];
   const size = columns * KEYS_OF_FILLS;
-  if (counted.area.length < size) {
-    counted.area = new Float32Array(size);
-    counted.touched = new Int32Array(size);
-  }
-  const { area, touched } = counted;
-  let count = 0;
-  const add = (column, key, amount) => {
-    const place = column * KEYS_OF_FILLS + key;
-    if (area[place] === 0) touched[count++] = place;
-    area[place] += amount;
-  };
-  const { high, low } = run.instants;
+  if (counted.length < size) counted = new Float32Array(size);
+  const area = counted;
+  const isUsed = new Uint8Array(KEYS_OF_FILLS);
+  const places = placesOfInstants(run);
   const perNs = columns / view.span;
-  const base = view.base.high * HIGH + view.base.low;
-  const exact = base < Number.MAX_SAFE_INTEGER;
-  const place = (number) => {
-    const since = exact ? high[number] * HIGH + low[number] - base : run.instants.since(view.base, number);
-    return Math.min(columns, Math.max(0, (since - view.shift) * perNs));
-  };
+  const left = Number(view.start) + view.shift;
   const { operation, start, end, blocks: atOnce } = blocks;
   blocks.between(from, to, (position) => {
     const id = operation[position];
     const taken = units[id] * atOnce[position];
     if (taken === 0) return;
-    const [left, right] = [place(start[position]), place(end[position])];
+    const begin = Math.max(0, (places[start[position]] - left) * perNs);
+    const until = Math.min(columns, (places[end[position]] - left) * perNs);
     const key = keys[id];
-    const first = Math.min(columns - 1, Math.floor(left));
-    const last = Math.min(columns - 1, Math.floor(right));
-    if (first === last) {
-      add(first, key, taken * Math.max(right - left, 1e-6));
+    isUsed[key] = 1;
+    const row = key * columns;
+    const first = Math.min(columns - 1, begin | 0);
+    const last = Math.min(columns - 1, until | 0);
+    if (first >= last) {
+      area[row + first] += taken * Math.max(until - begin, 1e-6);
       return;
     }
-    add(first, key, taken * (first + 1 - left));
-    for (let column = first + 1; column < last; column += 1) add(column, key, taken);
-    if (right > last) add(last, key, taken * (right - last));
+    area[row + first] += taken * (first + 1 - begin);
+    for (let column = first + 1; column < last; column += 1) area[row + column] += taken;
+    area[row + last] += taken * (until - last);
   });
 
   const image = new ImageData(columns, height);
@@ -86,19 +83,19 @@ function drawCounts(painter, row, from, to) {
   pixels.fill(pixelOf(app.colours.band, app.colours.band, 1));
   const colours = app.fills.pixels(app.theme, app.colours.band);
   const perUnit = height / blocks.unitsOf(run, app.resource);
-  const order = touched.subarray(0, count).sort();
-  let [column, filled, drawn] = [-1, 0, 0];
-  for (const at of order) {
-    const own = Math.floor(at / KEYS_OF_FILLS);
-    if (own !== column) [column, filled, drawn] = [own, 0, 0];
-    filled += area[at] * perUnit;
-    area[at] = 0;
-    // However little is taken, it is seen.
-    const top = Math.min(height, Math.max(Math.round(filled), drawn === 0 ? 1 : drawn));
-    const colour = colours[at % KEYS_OF_FILLS];
-    for (let line = drawn; line < top; line += 1) pixels[(height - 1 - line) * columns + column] = colour;
-    drawn = top;
+  const used = [...isUsed.keys()].filter((key) => isUsed[key] === 1);
+  for (let column = 0; column < columns; column += 1) {
+    let [filled, drawn] = [0, 0];
+    for (const key of used) {
+      const amount = area[key * columns + column];
+      if (amount === 0) continue;
+      filled += amount * perUnit;
+      // However little is taken, it is seen.
+      const top = Math.min(height, Math.max(Math.round(filled), drawn === 0 ? 1 : drawn));
+      for (; drawn < top; drawn += 1) pixels[(height - 1 - drawn) * columns + column] = colours[key];
+    }
   }
+  for (const key of used) area.fill(0, key * columns, (key + 1) * columns);
   const y = Math.round((AXIS_HEIGHT - app.scroll() + row.top) * scale);
   context.putImageData(image, Math.round(view.left * scale), y);
 }

@@ -28,8 +28,8 @@ function listenToKeys(app) {
   });
   const time = document.getElementById("time");
   time.addEventListener("input", () => {
-    const ns = parseTime(time.value);
-    const known = ns !== null && ns <= app.view.end;
+    const ns = parseInstant(time.value);
+    const known = ns !== null && ns >= 0n && ns <= app.view.end;
     time.setAttribute("aria-invalid", String(!known && time.value !== ""));
     if (known) app.setCursor(ns, true);
   });

@@ -33,7 +33,7 @@ function showState(app) {
   const sections = app.runs.map((run) => {
     const section = element("section", "", { class: "run" });
     if (app.runs.length > 1) section.append(element("h3", run.name));
-    const lines = [`state at ${formatTime(ns)}`, ...stateLines(run, stateAt(run, ns))];
+    const lines = [`state at ${formatInstant(ns)}`, ...stateLines(run, stateAt(run, ns))];
     section.append(...lines.slice(0, MOST_LINES).map(lineOf));
     section.append(...rest(lines.length - MOST_LINES, "lines"));
     return section;
@@ -116,7 +116,7 @@ function showDifferences(app) {
     const [first, second] = [BigInt(finish.upper_ns), BigInt(finish.lower_ns)];
     const signed = second > first ? `+${formatTime(second - first)}` : `−${formatTime(first - second)}`;
     const row = element("button", "", { type: "button" });
-    row.append(element("strong", finish.name), element("span", `${formatTime(first)} → ${formatTime(second)} (${signed})`));
+    row.append(element("strong", finish.name), element("span", `${formatInstant(first)} → ${formatInstant(second)} (${signed})`));
     row.addEventListener("click", () => app.show(first < second ? first : second, first < second ? second : first));
     return row;
   });
@@ -146,7 +146,7 @@ function hoverLines(found) {
   if (found.kind === "counts") {
     const listed = found.counts.slice(0, 8).map(([title, count]) => `${count} blocks of ${title}`);
     const more = found.counts.length > 8 ? [`and of ${found.counts.length - 8} more kernels`] : [];
-    return [`SM ${found.row.sm}, around ${formatTime(found.from)}`, ...listed, ...more];
+    return [`SM ${found.row.sm}, around ${formatInstant(found.from)}`, ...listed, ...more];
   }
   if (found.kind === "occupancy") return occupancyLines(run, found.at);
   if (found.kind === "waiting" && found.ids.length === 1) {
@@ -169,7 +169,7 @@ function hoverLines(found) {
   }
   if (found.ids.length === 1) return operationText(run, found.ids[0]);
   const titles = found.ids.slice(0, 8).map((id) => run.title(id));
-  const launched = formatTime(run.instants.ns(run.operations.launched[found.ids[0]]));
+  const launched = formatInstant(run.instants.ns(run.operations.launched[found.ids[0]]));
   const more = found.ids.length > 8 ? [`and ${found.ids.length - 8} more`] : [];
   return [`${found.ids.length} operations launched at ${launched}`, ...titles, ...more];
 }

@@ -77,7 +77,7 @@ function operationsOf(app, run) {
   place.append(element("summary", `All operations${app.runs.length > 1 ? `, ${run.name}` : ""}`));
   place.addEventListener("toggle", () => {
     if (place.childElementCount > 1) return;
-    const at = (number) => (number === NONE ? "-" : formatTime(run.instants.ns(number)));
+    const at = (number) => (number === NONE ? "-" : formatInstant(run.instants.ns(number)));
     const { launched, first_start: firstStart, finish } = run.operations;
     const rows = Array.from({ length: shown }, (_, id) => {
       const why = run.phasesOf(id).map((phase) => phaseText(run, id, phase)).join(" ");

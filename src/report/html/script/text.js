@@ -32,7 +32,7 @@ function stateLines(run, state) {
 /** From when to when, and how long. */
 function spanText(run, start, end) {
   const [from, to] = [run.instants.ns(start), run.instants.ns(end)];
-  return `from ${formatTime(from)} to ${formatTime(to)} (${formatTime(to - from)})`;
+  return `from ${formatInstant(from)} to ${formatInstant(to)} (${formatTime(to - from)})`;
 }
 
 /** A stream by its name, which may say that it is one. */
@@ -54,7 +54,7 @@ function waitText(run, id, until) {
     last = to === until ? wait.rule : null;
   }
   const waited = [...sums].map(([rule, time]) => `${formatTime(time)} (${rule})`).join(", ");
-  const lines = [`launched at ${formatTime(launched)} in ${streamText(run.streamOf(id).name)}`, waited ? `waited ${waited}` : "did not wait"];
+  const lines = [`launched at ${formatInstant(launched)} in ${streamText(run.streamOf(id).name)}`, waited ? `waited ${waited}` : "did not wait"];
   if (last && sums.size > 1) lines.push(`last held by ${last}`);
   return lines;
 }
@@ -94,15 +94,15 @@ function occupancyLines(run, ns) {
     const taken = index < 0 ? 0 : Number(amount[index]);
     return `${resource}: ${((100 * taken) / Number(capacity)).toFixed(1)} %${at.length > 0 ? "" : " on average"}`;
   });
-  return [`in use at ${formatTime(ns)}`, ...lines];
+  return [`in use at ${formatInstant(ns)}`, ...lines];
 }
 
 /** A phase of waiting as a sentence, which is in the data but for names and times. */
 function phaseText(run, id, phase) {
   const parts = {
     operation: run.title(id),
-    from: formatTime(run.instants.ns(phase.from)),
-    to: formatTime(run.instants.ns(phase.to)),
+    from: formatInstant(run.instants.ns(phase.from)),
+    to: formatInstant(run.instants.ns(phase.to)),
     blocking: namesText(run, phase.blocking, phase.more),
   };
   return phase.text.replace(/\{(operation|from|to|blocking)\}/g, (_, name) => parts[name]);
