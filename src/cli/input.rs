@@ -1,42 +1,20 @@
 //! Reading input files.
 
-use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
 use gpusched::device::{BUILTIN_NAMES, Device};
-use gpusched::profile::{GpuProfile, ProfileFormat, uncompressed};
+use gpusched::profile::Input;
 
 /// The largest input file that is read into memory \[bytes\].
 const MAX_BYTES: u64 = 1 << 32;
 
-/// What a command that takes a scenario was given, told by its content.
-#[derive(Debug)]
-pub(crate) enum Input {
-    /// A profile of a real application.
-    Profile(GpuProfile),
-    /// Anything else.
-    Text {
-        /// The name by which errors mention it.
-        file: String,
-        /// What it holds.
-        text: String,
-    },
-}
-
-impl Input {
-    /// Reads a file, or standard input for `-`; gzip is decompressed.
-    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
-        let (file, bytes) = read_whole(path)?;
-        let content = uncompressed(&file, Cow::Owned(bytes))?;
-        if ProfileFormat::of(&content).is_some() {
-            return Ok(Self::Profile(GpuProfile::read(&file, &content)?));
-        }
-        let text = as_text(&file, content.into_owned())?;
-        Ok(Self::Text { file, text })
-    }
+/// What a command that takes a scenario was given: a file, or standard input for `-`; gzip is decompressed.
+pub(crate) fn scenario(path: &Path) -> anyhow::Result<Input> {
+    let (file, bytes) = read_whole(path)?;
+    Ok(Input::of(&file, bytes)?)
 }
 
 /// The text of a file, or of standard input for `-`, and the name by which errors mention it.

@@ -8,11 +8,11 @@ use clap::Args;
 use gpusched::experiments::profile_replay::replay_profile;
 use gpusched::experiments::replay::{KernelComparison, Replay, replay};
 use gpusched::profile::GpuProfile;
-use gpusched::report::replay::{ReplayReport, replay_csv, replay_markdown, replay_table};
+use gpusched::report::replay::{ReplayReport, replay_csv, replay_table};
 use gpusched::report::timeline::FinishMark;
 use gpusched::report::{
     HtmlRun, HtmlTimeline, PerfettoRun, ProfileReplayDocument, Summary, perfetto_trace, profile_replay_csv,
-    profile_replay_markdown, profile_replay_table,
+    profile_replay_table,
 };
 use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};
@@ -23,6 +23,7 @@ use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
 use super::output::{Format, note, write_whole};
 use super::profile_options::ProfileOptions;
+use super::what_if_options::WhatIfOptions;
 use super::{Answer, output};
 
 /// Simulate a measured run again, and set measured against simulated: logs of the examiner, block by block, or a profile
@@ -33,6 +34,8 @@ pub(crate) struct ReplayLog {
     logs: LogOptions,
     #[command(flatten)]
     profile: ProfileOptions,
+    #[command(flatten)]
+    what_if: WhatIfOptions,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -52,6 +55,9 @@ impl ReplayLog {
         }
         if let Some(option) = self.profile.given() {
             bail!("{option} is for profiles, and these are logs");
+        }
+        if let Some(option) = self.what_if.given() {
+            bail!("{option} is for profiles: logs are replayed as they were taken, so that both can be compared");
         }
         let html = self.html.file()?;
         let mut input = self.logs.read()?;
@@ -86,8 +92,9 @@ impl ReplayLog {
                 writeln!(out)?;
             }
             Format::Csv => replay_csv(&result, &mut out)?,
-            Format::Markdown => replay_markdown(&result, &mut out)?,
-            Format::Table => write!(out, "{}", replay_table(&result))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", replay_table(&result, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(Answer::Done)
@@ -98,7 +105,10 @@ impl ReplayLog {
     fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<Answer> {
         let options =
             ReadOptions { device: self.logs.device()?, placement: self.logs.placement(), ..ReadOptions::default() };
-        let import = profile.import(&self.profile.options(), &options)?;
+        let mut import = profile.import(&self.profile.options(), &options)?;
+        if let Some(changes) = self.what_if.changes() {
+            import.scenario = import.scenario.what_if(&changes)?;
+        }
         if self.figure.figure(&import.scenario)?.is_some() || self.html.file()?.is_some() || self.perfetto.is_some() {
             bail!("--figure, --html and --perfetto show replays of logs; gpusched simulate draws a profile's run");
         }
@@ -114,8 +124,9 @@ impl ReplayLog {
                 writeln!(out)?;
             }
             Format::Csv => profile_replay_csv(&replay, &mut out)?,
-            Format::Markdown => profile_replay_markdown(&replay, &mut out)?,
-            Format::Table => write!(out, "{}", profile_replay_table(&replay))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", profile_replay_table(&replay, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(Answer::Done)

@@ -62,7 +62,7 @@ impl Files {
     fn study(&self) -> anyhow::Result<Study> {
         let (name, text) = input::read(&self.file)?;
         let folder = self.file.parent().unwrap_or(Path::new(""));
-        Ok(Study::from_json(&name, &text, &|file| std::fs::read_to_string(folder.join(file)))?)
+        Ok(Study::from_json(&name, &text, &|file| std::fs::read(folder.join(file)))?)
     }
 
     fn results(&self) -> anyhow::Result<PathBuf> {
