@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::blame::Standing;
 use super::cause::Cause;
-use super::queue::{Queue, Stay};
+use super::queue::Queue;
 use super::reasons::Reason;
 use super::record::Trace;
 use super::rule::Rule;
@@ -16,6 +16,8 @@ use crate::workload::OperationId;
 
 /// Who stood in the way is named up to so many; the last one, who let go, always is.
 const MOST_NAMED: usize = 3;
+/// Operations that need no engine and wait for one another, through which those who hold the last are looked for.
+const MOST_PASSED: usize = 100;
 
 /// A time in which one rule held an operation, whoever stood in the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,8 +43,14 @@ pub struct Phase {
 #[must_use]
 pub fn phases(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Phase> {
     let standing = Standing::new(trace, device);
-    let mut sweep =
-        Sweep { trace, standing: &standing, phases: Vec::new(), first: Vec::new(), engaged: BTreeMap::new() };
+    let mut sweep = Sweep {
+        trace,
+        standing: &standing,
+        phases: Vec::new(),
+        queues: Vec::new(),
+        first: Vec::new(),
+        engaged: BTreeMap::new(),
+    };
     let mut reasons = reasons.iter().peekable();
     for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
         sweep.first.push(sweep.phases.len());
@@ -60,6 +68,8 @@ struct Sweep<'a> {
     trace: &'a Trace,
     standing: &'a Standing<'a>,
     phases: Vec<Phase>,
+    /// The queue whose head each of them waits for.
+    queues: Vec<Option<Queue>>,
     /// Where the phases of each operation begin.
     first: Vec<usize>,
     /// For each queue, how many of its first entries need an engine.
@@ -70,46 +80,61 @@ impl Sweep<'_> {
     fn add(&mut self, reason: &Reason, time: Range<Instant>) {
         let (blocking, more) = match &reason.cause {
             Some(Cause::Room(_)) => ends_of(holders(self.standing, reason, &time)),
-            Some(cause) => cause.queue().map(|queue| self.heads(queue, &time)).unwrap_or_default(),
+            Some(cause) => cause.queue().map(|queue| self.heads(queue, &time, MOST_PASSED)).unwrap_or_default(),
             None => Default::default(),
         };
+        self.queues.push(reason.cause.as_ref().and_then(Cause::queue));
         let (operation, rule) = (reason.operation, reason.rule);
         self.phases.push(Phase { operation, rule, from: time.start, to: time.end, blocking, more });
     }
 
     /// The heads of a queue in some time, as far as they are named, and how many more there were.
-    fn heads(&mut self, queue: Queue, time: &Range<Instant>) -> (Vec<OperationId>, usize) {
+    fn heads(&mut self, queue: Queue, time: &Range<Instant>, passed: usize) -> (Vec<OperationId>, usize) {
         let (trace, stays) = (self.trace, self.standing.stays(queue));
-        let is_engaged = |stay: &&Stay| {
-            trace.operations().get(stay.operation.0 as usize).is_some_and(|record| !record.kind.is_instant())
+        // Whether one needs an engine, and is at the head for some time.
+        let is_engaged = |place: &usize| {
+            let stay = &stays[*place];
+            let record = trace.operations().get(stay.operation.0 as usize);
+            let before = place.checked_sub(1).and_then(|before| stays[before].left);
+            let since = before.map_or(stay.entered, |left| left.max(stay.entered));
+            record.is_some_and(|record| !record.kind.is_instant()) && stay.left.is_none_or(|left| left > since)
         };
         let range = self.standing.heads_in(queue, time);
-        let heads = &stays[range.clone()];
-        let Some(last) = heads.iter().rev().find(is_engaged) else {
+        let Some(last) = range.clone().rev().find(is_engaged) else {
             // Nobody needs an engine: it is those who hold the last, which was launched before.
-            return heads.last().map(|head| self.held(head.operation, time)).unwrap_or_default();
+            let last = range.last().and_then(|place| stays.get(place));
+            return last.map(|head| self.held(head.operation, time, passed)).unwrap_or_default();
         };
         let engaged = self.engaged.entry(queue).or_insert_with(|| {
             let mut count = 0;
-            let counted = stays.iter().map(|stay| {
-                count += usize::from(is_engaged(&stay));
+            let counted = (0..stays.len()).map(|place| {
+                count += usize::from(is_engaged(&place));
                 count
             });
             std::iter::once(0).chain(counted).collect()
         });
         let count = engaged[range.end] - engaged[range.start];
-        let mut named: Vec<OperationId> =
-            heads.iter().filter(is_engaged).take(MOST_NAMED.min(count) - 1).map(|stay| stay.operation).collect();
-        named.push(last.operation);
+        let first = range.filter(is_engaged).take(MOST_NAMED.min(count) - 1);
+        let named: Vec<OperationId> = first.chain([last]).map(|place| stays[place].operation).collect();
         (named, count.saturating_sub(MOST_NAMED))
     }
 
-    /// Who held an operation in some time.
-    fn held(&self, operation: OperationId, time: &Range<Instant>) -> (Vec<OperationId>, usize) {
+    /// Who held an operation in some time; `passed` is how many more that hold nothing themselves are passed over.
+    fn held(&mut self, operation: OperationId, time: &Range<Instant>, passed: usize) -> (Vec<OperationId>, usize) {
+        let Some(passed) = passed.checked_sub(1) else { return Default::default() };
         let begin = self.first.get(operation.0 as usize).copied().unwrap_or(self.phases.len());
         let end = self.first.get(operation.0 as usize + 1).copied().unwrap_or(self.phases.len());
-        let held = self.phases[begin..end].iter().filter(|phase| phase.from < time.end && phase.to > time.start);
-        ends_of(held.flat_map(|phase| phase.blocking.iter().copied()).collect())
+        let (mut all, mut more) = (Vec::new(), 0);
+        for number in begin..end {
+            let (from, to) = (self.phases[number].from.max(time.start), self.phases[number].to.min(time.end));
+            if let Some(queue) = self.queues[number].filter(|_| from < to) {
+                let (held, others) = self.heads(queue, &(from..to), passed);
+                all.extend(held);
+                more += others;
+            }
+        }
+        let (named, others) = ends_of(all);
+        (named, more + others)
     }
 }
 

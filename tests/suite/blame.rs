@@ -4,8 +4,8 @@ use std::fs;
 
 use gpusched::hosts::simulate;
 use gpusched::report::{BlameTables, Summary, blame_figure, blame_maps};
-use gpusched::time::Duration;
-use gpusched::trace::{Rule, blame};
+use gpusched::time::{Duration, Instant};
+use gpusched::trace::{Rule, blame, phases, reasons};
 use gpusched::workload::OperationId;
 use proptest::prelude::*;
 
@@ -40,6 +40,44 @@ proptest! {
         let svg = drawing.to_svg();
         prop_assert!(svg == blame_figure(&summary, &tables).to_svg(), "the same bytes");
         prop_assert!(waited == Duration::ZERO || svg.contains(&format!("{waited} in all")), "the sum is told");
+    }
+}
+
+/// Joined where the same operation is held by the same rule without a pause.
+fn joined(
+    parts: impl Iterator<Item = (OperationId, Rule, Instant, Instant)>,
+) -> Vec<(OperationId, Rule, Instant, Instant)> {
+    let mut all: Vec<(OperationId, Rule, Instant, Instant)> = Vec::new();
+    for part in parts {
+        match all.last_mut() {
+            Some(last) if (last.0, last.1, last.3) == (part.0, part.1, part.2) => last.3 = part.3,
+            _ => all.push(part),
+        }
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn phases_are_the_waits_that_blame_divides_and_name_who_it_blames(Case(scenario) in generate::scenario(Limits::ALL)) {
+        let trace = simulate(&scenario)?.trace;
+        let device = scenario.device();
+        let (parts, phases) = (blame(&trace, device), phases(&trace, device, &reasons(&trace, device)));
+        let of_parts = joined(parts.iter().map(|part| (part.operation, part.rule, part.from, part.to)));
+        let of_phases = joined(phases.iter().map(|phase| (phase.operation, phase.rule, phase.from, phase.to)));
+        prop_assert_eq!(of_phases, of_parts);
+        for phase in &phases {
+            let within = parts.iter().filter(|part| {
+                part.operation == phase.operation && part.from < phase.to && part.to > phase.from
+            });
+            let blamed: Vec<OperationId> = within.filter_map(|part| part.blocking).collect();
+            prop_assert!(phase.blocking.iter().all(|id| blamed.contains(id)), "{:?} of {:?}", phase, blamed);
+            prop_assert_eq!(phase.blocking.is_empty(), blamed.is_empty(), "{:?}", phase);
+            let passes_on = |id: &OperationId| !trace.operations()[id.0 as usize].kind.is_instant();
+            prop_assert!(phase.blocking.iter().all(passes_on), "{:?}", phase);
+        }
     }
 }
 

@@ -248,7 +248,7 @@ class Painter {
     const arrows = [];
     for (const id of row.ids) {
       if ((isFaded[id] === 1) !== faded) continue;
-      if (row.kind === "stream") {
+      if (row.kind === "stream" && !run.blocks_only) {
         const at = view.x(run.instants, run.operations.launched[id]);
         if (at >= view.left - 6 && at <= right + 6 && Math.floor(at) !== arrowAt) {
           arrowAt = Math.floor(at);
