@@ -2,6 +2,7 @@
 //! once by stream and once by kernel, and beside each row its time divided by rule.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use super::blame::{BlameRow, BlameTables};
 use super::rule_look::{rule_colour, rule_meaning};
@@ -193,7 +194,8 @@ impl Picture<'_, '_> {
         let time = sum(times.values());
         let mut tooltip = format!("{}\nwaited for {}\n{time} in all", self.whole_name(cell.0), self.whole_name(cell.1));
         for (rule, time) in times {
-            tooltip += &format!("\n{time} ({rule}: {})", rule_meaning(*rule));
+            // Writing to a string cannot fail.
+            let _ = write!(tooltip, "\n{time} ({rule}: {})", rule_meaning(*rule));
         }
         let most = times.iter().max_by_key(|(_, time)| **time).map(|(rule, _)| *rule);
         let rule = most.map_or_else(String::new, |rule| format!("{rule}{}", if times.len() > 1 { " +" } else { "" }));
@@ -280,7 +282,7 @@ mod tests {
         let row = |number: usize| BlameRow {
             waiting: format!("W{number}"),
             blocking: (number > 0).then(|| format!("B{number}")),
-            rule: if number % 2 == 0 { Rule::G2 } else { Rule::X1 },
+            rule: if number.is_multiple_of(2) { Rule::G2 } else { Rule::X1 },
             wait_ns: Duration::from_ns(number as u64 + 1),
         };
         let rows: Vec<BlameRow> = (0..40).map(row).collect();

@@ -227,11 +227,8 @@ fn tables_below_the_figure_tell_what_the_command_tells() {
             expected.map(|row| serde_json::json!([row["waiting"], row["blocking"], row["rule"]])).collect();
         assert_eq!(rows, Value::from(expected), "{key}");
     }
-    assert_eq!(
-        number(&browser, "return document.querySelectorAll('#report .picture svg').length"),
-        2.0,
-        "blame, responses"
-    );
+    let pictures = "return document.querySelectorAll('#report .picture svg').length";
+    assert_eq!(browser.run(pictures), 2, "who made whom wait, and responses");
     // On paper there are no buttons, and the figure is light and whole.
     browser.look(SIZES[0], true);
     browser.paper(true);
