@@ -34,6 +34,7 @@ mod search_options;
 mod simulate;
 mod study;
 mod tasks;
+mod tour;
 mod warps;
 mod what_if_options;
 
@@ -86,6 +87,8 @@ enum Command {
     Figures(figures::Figures),
     /// Repeat a command over millions of random samples, on one machine or many
     Study(Box<study::StudyArguments>),
+    /// Write a tour of five scenes as a page for the browser, from one kernel to why a kernel waits
+    Tour(tour::Tour),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
     /// Print the JSON Schema of an input file
@@ -143,6 +146,7 @@ fn run(command: Command) -> anyhow::Result<Answer> {
         Command::Evr(command) => command.run(),
         Command::Figures(command) => command.run(),
         Command::Study(command) => command.run(),
+        Command::Tour(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),

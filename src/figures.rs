@@ -20,6 +20,7 @@ mod rtss2017;
 mod thesis2019;
 mod thesis2019_cost;
 mod timeline;
+mod tour;
 mod waters2019;
 
 pub use catalogue::catalogue;
@@ -28,3 +29,4 @@ pub use figure::{Figure, FigureKind, TIME_LIMIT};
 pub use gallery::{GALLERY_MARK, gallery};
 pub use made::{File, Made};
 pub use paper::Paper;
+pub use tour::write_tour;

@@ -86,7 +86,7 @@ fn draw(
     }
     if let Some(html) = html {
         let run = |name, summary| HtmlRun { name, summary, blocks_only: false };
-        html.write(&HtmlTimeline::comparison(run("simulated", upper), run("analysed", lower), &marks), false)?;
+        html.write(HtmlTimeline::comparison(run("simulated", upper), run("analysed", lower), &marks), false)?;
     }
     Ok(())
 }

@@ -8,8 +8,10 @@ use gpusched::report::HtmlTimeline;
 
 use super::output::write_whole;
 
-/// Blocks above which a browser takes long to open the file.
-const MANY_BLOCKS: u64 = 1_000_000;
+/// Blocks above which those that do the same are one entry of the file.
+const MANY_BLOCKS: u64 = 200_000;
+/// Entries above which a browser takes long to open the file.
+const MANY_ENTRIES: u64 = 5_000_000;
 
 /// Where to.
 #[derive(Debug, Args)]
@@ -24,28 +26,39 @@ pub(crate) struct HtmlOptions {
 #[derive(Debug)]
 pub(crate) struct HtmlFile<'a>(&'a Path);
 
+/// Refuses a file whose name does not say that it is a page.
+pub(crate) fn check(option: &str, path: &Path) -> anyhow::Result<()> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if !extension.is_some_and(|extension| ["html", "htm"].contains(&extension.to_ascii_lowercase().as_str())) {
+        bail!("{option}: expected a file that ends in .html, found {}", path.display());
+    }
+    Ok(())
+}
+
 impl HtmlOptions {
     /// The file asked for, if any, after its name is checked.
     pub(crate) fn file(&self) -> anyhow::Result<Option<HtmlFile<'_>>> {
         let Some(path) = self.html.as_deref() else { return Ok(None) };
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        if !extension.is_some_and(|extension| ["html", "htm"].contains(&extension.to_ascii_lowercase().as_str())) {
-            bail!("--html: expected a file that ends in .html, found {}", path.display());
-        }
+        check("--html", path)?;
         Ok(Some(HtmlFile(path)))
     }
 }
 
 impl HtmlFile<'_> {
-    /// Writes it, unless it would hold very many blocks and nobody asked for it by `force`.
-    pub(crate) fn write(&self, timeline: &HtmlTimeline<'_>, force: bool) -> anyhow::Result<()> {
-        let blocks = timeline.blocks();
-        if blocks > MANY_BLOCKS && !force {
+    /// Writes it. Of very many blocks those that do the same are merged, unless `force` asks for each; if even then too
+    /// many are left, it is refused.
+    pub(crate) fn write(&self, timeline: HtmlTimeline<'_>, force: bool) -> anyhow::Result<()> {
+        if force || timeline.blocks() <= MANY_BLOCKS {
+            return write_whole(self.0, |out| timeline.write(out));
+        }
+        let entries = timeline.merged_blocks();
+        if entries > MANY_ENTRIES {
             bail!(
-                "--html holds each block one by one, and {blocks} are more than a browser shows well ({MANY_BLOCKS}): \
-                 draw a --figure, or let `gpusched simulate --force` write it"
+                "--html would hold {entries} groups of blocks, more than a browser shows well ({MANY_ENTRIES}): draw a \
+                 --figure, or let `gpusched simulate --force` write it"
             );
         }
+        let timeline = timeline.merged();
         write_whole(self.0, |out| timeline.write(out))
     }
 }

@@ -145,7 +145,7 @@ fn draw(result: &Replay, figure: &Figure<'_>) -> anyhow::Result<()> {
     figure.write_comparison(&summary(&upper, &measured), &summary(&lower, &simulated), &marks)
 }
 
-/// Writes what was measured above what was simulated, on the clock of the simulation.
+/// Writes what was measured above what was simulated; times count from the first launch, as in the tables.
 fn write_html(result: &Replay, html: &HtmlFile<'_>) -> anyhow::Result<()> {
     let measured = result.measured_trace()?;
     let launch = result.first_launch();
@@ -156,7 +156,7 @@ fn write_html(result: &Replay, html: &HtmlFile<'_>) -> anyhow::Result<()> {
         HtmlRun { name, summary, blocks_only }
     };
     let (upper, lower) = (run("measured", &measured, true), run("simulated", &result.trace, false));
-    html.write(&HtmlTimeline::comparison(upper, lower, &marks), false)
+    html.write(HtmlTimeline::comparison(upper, lower, &marks).counted_from(launch), false)
 }
 
 /// The finish of each kernel on both sides; `instant` tells when something was, counted from the first launch.

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use gpusched::draw::FigureFormat;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{
-    Difference, HtmlTimeline, NotComparable, PerfettoRun, SimulationReport, State, Summary, blame_table, examiner_logs,
-    kernel_csv, kernel_table, perfetto_trace, rule_table, state_text,
+    BlameTables, Difference, HtmlTimeline, NotComparable, PerfettoRun, SimulationReport, State, Summary, blame_figure,
+    blame_table, examiner_logs, kernel_csv, kernel_table, perfetto_trace, rule_table, state_text,
 };
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
@@ -19,7 +20,7 @@ use super::output::{Format, note, write_together, write_whole};
 use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
-use super::{Answer, output};
+use super::{Answer, output, picture};
 
 /// Blocks above which listing each of them must be asked for twice.
 const MANY_BLOCKS: u64 = 10_000_000;
@@ -57,6 +58,10 @@ pub(crate) struct Simulate {
     /// (table and JSON)
     #[arg(long)]
     blame: bool,
+    /// Draw who made whom wait: a map with a row for each stream or kernel that waited and a column for each that stood
+    /// in the way, and the time of each row by rule
+    #[arg(long, value_name = "FILE")]
+    blame_figure: Option<PathBuf>,
     /// List every block (JSON and CSV)
     #[arg(long)]
     blocks: bool,
@@ -64,7 +69,7 @@ pub(crate) struct Simulate {
     /// differs or a job misses its deadline
     #[arg(long)]
     check: bool,
-    /// Write every single block of more than 10 million (--html: 1 million), and replace log files that exist
+    /// Write every single block of more than 10 million (--html: 200 thousand, of which it merges those that do the same), and replace log files that exist
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -101,6 +106,7 @@ impl Simulate {
         }
         let figure = self.figure.figure(&scenario)?;
         let html = self.html.file()?;
+        self.blame_figure.as_deref().map(FigureFormat::of).transpose().context("--blame-figure")?;
         let responses = self.responses.as_deref().map(ResponsesFile::new).transpose()?;
         let runnable_times = self.runnable_times.table()?;
         let run = simulate(&scenario)?;
@@ -113,7 +119,12 @@ impl Simulate {
             figure.write(&summary)?;
         }
         if let Some(html) = html {
-            html.write(&HtmlTimeline::new(summary), self.force)?;
+            html.write(HtmlTimeline::new(summary), self.force)?;
+        }
+        let in_text = self.blame && self.format == Format::Table;
+        let blame = (in_text || self.blame_figure.is_some()).then(|| BlameTables::new(&summary));
+        if let Some((path, tables)) = self.blame_figure.as_ref().zip(blame.as_ref()) {
+            picture::write(path, &blame_figure(&summary, tables))?;
         }
         if let Some(table) = runnable_times {
             table.write(&summary, None)?;
@@ -130,7 +141,7 @@ impl Simulate {
         }
         // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
         let differences = self.check.then(|| differences(&scenario, &run)).transpose()?;
-        self.print(&summary)?;
+        self.print(&summary, blame.filter(|_| in_text).as_ref())?;
         let Some(differences) = differences else { return Ok(Answer::Done) };
         let as_expected = check(&scenario, &differences);
         Ok(if summary.jobs().misses() > 0 { Answer::No } else { as_expected })
@@ -162,7 +173,7 @@ impl Simulate {
         write_together(&logs, |log| directory.join(log.file_name()), |log, out| log.write(out))
     }
 
-    fn print(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
+    fn print(&self, summary: &Summary<'_>, blame: Option<&BlameTables>) -> anyhow::Result<()> {
         let mut out = output::stdout();
         let states: Vec<Instant> = self.state_at.iter().map(|&at| Instant::ZERO + at).collect();
         match self.format {
@@ -177,8 +188,8 @@ impl Simulate {
                 if self.rules {
                     write!(out, "\n{}", rule_table(summary))?;
                 }
-                if self.blame {
-                    write!(out, "\n{}", blame_table(summary))?;
+                if let Some(tables) = blame {
+                    write!(out, "\n{}", blame_table(tables))?;
                 }
                 for &at in &states {
                     write!(out, "\n{}", state_text(&State::at(summary, at)))?;

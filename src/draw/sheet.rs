@@ -108,6 +108,20 @@ impl Sheet {
         font::truncated(text, Theme::PAPER.text_size, false, room)
     }
 
+    /// As [`Self::fitted`], but shortened in the middle: names often differ at their ends.
+    pub(crate) fn fitted_in_middle(text: &str, room: Length) -> String {
+        if Self::text_width(text) <= room {
+            return text.to_owned();
+        }
+        let characters: Vec<char> = text.chars().collect();
+        let shortened = |kept: usize| {
+            let (head, tail) = (kept.div_ceil(2), characters.len() - kept / 2);
+            characters[..head].iter().chain(&['…']).chain(&characters[tail..]).collect::<String>()
+        };
+        let fitting = (1..characters.len()).rev().map(shortened).find(|short| Self::text_width(short) <= room);
+        fitting.unwrap_or_default()
+    }
+
     /// How many ticks an axis of this width has room for.
     pub(crate) fn ticks_on(width: Length) -> u64 {
         u64::try_from(width / TICK_DISTANCE).unwrap_or(2).max(2)

@@ -1,4 +1,4 @@
-//! Who made whom wait, summed over all launches of a kernel.
+//! Who made whom wait, summed over all launches of a kernel, or over streams.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,15 +8,15 @@ use super::columns::{self, Column};
 use super::state::title;
 use super::summary::Summary;
 use crate::time::Duration;
-use crate::trace::{Rule, blame};
+use crate::trace::{Blame, Rule, blame};
 use crate::workload::OperationId;
 
 /// How long something made something else wait under one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlameRow {
-    /// The kernel or copy that waited, from its launch until its first block was assigned.
+    /// The kernel, copy or stream that waited, from launches until first blocks were assigned.
     pub waiting: String,
-    /// The kernel or copy that stood in the way; `None`: none did.
+    /// The kernel, copy or stream that stood in the way; `None`: none did.
     pub blocking: Option<String>,
     /// The rule.
     pub rule: Rule,
@@ -24,15 +24,48 @@ pub struct BlameRow {
     pub wait_ns: Duration,
 }
 
-/// All of a run, the longest first. What kernels and copies waited is all there; memsets, records and waits are passed
-/// over, and who holds them stands in their place.
-#[must_use]
-pub fn blame_rows(summary: &Summary<'_>) -> Vec<BlameRow> {
+/// All of a run, once by kernels and copies and once by streams, the longest first. What kernels and copies waited is
+/// all there, so both add up to the same; memsets, records and waits are passed over, and who holds them stands in
+/// their place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlameTables {
+    /// By kernel and copy.
+    pub kernels: Vec<BlameRow>,
+    /// By stream.
+    pub streams: Vec<BlameRow>,
+}
+
+impl BlameTables {
+    /// Of a simulated run.
+    #[must_use]
+    pub fn new(summary: &Summary<'_>) -> Self {
+        Self::of(summary, &blame(summary.trace, summary.scenario.device()))
+    }
+
+    /// Sums up what is known already of who made what wait.
+    #[must_use]
+    pub fn of(summary: &Summary<'_>, parts: &[Blame]) -> Self {
+        let stream = |id: OperationId| {
+            let record = summary.trace.operations().get(id.0 as usize);
+            let stream = record.and_then(|record| summary.trace.streams().get(record.stream.0 as usize));
+            stream.map_or_else(String::new, |stream| stream.name.to_string())
+        };
+        Self { kernels: rows(summary, parts, |id| title(summary, id)), streams: rows(summary, parts, stream) }
+    }
+
+    /// What waited in all.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.streams.iter().fold(Duration::ZERO, |sum, row| sum.saturating_add(row.wait_ns))
+    }
+}
+
+fn rows(summary: &Summary<'_>, parts: &[Blame], name: impl Fn(OperationId) -> String) -> Vec<BlameRow> {
     let records = summary.trace.operations();
     let waits = |id: OperationId| records.get(id.0 as usize).is_some_and(|record| !record.kind.is_instant());
     let mut sums: BTreeMap<(String, Option<String>, Rule), Duration> = BTreeMap::new();
-    for part in blame(summary.trace, summary.scenario.device()).into_iter().filter(|part| waits(part.operation)) {
-        let key = (title(summary, part.operation), part.blocking.map(|id| title(summary, id)), part.rule);
+    for part in parts.iter().filter(|part| waits(part.operation)) {
+        let key = (name(part.operation), part.blocking.map(&name), part.rule);
         let sum = sums.entry(key).or_default();
         *sum = sum.saturating_add(part.to.since(part.from));
     }
@@ -44,9 +77,13 @@ pub fn blame_rows(summary: &Summary<'_>) -> Vec<BlameRow> {
 
 /// Their columns.
 pub(super) fn blame_columns() -> [Column<BlameRow>; 4] {
+    columns_of("waiting", "blocking")
+}
+
+fn columns_of(waiting: &'static str, blocking: &'static str) -> [Column<BlameRow>; 4] {
     [
-        Column::new("waiting", "waiting", |row: &BlameRow| row.waiting.as_str().into()).left(),
-        Column::new("blocking", "blocking", |row: &BlameRow| row.blocking.as_deref().into()).left(),
+        Column::new("waiting", waiting, |row: &BlameRow| row.waiting.as_str().into()).left(),
+        Column::new("blocking", blocking, |row: &BlameRow| row.blocking.as_deref().into()).left(),
         Column::new("rule", "rule", |row: &BlameRow| row.rule.name().into()).left(),
         Column::new("wait_ns", "waited", |row| row.wait_ns.into()),
     ]
@@ -55,13 +92,22 @@ pub(super) fn blame_columns() -> [Column<BlameRow>; 4] {
 /// Rows that a table shows at most.
 const MAX_ROWS: usize = 40;
 
-/// Who made whom wait, as a table.
+/// Who made whom wait, as tables: by stream, if there is more than one, and by kernel.
 #[must_use]
-pub fn blame_table(summary: &Summary<'_>) -> String {
-    let rows = blame_rows(summary);
-    let mut text = columns::table(&blame_columns(), rows.iter().take(MAX_ROWS).cloned()).trim_fmt() + "\n";
+pub fn blame_table(tables: &BlameTables) -> String {
+    let mut text = String::new();
+    if tables.streams.iter().any(|row| row.blocking.as_ref().is_some_and(|blocking| *blocking != row.waiting)) {
+        add_rows(&columns_of("waiting stream", "blocking stream"), &tables.streams, &mut text);
+        text.push('\n');
+    }
+    add_rows(&blame_columns(), &tables.kernels, &mut text);
+    text
+}
+
+fn add_rows(columns: &[Column<BlameRow>], rows: &[BlameRow], text: &mut String) {
+    text.push_str(&columns::table(columns, rows.iter().take(MAX_ROWS).cloned()).trim_fmt());
+    text.push('\n');
     if let Some(rest) = rows.len().checked_sub(MAX_ROWS).filter(|rest| *rest > 0) {
         let _ = writeln!(text, " ... and {rest} more; --format json lists all of them");
     }
-    text
 }

@@ -12,21 +12,31 @@ mod data;
 mod escape;
 mod instants;
 mod jobs;
+mod lanes;
+mod occupancy;
 mod page;
 mod palette;
+mod phases;
+mod pictures;
 mod queues;
+mod tour;
 mod waits;
 
 use std::io::{self, Write};
 
+pub use tour::{HtmlScene, write_html_tour};
+
 use super::summary::Summary;
 use crate::report::timeline::FinishMark;
+use crate::time::Instant;
 
 /// What an HTML file shows.
 #[derive(Debug, Clone)]
 pub struct HtmlTimeline<'a> {
     runs: Vec<HtmlRun<'a>>,
     marks: &'a [FinishMark],
+    merged: bool,
+    origin: Instant,
 }
 
 /// One run in an HTML file.
@@ -44,28 +54,57 @@ impl<'a> HtmlTimeline<'a> {
     /// One run.
     #[must_use]
     pub fn new(summary: Summary<'a>) -> Self {
-        Self { runs: vec![HtmlRun { name: "simulated", summary, blocks_only: false }], marks: &[] }
+        Self {
+            runs: vec![HtmlRun { name: "simulated", summary, blocks_only: false }],
+            marks: &[],
+            merged: false,
+            origin: Instant::ZERO,
+        }
     }
 
     /// Two runs on one axis of time, with the finish times of both.
     #[must_use]
     pub fn comparison(upper: HtmlRun<'a>, lower: HtmlRun<'a>, marks: &'a [FinishMark]) -> Self {
-        Self { runs: vec![upper, lower], marks }
+        Self { runs: vec![upper, lower], marks, merged: false, origin: Instant::ZERO }
     }
 
-    /// Blocks that the file holds one by one, of all its runs.
+    /// The same with all instants told as counted from `origin`, as tables beside it do; those before it are negative.
+    #[must_use]
+    pub fn counted_from(self, origin: Instant) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// Blocks of all its runs.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         let launches = self.runs.iter().flat_map(|run| run.summary.launches());
         launches.map(|(_, _, kernel)| u64::from(kernel.blocks)).sum()
     }
 
-    /// Writes the file, the same bytes each time. Memory grows with the number of [blocks](Self::blocks).
+    /// The same with blocks of one launch that do the same, at one time or following one another without a pause, as
+    /// one entry each.
+    #[must_use]
+    pub fn merged(self) -> Self {
+        Self { merged: true, ..self }
+    }
+
+    /// Entries that a [merged](Self::merged) file has for blocks.
+    #[must_use]
+    pub fn merged_blocks(&self) -> u64 {
+        let runs = |run: &HtmlRun<'_>| {
+            let trace = run.summary.trace;
+            run.summary.launches().map(|(id, ..)| trace.repeated_runs(id).count() as u64).sum::<u64>()
+        };
+        self.runs.iter().map(runs).sum()
+    }
+
+    /// Writes the file, the same bytes each time. Memory grows with the number of [blocks](Self::blocks), or of
+    /// [merged ones](Self::merged_blocks).
     ///
     /// # Errors
     /// Whatever `out` refuses.
     pub fn write(&self, out: impl Write) -> io::Result<()> {
         let title = self.runs.first().map_or("", |run| &run.summary.scenario.name);
-        page::write(title, &data::PageData::new(&self.runs, self.marks), out)
+        page::write(title, "", &[data::PageData::new(self)], out)
     }
 }

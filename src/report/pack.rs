@@ -40,6 +40,21 @@ pub(crate) fn packed(capacity: u32, needs: &[Need]) -> Vec<Vec<Range<u32>>> {
     places
 }
 
+/// What is needed at one time at most.
+pub(crate) fn most_at_once(needs: &[Need]) -> u32 {
+    let (mut taken, mut most) = (0_u64, 0_u64);
+    let mut ends: BinaryHeap<Reverse<(Instant, u32)>> = BinaryHeap::new();
+    for (units, time) in needs.iter().filter(|(_, time)| !time.is_empty()) {
+        while ends.peek().is_some_and(|Reverse((end, _))| *end <= time.start) {
+            taken -= ends.pop().map_or(0, |Reverse((_, gone))| u64::from(gone));
+        }
+        taken += u64::from(*units);
+        ends.push(Reverse((time.end, *units)));
+        most = most.max(taken);
+    }
+    u32::try_from(most).unwrap_or(u32::MAX)
+}
+
 /// The end of those that overlap in time with `first`, directly or by way of others.
 fn end_of_cluster(needs: &[Need], first: usize) -> usize {
     let mut latest = needs[first].1.end;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use super::blame::{blame_columns, blame_rows};
+use super::blame::{BlameTables, blame_columns};
 use super::columns::{Column, Objects, entries};
 use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, kernel_columns};
 use super::responses::response_columns;
@@ -23,7 +23,7 @@ pub struct SimulationReport<'a> {
     pub blocks: bool,
     /// Whether to list which rule acted when (`rules`).
     pub rules: bool,
-    /// Whether to list who made whom wait (`blame`).
+    /// Whether to list who made whom wait (`blame`, `blame_by_stream`).
     pub blame: bool,
     /// Instants whose state is asked for.
     pub states: &'a [Instant],
@@ -65,8 +65,10 @@ impl Serialize for SimulationReport<'_> {
             map.serialize_entry("rules", &rule_log(&self.summary))?;
         }
         if self.blame {
-            let rows = blame_rows(&self.summary);
-            map.serialize_entry("blame", &Objects::new(&blame_columns(), || rows.iter().cloned()))?;
+            let tables = BlameTables::new(&self.summary);
+            let columns = blame_columns();
+            map.serialize_entry("blame", &Objects::new(&columns, || tables.kernels.iter().cloned()))?;
+            map.serialize_entry("blame_by_stream", &Objects::new(&columns, || tables.streams.iter().cloned()))?;
         }
         map.serialize_entry("notes", &self.summary.notes())?;
         map.end()

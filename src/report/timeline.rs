@@ -29,6 +29,7 @@ mod tooltip;
 use std::ops::Range;
 
 pub use comparison::{FinishMark, comparison};
+pub(crate) use copies::bytes;
 pub use error::TimelineError;
 pub use options::{HeightBy, TimelineOptions};
 

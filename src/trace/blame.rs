@@ -8,7 +8,7 @@ use super::queue::{Queue, Stay, queue_contents};
 use super::reasons::{Reason, reasons};
 use super::record::Trace;
 use super::rule::Rule;
-use crate::device::Device;
+use crate::device::{BlockDemand, Device};
 use crate::time::Instant;
 use crate::workload::OperationId;
 
@@ -33,14 +33,17 @@ pub struct Blame {
 ///
 /// - In a queue (G2, C1, X1, A2, N1, N2, C2, E2) it is the operation at the head. If that is a memset, record or wait, it is
 ///   whoever holds that.
-/// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it, the one that
-///   began first.
+/// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it and take some of
+///   what the rule is about, the one that began first.
 #[must_use]
 pub fn blame(trace: &Trace, device: &Device) -> Vec<Blame> {
-    let queues = queue_contents(trace, device).into_iter().map(|contents| (contents.queue, contents.stays)).collect();
-    let mut accuser =
-        Accuser { trace, device, queues, running: Running::new(trace), parts: Vec::new(), first: Vec::new() };
-    let reasons = reasons(trace, device);
+    blame_for(trace, device, &reasons(trace, device))
+}
+
+/// As [`blame`], where the [`reasons`] of the run are known already.
+#[must_use]
+pub fn blame_for(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Blame> {
+    let mut accuser = Accuser { standing: Standing::new(trace, device), parts: Vec::new(), first: Vec::new() };
     let mut reasons = reasons.iter().peekable();
     for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
         accuser.first.push(accuser.parts.len());
@@ -54,10 +57,7 @@ pub fn blame(trace: &Trace, device: &Device) -> Vec<Blame> {
 }
 
 struct Accuser<'a> {
-    trace: &'a Trace,
-    device: &'a Device,
-    queues: BTreeMap<Queue, Vec<Stay>>,
-    running: Running,
+    standing: Standing<'a>,
     parts: Vec<Blame>,
     /// Where the parts of each operation begin.
     first: Vec<usize>,
@@ -68,10 +68,10 @@ impl Accuser<'_> {
     fn divide(&mut self, reason: &Reason, mut time: Range<Instant>) {
         while time.start < time.end {
             let (blocking, until) = match &reason.cause {
-                Some(Cause::Room(_)) => {
-                    self.running.first_at(time.start, |other| self.share_an_sm(reason.operation, other))
+                Some(Cause::Room(_)) => self.standing.holder_at(reason.operation, reason.rule, time.start),
+                Some(cause) => {
+                    cause.queue().map_or((None, Instant::MAX), |queue| self.standing.head_at(queue, time.start))
                 }
-                Some(cause) => cause.queue().map_or((None, Instant::MAX), |queue| self.head_at(queue, time.start)),
                 None => (None, Instant::MAX),
             };
             let until = until.min(time.end);
@@ -83,7 +83,7 @@ impl Accuser<'_> {
     /// Adds one part, or where `blocking` needs no engine, those that hold it meanwhile.
     fn add(&mut self, reason: &Reason, time: Range<Instant>, blocking: Option<OperationId>) {
         let &Reason { operation, rule, .. } = reason;
-        let records = self.trace.operations();
+        let records = self.standing.trace.operations();
         let passes_on = blocking.filter(|id| records.get(id.0 as usize).is_some_and(|record| record.kind.is_instant()));
         // What stands in the way was launched before, so its parts are known.
         let held = passes_on.and_then(|id| Some(*self.first.get(id.0 as usize)?..*self.first.get(id.0 as usize + 1)?));
@@ -112,16 +112,64 @@ impl Accuser<'_> {
             _ => self.parts.push(part),
         }
     }
+}
+
+/// Who is at the head of which queue and on the GPU, and when.
+pub(super) struct Standing<'a> {
+    trace: &'a Trace,
+    device: &'a Device,
+    queues: BTreeMap<Queue, Vec<Stay>>,
+    running: Running,
+}
+
+impl<'a> Standing<'a> {
+    pub(super) fn new(trace: &'a Trace, device: &'a Device) -> Self {
+        let contents = queue_contents(trace, device).into_iter();
+        let queues = contents.map(|contents| (contents.queue, contents.stays)).collect();
+        Self { trace, device, queues, running: Running::new(trace) }
+    }
+
+    /// Who is in a queue over time, in order of entry.
+    pub(super) fn stays(&self, queue: Queue) -> &[Stay] {
+        self.queues.get(&queue).map_or(&[][..], Vec::as_slice)
+    }
+
+    /// Which of them are at the head in some time, one after another.
+    pub(super) fn heads_in(&self, queue: Queue, time: &Range<Instant>) -> Range<usize> {
+        let stays = self.stays(queue);
+        let first = stays.partition_point(|stay| stay.left.is_some_and(|left| left <= time.start));
+        let after = stays.partition_point(|stay| stay.left.is_some_and(|left| left < time.end)) + 1;
+        let after = after.min(stays.len()).min(stays.partition_point(|stay| stay.entered < time.end));
+        first.min(after)..after
+    }
+
+    /// The kernel that is blamed for that `operation` has no room at `at`, and until when it is.
+    pub(super) fn holder_at(&self, operation: OperationId, rule: Rule, at: Instant) -> (Option<OperationId>, Instant) {
+        self.running.first_at(at, |other| self.takes(other, rule) && self.share_an_sm(operation, other))
+    }
 
     /// Who is at the head of a queue after all events of `at`, and until when.
     fn head_at(&self, queue: Queue, at: Instant) -> (Option<OperationId>, Instant) {
-        let stays = self.queues.get(&queue).map_or(&[][..], Vec::as_slice);
+        let stays = self.stays(queue);
         // First in, first out: they leave in their order.
         let gone = stays.partition_point(|stay| stay.left.is_some_and(|left| left <= at));
         match stays.get(gone) {
             Some(head) if head.entered <= at => (Some(head.operation), head.left.unwrap_or(Instant::MAX)),
             Some(next) => (None, next.entered),
             None => (None, Instant::MAX),
+        }
+    }
+
+    /// Whether a kernel takes some of what a rule of room is about.
+    fn takes(&self, operation: OperationId, rule: Rule) -> bool {
+        let kernel = self.trace.kernel_of(operation);
+        let Some(demand) = kernel.and_then(|kernel| BlockDemand::new(&kernel.shape, self.device).ok()) else {
+            return false;
+        };
+        match rule {
+            Rule::R3 => demand.shared_memory_bytes > 0,
+            Rule::Registers => demand.registers > 0,
+            _ => true,
         }
     }
 

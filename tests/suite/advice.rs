@@ -40,6 +40,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/run_options.rs", SCENARIO),
     ("cli/runnable_times_option.rs", &["simulate", "analyze", "compare"]),
     ("cli/simulate.rs", &["simulate"]),
+    ("cli/tour.rs", &["tour"]),
     ("cli/study.rs", &["study run", "study status", "study merge", "study plot", "study submit"]),
     ("cli/study/merge.rs", &["study merge"]),
     ("cli/study/run.rs", &["study run"]),
@@ -54,6 +55,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     // Those of Slurm.
     ("experiments/study/slurm.rs", &[]),
     ("figures/", &["figures"]),
+    ("figures/tour.rs", &["simulate"]),
     ("hosts/run_tasks.rs", &["tasks run"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),

@@ -3,6 +3,7 @@
 //! are left in `target/tmp/html`.
 
 mod driver;
+mod explains;
 mod many_blocks;
 mod state;
 

@@ -1,6 +1,7 @@
 //! What `--html` writes: the data in it, and that the file needs nothing else.
 
 use std::fs;
+use std::ops::Range;
 
 use gpusched::draw::theme::series_fill;
 use gpusched::hosts::{Run, simulate};
@@ -28,7 +29,8 @@ fn page(scenario: &Scenario, run: &Run) -> String {
 fn data(page: &str) -> Value {
     let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").expect("there is data");
     let (data, _) = rest.split_once("</script>").expect("it ends");
-    serde_json::from_str(data).expect("JSON")
+    let mut scenes: Vec<Value> = serde_json::from_str(data).expect("JSON");
+    scenes.remove(0)
 }
 
 fn numbers(list: &Value) -> Vec<u64> {
@@ -52,19 +54,25 @@ fn instants(run: &Value) -> Vec<Instant> {
 fn blocks(run: &Value) -> Vec<(u64, Block)> {
     let instants = instants(run);
     let mut blocks = Vec::new();
+    let groups = groups(run);
     for (sm, columns) in (0..).zip(run["sms"].as_array().expect("a list")) {
-        let column = |name: &str| numbers(&columns[name]);
-        let mut start = 0;
-        let (steps, lengths) = (column("start"), column("length"));
-        for (position, (operation, index)) in column("operation").into_iter().zip(column("index")).enumerate() {
-            start += usize::try_from(steps[position]).expect("it fits");
-            let end = start + usize::try_from(lengths[position]).expect("it fits");
+        for (group, index) in summed(&columns["group"]).into_iter().zip(numbers(&columns["index"])) {
+            let (operation, time) = &groups[usize::try_from(group).expect("it is one")];
             let index = u32::try_from(index).expect("it fits");
-            blocks.push((operation, Block { index, sm, start: instants[start], end: instants[end] }));
+            blocks.push((*operation, Block { index, sm, start: instants[time.start], end: instants[time.end] }));
         }
     }
     blocks.sort_by_key(|(operation, block)| (*operation, block.index));
     blocks
+}
+
+/// The launch of each group of blocks, and the numbers of the instants from and to which it runs.
+fn groups(run: &Value) -> Vec<(u64, Range<usize>)> {
+    let groups = &run["groups"];
+    let starts = summed(&groups["start"]).into_iter().map(|start| usize::try_from(start).expect("a number"));
+    let lengths = numbers(&groups["length"]).into_iter().map(|length| usize::try_from(length).expect("a number"));
+    let times = starts.zip(lengths).map(|(start, length)| start..start + length);
+    numbers(&groups["operation"]).into_iter().zip(times).collect()
 }
 
 /// Numbers that are written as steps.
@@ -184,13 +192,13 @@ proptest! {
         let data = data(&page(&scenario, &run));
         let written = &data["runs"][0];
         let warps = written["device"]["warps"].as_u64().expect("a number");
+        let groups = groups(written);
         for columns in written["sms"].as_array().expect("a list") {
             let column = |name: &str| numbers(&columns[name]);
-            let (mut start, mut drawn) = (0, Vec::new());
+            let mut drawn = Vec::new();
             let split = columns["split"].as_array().expect("a list");
-            for (position, operation) in (0..).zip(column("operation")) {
-                start += column("start")[position];
-                let end = start + column("length")[position];
+            for (position, group) in summed(&columns["group"]).into_iter().enumerate() {
+                let (operation, time) = groups[usize::try_from(group).expect("it is one")].clone();
                 let kernel = &written["operations"]["what"][usize::try_from(operation).expect("it fits")];
                 let kernel = usize::try_from(kernel.as_u64().expect("a number")).expect("it fits");
                 let takes = written["kernels"][kernel]["demand"][0].as_u64().expect("it fits the device");
@@ -201,7 +209,7 @@ proptest! {
                     |entry| entry[1].as_array().expect("a list").iter().map(numbers).collect(),
                 );
                 prop_assert_eq!(parts.iter().map(|part| part[1] - part[0]).sum::<u64>(), takes);
-                drawn.extend(parts.into_iter().map(|part| (start..end, part[0]..part[1])));
+                drawn.extend(parts.into_iter().map(|part| (time.clone(), part[0]..part[1])));
             }
             for (index, (time, part)) in drawn.iter().enumerate() {
                 prop_assert!(part.end <= warps);
@@ -286,15 +294,23 @@ fn a_page_that_cannot_be_is_refused_before_anything_is_printed() {
 }
 
 #[test]
-fn more_than_a_million_blocks_are_not_written_unless_forced() {
+fn of_more_than_200_000_blocks_those_that_do_the_same_are_merged_unless_forced() {
     let directory = directory("html-many");
     let scenario = r#"{"name": "many", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": [
         {"filename": "timer_spin.so", "label": "K", "thread_count": 32, "block_count": 1000001, "data_size": 0,
          "additional_info": 1000}]}"#;
     fs::write(directory.join("many.json"), scenario).expect("it can be written");
     let output = gpusched_in(&directory, &["simulate", "many.json", "--html", "a.html"]);
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(message.contains("1000001") && message.contains("--force"), "{message}");
-    assert!(output.stdout.is_empty() && !directory.join("a.html").exists());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = fs::read_to_string(directory.join("a.html")).expect("it is written");
+    assert!(page.len() < 300_000, "{} bytes", page.len());
+    let run = &data(&page)["runs"][0];
+    assert_eq!(run["merged"], true);
+    let times = numbers(&run["groups"]["times"]);
+    let mut blocks = 0;
+    for sm in run["sms"].as_array().expect("a list") {
+        let groups = summed(&sm["group"]).into_iter().map(|group| times[usize::try_from(group).expect("it is one")]);
+        blocks += groups.zip(numbers(&sm["blocks"])).map(|(times, blocks)| times * blocks).sum::<u64>();
+    }
+    assert_eq!(blocks, 1_000_001, "none is left out");
 }

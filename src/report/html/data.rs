@@ -2,18 +2,22 @@
 
 use serde::Serialize;
 
-use super::HtmlRun;
-use super::blocks::{self, SmBlocks};
+use super::blocks::{self, Groups, SmBlocks};
 use super::instants::{Exact, Instants};
 use super::jobs::{Deadlines, ResponseRow};
+use super::lanes::{LaneColumns, lanes};
+use super::occupancy::{OccupancyCurve, occupancy};
 use super::palette::Palette;
+use super::phases::{PhaseColumns, RuleLook};
+use super::pictures::{BlameData, response_figure};
 use super::queues::QueueData;
 use super::waits::Waits;
-use crate::device::{BlockDemand, Device};
+use super::{HtmlRun, HtmlTimeline};
+use crate::device::{BlockDemand, Device, KernelOccupancy};
 use crate::report::Summary;
-use crate::report::timeline::FinishMark;
+use crate::report::timeline::{FinishMark, HeightBy};
 use crate::time::Instant;
-use crate::trace::{OperationRecord, Queue, QueueContents, Reason, queue_contents, reasons};
+use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, phases, queue_contents, reasons};
 use crate::workload::{Copy, Kernel, OperationKind};
 
 /// Everything.
@@ -21,7 +25,10 @@ use crate::workload::{Copy, Kernel, OperationKind};
 pub(super) struct PageData<'a> {
     runs: Vec<RunData<'a>>,
     palette: Palette,
+    rules: Vec<RuleLook>,
     finishes: Vec<Finish<'a>>,
+    /// What instants are counted from where they are told.
+    origin_ns: Exact,
 }
 
 /// When the same kernel finished in both runs.
@@ -38,6 +45,8 @@ struct RunData<'a> {
     scenario: &'a str,
     placement: &'static str,
     blocks_only: bool,
+    /// Whether blocks that do the same are one entry.
+    merged: bool,
     notes: Vec<String>,
     device: DeviceData<'a>,
     threads: Vec<&'a str>,
@@ -52,8 +61,14 @@ struct RunData<'a> {
     operations: Operations,
     deadlines: Deadlines,
     responses: Vec<ResponseRow<'a>>,
+    response_figure: Option<String>,
     queues: Vec<QueueData<'a>>,
+    lanes: Vec<LaneColumns>,
     waits: Waits,
+    phases: PhaseColumns,
+    blame: Option<BlameData>,
+    occupancy: Vec<OccupancyCurve>,
+    groups: Groups,
     sms: Vec<SmBlocks>,
 }
 
@@ -83,6 +98,9 @@ struct KernelData<'a> {
     threads: u32,
     /// Warps, shared memory \[bytes\] and registers that one block takes.
     demand: Option<(u32, u32, u32)>,
+    /// Blocks that one SM holds at once, what keeps it from holding more, and how often all SMs are filled, when the
+    /// kernel runs alone.
+    alone: (u32, &'static str, u32),
 }
 
 #[derive(Debug, Serialize)]
@@ -108,28 +126,33 @@ struct Operations {
 }
 
 impl<'a> PageData<'a> {
-    pub(super) fn new(runs: &[HtmlRun<'a>], marks: &'a [FinishMark]) -> Self {
+    pub(super) fn new(timeline: &HtmlTimeline<'a>) -> Self {
+        let HtmlTimeline { runs, marks, merged, origin } = timeline;
+        let one_by_one = !merged;
         let finish = |mark: &'a FinishMark| Finish {
             name: &mark.name,
             upper_ns: Exact(mark.upper.as_ns()),
             lower_ns: Exact(mark.lower.as_ns()),
         };
         Self {
-            runs: runs.iter().map(RunData::new).collect(),
+            runs: runs.iter().map(|run| RunData::new(run, one_by_one)).collect(),
             palette: Palette::new(),
+            rules: RuleLook::all(),
             finishes: marks.iter().map(finish).collect(),
+            origin_ns: Exact(origin.as_ns()),
         }
     }
 }
 
 impl<'a> RunData<'a> {
-    fn new(run: &HtmlRun<'a>) -> Self {
+    fn new(run: &HtmlRun<'a>, one_by_one: bool) -> Self {
         let Summary { scenario, trace, .. } = run.summary;
         let device = scenario.device();
         // Of a measured run neither queues nor waits are known.
         let (queues, reasons): (Vec<QueueContents>, Vec<Reason>) =
             if run.blocks_only { Default::default() } else { (queue_contents(trace, device), reasons(trace, device)) };
-        let by_sm = blocks::by_sm(&run.summary);
+        let by_sm = blocks::by_sm(&run.summary, one_by_one);
+        let phases: Vec<Phase> = phases(trace, device, &reasons);
 
         let mut known = vec![Instant::ZERO, trace.end()];
         known.extend(trace.operations().iter().flat_map(instants_of));
@@ -139,6 +162,11 @@ impl<'a> RunData<'a> {
         known.extend(by_sm.iter().flatten().flat_map(|block| [block.time.start, block.time.end]));
         let instants = Instants::new(known);
         let operations = Operations::new(trace.operations(), &instants);
+        let taken = |resource: &HeightBy| by_sm.iter().flatten().any(|blocks| blocks.units(*resource, device) > 0);
+        let mut resources = vec![HeightBy::SharedMemory, HeightBy::Registers];
+        resources.retain(taken);
+        let groups = Groups::new(&by_sm, &instants);
+        let sm = |blocks: &Vec<_>| SmBlocks::new(blocks, one_by_one, &resources, device, &groups);
         let names: Vec<Queue> = queues.iter().map(|contents| contents.queue).collect();
 
         Self {
@@ -146,6 +174,7 @@ impl<'a> RunData<'a> {
             scenario: &scenario.name,
             placement: scenario.placement.name(),
             blocks_only: run.blocks_only,
+            merged: !one_by_one,
             notes: run.summary.notes(),
             device: DeviceData::new(device),
             threads: scenario.threads.iter().map(|thread| &*thread.label).collect(),
@@ -156,10 +185,16 @@ impl<'a> RunData<'a> {
             end: instants.number(trace.end()),
             queues: queues.iter().map(|contents| QueueData::new(contents, trace.streams(), &instants)).collect(),
             waits: Waits::new(&reasons, &names, &operations.launched, &instants),
+            phases: PhaseColumns::new(&run.summary, &phases, &operations.launched, &instants),
+            blame: if run.blocks_only { None } else { BlameData::new(&run.summary, &reasons, &phases) },
+            lanes: lanes(&queues, trace.end(), &instants),
+            occupancy: occupancy(&by_sm, device, trace.end(), &instants),
             operations,
             deadlines: Deadlines::new(&run.summary),
             responses: ResponseRow::rows(&run.summary),
-            sms: by_sm.iter().map(|blocks| SmBlocks::new(blocks, device.warps_per_sm(), &instants)).collect(),
+            response_figure: response_figure(&run.summary),
+            sms: by_sm.iter().map(sm).collect(),
+            groups,
             instants,
         }
     }
@@ -188,7 +223,9 @@ impl<'a> DeviceData<'a> {
 impl<'a> KernelData<'a> {
     fn new(kernel: &'a Kernel, device: &Device) -> Self {
         let demand = BlockDemand::new(&kernel.shape, device).ok();
+        let alone = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
         Self {
+            alone: (alone.resident_blocks_per_sm, alone.limited_by.name(), alone.waves),
             title: &kernel.title,
             name: &kernel.name,
             blocks: kernel.blocks,

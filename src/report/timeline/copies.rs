@@ -89,7 +89,7 @@ pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
 }
 
 /// A size with at most one decimal, rounded down, in the largest unit of which it holds one.
-pub(super) fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     let units: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let Some((unit, name)) = units.into_iter().find(|(unit, _)| bytes >= *unit) else { return format!("{bytes} B") };
     let tenths = u128::from(bytes) * 10 / u128::from(unit);

@@ -7,6 +7,7 @@ use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of, st
 use super::{Label, LabelStyle, QueueEntry, QueueRow, copies};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, font};
+use crate::report::rule_look::rule_meaning;
 use crate::time::Instant;
 use crate::trace::{Place, Queue, Rule, queue_contents};
 use crate::workload::{OperationId, OperationKind};
@@ -203,22 +204,22 @@ const fn needed(rule: Rule) -> &'static str {
 pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec<Label>, Length) {
     let entries = || rows.iter().flat_map(|row| &row.entries);
     let rules: BTreeSet<Rule> = entries().filter_map(|entry| entry.rule).collect();
-    let mut texts: Vec<&str> = rules.into_iter().filter_map(meaning).collect();
+    let mut texts: Vec<String> = rules.into_iter().filter_map(meaning).collect();
     if entries().any(|entry| entry.position > 0) {
-        texts.push("below the head of a queue: X1, only its head may start");
+        texts.push("below the head of a queue: X1, only its head may start".to_owned());
     }
     if rows.is_empty() && context.options.queues {
-        texts.push("nothing waits in an EE queue or CE queue");
+        texts.push("nothing waits in an EE queue or CE queue".to_owned());
     }
     let size = Theme::PAPER.small_size;
     let (left, right) = (super::context::MARGIN, context.options.width - super::context::MARGIN);
     let (mut x, mut y, mut labels) = (left, top + size, Vec::new());
     for text in texts {
-        let width = font::width(text, size, false);
+        let width = font::width(&text, size, false);
         if x + width > right && x > left {
             (x, y) = (left, y + size * 3 / 2);
         }
-        let text = font::truncated(text, size, false, right - left);
+        let text = font::truncated(&text, size, false, right - left);
         labels.push(starting_at(text, x, y, size, LabelStyle::Quiet));
         x += width + 3 * MM;
     }
@@ -227,13 +228,7 @@ pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec
 }
 
 /// A rule that holds heads of queues, as the figure explains it.
-const fn meaning(rule: Rule) -> Option<&'static str> {
-    Some(match rule {
-        Rule::R2 => "R2: no SM has enough free threads and a free block slot",
-        Rule::R3 => "R3: no SM with enough threads has enough free shared memory",
-        Rule::Registers => "registers: no SM with enough of the rest has enough free registers",
-        Rule::A2 => "A2: an EE queue of higher priority is not empty",
-        Rule::C2 => "C2: the copy engine is busy",
-        _ => return None,
-    })
+fn meaning(rule: Rule) -> Option<String> {
+    let holds_heads = matches!(rule, Rule::R2 | Rule::R3 | Rule::Registers | Rule::A2 | Rule::C2);
+    holds_heads.then(|| format!("{rule}: {}", rule_meaning(rule)))
 }

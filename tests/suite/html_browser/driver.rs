@@ -65,6 +65,11 @@ impl Browser {
         self.chromium("Emulation.setEmulatedMedia", &media);
     }
 
+    /// Whether the page looks as it does on paper.
+    pub(crate) fn paper(&self, is_paper: bool) {
+        self.chromium("Emulation.setEmulatedMedia", &json!({"media": if is_paper { "print" } else { "" }}));
+    }
+
     /// Opens a file and waits until it is loaded.
     pub(crate) fn open(&self, path: &Path) {
         self.post("/url", &json!({"url": format!("file://{}", path.display())}));

@@ -7,6 +7,8 @@ const STRETCH_STEP = 2;
 const MOST_STRETCH = 32;
 /** A click this near to an instant at which something happened means that instant [pixels]. */
 const SNAP = 4;
+/** Width of the figure on paper [CSS pixels]. */
+const PRINT_WIDTH = 1000;
 
 /** Which kernels and streams stand out; everything else is pale. */
 class Highlight {
@@ -47,11 +49,24 @@ class Highlight {
   }
 }
 
+/** Black or white, whichever is read better on a colour. */
+function inkOn(colour) {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255);
+  const light = [red, green, blue].map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2] > 0.18 ? "#000000" : "#ffffff";
+}
+
 class App {
   constructor(data) {
+    clock.origin = BigInt(data.origin_ns);
     this.runs = data.runs;
     this.finishes = data.finishes;
     this.fills = new Fills(data.palette, data.runs);
+    this.rules = new Map(data.rules.map((rule) => [rule.name, { ...rule, ink: inkOn(rule.colour) }]));
+    /** What the height of a band stands for. */
+    this.resource = "threads";
+    /** The operation that is explained, with its run. */
+    this.selected = null;
     this.highlight = new Highlight();
     this.layout = new Layout(this.runs);
     this.view = new View(this.lastEnd());
@@ -91,7 +106,7 @@ class App {
       probe.style.color = `var(--${name})`;
       return getComputedStyle(probe).color;
     };
-    const names = ["page", "ink", "band", "frame", "grid", "outline", "label", "accent"];
+    const names = ["page", "ink", "quiet", "band", "frame", "grid", "outline", "label", "accent"];
     this.colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
     this.colours.copy = { "host-to-device": colour("copy-in"), "device-to-host": colour("copy-out"), "device-to-device": colour("copy-within") };
   }
@@ -110,17 +125,24 @@ class App {
   }
 
   resize() {
-    const { clientWidth: width, clientHeight: height } = this.scroller;
-    const scale = window.devicePixelRatio || 1;
+    const width = this.printing ? PRINT_WIDTH : this.scroller.clientWidth;
+    const height = this.printing ? this.printedHeight() : this.scroller.clientHeight;
+    const scale = this.printing ? 2 : window.devicePixelRatio || 1;
     this.size = { width, height };
     [this.canvas.width, this.canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
     this.canvas.style.width = `${width}px`;
     this.canvas.style.height = `${height}px`;
     this.layout.resize(height - AXIS_HEIGHT, this.stretch);
     document.getElementById("room").style.height = `${Math.max(0, this.layout.height + AXIS_HEIGHT - height)}px`;
-    const left = Math.min(110, Math.max(64, width * 0.12));
+    const left = Math.min(110, Math.max(76, width * 0.12));
     this.view.resize(left, width - left - 10);
     this.invalidate();
+  }
+
+  /** As much as the rows need, up to a page. */
+  printedHeight() {
+    this.layout.resize(PRINT_WIDTH / 2, 1);
+    return Math.min(PRINT_WIDTH * 1.2, this.layout.height + AXIS_HEIGHT);
   }
 
   /** Makes SMs higher or lower; what is in the middle of the window stays there. */
@@ -134,7 +156,7 @@ class App {
   setCursor(ns, pinned) {
     this.cursor = { ns, pinned };
     const field = document.getElementById("time");
-    if (document.activeElement !== field) field.value = ns === null ? "" : formatTime(ns);
+    if (document.activeElement !== field) field.value = ns === null ? "" : formatInstant(ns);
     this.invalidate(true);
   }
 
@@ -186,24 +208,69 @@ class App {
     showFound(this, this.found);
   }
 
+  /** Explains an operation. */
+  select(run, id) {
+    this.selected = { run, id };
+    showSelected(this);
+    this.invalidate();
+  }
+
+  /** Explains the next or the previous operation in launch order, and brings it into view. */
+  selectNext(direction) {
+    const { run = this.runs.find((other) => !other.blocks_only) ?? this.runs[0], id = direction > 0 ? -1 : 0 } = this.selected ?? {};
+    if (run.operationCount === 0) return;
+    const next = (id + direction + run.operationCount) % run.operationCount;
+    const [from, to] = [run.instants.ns(run.operations.launched[next]), run.instants.ns(run.endOf(next))];
+    if (from < this.view.start || to > this.view.stop()) this.view.show(from, to);
+    this.select(run, next);
+  }
+
+  /** What heights of bands may stand for: that of which blocks take some, where their places are known. */
+  resources() {
+    const known = (name) => this.runs.every((run) => run.sms.every((blocks) => blocks.places[name]));
+    return Object.keys(RESOURCES).filter((name) => name === "threads" || (known(name) && this.runs.some((run) => run.sms.length > 0)));
+  }
+
+  /** Lets heights of bands stand for the next resource. */
+  nextResource() {
+    const known = this.resources();
+    this.resource = known[(known.indexOf(this.resource) + 1) % known.length];
+    showResource(this);
+    this.invalidate();
+  }
+
   /** Shows a found operation from its launch to its end. */
   showMatch(index) {
     if (this.found.length === 0) return;
     this.match = (index + this.found.length) % this.found.length;
     const { run, id } = this.found[this.match];
     const { launched, first_start: firstStart } = run.operations;
-    const start = run.instants.ns(firstStart[id] === NONE ? launched[id] : firstStart[id]);
+    const launch = run.instants.ns(launched[id]);
+    const start = firstStart[id] === NONE ? launch : run.instants.ns(firstStart[id]);
     this.highlight.clear();
     this.highlight.toggle("kernel", run.title(id));
     showLegend(this);
-    this.view.show(start, run.instants.ns(run.endOf(id)));
+    this.view.show(launch, run.instants.ns(run.endOf(id)));
+    this.select(run, id);
     this.setCursor(start, true);
   }
 
   clear() {
     this.highlight.clear();
+    this.selected = null;
     showLegend(this);
+    showSelected(this);
     this.setCursor(null, false);
+  }
+
+  /** For paper: light, and all of the figure as far as a page holds it. */
+  print(isPrinting) {
+    if (isPrinting) this.beforePrint = document.documentElement.dataset.theme ?? "";
+    document.documentElement.dataset.theme = isPrinting ? "light" : this.beforePrint;
+    this.printing = isPrinting;
+    this.readTheme();
+    this.resize();
+    this.painter.draw();
   }
 
   forgetHover() {
@@ -220,6 +287,7 @@ class App {
   themeChanged() {
     this.readTheme();
     showLegend(this);
+    showSelected(this);
     this.invalidate();
   }
 
@@ -236,6 +304,10 @@ class App {
       right: () => this.view.pan(PAN_STEP),
       next: () => this.step(1),
       previous: () => this.step(-1),
+      height: () => this.nextResource(),
+      "next-operation": () => this.selectNext(1),
+      "previous-operation": () => this.selectNext(-1),
+      tables: () => document.getElementById("report").scrollIntoView({ behavior: "smooth" }),
       theme: () => this.toggleTheme(),
       help: () => document.getElementById("help").showModal(),
       find: () => document.getElementById("search").focus(),

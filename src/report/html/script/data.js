@@ -52,30 +52,70 @@ class Instants {
   }
 }
 
-/** The blocks of one SM in the order of their starts. */
+/** What a band of an SM may be as high as, and where a kernel's demand says how much of it a block takes. */
+const RESOURCES = { threads: 0, shared_memory: 1, registers: 2 };
+
+/** What blocks on several SMs have in common, by number. */
+class Groups {
+  constructor({ operation, times, start, length }) {
+    this.operation = Uint32Array.from(operation);
+    this.times = Uint32Array.from(times);
+    this.start = new Uint32Array(start.length);
+    this.end = new Uint32Array(start.length);
+    let last = 0;
+    for (let group = 0; group < start.length; group += 1) {
+      last += start[group];
+      this.start[group] = last;
+      this.end[group] = last + length[group];
+    }
+  }
+}
+
+/** The blocks of one SM in the order of their starts: each by itself, or several that do the same. */
 class SmBlocks {
-  constructor(columns) {
-    this.count = columns.operation.length;
-    this.operation = Uint32Array.from(columns.operation);
-    this.index = Uint32Array.from(columns.index);
-    this.low = Uint32Array.from(columns.low);
-    this.split = new Map(columns.split);
+  constructor(columns, groups) {
+    this.count = columns.group.length;
+    this.columns = columns;
+    this.groups = groups;
+    this.places = { threads: SmBlocks.placesOf(columns) };
+    for (const name of ["shared_memory", "registers"]) {
+      if (columns[name]) this.places[name] = SmBlocks.placesOf(columns[name]);
+    }
+  }
+
+  static placesOf({ low, split, overfull = null }) {
+    return { low, split: new Map(split), overfull };
+  }
+
+  /** Brings the columns into a form that can be searched, once they are needed. */
+  decode() {
+    if (!this.columns) return;
+    const { group: steps, index, blocks } = this.columns;
+    const { groups } = this;
+    this.operation = new Uint32Array(this.count);
     this.start = new Uint32Array(this.count);
     this.end = new Uint32Array(this.count);
+    this.times = new Uint32Array(this.count);
+    this.index = index ? Uint32Array.from(index) : null;
+    this.blocks = blocks ? Uint32Array.from(blocks) : new Uint32Array(this.count).fill(1);
     this.chunkEnd = new Uint32Array(Math.ceil(this.count / CHUNK));
-    let last = 0;
+    let group = 0;
     for (let position = 0; position < this.count; position += 1) {
-      last += columns.start[position];
-      const end = last + columns.length[position];
-      const chunk = Math.floor(position / CHUNK);
-      this.start[position] = last;
+      group += steps[position];
+      const end = groups.end[group];
+      this.operation[position] = groups.operation[group];
+      this.start[position] = groups.start[group];
       this.end[position] = end;
-      this.chunkEnd[chunk] = Math.max(this.chunkEnd[chunk], end);
+      this.times[position] = groups.times[group];
+      const chunk = Math.floor(position / CHUNK);
+      if (end > this.chunkEnd[chunk]) this.chunkEnd[chunk] = end;
     }
+    this.columns = null;
   }
 
   /** Calls `visit` with the position of each block that starts at or before instant `to` and ends at or after `from`. */
   between(from, to, visit) {
+    this.decode();
     for (let chunk = 0; chunk < this.chunkEnd.length; chunk += 1) {
       const first = chunk * CHUNK;
       if (this.start[first] > to) return;
@@ -85,6 +125,31 @@ class SmBlocks {
         if (this.end[position] >= from) visit(position);
       }
     }
+  }
+
+  /** About how many `between` visits. */
+  countBetween(from, to) {
+    this.decode();
+    const begun = (instant) => firstWhere(this.count, (position) => this.start[position] > instant);
+    return begun(to) - begun(from);
+  }
+
+  /** Blocks that run at one time, times how often they follow one another. */
+  blocksOf(position) {
+    return this.blocks[position] * this.times[position];
+  }
+
+  /** From which to which unit of its SM each part of a block is drawn. */
+  partsOf(run, position, resource) {
+    const { low, split } = this.places[resource];
+    const parts = split.get(position);
+    if (parts) return parts;
+    return [[low[position], low[position] + run.takes(this.operation[position], resource) * this.blocks[position]]];
+  }
+
+  /** The units of a band as high as this SM. */
+  unitsOf(run, resource) {
+    return this.places[resource].overfull ?? run.capacity(resource);
   }
 }
 
@@ -139,16 +204,30 @@ class Queue {
   }
 }
 
+/** Who is at which place of an EE queue or CE queue; those at one place follow one another. */
+class Lanes {
+  constructor({ kind, number, depth, operation, position, from, length }) {
+    Object.assign(this, { kind, number, depth });
+    this.places = Array.from({ length: Math.max(...position) + 1 }, () => []);
+    operation.forEach((id, index) => {
+      this.places[position[index]].push({ id, from: from[index], to: from[index] + length[index] });
+    });
+  }
+}
+
 /** One run. */
 class Run {
   constructor(data) {
     Object.assign(this, data);
     this.instants = new Instants(data.instants);
-    this.sms = data.sms.map((columns) => new SmBlocks(columns));
+    const groups = new Groups(data.groups);
+    this.sms = data.sms.map((columns) => new SmBlocks(columns, groups));
     this.operationCount = data.operations.kind.length;
     this.queues = data.queues.map((columns) => new Queue(columns));
     this.queuesByName = new Map(this.queues.map((queue) => [`${queue.kind} ${queue.number}`, queue]));
     this.readWaits(data.waits);
+    this.readPhases(data.phases);
+    this.lanes = data.lanes.map((lanes) => new Lanes(lanes));
     this.dueNs = data.deadlines.due_ns.map(BigInt);
     this.deadlinesByStream = new Map();
     data.deadlines.stream.forEach((stream, job) => {
@@ -172,6 +251,40 @@ class Run {
       this.firstWait[id + 1] += 1;
     }
     for (let number = 0; number < this.operationCount; number += 1) this.firstWait[number + 1] += this.firstWait[number];
+  }
+
+  /** Brings the phases of waits, which are written as steps, into columns. */
+  readPhases({ said, operation, reason, from, length, blocking, more }) {
+    this.phases = { said, reason, blocking, more, from: new Uint32Array(from.length), to: new Uint32Array(from.length) };
+    this.firstPhase = new Uint32Array(this.operationCount + 1);
+    let id = 0;
+    for (let phase = 0; phase < from.length; phase += 1) {
+      id += operation[phase];
+      this.phases.from[phase] = this.operations.launched[id] + from[phase];
+      this.phases.to[phase] = this.phases.from[phase] + length[phase];
+      this.firstPhase[id + 1] += 1;
+    }
+    for (let number = 0; number < this.operationCount; number += 1) this.firstPhase[number + 1] += this.firstPhase[number];
+  }
+
+  /** Why an operation waited until it began, in order of time. */
+  phasesOf(id) {
+    const found = [];
+    const { said, reason, blocking, more, from, to } = this.phases;
+    for (let phase = this.firstPhase[id]; phase < this.firstPhase[id + 1]; phase += 1) {
+      found.push({ ...said[reason[phase]], from: from[phase], to: to[phase], blocking: blocking[phase], more: more[phase] });
+    }
+    return found;
+  }
+
+  /** What one block of a launch takes of an SM: warps, bytes or registers. */
+  takes(id, resource) {
+    return this.kernelOf(id)?.demand?.[RESOURCES[resource]] ?? 0;
+  }
+
+  /** What an SM has of a resource, in the same units. */
+  capacity(resource) {
+    return resource === "threads" ? this.device.warps : this.device[resource];
   }
 
   /** A queue by its kind and number; undefined if nothing was ever in it. */
@@ -237,9 +350,20 @@ class Run {
   }
 }
 
+/** Shows the scene that the address names, of a page with scenes; tells its number from 0. */
+function chosenScene(count) {
+  const asked = Number(/^#scene-(\d+)$/.exec(location.hash)?.[1] ?? 1);
+  const chosen = Math.min(count, Math.max(1, asked));
+  for (const section of document.querySelectorAll(".scene")) section.hidden = section.id !== `scene-${chosen}`;
+  document.querySelector(`#tour a[href="#scene-${chosen}"]`)?.setAttribute("aria-current", "step");
+  window.addEventListener("hashchange", () => location.reload());
+  return chosen - 1;
+}
+
 function readData() {
   const element = document.getElementById("data");
-  const data = JSON.parse(element.textContent);
+  const scenes = JSON.parse(element.textContent);
   element.remove();
+  const data = scenes[chosenScene(scenes.length)];
   return { ...data, runs: data.runs.map((run) => new Run(run)) };
 }

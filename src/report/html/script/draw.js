@@ -3,6 +3,13 @@
 /** Boxes that are narrower or lower than this have neither hatch nor outline [pixels]. */
 const SMALL = 6;
 const FADED = 0.13;
+/** However little a block takes, it is drawn this high [pixels]. */
+const LEAST_HEIGHT = 1.5;
+/** Blocks for each pixel of the width above which a band shows how many there are. */
+const COUNTED = 1.5;
+/** Equal blocks that are drawn one by one. */
+const MOST_PARTS = 256;
+const TINY_FONT = "10px system-ui, sans-serif";
 const FONT = "12px system-ui, sans-serif";
 const SMALL_FONT = "11px system-ui, sans-serif";
 /** Finish times that differ are marked in the figure up to this number of them. */
@@ -34,6 +41,7 @@ class Painter {
     for (const row of layout.between(app.scroll(), app.scroll() + app.size.height)) this.row(row);
     this.marks();
     this.hovered();
+    drawSelection(this);
     context.restore();
     this.axis();
     this.cursor();
@@ -69,7 +77,9 @@ class Painter {
     }
     context.font = FONT;
     context.textAlign = "right";
-    context.fillText(this.shortened(row.label, left - 12), left - 6, middle);
+    const labelAt = row.kind === "queue" ? row.top + PLACE_HEIGHT / 2 : middle;
+    context.fillText(this.shortened(row.label, left - 12), left - 6, labelAt);
+    this.scaleMarks(row);
     context.save();
     context.beginPath();
     // A launch at the very beginning has its arrow on the edge.
@@ -84,36 +94,80 @@ class Painter {
     for (const faded of passes) {
       context.globalAlpha = faded ? FADED : 1;
       if (row.kind === "sm") this.blocks(row, faded);
+      else if (row.kind === "queue") drawQueue(this, row, faded);
+      else if (row.kind === "occupancy") drawOccupancy(this, row);
       else this.operations(row, faded);
     }
-    if (row.kind === "stream") this.deadlines(row);
+    context.globalAlpha = 1;
+    if (row.kind === "stream") {
+      drawWaits(this, row);
+      this.deadlines(row);
+    }
+    if (row.kind === "sm") this.overfull(row);
     context.restore();
     context.strokeStyle = app.colours.frame;
     context.lineWidth = 1;
     if (row.kind !== "stream") context.strokeRect(left + 0.5, row.top + 0.5, width - 1, row.height - 1);
   }
 
-  /** The text, or as much of it as fits. */
-  shortened(text, room) {
-    if (this.context.measureText(text).width <= room) return text;
-    let length = text.length - 1;
-    while (length > 1 && this.context.measureText(`${text.slice(0, length)}…`).width > room) length -= 1;
-    return `${text.slice(0, length)}…`;
+  /** Beside a band that is high enough: what its height stands for. */
+  scaleMarks(row) {
+    const { app, context } = this;
+    if (row.height < 34 || !["sm", "occupancy"].includes(row.kind)) return;
+    const full = row.kind === "sm" ? amountText(row.run, app.resource, row.blocks.unitsOf(row.run, app.resource)) : "100 %";
+    context.font = TINY_FONT;
+    context.fillStyle = app.colours.quiet;
+    context.fillText(full, app.view.left - 6, row.top + 6);
+    context.fillText("0", app.view.left - 6, row.top + row.height - 6);
   }
 
-  /** Blocks of one SM, those that are faded or those that are not. Of several on one pixel one is drawn. */
+  /** A line at what an SM has, where more than that is taken. */
+  overfull(row) {
+    const { app, context } = this;
+    const { overfull } = row.blocks.places[app.resource];
+    if (overfull === null) return;
+    const y = row.top + row.height * (1 - row.run.capacity(app.resource) / overfull);
+    context.strokeStyle = app.colours.accent;
+    context.lineWidth = 1.5;
+    context.setLineDash([6, 3]);
+    context.beginPath();
+    context.moveTo(app.view.left, y);
+    context.lineTo(app.view.left + app.view.width, y);
+    context.stroke();
+    context.setLineDash([]);
+    context.fillStyle = app.colours.accent;
+    context.font = TINY_FONT;
+    context.textAlign = "left";
+    context.fillText("more than the SM has", app.view.left + 4, Math.max(row.top + 6, y - 6));
+  }
+
+  /** The text, shortened in its middle to what fits: names often differ at their ends. */
+  shortened(text, room) {
+    if (this.widthOf(text) <= room) return text;
+    for (let kept = text.length - 1; kept > 1; kept -= 1) {
+      const short = `${text.slice(0, Math.ceil(kept / 2))}…${text.slice(text.length - Math.floor(kept / 2))}`;
+      if (this.context.measureText(short).width <= room) return short;
+    }
+    return "";
+  }
+
+  /** Blocks of one SM, those that are faded or those that are not; where they are many, how many. */
   blocks(row, faded) {
     const { app } = this;
     const { run, blocks } = row;
-    const { view, fills, theme } = app;
+    const { view, fills, theme, resource } = app;
     const { instants } = run;
     const { what } = run.operations;
     const isFaded = app.highlight.faded(run);
     const [from, to] = view.range(instants);
-    const unit = row.height / run.device.warps;
+    if (blocks.countBetween(from, to) > COUNTED * view.width) {
+      // All of them at once.
+      if (!faded) drawCounts(this, row, from, to);
+      return;
+    }
+    const unit = row.height / blocks.unitsOf(run, resource);
     const bottom = row.top + row.height;
     const right = view.left + view.width;
-    const drawnAt = new Int32Array(Math.ceil(row.height) + 1).fill(-1);
     const small = new Map();
     blocks.between(from, to, (position) => {
       const id = blocks.operation[position];
@@ -121,17 +175,16 @@ class Painter {
       const x = Math.max(view.left - 4, view.x(instants, blocks.start[position]));
       const width = Math.min(right + 4, view.x(instants, blocks.end[position])) - x;
       const kernel = run.kernels[what[id]];
-      const warps = kernel.demand?.[0] ?? 0;
-      if (width < 1) {
-        const line = Math.max(0, Math.floor((run.device.warps - blocks.low[position] - warps) * unit));
-        if (drawnAt[line] === Math.floor(x)) return;
-        drawnAt[line] = Math.floor(x);
-      }
-      const parts = blocks.split.get(position) ?? [[blocks.low[position], blocks.low[position] + warps]];
-      for (const [low, high] of parts) {
-        const area = [x, bottom - high * unit, Math.max(1, width), Math.max(1, (high - low) * unit)];
-        if (area[2] >= SMALL && area[3] >= SMALL) {
-          this.box(area, kernel.title, () => [`${kernel.title}:${blocks.index[position]}`, kernel.title]);
+      for (const [low, high] of blocks.partsOf(run, position, resource)) {
+        // However little a block takes, it is seen.
+        const height = Math.max(LEAST_HEIGHT, (high - low) * unit);
+        const area = [x, Math.max(row.top, Math.min(bottom - high * unit, bottom - height)), Math.max(1, width), height];
+        const count = blocks.blocks[position];
+        const [columns, rows] = [blocks.times[position], high - low > 0 ? count : 1];
+        const isLarge = area[2] / columns >= SMALL && area[3] / rows >= SMALL;
+        if (isLarge && columns * rows > 1 && columns * rows < MOST_PARTS) this.parts(area, columns, rows, kernel.title);
+        else if (area[2] >= SMALL && area[3] >= SMALL) {
+          this.box(area, kernel.title, () => blockLabels(blocks, kernel, position));
         } else if (small.has(kernel.title)) small.get(kernel.title).push(area);
         else small.set(kernel.title, [area]);
       }
@@ -139,6 +192,16 @@ class Painter {
     for (const [title, areas] of small) {
       this.context.fillStyle = fills.small(title, theme);
       for (const area of areas) this.context.fillRect(...area);
+    }
+  }
+
+  /** Blocks that do the same, each with its box. */
+  parts([x, y, width, height], columns, rows, title) {
+    for (let column = 0; column < columns; column += 1) {
+      for (let line = 0; line < rows; line += 1) {
+        const area = [x + (width * column) / columns, y + (height * line) / rows, width / columns, height / rows];
+        this.box(area, title, () => [title]);
+      }
     }
   }
 
@@ -182,13 +245,14 @@ class Painter {
     const beside = row.kind === "stream" ? 0 : 4;
     let drawnTo = -1;
     let arrowAt = -1;
+    const arrows = [];
     for (const id of row.ids) {
       if ((isFaded[id] === 1) !== faded) continue;
-      if (row.kind === "stream") {
+      if (row.kind === "stream" && !run.blocks_only) {
         const at = view.x(run.instants, run.operations.launched[id]);
         if (at >= view.left - 6 && at <= right + 6 && Math.floor(at) !== arrowAt) {
           arrowAt = Math.floor(at);
-          this.arrow(arrowAt, row.top);
+          arrows.push(arrowAt);
         }
       }
       if (firstStart[id] === NONE) continue;
@@ -196,13 +260,14 @@ class Painter {
       const end = Math.min(right + 4, view.x(run.instants, run.endOf(id)));
       if (x > right || end < view.left || Math.max(end, x + 1) <= drawnTo) continue;
       drawnTo = Math.floor(Math.max(end, x + 1));
-      const [top, height] = row.kind === "stream" ? [row.top + 10, row.height - 12] : [row.top + 2, row.height - 4];
+      const [top, height] = row.kind === "stream" ? [row.top + row.height - RUNNING, RUNNING - 2] : [row.top + 2, row.height - 4];
       const area = [x, top, Math.max(1, end - x), height];
       if (run.kernelOf(id)) {
         if (area[2] >= SMALL) this.box(area, run.title(id), () => [run.title(id)]);
         else this.plain(area, app.fills.small(run.title(id), app.theme));
       } else this.plain(area, app.colours.copy[run.copyOf(id)?.direction] ?? app.colours.frame);
     }
+    this.arrows(arrows, row.top);
     context.globalAlpha = 1;
   }
 
@@ -211,14 +276,17 @@ class Painter {
     this.context.fillRect(...area);
   }
 
-  /** A launch. */
-  arrow(x, top) {
+  /** Launches. */
+  arrows(places, top) {
     const { context, app } = this;
     context.fillStyle = app.colours.ink;
     context.beginPath();
-    context.moveTo(x - 4, top + 9);
-    context.lineTo(x + 4, top + 9);
-    context.lineTo(x, top + 1);
+    for (const x of places) {
+      context.moveTo(x - 4, top + 9);
+      context.lineTo(x + 4, top + 9);
+      context.lineTo(x, top + 1);
+      context.closePath();
+    }
     context.fill();
   }
 
@@ -283,9 +351,8 @@ class Painter {
     if (app.hover?.kind !== "block") return;
     const { row, position } = app.hover;
     const { run, blocks } = row;
-    const unit = row.height / run.device.warps;
-    const warps = run.kernelOf(blocks.operation[position]).demand?.[0] ?? 0;
-    const parts = blocks.split.get(position) ?? [[blocks.low[position], blocks.low[position] + warps]];
+    const unit = row.height / blocks.unitsOf(run, app.resource);
+    const parts = blocks.partsOf(run, position, app.resource);
     const x = Math.max(app.view.left, app.view.x(run.instants, blocks.start[position]));
     const end = Math.min(app.view.left + app.view.width, app.view.x(run.instants, blocks.end[position]));
     context.strokeStyle = app.colours.accent;

@@ -37,11 +37,14 @@ function hatchTile(fill, scale) {
 class Fills {
   constructor(palette, runs) {
     this.palette = palette;
+    this.names = new Map();
     this.patterns = new Map();
     this.numbers = new Map();
     for (const run of runs) {
       for (let id = 0; id < run.operationCount; id += 1) {
-        const title = run.kernelOf(id)?.title;
+        const kernel = run.kernelOf(id);
+        const title = kernel?.title;
+        if (kernel && !this.names.has(title)) this.names.set(title, kernel.name);
         if (title !== undefined && !this.numbers.has(title)) this.numbers.set(title, run.operations.what[id]);
       }
     }
@@ -50,6 +53,27 @@ class Fills {
   /** The titles of all kernels that were launched. */
   titles() {
     return [...this.numbers.keys()];
+  }
+
+  /** The number of a kernel's fill. */
+  number(title) {
+    return this.numbers.get(title) % this.palette.light.length;
+  }
+
+  /** The colours of small areas as pixels, and again for those that are pale. */
+  pixels(theme, band) {
+    const key = `${theme} ${band}`;
+    if (this.pixelsFor?.key !== key) {
+      const colours = this.palette[theme].map(({ small }) => small);
+      const both = [...colours.map((colour) => pixelOf(colour, band, 1)), ...colours.map((colour) => pixelOf(colour, band, FADED))];
+      this.pixelsFor = { key, colours: Uint32Array.from(both) };
+    }
+    return this.pixelsFor.colours;
+  }
+
+  /** The whole name of the function behind a title, the first one of several. */
+  whole(title) {
+    return this.names.get(title) ?? title;
   }
 
   fill(title, theme) {

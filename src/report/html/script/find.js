@@ -12,14 +12,20 @@ function distance(x, left, right) {
 function blockAt(app, row, x, y) {
   const { run, blocks } = row;
   const { view } = app;
-  const unit = ((row.top + row.height - y) / row.height) * run.device.warps;
+  const unit = ((row.top + row.height - y) / row.height) * blocks.unitsOf(run, app.resource);
+  // What is drawn higher than it is may be pointed at, too.
+  const least = (LEAST_HEIGHT / row.height) * blocks.unitsOf(run, app.resource);
   const from = run.instants.lastAt(view.timeAt(x - REACH));
   const to = run.instants.lastAt(view.timeAt(x + REACH)) + 1;
+  const [first, last] = view.range(run.instants);
+  if (blocks.countBetween(first, last) > COUNTED * view.width) {
+    const counts = countsAt(app, row, x);
+    return counts.length > 0 ? { kind: "counts", row, counts, from: view.timeAt(x - 1), to: view.timeAt(x + 1) } : null;
+  }
   let best = null;
   blocks.between(from, to, (position) => {
-    const warps = run.kernelOf(blocks.operation[position]).demand?.[0] ?? 0;
-    const parts = blocks.split.get(position) ?? [[blocks.low[position], blocks.low[position] + warps]];
-    if (!parts.some(([low, high]) => low <= unit && unit <= high)) return;
+    const parts = blocks.partsOf(run, position, app.resource);
+    if (!parts.some(([low, high]) => low <= unit && unit <= Math.max(high, low + least))) return;
     const end = view.x(run.instants, blocks.end[position]);
     const away = distance(x, view.x(run.instants, blocks.start[position]), end);
     // What begins where another ends is on the right of the edge.
@@ -34,7 +40,8 @@ function operationsAt(app, row, x, y) {
   const { run } = row;
   const { view } = app;
   const { launched, first_start: firstStart } = run.operations;
-  const onArrow = row.kind === "stream" && y < row.top + 10;
+  const onArrow = row.kind === "stream" && y < row.top + ARROWS;
+  if (row.kind === "stream" && !onArrow && y < row.top + row.height - RUNNING) return null;
   const away = (id) => {
     if (onArrow) return Math.abs(x - view.x(run.instants, launched[id]));
     if (firstStart[id] === NONE) return Infinity;
@@ -45,6 +52,27 @@ function operationsAt(app, row, x, y) {
   if (nearest > reach) return null;
   const ids = row.ids.filter((id) => away(id) === nearest);
   return { kind: "operations", row, ids: onArrow ? ids : ids.slice(-1) };
+}
+
+/** The operation that waits at a place in the row of a stream, or stands there in a queue. */
+function waitingAtPlace(app, row, x, y) {
+  const { run } = row;
+  const [top, height, lanes] =
+    row.kind === "queue" ? [row.top, PLACE_HEIGHT, row.lanes.places] : [row.top + ARROWS, WAIT_LANE, row.waits.lanes];
+  const lane = Math.floor((y - top) / height);
+  const [from, to] = [run.instants.lastAt(app.view.timeAt(x - REACH)), run.instants.lastAt(app.view.timeAt(x + REACH)) + 1];
+  const at = (time) => distance(x, app.view.x(run.instants, time.from), app.view.x(run.instants, time.to));
+  if (lane >= 0 && lane < lanes.length) {
+    let best = null;
+    for (let index = firstAfter(lanes[lane], from); index < lanes[lane].length && lanes[lane][index].from <= to; index += 1) {
+      const away = at(lanes[lane][index]);
+      if (away <= REACH && (best === null || away <= best.away)) best = { id: lanes[lane][index].id, away };
+    }
+    return best && { kind: "waiting", row, ids: [best.id], at: app.view.timeAt(x) };
+  }
+  if (row.kind === "queue" || lane !== lanes.length || row.waits.others.length === 0) return null;
+  const ids = row.waits.others.filter((wait) => wait.from <= to && wait.to > from).map(({ id }) => id);
+  return ids.length > 0 && y < row.top + row.height - RUNNING ? { kind: "waiting", row, ids, at: app.view.timeAt(x) } : null;
 }
 
 /** The deadlines nearest to a place in the lower part of a stream's row, missed ones first; null if none is near. */
@@ -64,7 +92,11 @@ function findAt(app, x, y) {
   if (y < AXIS_HEIGHT || x < view.left || x > view.left + view.width) return null;
   const row = layout.between(inside, inside).find((other) => other.top <= inside && inside <= other.top + other.height);
   if (!row || row.kind === "title") return null;
-  return row.kind === "sm" ? blockAt(app, row, x, inside) : (deadlinesAt(app, row, x, inside) ?? operationsAt(app, row, x, inside));
+  if (row.kind === "sm") return blockAt(app, row, x, inside);
+  if (row.kind === "queue") return waitingAtPlace(app, row, x, inside);
+  if (row.kind === "occupancy") return { kind: "occupancy", row, at: view.timeAt(x) };
+  if (row.kind === "copy") return operationsAt(app, row, x, inside);
+  return deadlinesAt(app, row, x, inside) ?? waitingAtPlace(app, row, x, inside) ?? operationsAt(app, row, x, inside);
 }
 
 /** The operations that a text means: by number (`#12`), or by part of a name of kernel, stream or benchmark. */

@@ -8,6 +8,7 @@ const KEYS = {
   "]": "higher",
   "[": "lower",
   ArrowLeft: "left", ArrowRight: "right", ".": "next", n: "next", ",": "previous", p: "previous", t: "theme",
+  h: "height", o: "next-operation", O: "previous-operation",
   "?": "help", "/": "find", Escape: "clear",
 };
 
@@ -27,14 +28,20 @@ function listenToKeys(app) {
   });
   const time = document.getElementById("time");
   time.addEventListener("input", () => {
-    const ns = parseTime(time.value);
-    const known = ns !== null && ns <= app.view.end;
+    const ns = parseInstant(time.value);
+    const known = ns !== null && ns >= 0n && ns <= app.view.end;
     time.setAttribute("aria-invalid", String(!known && time.value !== ""));
     if (known) app.setCursor(ns, true);
   });
   for (const button of document.querySelectorAll("[data-act]")) {
     button.addEventListener("click", () => app.act(button.dataset.act));
   }
+}
+
+/** The one operation that was pointed at, with its run; null if there is none, or several. */
+function operationOf(found) {
+  if (found?.kind === "block") return { run: found.row.run, id: found.row.blocks.operation[found.position] };
+  return found?.ids?.length === 1 ? { run: found.row.run, id: found.ids[0] } : null;
 }
 
 function listenToPointers(app) {
@@ -80,6 +87,8 @@ function listenToPointers(app) {
     down.delete(event.pointerId);
     if (!pointer || pointer.moved || pointer.at.x < view.left) return;
     if (event.pointerType !== "mouse") point(event);
+    const operation = operationOf(app.hover);
+    if (operation) app.select(operation.run, operation.id);
     app.setCursor(app.snapped(pointer.at.x), true);
   });
   canvas.addEventListener("pointercancel", (event) => down.delete(event.pointerId));
@@ -105,4 +114,6 @@ function listenToPointers(app) {
     { passive: false },
   );
   scroller.addEventListener("scroll", () => app.invalidate());
+  window.addEventListener("beforeprint", () => app.print(true));
+  window.addEventListener("afterprint", () => app.print(false));
 }

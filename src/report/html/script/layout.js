@@ -3,10 +3,21 @@
 const AXIS_HEIGHT = 28;
 const TITLE_HEIGHT = 24;
 const LANE_HEIGHT = 20;
-const STREAM_HEIGHT = 22;
+const OCCUPANCY_HEIGHT = 44;
+/** One place in a queue. */
+const PLACE_HEIGHT = 15;
+/** The arrows of launches, one lane of waiting operations, and what runs. */
+const ARROWS = 10;
+const WAIT_LANE = 13;
+const RUNNING = 14;
+/** Lanes of operations that wait at once; the others are counted. */
+const MOST_WAIT_LANES = 5;
+const OVERFLOW = 6;
 const GAP = 4;
-const LEAST_BAND = 12;
+const LEAST_BAND = 14;
 const MOST_BAND = 240;
+/** With more SMs, streams and queues stand above them, so that they are seen without scrolling. */
+const FEW_SMS = 8;
 
 /** The operations that each copy engine served, in order of time, by engine. */
 function copiesByEngine(run) {
@@ -33,18 +44,60 @@ function operationsByStream(run) {
   return [...rows].sort((a, b) => a[0] - b[0]);
 }
 
-function rowsOf(run, several) {
-  const rows = several ? [{ kind: "title", run, label: `${run.name} (${run.device.name})`, height: TITLE_HEIGHT }] : [];
-  run.sms.forEach((blocks, sm) => rows.push({ kind: "sm", run, sm, blocks, label: `SM ${sm}`, height: 0 }));
-  if (run.blocks_only) return rows;
-  for (const [engine, ids] of copiesByEngine(run)) {
+/** The operations of a stream that waited, in lanes in which none overlaps another; the last entry has those that found
+ * no lane. */
+function waitLanes(run, ids) {
+  const lanes = Array.from({ length: MOST_WAIT_LANES }, () => []);
+  const free = new Array(MOST_WAIT_LANES).fill(0);
+  const others = [];
+  for (const id of ids) {
+    const [first, after] = [run.firstPhase[id], run.firstPhase[id + 1]];
+    if (first === after) continue;
+    const wait = { id, from: run.phases.from[first], to: run.phases.to[after - 1] };
+    const lane = free.findIndex((end) => end <= wait.from);
+    if (lane < 0) others.push(wait);
+    else {
+      lanes[lane].push(wait);
+      free[lane] = wait.to;
+    }
+  }
+  return { lanes: lanes.filter((lane) => lane.length > 0), others };
+}
+
+function streamRows(run) {
+  return operationsByStream(run).map(([stream, ids]) => {
+    const waits = waitLanes(run, ids);
+    const height = ARROWS + waits.lanes.length * WAIT_LANE + (waits.others.length > 0 ? OVERFLOW : 0) + RUNNING;
+    return { kind: "stream", run, stream, ids, waits, label: run.streams[stream].name, height };
+  });
+}
+
+function queueRows(run) {
+  const several = run.device.priorities.length > 1 && run.lanes.filter(({ kind }) => kind === "ee").length > 1;
+  return run.lanes.map((lanes) => {
+    const ee = several || lanes.number !== 0 ? `EE prio. ${lanes.number}`.replace("-", "−") : "EE queue";
+    const ce = run.device.copy_engines > 1 ? `CE queue ${lanes.number}` : "CE queue";
+    const label = lanes.kind === "ee" ? ee : ce;
+    return { kind: "queue", run, lanes, label, height: lanes.places.length * PLACE_HEIGHT };
+  });
+}
+
+function copyRows(run) {
+  return copiesByEngine(run).map(([engine, ids]) => {
     const label = run.device.copy_engines > 1 ? `copy ${engine}` : "copies";
-    rows.push({ kind: "copy", run, ids, label, height: LANE_HEIGHT });
-  }
-  for (const [stream, ids] of operationsByStream(run)) {
-    rows.push({ kind: "stream", run, stream, ids, label: run.streams[stream].name, height: STREAM_HEIGHT });
-  }
-  return rows;
+    return { kind: "copy", run, ids, label, height: LANE_HEIGHT };
+  });
+}
+
+function rowsOf(run, several) {
+  const title = several ? [{ kind: "title", run, label: `${run.name} (${run.device.name})`, height: TITLE_HEIGHT }] : [];
+  const sms = run.sms.map((blocks, sm) => ({ kind: "sm", run, sm, blocks, label: `SM ${sm}`, height: 0 }));
+  const has = run.sms.some((blocks) => blocks.count > 0);
+  const occupancy = has && run.occupancy.length > 0 ? [{ kind: "occupancy", run, label: "in use", height: OCCUPANCY_HEIGHT }] : [];
+  // Of a recorded application only is known what ran in which stream.
+  if (run.blocks_only) return has ? [...title, ...occupancy, ...sms] : [...title, ...streamRows(run)];
+  const others = [...streamRows(run), ...queueRows(run), ...copyRows(run)];
+  return run.sms.length > FEW_SMS ? [...title, ...others, ...occupancy, ...sms] : [...title, ...sms, ...copyRows(run), ...occupancy, ...queueRows(run), ...streamRows(run)];
 }
 
 class Layout {
@@ -69,14 +122,14 @@ class Layout {
     this.height = top;
   }
 
+  /** The row of a stream. */
+  streamRow(run, stream) {
+    return this.rows.find((row) => row.kind === "stream" && row.run === run && row.stream === stream);
+  }
+
   /** The rows that reach into the part from `top` to `bottom`. */
   between(top, bottom) {
-    let [from, to] = [0, this.rows.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if (this.rows[middle].top + this.rows[middle].height < top) from = middle + 1;
-      else to = middle;
-    }
+    const from = firstWhere(this.rows.length, (index) => this.rows[index].top + this.rows[index].height >= top);
     const rows = [];
     for (let index = from; index < this.rows.length && this.rows[index].top <= bottom; index += 1) rows.push(this.rows[index]);
     return rows;

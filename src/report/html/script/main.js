@@ -14,11 +14,14 @@ function start() {
   new ResizeObserver(() => app.resize()).observe(app.scroller);
   app.resize();
   showLegend(app);
-  showResponses(app);
   showDifferences(app);
+  showResource(app);
+  showSelected(app);
   showState(app);
   app.painter.draw();
   performance.mark("drawn");
+  // The rest is below the figure.
+  requestAnimationFrame(() => showReport(app));
   // For scripts and tests: what the page knows, and where things are.
   window.gpusched = {
     app,

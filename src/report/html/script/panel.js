@@ -33,7 +33,7 @@ function showState(app) {
   const sections = app.runs.map((run) => {
     const section = element("section", "", { class: "run" });
     if (app.runs.length > 1) section.append(element("h3", run.name));
-    const lines = [`state at ${formatTime(ns)}`, ...stateLines(run, stateAt(run, ns))];
+    const lines = [`state at ${formatInstant(ns)}`, ...stateLines(run, stateAt(run, ns))];
     section.append(...lines.slice(0, MOST_LINES).map(lineOf));
     section.append(...rest(lines.length - MOST_LINES, "lines"));
     return section;
@@ -41,10 +41,54 @@ function showState(app) {
   place.replaceChildren(...sections);
 }
 
+/** Why the selected operation waited, what it takes, and whom it waited for. */
+function showSelected(app) {
+  const place = document.getElementById("selected");
+  if (!app.selected) {
+    const hint = "Click a block, a bar or an arrow, or press o: why it waited, for whom, and what it takes.";
+    place.replaceChildren(element("p", hint, { class: "quiet" }));
+    return;
+  }
+  const { run, id } = app.selected;
+  const lines = [element("h3", run.title(id))];
+  const kernel = run.kernelOf(id);
+  if (kernel && kernel.name !== kernel.title) lines.push(element("p", kernel.name, { class: "quiet name" }));
+  const phases = run.phasesOf(id);
+  for (const phase of phases) {
+    const line = element("p", phaseText(run, id, phase), { class: "phase" });
+    line.style.borderColor = app.rules.get(phase.rule).colour;
+    lines.push(line);
+  }
+  if (!run.blocks_only && phases.length === 0) lines.push(element("p", "It did not wait."));
+  lines.push(...operationText(run, id).slice(1).map((text) => element("p", text)));
+  if (kernel) lines.push(...demandLines(run, kernel).map((text) => element("p", text)));
+  const others = [...new Set(phases.flatMap(({ blocking }) => blocking))];
+  if (others.length > 0) {
+    const chips = element("div", "", { class: "chips" });
+    for (const other of others) {
+      const button = element("button", run.title(other), { type: "button" });
+      button.addEventListener("click", () => app.select(run, other));
+      chips.append(button);
+    }
+    lines.push(element("p", "waited for:", { class: "quiet" }), chips);
+  }
+  place.replaceChildren(...lines);
+}
+
+const RESOURCE_NAMES = { threads: "threads", shared_memory: "shared memory", registers: "registers" };
+
+/** What the height of bands stands for. */
+function showResource(app) {
+  const button = document.querySelector("[data-act=height]");
+  button.textContent = RESOURCE_NAMES[app.resource];
+  button.hidden = app.resources().length < 2;
+}
+
 /** A button that highlights; that of a kernel shows how it is filled. */
 function highlightButton(app, kind, name) {
   const pressed = app.highlight.has(kind, name);
-  const button = element("button", "", { type: "button", "aria-pressed": String(pressed), "data-name": name });
+  const whole = kind === "kernel" ? app.fills.whole(name) : name;
+  const button = element("button", "", { type: "button", "aria-pressed": String(pressed), "data-name": name, title: whole });
   if (kind === "kernel") button.append(element("img", "", { src: app.fills.swatch(name, app.theme), alt: "" }));
   button.append(element("span", name));
   button.addEventListener("click", () => app.toggleHighlight(kind, name));
@@ -62,37 +106,6 @@ function showLegend(app) {
   fill("streams", "stream", [...streams]);
 }
 
-const RESPONSE_COLUMNS = ["jobs", "min", "mean", "95 %", "99 %", "max", "deadline", "misses"];
-
-/** Response times of jobs, and which deadlines were missed. */
-function showResponses(app) {
-  const place = document.getElementById("responses");
-  place.replaceChildren();
-  for (const run of app.runs) {
-    if (run.responses.length === 0) continue;
-    place.append(element("h2", app.runs.length > 1 ? `Response times, ${run.name}` : "Response times"));
-    const time = (ns) => (ns === null ? "-" : formatTime(BigInt(ns)));
-    const table = element("table");
-    const heads = element("tr");
-    heads.append(...["jobs of", ...RESPONSE_COLUMNS].map((name) => element("th", name)));
-    table.append(heads);
-    for (const row of run.responses.slice(0, MOST_ENTRIES)) {
-      const { misses } = row;
-      const times = [row.min_ns, row.mean_ns, row.p95_ns, row.p99_ns, row.max_ns, row.deadline_ns].map(time);
-      const line = element("tr", "", misses === null || BigInt(misses) === 0n ? {} : { class: "missed" });
-      line.append(...[row.stream, row.jobs, ...times, misses ?? "-"].map((text) => element("td", String(text))));
-      table.append(line);
-      if (misses !== null && BigInt(misses) > 0n) {
-        place.append(element("p", `${row.stream} misses its deadline in ${misses} of ${row.jobs} jobs`, { class: "missed" }));
-      }
-    }
-    place.append(table, ...rest(run.responses.length - MOST_ENTRIES, "streams"));
-    const leftOut = BigInt(run.deadlines.left_out);
-    if (leftOut > 0n) place.append(element("p", `${leftOut} more jobs that had not begun have no mark in the figure`));
-  }
-  place.hidden = place.childElementCount === 0;
-}
-
 /** Finish times that differ between the runs; a click shows where. */
 function showDifferences(app) {
   const differing = app.differences();
@@ -103,7 +116,7 @@ function showDifferences(app) {
     const [first, second] = [BigInt(finish.upper_ns), BigInt(finish.lower_ns)];
     const signed = second > first ? `+${formatTime(second - first)}` : `−${formatTime(first - second)}`;
     const row = element("button", "", { type: "button" });
-    row.append(element("strong", finish.name), element("span", `${formatTime(first)} → ${formatTime(second)} (${signed})`));
+    row.append(element("strong", finish.name), element("span", `${formatInstant(first)} → ${formatInstant(second)} (${signed})`));
     row.addEventListener("click", () => app.show(first < second ? first : second, first < second ? second : first));
     return row;
   });
@@ -130,6 +143,24 @@ function showFound(app, found) {
 function hoverLines(found) {
   const { run } = found.row;
   if (found.kind === "block") return blockText(run, found.row.sm, found.position);
+  if (found.kind === "counts") {
+    const listed = found.counts.slice(0, 8).map(([title, count]) => `${count} blocks of ${title}`);
+    const more = found.counts.length > 8 ? [`and of ${found.counts.length - 8} more kernels`] : [];
+    return [`SM ${found.row.sm}, around ${formatInstant(found.from)}`, ...listed, ...more];
+  }
+  if (found.kind === "occupancy") return occupancyLines(run, found.at);
+  if (found.kind === "waiting" && found.ids.length === 1) {
+    const [id] = found.ids;
+    const now = run.instants.lastAt(found.at);
+    const phases = run.phasesOf(id);
+    const phase = phases.find(({ from, to }) => from <= now && now < to) ?? phases.at(-1);
+    return [run.title(id), ...(phase ? [phaseText(run, id, phase)] : waitText(run, id, run.end))];
+  }
+  if (found.kind === "waiting") {
+    const titles = found.ids.slice(0, 8).map((id) => run.title(id));
+    const more = found.ids.length > 8 ? [`and ${found.ids.length - 8} more`] : [];
+    return [`${found.ids.length} more operations wait here`, ...titles, ...more];
+  }
   if (found.kind === "deadlines") {
     const texts = found.jobs.slice(0, 8).map((job) => run.deadlines.text[job]);
     const missed = found.jobs.filter((job) => run.deadlines.missed[job]).length;
@@ -138,7 +169,7 @@ function hoverLines(found) {
   }
   if (found.ids.length === 1) return operationText(run, found.ids[0]);
   const titles = found.ids.slice(0, 8).map((id) => run.title(id));
-  const launched = formatTime(run.instants.ns(run.operations.launched[found.ids[0]]));
+  const launched = formatInstant(run.instants.ns(run.operations.launched[found.ids[0]]));
   const more = found.ids.length > 8 ? [`and ${found.ids.length - 8} more`] : [];
   return [`${found.ids.length} operations launched at ${launched}`, ...titles, ...more];
 }

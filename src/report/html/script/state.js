@@ -11,11 +11,12 @@ function smAt(run, sm, now) {
     const id = blocks.operation[position];
     const { demand } = run.kernelOf(id);
     if (blocks.end[position] <= now || !demand) return;
-    counts.set(id, (counts.get(id) ?? 0) + 1);
-    warps -= demand[0];
-    free -= 1;
-    sharedMemory -= demand[1];
-    registers -= demand[2];
+    const count = blocks.blocks[position];
+    counts.set(id, (counts.get(id) ?? 0) + count);
+    warps -= demand[0] * count;
+    free -= count;
+    sharedMemory -= demand[1] * count;
+    registers -= demand[2] * count;
   });
   const residents = [...counts].sort((a, b) => a[0] - b[0]);
   return {

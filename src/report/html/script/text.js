@@ -32,7 +32,12 @@ function stateLines(run, state) {
 /** From when to when, and how long. */
 function spanText(run, start, end) {
   const [from, to] = [run.instants.ns(start), run.instants.ns(end)];
-  return `from ${formatTime(from)} to ${formatTime(to)} (${formatTime(to - from)})`;
+  return `from ${formatInstant(from)} to ${formatInstant(to)} (${formatTime(to - from)})`;
+}
+
+/** A stream by its name, which may say that it is one. */
+function streamText(name) {
+  return /stream/i.test(name) ? name : `stream ${name}`;
 }
 
 /** When an operation was launched, and which rules made it wait until instant `until`, each with its whole time. */
@@ -49,9 +54,74 @@ function waitText(run, id, until) {
     last = to === until ? wait.rule : null;
   }
   const waited = [...sums].map(([rule, time]) => `${formatTime(time)} (${rule})`).join(", ");
-  const lines = [`launched at ${formatTime(launched)} in stream ${run.streamOf(id).name}`, waited ? `waited ${waited}` : "did not wait"];
+  const lines = [`launched at ${formatInstant(launched)} in ${streamText(run.streamOf(id).name)}`, waited ? `waited ${waited}` : "did not wait"];
   if (last && sums.size > 1) lines.push(`last held by ${last}`);
   return lines;
+}
+
+/** What is written on a box of blocks, the best first. */
+function blockLabels(blocks, kernel, position) {
+  if (blocks.index) return [`${kernel.title}:${blocks.index[position]}`, kernel.title];
+  return [`${kernel.title} (${blocks.blocksOf(position)})`, kernel.title];
+}
+
+const KIB = 1024;
+
+/** An amount of a resource as a band counts it. */
+function amountText(run, resource, units) {
+  if (resource === "threads") return String(units * run.device.warp_size);
+  if (resource === "shared_memory") return bytesText(units);
+  return units >= KIB && units % KIB === 0 ? `${units / KIB} Ki` : String(units);
+}
+
+function bytesText(bytes) {
+  return bytes >= KIB ? `${Math.round((bytes / KIB) * 10) / 10} KiB` : `${bytes} B`;
+}
+
+/** Names, and how many more there are before the last. */
+function namesText(run, ids, more) {
+  const names = ids.map((id) => run.title(id));
+  if (more > 0) names.splice(-1, 0, `${more} more`);
+  return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : (names[0] ?? "");
+}
+
+/** How much of all SMs is taken at a time. */
+function occupancyLines(run, ns) {
+  const now = run.instants.lastAt(ns);
+  const lines = run.occupancy.map(({ resource, capacity, at, amount }) => {
+    const step = run.endNs() > 0n ? Number((ns * BigInt(amount.length)) / run.endNs()) : 0;
+    const index = at.length > 0 ? firstWhere(at.length, (place) => at[place] > now) - 1 : Math.min(amount.length - 1, step);
+    const taken = index < 0 ? 0 : Number(amount[index]);
+    return `${resource}: ${((100 * taken) / Number(capacity)).toFixed(1)} %${at.length > 0 ? "" : " on average"}`;
+  });
+  return [`in use at ${formatInstant(ns)}`, ...lines];
+}
+
+/** A phase of waiting as a sentence, which is in the data but for names and times. */
+function phaseText(run, id, phase) {
+  const parts = {
+    operation: run.title(id),
+    from: formatInstant(run.instants.ns(phase.from)),
+    to: formatInstant(run.instants.ns(phase.to)),
+    blocking: namesText(run, phase.blocking, phase.more),
+  };
+  return phase.text.replace(/\{(operation|from|to|blocking)\}/g, (_, name) => parts[name]);
+}
+
+/** What a block of a kernel takes, and how the kernel fills the GPU alone. */
+function demandLines(run, kernel) {
+  if (!kernel.demand) return [];
+  const [warps, sharedMemory, registers] = kernel.demand;
+  const { device } = run;
+  const [resident, limit, waves] = kernel.alone;
+  const rounded = warps * device.warp_size === kernel.threads ? "" : ` (${warps} whole warps)`;
+  const takes = [`${kernel.threads} of ${device.warps * device.warp_size} threads${rounded}`];
+  if (sharedMemory > 0) takes.push(`${bytesText(sharedMemory)} of ${bytesText(device.shared_memory)} of shared memory`);
+  if (registers > 0) takes.push(`${registers} of ${device.registers} registers`);
+  return [
+    `${kernel.blocks} blocks; a block takes of an SM ${takes.join(", ")}`,
+    `alone, an SM holds ${resident} of them at once (limit: ${limit}), and all SMs are filled ${waves} times`,
+  ];
 }
 
 /** A block: which, where, from when to when, and what made it wait. */
@@ -59,8 +129,12 @@ function blockText(run, sm, position) {
   const blocks = run.sms[sm];
   const id = blocks.operation[position];
   const kernel = run.kernelOf(id);
+  const count = blocks.blocksOf(position);
+  const which = blocks.index ? `block ${blocks.index[position]} of ${kernel.blocks}` : `${count} of ${kernel.blocks} blocks`;
+  const turns = blocks.times[position] > 1 ? [`${blocks.blocks[position]} at one time, ${blocks.times[position]} times`] : [];
   return [
-    `${kernel.title}, block ${blocks.index[position]} of ${kernel.blocks}, SM ${sm}`,
+    `${kernel.title}, ${which}, SM ${sm}`,
+    ...turns,
     spanText(run, blocks.start[position], blocks.end[position]),
     ...waitText(run, id, blocks.start[position]),
   ];

@@ -4,6 +4,7 @@ const NS_PER = { ns: 1n, us: 1000n, "µs": 1000n, ms: 1000000n, s: 1000000000n }
 
 /** The exact decimal of `ns` in a unit that is a power of ten. */
 function inUnit(ns, unit) {
+  if (ns < 0n) return `−${inUnit(-ns, unit)}`;
   const rest = ns % unit;
   const whole = (ns / unit).toString();
   if (rest === 0n) return whole;
@@ -17,6 +18,15 @@ function formatTime(ns) {
   return `${inUnit(ns, NS_PER[name])} ${name}`;
 }
 
+/** What instants are counted from, as in the tables beside the page. */
+const clock = { origin: 0n };
+
+/** As `formatTime`, of an instant. */
+function formatInstant(ns) {
+  const since = ns - clock.origin;
+  return since < 0n ? `−${formatTime(-since)}` : formatTime(since);
+}
+
 /** The time that a text such as `1.7s` or `250 ms` states; null if it states none. */
 function parseTime(text) {
   const parts = /^\s*(\d+)(?:\.(\d+))?\s*(ns|us|µs|ms|s)\s*$/.exec(text);
@@ -27,6 +37,13 @@ function parseTime(text) {
   return (scaled + divisor / 2n) / divisor;
 }
 
+/** The instant that a text such as `1.7s` or `-2 ms` states; null if it states none. */
+function parseInstant(text) {
+  const [, sign, rest] = /^\s*([-−]?)(.*)$/.exec(text);
+  const time = parseTime(rest);
+  return time === null ? null : clock.origin + (sign ? -time : time);
+}
+
 /** Ticks at multiples of 1, 2 or 5 times a power of ten, at most `most` of them, in the largest unit that fits twice. */
 function timeTicks(from, to, most) {
   const span = to - from;
@@ -35,6 +52,8 @@ function timeTicks(from, to, most) {
   let step = 1n;
   for (let steps = 0; span / step >= BigInt(most); steps += 1) step = steps % 3 === 1 ? (step * 5n) / 2n : step * 2n;
   const at = [];
-  for (let tick = ((from + step - 1n) / step) * step; tick <= to; tick += step) at.push([tick, inUnit(tick, unit)]);
+  // Division rounds towards zero.
+  const first = from > clock.origin ? (from - clock.origin + step - 1n) / step : (from - clock.origin) / step;
+  for (let tick = first * step; tick <= to - clock.origin; tick += step) at.push([tick + clock.origin, inUnit(tick, unit)]);
   return { unit: name, at };
 }

@@ -1,0 +1,57 @@
+//! `gpusched tour`: what it tells is so.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::common::{directory, gpusched, stderr};
+
+#[test]
+fn the_tour_is_one_page_of_five_scenes_that_loads_nothing() {
+    let path = directory("tour").join("tour.html");
+    let file = path.display().to_string();
+    let output = gpusched(&["tour", "-o", &file]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{file}: open it in a browser\n"));
+    let page = fs::read_to_string(&path).expect("it is written");
+    assert_eq!(page.matches("<section class=\"scene\"").count(), 5);
+    assert_eq!(page.matches("<p class=\"question\">").count(), 5);
+    for loads in ["http:", "https:", "src=\"", "@import", "fetch(", "import("] {
+        assert!(!page.contains(loads), "{loads}");
+    }
+    // Each command of a scene names a scenario that is shipped.
+    for command in page.split("<code>gpusched simulate scenarios/").skip(1) {
+        let scenario = format!("scenarios/{}", command.split(' ').next().expect("it goes on"));
+        assert!(fs::metadata(&scenario).is_ok(), "{scenario}");
+    }
+    let refused = gpusched(&["tour", "-o", "tour.pdf"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains(".html"), "{}", stderr(&refused));
+}
+
+fn kernel(arguments: &[&str], name: &str) -> Value {
+    let output = gpusched(&[&["simulate"], arguments, &["--format", "json", "--blocks"]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let kernels = report["kernels"].as_array().expect("a list").clone();
+    kernels.into_iter().find(|kernel| kernel["name"] == *name).expect("it is there")
+}
+
+#[test]
+fn answers_of_the_tour_are_what_the_simulation_says() {
+    let starts = |arguments: &[&str], name: &str| {
+        let kernel = kernel(arguments, name);
+        let blocks = kernel["placements"].as_array().expect("a list").clone();
+        blocks.iter().map(|block| block["start_ns"].as_u64().expect("a number") / 1_000_000).collect::<Vec<u64>>()
+    };
+    let no_room = "scenarios/ospert2017/figure-4.json";
+    assert_eq!(starts(&[no_room], "K4"), [500, 500]);
+    let one_queue = "scenarios/ospert2017/figure-5.json";
+    assert!(starts(&[one_queue], "K2").contains(&1_000), "K2's next block takes the room");
+    assert_eq!(starts(&[one_queue], "K3"), [2_250]);
+    let priorities = "scenarios/rtss2017/figure-6.json";
+    assert_eq!(starts(&[priorities], "K1")[4..], [4_500; 4]);
+    let equal = [priorities, "--set-priority", "S2=0", "--set-priority", "S3=0"];
+    assert_eq!(starts(&equal, "K1")[4..], [500; 4]);
+    assert_eq!(starts(&["scenarios/rtss2017/figure-3.json"], "K5"), [2_000, 2_000]);
+}
