@@ -20,10 +20,8 @@ pub mod profile_replay;
 pub mod replay;
 pub mod response_times;
 mod responses;
-mod statistics;
 pub mod study;
 pub mod validation;
 pub mod warp_curves;
 
 pub use responses::{Responses, responses};
-pub use statistics::{Measure, Moments, Statistic, nearest_rank};

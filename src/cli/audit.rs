@@ -6,9 +6,7 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::audit::{AuditReport, Observation, audit, audit_profile};
 use gpusched::profile::GpuProfile;
-use gpusched::report::{
-    finding_csv, finding_markdown, finding_table, profile_audit_csv, profile_audit_markdown, profile_audit_table,
-};
+use gpusched::report::{finding_csv, finding_table, profile_audit_csv, profile_audit_table};
 
 use super::log_input::LogOptions;
 use super::output::{Format, note};
@@ -60,8 +58,9 @@ impl Audit {
                 writeln!(out)?;
             }
             Format::Csv => finding_csv(&report.violations, &mut out)?,
-            Format::Markdown => finding_markdown(&report.violations, &mut out)?,
-            Format::Table => write!(out, "{}", finding_table(&report))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", finding_table(&report, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })
@@ -95,8 +94,9 @@ impl Audit {
                 writeln!(out, "{document:#}")?;
             }
             Format::Csv => profile_audit_csv(&audit, &mut out)?,
-            Format::Markdown => profile_audit_markdown(&audit, &mut out)?,
-            Format::Table => write!(out, "{}", profile_audit_table(&audit))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", profile_audit_table(&audit, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(if audit.unexplained == 0 { Answer::Done } else { Answer::No })

@@ -9,7 +9,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::device::Device;
 use gpusched::experiments::validation::{Campaign, CampaignReport, Family};
-use gpusched::report::{campaign_csv, campaign_figure, campaign_markdown, campaign_table};
+use gpusched::report::{campaign_csv, campaign_figure, campaign_table};
 use gpusched::workload::Placement;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
@@ -87,8 +87,9 @@ impl MergedSm {
                 writeln!(out)?;
             }
             Format::Csv => campaign_csv(report, &mut out)?,
-            Format::Markdown => campaign_markdown(report, &mut out)?,
-            Format::Table => write!(out, "{}", campaign_table(report, &device.title))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", campaign_table(report, &device.title, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(())

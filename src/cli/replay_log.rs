@@ -8,11 +8,11 @@ use clap::Args;
 use gpusched::experiments::profile_replay::replay_profile;
 use gpusched::experiments::replay::{KernelComparison, Replay, replay};
 use gpusched::profile::GpuProfile;
-use gpusched::report::replay::{ReplayReport, replay_csv, replay_markdown, replay_table};
+use gpusched::report::replay::{ReplayReport, replay_csv, replay_table};
 use gpusched::report::timeline::FinishMark;
 use gpusched::report::{
     HtmlRun, HtmlTimeline, PerfettoRun, ProfileReplayDocument, Summary, perfetto_trace, profile_replay_csv,
-    profile_replay_markdown, profile_replay_table,
+    profile_replay_table,
 };
 use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};
@@ -92,8 +92,9 @@ impl ReplayLog {
                 writeln!(out)?;
             }
             Format::Csv => replay_csv(&result, &mut out)?,
-            Format::Markdown => replay_markdown(&result, &mut out)?,
-            Format::Table => write!(out, "{}", replay_table(&result))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", replay_table(&result, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(Answer::Done)
@@ -123,8 +124,9 @@ impl ReplayLog {
                 writeln!(out)?;
             }
             Format::Csv => profile_replay_csv(&replay, &mut out)?,
-            Format::Markdown => profile_replay_markdown(&replay, &mut out)?,
-            Format::Table => write!(out, "{}", profile_replay_table(&replay))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", profile_replay_table(&replay, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(Answer::Done)

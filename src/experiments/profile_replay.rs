@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::statistics::nearest_rank;
 use crate::device::{Device, KernelOccupancy};
 use crate::hosts::{ProgramError, simulate};
 use crate::profile::{BlockTimeSource, GpuProfile, Import};
 use crate::scenario::Scenario;
+use crate::statistics::nearest_rank;
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Trace};
 use crate::workload::{OperationId, OperationKind, StreamId};

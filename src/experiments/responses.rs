@@ -1,8 +1,8 @@
 //! Response times of jobs, summed up by stream or host.
 
-use super::statistics::nearest_rank;
 use crate::hosts::{DeadlineOutcome, Jobs};
 use crate::scenario::{HostThread, Scenario};
+use crate::statistics::nearest_rank;
 use crate::time::Duration;
 
 /// The jobs of one stream with operations, or of one host, in numbers.

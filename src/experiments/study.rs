@@ -37,7 +37,7 @@ pub use error::StudyError;
 pub use file::Study;
 pub use grid::{AxisValue, GridAxis};
 pub use injections::{per_period, random_injection, sample_applications};
-pub use layout::{Layout, Place, Shard};
+pub use layout::{Layout, RowSamples, Shard};
 pub use merge::merge;
 pub use result_file::{Disk, ResultFile, file_name, is_claimed};
 pub use slurm::{BatchScript, LEAST_SAMPLES};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::model::{GpuProfile, ProfiledOperation};
+use crate::statistics::nearest_rank;
 
 /// The launch latency of a profile (L1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +67,7 @@ impl GpuProfile {
             latest_end = latest_end.max(operation.end_ns());
         }
         latencies.sort_unstable();
-        let latency_ns = *latencies.get(latencies.len() / 4)?;
+        let latency_ns = nearest_rank(&latencies, 25)?;
         Some(LaunchLatency { latency_ns, launches: latencies.len() })
     }
 

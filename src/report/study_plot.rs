@@ -4,8 +4,8 @@ mod places;
 
 use super::study_table::{measure, names};
 use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, Series};
-use crate::experiments::Measure;
 use crate::experiments::study::{AxisValue, PointSummary, Study, StudyError, StudySummary};
+use crate::statistics::Measure;
 
 /// What to draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::tally::Tally;
 use crate::experiments::responses::responses;
-use crate::experiments::statistics::{Measure, Moments, nearest_rank};
 use crate::hosts::{Jobs, Run};
 use crate::scenario::Scenario;
+use crate::statistics::{Measure, Moments, nearest_rank};
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
 use crate::workload::OperationKind;
