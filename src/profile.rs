@@ -24,7 +24,7 @@ mod short_name;
 #[cfg(not(feature = "nsight"))]
 mod without_nsight;
 
-pub use block_times::{BlockTimeCounts, BlockTimeSource, EstimatedBlockTime};
+pub use block_times::{BlockTimeCounts, BlockTimeSource, EstimatedBlockTime, KnownBlockTimes};
 pub use call::CallKind;
 pub use error::GpuProfileError;
 pub use gpu::GpuProperties;

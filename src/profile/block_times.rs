@@ -2,6 +2,7 @@
 //! does.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -17,6 +18,8 @@ pub enum BlockTimeSource {
     Alone,
     /// It overlapped others: the median of launches of the same kernel in the same shape that ran alone.
     SameKernelAlone,
+    /// Launches of the same kernel in the same shape that ran alone in another profile: their median.
+    OtherProfile,
     /// It overlapped others and never ran alone: its duration over its waves, which the others may have lengthened.
     UpperBound,
 }
@@ -39,6 +42,36 @@ pub struct BlockTimeCounts {
     pub same_kernel_alone: u64,
     /// See [`BlockTimeSource::UpperBound`].
     pub upper_bound: u64,
+    /// See [`BlockTimeSource::OtherProfile`].
+    pub other_profile: u64,
+}
+
+/// Block times of kernels that ran alone, for other profiles of the same GPU.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KnownBlockTimes {
+    /// The file that they are of.
+    pub file: String,
+    /// By the function's name, the grid and the block \[ns\].
+    times: BTreeMap<(Arc<str>, u32, BlockShape), u64>,
+}
+
+impl KnownBlockTimes {
+    /// How many kernels are known; the same function with another grid or block is another one.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Whether none is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    fn of(&self, profile: &GpuProfile, kernel: &ProfiledKernel) -> Option<u64> {
+        let name = profile.functions.get(kernel.function as usize)?;
+        self.times.get(&(Arc::clone(name), kernel.blocks, kernel.shape)).copied()
+    }
 }
 
 impl BlockTimeCounts {
@@ -47,6 +80,7 @@ impl BlockTimeCounts {
             BlockTimeSource::Alone => self.alone += 1,
             BlockTimeSource::SameKernelAlone => self.same_kernel_alone += 1,
             BlockTimeSource::UpperBound => self.upper_bound += 1,
+            BlockTimeSource::OtherProfile => self.other_profile += 1,
         }
     }
 }
@@ -85,31 +119,41 @@ impl GpuProfile {
         alone
     }
 
+    /// The median block times of the kernels that ran alone on a GPU whose SMs are those of `device`.
+    #[must_use]
+    pub fn known_block_times(&self, gpu: u32, device: &Device) -> KnownBlockTimes {
+        let medians = self.medians_alone(&self.ran_alone(gpu), device);
+        let named = medians.into_iter().filter_map(|((function, blocks, shape), time)| {
+            Some(((Arc::clone(self.functions.get(function as usize)?), blocks, shape), time))
+        });
+        KnownBlockTimes { file: self.file.clone(), times: named.collect() }
+    }
+
+    fn medians_alone(&self, alone: &[bool], device: &Device) -> BTreeMap<Shape, u64> {
+        let mut alone_times: BTreeMap<Shape, Vec<u64>> = BTreeMap::new();
+        for (operation, _) in self.operations.iter().zip(alone).filter(|(_, alone)| **alone) {
+            let Some(kernel) = operation.kernel() else { continue };
+            alone_times.entry(shape(kernel)).or_default().push(over_waves(kernel, operation.duration_ns, device));
+        }
+        let medians = alone_times.into_iter().filter_map(|(shape, mut times)| {
+            times.sort_unstable();
+            Some((shape, upper_median(&times)?))
+        });
+        medians.collect()
+    }
+
     /// The block time of every kernel of a GPU, by operation, if its SMs are those of `device`. A kernel that can never
     /// run there counts with one wave.
     #[must_use]
     pub fn block_times(&self, gpu: u32, device: &Device) -> Vec<Option<EstimatedBlockTime>> {
         let alone = self.ran_alone(gpu);
-        let over_waves = |kernel: &ProfiledKernel, duration: u64| {
-            let occupancy = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
-            let waves = u64::from(occupancy.waves.max(1));
-            duration.saturating_add(waves / 2) / waves
-        };
-        let mut alone_times: BTreeMap<Shape, Vec<u64>> = BTreeMap::new();
-        for (operation, _) in self.operations.iter().zip(&alone).filter(|(_, alone)| **alone) {
-            let Some(kernel) = operation.kernel() else { continue };
-            alone_times.entry(shape(kernel)).or_default().push(over_waves(kernel, operation.duration_ns));
-        }
-        let medians: BTreeMap<Shape, u64> = alone_times
-            .into_iter()
-            .filter_map(|(shape, mut times)| {
-                times.sort_unstable();
-                Some((shape, upper_median(&times)?))
-            })
-            .collect();
+        let medians = self.medians_alone(&alone, device);
         let estimate = |(operation, alone): (&super::ProfiledOperation, &bool)| {
             let kernel = operation.kernel().filter(|_| self.gpu_of(operation.stream) == gpu)?;
-            let own = over_waves(kernel, operation.duration_ns);
+            let own = over_waves(kernel, operation.duration_ns, device);
+            if let Some(block_ns) = self.known.as_ref().and_then(|known| known.of(self, kernel)) {
+                return Some(EstimatedBlockTime { block_ns, source: BlockTimeSource::OtherProfile });
+            }
             Some(match medians.get(&shape(kernel)) {
                 _ if *alone => EstimatedBlockTime { block_ns: own, source: BlockTimeSource::Alone },
                 Some(&block_ns) => EstimatedBlockTime { block_ns, source: BlockTimeSource::SameKernelAlone },
@@ -118,4 +162,11 @@ impl GpuProfile {
         };
         self.operations.iter().zip(&alone).map(estimate).collect()
     }
+}
+
+/// The duration of a kernel over its waves, rounded to the nearest nanosecond.
+fn over_waves(kernel: &ProfiledKernel, duration: u64, device: &Device) -> u64 {
+    let occupancy = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
+    let waves = u64::from(occupancy.waves.max(1));
+    duration.saturating_add(waves / 2) / waves
 }

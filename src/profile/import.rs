@@ -130,6 +130,12 @@ impl GpuProfile {
             };
             steps.push(Submitted { index, step });
         }
+        if let Some(known) = &self.known {
+            builder.note(format!(
+                "block times of {} kernels are those of {}, where they ran alone",
+                work.block_times.other_profile, known.file
+            ));
+        }
         work.tell(&mut builder);
         self.note_launches(chosen, launch_latency, kernel_gap, &taken, &mut builder);
         let programs = programs::programs(self, gpu, &steps, &streams, latency, chosen.launches, &mut builder)
@@ -346,7 +352,7 @@ impl Work {
     }
 
     fn tell(&self, builder: &mut ScenarioBuilder<'_>) {
-        let BlockTimeCounts { alone, same_kernel_alone, upper_bound } = self.block_times;
+        let BlockTimeCounts { alone, same_kernel_alone, upper_bound, .. } = self.block_times;
         builder.note(format!(
             "block times: {alone} kernels ran alone, {same_kernel_alone} overlapped and take the median of the same \
              kernel alone, {upper_bound} overlapped and never ran alone (an upper bound)"

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::block_times::KnownBlockTimes;
 use super::call::CallKind;
 use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
@@ -53,6 +54,8 @@ pub struct GpuProfile {
     pub calls: Vec<HostCall>,
     /// What is known of waits: of the host for the GPU, and of one stream for another.
     pub syncs: Vec<ProfiledSync>,
+    /// Block times of another profile, which are taken where that knows the kernel.
+    pub known: Option<KnownBlockTimes>,
     /// How many entries were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
 }

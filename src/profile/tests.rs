@@ -95,7 +95,28 @@ fn block_times_come_from_kernels_that_ran_alone() {
         "the median of 10, 12 and 11 us for those that overlap"
     );
     let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
-    assert_eq!(import.block_times, BlockTimeCounts { alone: 3, same_kernel_alone: 2, upper_bound: 0 });
+    assert_eq!(
+        import.block_times,
+        BlockTimeCounts { alone: 3, same_kernel_alone: 2, upper_bound: 0, other_profile: 0 }
+    );
+}
+
+#[test]
+fn block_times_can_be_those_of_another_profile() {
+    let alone = read(&trace(&[kernel("0", "20", 7, 1), kernel("30", "24", 7, 2), kernel("60", "22", 7, 3)].join(",")));
+    let device = alone.device(0).expect("an A100");
+    // Both overlap, and neither ran alone here.
+    let mut profile = read(&trace(&[kernel("100", "40", 7, 4), kernel("120", "40", 8, 5)].join(",")));
+    let times = |profile: &GpuProfile| -> Vec<EstimatedBlockTime> {
+        profile.block_times(0, &device).into_iter().flatten().collect()
+    };
+    let upper_bound = EstimatedBlockTime { block_ns: 20_000, source: BlockTimeSource::UpperBound };
+    assert_eq!(times(&profile), [upper_bound; 2]);
+    profile.known = Some(alone.known_block_times(0, &device));
+    let known = EstimatedBlockTime { block_ns: 11_000, source: BlockTimeSource::OtherProfile };
+    assert_eq!(times(&profile), [known; 2], "the median of 10, 12 and 11 us");
+    let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
+    assert_eq!(import.block_times.other_profile, 2);
 }
 
 #[test]
