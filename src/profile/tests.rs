@@ -1,9 +1,13 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::device::CopyDirection;
 use crate::scenario::{ReadOptions, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::OperationKind;
 
+#[cfg(feature = "nsight")]
+mod nsight;
 mod waits;
 
 /// A trace with these events, on a GPU with the limits of an A100.
@@ -170,6 +174,39 @@ fn nvprof_states_units_in_its_second_row() {
     let kernel = profile.operations[1].kernel().expect("a kernel");
     assert_eq!((kernel.blocks, kernel.shape.shared_memory_bytes), (90, 1048));
     assert_eq!(&*profile.functions[0], "f(float, int)");
+}
+
+/// Durations \[ns\] and numbers of blocks of kernels, with the time from the end of each to the start of the next.
+fn one_stream() -> impl Strategy<Value = Vec<(u64, u32, u64)>> {
+    prop::collection::vec((1_000_u64..50_000_000, 1_u32..200_000, 0_u64..20_000), 1..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn kernels_of_one_stream_take_as_long_as_recorded_and_keep_their_order(kernels in one_stream()) {
+        let mut events = Vec::new();
+        let mut at: u64 = 1_000_000;
+        for (number, &(duration, blocks, gap)) in (1_u32..).zip(&kernels) {
+            let us = |ns: u64| format!("{}.{:03}", ns / 1_000, ns % 1_000);
+            events.push(call("cudaLaunchKernel", number * 5, 3, number));
+            events.push(kernel(&us(at), &us(duration), 7, number).replace("[216, 2, 1]", &format!("[{blocks}, 1, 1]")));
+            at += duration + gap;
+        }
+        let profile = read(&trace(&events.join(",")));
+        for launches in Launches::ALL {
+            let chosen = ImportOptions { launches, ..ImportOptions::default() };
+            let import = profile.import(&chosen, &ReadOptions::default()).expect("sound");
+            let run = crate::hosts::simulate(&import.scenario).expect("it runs");
+            prop_assert!(starts(&import.scenario).is_sorted());
+            for (operation, &(duration, ..)) in run.trace.operations().iter().zip(&kernels) {
+                let (start, end) = (operation.first_start().expect("it ran"), operation.finish().expect("it ended"));
+                let error = end.since(start).as_ns().abs_diff(duration);
+                prop_assert!(error <= 1_000.max(duration / 100), "{} for {duration}", end.since(start));
+            }
+        }
+    }
 }
 
 #[test]
