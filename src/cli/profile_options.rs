@@ -52,7 +52,7 @@ impl ProfileOptions {
         if known.is_empty() {
             bail!("--block-times: in {} no kernel ran alone", path.display());
         }
-        profile.known = Some(known);
+        profile.known = Some(Box::new(known));
         Ok(())
     }
 

@@ -116,7 +116,7 @@ fn block_times_can_be_those_of_another_profile() {
     };
     let upper_bound = EstimatedBlockTime { block_ns: 20_000, source: BlockTimeSource::UpperBound };
     assert_eq!(times(&profile), [upper_bound; 2]);
-    profile.known = Some(alone.known_block_times(0, &device));
+    profile.known = Some(Box::new(alone.known_block_times(0, &device)));
     let known = EstimatedBlockTime { block_ns: 11_000, source: BlockTimeSource::OtherProfile };
     assert_eq!(times(&profile), [known; 2], "the median of 10, 12 and 11 us");
     let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
