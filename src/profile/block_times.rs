@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::known_block_times::KnownBlockTimes;
 use super::model::{GpuProfile, ProfiledKernel};
 use crate::device::{BlockShape, Device, KernelOccupancy};
 use crate::statistics::upper_median;
@@ -44,34 +45,6 @@ pub struct BlockTimeCounts {
     pub upper_bound: u64,
     /// See [`BlockTimeSource::OtherProfile`].
     pub other_profile: u64,
-}
-
-/// Block times of kernels that ran alone, for other profiles of the same GPU.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct KnownBlockTimes {
-    /// The file that they are of.
-    pub file: String,
-    /// By the function's name, the grid and the block \[ns\].
-    times: BTreeMap<(Arc<str>, u32, BlockShape), u64>,
-}
-
-impl KnownBlockTimes {
-    /// How many kernels are known; the same function with another grid or block is another one.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.times.len()
-    }
-
-    /// Whether none is known.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.times.is_empty()
-    }
-
-    fn of(&self, profile: &GpuProfile, kernel: &ProfiledKernel) -> Option<u64> {
-        let name = profile.functions.get(kernel.function as usize)?;
-        self.times.get(&(Arc::clone(name), kernel.blocks, kernel.shape)).copied()
-    }
 }
 
 impl BlockTimeCounts {
@@ -129,6 +102,12 @@ impl GpuProfile {
         KnownBlockTimes { file: self.file.clone(), times: named.collect() }
     }
 
+    /// The block time of a kernel, where another profile says it.
+    fn known_block_time(&self, kernel: &ProfiledKernel) -> Option<u64> {
+        let name = self.functions.get(kernel.function as usize)?;
+        self.known.as_ref()?.times.get(&(Arc::clone(name), kernel.blocks, kernel.shape)).copied()
+    }
+
     fn medians_alone(&self, alone: &[bool], device: &Device) -> BTreeMap<Shape, u64> {
         let mut alone_times: BTreeMap<Shape, Vec<u64>> = BTreeMap::new();
         for (operation, _) in self.operations.iter().zip(alone).filter(|(_, alone)| **alone) {
@@ -151,7 +130,7 @@ impl GpuProfile {
         let estimate = |(operation, alone): (&super::ProfiledOperation, &bool)| {
             let kernel = operation.kernel().filter(|_| self.gpu_of(operation.stream) == gpu)?;
             let own = over_waves(kernel, operation.duration_ns, device);
-            if let Some(block_ns) = self.known.as_ref().and_then(|known| known.of(self, kernel)) {
+            if let Some(block_ns) = self.known_block_time(kernel) {
                 return Some(EstimatedBlockTime { block_ns, source: BlockTimeSource::OtherProfile });
             }
             Some(match medians.get(&shape(kernel)) {

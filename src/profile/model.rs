@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::block_times::KnownBlockTimes;
 use super::call::CallKind;
 use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
+use super::known_block_times::KnownBlockTimes;
 use crate::device::{BlockShape, CopyDirection};
 
 /// Which profiler wrote it.
@@ -71,7 +71,7 @@ impl GpuProfile {
             let number = name.strip_prefix("stream ").unwrap_or(name).trim().parse().ok();
             let mut meant = self.streams.iter_mut().filter(|stream| Some(stream.number) == number).peekable();
             if meant.peek().is_none() {
-                return Err(GpuProfileError::new(&self.file, format!("--set-priority: no stream is called {name:?}")));
+                return Err(GpuProfileError::new(&self.file, format!("no stream is called {name:?}")));
             }
             meant.for_each(|stream| stream.priority = Some(*priority));
         }

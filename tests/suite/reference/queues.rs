@@ -158,7 +158,8 @@ impl ReferenceGpu<'_> {
             ChannelOrder::Random => {
                 let mut numbers = ChaCha8Rng::seed_from_u64(self.scenario.seed ^ u64::from_be_bytes(*b"channels"));
                 numbers.set_stream(self.channels_handed_over);
-                ((u128::from(numbers.next_u64()) * waiting as u128) >> 64) as usize
+                let scaled = (u128::from(numbers.next_u64()) * waiting as u128) >> 64;
+                usize::try_from(scaled).expect("it is below the number that wait")
             }
         };
         let next = self.channel_queue.remove(chosen)?;
