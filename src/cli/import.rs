@@ -50,7 +50,7 @@ impl Import {
         }
         match (&self.out, scenario) {
             (Some(path), Some(text)) if path == Path::new("-") => {
-                output::stdout().write_all(text.as_bytes())?;
+                output::print(text.as_bytes())?;
                 return Ok(Answer::Done);
             }
             (Some(path), Some(text)) => write_whole(path, |out| out.write_all(text.as_bytes()))?,

@@ -8,6 +8,8 @@ use anyhow::{Context, bail};
 use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::profile::Input;
 
+use super::ending;
+
 /// The largest input file that is read into memory \[bytes\].
 const MAX_BYTES: u64 = 1 << 32;
 
@@ -39,6 +41,7 @@ fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
         bail!("{name} is a directory; expected a file");
     }
     file.take(MAX_BYTES).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    ending::has_read(bytes.len());
     Ok((name, bytes))
 }
 
@@ -47,7 +50,9 @@ pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     if path.as_os_str() == "-" {
         return standard_input();
     }
-    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    ending::has_read(bytes.len());
+    Ok(bytes)
 }
 
 /// Standard input, which can be asked for again.
@@ -58,6 +63,7 @@ fn standard_input() -> anyhow::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(MAX_BYTES).read_to_end(&mut bytes).context("cannot read standard input")?;
+    ending::has_read(bytes.len());
     Ok(READ.get_or_init(|| bytes).clone())
 }
 

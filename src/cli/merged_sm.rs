@@ -2,8 +2,6 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -14,7 +12,7 @@ use gpusched::workload::Placement;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::output::{Format, note};
-use super::{Answer, input, jobs, output, picture};
+use super::{Answer, ending, input, jobs, output, picture};
 
 /// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
 /// often they agree, and shrink a counterexample where they do not. Ctrl-C ends with what is done so far and exit
@@ -70,11 +68,10 @@ impl MergedSm {
     }
 
     fn campaign(&self, campaign: &Campaign) -> anyhow::Result<CampaignReport> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
-        ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed))?;
+        let stop = ending::stop_flag();
         let bar = progress_bar(self.samples.saturating_mul(campaign.families.len() as u64));
         let report = self.jobs.pool()?.install(|| campaign.run(&stop, &|samples| bar.inc(samples)))?;
+        ending::finishing();
         bar.finish_and_clear();
         Ok(report)
     }

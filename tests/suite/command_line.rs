@@ -67,14 +67,25 @@ fn files_that_cannot_be_read_or_written_end_with_exit_status_2() {
 fn standard_output_that_cannot_be_written_is_exit_status_2_and_a_closed_pipe_ends_quietly() {
     let directory = directory("full");
     let file = scenario(&directory, TWO_BENCHMARKS);
-    if let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") {
+    let commands: [&[&str]; 8] = [
+        &["simulate", &file],
+        &["convert", &file, "-o", "-"],
+        &["schema", "scenario"],
+        &["completions", "bash"],
+        &["devices"],
+        &["--help"],
+        &["study", "run", "--help"],
+        &["--version"],
+    ];
+    for arguments in commands {
+        let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else { break };
         let status = Command::new(env!("CARGO_BIN_EXE_gpusched"))
-            .args(["simulate", &file])
+            .args(arguments)
             .stdout(full)
             .stderr(Stdio::null())
             .status()
             .expect("the command runs");
-        assert_eq!(status.code(), Some(2));
+        assert_eq!(status.code(), Some(2), "{arguments:?}");
     }
     let many = scenario(&directory, &TWO_BENCHMARKS.replace("\"block_count\": 2", "\"block_count\": 100000"));
     let mut child = Command::new(env!("CARGO_BIN_EXE_gpusched"))
@@ -89,6 +100,27 @@ fn standard_output_that_cannot_be_written_is_exit_status_2_and_a_closed_pipe_end
     drop(pipe);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn where_one_log_cannot_be_written_no_other_replaces_an_older_one() {
+    let directory = directory("together");
+    let file = scenario(&directory, TWO_BENCHMARKS);
+    let logs = directory.join("logs");
+    let logs_argument = logs.display().to_string();
+    assert_eq!(gpusched(&["simulate", &file, "--logs", &logs_argument]).status.code(), Some(0));
+    let mut names: Vec<_> =
+        fs::read_dir(&logs).expect("written").map(|entry| entry.expect("readable").path()).collect();
+    names.sort();
+    let [first, second] = &names[..] else { panic!("{names:?}") };
+    fs::write(first, "older").expect("it can be written");
+    fs::remove_file(second).expect("it is there");
+    fs::create_dir(second).expect("it can be made");
+    let output = gpusched(&["simulate", &file, "--logs", &logs_argument, "--force"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("it is a directory"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(first).expect("it is there"), "older");
+    assert_eq!(fs::read_dir(&logs).expect("it is there").count(), 2, "no temporary file is left");
 }
 
 #[test]
