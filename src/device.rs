@@ -21,8 +21,8 @@ pub use demand::{BlockDemand, BlockShape, DemandError, Resource};
 pub use limits::DeviceError;
 pub use mask::{MaskError, SmMask};
 pub use model::{
-    CopyDirection, CopyEngines, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation, SharedMemoryAllocation,
-    SmOrder,
+    ChannelOrder, CopyDirection, CopyEngines, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
+    SharedMemoryAllocation, SmOrder,
 };
 pub use occupancy::{KernelOccupancy, OccupancyLimit};
 pub(crate) use read::device as read_device;

@@ -13,6 +13,7 @@ mod import;
 mod import_options;
 mod input;
 mod kineto;
+mod known_block_times;
 mod latency;
 mod model;
 #[cfg(feature = "nsight")]
@@ -31,6 +32,7 @@ pub use gpu::GpuProperties;
 pub use import::{Import, ImportedStream};
 pub use import_options::{ImportOptions, Launches};
 pub use input::{Input, InputError};
+pub use known_block_times::KnownBlockTimes;
 pub use latency::{KernelGap, LaunchLatency};
 pub use model::{
     GpuProfile, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync,

@@ -1,8 +1,14 @@
 //! Options for inputs that are profiles.
 
+use std::path::PathBuf;
+
+use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::profile::{ImportOptions, Launches};
+use gpusched::device::Device;
+use gpusched::profile::{GpuProfile, ImportOptions, Input, Launches};
+
+use super::input;
 
 /// Where help lists them; a heading for the whole struct would go on to the options after it.
 const HEADING: &str = "Profiles";
@@ -18,6 +24,9 @@ pub(crate) struct ProfileOptions {
     #[arg(long, help_heading = HEADING, value_name = "HOW",
         value_parser = PossibleValuesParser::new(Launches::ALL.map(Launches::name)))]
     launches: Option<String>,
+    /// Take the block times of kernels that ran alone in PROFILE for the same kernels here
+    #[arg(long, help_heading = HEADING, value_name = "PROFILE")]
+    block_times: Option<PathBuf>,
 }
 
 impl ProfileOptions {
@@ -27,9 +36,30 @@ impl ProfileOptions {
         ImportOptions { gpu: self.gpu, launches, ..ImportOptions::default() }
     }
 
+    /// Gives a profile the block times of another one; `device` is the one that the user names.
+    pub(crate) fn tell_block_times(&self, profile: &mut GpuProfile, device: Option<&Device>) -> anyhow::Result<()> {
+        let Some(path) = &self.block_times else { return Ok(()) };
+        let Input::Profile(other) = input::scenario(path)? else {
+            bail!("--block-times: {} is no profile", path.display());
+        };
+        let gpu = other.busiest_gpu();
+        let recorded_on = match (other.device(gpu), device) {
+            (Ok(recorded_on), _) => recorded_on,
+            (Err(_), Some(device)) => device.clone(),
+            (Err(error), None) => return Err(error.into()),
+        };
+        let known = other.known_block_times(gpu, &recorded_on);
+        if known.is_empty() {
+            bail!("--block-times: in {} no kernel ran alone", path.display());
+        }
+        profile.known = Some(Box::new(known));
+        Ok(())
+    }
+
     /// One that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let launches = || self.launches.as_ref().map(|_| "--launches");
-        self.gpu.map(|_| "--gpu").or_else(launches)
+        let block_times = || self.block_times.as_ref().map(|_| "--block-times");
+        self.gpu.map(|_| "--gpu").or_else(launches).or_else(block_times)
     }
 }

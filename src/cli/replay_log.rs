@@ -50,7 +50,8 @@ pub(crate) struct ReplayLog {
 
 impl ReplayLog {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        if let Some(profile) = self.logs.profile()? {
+        if let Some(mut profile) = self.logs.profile()? {
+            self.profile.tell_block_times(&mut profile, self.logs.device()?.as_ref())?;
             return self.of_profile(&profile);
         }
         if let Some(option) = self.profile.given() {

@@ -134,7 +134,11 @@ impl RunOptions {
 
     /// Reads the input, whatever it is.
     pub(crate) fn input(&self) -> anyhow::Result<Input> {
-        input::scenario(&self.scenario)
+        let mut input = input::scenario(&self.scenario)?;
+        if let Input::Profile(profile) = &mut input {
+            self.profile.tell_block_times(profile, self.device()?.as_ref())?;
+        }
+        Ok(input)
     }
 
     /// The options of logs, if the input is a directory or a log rather than a scenario.

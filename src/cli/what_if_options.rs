@@ -1,7 +1,8 @@
 //! Options that change a scenario to see what would happen.
 
 use clap::Args;
-use gpusched::device::SmMask;
+use clap::builder::PossibleValuesParser;
+use gpusched::device::{ChannelOrder, SmMask};
 use gpusched::scenario::WhatIf;
 
 /// Where help lists them; a heading for the whole struct would go on to the options after it.
@@ -22,6 +23,10 @@ pub(crate) struct WhatIfOptions {
     /// Hardware channels that streams share, as `CUDA_DEVICE_MAX_CONNECTIONS` sets them
     #[arg(long, help_heading = HEADING, value_name = "N")]
     connections: Option<u32>,
+    /// Which of the streams that wait for a hardware channel gets the next one [default: the device's, or fifo]
+    #[arg(long, help_heading = HEADING, value_name = "ORDER",
+        value_parser = PossibleValuesParser::new(ChannelOrder::ALL.map(ChannelOrder::name)))]
+    channel_order: Option<String>,
 }
 
 fn parse_priority(text: &str) -> Result<(String, i32), String> {
@@ -49,6 +54,7 @@ impl WhatIfOptions {
             streams: self.set_stream.clone(),
             sm_masks: self.sm_mask.clone(),
             connections: self.connections,
+            channel_order: self.channel_order.as_deref().and_then(ChannelOrder::from_name),
         };
         (changes != WhatIf::default()).then_some(changes)
     }
@@ -72,6 +78,7 @@ impl WhatIfOptions {
             ("--set-stream", !self.set_stream.is_empty()),
             ("--sm-mask", !self.sm_mask.is_empty()),
             ("--connections", self.connections.is_some()),
+            ("--channel-order", self.channel_order.is_some()),
         ]
         .into_iter()
         .find_map(|(option, given)| given.then_some(option))

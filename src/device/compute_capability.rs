@@ -36,9 +36,11 @@ pub struct SmArchitecture {
 /// block, and its unit \[bytes\]; SMs per TPC.
 struct Row(u32, u32, [u32; 2], [u32; 4], u32);
 
-/// Threads, blocks and shared memory: CUDA C++ Programming Guide v12.9 (NVIDIA, 2025), table "Technical Specifications
-/// per Compute Capability". Reserved shared memory and units: `cuda_occupancy.h` (NVIDIA CUDA Toolkit 12, 2024),
-/// `cudaOccSMemAllocationGranularity` and `reservedSharedMemPerBlock`. Of 7.5, 8.0 and 9.0, occupancy computed from this
+/// Threads, blocks and shared memory: up to 7.2, CUDA C++ Programming Guide v12.9 (NVIDIA, 2025), table "Technical
+/// Specifications per Compute Capability"; from 7.5 on, the same of v13.0, table 27; of 10.3 and 12.1, CUDA Programming
+/// Guide (NVIDIA, 2025), tables 30 and 31, columns 10.3, 10.x and 12.x. Reserved shared memory and units:
+/// `cuda_occupancy.h` (NVIDIA CUDA Toolkit 12.8, 2025), `cudaOccSMemAllocationGranularity`, cases 8, 9, 10 and 12, and
+/// `reservedSharedMemPerBlock`. Of 7.5, 8.0 and 9.0, occupancy computed from this
 /// table is what PyTorch's profiler stated for each of 15,304 kernels of public profiles.
 const TABLE: [Row; 16] = [
     Row(5, 0, [2048, 32], [65_536, 49_152, 0, 256], 1),

@@ -37,6 +37,8 @@ pub struct DeviceSpec {
     pub copy: CopyEngines,
     /// Hardware channels that streams share (Bakita and Anderson, RTAS 2024); `None`: as many as there are streams.
     pub channels: Option<u32>,
+    /// Which of the streams that wait for a channel gets the next one.
+    pub channel_order: ChannelOrder,
     /// L1: no kernel or copy goes on earlier than this after its launch.
     pub launch_latency: Duration,
     /// L2: no kernel goes on earlier than this after the kernel before it in its stream has completed.
@@ -127,6 +129,41 @@ impl SmOrder {
         let mut sorted = ids.clone();
         sorted.sort_unstable();
         sorted.into_iter().eq(0..sms)
+    }
+}
+
+/// Which of the streams that wait for a hardware channel gets one that becomes free. On real GPUs it is not always the
+/// first (Bakita and Anderson, RTAS 2024, corollary 2), and nobody published which one it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChannelOrder {
+    /// The one that waits longest.
+    #[default]
+    Fifo,
+    /// The one that waits shortest.
+    Lifo,
+    /// Any of them, with equal probability, seeded.
+    Random,
+}
+
+impl ChannelOrder {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Fifo, Self::Lifo, Self::Random];
+
+    /// Name in files and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fifo => "fifo",
+            Self::Lifo => "lifo",
+            Self::Random => "random",
+        }
+    }
+
+    /// By its name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
     }
 }
 

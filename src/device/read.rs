@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    CopyEngines, Device, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation, SharedMemoryAllocation, SmOrder,
-    limits,
+    ChannelOrder, CopyEngines, Device, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
+    SharedMemoryAllocation, SmOrder, limits,
 };
 use crate::json::{Node, Object, Problem};
 use crate::time::Duration;
@@ -39,6 +39,11 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         sm_order: sm_order(file.required("sm_order")?, sms)?,
         copy: copy(file.required("copy")?, copy_engines)?,
         channels: file.optional("channels")?.map(|node| limits::CHANNELS.read_u32(node)).transpose()?,
+        channel_order: match file.optional("channel_order")? {
+            Some(node) => ChannelOrder::from_name(&node.string()?)
+                .ok_or_else(|| node.expected("\"fifo\", \"lifo\" or \"random\""))?,
+            None => ChannelOrder::default(),
+        },
         launch_latency: latency(&mut file, "launch_latency_ns", &limits::LAUNCH_LATENCY)?,
         kernel_gap: latency(&mut file, "kernel_gap_ns", &limits::KERNEL_GAP)?,
         spin_iteration_atto: spin

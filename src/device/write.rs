@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Device, SmOrder};
+use super::{ChannelOrder, Device, SmOrder};
 use crate::time::Duration;
 
 impl Device {
@@ -64,6 +64,9 @@ impl Device {
         put("copy", copy);
         if let Some(channels) = self.channels {
             put("channels", json!(channels));
+        }
+        if self.channel_order != ChannelOrder::default() {
+            put("channel_order", json!(self.channel_order));
         }
         for (key, latency) in [("launch_latency_ns", self.launch_latency), ("kernel_gap_ns", self.kernel_gap)] {
             if latency > Duration::ZERO {

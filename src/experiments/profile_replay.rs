@@ -41,6 +41,8 @@ pub struct ReplayedKernel {
     pub name: Arc<str>,
     /// Its stream.
     pub stream: Arc<str>,
+    /// Whether it had the GPU to itself when it was recorded.
+    pub ran_alone: bool,
     /// From where its block time is.
     pub source: BlockTimeSource,
     /// When it started.
@@ -58,6 +60,12 @@ pub struct ReplayedKernel {
 }
 
 impl ReplayedKernel {
+    /// Whether its block time is that of other launches, which ran alone.
+    #[must_use]
+    pub fn is_predicted(&self) -> bool {
+        matches!(self.source, BlockTimeSource::SameKernelAlone | BlockTimeSource::OtherProfile)
+    }
+
     /// Simulated minus recorded start.
     #[must_use]
     pub fn start_error_ns(&self) -> i64 {
@@ -119,6 +127,7 @@ pub fn replay_profile(profile: &GpuProfile, import: &Import) -> Result<ProfileRe
     let run = simulate(&import.scenario)?;
     let unshared = unshared(&import.scenario, &run.trace);
     let times = profile.block_times(import.gpu, &recorded_device(profile, import));
+    let ran_alone = profile.ran_alone(import.gpu);
     let mut next: Vec<usize> = vec![0; import.submitted.len()];
     let mut kernels = Vec::new();
     let mut unfinished = 0;
@@ -142,6 +151,7 @@ pub fn replay_profile(profile: &GpuProfile, import: &Import) -> Result<ProfileRe
         kernels.push(ReplayedKernel {
             name: profile.functions.get(kernel.function as usize).cloned().unwrap_or_default(),
             stream: stream.map(|stream| Arc::clone(&stream.name)).unwrap_or_default(),
+            ran_alone: ran_alone.get(*index as usize) == Some(&true),
             source: time.source,
             recorded_start_ns: signed(recorded.start_ns).saturating_sub(signed(import.base_ns)),
             recorded_duration_ns: recorded.duration_ns,
@@ -152,14 +162,14 @@ pub fn replay_profile(profile: &GpuProfile, import: &Import) -> Result<ProfileRe
         });
     }
     kernels.sort_by_key(|kernel| kernel.recorded_start_ns);
-    let errors = |wanted: fn(BlockTimeSource) -> bool| {
-        let those = kernels.iter().filter(move |kernel| wanted(kernel.source));
+    let errors = |wanted: fn(&ReplayedKernel) -> bool| {
+        let those = kernels.iter().filter(move |kernel| wanted(kernel));
         ReplayErrors::new(those.map(|kernel| (kernel.start_error_ns(), kernel.duration_error_ns())))
     };
-    let alone = errors(|source| source == BlockTimeSource::Alone);
-    let overlapped = errors(|source| source != BlockTimeSource::Alone);
-    let predicted = errors(|source| source == BlockTimeSource::SameKernelAlone);
-    let those = kernels.iter().filter(|kernel| kernel.source == BlockTimeSource::SameKernelAlone);
+    let alone = errors(|kernel| kernel.ran_alone);
+    let overlapped = errors(|kernel| !kernel.ran_alone);
+    let predicted = errors(ReplayedKernel::is_predicted);
+    let those = kernels.iter().filter(|kernel| kernel.is_predicted());
     let predicted_without_sharing = ReplayErrors::new(those.map(|kernel| {
         let start = difference(kernel.unshared_start_ns, kernel.recorded_start_ns);
         (start, difference(kernel.unshared_duration_ns, signed(kernel.recorded_duration_ns)))

@@ -1,6 +1,7 @@
 //! Stream queues: submission, who may go on, completion. Rules G1, G2, G4, C1, C4, N1, N2, E1, E2, L1, L2, and
 //! hardware channels.
 
+mod channels;
 mod latency;
 mod promote;
 mod stream_queue;
@@ -15,6 +16,7 @@ use crate::device::Device;
 use crate::time::{Duration, Instant};
 use crate::trace::Launch;
 use crate::workload::{EventId, OperationId, OperationKind, Origin, StreamId};
+use channels::ChannelQueue;
 use stream_queue::{NONE, StreamQueue};
 
 /// Everything before the EE and CE queues. It knows operations by number; what has completed is forgotten as soon as
@@ -39,7 +41,7 @@ pub(super) struct Front {
     /// `None`: no limit.
     free_channels: Option<u32>,
     /// Kernels that need a channel, and since when.
-    channel_queue: VecDeque<(u32, Instant)>,
+    channel_queue: ChannelQueue,
     /// Entries into EE and CE queues so far, at most one per operation.
     queue_entries: u32,
     /// What the host is still to be told.
@@ -64,7 +66,7 @@ struct Operation {
 
 impl Front {
     /// Only the NULL stream exists.
-    pub(super) fn new(device: &Device) -> Self {
+    pub(super) fn new(device: &Device, seed: u64) -> Self {
         let channels = device.channels;
         Self {
             streams: vec![StreamQueue::new(true)],
@@ -77,7 +79,7 @@ impl Front {
             kernel_gap: device.kernel_gap,
             channels,
             free_channels: channels,
-            channel_queue: VecDeque::new(),
+            channel_queue: ChannelQueue::new(device.channel_order, seed),
             queue_entries: 0,
             events: Vec::new(),
             scratch_ready: Vec::new(),
@@ -238,7 +240,7 @@ impl Front {
     /// The run is over: what still waits for a channel, or for time to pass, waits until now, which is for good.
     pub(super) fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
         self.close_latencies(context);
-        while let Some((operation, since)) = self.channel_queue.pop_front() {
+        while let Some((operation, since)) = self.channel_queue.next() {
             context.observer.waited(OperationId(operation), crate::trace::Rule::Channel, since, context.now);
         }
     }

@@ -75,7 +75,7 @@ impl<B: Back, O: Observer> Gpu<B, O> {
             now: Instant::ZERO,
             calendar: Calendar::new(),
             catalogue: Known::new(device, options.placement),
-            front: Front::new(device),
+            front: Front::new(device, options.seed),
             back,
             observer,
         }

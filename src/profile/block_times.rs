@@ -2,9 +2,11 @@
 //! does.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::known_block_times::KnownBlockTimes;
 use super::model::{GpuProfile, ProfiledKernel};
 use crate::device::{BlockShape, Device, KernelOccupancy};
 use crate::statistics::upper_median;
@@ -17,6 +19,8 @@ pub enum BlockTimeSource {
     Alone,
     /// It overlapped others: the median of launches of the same kernel in the same shape that ran alone.
     SameKernelAlone,
+    /// Launches of the same kernel in the same shape that ran alone in another profile: their median.
+    OtherProfile,
     /// It overlapped others and never ran alone: its duration over its waves, which the others may have lengthened.
     UpperBound,
 }
@@ -39,6 +43,8 @@ pub struct BlockTimeCounts {
     pub same_kernel_alone: u64,
     /// See [`BlockTimeSource::UpperBound`].
     pub upper_bound: u64,
+    /// See [`BlockTimeSource::OtherProfile`].
+    pub other_profile: u64,
 }
 
 impl BlockTimeCounts {
@@ -47,6 +53,7 @@ impl BlockTimeCounts {
             BlockTimeSource::Alone => self.alone += 1,
             BlockTimeSource::SameKernelAlone => self.same_kernel_alone += 1,
             BlockTimeSource::UpperBound => self.upper_bound += 1,
+            BlockTimeSource::OtherProfile => self.other_profile += 1,
         }
     }
 }
@@ -85,31 +92,47 @@ impl GpuProfile {
         alone
     }
 
+    /// The median block times of the kernels that ran alone on a GPU whose SMs are those of `device`.
+    #[must_use]
+    pub fn known_block_times(&self, gpu: u32, device: &Device) -> KnownBlockTimes {
+        let medians = self.medians_alone(&self.ran_alone(gpu), device);
+        let named = medians.into_iter().filter_map(|((function, blocks, shape), time)| {
+            Some(((Arc::clone(self.functions.get(function as usize)?), blocks, shape), time))
+        });
+        KnownBlockTimes { file: self.file.clone(), times: named.collect() }
+    }
+
+    /// The block time of a kernel, where another profile says it.
+    fn known_block_time(&self, kernel: &ProfiledKernel) -> Option<u64> {
+        let name = self.functions.get(kernel.function as usize)?;
+        self.known.as_ref()?.times.get(&(Arc::clone(name), kernel.blocks, kernel.shape)).copied()
+    }
+
+    fn medians_alone(&self, alone: &[bool], device: &Device) -> BTreeMap<Shape, u64> {
+        let mut alone_times: BTreeMap<Shape, Vec<u64>> = BTreeMap::new();
+        for (operation, _) in self.operations.iter().zip(alone).filter(|(_, alone)| **alone) {
+            let Some(kernel) = operation.kernel() else { continue };
+            alone_times.entry(shape(kernel)).or_default().push(over_waves(kernel, operation.duration_ns, device));
+        }
+        let medians = alone_times.into_iter().filter_map(|(shape, mut times)| {
+            times.sort_unstable();
+            Some((shape, upper_median(&times)?))
+        });
+        medians.collect()
+    }
+
     /// The block time of every kernel of a GPU, by operation, if its SMs are those of `device`. A kernel that can never
     /// run there counts with one wave.
     #[must_use]
     pub fn block_times(&self, gpu: u32, device: &Device) -> Vec<Option<EstimatedBlockTime>> {
         let alone = self.ran_alone(gpu);
-        let over_waves = |kernel: &ProfiledKernel, duration: u64| {
-            let occupancy = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
-            let waves = u64::from(occupancy.waves.max(1));
-            duration.saturating_add(waves / 2) / waves
-        };
-        let mut alone_times: BTreeMap<Shape, Vec<u64>> = BTreeMap::new();
-        for (operation, _) in self.operations.iter().zip(&alone).filter(|(_, alone)| **alone) {
-            let Some(kernel) = operation.kernel() else { continue };
-            alone_times.entry(shape(kernel)).or_default().push(over_waves(kernel, operation.duration_ns));
-        }
-        let medians: BTreeMap<Shape, u64> = alone_times
-            .into_iter()
-            .filter_map(|(shape, mut times)| {
-                times.sort_unstable();
-                Some((shape, upper_median(&times)?))
-            })
-            .collect();
+        let medians = self.medians_alone(&alone, device);
         let estimate = |(operation, alone): (&super::ProfiledOperation, &bool)| {
             let kernel = operation.kernel().filter(|_| self.gpu_of(operation.stream) == gpu)?;
-            let own = over_waves(kernel, operation.duration_ns);
+            let own = over_waves(kernel, operation.duration_ns, device);
+            if let Some(block_ns) = self.known_block_time(kernel) {
+                return Some(EstimatedBlockTime { block_ns, source: BlockTimeSource::OtherProfile });
+            }
             Some(match medians.get(&shape(kernel)) {
                 _ if *alone => EstimatedBlockTime { block_ns: own, source: BlockTimeSource::Alone },
                 Some(&block_ns) => EstimatedBlockTime { block_ns, source: BlockTimeSource::SameKernelAlone },
@@ -118,4 +141,11 @@ impl GpuProfile {
         };
         self.operations.iter().zip(&alone).map(estimate).collect()
     }
+}
+
+/// The duration of a kernel over its waves, rounded to the nearest nanosecond.
+fn over_waves(kernel: &ProfiledKernel, duration: u64, device: &Device) -> u64 {
+    let occupancy = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
+    let waves = u64::from(occupancy.waves.max(1));
+    duration.saturating_add(waves / 2) / waves
 }

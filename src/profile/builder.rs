@@ -202,6 +202,7 @@ impl<'a> ProfileBuilder<'a> {
             streams: self.streams,
             threads: self.threads,
             calls: self.calls.into_iter().map(|(_, call)| call).collect(),
+            known: None,
             left_out: self.left_out,
         })
     }

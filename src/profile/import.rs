@@ -13,6 +13,7 @@ use super::latency::{KernelGap, LaunchLatency};
 use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::programs::{self, Submitted};
 use super::short_name::short_name;
+use crate::device::{Device, DeviceError};
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
 use crate::workload::{BlockTime, Copy, CopyId, Kernel, KernelId, StreamId, StreamSpec};
@@ -73,25 +74,12 @@ impl GpuProfile {
         let taken = self.taken(gpu, chosen)?;
         let (launch_latency, kernel_gap) = (self.launch_latency(gpu), self.kernel_gap(gpu));
         if launch_latency.is_none() && options.launch_latency.is_some() {
-            return Err(refuse(
-                "a launch latency (L1) has no effect that could be told: no launch has a host call in the \
-                               file, so each is submitted when it started"
-                    .to_owned(),
-            ));
+            let why = "a launch latency (L1) has no effect that could be told: no launch has a host call in the file, so \
+                       each is submitted when it started";
+            return Err(refuse(why.to_owned()));
         }
         let latency = launch_latency.map_or(0, |latency| latency.latency_ns);
-        // Latencies are those of the recorded machine, on whatever device it is simulated, unless the user says more.
-        let gap = kernel_gap.map_or(device.kernel_gap, |gap| Duration::from_ns(gap.gap_ns));
-        let device = device.with_latencies(Duration::from_ns(latency), gap);
-        // Copies within a GPU are seen beside copies to it, so that they have an engine of their own where there is one.
-        let device = match device.with(|spec| {
-            if spec.copy.engines > 2 {
-                spec.copy.device_to_device_engine = 2;
-            }
-        }) {
-            Ok(device) => device,
-            Err(error) => return Err(refuse(error.to_string())),
-        };
+        let device = as_recorded(&device, latency, kernel_gap).map_err(|error| refuse(error.to_string()))?;
         let later = ReadOptions { device: None, ..options.clone() };
         let mut builder = ScenarioBuilder::new(stem(&self.file), device, &later);
         builder.settings(None, None, None);
@@ -129,6 +117,12 @@ impl GpuProfile {
                 }
             };
             steps.push(Submitted { index, step });
+        }
+        if let Some(known) = &self.known {
+            builder.note(format!(
+                "block times of {} kernels are those of {}, where they ran alone",
+                work.block_times.other_profile, known.file
+            ));
         }
         work.tell(&mut builder);
         self.note_launches(chosen, launch_latency, kernel_gap, &taken, &mut builder);
@@ -290,6 +284,18 @@ impl GpuProfile {
     }
 }
 
+/// A device with what the recording shows of it: latencies are those of the recorded machine, on whatever device it is
+/// simulated, unless the user says more; and copies within a GPU are seen beside copies to it, so that they have an engine
+/// of their own where there is one to spare.
+fn as_recorded(device: &Device, latency_ns: u64, gap: Option<KernelGap>) -> Result<Device, DeviceError> {
+    let gap = gap.map_or(device.kernel_gap, |gap| Duration::from_ns(gap.gap_ns));
+    device.with_latencies(Duration::from_ns(latency_ns), gap).with(|spec| {
+        if spec.copy.engines > 2 {
+            spec.copy.device_to_device_engine = 2;
+        }
+    })
+}
+
 /// The file's name without its folders and endings.
 fn stem(file: &str) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
@@ -346,7 +352,7 @@ impl Work {
     }
 
     fn tell(&self, builder: &mut ScenarioBuilder<'_>) {
-        let BlockTimeCounts { alone, same_kernel_alone, upper_bound } = self.block_times;
+        let BlockTimeCounts { alone, same_kernel_alone, upper_bound, .. } = self.block_times;
         builder.note(format!(
             "block times: {alone} kernels ran alone, {same_kernel_alone} overlapped and take the median of the same \
              kernel alone, {upper_bound} overlapped and never ran alone (an upper bound)"

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::call::CallKind;
 use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
+use super::known_block_times::KnownBlockTimes;
 use crate::device::{BlockShape, CopyDirection};
 
 /// Which profiler wrote it.
@@ -53,6 +54,8 @@ pub struct GpuProfile {
     pub calls: Vec<HostCall>,
     /// What is known of waits: of the host for the GPU, and of one stream for another.
     pub syncs: Vec<ProfiledSync>,
+    /// Block times of another profile, which are taken where that knows the kernel.
+    pub known: Option<Box<KnownBlockTimes>>,
     /// How many entries were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
 }
@@ -68,7 +71,7 @@ impl GpuProfile {
             let number = name.strip_prefix("stream ").unwrap_or(name).trim().parse().ok();
             let mut meant = self.streams.iter_mut().filter(|stream| Some(stream.number) == number).peekable();
             if meant.peek().is_none() {
-                return Err(GpuProfileError::new(&self.file, format!("--set-priority: no stream is called {name:?}")));
+                return Err(GpuProfileError::new(&self.file, format!("no stream is called {name:?}")));
             }
             meant.for_each(|stream| stream.priority = Some(*priority));
         }

@@ -1,9 +1,13 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::device::CopyDirection;
 use crate::scenario::{ReadOptions, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::OperationKind;
 
+#[cfg(feature = "nsight")]
+mod nsight;
 mod waits;
 
 /// A trace with these events, on a GPU with the limits of an A100.
@@ -95,7 +99,28 @@ fn block_times_come_from_kernels_that_ran_alone() {
         "the median of 10, 12 and 11 us for those that overlap"
     );
     let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
-    assert_eq!(import.block_times, BlockTimeCounts { alone: 3, same_kernel_alone: 2, upper_bound: 0 });
+    assert_eq!(
+        import.block_times,
+        BlockTimeCounts { alone: 3, same_kernel_alone: 2, upper_bound: 0, other_profile: 0 }
+    );
+}
+
+#[test]
+fn block_times_can_be_those_of_another_profile() {
+    let alone = read(&trace(&[kernel("0", "20", 7, 1), kernel("30", "24", 7, 2), kernel("60", "22", 7, 3)].join(",")));
+    let device = alone.device(0).expect("an A100");
+    // Both overlap, and neither ran alone here.
+    let mut profile = read(&trace(&[kernel("100", "40", 7, 4), kernel("120", "40", 8, 5)].join(",")));
+    let times = |profile: &GpuProfile| -> Vec<EstimatedBlockTime> {
+        profile.block_times(0, &device).into_iter().flatten().collect()
+    };
+    let upper_bound = EstimatedBlockTime { block_ns: 20_000, source: BlockTimeSource::UpperBound };
+    assert_eq!(times(&profile), [upper_bound; 2]);
+    profile.known = Some(Box::new(alone.known_block_times(0, &device)));
+    let known = EstimatedBlockTime { block_ns: 11_000, source: BlockTimeSource::OtherProfile };
+    assert_eq!(times(&profile), [known; 2], "the median of 10, 12 and 11 us");
+    let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
+    assert_eq!(import.block_times.other_profile, 2);
 }
 
 #[test]
@@ -149,6 +174,39 @@ fn nvprof_states_units_in_its_second_row() {
     let kernel = profile.operations[1].kernel().expect("a kernel");
     assert_eq!((kernel.blocks, kernel.shape.shared_memory_bytes), (90, 1048));
     assert_eq!(&*profile.functions[0], "f(float, int)");
+}
+
+/// Durations \[ns\] and numbers of blocks of kernels, with the time from the end of each to the start of the next.
+fn one_stream() -> impl Strategy<Value = Vec<(u64, u32, u64)>> {
+    prop::collection::vec((1_000_u64..50_000_000, 1_u32..200_000, 0_u64..20_000), 1..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn kernels_of_one_stream_take_as_long_as_recorded_and_keep_their_order(kernels in one_stream()) {
+        let mut events = Vec::new();
+        let mut at: u64 = 1_000_000;
+        for (number, &(duration, blocks, gap)) in (1_u32..).zip(&kernels) {
+            let us = |ns: u64| format!("{}.{:03}", ns / 1_000, ns % 1_000);
+            events.push(call("cudaLaunchKernel", number * 5, 3, number));
+            events.push(kernel(&us(at), &us(duration), 7, number).replace("[216, 2, 1]", &format!("[{blocks}, 1, 1]")));
+            at += duration + gap;
+        }
+        let profile = read(&trace(&events.join(",")));
+        for launches in Launches::ALL {
+            let chosen = ImportOptions { launches, ..ImportOptions::default() };
+            let import = profile.import(&chosen, &ReadOptions::default()).expect("sound");
+            let run = crate::hosts::simulate(&import.scenario).expect("it runs");
+            prop_assert!(starts(&import.scenario).is_sorted());
+            for (operation, &(duration, ..)) in run.trace.operations().iter().zip(&kernels) {
+                let (start, end) = (operation.first_start().expect("it ran"), operation.finish().expect("it ended"));
+                let error = end.since(start).as_ns().abs_diff(duration);
+                prop_assert!(error <= 1_000.max(duration / 100), "{} for {duration}", end.since(start));
+            }
+        }
+    }
 }
 
 #[test]

@@ -22,8 +22,12 @@ pub fn import_table(import: &Import, style: TableStyle) -> String {
     let Import { kernels, copies, memsets, block_times, .. } = import;
     let mut page = Page::new(style);
     page.line(&format!("{}: {kernels} kernels, {copies} copies, {memsets} memsets", import.scenario.device().title));
+    let other = match block_times.other_profile {
+        0 => String::new(),
+        kernels => format!(", {kernels} of another profile"),
+    };
     page.line(&format!(
-        "block times: {} alone, {} same kernel alone, {} upper bound",
+        "block times: {} alone, {} same kernel alone, {} upper bound{other}",
         block_times.alone, block_times.same_kernel_alone, block_times.upper_bound
     ));
     page.blank();

@@ -20,6 +20,7 @@ fn columns<'k>() -> [Column<&'k ReplayedKernel>; 10] {
                 BlockTimeSource::Alone => "alone",
                 BlockTimeSource::SameKernelAlone => "same_kernel_alone",
                 BlockTimeSource::UpperBound => "upper_bound",
+                BlockTimeSource::OtherProfile => "other_profile",
             }
             .into()
         })

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use thiserror::Error;
 
 use super::model::{Scenario, Step};
-use crate::device::SmMask;
+use crate::device::{ChannelOrder, SmMask};
 use crate::workload::{StreamId, StreamSpec, WorkloadError};
 
 /// Changes to a scenario, by names.
@@ -19,6 +19,8 @@ pub struct WhatIf {
     pub sm_masks: Vec<(String, SmMask)>,
     /// Hardware channels that streams share (`CUDA_DEVICE_MAX_CONNECTIONS`).
     pub connections: Option<u32>,
+    /// Which of the streams that wait for a channel gets the next one.
+    pub channel_order: Option<ChannelOrder>,
 }
 
 /// Why a change cannot be made.
@@ -78,8 +80,11 @@ impl Scenario {
     /// # Errors
     /// [`WhatIfError`] for names that do not exist and for what the device does not take.
     pub fn what_if(mut self, changes: &WhatIf) -> Result<Self, WhatIfError> {
-        if let Some(connections) = changes.connections {
-            let device = self.device().with(|spec| spec.channels = Some(connections));
+        if changes.connections.is_some() || changes.channel_order.is_some() {
+            let device = self.device().with(|spec| {
+                spec.channels = changes.connections.or(spec.channels);
+                spec.channel_order = changes.channel_order.unwrap_or(spec.channel_order);
+            });
             let device = device.map_err(WhatIfError::Connections)?;
             let refused = |error| WhatIfError::Refused { option: "--connections", error };
             self.catalogue = self.catalogue.on(device).map_err(refused)?;

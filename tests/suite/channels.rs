@@ -1,6 +1,8 @@
 //! Hardware channels that streams share (Bakita and Anderson, RTAS 2024).
 
-use gpusched::device::BlockShape;
+use std::collections::BTreeSet;
+
+use gpusched::device::{BlockShape, ChannelOrder};
 use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
@@ -23,12 +25,20 @@ const FREE: StreamId = StreamId(2);
 
 /// One SM, a blocking stream A and a non-blocking one.
 fn run(channels: u32, launches: &[Launch]) -> Trace {
-    let options = ReadOptions::default();
-    let changed = builtin("tx2").with(|spec| (spec.sms, spec.sms_per_tpc, spec.channels) = (1, 1, Some(channels)));
+    run_in_order(ChannelOrder::Fifo, 0, channels, launches)
+}
+
+fn run_in_order(order: ChannelOrder, seed: u64, channels: u32, launches: &[Launch]) -> Trace {
+    let options = ReadOptions { seed: Some(seed), ..ReadOptions::default() };
+    let changed = builtin("tx2").with(|spec| {
+        (spec.sms, spec.sms_per_tpc, spec.channels, spec.channel_order) = (1, 1, Some(channels), order);
+    });
     let device = changed.expect("it is a GPU");
     let mut builder = ScenarioBuilder::new("channels".to_owned(), device, &options);
     builder.add_stream(StreamSpec::new("A")).expect("it exists");
-    builder.add_stream(StreamSpec { blocking: false, ..StreamSpec::new("free") }).expect("it exists");
+    for name in ["free", "other", "third"] {
+        builder.add_stream(StreamSpec { blocking: false, ..StreamSpec::new(name) }).expect("it exists");
+    }
     let kernel = Kernel {
         name: "kernel".into(),
         title: "kernel".into(),
@@ -62,6 +72,29 @@ fn a_stream_without_a_channel_waits_until_the_last_kernel_of_another_is_dispatch
     // With two channels it would only wait for the SM.
     let rules: Vec<Rule> = run(2, &launches).waits(OperationId(2)).iter().map(|wait| wait.rule).collect();
     assert!(!rules.contains(&Rule::Channel));
+}
+
+/// When the kernels of three streams start, which come one after another while a fourth has the only channel.
+fn turns(order: ChannelOrder, seed: u64) -> [u64; 3] {
+    let launches = [
+        Launch::Kernel(0, A),
+        Launch::Kernel(0, A),
+        Launch::Kernel(2, FREE),
+        Launch::Kernel(3, StreamId(3)),
+        Launch::Kernel(4, StreamId(4)),
+    ];
+    let all = starts(&run_in_order(order, seed, 1, &launches));
+    [all[2], all[3], all[4]]
+}
+
+#[test]
+fn a_free_channel_goes_to_the_first_the_last_or_any_stream_that_waits() {
+    assert_eq!(turns(ChannelOrder::Fifo, 0), [20, 30, 40]);
+    // When the second kernel of A is dispatched at 10, the last takes its channel, and so on.
+    assert_eq!(turns(ChannelOrder::Lifo, 0), [40, 30, 20]);
+    let by_chance: BTreeSet<[u64; 3]> = (0..64).map(|seed| turns(ChannelOrder::Random, seed)).collect();
+    assert_eq!(by_chance.len(), 6, "every order of three comes up");
+    assert_eq!(turns(ChannelOrder::Random, 7), turns(ChannelOrder::Random, 7));
 }
 
 #[test]

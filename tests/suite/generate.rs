@@ -1,7 +1,7 @@
 //! Random scenarios for property tests, with everything the rules know: small numbers, so that many things happen at the
 //! same instant. (The audit's campaign has its own, by number: `audit_oracle::sample`.)
 
-use gpusched::device::{BlockShape, CopyDirection, Device, DeviceSpec, SmMask, SmOrder};
+use gpusched::device::{BlockShape, ChannelOrder, CopyDirection, Device, DeviceSpec, SmMask, SmOrder};
 use gpusched::scenario::{BarrierId, HostThread, Scenario, Step};
 use gpusched::time::Duration;
 use gpusched::workload::{
@@ -45,7 +45,9 @@ fn own_device() -> impl Strategy<Value = Device> {
         }
         (device.launch_latency, device.kernel_gap) = (ns(launch_latency), ns(kernel_gap));
         device.copy.engines = rest.0;
+        device.copy.device_to_device_engine = sms % rest.0;
         device.channels = rest.1;
+        device.channel_order = ChannelOrder::ALL[sms as usize % 3];
         device.priority_levels = rest.2;
         device.copy.latency = ns(rest.3);
         device.sm_order = match rest.4 {

@@ -188,6 +188,26 @@ fn replays_and_audits_take_what_ifs_or_say_why_not() {
     assert!(refused(&["replay-log", logs, "--connections", "1"]).contains("is for profiles"));
 }
 
+#[test]
+fn a_file_of_block_times_must_be_a_profile_in_which_something_ran_alone() {
+    let report = json(&["replay-log", KINETO, "--block-times", KINETO, "--format", "json"]);
+    assert_eq!(report["predicted"]["kernels"], 10, "all kernels ran alone once");
+    assert!(refused(&["simulate", KINETO, "--block-times", "README.md"]).contains("is no profile"));
+    let scenario = "scenarios/rtss2017/figure-3.json";
+    assert!(refused(&["simulate", scenario, "--block-times", KINETO]).contains("--block-times is for profiles"));
+}
+
+#[test]
+fn the_second_of_two_streams_on_a_gtx_950_takes_as_long_as_the_first_did_alone() {
+    let (Some(one), Some(two)) = (public("nvprof/gtx950-3cke-s1.csv"), public("nvprof/gtx950-3cke-s2.csv")) else {
+        return;
+    };
+    let report = json(&["replay-log", &two, "--block-times", &one, "--launches", "recorded", "--format", "json"]);
+    assert_eq!(report["predicted"]["kernels"], 2);
+    // Both take 11.94 ms: within half a percent.
+    assert!(report["predicted"]["p95_duration_error_ns"].as_u64() < Some(60_000), "{}", report["predicted"]);
+}
+
 /// A file of the public profiles, which are not part of the project; tests that read them do nothing without them.
 fn public(name: &str) -> Option<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/traces").join(name);

@@ -108,8 +108,13 @@ fn check_ee_queues(launches: &[Launch<'_>]) {
 
 /// C2, C3: each engine serves its queue in order, one copy at a time, and never waits while it has one.
 fn check_copy_engines(scenario: &Scenario, trace: &Trace) {
-    let several = scenario.device().copy.engines > 1;
-    for to_host in [false, true] {
+    let engines = &scenario.device().copy;
+    let engine_of = |direction: CopyDirection| match direction {
+        CopyDirection::HostToDevice => 0,
+        CopyDirection::DeviceToHost => u32::from(engines.engines > 1),
+        CopyDirection::DeviceToDevice => engines.device_to_device_engine,
+    };
+    for engine in 0..engines.engines {
         let mut copies: Vec<_> = trace
             .operations()
             .iter()
@@ -117,7 +122,7 @@ fn check_copy_engines(scenario: &Scenario, trace: &Trace) {
                 OperationKind::Copy(copy) => Some((record, &scenario.copies()[copy.0 as usize])),
                 _ => None,
             })
-            .filter(|(_, copy)| (several && copy.direction == CopyDirection::DeviceToHost) == to_host)
+            .filter(|(_, copy)| engine_of(copy.direction) == engine)
             .filter(|(record, _)| record.queued().is_some())
             .collect();
         copies.sort_by_key(|(record, _)| record.queue_order());

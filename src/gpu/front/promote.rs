@@ -203,7 +203,7 @@ impl Front {
             if let Some(free) = &mut self.free_channels {
                 if *free == 0 {
                     queue.head_state = HeadState::NeedsChannel;
-                    self.channel_queue.push_back((operation, context.now));
+                    self.channel_queue.push(operation, context.now);
                     return;
                 }
                 *free -= 1;
@@ -227,7 +227,8 @@ impl Front {
     /// gives it back while N1, N2 or E2 hold its next operation: otherwise the kernel that it waits for could itself be
     /// waiting for the channel, forever.
     ///
-    /// Whoever waits longest for a channel takes it: that kernel is returned and may enter its EE queue.
+    /// One of those that wait for a channel takes it, by the device's order: that kernel is returned and may enter its EE
+    /// queue.
     #[must_use]
     pub(super) fn give_channel_back<O: Observer>(
         &mut self,
@@ -239,7 +240,7 @@ impl Front {
         if !std::mem::take(&mut queue.holds_channel) {
             return None;
         }
-        let Some((operation, since)) = self.channel_queue.pop_front() else {
+        let Some((operation, since)) = self.channel_queue.next() else {
             *free += 1;
             return None;
         };

@@ -39,6 +39,16 @@ enum Recorded {
     Behind(u32),
 }
 
+/// What the file says of the event that somebody waits for.
+enum Stated {
+    /// Nothing.
+    Unknown,
+    /// It was recorded before anything that was taken.
+    Earlier,
+    /// Where it was recorded.
+    At(Recorded),
+}
+
 /// How often what happened.
 #[derive(Debug, Default)]
 struct Counts {
@@ -93,10 +103,9 @@ impl<'p, 'b, 'o> EventFinder<'p, 'b, 'o> {
                         continue;
                     };
                     match self.recorded(call, sync.of_stream, sync.recorded_by, counts) {
-                        Some(Some(recorded)) => self.stream_waits(call, stream, recorded)?,
-                        // Nothing that was taken stands before the record.
-                        Some(None) => {}
-                        None => {
+                        Stated::At(recorded) => self.stream_waits(call, stream, recorded)?,
+                        Stated::Earlier => {}
+                        Stated::Unknown => {
                             unexplained.insert(call, Some(stream));
                         }
                     }
@@ -104,7 +113,7 @@ impl<'p, 'b, 'o> EventFinder<'p, 'b, 'o> {
                 SyncKind::Event => {
                     let blocks = profile.calls.get(call as usize).is_some_and(|call| call.kind == CallKind::EventSync);
                     if blocks
-                        && let Some(Some(recorded)) = self.recorded(call, sync.of_stream, sync.recorded_by, counts)
+                        && let Stated::At(recorded) = self.recorded(call, sync.of_stream, sync.recorded_by, counts)
                     {
                         self.host_waits(call, recorded)?;
                     }
@@ -132,25 +141,19 @@ impl<'p, 'b, 'o> EventFinder<'p, 'b, 'o> {
         Ok(self.events)
     }
 
-    /// Where an event was recorded that a call waits for. `None`: the file does not say; `Some(None)`: before anything
-    /// that was taken.
-    fn recorded(
-        &mut self,
-        call: u32,
-        of_stream: Option<u32>,
-        by: Option<u32>,
-        counts: impl Fn(u32) -> bool,
-    ) -> Option<Option<Recorded>> {
-        let stream = of_stream?;
+    /// Where an event was recorded that a call waits for.
+    fn recorded(&mut self, call: u32, of_stream: Option<u32>, by: Option<u32>, counts: impl Fn(u32) -> bool) -> Stated {
+        let Some(stream) = of_stream else { return Stated::Unknown };
         if !self.streams.contains_key(&stream) {
-            return Some(None);
+            return Stated::Earlier;
         }
         if let Some(by) = by {
-            return Some(counts(by).then_some(Recorded::By(by, stream)));
+            return if counts(by) { Stated::At(Recorded::By(by, stream)) } else { Stated::Earlier };
         }
         self.counts.without_record += 1;
-        let at = self.profile.calls.get(call as usize)?.start_ns;
-        Some(self.submissions.last_before(stream, at).map(Recorded::Behind))
+        let at = self.profile.calls.get(call as usize).map_or(0, |call| call.start_ns);
+        let last = self.submissions.last_before(stream, at);
+        last.map_or(Stated::Earlier, |operation| Stated::At(Recorded::Behind(operation)))
     }
 
     /// The event that is recorded there.

@@ -49,18 +49,21 @@ pub(super) fn add(
     kind: &str,
     programs: &mut Programs,
 ) {
-    let mut by_stream: BTreeMap<u32, (Vec<(u64, Submitted)>, Vec<(u64, Step)>)> = BTreeMap::new();
+    let mut by_stream: BTreeMap<u32, Vec<(u64, Submitted)>> = BTreeMap::new();
+    let mut between_in: BTreeMap<u32, Vec<(u64, Step)>> = BTreeMap::new();
     for (submitted, &at) in steps.iter().zip(times) {
         let stream = profile.operations[submitted.index as usize].stream;
-        by_stream.entry(stream).or_default().0.push((at, *submitted));
+        by_stream.entry(stream).or_default().push((at, *submitted));
     }
     for (call, list) in &events.at_call {
         let at = profile.calls.get(*call as usize).map_or(0, |call| call.start_ns);
         for (stream, step) in list {
-            by_stream.entry(*stream).or_default().1.push((at, *step));
+            by_stream.entry(*stream).or_default();
+            between_in.entry(*stream).or_default().push((at, *step));
         }
     }
-    for (stream, (operations, between)) in by_stream {
+    for (stream, operations) in by_stream {
+        let between = between_in.remove(&stream).unwrap_or_default();
         let number = profile.streams.get(stream as usize).map_or(0, |stream| stream.number);
         let first = operations.first().map(|(at, _)| *at).into_iter().chain(between.first().map(|(at, _)| *at)).min();
         let mut program = Program::new(first.unwrap_or(0));

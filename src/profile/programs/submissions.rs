@@ -37,7 +37,9 @@ impl<'p> Submissions<'p> {
             }
         }
         ends.sort_unstable();
-        by_thread.values_mut().for_each(|list| list.sort_unstable());
+        for list in by_thread.values_mut() {
+            list.sort_unstable();
+        }
         let latency = profile.launch_latency(gpu).map_or(0, |latency| latency.latency_ns);
         let gap = profile.kernel_gap(gpu).map_or(0, |gap| gap.gap_ns);
         Self {

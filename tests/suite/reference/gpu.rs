@@ -41,6 +41,8 @@ pub(super) struct ReferenceGpu<'a> {
     pub(super) has_channel: Vec<bool>,
     /// Kernels that are ready but for a channel.
     pub(super) channel_queue: VecDeque<usize>,
+    /// How often one of them got a channel.
+    pub(super) channels_handed_over: u64,
     /// In the order of assignment.
     running: Vec<Running>,
     last_sm: Option<usize>,
@@ -61,6 +63,7 @@ impl<'a> ReferenceGpu<'a> {
             entered: 0,
             has_channel: vec![false; scenario.streams().len()],
             channel_queue: VecDeque::new(),
+            channels_handed_over: 0,
             running: Vec::new(),
             last_sm: None,
             reasons: Vec::new(),

@@ -1,6 +1,9 @@
 //! Who may leave a stream queue (G2, A1, C1, N1, N2, events, latencies, channels).
 
+use gpusched::device::ChannelOrder;
 use gpusched::workload::{OperationKind, StreamId};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use super::gpu::ReferenceGpu;
 
@@ -14,6 +17,14 @@ impl ReferenceGpu<'_> {
             }
         }
         self.give_back_channels();
+        // Who waits already comes before who comes now.
+        let mut entering = Vec::new();
+        while self.free_channels() > 0
+            && let Some(operation) = self.next_for_channel()
+        {
+            self.has_channel[self.operations[operation].stream.0 as usize] = true;
+            entering.push(operation);
+        }
 
         let mut ready: Vec<usize> = self
             .streams
@@ -23,20 +34,18 @@ impl ReferenceGpu<'_> {
             .filter(|&head| self.may_advance(head) && self.time_has_come(head))
             .collect();
         ready.sort_unstable();
-        let mut entering = Vec::new();
+        ready.retain(|operation| !entering.contains(operation));
         for operation in ready {
             let record = &self.operations[operation];
+            let stream = record.stream.0 as usize;
             let needs_channel = matches!(record.kind, OperationKind::Kernel(_)) && self.has_channels();
-            if needs_channel && !self.has_channel[record.stream.0 as usize] {
-                self.channel_queue.push_back(operation);
-            } else {
-                entering.push(operation);
+            if needs_channel && !self.has_channel[stream] {
+                if self.free_channels() == 0 {
+                    self.channel_queue.push_back(operation);
+                    continue;
+                }
+                self.has_channel[stream] = true;
             }
-        }
-        while self.free_channels() > 0
-            && let Some(operation) = self.channel_queue.pop_front()
-        {
-            self.has_channel[self.operations[operation].stream.0 as usize] = true;
             entering.push(operation);
         }
         entering.sort_unstable();
@@ -138,6 +147,24 @@ impl ReferenceGpu<'_> {
         } else {
             !(is_blocking(stream.0 as usize) && holds(0))
         }
+    }
+
+    /// Takes out of the queue who gets the next channel.
+    fn next_for_channel(&mut self) -> Option<usize> {
+        let waiting = self.channel_queue.len();
+        let chosen = match self.scenario.device().channel_order {
+            ChannelOrder::Fifo => 0,
+            ChannelOrder::Lifo => waiting.saturating_sub(1),
+            ChannelOrder::Random => {
+                let mut numbers = ChaCha8Rng::seed_from_u64(self.scenario.seed ^ u64::from_be_bytes(*b"channels"));
+                numbers.set_stream(self.channels_handed_over);
+                let scaled = (u128::from(numbers.next_u64()) * waiting as u128) >> 64;
+                usize::try_from(scaled).expect("it is below the number that wait")
+            }
+        };
+        let next = self.channel_queue.remove(chosen)?;
+        self.channels_handed_over += 1;
+        Some(next)
     }
 
     fn has_channels(&self) -> bool {
