@@ -33,7 +33,7 @@ pub use blame::{Blame, blame};
 pub use blocks::{BlockRun, RepeatedRun};
 pub use cause::Cause;
 pub use free::{Free, Shortage};
-pub use observed::ObservedBlock;
+pub use observed::{Observed, ObservedBlock};
 pub(crate) use operation::NEVER;
 pub use operation::OperationRecord;
 pub use queue::{Place, Queue, QueueContents, Stay, queue_contents, stays};

@@ -12,11 +12,11 @@ use crate::trace::{Place, Queue, Rule, queue_contents};
 use crate::workload::{OperationId, OperationKind};
 
 /// Height of one place in a queue.
-const LANE: Length = 2 * MM + MM * 7 / 10;
+pub(super) const LANE: Length = 2 * MM + MM * 7 / 10;
 /// Between a queue and what is above it.
 const GAP: Length = MM;
 /// Places that are shown, from the head on.
-const MOST_LANES: usize = 5;
+pub(super) const MOST_LANES: usize = 5;
 /// A place that nobody holds for at least so long on paper is not shown.
 const LEAST_SEEN: Length = MM / 4;
 /// Narrower entries of one place are joined with their neighbours.
@@ -65,14 +65,15 @@ impl Queues {
     }
 
     /// The queues below `top`, and where they end.
-    pub(super) fn rows(self, context: &Context<'_>, top: Length) -> (Vec<QueueRow>, Length) {
+    pub(super) fn rows(&self, context: &Context<'_>, top: Length) -> (Vec<QueueRow>, Length) {
         let names = self.names(context);
         let mut bottom = top;
         let mut rows = Vec::new();
-        for (name, (queue, places, depth)) in names.into_iter().zip(self.queues) {
+        for (name, &(queue, ref places, depth)) in names.into_iter().zip(&self.queues) {
             // Places that are taken too shortly to be seen would be empty rows.
             let is_seen = |place: &&Place| context.scale.length(place.time.end.since(place.time.start)) >= LEAST_SEEN;
             let shown = places.iter().filter(is_seen).map(|place| place.position + 1).max().unwrap_or(1);
+            let shown = shown.min(context.budget.queue_lanes.max(1));
             let lanes = Length::try_from(shown).unwrap_or(1);
             let area =
                 Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height: lanes * LANE };
@@ -218,7 +219,7 @@ pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec
         if x + width > right && x > left {
             (x, y) = (left, y + size * 3 / 2);
         }
-        let text = font::truncated(text, size, false, right - left);
+        let text = font::shortened(text, size, false, right - left);
         labels.push(starting_at(text, x, y, size, LabelStyle::Quiet));
         x += width + 3 * MM;
     }
