@@ -8,8 +8,8 @@ use gpusched::device::Device;
 use gpusched::hosts::real_time::Policy;
 use gpusched::hosts::{RunOptions, Strategy, run_tasks};
 use gpusched::tasks::{
-    Allocation, Generator, Periods, Reservation, ReservationPeriod, Task, TaskSet, Timing, Utilizations, exact,
-    non_preemptive_edf, sbf,
+    Allocation, Generator, Periods, Reservation, ReservationPeriod, Task, TaskSet, TaskTime, Timing, Utilizations,
+    exact, non_preemptive_edf, sbf,
 };
 
 fn main() {
@@ -27,7 +27,7 @@ fn sets(permille: u32) -> Vec<Vec<Timing>> {
         single_permille: permille,
         gang_permille: 0,
         utilizations: Utilizations::UUniFast,
-        periods: Periods::LogUniform(10_000, 1_000_000),
+        periods: Periods::LogUniform(TaskTime::from_units(10_000), TaskTime::from_units(1_000_000)),
         reservation: ReservationPeriod::Shortest,
         deadline_percent: 75,
     };
@@ -65,7 +65,7 @@ fn twenty() -> Vec<Timing> {
     (1..=20).map(|task| Timing::new(40 * task, 1_000 * task, 1_000 * task)).collect()
 }
 
-const END: u64 = 10_000_000;
+const END: TaskTime = TaskTime::from_units(10_000_000);
 
 fn jobs(tasks: &[Timing]) -> u64 {
     tasks.iter().map(|task| END.div_ceil(task.period)).sum()
@@ -90,7 +90,7 @@ fn edf_jobs_on_the_gpu(bencher: Bencher<'_, '_>, strategy: &str) {
         policy: Policy::Edf,
         horizon: Some(END),
         seed: 0,
-        synchronization: 0,
+        synchronization: TaskTime::ZERO,
         device: Device::builtin("tx2").expect("sound").expect("built in"),
     };
     bencher

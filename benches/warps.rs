@@ -5,7 +5,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use gpusched::warps::{
-    KernelString, Objective, Question, Search, SearchLimits, SearchSize, Unit, answer, bound, construct,
+    KernelString, MakespanSearch, Objective, Question, SearchLimits, SearchSize, Unit, answer, bound, construct,
 };
 
 fn main() {
@@ -29,7 +29,7 @@ fn exact_worst_case_of_five_instructions(bencher: Bencher<'_, '_>, warps: u32) {
     let string = string("LCLCL");
     let states = SearchSize::of(&string, warps).states.unwrap_or(0);
     bencher.counter(ItemsCount::new(states)).bench(|| {
-        Search::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT).map(|search| search.reached())
+        MakespanSearch::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT).map(|search| search.reached())
     });
 }
 
@@ -39,7 +39,7 @@ fn exact_worst_case_by_length(bencher: Bencher<'_, '_>, (text, warps): (&str, u3
     let string = string(text);
     let states = SearchSize::of(&string, warps).states.unwrap_or(0);
     bencher.counter(ItemsCount::new(states)).bench(|| {
-        Search::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT).map(|search| search.reached())
+        MakespanSearch::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT).map(|search| search.reached())
     });
 }
 

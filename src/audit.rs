@@ -47,7 +47,7 @@ mod times;
 
 pub use finding::{AuditRule, Finding};
 pub use observation::{
-    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, Source,
+    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, TimeSource,
 };
 pub use options::Tolerances;
 pub use placement::{PlacementStatistic, decidable_blocks};

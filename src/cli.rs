@@ -10,6 +10,7 @@ mod compare;
 mod completions;
 mod convert;
 mod devices;
+mod ending;
 mod evr;
 mod figure_options;
 mod figures;
@@ -47,6 +48,8 @@ use clap::{Parser, Subcommand};
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    limits: ending::Limits,
 }
 
 #[derive(Debug, Subcommand)]
@@ -102,7 +105,28 @@ pub(crate) enum Answer {
 
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let result = match Cli::try_parse() {
+        Ok(Cli { command, limits }) => limits.watch().and_then(|()| run(command)),
+        // Help and version, which may not find room either, and what is wrong with the arguments.
+        Err(told) => match told.print() {
+            Ok(()) => return told.exit_code().try_into().map_or(ExitCode::from(2), |code: u8| ExitCode::from(code)),
+            Err(error) => Err(error.into()),
+        },
+    };
+    match result {
+        Ok(Answer::Done) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // If even stderr is closed there is nobody left to tell.
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<Answer> {
+    match command {
         Command::Simulate(command) => command.run(),
         Command::Analyze(command) => command.run(),
         Command::Compare(command) => command.run(),
@@ -122,16 +146,6 @@ pub(crate) fn main() -> ExitCode {
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
-    };
-    match result {
-        Ok(Answer::Done) => ExitCode::SUCCESS,
-        Ok(Answer::No) => ExitCode::from(1),
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            // If even stderr is closed there is nobody left to tell.
-            let _ = writeln!(std::io::stderr(), "error: {error:#}");
-            ExitCode::from(2)
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! [`catalogue()`] lists every published figure and table that can be computed so far; each [`Figure`] makes its
 //! pictures, the data behind them and a sentence on what was found, to stand beside what was published; [`gallery()`]
 //! is the page that shows them all. Pictures are SVG and data CSV, the same bytes on every run, except for those that
-//! [state times of this machine](Kind::Timed).
+//! [state times of this machine](FigureKind::Timed).
 
 mod analysed;
 mod catalogue;
@@ -24,7 +24,7 @@ mod waters2019;
 
 pub use catalogue::catalogue;
 pub use error::FigureError;
-pub use figure::{Figure, Kind, TIME_LIMIT};
+pub use figure::{Figure, FigureKind, TIME_LIMIT};
 pub use gallery::{GALLERY_MARK, gallery};
 pub use made::{File, Made};
 pub use paper::Paper;

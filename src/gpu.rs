@@ -26,7 +26,7 @@ mod observer;
 mod options;
 mod simulation;
 
-pub use back::{Back, Context, Ready, SmBack};
+pub use back::{Back, BackContext, Ready, SmBack};
 pub use calendar::{Calendar, Event, Latency};
 pub use catalogue::Known;
 pub use error::{RunError, SubmitError};

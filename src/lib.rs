@@ -44,6 +44,7 @@ pub mod profile;
 pub mod report;
 pub mod scenario;
 pub mod schema;
+pub mod statistics;
 pub mod tasks;
 pub mod time;
 pub mod trace;

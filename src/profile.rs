@@ -11,6 +11,7 @@ mod error;
 mod gpu;
 mod import;
 mod import_options;
+mod input;
 mod kineto;
 mod latency;
 mod model;
@@ -29,7 +30,8 @@ pub use error::GpuProfileError;
 pub use gpu::GpuProperties;
 pub use import::{Import, ImportedStream};
 pub use import_options::{ImportOptions, Launches};
-pub use latency::LaunchLatency;
+pub use input::{Input, InputError};
+pub use latency::{KernelGap, LaunchLatency};
 pub use model::{
     GpuProfile, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync,
     ProfiledThread, SyncKind,

@@ -54,26 +54,25 @@ pub mod warp_charts;
 pub mod warp_schedule;
 mod warps;
 
-pub use analysis_columns::{
-    analysis_csv, campaign_csv, campaign_markdown, comparison_csv, comparison_markdown, orders_csv, orders_markdown,
-};
+pub use crate::experiments::{Responses, responses};
+pub use analysis_columns::{analysis_csv, campaign_csv, comparison_csv, orders_csv};
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
 pub use blame::{BlameRow, blame_rows, blame_table};
 pub use campaign_figure::campaign_figure;
 pub(crate) use csv::field as csv_field;
 pub use differences::{Difference, NotComparable, differences};
 pub use examiner_log::{ExaminerLog, examiner_logs};
-pub use findings::{finding_csv, finding_markdown, finding_table};
+pub use findings::{finding_csv, finding_table};
 pub use html::{HtmlRun, HtmlTimeline};
-pub use import::{ImportDocument, import_table};
+pub use import::{ImportDocument, import_csv, import_table};
 pub use kernels::kernel_csv;
-pub use occupancy::{OccupancyDocument, occupancy_csv, occupancy_markdown, occupancy_table};
+pub use occupancy::{OccupancyDocument, occupancy_csv, occupancy_table};
 pub use page::TableStyle;
 pub use perfetto::{PerfettoRun, perfetto_trace};
-pub use profile_audit::{profile_audit_csv, profile_audit_markdown, profile_audit_table};
-pub use profile_replay::{ProfileReplayDocument, profile_replay_csv, profile_replay_markdown, profile_replay_table};
+pub use profile_audit::{profile_audit_csv, profile_audit_table};
+pub use profile_replay::{ProfileReplayDocument, profile_replay_csv, profile_replay_table};
 pub use response_chart::response_chart;
-pub use responses::{Responses, responses, responses_csv};
+pub use responses::responses_csv;
 pub use rule_log::{Firing, rule_log};
 pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
 pub use simulation_json::SimulationReport;

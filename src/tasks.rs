@@ -41,6 +41,7 @@ pub mod sbf;
 pub mod sbf_linear;
 mod supply;
 mod task_set;
+mod task_time;
 mod unroll;
 mod utilization;
 mod uunifast;
@@ -55,9 +56,10 @@ pub use rand_fixed_sum::rand_fixed_sum;
 pub use reservation::{Reservation, Reservations};
 pub use supply::{Dedicated, LinearSupply, PeriodicResource, Supply, SupplyBound};
 pub use task_set::{Allocation, Task, TaskKernel, TaskSet, Timing};
+pub use task_time::TaskTime;
 pub use utilization::compare_utilization;
 pub use uunifast::{uunifast, uunifast_discard};
-pub use verdict::{Reason, Verdict};
+pub use verdict::{Rejection, TaskVerdict};
 
 #[cfg(test)]
 mod tests;

@@ -7,10 +7,10 @@
 //! model, the proofs and what is wrong in the report.
 //!
 //! ```
-//! use gpusched::warps::{KernelString, Objective, Search, SearchLimits, Unit, bound, estimate, pessimistic, verify};
+//! use gpusched::warps::{KernelString, Objective, MakespanSearch, SearchLimits, Unit, bound, estimate, pessimistic, verify};
 //!
 //! let string = KernelString::parse("LCLCL", &[Unit::new('L'), Unit::new('C')])?;
-//! let search = Search::run(&string, 4, Objective::WorstCase, &SearchLimits::DEFAULT)?;
+//! let search = MakespanSearch::run(&string, 4, Objective::WorstCase, &SearchLimits::DEFAULT)?;
 //! assert_eq!(search.makespans(), [0, 5, 6, 11, 14]);
 //! assert_eq!(bound(&string, 4).cycles, 14);
 //! assert_eq!(pessimistic(&string, 4), 20);
@@ -51,7 +51,7 @@ pub use instance::Instance;
 pub use kernel_string::{InstructionCycle, KernelString, KernelStringError, MAX_STEPS, Unit, UnitKind};
 pub use pessimistic::pessimistic;
 pub use schedule::{Issue, Schedule};
-pub use search::{Objective, Search, SearchLimits, SearchSize, TooLarge};
+pub use search::{MakespanSearch, Objective, SearchLimits, SearchSize, TooLarge};
 pub use sigma::{Sigma, SigmaError};
 pub use verify::{Violation, verify};
 

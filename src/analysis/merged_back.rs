@@ -6,7 +6,7 @@
 
 use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::{MergedKernel, MergedSm};
-use crate::gpu::{Back, Context, Event, Observer, Ready, RunError};
+use crate::gpu::{Back, BackContext, Event, Observer, Ready, RunError};
 use crate::time::{Duration, Instant};
 use crate::trace::Launch;
 use crate::workload::{OperationId, OperationKind, Origin, StreamId};
@@ -82,7 +82,7 @@ impl<'a> MergedBack<'a> {
 
 impl Back for MergedBack<'_> {
     /// Places a kernel or a copy; its completion is known at once.
-    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut Context<'_, O>) {
+    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut BackContext<'_, O>) {
         match self.finish(ready.kind, context.now) {
             Some(finish) => {
                 self.entered.push((ready.operation, finish));
@@ -93,20 +93,20 @@ impl Back for MergedBack<'_> {
     }
 
     /// Its own numbers are those of the operations.
-    fn complete<O: Observer>(&mut self, event: Event, _context: &mut Context<'_, O>) -> Option<OperationId> {
+    fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackContext<'_, O>) -> Option<OperationId> {
         match event {
             Event::Wave(operation) | Event::Copy(operation) => Some(OperationId(operation)),
         }
     }
 
-    fn dispatch<O: Observer>(&mut self, _context: &mut Context<'_, O>) -> Result<Option<OperationId>, RunError> {
+    fn dispatch<O: Observer>(&mut self, _context: &mut BackContext<'_, O>) -> Result<Option<OperationId>, RunError> {
         match self.overflow {
             Some(operation) => Err(RunError::TimeOverflow { operation }),
             None => Ok(None),
         }
     }
 
-    fn close<O: Observer>(&mut self, _context: &mut Context<'_, O>) {}
+    fn close<O: Observer>(&mut self, _context: &mut BackContext<'_, O>) {}
 
     fn clear(&mut self) {
         match &mut self.merged {

@@ -50,7 +50,7 @@ impl fmt::Display for Class {
 
 /// How long one block of a kernel runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BlockTimes {
+pub enum KernelTimes {
     /// The same on any number of SMs; E(K, P) follows.
     Fixed(Duration),
     /// Measured E(K, P) by P, at least one entry. The time of a block on P SMs follows: E(K, P) divided by the number
@@ -68,7 +68,7 @@ pub struct ApplicationKernel {
     /// What one block needs.
     pub shape: BlockShape,
     /// How long its blocks run.
-    pub times: BlockTimes,
+    pub times: KernelTimes,
     /// How often it is launched, one launch after the other, at least 1.
     pub launches: u32,
 }

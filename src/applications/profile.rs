@@ -2,14 +2,14 @@
 
 use thiserror::Error;
 
-use super::model::{Application, ApplicationKernel, BlockTimes};
+use super::model::{Application, ApplicationKernel, KernelTimes};
 use crate::device::{BlockDemand, CopyDirection, DemandError, Device};
 use crate::time::Duration;
 
 /// Why an application has no profile on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum ProfileError {
+pub enum ExecutionProfileError {
     /// One of its blocks can never run.
     #[error(transparent)]
     Demand(#[from] DemandError),
@@ -23,7 +23,7 @@ pub enum ProfileError {
 
 /// Execution times of one application on 1 to `P_tot` SMs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
+pub struct ExecutionProfile {
     kernels: Vec<KernelProfile>,
     copy_in: Duration,
     copy_out: Duration,
@@ -44,15 +44,15 @@ struct KernelProfile {
     from_here: Vec<Duration>,
 }
 
-impl Profile {
+impl ExecutionProfile {
     /// The profile of `application` on `device`.
     ///
     /// # Errors
-    /// [`ProfileError`] if a block can never run or the execution time cannot be represented.
-    pub fn new(application: &Application, device: &Device) -> Result<Self, ProfileError> {
+    /// [`ExecutionProfileError`] if a block can never run or the execution time cannot be represented.
+    pub fn new(application: &Application, device: &Device) -> Result<Self, ExecutionProfileError> {
         let copy = |direction, bytes: u64| match bytes {
             0 => Ok(Duration::ZERO),
-            _ => device.copy.duration(direction, bytes).ok_or(ProfileError::TooLong),
+            _ => device.copy.duration(direction, bytes).ok_or(ExecutionProfileError::TooLong),
         };
         let mut kernels: Vec<KernelProfile> = Vec::with_capacity(application.kernels.len());
         for kernel in application.kernels.iter().rev() {
@@ -68,7 +68,7 @@ impl Profile {
             sms: device.sms,
         };
         let most = (1..=device.sms).map(|sms| profile.execution(sms)).max().unwrap_or_default();
-        if most.as_ns() >> 63 == 0 { Ok(profile) } else { Err(ProfileError::TooLong) }
+        if most.as_ns() >> 63 == 0 { Ok(profile) } else { Err(ExecutionProfileError::TooLong) }
     }
 
     /// Number of kernels.
@@ -156,7 +156,11 @@ fn at(times: &[Duration], sms: u32) -> Duration {
 }
 
 impl KernelProfile {
-    fn new(kernel: &ApplicationKernel, device: &Device, later: Option<&[Duration]>) -> Result<Self, ProfileError> {
+    fn new(
+        kernel: &ApplicationKernel,
+        device: &Device,
+        later: Option<&[Duration]>,
+    ) -> Result<Self, ExecutionProfileError> {
         let blocks_per_sm = BlockDemand::new(&kernel.shape, device)?.blocks_per_sm(device);
         let mut profile = Self {
             blocks: kernel.blocks,
@@ -169,15 +173,15 @@ impl KernelProfile {
         let rounds = |sms: u32| u64::from(kernel.blocks).div_ceil(u64::from(blocks_per_sm) * u64::from(sms));
         for (sms, position) in (1..=device.sms).zip(0..) {
             let block = match &kernel.times {
-                BlockTimes::Fixed(block) => *block,
-                BlockTimes::Table(table) => interpolated(table, sms, rounds),
+                KernelTimes::Fixed(block) => *block,
+                KernelTimes::Table(table) => interpolated(table, sms, rounds),
             };
-            let launch = block.checked_mul(rounds(sms)).ok_or(ProfileError::TooLong)?;
-            let all = launch.checked_mul(u64::from(kernel.launches)).ok_or(ProfileError::TooLong)?;
+            let launch = block.checked_mul(rounds(sms)).ok_or(ExecutionProfileError::TooLong)?;
+            let all = launch.checked_mul(u64::from(kernel.launches)).ok_or(ExecutionProfileError::TooLong)?;
             let later = later.and_then(|times: &[Duration]| times.get::<usize>(position)).copied().unwrap_or_default();
             profile.block.push(block);
             profile.launch.push(launch);
-            profile.from_here.push(all.checked_add(later).ok_or(ProfileError::TooLong)?);
+            profile.from_here.push(all.checked_add(later).ok_or(ExecutionProfileError::TooLong)?);
         }
         Ok(profile)
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::injection::{Injection, Injections, MAX_INJECTIONS};
-use super::model::{Application, ApplicationKernel, BlockTimes, Class};
+use super::model::{Application, ApplicationKernel, Class, KernelTimes};
 use super::power::PowerModel;
-use super::profile::Profile;
+use super::profile::ExecutionProfile;
 use super::set::ApplicationSet;
 use crate::device::{BlockShape, Device};
 use crate::json::{Document, JsonError, Node, Problem};
@@ -167,7 +167,7 @@ fn read_application(node: Node<'_>, set: &mut ApplicationSet) -> Result<(), Prob
 
     let application =
         Application { name: name.as_str().into(), class, requirements, copy_in_bytes, copy_out_bytes, kernels };
-    let profile = Profile::new(&application, &set.device).map_err(|error| node.problem(error.to_string()))?;
+    let profile = ExecutionProfile::new(&application, &set.device).map_err(|error| node.problem(error.to_string()))?;
     add_notes(&application, &profile, set);
     if let Some((arrivals, node)) = arrivals {
         let &[requirement] = application.requirements.as_slice() else {
@@ -220,8 +220,8 @@ fn read_kernel(node: Node<'_>, application: &str, set: &mut ApplicationSet) -> R
     let table = fields.optional("execution_time")?;
     fields.finish()?;
     let times = match (block_time, table) {
-        (Some(node), None) => BlockTimes::Fixed(positive_time(node)?),
-        (None, Some(node)) => BlockTimes::Table(read_table(node, &format!("{application}/{name}"), set)?),
+        (Some(node), None) => KernelTimes::Fixed(positive_time(node)?),
+        (None, Some(node)) => KernelTimes::Table(read_table(node, &format!("{application}/{name}"), set)?),
         _ => return Err(node.problem("expected either \"block_time\" or \"execution_time\"")),
     };
     Ok(ApplicationKernel { name: name.as_str().into(), blocks, shape, times, launches })
@@ -251,7 +251,7 @@ fn read_table(node: Node<'_>, kernel: &str, set: &mut ApplicationSet) -> Result<
     Ok(table)
 }
 
-fn add_notes(application: &Application, profile: &Profile, set: &mut ApplicationSet) {
+fn add_notes(application: &Application, profile: &ExecutionProfile, set: &mut ApplicationSet) {
     if let Some(sms) = profile.grows_at() {
         set.notes.push(format!(
             "{}: slower on {sms} SMs than on {}: GPU-EvR gives it more SMs only where that helps",

@@ -3,7 +3,7 @@
 use super::injection::{Injection, Injections};
 use super::model::Application;
 use super::power::PowerModel;
-use super::profile::Profile;
+use super::profile::ExecutionProfile;
 use crate::device::Device;
 
 /// Applications, the GPU they run on, and when they are injected.
@@ -20,7 +20,7 @@ pub struct ApplicationSet {
     /// The applications.
     pub applications: Vec<Application>,
     /// Their profiles on `device`, in the same order.
-    pub profiles: Vec<Profile>,
+    pub profiles: Vec<ExecutionProfile>,
     /// What is injected, in order of arrival.
     pub injections: Vec<Injection>,
     /// How to inject where the file says so and states no arrivals.
@@ -32,7 +32,7 @@ pub struct ApplicationSet {
 impl ApplicationSet {
     /// The application of an injection, and its profile.
     #[must_use]
-    pub fn of(&self, injection: &Injection) -> Option<(&Application, &Profile)> {
+    pub fn of(&self, injection: &Injection) -> Option<(&Application, &ExecutionProfile)> {
         let index = injection.application as usize;
         Some((self.applications.get(index)?, self.profiles.get(index)?))
     }

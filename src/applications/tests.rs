@@ -1,7 +1,7 @@
 use super::*;
 use crate::device::Device;
-use crate::experiments::Statistic;
 use crate::experiments::evr::{Variation, load};
+use crate::statistics::Statistic;
 use crate::time::Duration;
 
 /// A set on the four SMs of the paper's Fig. 1 with these applications.
@@ -85,7 +85,8 @@ fn the_thirteen_have_the_papers_classes() {
 
 /// E(A, 1) to E(A, 13) of every application \[ms\], if they are alike.
 fn executions_ms(set: &ApplicationSet) -> Vec<u64> {
-    let of = |profile: &Profile| (1..=13).map(|sms| profile.execution(sms).as_ns() / 1_000_000).collect::<Vec<_>>();
+    let of =
+        |profile: &ExecutionProfile| (1..=13).map(|sms| profile.execution(sms).as_ns() / 1_000_000).collect::<Vec<_>>();
     let first = of(&set.profiles[0]);
     assert!(set.profiles.iter().all(|profile| of(profile) == first));
     first

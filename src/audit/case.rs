@@ -2,7 +2,7 @@
 
 use super::completions;
 use super::facts::{Facts, facts};
-use super::observation::{Observation, ObservedWork, Source};
+use super::observation::{Observation, ObservedWork, TimeSource};
 use super::options::Tolerances;
 use super::readiness::Readiness;
 use super::stamp::Clocks;
@@ -25,7 +25,7 @@ impl<'a> Case<'a> {
 
     /// The same, with facts that are known already.
     pub(super) fn with_facts(observation: &'a Observation, facts: Vec<Facts>, tolerances: &Tolerances) -> Self {
-        let simulated = matches!(observation.source, Source::Simulated { .. });
+        let simulated = matches!(observation.source, TimeSource::Simulated { .. });
         let tolerances = if simulated { Tolerances::EXACT } else { *tolerances };
         let clocks = Clocks { tolerances, exact: simulated && !has_zero_length(observation), ordered: simulated };
         let ready = completions::readiness(observation, &facts, &clocks);

@@ -7,7 +7,7 @@
 use super::case::Case;
 use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding, length};
-use super::observation::Source;
+use super::observation::TimeSource;
 use super::sweep::{BlockEvent, sm_of};
 
 /// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.
@@ -99,7 +99,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
         let (starts, ends) = (&case.events.starts, &case.events.ends);
         let (mut may_at, mut must_at, mut start_at, mut end_at) = (0, 0, 0, 0);
         let horizon = match case.observation.source {
-            Source::Simulated { horizon_ns: Some(horizon), .. } => horizon,
+            TimeSource::Simulated { horizon_ns: Some(horizon), .. } => horizon,
             _ => i64::MAX,
         };
         let mut last = i64::MIN;

@@ -1,7 +1,7 @@
 //! What all checks need to know of an operation.
 
 use super::demand::{self, Amounts};
-use super::observation::{Observation, ObservedOperation, ObservedWork, Source};
+use super::observation::{Observation, ObservedOperation, ObservedWork, TimeSource};
 
 /// What all checks need to know of an operation.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub(super) struct Facts {
 
 /// Of all operations, in their order.
 pub(super) fn facts(observation: &Observation) -> Vec<Facts> {
-    let simulated = matches!(observation.source, Source::Simulated { .. });
+    let simulated = matches!(observation.source, TimeSource::Simulated { .. });
     let of = |operation: &ObservedOperation| {
         let stream = observation.streams.get(operation.stream);
         let priority = stream.and_then(|stream| stream.priority).unwrap_or(0);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::observation::{
-    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, Source,
+    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, TimeSource,
 };
 use crate::device::{BlockShape, Device, SmMask};
 use crate::logs::{Log, LogRun, LoggedKernel, Pairing, unrolled};
@@ -82,7 +82,7 @@ fn finish(
     Observation {
         title: Arc::clone(&run.scenario_name),
         device: device.clone(),
-        source: Source::Measured,
+        source: TimeSource::Measured,
         streams,
         operations,
         incomplete,

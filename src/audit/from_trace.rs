@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::observation::{
-    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, Source,
+    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, TimeSource,
 };
 use crate::device::Device;
 use crate::gpu::Ended;
@@ -37,7 +37,7 @@ impl Observation {
         Ok(Self {
             title: title.into(),
             device: device.clone(),
-            source: Source::Simulated { placement: trace.placement(), horizon_ns },
+            source: TimeSource::Simulated { placement: trace.placement(), horizon_ns },
             streams: streams.collect(),
             operations: operations
                 .map(|(id, record)| operation(device, trace, id, record))

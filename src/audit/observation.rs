@@ -14,7 +14,7 @@ pub struct Observation {
     /// The GPU.
     pub device: Device,
     /// Where the times come from.
-    pub source: Source,
+    pub source: TimeSource,
     /// Streams; number 0 is the NULL stream.
     pub streams: Vec<ObservedStream>,
     /// Operations in launch order; those of one stream in their order in the stream.
@@ -25,7 +25,7 @@ pub struct Observation {
 
 /// Where times come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum TimeSource {
     /// A GPU's clock for blocks, the host's for launches, both with noise.
     Measured,
     /// One exact clock.

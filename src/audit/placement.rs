@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::case::Case;
 use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding};
-use super::observation::{Observation, Source};
+use super::observation::{Observation, TimeSource};
 use super::options::Tolerances;
 use super::sweep::{BlockEvent, sm_of};
 use crate::workload::Placement;
@@ -37,7 +37,7 @@ struct Assignment {
 
 /// Counts; and where the trace says that it was placed by this policy, finds the blocks that were not.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) -> PlacementStatistic {
-    let judged = matches!(case.observation.source, Source::Simulated { placement: Placement::MostRoom, .. });
+    let judged = matches!(case.observation.source, TimeSource::Simulated { placement: Placement::MostRoom, .. });
     let mut statistic = PlacementStatistic::default();
     walk(case, |event, predicted| {
         statistic.decidable += 1;
@@ -81,7 +81,7 @@ fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
     let device = &observation.device;
     let mut free: Vec<Amounts> = vec![capacity(device); device.sms as usize];
     let order: Vec<u32> = device.sm_order.ids(device.sms);
-    let simulated = matches!(observation.source, Source::Simulated { .. });
+    let simulated = matches!(observation.source, TimeSource::Simulated { .. });
     if simulated && (!case.clocks.exact || case.channels_bind()) {
         // The order of assignment is not known: without lengths several rounds share one instant, and with few
         // channels kernels wait for those too.

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::device::{Device, KernelOccupancy};
 use crate::profile::{CallKind, GpuProfile, ProfiledOperation, SyncKind};
+use crate::statistics::nearest_rank;
 
 /// First kernels of more waves than this are those whose last wave is short enough to tell.
 pub const TELLING_WAVES: u32 = 20;
@@ -152,7 +153,7 @@ fn usual_gap(operations: &[(u32, &ProfiledOperation)]) -> u64 {
         }
     }
     gaps.sort_unstable();
-    gaps.get(gaps.len() / 4).copied().unwrap_or(0)
+    nearest_rank(&gaps, 25).unwrap_or(0)
 }
 
 impl Auditor<'_> {

@@ -73,7 +73,7 @@ impl Side {
 
 /// Derives readiness of all operations in launch order; `ranks` order the completions of one instant.
 pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[u64]) -> Vec<Readiness> {
-    let simulated = matches!(observation.source, super::observation::Source::Simulated { .. });
+    let simulated = matches!(observation.source, super::observation::TimeSource::Simulated { .. });
     let launch = |at: i64, index: usize| {
         let stamp = Stamp::launch(at, index);
         if simulated { When::on_gpu(stamp) } else { When::on_host(stamp) }

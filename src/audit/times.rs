@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::facts::Facts;
 use super::finding::{AuditRule, Finding, length};
-use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedWork, Source};
+use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
 use super::options::Tolerances;
 
 /// Nothing ends before it starts; no block is missing or too many; block times are those stated.
@@ -65,7 +65,7 @@ fn check_count(
     findings: &mut Vec<Finding>,
 ) {
     let (seen, grid) = (kernel.blocks.len(), kernel.grid as usize);
-    let ran_to_its_end = matches!(observation.source, Source::Simulated { horizon_ns: None, .. });
+    let ran_to_its_end = matches!(observation.source, TimeSource::Simulated { horizon_ns: None, .. });
     if seen > grid || (seen < grid && ran_to_its_end) {
         findings.push(Finding {
             rule: AuditRule::Time,

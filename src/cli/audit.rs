@@ -6,12 +6,11 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::audit::{AuditReport, Observation, audit, audit_profile};
 use gpusched::profile::GpuProfile;
-use gpusched::report::{
-    finding_csv, finding_markdown, finding_table, profile_audit_csv, profile_audit_markdown, profile_audit_table,
-};
+use gpusched::report::{finding_csv, finding_table, profile_audit_csv, profile_audit_table};
 
 use super::log_input::LogOptions;
 use super::output::{Format, note};
+use super::what_if_options::WhatIfOptions;
 use super::{Answer, output};
 
 /// Check measured logs, or the order of kernels in a profile, against the published scheduling rules; exit status 1 if
@@ -23,6 +22,8 @@ pub(crate) struct Audit {
     /// Which GPU of a profile [default: the one that runs most kernels]
     #[arg(long, value_name = "N")]
     gpu: Option<u32>,
+    #[command(flatten)]
+    what_if: WhatIfOptions,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -31,7 +32,10 @@ pub(crate) struct Audit {
 impl Audit {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         if let Some(profile) = self.logs.profile()? {
-            return self.of_profile(&profile);
+            return self.of_profile(profile);
+        }
+        if let Some(option) = self.what_if.given() {
+            bail!("{option}: an audit of logs is about what was measured; gpusched replay-log simulates");
         }
         if self.gpu.is_some() {
             bail!("--gpu is for profiles, and these are logs");
@@ -54,14 +58,22 @@ impl Audit {
                 writeln!(out)?;
             }
             Format::Csv => finding_csv(&report.violations, &mut out)?,
-            Format::Markdown => finding_markdown(&report.violations, &mut out)?,
-            Format::Table => write!(out, "{}", finding_table(&report))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", finding_table(&report, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })
     }
 
-    fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<Answer> {
+    fn of_profile(&self, mut profile: GpuProfile) -> anyhow::Result<Answer> {
+        if let Some(option) = self.what_if.given_besides_priorities() {
+            bail!(
+                "{option}: an audit is about the recorded order, which that does not change; only priorities, which not \
+                 every profile states, can be given"
+            );
+        }
+        profile.set_priorities(self.what_if.priorities())?;
         let (gpu, choice) = profile.choose_gpu(self.gpu)?;
         let mut notes: Vec<String> = choice.into_iter().collect();
         notes.extend(profile.left_out_notes());
@@ -69,7 +81,7 @@ impl Audit {
             Some(device) => device,
             None => profile.device(gpu)?,
         };
-        let audit = audit_profile(profile, gpu, &device);
+        let audit = audit_profile(&profile, gpu, &device);
         for text in &notes {
             note(text);
         }
@@ -82,8 +94,9 @@ impl Audit {
                 writeln!(out, "{document:#}")?;
             }
             Format::Csv => profile_audit_csv(&audit, &mut out)?,
-            Format::Markdown => profile_audit_markdown(&audit, &mut out)?,
-            Format::Table => write!(out, "{}", profile_audit_table(&audit))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", profile_audit_table(&audit, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(if audit.unexplained == 0 { Answer::Done } else { Answer::No })

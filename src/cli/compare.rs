@@ -6,7 +6,7 @@ use clap::Args;
 use gpusched::analysis::{Comparison, analyse, merged_scenario};
 use gpusched::hosts::simulate;
 use gpusched::report::timeline::{FinishMark, Lanes, Panels};
-use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, comparison_markdown, comparison_table};
+use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, comparison_table};
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 
@@ -62,8 +62,9 @@ impl Compare {
                 writeln!(out)?;
             }
             Format::Csv => comparison_csv(&comparison, &mut out)?,
-            Format::Markdown => comparison_markdown(&comparison, &mut out)?,
-            Format::Table => write!(out, "{}", comparison_table(&comparison))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", comparison_table(&comparison, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(if self.check && !comparison.equal { Answer::No } else { Answer::Done })

@@ -16,7 +16,7 @@ impl Completions {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "gpusched", &mut script);
-        std::io::Write::write_all(&mut output::stdout(), &script)?;
+        output::print(&script)?;
         Ok(Answer::Done)
     }
 }

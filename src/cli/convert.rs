@@ -43,7 +43,7 @@ impl Convert {
             note("the expected result is left out: it would not hold once the scenario is edited");
         }
         if self.out == Path::new("-") {
-            output::stdout().write_all(text.as_bytes())?;
+            output::print(text.as_bytes())?;
         } else {
             write_whole(&self.out, |out| out.write_all(text.as_bytes()))?;
         }

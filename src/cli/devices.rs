@@ -27,17 +27,19 @@ impl Devices {
                 let device = input::device(name)?;
                 writeln!(out, "{}", device.to_json())?;
             }
-            (Some(name), Format::Markdown) => device_table::one_markdown(&input::device(name)?, &mut out)?,
             (Some(name), Format::Csv) => device_table::one_csv(&input::device(name)?, &mut out)?,
-            (Some(name), Format::Table) => write!(out, "{}", device_table::one(&input::device(name)?))?,
+            (Some(name), Format::Table | Format::Markdown) => {
+                write!(out, "{}", device_table::one(&input::device(name)?, self.format.style()))?;
+            }
             (None, format) => {
                 let mut devices = Vec::new();
                 for name in BUILTIN_NAMES {
                     devices.extend(Device::builtin(name)?);
                 }
                 match format {
-                    Format::Markdown => device_table::markdown(&devices, &mut out)?,
-                    Format::Table => write!(out, "{}", device_table::list(&devices))?,
+                    Format::Table | Format::Markdown => {
+                        write!(out, "{}", device_table::list(&devices, format.style()))?;
+                    }
                     Format::Csv => device_table::csv(&devices, &mut out)?,
                     Format::Json => writeln!(out, "{}", device_table::json(&devices))?,
                 }

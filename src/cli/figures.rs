@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::figures::{Figure, GALLERY_MARK, Kind, Made, TIME_LIMIT, catalogue, gallery};
+use gpusched::figures::{Figure, FigureKind, GALLERY_MARK, Made, TIME_LIMIT, catalogue, gallery};
 use gpusched::time::Duration;
 
 use super::output::{note, write_whole};
@@ -77,8 +77,8 @@ impl Figures {
     /// Whether all files of a figure that states times exist already.
     fn is_there(&self, figure: &Figure) -> bool {
         match figure.kind {
-            Kind::Computed => false,
-            Kind::Timed { files, .. } => files.iter().all(|name| self.out.join(name).exists()),
+            FigureKind::Computed => false,
+            FigureKind::Timed { files, .. } => files.iter().all(|name| self.out.join(name).exists()),
         }
     }
 

@@ -4,13 +4,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
-use gpusched::profile::Import as ImportedProfile;
-use gpusched::report::{ImportDocument, import_table};
+use clap::Args;
+use gpusched::profile::{Import as ImportedProfile, Input};
+use gpusched::report::{ImportDocument, import_csv, import_table};
 use gpusched::time::Duration;
 
-use super::input::Input;
-use super::output::{note, write_whole};
+use super::output::{Format, note, write_whole};
 use super::run_options::RunOptions;
 use super::{Answer, output};
 
@@ -36,15 +35,6 @@ pub(crate) struct Import {
     format: Format,
 }
 
-/// What the report is printed as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text for people
-    Table,
-    /// One JSON document
-    Json,
-}
-
 impl Import {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let profile = match self.run.input()? {
@@ -60,7 +50,7 @@ impl Import {
         }
         match (&self.out, scenario) {
             (Some(path), Some(text)) if path == Path::new("-") => {
-                output::stdout().write_all(text.as_bytes())?;
+                output::print(text.as_bytes())?;
                 return Ok(Answer::Done);
             }
             (Some(path), Some(text)) => write_whole(path, |out| out.write_all(text.as_bytes()))?,
@@ -68,7 +58,8 @@ impl Import {
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Table => write!(out, "{}", import_table(&imported))?,
+            Format::Table | Format::Markdown => write!(out, "{}", import_table(&imported, self.format.style()))?,
+            Format::Csv => import_csv(&imported, &mut out)?,
             Format::Json => {
                 serde_json::to_writer_pretty(&mut out, &ImportDocument(&imported))?;
                 writeln!(out)?;

@@ -1,42 +1,22 @@
 //! Reading input files.
 
-use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
 use gpusched::device::{BUILTIN_NAMES, Device};
-use gpusched::profile::{GpuProfile, ProfileFormat, uncompressed};
+use gpusched::profile::Input;
+
+use super::ending;
 
 /// The largest input file that is read into memory \[bytes\].
 const MAX_BYTES: u64 = 1 << 32;
 
-/// What a command that takes a scenario was given, told by its content.
-#[derive(Debug)]
-pub(crate) enum Input {
-    /// A profile of a real application.
-    Profile(GpuProfile),
-    /// Anything else.
-    Text {
-        /// The name by which errors mention it.
-        file: String,
-        /// What it holds.
-        text: String,
-    },
-}
-
-impl Input {
-    /// Reads a file, or standard input for `-`; gzip is decompressed.
-    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
-        let (file, bytes) = read_whole(path)?;
-        let content = uncompressed(&file, Cow::Owned(bytes))?;
-        if ProfileFormat::of(&content).is_some() {
-            return Ok(Self::Profile(GpuProfile::read(&file, &content)?));
-        }
-        let text = as_text(&file, content.into_owned())?;
-        Ok(Self::Text { file, text })
-    }
+/// What a command that takes a scenario was given: a file, or standard input for `-`; gzip is decompressed.
+pub(crate) fn scenario(path: &Path) -> anyhow::Result<Input> {
+    let (file, bytes) = read_whole(path)?;
+    Ok(Input::of(&file, bytes)?)
 }
 
 /// The text of a file, or of standard input for `-`, and the name by which errors mention it.
@@ -61,6 +41,7 @@ fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
         bail!("{name} is a directory; expected a file");
     }
     file.take(MAX_BYTES).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    ending::has_read(bytes.len());
     Ok((name, bytes))
 }
 
@@ -69,7 +50,9 @@ pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     if path.as_os_str() == "-" {
         return standard_input();
     }
-    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    ending::has_read(bytes.len());
+    Ok(bytes)
 }
 
 /// Standard input, which can be asked for again.
@@ -80,6 +63,7 @@ fn standard_input() -> anyhow::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(MAX_BYTES).read_to_end(&mut bytes).context("cannot read standard input")?;
+    ending::has_read(bytes.len());
     Ok(READ.get_or_init(|| bytes).clone())
 }
 

@@ -10,12 +10,12 @@ use clap::builder::PossibleValuesParser;
 use gpusched::audit::Tolerances;
 use gpusched::device::Device;
 use gpusched::logs::{Dropped, Log, LogRun, Pairing, read_log, recognize_device, sort_into_runs};
-use gpusched::profile::{GpuProfile, GpuProfileError};
+use gpusched::profile::{GpuProfile, Input, InputError};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
-use super::input::{self, Input};
+use super::input;
 use super::output::note;
 
 /// Which logs, from which GPU, and how far to trust them.
@@ -94,7 +94,7 @@ impl LogOptions {
         if path.is_dir() {
             return Ok(None);
         }
-        match Input::read(path) {
+        match input::scenario(path) {
             Ok(Input::Profile(profile)) => {
                 if self.scenario.is_some() || self.logs_alone {
                     bail!(
@@ -104,7 +104,7 @@ impl LogOptions {
                 }
                 Ok(Some(profile))
             }
-            Err(error) if error.is::<GpuProfileError>() => Err(error),
+            Err(error) if matches!(error.downcast_ref(), Some(InputError::Profile(_))) => Err(error),
             // Damaged logs are read as far as they go, and the reader of logs tells of files that cannot be read.
             Ok(Input::Text { .. }) | Err(_) => Ok(None),
         }

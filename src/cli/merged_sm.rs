@@ -2,19 +2,17 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::device::Device;
 use gpusched::experiments::validation::{Campaign, CampaignReport, Family};
-use gpusched::report::{campaign_csv, campaign_figure, campaign_markdown, campaign_table};
+use gpusched::report::{campaign_csv, campaign_figure, campaign_table};
 use gpusched::workload::Placement;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::output::{Format, note};
-use super::{Answer, input, jobs, output, picture};
+use super::{Answer, ending, input, jobs, output, picture};
 
 /// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
 /// often they agree, and shrink a counterexample where they do not. Ctrl-C ends with what is done so far and exit
@@ -70,11 +68,10 @@ impl MergedSm {
     }
 
     fn campaign(&self, campaign: &Campaign) -> anyhow::Result<CampaignReport> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
-        ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed))?;
+        let stop = ending::stop_flag();
         let bar = progress_bar(self.samples.saturating_mul(campaign.families.len() as u64));
         let report = self.jobs.pool()?.install(|| campaign.run(&stop, &|samples| bar.inc(samples)))?;
+        ending::finishing();
         bar.finish_and_clear();
         Ok(report)
     }
@@ -87,8 +84,9 @@ impl MergedSm {
                 writeln!(out)?;
             }
             Format::Csv => campaign_csv(report, &mut out)?,
-            Format::Markdown => campaign_markdown(report, &mut out)?,
-            Format::Table => write!(out, "{}", campaign_table(report, &device.title))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", campaign_table(report, &device.title, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(())

@@ -4,10 +4,9 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
-use gpusched::profile::GpuProfile;
-use gpusched::report::{OccupancyDocument, occupancy_csv, occupancy_markdown, occupancy_table};
+use gpusched::profile::{GpuProfile, Input};
+use gpusched::report::{OccupancyDocument, occupancy_csv, occupancy_table};
 
-use super::input::Input;
 use super::output::{Format, note};
 use super::run_options::RunOptions;
 use super::{Answer, output};
@@ -46,8 +45,9 @@ impl Occupancy {
                 writeln!(out)?;
             }
             Format::Csv => occupancy_csv(&report, &mut out)?,
-            Format::Markdown => occupancy_markdown(&report, &mut out)?,
-            Format::Table => write!(out, "{}", occupancy_table(&report))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", occupancy_table(&report, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(Answer::Done)

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::analysis::launch_orders;
-use gpusched::report::{orders_csv, orders_markdown, orders_table};
+use gpusched::report::{orders_csv, orders_table};
 
 use super::output::{Format, note};
 use super::run_options::RunOptions;
@@ -40,8 +40,9 @@ impl Orders {
                 writeln!(out)?;
             }
             Format::Csv => orders_csv(&orders, &mut out)?,
-            Format::Markdown => orders_markdown(&orders, &mut out)?,
-            Format::Table => write!(out, "{}", orders_table(&orders))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", orders_table(&orders, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(Answer::Done)

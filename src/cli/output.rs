@@ -8,6 +8,8 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 use gpusched::report::TableStyle;
 
+use super::ending::Temporary;
+
 /// What is printed on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -33,6 +35,14 @@ pub(crate) fn stdout() -> BufWriter<io::StdoutLock<'static>> {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
+/// Prints all of it.
+pub(crate) fn print(bytes: &[u8]) -> io::Result<()> {
+    let mut out = stdout();
+    out.write_all(bytes)?;
+    // What is still in the buffer may not find room, which nobody would hear of when the buffer is dropped.
+    out.flush()
+}
+
 /// A note to the user, on stderr.
 pub(crate) fn note(text: &str) {
     // If stderr is closed there is nobody left to tell.
@@ -44,28 +54,53 @@ pub(crate) fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    let cannot = || format!("cannot write {}", path.display());
-    if path.is_dir() {
-        bail!("cannot write {}: it is a directory", path.display());
-    }
     // Devices and pipes cannot be replaced by a renamed file.
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        let file = OpenOptions::new().write(true).open(path).with_context(cannot)?;
-        let mut out = BufWriter::new(file);
-        return write(&mut out).and_then(|()| out.flush()).with_context(cannot);
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        let opened = OpenOptions::new().write(true).open(path);
+        let written = opened.and_then(|file| {
+            let mut out = BufWriter::new(file);
+            write(&mut out).and_then(|()| out.flush())
+        });
+        return written.with_context(|| format!("cannot write {}", path.display()));
     }
-    let temporary = temporary_beside(path);
-    let result = File::create_new(&temporary).and_then(|file| {
-        let mut out = BufWriter::with_capacity(1 << 16, file);
-        write(&mut out)?;
-        out.flush()?;
-        fs::rename(&temporary, path)
-    });
-    if result.is_err() {
-        // What is left of the failed attempt is of no use, and a second failure adds nothing.
-        let _ = fs::remove_file(&temporary);
+    Written::beside(path, write)?.rename()
+}
+
+/// Writes several files, all or none of them.
+pub(crate) fn write_together<T>(
+    files: &[T],
+    path: impl Fn(&T) -> PathBuf,
+    write: impl Fn(&T, &mut BufWriter<File>) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let written = files.iter().map(|file| Written::beside(&path(file), |out| write(file, out)));
+    let written: Vec<Written> = written.collect::<anyhow::Result<_>>()?;
+    // What could fail has been done: there is room for all, and every folder takes files.
+    written.into_iter().try_for_each(Written::rename)
+}
+
+/// A file that is complete and has not got its name yet.
+struct Written {
+    temporary: Temporary,
+    path: PathBuf,
+}
+
+impl Written {
+    fn beside(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> anyhow::Result<Self> {
+        if path.is_dir() {
+            bail!("cannot write {}: it is a directory", path.display());
+        }
+        let written = Temporary::create(temporary_beside(path)).and_then(|(temporary, file)| {
+            let mut out = BufWriter::with_capacity(1 << 16, file);
+            write(&mut out)?;
+            out.flush()?;
+            Ok(Self { temporary, path: path.to_owned() })
+        });
+        written.with_context(|| format!("cannot write {}", path.display()))
     }
-    result.with_context(cannot)
+
+    fn rename(self) -> anyhow::Result<()> {
+        self.temporary.rename(&self.path).with_context(|| format!("cannot write {}", self.path.display()))
+    }
 }
 
 fn temporary_beside(path: &Path) -> PathBuf {

@@ -9,11 +9,11 @@ use gpusched::experiments::profile_replay::replay_profile;
 use gpusched::experiments::recorded_trace;
 use gpusched::experiments::replay::{KernelComparison, Replay, replay};
 use gpusched::profile::{GpuProfile, Import};
-use gpusched::report::replay::{ReplayReport, replay_csv, replay_markdown, replay_table};
+use gpusched::report::replay::{ReplayReport, replay_csv, replay_table};
 use gpusched::report::timeline::{FinishMark, Lanes, Panels};
 use gpusched::report::{
     HtmlRun, HtmlTimeline, PerfettoRun, ProfileReplayDocument, Summary, perfetto_trace, profile_replay_csv,
-    profile_replay_markdown, profile_replay_table,
+    profile_replay_table,
 };
 use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};
@@ -25,6 +25,7 @@ use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
 use super::output::{Format, note, write_whole};
 use super::profile_options::ProfileOptions;
+use super::what_if_options::WhatIfOptions;
 use super::{Answer, output};
 
 /// Simulate a measured run again, and set measured against simulated: logs of the examiner, block by block, or a profile
@@ -35,6 +36,8 @@ pub(crate) struct ReplayLog {
     logs: LogOptions,
     #[command(flatten)]
     profile: ProfileOptions,
+    #[command(flatten)]
+    what_if: WhatIfOptions,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -54,6 +57,9 @@ impl ReplayLog {
         }
         if let Some(option) = self.profile.given() {
             bail!("{option} is for profiles, and these are logs");
+        }
+        if let Some(option) = self.what_if.given() {
+            bail!("{option} is for profiles: logs are replayed as they were taken, so that both can be compared");
         }
         let html = self.html.file()?;
         let mut input = self.logs.read()?;
@@ -88,8 +94,9 @@ impl ReplayLog {
                 writeln!(out)?;
             }
             Format::Csv => replay_csv(&result, &mut out)?,
-            Format::Markdown => replay_markdown(&result, &mut out)?,
-            Format::Table => write!(out, "{}", replay_table(&result))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", replay_table(&result, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(Answer::Done)
@@ -100,7 +107,12 @@ impl ReplayLog {
     fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<Answer> {
         let options =
             ReadOptions { device: self.logs.device()?, placement: self.logs.placement(), ..ReadOptions::default() };
-        let import = profile.import(&self.profile.options(), &options)?;
+        let mut import = profile.import(&self.profile.options(), &options)?;
+        let mut changed = Vec::new();
+        if let Some(changes) = self.what_if.changes() {
+            import.scenario = import.scenario.what_if(&changes)?;
+            changed.push("only the simulation has the changes that were asked for".to_owned());
+        }
         let figure = self.figure.figure(&import.scenario)?;
         if self.html.file()?.is_some() || self.perfetto.is_some() {
             bail!("--html and --perfetto show replays of logs; gpusched simulate draws a profile's run");
@@ -110,7 +122,7 @@ impl ReplayLog {
         }
         let replay = replay_profile(profile, &import)?;
         if let Some(figure) = figure {
-            draw_recorded(profile, &import, &replay.trace, &figure)?;
+            draw_recorded(profile, &import, &replay.trace, changed, &figure)?;
         }
         let mut out = output::stdout();
         match self.format {
@@ -120,8 +132,9 @@ impl ReplayLog {
                 writeln!(out)?;
             }
             Format::Csv => profile_replay_csv(&replay, &mut out)?,
-            Format::Markdown => profile_replay_markdown(&replay, &mut out)?,
-            Format::Table => write!(out, "{}", profile_replay_table(&replay))?,
+            Format::Table | Format::Markdown => {
+                write!(out, "{}", profile_replay_table(&replay, self.format.style()))?;
+            }
         }
         out.flush()?;
         Ok(Answer::Done)
@@ -129,7 +142,13 @@ impl ReplayLog {
 }
 
 /// Draws what a profile recorded above what was simulated, by stream: on which SMs blocks ran is not recorded.
-fn draw_recorded(profile: &GpuProfile, import: &Import, simulated: &Trace, figure: &Figure<'_>) -> anyhow::Result<()> {
+fn draw_recorded(
+    profile: &GpuProfile,
+    import: &Import,
+    simulated: &Trace,
+    notes: Vec<String>,
+    figure: &Figure<'_>,
+) -> anyhow::Result<()> {
     let recorded = recorded_trace(profile, import, simulated)?;
     let mut upper = import.scenario.clone();
     upper.name = format!("recorded: {}", import.scenario.name);
@@ -142,7 +161,7 @@ fn draw_recorded(profile: &GpuProfile, import: &Import, simulated: &Trace, figur
     };
     let marks: Vec<FinishMark> = (0..).map(OperationId).take(simulated.operations().len()).filter_map(mark).collect();
     let panels = [Summary::of_trace(&upper, &recorded), Summary::of_trace(&lower, simulated)];
-    let panels = Panels { upper: &panels[0], lower: &panels[1], marks: &marks, notes: Vec::new() };
+    let panels = Panels { upper: &panels[0], lower: &panels[1], marks: &marks, notes };
     figure.write_panels(&panels, Instant::ZERO, Lanes::Streams)
 }
 

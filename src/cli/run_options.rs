@@ -8,14 +8,14 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::device::Device;
 use gpusched::json::Document;
-use gpusched::profile::{GpuProfile, Import, ImportOptions};
+use gpusched::profile::{GpuProfile, Import, ImportOptions, Input};
 use gpusched::scenario::amalthea::{AmaltheaModel, ModelDemands};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
 use super::amalthea_options::ModelOptions;
-use super::input::{self, Input};
+use super::input;
 use super::log_input::LogOptions;
 use super::profile_options::ProfileOptions;
 use super::what_if_options::WhatIfOptions;
@@ -98,11 +98,7 @@ pub(crate) fn by_name(option: &str, given: &[(String, Duration)]) -> anyhow::Res
 
 fn parse_range(text: &str) -> Result<(u32, u32), String> {
     const EXPECTED: &str = "expected two whole percentages up to 10000, the first not above the second: 80..100";
-    let (best, worst) = text.split_once("..").ok_or(EXPECTED)?;
-    match (best.trim().parse(), worst.trim().parse()) {
-        (Ok(best), Ok(worst)) if best <= worst && worst <= 10_000 => Ok((best, worst)),
-        _ => Err(EXPECTED.to_owned()),
-    }
+    ReadOptions::parse_vary(text).ok_or_else(|| EXPECTED.to_owned())
 }
 
 impl RunOptions {
@@ -138,7 +134,7 @@ impl RunOptions {
 
     /// Reads the input, whatever it is.
     pub(crate) fn input(&self) -> anyhow::Result<Input> {
-        Input::read(&self.scenario)
+        input::scenario(&self.scenario)
     }
 
     /// The options of logs, if the input is a directory or a log rather than a scenario.
@@ -200,10 +196,6 @@ impl RunOptions {
     ) -> anyhow::Result<Import> {
         if let Some(option) = self.model.given() {
             bail!("{option} is for AMALTHEA models, and {} is none", profile.file);
-        }
-        if self.launch_latency.is_some() {
-            // The programs made of a profile submit as late as its launches came: it would count twice.
-            bail!("--launch-latency: the launches of {} are late by its own latency already", profile.file);
         }
         let chosen = ImportOptions { from, to, ..self.profile.options() };
         let mut import = profile.import(&chosen, &self.read_options(false)?)?;

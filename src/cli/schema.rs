@@ -1,7 +1,5 @@
 //! `gpusched schema`
 
-use std::io::Write;
-
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::schema;
@@ -19,7 +17,7 @@ pub(crate) struct Schema {
 impl Schema {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let text = schema::json_schema(&self.name).unwrap_or_default();
-        output::stdout().write_all(text.as_bytes())?;
+        output::print(text.as_bytes())?;
         Ok(Answer::Done)
     }
 }

@@ -2,18 +2,16 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context;
 use clap::Args;
 use gpusched::analysis::{SearchOptions, Watch};
 use gpusched::scenario::Scenario;
 use gpusched::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::ending;
 use super::jobs::Jobs;
-use super::output::write_whole;
+use super::output::{note, write_whole};
 
 /// Operations that the default search simulates at most, all runs together, so that a large scenario is not held up.
 const MOST_OPERATIONS: usize = 2_000_000;
@@ -44,11 +42,7 @@ impl Search {
     /// Runs `work` on the threads asked for, with progress on a terminal; Ctrl-C ends the search, and what was found
     /// by then counts.
     pub(crate) fn watched<T: Send>(&self, work: impl FnOnce(Watch<'_>) -> T + Send) -> anyhow::Result<T> {
-        let stop = Arc::new(AtomicBool::new(false));
-        if self.time.is_some() {
-            let asked = Arc::clone(&stop);
-            ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed)).context("cannot watch for Ctrl-C")?;
-        }
+        let stop = ending::stop_flag();
         let bar = (self.time.is_some() && std::io::stderr().is_terminal()).then(|| {
             let style = ProgressStyle::with_template("searching bad runs: {pos} runs, {per_sec}, {elapsed}");
             ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
@@ -59,6 +53,9 @@ impl Search {
             }
         };
         let answer = self.jobs.pool()?.install(|| work(Watch { stop: &stop, progress: &progress }));
+        if ending::finishing() {
+            note("the search was stopped: what it had found by then counts");
+        }
         if let Some(bar) = &bar {
             bar.finish_and_clear();
         }

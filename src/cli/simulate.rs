@@ -15,7 +15,7 @@ use gpusched::time::{Duration, Instant};
 
 use super::figure_options::FigureOptions;
 use super::html_options::HtmlOptions;
-use super::output::{Format, note, write_whole};
+use super::output::{Format, note, write_together, write_whole};
 use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
@@ -154,13 +154,12 @@ impl Simulate {
         if let Some(existing) = paths.iter().find(|path| path.exists() && !self.force) {
             bail!("{} exists; --force replaces it", existing.display());
         }
-        for (log, path) in logs.iter().zip(&paths) {
+        for path in &paths {
             if let Some(parent) = path.parent() {
                 std::fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
             }
-            write_whole(path, |out| log.write(out))?;
         }
-        Ok(())
+        write_together(&logs, |log| directory.join(log.file_name()), |log, out| log.write(out))
     }
 
     fn print(&self, summary: &Summary<'_>) -> anyhow::Result<()> {

@@ -12,7 +12,7 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use gpusched::experiments::study::Study;
 
-use super::{Answer, input};
+use super::{Answer, ending, input};
 
 /// Repeat a command with millions of random samples over a grid, on one machine or many: docs/studies.md.
 #[derive(Debug, Args)]
@@ -62,7 +62,8 @@ impl Files {
     fn study(&self) -> anyhow::Result<Study> {
         let (name, text) = input::read(&self.file)?;
         let folder = self.file.parent().unwrap_or(Path::new(""));
-        Ok(Study::from_json(&name, &text, &|file| std::fs::read_to_string(folder.join(file)))?)
+        let read = |file: &str| std::fs::read(folder.join(file)).inspect(|bytes| ending::has_read(bytes.len()));
+        Ok(Study::from_json(&name, &text, &read)?)
     }
 
     fn results(&self) -> anyhow::Result<PathBuf> {

@@ -93,11 +93,7 @@ enum Constraints {
 fn letter_and<'a>(text: &'a str, what: &str) -> Result<(char, &'a str), String> {
     let expected = || format!("expected a capital letter, = and {what}");
     let (letter, value) = text.split_once('=').ok_or_else(expected)?;
-    let mut letters = letter.chars();
-    match (letters.next(), letters.next()) {
-        (Some(letter), None) if letter.is_ascii_uppercase() => Ok((letter, value)),
-        _ => Err(expected()),
-    }
+    Ok((Unit::letter_of(letter).ok_or_else(expected)?, value))
 }
 
 fn parse_unit(text: &str) -> Result<(char, Sigma), String> {

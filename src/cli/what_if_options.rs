@@ -53,10 +53,22 @@ impl WhatIfOptions {
         (changes != WhatIf::default()).then_some(changes)
     }
 
+    /// Streams and the priorities that they get.
+    pub(crate) fn priorities(&self) -> &[(String, i32)] {
+        &self.set_priority
+    }
+
     /// One that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
+        if !self.set_priority.is_empty() {
+            return Some("--set-priority");
+        }
+        self.given_besides_priorities()
+    }
+
+    /// One that was given and says something else than priorities.
+    pub(crate) fn given_besides_priorities(&self) -> Option<&'static str> {
         [
-            ("--set-priority", !self.set_priority.is_empty()),
             ("--set-stream", !self.set_stream.is_empty()),
             ("--sm-mask", !self.sm_mask.is_empty()),
             ("--connections", self.connections.is_some()),

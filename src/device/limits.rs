@@ -135,6 +135,8 @@ impl DeviceSpec {
         HOST_TO_DEVICE.check(copy.host_to_device_bytes_per_s)?;
         DEVICE_TO_HOST.check(copy.device_to_host_bytes_per_s)?;
         DEVICE_TO_DEVICE.check(copy.device_to_device_bytes_per_s)?;
+        let d2d_engine = Limit::new("copy.device_to_device_engine", 0, u64::from(copy.engines - 1));
+        d2d_engine.check(copy.device_to_device_engine)?;
         LAUNCH_LATENCY.check(self.launch_latency.as_ns())?;
         KERNEL_GAP.check(self.kernel_gap.as_ns())?;
         self.channels.map_or(Ok(()), |channels| CHANNELS.check(channels))?;

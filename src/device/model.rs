@@ -167,6 +167,8 @@ pub struct CopyEngines {
     pub device_to_host_bytes_per_s: u64,
     /// \[bytes/s\]
     pub device_to_device_bytes_per_s: u64,
+    /// The engine of copies within the device: 0, which host to device uses, unless the device has one to spare.
+    pub device_to_device_engine: u32,
 }
 
 impl CopyEngines {
@@ -184,12 +186,13 @@ impl CopyEngines {
         Duration::from_ns(u64::try_from(transfer).ok()?).checked_add(self.latency)
     }
 
-    /// The engine that serves `direction`: with several engines, host to device and device to device share number 0
-    /// and device to host has number 1.
+    /// The engine that serves `direction`: number 0, with several engines number 1 for device to host, and for device to
+    /// device the one that is stated.
     #[must_use]
     pub const fn engine_for(&self, direction: CopyDirection) -> u32 {
         match direction {
             CopyDirection::DeviceToHost if self.engines > 1 => 1,
+            CopyDirection::DeviceToDevice => self.device_to_device_engine,
             _ => 0,
         }
     }

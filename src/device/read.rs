@@ -106,6 +106,10 @@ fn copy(node: Node<'_>, engines: u32) -> Result<CopyEngines, Problem> {
         host_to_device_bytes_per_s: limits::HOST_TO_DEVICE.read(group.required("host_to_device_bytes_per_s")?)?,
         device_to_host_bytes_per_s: limits::DEVICE_TO_HOST.read(group.required("device_to_host_bytes_per_s")?)?,
         device_to_device_bytes_per_s: limits::DEVICE_TO_DEVICE.read(group.required("device_to_device_bytes_per_s")?)?,
+        device_to_device_engine: match group.optional("device_to_device_engine")? {
+            Some(node) => node.whole_u32(0, engines - 1)?,
+            None => 0,
+        },
     };
     group.finish()?;
     Ok(copy)

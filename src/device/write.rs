@@ -52,15 +52,16 @@ impl Device {
         put("priority_levels", json!(self.priority_levels));
         put("sm_order", order);
         put("copy_engines", json!(self.copy.engines));
-        put(
-            "copy",
-            json!({
-                "latency_ns": self.copy.latency,
-                "host_to_device_bytes_per_s": self.copy.host_to_device_bytes_per_s,
-                "device_to_host_bytes_per_s": self.copy.device_to_host_bytes_per_s,
-                "device_to_device_bytes_per_s": self.copy.device_to_device_bytes_per_s,
-            }),
-        );
+        let mut copy = json!({
+            "latency_ns": self.copy.latency,
+            "host_to_device_bytes_per_s": self.copy.host_to_device_bytes_per_s,
+            "device_to_host_bytes_per_s": self.copy.device_to_host_bytes_per_s,
+            "device_to_device_bytes_per_s": self.copy.device_to_device_bytes_per_s,
+        });
+        if self.copy.device_to_device_engine > 0 {
+            copy["device_to_device_engine"] = json!(self.copy.device_to_device_engine);
+        }
+        put("copy", copy);
         if let Some(channels) = self.channels {
             put("channels", json!(channels));
         }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use crate::tasks::{
-    Generator, Partition, Periods, ReservationPeriod, ReservationTest, TaskSet, Utilizations, necessary,
+    Generator, Partition, Periods, ReservationPeriod, ReservationTest, TaskSet, TaskTime, Utilizations, necessary,
 };
 
 /// Acceptance against the utilization of each SM's own tasks.
@@ -38,12 +38,22 @@ pub struct CurvePoint {
 }
 
 /// Our longest list of periods; the paper does not give its own. The hyperperiod is 600,000.
-const PERIODS: [u64; 12] =
-    [10_000, 15_000, 20_000, 25_000, 30_000, 40_000, 50_000, 60_000, 75_000, 100_000, 120_000, 150_000];
+const PERIODS: [TaskTime; 12] =
+    times([10_000, 15_000, 20_000, 25_000, 30_000, 40_000, 50_000, 60_000, 75_000, 100_000, 120_000, 150_000]);
 
 /// Where one period is enough: that of all tasks and of the reservation.
-const ONE_PERIOD: [u64; 1] = [10_000];
-const TWO_PERIODS: [u64; 2] = [8_000, 12_000];
+const ONE_PERIOD: [TaskTime; 1] = times([10_000]);
+const TWO_PERIODS: [TaskTime; 2] = times([8_000, 12_000]);
+
+const fn times<const N: usize>(units: [u64; N]) -> [TaskTime; N] {
+    let mut times = [TaskTime::ZERO; N];
+    let mut index = 0;
+    while index < N {
+        times[index] = TaskTime::from_units(units[index]);
+        index += 1;
+    }
+    times
+}
 
 /// What the paper does not state of Figs. 6 and 7: periods, and the number of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +72,7 @@ impl Inputs {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::OnePeriod, Self::TwoPeriods, Self::TwelvePeriods];
 
-    fn periods(self) -> &'static [u64] {
+    fn periods(self) -> &'static [TaskTime] {
         match self {
             Self::OnePeriod => &ONE_PERIOD,
             Self::TwoPeriods => &TWO_PERIODS,

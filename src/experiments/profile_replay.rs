@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::statistics::nearest_rank;
 use crate::device::{Device, KernelOccupancy};
 use crate::hosts::{ProgramError, simulate};
 use crate::profile::{BlockTimeSource, GpuProfile, Import};
 use crate::scenario::Scenario;
+use crate::statistics::nearest_rank;
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Trace};
-use crate::workload::{OperationKind, StreamId};
+use crate::workload::{OperationId, OperationKind, StreamId};
 
 /// A profile and its simulation, side by side. Times count from the first submission \[ns\].
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +29,8 @@ pub struct ProfileReplay {
     pub overlapped: ReplayErrors,
     /// Errors over those of them whose block time is that of launches that ran alone: predicted, not fitted.
     pub predicted: ReplayErrors,
-    /// The same without a model of sharing: each kernel starts once it is submitted and its stream is free, and takes
-    /// as long as it does alone.
+    /// The same without a model of sharing: each kernel starts once it is submitted and its stream lets it, and takes as
+    /// long as it does alone.
     pub predicted_without_sharing: ReplayErrors,
 }
 
@@ -123,6 +123,10 @@ pub fn replay_profile(profile: &GpuProfile, import: &Import) -> Result<ProfileRe
     let mut kernels = Vec::new();
     let mut unfinished = 0;
     for (operation, (unshared_start, unshared_end)) in run.trace.operations().iter().zip(unshared) {
+        // Records and waits are no operations of the profile.
+        if matches!(operation.kind, OperationKind::Record(_) | OperationKind::Wait(_)) {
+            continue;
+        }
         let thread = operation.origin.thread as usize;
         let Some(index) = import.submitted.get(thread).and_then(|list| list.get(next[thread])) else { continue };
         next[thread] += 1;
@@ -168,9 +172,17 @@ fn recorded_device(profile: &GpuProfile, import: &Import) -> Device {
     profile.device(import.gpu).unwrap_or_else(|_| import.scenario.device().clone())
 }
 
-/// Start and end of each operation if operations of a stream follow one another, and streams do not meet.
+/// Start and end of each operation if operations of a stream follow one another, and streams meet only where one waits
+/// for an event of another (E1, E2); latency and gap of the device hold here too (L1, L2).
 fn unshared(scenario: &Scenario, trace: &Trace) -> Vec<(Instant, Instant)> {
-    let mut free: BTreeMap<StreamId, Instant> = BTreeMap::new();
+    /// When the last operation of a stream ended, and from when on the next kernel may start.
+    #[derive(Clone, Copy)]
+    struct Stream {
+        free: Instant,
+        kernels_from: Instant,
+    }
+    let mut streams: BTreeMap<StreamId, Stream> = BTreeMap::new();
+    let mut ends: Vec<Instant> = Vec::with_capacity(trace.operations().len());
     let device = scenario.device();
     let duration = |operation: &OperationRecord| match operation.kind {
         OperationKind::Kernel(id) => {
@@ -183,11 +195,28 @@ fn unshared(scenario: &Scenario, trace: &Trace) -> Vec<(Instant, Instant)> {
         OperationKind::Copy(id) => scenario.copies().get(id.0 as usize).map_or(0, |copy| copy.time().as_ns()),
         OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => 0,
     };
-    let span = |operation: &OperationRecord| {
-        let free = free.entry(operation.stream).or_insert(Instant::ZERO);
-        let start = operation.launched().max(*free);
-        *free = Instant::from_ns(start.as_ns().saturating_add(duration(operation)));
-        (start, *free)
+    let span = |(id, operation): (u32, &OperationRecord)| {
+        let stream =
+            streams.entry(operation.stream).or_insert(Stream { free: Instant::ZERO, kernels_from: Instant::ZERO });
+        let mut start = operation.launched().max(stream.free);
+        match operation.kind {
+            OperationKind::Kernel(_) => {
+                start = start.max(operation.launched().saturating_add(device.launch_latency)).max(stream.kernels_from);
+            }
+            OperationKind::Copy(_) => start = start.max(operation.launched().saturating_add(device.launch_latency)),
+            OperationKind::Wait(_) => {
+                let record = trace.awaited_by(OperationId(id)).and_then(|record| ends.get(record.0 as usize));
+                start = record.map_or(start, |end| start.max(*end));
+            }
+            OperationKind::Memset | OperationKind::Record(_) => {}
+        }
+        let end = Instant::from_ns(start.as_ns().saturating_add(duration(operation)));
+        stream.free = end;
+        if matches!(operation.kind, OperationKind::Kernel(_)) {
+            stream.kernels_from = end.saturating_add(device.kernel_gap);
+        }
+        ends.push(end);
+        (start, end)
     };
-    trace.operations().iter().map(span).collect()
+    (0..).zip(trace.operations()).map(span).collect()
 }

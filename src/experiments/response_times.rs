@@ -3,7 +3,7 @@
 use crate::device::{BlockShape, Device};
 use crate::hosts::real_time::{Policy, TaskJob};
 use crate::hosts::{RunOptions, Strategy, TaskRunError, run_tasks};
-use crate::tasks::{Allocation, Task, TaskKernel, TaskSet, Timing};
+use crate::tasks::{Allocation, Task, TaskKernel, TaskSet, TaskTime, Timing};
 use crate::time::Instant;
 use crate::workload::OperationId;
 
@@ -12,7 +12,7 @@ use crate::workload::OperationId;
 const BLOCKS: u32 = 64;
 const THREADS: u32 = 64;
 /// How long one block runs \[ns\]: ours, the paper does not say.
-const BLOCK_TIME: u64 = 1_000_000;
+const BLOCK_TIME: TaskTime = TaskTime::from_units(1_000_000);
 
 /// Response times of the most urgent of three tasks \[ns\], job by job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,13 +56,13 @@ pub struct Figure10Point {
     pub with_high_priority_ns: u64,
 }
 
-fn task(name: &str, priority: u64, blocks: u32, period: u64) -> Task {
+fn task(name: &str, priority: u64, blocks: u32, period: TaskTime) -> Task {
     let shape = BlockShape { threads: THREADS, ..BlockShape::default() };
     let wcet = u64::from(blocks.div_ceil(BLOCKS)) * BLOCK_TIME;
     Task {
         priority: Some(priority),
         kernel: Some(TaskKernel { blocks, shape, block_time: BLOCK_TIME }),
-        ..Task::new(name, Timing::new(wcet, period, period), BLOCK_TIME, Allocation::All)
+        ..Task::new(name, Timing { wcet, period, deadline: period }, BLOCK_TIME.units(), Allocation::All)
     }
 }
 
@@ -70,13 +70,13 @@ fn set(tasks: Vec<Task>) -> TaskSet {
     TaskSet { sms: 2, tasks, reservations: None, priority_levels: 2 }
 }
 
-fn options(device: &Device, strategy: Strategy, horizon: u64, seed: u64) -> RunOptions {
+fn options(device: &Device, strategy: Strategy, horizon: TaskTime, seed: u64) -> RunOptions {
     RunOptions {
         strategy,
         policy: Policy::Fp,
         horizon: Some(horizon),
         seed,
-        synchronization: 0,
+        synchronization: TaskTime::ZERO,
         device: device.clone(),
     }
 }
@@ -91,24 +91,24 @@ pub fn figure_9(
     device: &Device,
     tasks: Figure9Set,
     jobs: u32,
-    synchronization: u64,
+    synchronization: TaskTime,
     seed: u64,
 ) -> Result<Figure9, TaskRunError> {
     let tasks = tasks.waves().into_iter().zip(PERIODS_MS).zip(0..).map(|((waves, period), priority)| Task {
         sporadic: true,
-        ..task(&format!("tau{}", priority + 1), priority, waves * BLOCKS, period * 1_000_000)
+        ..task(&format!("tau{}", priority + 1), priority, waves * BLOCKS, period * BLOCK_TIME)
     });
     let set = set(tasks.collect());
     // Enough for the longest gaps.
-    let horizon = u64::from(jobs) * 15_000_000;
+    let horizon = u64::from(jobs) * TaskTime::from_units(15_000_000);
     let responses = |strategy, synchronization| {
         let run = run_tasks(&set, &RunOptions { synchronization, ..options(device, strategy, horizon, seed) })?;
         let of_first = run.jobs.iter().filter(|job| job.task == 0).filter_map(TaskJob::response);
-        Ok::<_, TaskRunError>(of_first.take(jobs as usize).collect())
+        Ok::<_, TaskRunError>(of_first.take(jobs as usize).map(TaskTime::units).collect())
     };
     Ok(Figure9 {
         with_platform: responses(Strategy::MultiStream, synchronization)?,
-        without_platform: responses(Strategy::StreamPerTask, 0)?,
+        without_platform: responses(Strategy::StreamPerTask, TaskTime::ZERO)?,
     })
 }
 
@@ -119,12 +119,12 @@ pub fn figure_9(
 /// What the simulation refuses, on other devices.
 pub fn figure_10(device: &Device, low_blocks: &[u32]) -> Result<Vec<Figure10Point>, TaskRunError> {
     let execution = |blocks: u32, with_high: bool| {
-        let period = 1_000 * BLOCK_TIME * u64::from(blocks.div_ceil(BLOCKS));
+        let period = 1_000 * u64::from(blocks.div_ceil(BLOCKS)) * BLOCK_TIME;
         let mut tasks = vec![task("low", 1, blocks, period)];
         if with_high {
-            tasks.push(Task { offset: 1, ..task("high", 0, BLOCKS, period) });
+            tasks.push(Task { offset: TaskTime::UNIT, ..task("high", 0, BLOCKS, period) });
         }
-        let run = run_tasks(&set(tasks), &options(device, Strategy::MultiStream, 2, 0))?;
+        let run = run_tasks(&set(tasks), &options(device, Strategy::MultiStream, TaskTime::from_units(2), 0))?;
         // The low-priority job is the first to be launched.
         let blocks: Vec<_> = run.trace.block_runs(OperationId(0)).collect();
         let start = blocks.iter().map(|run| run.start).min().unwrap_or(Instant::ZERO);
@@ -161,7 +161,7 @@ mod tests {
     fn figure_9_the_platform_makes_response_times_of_the_most_urgent_task_smaller() {
         let mean = |list: &[u64]| list.iter().sum::<u64>() / list.len() as u64;
         for tasks in [Figure9Set::SameKernel, Figure9Set::ThreeSizes] {
-            let figure = figure_9(&tx2(), tasks, 500, 0, 1).expect("it runs");
+            let figure = figure_9(&tx2(), tasks, 500, TaskTime::ZERO, 1).expect("it runs");
             assert_eq!((figure.with_platform.len(), figure.without_platform.len()), (500, 500));
             assert!(mean(&figure.with_platform) < mean(&figure.without_platform), "{tasks:?}");
             assert!(figure.with_platform.iter().max() < figure.without_platform.iter().max(), "{tasks:?}");

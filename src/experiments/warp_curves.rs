@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use crate::warps::{
-    Bound, KernelString, Objective, Search, SearchLimits, TooLarge, WorkConserving, bound, construct, estimate,
+    Bound, KernelString, MakespanSearch, Objective, SearchLimits, TooLarge, WorkConserving, bound, construct, estimate,
     pessimistic,
 };
 
@@ -49,7 +49,7 @@ pub fn convergence(
     up_to: u32,
     limits: &SearchLimits,
 ) -> Result<Convergence, TooLarge> {
-    let makespans = Search::run(string, up_to.min(warps), Objective::WorstCase, limits)?.makespans();
+    let makespans = MakespanSearch::run(string, up_to.min(warps), Objective::WorstCase, limits)?.makespans();
     let point = |(x, &makespan): (u32, &u64)| {
         let from_x = u64::from(warps.div_ceil(x)) * makespan;
         let estimate = estimate(warps, &makespans[..=x as usize]).map_or(from_x, |estimate| estimate.cycles);
@@ -113,7 +113,8 @@ pub fn solving_times(string: &KernelString, up_to: u32, limits: &SearchLimits) -
             fastest
         };
         let search = time(0, &|| {
-            Search::run(string, warps, Objective::WorstCase, limits).is_ok_and(|search| search.reached() == warps)
+            MakespanSearch::run(string, warps, Objective::WorstCase, limits)
+                .is_ok_and(|search| search.reached() == warps)
         });
         let ilp_short = time(1, &|| ilp_finishes(string, warps, WorkConserving::Short, limits));
         let ilp_long = time(2, &|| ilp_finishes(string, warps, WorkConserving::Long, limits));

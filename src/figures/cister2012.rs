@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::figure::{Figure, Kind, Make};
+use super::figure::{Figure, FigureKind, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::draw::PictureOptions;
@@ -11,7 +11,7 @@ use crate::experiments::warp_curves::{SolvingTime, convergence, solving_times, w
 use crate::report::warp_charts::{convergence_chart, solving_times_chart};
 use crate::report::warp_schedule::schedule_figure;
 use crate::warps::{
-    Issue, KernelString, Objective, Schedule, Search, SearchLimits, Unit, bound, estimate, pessimistic, verify,
+    Issue, KernelString, MakespanSearch, Objective, Schedule, SearchLimits, Unit, bound, estimate, pessimistic, verify,
 };
 
 const fn figure(
@@ -19,7 +19,7 @@ const fn figure(
     part: &'static str,
     subject: &'static str,
     published: &'static str,
-    kind: Kind,
+    kind: FigureKind,
     make: Make,
 ) -> Figure {
     Figure { name, paper: Paper::Cister2012, part, subject, published, kind, make }
@@ -31,7 +31,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "Fig. 2",
         "four warps of LLC",
         "A possible work-conserving schedule takes 9 cycles; in the first five the CUDA cores have nothing to do.",
-        Kind::Computed,
+        FigureKind::Computed,
         Make::Own(report_schedule),
     ),
     figure(
@@ -39,7 +39,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "Eq. 42 and 43",
         "the estimate called safe is not",
         "The makespan of W warps can safely be approximated by the smallest ceil(W / y) T(y).",
-        Kind::Computed,
+        FigureKind::Computed,
         Make::Own(counterexample),
     ),
     figure(
@@ -47,7 +47,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "Fig. 5",
         "time to the exact worst case of LLCLL against W",
         "The integer program with the short constraints is generally solved sooner than with the long ones.",
-        Kind::Timed {
+        FigureKind::Timed {
             files: &["cister2012-figure-5.svg", "cister2012-figure-5.csv"],
             finding: "Exact search over histograms takes well under a second for 60 warps: its time grows with the \
                       number of histograms, C(W + 5, 5), where the integer program has a variable for every warp, \
@@ -65,7 +65,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "Fig. 6",
         "the estimate for 600 warps of LLCLL against x",
         "The estimate converges fast; a dashed line has the pessimistic value.",
-        Kind::Computed,
+        FigureKind::Computed,
         Make::Own(|name| converging(name, "LLCLL", "1", 600, 30)),
     ),
     figure(
@@ -73,7 +73,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "Fig. 7",
         "the estimate for 420 warps of LCLCL, half a load/store unit, against x",
         "The estimate converges fast, so small x give accurate estimates.",
-        Kind::Computed,
+        FigureKind::Computed,
         Make::Own(|name| converging(name, "LCLCL", "1/2", 420, 16)),
     ),
     figure(
@@ -81,7 +81,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "Fig. 7",
         "time to the exact worst case of x warps of LCLCL, half a load/store unit",
         "Computation time increases very rapidly with x.",
-        Kind::Timed {
+        FigureKind::Timed {
             files: &["cister2012-figure-7-times.svg", "cister2012-figure-7-times.csv"],
             finding: "By exact search it grows with the number of histograms, C(x + 8, 8): steeply, but 25 warps take \
                       less than a second. The integer program is timed as in Fig. 5, but for at most 20 s.",
@@ -119,7 +119,7 @@ fn report_schedule(name: &'static str) -> Result<Made, Failure> {
 /// The smallest case in which the estimate is below the worst case.
 fn counterexample(name: &'static str) -> Result<Made, Failure> {
     let (string, warps) = (string("LCL", "1")?, 4);
-    let search = Search::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT)?;
+    let search = MakespanSearch::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT)?;
     let worst = search.schedule(warps).ok_or("the search has come this far")?;
     let makespan = verify(&string, &worst)?;
     let estimate = estimate(warps, &search.makespans()[..=2]).ok_or("there are warps")?.cycles;
@@ -136,7 +136,7 @@ fn counterexample(name: &'static str) -> Result<Made, Failure> {
 /// All that is known of the makespan.
 fn known(string: &KernelString, warps: u32) -> Result<String, Failure> {
     let last = |objective| -> Result<u64, Failure> {
-        let search = Search::run(string, warps, objective, &SearchLimits::DEFAULT)?;
+        let search = MakespanSearch::run(string, warps, objective, &SearchLimits::DEFAULT)?;
         Ok(search.makespans().last().copied().unwrap_or_default())
     };
     Ok(format!(

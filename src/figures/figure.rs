@@ -22,13 +22,13 @@ pub struct Figure {
     /// What the paper says about it.
     pub published: &'static str,
     /// Whether its bytes can be told in advance.
-    pub kind: Kind,
+    pub kind: FigureKind,
     pub(super) make: Make,
 }
 
 /// Whether a figure's bytes can be told in advance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FigureKind {
     /// The same bytes on every run and machine.
     Computed,
     /// Shows how long computations took on this machine, so it is not made anew unless asked for.
@@ -53,7 +53,7 @@ pub(super) enum Make {
     Limited(fn(&'static str, Duration) -> Result<Made, Failure>),
 }
 
-/// After this a computation of a [timed figure](Kind::Timed) is given up, unless told otherwise.
+/// After this a computation of a [timed figure](FigureKind::Timed) is given up, unless told otherwise.
 pub const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 impl Paper {
@@ -66,7 +66,7 @@ impl Paper {
         published: &'static str,
         make: Make,
     ) -> Figure {
-        Figure { name, paper: self, part, subject, published, kind: Kind::Computed, make }
+        Figure { name, paper: self, part, subject, published, kind: FigureKind::Computed, make }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::figure::{Figure, Kind};
+use super::figure::{Figure, FigureKind};
 use super::made::Made;
 use super::paper::Paper;
 
@@ -37,9 +37,9 @@ pub fn gallery(figures: &[(Figure, Option<Made>)]) -> String {
 fn section(page: &mut String, figure: &Figure, made: Option<&Made>) {
     let heading = format!("{}, {}: {}", figure.paper.short(), figure.part, figure.subject);
     let (files, finding) = match (figure.kind, made) {
-        (Kind::Timed { files, finding }, _) => (files.to_vec(), finding),
-        (Kind::Computed, Some(made)) => (made.files.iter().map(|file| &*file.name).collect(), &*made.finding),
-        (Kind::Computed, None) => (Vec::new(), ""),
+        (FigureKind::Timed { files, finding }, _) => (files.to_vec(), finding),
+        (FigureKind::Computed, Some(made)) => (made.files.iter().map(|file| &*file.name).collect(), &*made.finding),
+        (FigureKind::Computed, None) => (Vec::new(), ""),
     };
     let (pictures, data): (Vec<&str>, Vec<&str>) = files.into_iter().partition(|name| is_picture(name));
     let _ = write!(page, "\n### {heading}\n\n");
@@ -49,7 +49,7 @@ fn section(page: &mut String, figure: &Figure, made: Option<&Made>) {
     let _ = write!(page, "*Published:* {}\n\n", figure.published);
     let table = finding.starts_with('|');
     let _ = write!(page, "*Here:*{}{}\n\n", if table { "\n\n" } else { " " }, finding.trim_end());
-    if matches!(figure.kind, Kind::Timed { .. }) {
+    if matches!(figure.kind, FigureKind::Timed { .. }) {
         page.push_str("Times differ from run to run; the files here are of one run.\n\n");
     }
     let commands: Vec<String> = figure.commands().iter().map(|command| format!("`{command}`")).collect();

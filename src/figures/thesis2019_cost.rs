@@ -6,7 +6,7 @@ mod turns;
 use std::fmt::Write;
 use std::time::Instant;
 
-use super::figure::{Figure, Kind, Make};
+use super::figure::{Figure, FigureKind, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::experiments::cost_study::{self, CostPoint, measure};
@@ -28,7 +28,7 @@ pub(super) const FIGURES: &[Figure] = &[
         subject: "best fit for computational complexity",
         published: "Time grows with the number of kernels like a polynomial; with the number of blocks the relation is \
                     more linear.",
-        kind: Kind::Timed {
+        kind: FigureKind::Timed {
             files: &[
                 "thesis2019-figure-3-11-kernels.svg",
                 "thesis2019-figure-3-11-blocks.svg",
@@ -50,7 +50,7 @@ pub(super) const FIGURES: &[Figure] = &[
         subject: "computational complexity when g_max is variable",
         published: "(a) For g_max = 128 times are an order of magnitude below those for g_max = 8. (b) Blocks grow \
                     linearly with kernels. (c) Time against blocks.",
-        kind: Kind::Timed {
+        kind: FigureKind::Timed {
             files: &[
                 "thesis2019-figure-3-12-a.svg",
                 "thesis2019-figure-3-12-b.svg",
@@ -70,7 +70,7 @@ pub(super) const FIGURES: &[Figure] = &[
         published: "(a) Time against kernels, (b) blocks against kernels; (c) for the same number of blocks the algorithm \
                     runs faster because there are fewer kernels. Grid size has a minor influence. (The thesis calls the \
                     largest grid b_max.)",
-        kind: Kind::Timed {
+        kind: FigureKind::Timed {
             files: &[
                 "thesis2019-figure-3-13-a.svg",
                 "thesis2019-figure-3-13-b.svg",
@@ -92,7 +92,7 @@ pub(super) const FIGURES: &[Figure] = &[
         part: "section 3.2",
         subject: "how often one merged SM finishes as the real ones do",
         published: "The SMs are taken as one that holds g_max = b_max / b blocks (Eq. 3.6); experiments show the accuracy.",
-        kind: Kind::Computed,
+        kind: FigureKind::Computed,
         make: Make::Own(merged::make),
     },
 ];

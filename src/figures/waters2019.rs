@@ -1,6 +1,6 @@
 //! A model of the TX2 in the manner of the WATERS Industrial Challenge 2019.
 
-use super::figure::{Figure, Kind, Make};
+use super::figure::{Figure, FigureKind, Make};
 use super::paper::Paper;
 use super::timeline::{Published, published};
 
@@ -14,6 +14,6 @@ pub(super) const FIGURES: &[Figure] = &[Figure {
     published: "Ticks on the TX2's GPU in millions, average and bounds: localization 180 (175.5 to 186), detection 165 \
                 (162 to 174), lane detection 39.75 (36.75 to 41), structure from motion 10.8 (10.575 to 11.85). The upper \
                 bounds are used here. Everything else in this model is ours: grid and block sizes, labels, clocks.",
-    kind: Kind::Computed,
+    kind: FigureKind::Computed,
     make: Make::Analysed(MODEL),
 }];

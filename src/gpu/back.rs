@@ -18,7 +18,7 @@ use crate::workload::{OperationId, OperationKind, StreamId};
 
 /// What a back works with, at one instant.
 #[derive(Debug)]
-pub struct Context<'a, O> {
+pub struct BackContext<'a, O> {
     /// The present instant.
     pub now: Instant,
     /// Nothing happens after this instant.
@@ -47,29 +47,29 @@ pub struct Ready {
 /// behind the same stream queues and the same hosts.
 pub trait Back {
     /// Takes over a ready operation. Operations of one instant come in their order.
-    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut Context<'_, O>);
+    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut BackContext<'_, O>);
 
     /// What it entered in the calendar has come. Gives the operation that is complete by that, if one is.
-    fn complete<O: Observer>(&mut self, event: Event, context: &mut Context<'_, O>) -> Option<OperationId>;
+    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackContext<'_, O>) -> Option<OperationId>;
 
     /// Starts what may start at this instant, until a kernel is fully dispatched, which is returned. `None`: nothing
     /// more can start.
     ///
     /// # Errors
     /// [`RunError`] if what starts cannot be represented.
-    fn dispatch<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<Option<OperationId>, RunError>;
+    fn dispatch<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<Option<OperationId>, RunError>;
 
     /// The host has answered to all that was dispatched at this instant: what comes next is in the calendar.
     ///
     /// # Errors
     /// [`RunError`] if what follows from that cannot be represented.
-    fn settle<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<(), RunError> {
+    fn settle<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
         let _ = context;
         Ok(())
     }
 
     /// The run is over: tells the observer what still waits.
-    fn close<O: Observer>(&mut self, context: &mut Context<'_, O>);
+    fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>);
 
     /// Idle again at t = 0.
     fn clear(&mut self);

@@ -7,7 +7,7 @@ mod stream_queue;
 
 use std::collections::VecDeque;
 
-use super::back::{Back, Context};
+use super::back::{Back, BackContext};
 use super::error::SubmitError;
 use super::host::GpuEvent;
 use super::observer::Observer;
@@ -120,7 +120,7 @@ impl Front {
         kind: OperationKind,
         origin: Origin,
         back: &mut impl Back,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) -> Result<OperationId, SubmitError> {
         // Fewer than the limit of the run, which 32 bits hold.
         let number = u32::try_from(self.submitted()).map_err(|_| SubmitError::TooManyOperations { most: u32::MAX })?;
@@ -166,7 +166,7 @@ impl Front {
         &mut self,
         operation: OperationId,
         back: &mut impl Back,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) {
         let stream = self.operation(operation.0).stream;
         let mut affected = std::mem::take(&mut self.scratch_streams);
@@ -187,7 +187,7 @@ impl Front {
         &mut self,
         operation: OperationId,
         back: &mut impl Back,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) {
         self.events.push(GpuEvent::FullyDispatched(operation));
         let stream = self.operation(operation.0).stream;
@@ -236,7 +236,7 @@ impl Front {
     }
 
     /// The run is over: what still waits for a channel, or for time to pass, waits until now, which is for good.
-    pub(super) fn close<O: Observer>(&mut self, context: &mut Context<'_, O>) {
+    pub(super) fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
         self.close_latencies(context);
         while let Some((operation, since)) = self.channel_queue.pop_front() {
             context.observer.waited(OperationId(operation), crate::trace::Rule::Channel, since, context.now);

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use super::back::{Back, Context, SmBack};
+use super::back::{Back, BackContext, SmBack};
 use super::calendar::Calendar;
 use super::catalogue::Known;
 use super::error::{MAX_ROUNDS, RunError, SubmitError};
@@ -234,8 +234,8 @@ impl<B: Back, O: Observer> Gpu<B, O> {
     }
 
     /// The front, the back and what they work with.
-    fn parts(&mut self) -> (&mut Front, &mut B, Context<'_, O>) {
-        let context = Context {
+    fn parts(&mut self) -> (&mut Front, &mut B, BackContext<'_, O>) {
+        let context = BackContext {
             now: self.now,
             horizon: self.options.horizon,
             catalogue: &self.catalogue,

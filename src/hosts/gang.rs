@@ -10,8 +10,7 @@
 
 use super::real_time::{Activations, Grid, GridError, JobId, ReadyQueue};
 use crate::gpu::{GpuEvent, Host, RunError, SubmitError, Target};
-use crate::tasks::{Allocation, Reservation, Reservations};
-use crate::time::Instant;
+use crate::tasks::{Allocation, Reservation, Reservations, TaskTime};
 use crate::workload::{KernelId, OperationKind, Origin, StreamId, StreamSpec};
 
 /// Runs tasks in their reservations.
@@ -37,7 +36,7 @@ struct Partition {
 #[derive(Debug)]
 struct Work {
     partition: usize,
-    block_time: u64,
+    block_time: TaskTime,
     waves: u32,
     whole: KernelId,
     last: KernelId,
@@ -91,11 +90,11 @@ impl Gang {
         let Some((job, key)) = partition.queue.first().filter(|_| !partition.is_busy) else { return Ok(()) };
         let work = &self.work[key.task as usize];
         let Reservation { offset, budget, period } = partition.reservation;
-        let phase = (gpu.now().as_ns() + period - offset) % period;
+        let phase = (TaskTime::from(gpu.now()) + period - offset) % period;
         if phase + work.block_time > budget {
-            let next = gpu.now().as_ns() + period - phase;
+            let next = TaskTime::from(gpu.now()) + period - phase;
             // Token 0 belongs to the activations.
-            gpu.wake_at(Instant::from_ns(next), 1 + index as u64);
+            gpu.wake_at(next.instant(), 1 + index as u64);
             return Ok(());
         }
         if let Some(last) = partition.last.filter(|&last| last != job) {

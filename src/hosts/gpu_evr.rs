@@ -29,7 +29,7 @@ pub use sm_set::SmSet;
 
 use std::cmp::Reverse;
 
-use crate::applications::{ApplicationSet, Profile};
+use crate::applications::{ApplicationSet, ExecutionProfile};
 use crate::gpu::{GpuEvent, Host, RunError, Target};
 use crate::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ const MAX_EXPECTED: usize = 1_000_000;
 
 /// Launches if no application ever had more than one SM.
 fn most_launches(set: &ApplicationSet) -> usize {
-    let of = |profile: &Profile| {
+    let of = |profile: &ExecutionProfile| {
         let rounds = |k| u64::from(profile.blocks(k).div_ceil(profile.blocks_per_sm(k).max(1)));
         (0..profile.kernels()).map(|k| rounds(k) * u64::from(profile.launches(k))).fold(0, u64::saturating_add)
     };

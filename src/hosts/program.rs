@@ -36,10 +36,15 @@ pub struct ProgramHost<'a> {
     idle_steps: u32,
     /// The instant of these.
     idle_since: Instant,
+    /// Steps since something was submitted or completed.
+    quiet_steps: u32,
 }
 
 /// Steps at one instant without a submission after which a run is given up.
 const MAX_IDLE_STEPS: u32 = 10_000_000;
+
+/// Steps at any instants, while nothing is submitted and nothing completes, after which a run is given up: a second or so.
+const MAX_QUIET_STEPS: u32 = 10_000_000;
 
 /// Operations for which room is made beforehand, times SMs, at most: some 50 MB, of which nothing is taken before it is
 /// needed.
@@ -128,6 +133,25 @@ pub enum ProgramError {
         /// The limit.
         most: u32,
     },
+    /// Threads go on and on without submitting anything.
+    #[error(
+        "host threads go through more than {most} steps up to {at} while nothing is submitted and nothing completes: \
+         shorten what they repeat, or end the run earlier"
+    )]
+    HostSubmitsNothing {
+        /// How far the run came.
+        at: Instant,
+        /// The limit.
+        most: u32,
+    },
+    /// The threads together would submit more than can be recorded.
+    #[error("the scenario submits {count} operations; a run has {most} at most")]
+    TooManyOperations {
+        /// How many they would submit.
+        count: u64,
+        /// The limit.
+        most: u32,
+    },
     /// Nothing is left to happen, and a thread still waits: threads that cross two barriers in opposite order.
     #[error("host thread {thread} (counted from 0) waits forever at a barrier that the others never reach")]
     WaitsForever {
@@ -157,6 +181,7 @@ pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, ProgramError> {
+    refuse_too_many(scenario, &options)?;
     let mut gpu = Gpu::new(scenario.device(), options);
     make_known(scenario, &mut gpu)?;
     let host = ProgramHost::new(&scenario.threads);
@@ -166,6 +191,17 @@ pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, Pr
         return Err(ProgramError::WaitsForever { thread: to_u32(thread) });
     }
     Ok(Run { trace, ended, iterations: host.spans })
+}
+
+/// Refuses a scenario of which it is known beforehand that its run cannot be recorded.
+fn refuse_too_many(scenario: &Scenario, options: &GpuOptions) -> Result<(), ProgramError> {
+    // A horizon or a time limit may end threads early.
+    let is_certain = |thread: &&HostThread| thread.time_limit.is_none() && options.horizon == Instant::MAX;
+    let count = scenario.threads.iter().filter(is_certain).map(HostThread::submissions).fold(0, u64::saturating_add);
+    if count > u64::from(options.max_operations) {
+        return Err(ProgramError::TooManyOperations { count, most: options.max_operations });
+    }
+    Ok(())
 }
 
 /// Makes the streams, events, kernels and copies of a scenario known to a GPU that knows none yet.
@@ -212,11 +248,13 @@ impl<'a> ProgramHost<'a> {
             spans: Vec::new(),
             idle_steps: 0,
             idle_since: Instant::ZERO,
+            quiet_steps: 0,
         }
     }
 
     /// Learns that an operation of `gpu` has completed.
     fn completed(&mut self, operation: OperationId, gpu: &impl Target) {
+        self.quiet_steps = 0;
         let mut waiting = self.waiting_for.remove(operation, gpu.completed_in_a_row());
         while let Some(thread) = waiting {
             self.ready.push(thread as usize);
@@ -308,6 +346,10 @@ impl<'a> ProgramHost<'a> {
         if self.idle_steps > MAX_IDLE_STEPS {
             return Err(ProgramError::HostStandsStill { at: gpu.now(), most: MAX_IDLE_STEPS });
         }
+        self.quiet_steps += 1;
+        if self.quiet_steps > MAX_QUIET_STEPS {
+            return Err(ProgramError::HostSubmitsNothing { at: gpu.now(), most: MAX_QUIET_STEPS });
+        }
         Ok(())
     }
 
@@ -361,7 +403,7 @@ impl<'a> ProgramHost<'a> {
         let thread = &mut self.threads[index];
         let origin = Origin { thread: to_u32(index), iteration: to_u32(thread.iteration) };
         thread.last = Some(gpu.submit(stream, kind, origin)?);
-        self.idle_steps = 0;
+        (self.idle_steps, self.quiet_steps) = (0, 0);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::real_time::{Activations, GridError, JobId, Policy, Synchronized, Task
 use super::{Gang, MultiStream, SingleStream, SmAsCore, StreamPerTask};
 use crate::device::{Device, DeviceError, SmOrder};
 use crate::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Target};
-use crate::tasks::{TaskSet, hyperperiod};
+use crate::tasks::{TaskSet, TaskTime, hyperperiod};
 use crate::trace::Trace;
 
 /// Jobs that a run may release at most, so that a long hyperperiod cannot fill the memory.
@@ -61,11 +61,11 @@ pub struct RunOptions {
     /// Who goes first.
     pub policy: Policy,
     /// Jobs are released before this; `None`: one hyperperiod, and the largest offset before it.
-    pub horizon: Option<u64>,
+    pub horizon: Option<TaskTime>,
     /// For sporadic releases.
     pub seed: u64,
     /// How late a scheduler learns that a job is done, at most \[ns\]: see [`Synchronized`].
-    pub synchronization: u64,
+    pub synchronization: TaskTime,
     /// The GPU; its number of SMs and of priorities are replaced by the set's.
     pub device: Device,
 }
@@ -80,7 +80,7 @@ pub struct TaskRun {
     /// The job of each operation of the trace.
     pub launches: Vec<JobId>,
     /// Jobs were released before this.
-    pub horizon: u64,
+    pub horizon: TaskTime,
 }
 
 /// Why a task set cannot be run.
@@ -98,7 +98,7 @@ pub enum TaskRunError {
         /// How many.
         jobs: u128,
         /// Before when.
-        horizon: u64,
+        horizon: TaskTime,
     },
     /// Gang scheduling without reservations.
     #[error("the gang strategy needs the set's \"reservation\"")]
@@ -186,8 +186,8 @@ fn simulated<H: Host<Error = RunError>>(host: H, gpu: Gpu, options: &RunOptions)
 }
 
 /// One hyperperiod of the tasks (and of the reservations, where they count) after the largest offset.
-fn default_horizon(set: &TaskSet, strategy: Strategy) -> Option<u64> {
+fn default_horizon(set: &TaskSet, strategy: Strategy) -> Option<TaskTime> {
     let reservation = set.reservations.filter(|_| strategy == Strategy::Gang).map(|both| both.single.period);
     let cycle = hyperperiod(set.tasks.iter().map(|task| task.timing.period).chain(reservation))?;
-    cycle.checked_add(set.tasks.iter().map(|task| task.offset).max().unwrap_or(0))
+    cycle.checked_add(set.tasks.iter().map(|task| task.offset).max().unwrap_or(TaskTime::ZERO))
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::model::{GpuProfile, ProfiledKernel};
 use crate::device::{BlockShape, Device, KernelOccupancy};
+use crate::statistics::upper_median;
 
 /// From where the block time of a launch is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -103,7 +104,7 @@ impl GpuProfile {
             .into_iter()
             .filter_map(|(shape, mut times)| {
                 times.sort_unstable();
-                Some((shape, *times.get(times.len() / 2)?))
+                Some((shape, upper_median(&times)?))
             })
             .collect();
         let estimate = |(operation, alone): (&super::ProfiledOperation, &bool)| {

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::block_times::BlockTimeCounts;
 use super::error::GpuProfileError;
 use super::import_options::{ImportOptions, Launches};
-use super::latency::LaunchLatency;
-use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation, SyncKind};
+use super::latency::{KernelGap, LaunchLatency};
+use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::programs::{self, Submitted};
 use super::short_name::short_name;
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
@@ -47,6 +47,8 @@ pub struct Import {
     pub block_times: BlockTimeCounts,
     /// How long a launch takes to reach an idle GPU; `None`: the profile does not tell.
     pub launch_latency: Option<LaunchLatency>,
+    /// How long the GPU takes from one kernel of a stream to the next; `None`: the profile does not tell.
+    pub kernel_gap: Option<KernelGap>,
     /// What t = 0 of the scenario is on the profile's clock \[ns\].
     pub base_ns: u64,
     /// Of each host thread, which operations of the profile it submits, in that order.
@@ -69,7 +71,29 @@ impl GpuProfile {
         };
         let recorded_on = recorded_on.unwrap_or_else(|_| device.clone());
         let taken = self.taken(gpu, chosen)?;
-        let mut builder = ScenarioBuilder::new(stem(&self.file), device, options);
+        let (launch_latency, kernel_gap) = (self.launch_latency(gpu), self.kernel_gap(gpu));
+        if launch_latency.is_none() && options.launch_latency.is_some() {
+            return Err(refuse(
+                "a launch latency (L1) has no effect that could be told: no launch has a host call in the \
+                               file, so each is submitted when it started"
+                    .to_owned(),
+            ));
+        }
+        let latency = launch_latency.map_or(0, |latency| latency.latency_ns);
+        // Latencies are those of the recorded machine, on whatever device it is simulated, unless the user says more.
+        let gap = kernel_gap.map_or(device.kernel_gap, |gap| Duration::from_ns(gap.gap_ns));
+        let device = device.with_latencies(Duration::from_ns(latency), gap);
+        // Copies within a GPU are seen beside copies to it, so that they have an engine of their own where there is one.
+        let device = match device.with(|spec| {
+            if spec.copy.engines > 2 {
+                spec.copy.device_to_device_engine = 2;
+            }
+        }) {
+            Ok(device) => device,
+            Err(error) => return Err(refuse(error.to_string())),
+        };
+        let later = ReadOptions { device: None, ..options.clone() };
+        let mut builder = ScenarioBuilder::new(stem(&self.file), device, &later);
         builder.settings(None, None, None);
         builder.note(format!("{} of {}", self.format.name(), recorded_on.title));
         if let Some(choice) = choice {
@@ -107,10 +131,9 @@ impl GpuProfile {
             steps.push(Submitted { index, step });
         }
         work.tell(&mut builder);
-        let launch_latency = self.launch_latency(gpu);
-        self.note_launches(gpu, chosen, launch_latency, &taken, &mut builder);
-        let latency = launch_latency.map_or(0, |latency| latency.latency_ns);
-        let programs = programs::programs(self, gpu, &steps, &streams, latency, chosen.launches);
+        self.note_launches(chosen, launch_latency, kernel_gap, &taken, &mut builder);
+        let programs = programs::programs(self, gpu, &steps, &streams, latency, chosen.launches, &mut builder)
+            .map_err(|error| refuse(error.to_string()))?;
         for note in programs.notes {
             builder.note(note);
         }
@@ -134,6 +157,7 @@ impl GpuProfile {
             streams,
             block_times: work.block_times,
             launch_latency,
+            kernel_gap,
             base_ns: programs.base_ns,
             submitted: programs.submitted,
         })
@@ -234,9 +258,9 @@ impl GpuProfile {
 
     fn note_launches(
         &self,
-        gpu: u32,
         chosen: &ImportOptions,
         latency: Option<LaunchLatency>,
+        gap: Option<KernelGap>,
         taken: &[u32],
         builder: &mut ScenarioBuilder<'_>,
     ) {
@@ -246,6 +270,12 @@ impl GpuProfile {
                 "launch latency {latency}: the lower quartile from call to start over {launches} launches onto an idle GPU"
             ));
         }
+        if let Some(KernelGap { gap_ns, kernels }) = gap {
+            let gap = Duration::from_ns(gap_ns);
+            builder.note(format!(
+                "kernel gap {gap}: the mean of the middle half over {kernels} kernels that stood ready behind another"
+            ));
+        }
         let unknown = taken.iter().filter(|&&index| self.operations[index as usize].call.is_none()).count();
         if unknown > 0 {
             builder.note(format!(
@@ -253,13 +283,6 @@ impl GpuProfile {
                  before what followed them in their stream",
                 taken.len()
             ));
-        }
-        let waits = self.syncs.iter().filter(|sync| sync.kind == SyncKind::StreamWait);
-        let here = waits.filter(|sync| sync.stream.is_none_or(|stream| self.gpu_of(stream) == gpu)).count();
-        let calls = self.calls.iter().filter(|call| call.kind == super::CallKind::StreamWait).count();
-        let waits = here.max(if self.syncs.is_empty() { calls } else { 0 });
-        if waits > 0 {
-            builder.note(format!("{waits} waits of one stream for an event of another are not modelled yet"));
         }
         if chosen.launches == Launches::Host && taken.len() == unknown {
             builder.note("without host calls nothing waits for the GPU: the launches are the recorded ones");

@@ -1,8 +1,11 @@
-//! How long a launch takes to reach an idle GPU.
+//! How long a launch takes to reach an idle GPU, and how long the GPU takes from one kernel of a stream to the next.
 
-use super::model::GpuProfile;
+use std::collections::BTreeMap;
 
-/// The launch latency of a profile.
+use super::model::{GpuProfile, ProfiledOperation};
+use crate::statistics::nearest_rank;
+
+/// The launch latency of a profile (L1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchLatency {
     /// Time from the beginning of the call to the start on the GPU \[ns\].
@@ -11,7 +14,43 @@ pub struct LaunchLatency {
     pub launches: usize,
 }
 
+/// The gap between the kernels of one stream (L2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelGap {
+    /// Time from the end of a kernel to the start of the next of its stream \[ns\].
+    pub gap_ns: u64,
+    /// Kernels that stood ready behind one, of whose gaps it is the mean of the middle half.
+    pub kernels: usize,
+}
+
 impl GpuProfile {
+    /// When the call that submitted an operation began.
+    pub(super) fn called_at(&self, operation: &ProfiledOperation) -> Option<u64> {
+        Some(self.calls.get(operation.call? as usize)?.start_ns)
+    }
+
+    /// When each operation of a GPU was submitted, by operation; `None` without a call in the file.
+    ///
+    /// That is when the call began. But a call that took longer than a launch latency, because it loaded code or moved
+    /// pageable memory first, submitted a launch latency before what it submitted started, if that waited for nothing
+    /// before it in its stream.
+    pub(super) fn submission_times(&self, gpu: u32) -> Vec<Option<u64>> {
+        let latency = self.launch_latency(gpu).map_or(0, |latency| latency.latency_ns);
+        let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
+        let times = self.operations.iter().map(|operation| {
+            if self.gpu_of(operation.stream) != gpu {
+                return None;
+            }
+            let before = ends.insert(operation.stream, operation.end_ns()).unwrap_or(0);
+            let call = self.calls.get(operation.call? as usize)?;
+            let arrival = call.start_ns.saturating_add(latency);
+            let took_long = call.end_ns > arrival && before <= arrival;
+            let at = operation.start_ns.saturating_sub(latency).min(call.end_ns).max(call.start_ns);
+            Some(if took_long { at } else { call.start_ns })
+        });
+        times.collect()
+    }
+
     /// The launch latency of a GPU: the lower quartile over all operations whose call began when everything before it
     /// had ended; first launches load code, which takes much longer. `None` if there is no such operation.
     #[must_use]
@@ -19,17 +58,41 @@ impl GpuProfile {
         let mut latest_end = 0;
         let mut latencies = Vec::new();
         for operation in self.operations.iter().filter(|operation| self.gpu_of(operation.stream) == gpu) {
-            let call = operation.call.and_then(|call| self.calls.get(call as usize));
-            if let Some(call) = call
-                && call.start_ns >= latest_end
-                && call.start_ns <= operation.start_ns
+            if let Some(called) = self.called_at(operation)
+                && called >= latest_end
+                && called <= operation.start_ns
             {
-                latencies.push(operation.start_ns - call.start_ns);
+                latencies.push(operation.start_ns - called);
             }
             latest_end = latest_end.max(operation.end_ns());
         }
         latencies.sort_unstable();
-        let latency_ns = *latencies.get(latencies.len() / 4)?;
+        let latency_ns = nearest_rank(&latencies, 25)?;
         Some(LaunchLatency { latency_ns, launches: latencies.len() })
+    }
+
+    /// The kernel gap of a GPU: the mean of the middle half over all kernels whose launch had reached the GPU when the
+    /// kernel right before them in their stream ended. The mean, because errors of starts add up along a stream; its
+    /// middle half, because some of the longest gaps are waits for other streams. `None` if there is no such kernel.
+    #[must_use]
+    pub fn kernel_gap(&self, gpu: u32) -> Option<KernelGap> {
+        let latency = self.launch_latency(gpu)?.latency_ns;
+        let mut last: BTreeMap<u32, &ProfiledOperation> = BTreeMap::new();
+        let mut gaps = Vec::new();
+        for operation in self.operations.iter().filter(|operation| self.gpu_of(operation.stream) == gpu) {
+            if let Some(before) = last.insert(operation.stream, operation)
+                && before.kernel().is_some()
+                && operation.kernel().is_some()
+                && self.called_at(operation).is_some_and(|at| at.saturating_add(latency) <= before.end_ns())
+            {
+                gaps.extend(operation.start_ns.checked_sub(before.end_ns()));
+            }
+        }
+        gaps.sort_unstable();
+        let kernels = gaps.len();
+        let middle = &gaps[kernels / 4..kernels - kernels / 4];
+        let sum: u128 = middle.iter().map(|&gap| u128::from(gap)).sum();
+        let mean = (sum + middle.len() as u128 / 2).checked_div(middle.len() as u128)?;
+        Some(KernelGap { gap_ns: u64::try_from(mean).ok()?, kernels })
     }
 }

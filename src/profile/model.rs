@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::call::CallKind;
+use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
 use crate::device::{BlockShape, CopyDirection};
 
@@ -54,6 +55,30 @@ pub struct GpuProfile {
     pub syncs: Vec<ProfiledSync>,
     /// How many entries were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
+}
+
+impl GpuProfile {
+    /// Gives streams priorities, in place of those that it states; they go by `stream 7` or their number. Where it states
+    /// none, those of the others are 0.
+    ///
+    /// # Errors
+    /// [`GpuProfileError`] for a stream that does not exist.
+    pub fn set_priorities(&mut self, priorities: &[(String, i32)]) -> Result<(), GpuProfileError> {
+        for (name, priority) in priorities {
+            let number = name.strip_prefix("stream ").unwrap_or(name).trim().parse().ok();
+            let mut meant = self.streams.iter_mut().filter(|stream| Some(stream.number) == number).peekable();
+            if meant.peek().is_none() {
+                return Err(GpuProfileError::new(&self.file, format!("--set-priority: no stream is called {name:?}")));
+            }
+            meant.for_each(|stream| stream.priority = Some(*priority));
+        }
+        if !priorities.is_empty() {
+            for stream in &mut self.streams {
+                stream.priority.get_or_insert(0);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A stream of one context.

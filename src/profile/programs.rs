@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 
 use super::import_options::Launches;
 use super::model::GpuProfile;
-use crate::scenario::{HostThread, Step};
+use crate::scenario::{HostThread, ScenarioBuilder, Step};
 use crate::time::Duration;
-use crate::workload::StreamId;
+use crate::workload::{StreamId, WorkloadError};
 
 mod closed_loop;
+mod events;
+mod open_loop;
+mod submissions;
+
+use events::EventFinder;
+use submissions::Submissions;
 
 /// An operation that was taken, and the step that submits it.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +35,8 @@ pub(super) struct Programs {
     pub(super) notes: Vec<String>,
 }
 
-/// The threads that submit `steps`, whose operations stand by start; a launch takes `latency_ns` to reach the GPU.
+/// The threads that submit `steps`, whose operations stand by start, and the events that streams and hosts wait for,
+/// which become known to `builder`; a launch takes `latency_ns` to reach the GPU.
 pub(super) fn programs(
     profile: &GpuProfile,
     gpu: u32,
@@ -37,75 +44,36 @@ pub(super) fn programs(
     streams: &BTreeMap<u32, StreamId>,
     latency_ns: u64,
     launches: Launches,
-) -> Programs {
-    let arrivals = arrivals(profile, steps, latency_ns);
-    let base_ns = arrivals.iter().copied().min().unwrap_or(0);
-    let mut programs = Programs { base_ns, ..Programs::default() };
+    builder: &mut ScenarioBuilder<'_>,
+) -> Result<Programs, WorkloadError> {
+    let submissions = Submissions::new(profile, gpu);
+    let mut events = EventFinder::new(profile, &submissions, streams, builder).find(steps)?;
+    let submitted_at = profile.submission_times(gpu);
+    let times = open_loop::times(profile, steps, &submitted_at, latency_ns);
+    let calls = steps.iter().filter_map(|step| profile.operations[step.index as usize].call);
+    let begins = calls.chain(events.at_call.keys().copied());
+    let begins = begins.filter_map(|call| Some(profile.calls.get(call as usize)?.start_ns));
+    let base_ns = times.iter().copied().chain(begins).min().unwrap_or(0);
+    let mut programs = Programs { base_ns, notes: std::mem::take(&mut events.notes), ..Programs::default() };
     match launches {
-        Launches::Recorded => open_loop(profile, steps, &arrivals, "", &mut programs),
+        Launches::Recorded => open_loop::add(profile, steps, &times, &events, "", &mut programs),
         Launches::Host => {
-            let has_call = |submitted: &&Submitted| profile.operations[submitted.index as usize].call.is_some();
-            let (mut with, mut without, mut times) = (Vec::new(), Vec::new(), Vec::new());
-            for (submitted, arrival) in steps.iter().zip(&arrivals) {
-                if has_call(&submitted) {
+            let (mut with, mut without, mut unseen_times) = (Vec::new(), Vec::new(), Vec::new());
+            for (submitted, at) in steps.iter().zip(&times) {
+                if profile.operations[submitted.index as usize].call.is_some() {
                     with.push(*submitted);
                 } else {
                     without.push(*submitted);
-                    times.push(*arrival);
+                    unseen_times.push(*at);
                 }
             }
             let kind = if with.is_empty() { "" } else { ", launched unseen" };
-            open_loop(profile, &without, &times, kind, &mut programs);
-            closed_loop::add(profile, gpu, &with, streams, latency_ns, &mut programs);
+            let unseen = events.unseen();
+            open_loop::add(profile, &without, &unseen_times, &unseen, kind, &mut programs);
+            closed_loop::add(profile, gpu, (&with, &submitted_at), streams, &events, &mut programs);
         }
     }
-    programs
-}
-
-/// When each operation reaches the GPU: its call and the launch latency, but in a stream not before what started before
-/// it. One without a call had been submitted when it started, and before everything that started after it in its stream.
-fn arrivals(profile: &GpuProfile, steps: &[Submitted], latency_ns: u64) -> Vec<u64> {
-    let mut latest: BTreeMap<u32, u64> = BTreeMap::new();
-    let by_call = steps.iter().map(|submitted| {
-        let operation = &profile.operations[submitted.index as usize];
-        let call = profile.calls.get(operation.call? as usize)?;
-        let latest = latest.entry(operation.stream).or_insert(0);
-        *latest = call.start_ns.saturating_add(latency_ns).max(*latest);
-        Some(*latest)
-    });
-    let by_call: Vec<Option<u64>> = by_call.collect();
-    let mut next_in: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut arrivals: Vec<u64> = steps
-        .iter()
-        .zip(by_call)
-        .rev()
-        .map(|(submitted, by_call)| {
-            let operation = &profile.operations[submitted.index as usize];
-            let next = next_in.entry(operation.stream).or_insert(u64::MAX);
-            *next = by_call.unwrap_or(operation.start_ns).min(*next);
-            *next
-        })
-        .collect();
-    arrivals.reverse();
-    arrivals
-}
-
-/// One thread for each stream, which submits at given times.
-fn open_loop(profile: &GpuProfile, steps: &[Submitted], arrivals: &[u64], kind: &str, programs: &mut Programs) {
-    let mut by_stream: BTreeMap<u32, Vec<(u64, Submitted)>> = BTreeMap::new();
-    for (submitted, &arrival) in steps.iter().zip(arrivals) {
-        let stream = profile.operations[submitted.index as usize].stream;
-        by_stream.entry(stream).or_default().push((arrival, *submitted));
-    }
-    for (stream, list) in by_stream {
-        let number = profile.streams.get(stream as usize).map_or(0, |stream| stream.number);
-        let mut thread = Program::new(list.first().map_or(0, |(arrival, _)| *arrival));
-        for (arrival, submitted) in list {
-            thread.at(arrival);
-            thread.submit(submitted);
-        }
-        thread.finish(format!("stream {number}{kind}"), programs);
-    }
+    Ok(programs)
 }
 
 /// A thread in the making.
@@ -125,23 +93,22 @@ impl Program {
 
     /// Lets time pass until `at_ns`.
     fn at(&mut self, at_ns: u64) {
-        self.sleep(at_ns.saturating_sub(self.now_ns));
-        self.now_ns = self.now_ns.max(at_ns);
-    }
-
-    fn sleep(&mut self, ns: u64) {
+        let ns = at_ns.saturating_sub(self.now_ns);
         if ns > 0 {
             self.steps.push(Step::Sleep(Duration::from_ns(ns)));
         }
+        self.now_ns = self.now_ns.max(at_ns);
     }
 
-    fn submit(&mut self, submitted: Submitted) {
+    /// Submits an operation, and what is recorded right behind it.
+    fn submit(&mut self, submitted: Submitted, events: &events::Events) {
         self.steps.push(submitted.step);
         self.submitted.push(submitted.index);
+        self.steps.extend(events.behind.get(&submitted.index).into_iter().flatten());
     }
 
     fn finish(self, label: String, programs: &mut Programs) {
-        if self.submitted.is_empty() {
+        if !self.steps.iter().any(|step| step.submission().is_some()) {
             return;
         }
         let release = Duration::from_ns(self.start_ns.saturating_sub(programs.base_ns));

@@ -1,6 +1,10 @@
 use super::*;
 use crate::device::CopyDirection;
-use crate::scenario::ReadOptions;
+use crate::scenario::{ReadOptions, Scenario, Step};
+use crate::time::Duration;
+use crate::workload::OperationKind;
+
+mod waits;
 
 /// A trace with these events, on a GPU with the limits of an A100.
 fn trace(events: &str) -> String {
@@ -28,6 +32,13 @@ fn call(name: &str, start: u32, duration: u32, correlation: u32) -> String {
 
 fn read(text: &str) -> GpuProfile {
     GpuProfile::read("test.json", text.as_bytes()).expect("it can be read")
+}
+
+/// When the kernels started, in the order of their submission \[ns\].
+fn starts(scenario: &Scenario) -> Vec<u64> {
+    let run = crate::hosts::simulate(scenario).expect("it runs");
+    let kernels = run.trace.operations().iter().filter(|operation| matches!(operation.kind, OperationKind::Kernel(_)));
+    kernels.filter_map(|operation| Some(operation.first_start()?.as_ns())).collect()
 }
 
 #[test]
@@ -100,17 +111,16 @@ fn in_a_closed_loop_a_faster_gpu_lets_the_host_go_on_earlier() {
     let profile = read(&trace(&events.join(",")));
     let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
     assert_eq!(import.launch_latency.map(|latency| latency.latency_ns), Some(10_000));
-    let starts = |scenario: &crate::scenario::Scenario| -> Vec<u64> {
-        let run = crate::hosts::simulate(scenario).expect("it runs");
-        run.trace.operations().iter().filter_map(|operation| Some(operation.first_start()?.as_ns())).collect()
-    };
-    assert_eq!(starts(&import.scenario), [0, 115_000], "as recorded");
+    assert_eq!(starts(&import.scenario), [10_000, 125_000], "as recorded");
     let half = ReadOptions { vary_percent: Some((50, 50)), ..ReadOptions::default() };
     let faster = profile.import(&ImportOptions::default(), &half).expect("sound");
-    assert_eq!(starts(&faster.scenario), [0, 65_000], "the kernel takes 50 us less");
+    assert_eq!(starts(&faster.scenario), [10_000, 75_000], "the kernel takes 50 us less");
     let recorded = ImportOptions { launches: Launches::Recorded, ..ImportOptions::default() };
     let open = profile.import(&recorded, &half).expect("sound");
-    assert_eq!(starts(&open.scenario), [0, 115_000]);
+    assert_eq!(starts(&open.scenario), [10_000, 125_000]);
+    let later = ReadOptions { launch_latency: Some(Duration::from_ns(25_000)), ..ReadOptions::default() };
+    let later = profile.import(&ImportOptions::default(), &later).expect("sound");
+    assert_eq!(starts(&later.scenario), [25_000, 155_000], "the launch is 15 us later, and the host waits for that");
 }
 
 #[test]

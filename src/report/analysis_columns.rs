@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use super::columns::{Column, write_csv};
 use super::launches::{OfLaunch, launch_columns};
-use super::markdown::write_markdown;
 use crate::analysis::{AnalysedKernel, Analysis, ComparedKernel, Comparison, LaunchOrders, OrderedKernel};
 use crate::experiments::validation::{CampaignReport, FamilyReport};
 use crate::scenario::KernelLaunch;
@@ -163,28 +162,4 @@ pub fn orders_csv(orders: &LaunchOrders<'_>, out: impl Write) -> io::Result<()> 
 /// Whatever `out` refuses.
 pub fn campaign_csv(report: &CampaignReport, out: impl Write) -> io::Result<()> {
     write_csv(&campaign_columns(), &report.families, out)
-}
-
-/// The table of [`comparison_table`](super::comparison_table) in Markdown.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn comparison_markdown(comparison: &Comparison<'_>, out: impl Write) -> io::Result<()> {
-    write_markdown(&comparison_columns(), &comparison.kernels, out)
-}
-
-/// The table of [`orders_table`](super::orders_table) in Markdown.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn orders_markdown(orders: &LaunchOrders<'_>, out: impl Write) -> io::Result<()> {
-    write_markdown(&orders_columns(), &orders.kernels, out)
-}
-
-/// The table of [`campaign_table`](super::campaign_table) in Markdown.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn campaign_markdown(report: &CampaignReport, out: impl Write) -> io::Result<()> {
-    write_markdown(&campaign_columns(), &report.families, out)
 }

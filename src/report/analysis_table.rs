@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use super::analysis_columns::{analysis_columns, campaign_columns, comparison_columns, orders_columns};
-use super::columns::table;
 use super::page::{Page, TableStyle};
 use crate::analysis::printed::Turn;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
@@ -54,35 +53,45 @@ pub fn steps_text(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
 
 /// The kernels of a comparison.
 #[must_use]
-pub fn comparison_table(comparison: &Comparison<'_>) -> String {
-    let table = table(&comparison_columns(), &comparison.kernels);
+pub fn comparison_table(comparison: &Comparison<'_>, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.table(&comparison_columns(), &comparison.kernels);
     let promise = if comparison.exact { "is exact" } else { "does not promise to be exact" };
     let result = if comparison.equal { "all finish times agree" } else { "finish times differ" };
-    format!("{table}\n\n{result}; the analysis {promise} here\n")
+    page.blank();
+    page.line(&format!("{result}; the analysis {promise} here"));
+    page.finish()
 }
 
 /// The kernels of an exploration of launch orders.
 #[must_use]
-pub fn orders_table(orders: &LaunchOrders<'_>) -> String {
-    let table = table(&orders_columns(), &orders.kernels);
+pub fn orders_table(orders: &LaunchOrders<'_>, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.table(&orders_columns(), &orders.kernels);
     let tried = orders.orders_tried;
     let what = if orders.exhaustive { format!("all {tried} orders") } else { format!("{tried} random orders") };
-    format!("{table}\n\n{what} tried\n")
+    page.blank();
+    page.line(&format!("{what} tried"));
+    page.finish()
 }
 
 /// The families of a campaign.
 #[must_use]
-pub fn campaign_table(report: &CampaignReport, device: &str) -> String {
-    let table = table(&campaign_columns(), &report.families);
-    let mut text = format!("{table}\n\n{device}, {} placement, seed {}\n", report.placement, report.seed);
+pub fn campaign_table(report: &CampaignReport, device: &str, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.table(&campaign_columns(), &report.families);
+    page.blank();
+    page.line(&format!("{device}, {} placement, seed {}", report.placement, report.seed));
     for family in &report.families {
         let Some(counterexample) = &family.smallest_counterexample else { continue };
         let direction = family.counterexample_direction.unwrap_or_default();
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "\nsmallest {direction} counterexample of {}:\n{counterexample:#}", family.family);
+        page.blank();
+        page.line(&format!("smallest {direction} counterexample of {}:", family.family));
+        page.code(&format!("{counterexample:#}\n"));
         if let Some(shrunk) = &family.shrunk_counterexample {
-            let _ = writeln!(text, "with shorter blocks:\n{shrunk:#}");
+            page.line("with shorter blocks:");
+            page.code(&format!("{shrunk:#}\n"));
         }
     }
-    text
+    page.finish()
 }

@@ -1,8 +1,8 @@
 //! Curves over the number of applications.
 
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
-use crate::experiments::Statistic;
 use crate::experiments::evr::SweepPoint;
+use crate::statistics::Statistic;
 
 /// What is drawn upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use crate::draw::theme::{Colour, Fill, Theme};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet};
+use crate::tasks::TaskTime;
 
 /// Of one vertex, and the room between two.
 const HEIGHT: Length = 9 * MM;
@@ -16,9 +17,9 @@ pub struct Vertex {
     /// Its execution time, for example `3` or `C₁`.
     pub wcet: String,
     /// Its deadline, counted from its start.
-    pub deadline: u64,
+    pub deadline: TaskTime,
     /// From its start to that of the next vertex, round the end of the cycle.
-    pub to_next: u64,
+    pub to_next: TaskTime,
 }
 
 /// Vertices from left to right with (execution time, deadline), and on each edge the time between two starts.

@@ -12,6 +12,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::csv::field;
+use crate::tasks::TaskTime;
 use crate::time::{Duration, Instant};
 
 /// A value of a report.
@@ -275,6 +276,7 @@ cells! {
     i128 => |number| Self::Signed(number);
     f64 => |number| Self::Real(number);
     bool => |flag| Self::Flag(flag);
+    TaskTime => |time| Self::Unsigned(time.units());
     Instant => |instant| Self::At(instant);
     Duration => |time| Self::Lasting(time);
 }

@@ -1,10 +1,9 @@
 //! Devices, for people and for programs.
 
-use std::fmt::Write;
 use std::io;
 
-use super::columns::{Column, table, write_csv};
-use super::markdown::write_markdown;
+use super::columns::{Column, write_csv};
+use super::page::{Page, TableStyle};
 use crate::device::Device;
 
 fn columns<'a>() -> [Column<&'a Device>; 11] {
@@ -25,8 +24,10 @@ fn columns<'a>() -> [Column<&'a Device>; 11] {
 
 /// One line per device.
 #[must_use]
-pub fn list(devices: &[Device]) -> String {
-    table(&columns(), devices).trim_fmt() + "\n"
+pub fn list(devices: &[Device], style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.trimmed_table(&columns(), devices);
+    page.finish()
 }
 
 /// The same as comma-separated values.
@@ -35,14 +36,6 @@ pub fn list(devices: &[Device]) -> String {
 /// Whatever `out` refuses.
 pub fn csv(devices: &[Device], out: impl io::Write) -> io::Result<()> {
     write_csv(&columns(), devices, out)
-}
-
-/// The same as a table in Markdown.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn markdown(devices: &[Device], out: impl io::Write) -> io::Result<()> {
-    write_markdown(&columns(), devices, out)
 }
 
 /// All devices in one JSON list, each as its device file.
@@ -70,14 +63,6 @@ fn limit_columns() -> [Column<Limit>; 3] {
     ]
 }
 
-/// The numbers of one device as a table in Markdown, without the texts below that of [`one`].
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn one_markdown(device: &Device, out: impl io::Write) -> io::Result<()> {
-    write_markdown(&limit_columns(), limits(device), out)
-}
-
 /// The numbers of one device as comma-separated values, without the texts below the table of [`one`].
 ///
 /// # Errors
@@ -88,22 +73,23 @@ pub fn one_csv(device: &Device, out: impl io::Write) -> io::Result<()> {
 
 /// Every number of one device, with its source or the note that it is assumed.
 #[must_use]
-pub fn one(device: &Device) -> String {
-    let mut text = format!("{}: {}\n\n", device.name, device.title);
-    let limits = table(&limit_columns(), limits(device));
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", limits.trim_fmt());
+pub fn one(device: &Device, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.line(&format!("{}: {}", device.name, device.title));
+    page.blank();
+    page.trimmed_table(&limit_columns(), limits(device));
     let mut section = |title: &str, notes: &std::collections::BTreeMap<String, String>| {
         if !notes.is_empty() {
-            let _ = writeln!(text, "\n{title}");
+            page.blank();
+            page.line(title);
         }
         for (key, note) in notes {
-            let _ = writeln!(text, "  {key}: {note}");
+            page.item(&format!("{key}: {note}"));
         }
     };
     section("Sources", &device.sources);
     section("Assumptions (nobody published these)", &device.assumptions);
-    text
+    page.finish()
 }
 
 /// Whether a number has a source; the most specific entry that covers it decides.

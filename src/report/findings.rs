@@ -1,10 +1,9 @@
 //! The findings of an audit as a table and as comma-separated values.
 
-use std::fmt::Write;
 use std::io;
 
-use super::columns::{Column, table, write_csv};
-use super::markdown::write_markdown;
+use super::columns::{Column, write_csv};
+use super::page::{Page, TableStyle};
 use crate::audit::{AuditReport, Finding};
 
 fn columns<'f>() -> [Column<&'f Finding>; 12] {
@@ -32,38 +31,29 @@ pub fn finding_csv(findings: &[Finding], out: impl io::Write) -> io::Result<()> 
     write_csv(&columns(), findings, out)
 }
 
-/// All findings as a table in Markdown.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn finding_markdown(findings: &[Finding], out: impl io::Write) -> io::Result<()> {
-    write_markdown(&columns(), findings, out)
-}
-
 /// Findings shown in a table.
 const SHOWN: usize = 100;
 
 /// The findings for people, and what was checked.
 #[must_use]
-pub fn finding_table(report: &AuditReport) -> String {
-    let mut text = String::new();
+pub fn finding_table(report: &AuditReport, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    let shown = page.most_rows(SHOWN);
     if !report.violations.is_empty() {
-        let table = table(&columns(), report.violations.iter().take(SHOWN));
-        let _ = writeln!(text, "{table}");
-        if report.violations.len() > SHOWN {
-            let _ = writeln!(text, "and {} more (--format json or csv lists all)", report.violations.len() - SHOWN);
+        page.table(&columns(), report.violations.iter().take(shown));
+        if report.violations.len() > shown {
+            page.line(&format!("and {} more (--format json or csv lists all)", report.violations.len() - shown));
         }
-        text.push('\n');
+        page.blank();
     }
     let (checked, placement) = (&report.checked, &report.placement);
-    let _ = writeln!(
-        text,
+    page.line(&format!(
         "{} findings in {} kernels, {} blocks; {} of {} decidable blocks were placed as most-room says",
         report.violations.len(),
         checked.kernels,
         checked.blocks,
         placement.followed,
         placement.decidable
-    );
-    text
+    ));
+    page.finish()
 }

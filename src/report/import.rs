@@ -1,37 +1,45 @@
 //! What became of a profile, for people and for programs.
 
-use std::fmt::Write;
+use std::io;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::columns::{Column, table};
+use super::columns::{Column, write_csv};
+use super::page::{Page, TableStyle};
 use crate::profile::{Import, ImportedStream};
+
+fn columns<'s>() -> [Column<&'s ImportedStream>; 3] {
+    [
+        Column::new("stream", "stream", |stream: &&ImportedStream| stream.name.as_str().into()).left(),
+        Column::new("priority", "priority", |stream| i64::from(stream.priority).into()),
+        Column::new("operations", "operations", |stream| stream.operations.into()),
+    ]
+}
 
 /// The streams of a profile and what was counted.
 #[must_use]
-pub fn import_table(import: &Import) -> String {
-    let columns = [
-        Column::table("stream", |stream: &&ImportedStream| stream.name.as_str().into()).left(),
-        Column::table("priority", |stream| i64::from(stream.priority).into()),
-        Column::table("operations", |stream| stream.operations.into()),
-    ];
-    let mut text = String::new();
+pub fn import_table(import: &Import, style: TableStyle) -> String {
     let Import { kernels, copies, memsets, block_times, .. } = import;
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
-        "{}: {kernels} kernels, {copies} copies, {memsets} memsets\nblock times: {} alone, {} same kernel alone, {} \
-         upper bound\n",
-        import.scenario.device().title,
-        block_times.alone,
-        block_times.same_kernel_alone,
-        block_times.upper_bound
-    );
-    let _ = writeln!(text, "{}", table(&columns, &import.streams).trim_fmt());
-    text
+    let mut page = Page::new(style);
+    page.line(&format!("{}: {kernels} kernels, {copies} copies, {memsets} memsets", import.scenario.device().title));
+    page.line(&format!(
+        "block times: {} alone, {} same kernel alone, {} upper bound",
+        block_times.alone, block_times.same_kernel_alone, block_times.upper_bound
+    ));
+    page.blank();
+    page.trimmed_table(&columns(), &import.streams);
+    page.finish()
 }
 
-/// The same as one JSON document.
+/// The streams as comma-separated values.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn import_csv(import: &Import, out: impl io::Write) -> io::Result<()> {
+    write_csv(&columns(), &import.streams, out)
+}
+
+/// The whole as one JSON document.
 #[derive(Debug)]
 pub struct ImportDocument<'i>(pub &'i Import);
 
@@ -47,6 +55,7 @@ impl Serialize for ImportDocument<'_> {
         map.serialize_entry("streams", &import.streams)?;
         map.serialize_entry("block_times", &import.block_times)?;
         map.serialize_entry("launch_latency_ns", &import.launch_latency.map(|latency| latency.latency_ns))?;
+        map.serialize_entry("kernel_gap_ns", &import.kernel_gap.map(|gap| gap.gap_ns))?;
         map.serialize_entry("notes", &import.scenario.notes)?;
         map.end()
     }

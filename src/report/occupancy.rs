@@ -4,8 +4,8 @@ use std::io;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::columns::{Cell, Column, Objects, table, write_csv};
-use super::markdown::write_markdown;
+use super::columns::{Cell, Column, Objects, write_csv};
+use super::page::{Page, TableStyle};
 use crate::analysis::{OccupancyEntry, OccupancyReport};
 
 fn columns<'e>() -> [Column<&'e OccupancyEntry>; 14] {
@@ -38,14 +38,14 @@ fn rounded<'r>(percent: f64) -> Cell<'r> {
 
 /// One line for each kernel and shape.
 #[must_use]
-pub fn occupancy_table(report: &OccupancyReport) -> String {
-    let shown = table(&columns(), &report.entries).trim_fmt();
-    let compared = if report.compared > 0 {
-        format!("\n\n{} of {} recorded occupancies above 0 are as computed", report.agreeing, report.compared)
-    } else {
-        String::new()
-    };
-    format!("{shown}{compared}\n")
+pub fn occupancy_table(report: &OccupancyReport, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.trimmed_table(&columns(), &report.entries);
+    if report.compared > 0 {
+        page.blank();
+        page.line(&format!("{} of {} recorded occupancies above 0 are as computed", report.agreeing, report.compared));
+    }
+    page.finish()
 }
 
 /// The same as comma-separated values.
@@ -54,14 +54,6 @@ pub fn occupancy_table(report: &OccupancyReport) -> String {
 /// Whatever `out` refuses.
 pub fn occupancy_csv(report: &OccupancyReport, out: impl io::Write) -> io::Result<()> {
     write_csv(&columns(), &report.entries, out)
-}
-
-/// The same in Markdown.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn occupancy_markdown(report: &OccupancyReport, out: impl io::Write) -> io::Result<()> {
-    write_markdown(&columns(), &report.entries, out)
 }
 
 /// The whole as one JSON document.

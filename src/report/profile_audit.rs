@@ -1,10 +1,9 @@
 //! The audit of a profile, for people and as comma-separated values.
 
-use std::fmt::Write;
 use std::io;
 
-use super::columns::{Column, table, write_csv};
-use super::markdown::write_markdown;
+use super::columns::{Column, write_csv};
+use super::page::{Page, TableStyle};
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES};
 use crate::profile::short_name;
 use crate::time::Instant;
@@ -33,35 +32,33 @@ fn columns<'c>() -> [Column<&'c ProfileCase>; 9] {
 
 /// Counts, and the cases that the rules do not explain.
 #[must_use]
-pub fn profile_audit_table(audit: &ProfileAudit) -> String {
-    let mut text = String::new();
+pub fn profile_audit_table(audit: &ProfileAudit, style: TableStyle) -> String {
+    let mut page = Page::new(style);
     let ProfileAudit { kernels, explained, only_by_higher_priority, unexplained, long_first_kernels, .. } = audit;
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
+    page.line(&format!(
         "{kernels} kernels; cases: {explained} explained, {only_by_higher_priority} only by a higher priority, \
          {unexplained} unexplained"
-    );
+    ));
     let rules: Vec<String> = audit.by_rule.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
-    let _ = writeln!(text, "by rule: {}", rules.join(", "));
-    let _ = writeln!(
-        text,
+    page.line(&format!("by rule: {}", rules.join(", ")));
+    page.line(&format!(
         "{} of {} kernels that met one of another stream with more than {TELLING_WAVES} waves started in its last wave",
         long_first_kernels.in_last_wave, long_first_kernels.pairs
-    );
+    ));
     for priority in &audit.priorities {
-        let _ = writeln!(
-            text,
+        page.line(&format!(
             "stream {} seems to have a higher priority than stream {} ({} times)",
             priority.stream, priority.above, priority.times
-        );
+        ));
     }
-    let open = audit.cases.iter().filter(|case| case.verdict != CaseVerdict::Explained);
-    let open: Vec<&ProfileCase> = open.collect();
+    // In Markdown, all: it has every row.
+    let shown = |case: &&ProfileCase| style == TableStyle::Markdown || case.verdict != CaseVerdict::Explained;
+    let open: Vec<&ProfileCase> = audit.cases.iter().filter(shown).collect();
     if !open.is_empty() {
-        let _ = writeln!(text, "\n{}", table(&columns(), open).trim_fmt());
+        page.blank();
+        page.trimmed_table(&columns(), open);
     }
-    text
+    page.finish()
 }
 
 /// All cases, one line each.
@@ -70,12 +67,4 @@ pub fn profile_audit_table(audit: &ProfileAudit) -> String {
 /// Whatever `out` refuses.
 pub fn profile_audit_csv(audit: &ProfileAudit, out: impl io::Write) -> io::Result<()> {
     write_csv(&columns(), &audit.cases, out)
-}
-
-/// The same in Markdown.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn profile_audit_markdown(audit: &ProfileAudit, out: impl io::Write) -> io::Result<()> {
-    write_markdown(&columns(), &audit.cases, out)
 }

@@ -1,12 +1,11 @@
 //! A replayed profile as JSON, CSV and for people.
 
-use std::fmt::Write;
 use std::io;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::columns::{Column, Objects, table, write_csv};
-use super::markdown::write_markdown;
+use super::columns::{Column, Objects, write_csv};
+use super::page::{Page, TableStyle};
 use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::profile::{BlockTimeSource, short_name};
 use crate::time::Duration;
@@ -37,13 +36,13 @@ fn columns<'k>() -> [Column<&'k ReplayedKernel>; 10] {
 /// Kernels of a table at most: those with the largest errors of duration.
 const SHOWN: usize = 20;
 
-/// The kernels that are furthest off, and the errors over all.
+/// The errors over all kernels, and those that are furthest off.
 #[must_use]
-pub fn profile_replay_table(replay: &ProfileReplay) -> String {
+pub fn profile_replay_table(replay: &ProfileReplay, style: TableStyle) -> String {
+    let mut page = Page::new(style);
     let mut worst: Vec<&ReplayedKernel> = replay.kernels.iter().collect();
     worst.sort_by_key(|kernel| std::cmp::Reverse(kernel.duration_error_ns().unsigned_abs()));
-    worst.truncate(SHOWN);
-    let mut text = String::new();
+    worst.truncate(page.most_rows(SHOWN));
     let line = |what: &str, errors: &ReplayErrors| {
         let [start, start_95, duration, duration_95] = [
             errors.median_start_error_ns,
@@ -57,16 +56,16 @@ pub fn profile_replay_table(replay: &ProfileReplay) -> String {
             errors.kernels
         )
     };
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", line("alone", &replay.alone));
-    let _ = writeln!(text, "{}", line("overlapped", &replay.overlapped));
-    let _ = writeln!(text, "{}", line("  block time from launches alone", &replay.predicted));
-    let _ = writeln!(text, "{}", line("  the same without sharing", &replay.predicted_without_sharing));
+    page.line(&line("alone", &replay.alone));
+    page.line(&line("overlapped", &replay.overlapped));
+    page.item(&line("block time from launches alone", &replay.predicted));
+    page.item(&line("the same without sharing", &replay.predicted_without_sharing));
     if replay.unfinished > 0 {
-        let _ = writeln!(text, "{} kernels did not end before the horizon", replay.unfinished);
+        page.line(&format!("{} kernels did not end before the horizon", replay.unfinished));
     }
-    let _ = writeln!(text, "\n{}", table(&columns(), worst).trim_fmt());
-    text
+    page.blank();
+    page.trimmed_table(&columns(), worst);
+    page.finish()
 }
 
 /// All kernels as comma-separated values.
@@ -75,14 +74,6 @@ pub fn profile_replay_table(replay: &ProfileReplay) -> String {
 /// Whatever `out` refuses.
 pub fn profile_replay_csv(replay: &ProfileReplay, out: impl io::Write) -> io::Result<()> {
     write_csv(&columns(), &replay.kernels, out)
-}
-
-/// The same in Markdown.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn profile_replay_markdown(replay: &ProfileReplay, out: impl io::Write) -> io::Result<()> {
-    write_markdown(&columns(), &replay.kernels, out)
 }
 
 /// The whole as one JSON document.

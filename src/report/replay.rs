@@ -1,12 +1,11 @@
 //! A replay as JSON, CSV and for people.
 
-use std::fmt::Write;
 use std::io;
 
 use serde::Serialize;
 
-use super::columns::{Cell, Column, table, write_csv};
-use super::markdown::write_markdown;
+use super::columns::{Cell, Column, write_csv};
+use super::page::{Page, TableStyle};
 use crate::experiments::replay::{KernelComparison, Replay};
 use crate::logs::Dropped;
 
@@ -86,28 +85,19 @@ pub fn replay_csv(replay: &Replay, out: impl io::Write) -> io::Result<()> {
     write_csv(&columns(), &replay.kernels, out)
 }
 
-/// The kernels of [`replay_table`] in Markdown.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn replay_markdown(replay: &Replay, out: impl io::Write) -> io::Result<()> {
-    write_markdown(&columns(), &replay.kernels, out)
-}
-
 /// The kernels for people, and the figures over all blocks.
 #[must_use]
-pub fn replay_table(replay: &Replay) -> String {
-    let table = table(&columns(), &replay.kernels);
-    let mut text = format!("{table}\n\n");
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
+pub fn replay_table(replay: &Replay, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.table(&columns(), &replay.kernels);
+    page.blank();
+    page.line(&format!(
         "{} blocks: starts differ by {} (median) and {} (at most); {} of {} decidable blocks on the same SM",
         replay.blocks,
         crate::time::Duration::from_ns(replay.median_start_error_ns),
         crate::time::Duration::from_ns(replay.max_start_error_ns),
         replay.sm_equal,
         replay.sm_decidable
-    );
-    text
+    ));
+    page.finish()
 }

@@ -1,7 +1,7 @@
 //! The distribution of response times as a chart.
 
-use super::responses::Responses;
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
+use crate::experiments::Responses;
 use crate::time::Duration;
 
 /// Steps of one curve at most: more would not be told apart in print.

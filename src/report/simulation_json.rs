@@ -7,10 +7,11 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use super::blame::{blame_columns, blame_rows};
 use super::columns::{Column, Objects, entries};
 use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, kernel_columns};
-use super::responses::{response_columns, responses};
+use super::responses::response_columns;
 use super::rule_log::rule_log;
 use super::state::State;
 use super::summary::Summary;
+use crate::experiments::responses;
 use crate::time::Instant;
 
 /// A run as one JSON document; times are integers \[ns\].

@@ -6,8 +6,8 @@ mod words;
 use self::words::{axis_title, name_of};
 use super::study_table::{measure, names};
 use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, PictureOptions, Series};
-use crate::experiments::Measure;
 use crate::experiments::study::{AxisValue, PointSummary, Study, StudyError, StudySummary};
+use crate::statistics::Measure;
 
 /// What to draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -112,12 +112,17 @@ fn quantities<'a>(summary: &StudySummary, wanted: &'a [String]) -> Result<(Vec<&
     let all = names(summary);
     let of = |name: &str| summary.points.iter().find_map(|point| measure(point, name));
     let is_share = |name: &str| matches!(of(name), Some(Measure::Share { .. }));
+    let is_known = |name: &str| {
+        summary.points.iter().filter_map(|point| measure(point, name)).any(|measure| measure.value().is_some())
+    };
     if let Some(unknown) = wanted.iter().find(|name| !all.contains(&name.as_str())) {
         return Err(StudyError::Draw(format!("there is no quantity {unknown:?}; there are {}", all.join(", "))));
     }
     if wanted.is_empty() {
-        let shares: Vec<&str> = all.iter().copied().filter(|name| is_share(name) && *name != "drawn").collect();
-        return Ok(if shares.is_empty() { (all.into_iter().take(1).collect(), false) } else { (shares, true) });
+        let shares: Vec<&str> =
+            all.iter().copied().filter(|name| is_share(name) && is_known(name) && *name != "drawn").collect();
+        let first = all.into_iter().find(|name| !is_share(name));
+        return Ok(if shares.is_empty() { (first.into_iter().collect(), false) } else { (shares, true) });
     }
     let shares = wanted.iter().filter(|name| is_share(name)).count();
     if shares > 0 && shares < wanted.len() {

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::columns::{Column, csv_text};
 use super::csv::field as csv_field;
 use super::page::{Page, TableStyle};
-use crate::experiments::Measure;
 use crate::experiments::study::{PointSummary, ShardStatus, Study, StudySummary};
+use crate::statistics::Measure;
 
 /// Names of all measures, in the order in which points have them.
 pub(super) fn names(summary: &StudySummary) -> Vec<&'static str> {

@@ -128,8 +128,7 @@ impl<'a> Summary<'a> {
     /// When the last operation completed; `None` if there was none, or one had not completed when the run ended.
     #[must_use]
     pub fn makespan(&self) -> Option<Instant> {
-        let finishes: Option<Vec<Instant>> = self.trace.operations().iter().map(OperationRecord::finish).collect();
-        finishes?.into_iter().max()
+        self.trace.makespan()
     }
 
     /// The rule that held an operation longest before its first block or its copy started, and for how long.
@@ -201,9 +200,9 @@ impl<'a> Summary<'a> {
         }
         notes.extend(self.note_on_waits_without_record());
         notes.extend(
-            super::responses::responses(self.scenario, &self.jobs())
+            crate::experiments::responses(self.scenario, &self.jobs())
                 .iter()
-                .filter_map(super::responses::Responses::note),
+                .filter_map(crate::experiments::Responses::note),
         );
         notes
     }

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use super::columns::{self, Column};
 use super::kernels::{CopyRow, KernelRow, copy_columns, kernel_columns};
 use super::page::{Page, TableStyle};
-use super::responses::{Responses, response_columns, responses};
+use super::responses::response_columns;
 use super::rule_log::{Firing, rule_log};
 use super::state::State;
 use super::summary::Summary;
+use crate::experiments::{Responses, responses};
 
 /// The kernel launches of a run: launched, waited and for which rule longest, started, finished, response; then the
 /// copies, and the response times of jobs.

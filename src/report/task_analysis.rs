@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::columns::{Column, csv_text};
 use super::page::{Page, TableStyle};
 use crate::tasks::{
-    Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TestResults, Verdict,
+    Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TaskTime, TaskVerdict, TestResults,
 };
 
 /// A task set, what the tests say about it, and the budgets that would do, if they were asked for.
@@ -16,7 +16,7 @@ pub struct TaskReport<'a> {
     /// What the tests say.
     pub analysis: &'a TestResults,
     /// Period and smallest budgets.
-    pub budgets: Option<(u64, &'a [SmallestBudget])>,
+    pub budgets: Option<(TaskTime, &'a [SmallestBudget])>,
 }
 
 /// Said of tests that are not sound.
@@ -43,16 +43,17 @@ fn reservation_json(reservation: &Reservation) -> Value {
 }
 
 impl TaskReport<'_> {
-    fn why(&self, verdict: &Verdict) -> String {
+    fn why(&self, verdict: &TaskVerdict) -> String {
         match verdict {
-            Verdict::Yes => String::new(),
-            Verdict::No(reason) => reason.text(|task| self.set.tasks[task].name.to_string()),
-            Verdict::Unknown(why) => why.clone(),
+            TaskVerdict::Yes => String::new(),
+            TaskVerdict::No(reason) => reason.text(|task| self.set.tasks[task].name.to_string()),
+            TaskVerdict::Unknown(why) => why.clone(),
         }
     }
 
     fn lines(&self) -> Vec<Line> {
-        let line = |test, on, verdict: &Verdict| Line { test, on, answer: verdict.answer(), why: self.why(verdict) };
+        let line =
+            |test, on, verdict: &TaskVerdict| Line { test, on, answer: verdict.answer(), why: self.why(verdict) };
         let mut lines = vec![
             line("single-stream", "GPU".to_owned(), &self.analysis.single_stream),
             line("multi-stream", "GPU".to_owned(), &self.analysis.multi_stream),
@@ -125,8 +126,8 @@ impl TaskReport<'_> {
     }
 
     /// A "no" with its numbers and its text.
-    fn reason(&self, test: &str, on: &str, verdict: &Verdict) -> Option<Value> {
-        let Verdict::No(reason) = verdict else { return None };
+    fn reason(&self, test: &str, on: &str, verdict: &TaskVerdict) -> Option<Value> {
+        let TaskVerdict::No(reason) = verdict else { return None };
         let mut value = json!({ "test": test, "on": on, "text": self.why(verdict) });
         let fields = serde_json::to_value(reason).ok()?;
         let names = |field: &Value| field.as_u64().and_then(|task| self.set.tasks.get(usize::try_from(task).ok()?));

@@ -4,7 +4,7 @@ use super::region_map::{RegionMap, Scale};
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 use crate::experiments::acceptance::{Curve, CurvePoint};
 use crate::tasks::demand::dbf;
-use crate::tasks::{LinearSupply, Periods, Reservation, ReservationTest, Supply, SupplyBound, Timing};
+use crate::tasks::{LinearSupply, Periods, Reservation, ReservationTest, Supply, SupplyBound, TaskTime, Timing};
 
 /// Points of a step curve beyond which a demand plot is cut.
 const MAX_INSTANTS: u64 = 20_000;
@@ -13,13 +13,18 @@ const MAX_INSTANTS: u64 = 20_000;
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn demand_plot(title: &str, tasks: &[Timing], reservation: Reservation, end: u64) -> Result<Drawing, DrawError> {
-    let end = end.clamp(1, MAX_INSTANTS);
+pub fn demand_plot(
+    title: &str,
+    tasks: &[Timing],
+    reservation: Reservation,
+    end: TaskTime,
+) -> Result<Drawing, DrawError> {
+    let end = end.units().clamp(1, MAX_INSTANTS);
     let (supply, linear) = (SupplyBound(reservation), LinearSupply(reservation));
     let mut demand = Vec::new();
     for t in 0..=end {
         let before = demand.last().map_or(0.0, |&(_, before)| before);
-        let now = dbf(tasks, t) as f64;
+        let now = dbf(tasks, TaskTime::from_units(t)).as_f64();
         if now > before {
             demand.push((t as f64, before));
         }
@@ -27,9 +32,9 @@ pub fn demand_plot(title: &str, tasks: &[Timing], reservation: Reservation, end:
             demand.push((t as f64, now));
         }
     }
-    let supplied = (0..=end).map(|t| (t as f64, supply.within(t) as f64)).collect();
-    let delay = linear.rate_and_delay().1.min(end) as f64;
-    let slope = reservation.budget as f64 / reservation.period as f64;
+    let supplied = (0..=end).map(|t| (t as f64, supply.within(TaskTime::from_units(t)).as_f64())).collect();
+    let delay = linear.rate_and_delay().1.units().min(end) as f64;
+    let slope = reservation.budget.as_f64() / reservation.period.as_f64();
     let straight = vec![(0.0, 0.0), (delay, 0.0), (end as f64, slope * (end as f64 - delay))];
     let series = vec![
         Series::new("demand dbf(t)", demand),

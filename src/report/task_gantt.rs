@@ -5,7 +5,7 @@ use crate::draw::{
     Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, round_ticks,
 };
 use crate::hosts::TaskRun;
-use crate::tasks::{Reservations, TaskSet};
+use crate::tasks::{Reservations, TaskSet, TaskTime};
 use crate::workload::OperationId;
 
 const SM_HEIGHT: Length = 14 * MM;
@@ -38,7 +38,7 @@ pub fn gantt(
     set: &TaskSet,
     run: &TaskRun,
     reservations: Option<Reservations>,
-    end: u64,
+    end: TaskTime,
     threads_per_sm: u32,
     options: PictureOptions,
 ) -> Result<Drawing, usize> {
@@ -46,7 +46,7 @@ pub fn gantt(
     // Stretches of many waves are expanded no further than needed to know that they are too many.
     let operations = (0..).zip(&run.launches).map(|(operation, _)| OperationId(operation));
     let waves = operations
-        .flat_map(|operation| run.trace.block_runs(operation).take_while(|blocks| blocks.start.as_ns() < end));
+        .flat_map(|operation| run.trace.block_runs(operation).take_while(|blocks| blocks.start < end.instant()));
     let drawn = run.jobs.iter().filter(|job| job.release <= end).count() + waves.take(MAX_DRAWN + 1).count();
     if drawn > MAX_DRAWN {
         return Err(drawn);
@@ -57,7 +57,7 @@ pub fn gantt(
     let title = "Task set run".to_owned();
     let mut sheet = Sheet::new();
     let top = if options.title { sheet.title(&title, width) } else { 0 };
-    let mut figure = Figure { set, run, end: end.max(1), left, width, top, sheet };
+    let mut figure = Figure { set, run, end: end.max(TaskTime::UNIT), left, width, top, sheet };
     for sm in 0..set.sms {
         figure.lane(sm, reservations);
     }
@@ -72,7 +72,7 @@ pub fn gantt(
 struct Figure<'a> {
     set: &'a TaskSet,
     run: &'a TaskRun,
-    end: u64,
+    end: TaskTime,
     left: Length,
     width: Length,
     /// Where the first lane may begin.
@@ -84,16 +84,16 @@ struct Figure<'a> {
 const MARK_WIDTH: Length = 3 * MM + MM / 2;
 
 /// Blocks on one SM: until when, and the lowest and the highest thread slot that they take.
-type Stacked = (u64, u32, u32);
+type Stacked = (TaskTime, u32, u32);
 
 impl Figure<'_> {
     fn right(&self) -> Length {
         self.width - RIGHT_MARGIN
     }
 
-    fn x(&self, t: u64) -> Length {
+    fn x(&self, t: TaskTime) -> Length {
         let width = i128::from(self.right() - self.left);
-        let offset = i128::from(t.min(self.end)) * width / i128::from(self.end);
+        let offset = i128::from(t.min(self.end).units()) * width / i128::from(self.end.units());
         self.left + Length::try_from(offset).unwrap_or(0)
     }
 
@@ -113,7 +113,7 @@ impl Figure<'_> {
         self.sheet.text(format!("SM {sm}"), self.left - BESIDE_PLOT, area.centre().y, Anchor::End);
         let shaded = reservations.iter().flat_map(|both| [both.single, both.all].into_iter().zip(BUDGETS));
         for (reservation, colour) in shaded {
-            for (from, to) in reservation.served(0, self.end) {
+            for (from, to) in reservation.served(TaskTime::ZERO, self.end) {
                 let served = Rect::between(self.x(from), area.y, self.x(to), area.bottom());
                 self.sheet.area(served, Some(Fill::plain(colour)), None);
             }
@@ -129,8 +129,8 @@ impl Figure<'_> {
             let (job, operation) = (&run.jobs[job as usize], OperationId(operation));
             let Some(task) = set.tasks.get(job.task as usize) else { continue };
             let threads = run.trace.kernel_of(operation).map_or(0, |kernel| kernel.shape.threads);
-            for blocks in run.trace.block_runs(operation).take_while(|blocks| blocks.start.as_ns() < end) {
-                let (from, to) = (blocks.start.as_ns(), blocks.end.as_ns());
+            for blocks in run.trace.block_runs(operation).take_while(|blocks| blocks.start < end.instant()) {
+                let (from, to) = (TaskTime::from(blocks.start), TaskTime::from(blocks.end));
                 let Some(lane) = lanes.get_mut(blocks.sm as usize) else { continue };
                 let slots = threads.next_multiple_of(32).saturating_mul(blocks.blocks.into()).min(threads_per_sm);
                 let base = stack(lane, from, to, slots, threads_per_sm);
@@ -194,14 +194,15 @@ impl Figure<'_> {
 
     /// The axis of time; gives where it ends.
     fn axis(&mut self, y: Length) -> Length {
-        let ticks = round_ticks(0, self.end, Sheet::ticks_on(self.right() - self.left));
-        let at: Vec<(Length, String)> = ticks.into_iter().map(|t| (self.x(t), t.to_string())).collect();
+        let ticks = round_ticks(0, self.end.units(), Sheet::ticks_on(self.right() - self.left));
+        let at: Vec<(Length, String)> =
+            ticks.into_iter().map(|t| (self.x(TaskTime::from_units(t)), t.to_string())).collect();
         self.sheet.axis((self.left, self.right()), y, at, "t")
     }
 }
 
 /// Finds the lowest free room for `slots` of an SM's threads, takes it until `to`, and returns where it begins.
-fn stack(lane: &mut Vec<Stacked>, from: u64, to: u64, slots: u32, threads_per_sm: u32) -> u32 {
+fn stack(lane: &mut Vec<Stacked>, from: TaskTime, to: TaskTime, slots: u32, threads_per_sm: u32) -> u32 {
     lane.retain(|&(until, ..)| until > from);
     lane.sort_by_key(|&(_, bottom, _)| bottom);
     let mut base = 0;

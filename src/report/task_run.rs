@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::columns::{Cell, Column, csv_text};
 use super::page::{Page, TableStyle};
-use crate::experiments::nearest_rank;
 use crate::hosts::TaskRun;
 use crate::hosts::real_time::TaskJob;
-use crate::tasks::TaskSet;
+use crate::statistics::nearest_rank;
+use crate::tasks::{TaskSet, TaskTime};
 use crate::time::Instant;
 use crate::trace::OperationRecord;
 
@@ -34,7 +34,7 @@ pub struct TaskStatistics {
     /// How often its jobs were preempted.
     pub preemptions: u64,
     /// Response times of the jobs that were done, ascending.
-    pub responses: Vec<u64>,
+    pub responses: Vec<TaskTime>,
     /// The first job that missed its deadline.
     pub first_miss: Option<TaskJob>,
 }
@@ -47,7 +47,7 @@ impl TaskStatistics {
     #[must_use]
     pub fn of(run: &TaskRun, task: usize) -> Self {
         let jobs = || run.jobs.iter().filter(|job| job.task as usize == task);
-        let mut responses: Vec<u64> = jobs().filter_map(TaskJob::response).collect();
+        let mut responses: Vec<TaskTime> = jobs().filter_map(TaskJob::response).collect();
         responses.sort_unstable();
         Self {
             jobs: jobs().count(),
@@ -60,7 +60,7 @@ impl TaskStatistics {
 
     /// The smallest response time that at least `percent` of the jobs do not exceed.
     #[must_use]
-    pub fn percentile(&self, percent: usize) -> Option<u64> {
+    pub fn percentile(&self, percent: usize) -> Option<TaskTime> {
         nearest_rank(&self.responses, percent)
     }
 

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use super::columns::{Column, Objects, write_csv};
 use super::page::{Page, TableStyle};
-use super::responses::{Responses, bounded_response_columns};
+use super::responses::bounded_response_columns;
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
+use crate::experiments::Responses;
 
 /// Rows beyond which a table is no longer something to read.
 const MAX_ROWS: usize = 1_000;

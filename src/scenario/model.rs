@@ -67,6 +67,15 @@ impl Scenario {
         self.catalogue.copies()
     }
 
+    /// Whether runs with another seed may be other runs: something is drawn.
+    #[must_use]
+    pub fn depends_on_seed(&self) -> bool {
+        let times_are_drawn = |(number, kernel): (u32, &CheckedKernel)| {
+            kernel.duration.varies() && self.own_block_times(KernelId(number)).len() < kernel.blocks as usize
+        };
+        self.placement == Placement::Random || (0..).zip(self.kernels()).any(times_are_drawn)
+    }
+
     /// How long the longest block of a kernel runs at worst; `None` for an unknown kernel.
     #[must_use]
     pub fn longest_block_time(&self, kernel: KernelId) -> Option<Duration> {

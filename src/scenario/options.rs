@@ -70,6 +70,15 @@ impl<'a> BlockDurations<'a> {
 }
 
 impl ReadOptions {
+    /// Best and worst block time in percent, as [`vary_percent`](Self::vary_percent) has them, out of `80..100`; `None` if
+    /// the text is no such range.
+    #[must_use]
+    pub fn parse_vary(text: &str) -> Option<(u32, u32)> {
+        let (best, worst) = text.split_once("..")?;
+        let (best, worst) = (best.trim().parse().ok()?, worst.trim().parse().ok()?);
+        (best <= worst && worst <= 10_000).then_some((best, worst))
+    }
+
     /// The device that a scenario runs on whose file names `own`.
     #[must_use]
     pub fn device_for(&self, own: Device) -> Device {

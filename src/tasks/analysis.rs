@@ -2,7 +2,7 @@
 
 use super::reservation::{Reservation, Reservations};
 use super::task_set::{Allocation, TaskSet, Timing};
-use super::verdict::Verdict;
+use super::verdict::TaskVerdict;
 use super::{
     chunks, chunks_as_printed, digraph, exact, harmonic, harmonic_as_printed, limited_preemption, necessary,
     non_preemptive_edf, periodic_resource, sbf, sbf_linear,
@@ -93,7 +93,7 @@ impl ReservationTest {
 
     /// Applies it.
     #[must_use]
-    pub fn apply(self, tasks: &[Timing], reservation: Reservation) -> Verdict {
+    pub fn apply(self, tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
         match self {
             Self::Sbf => sbf::test(tasks, reservation),
             Self::SbfLinear => sbf_linear::test(tasks, reservation),
@@ -123,11 +123,11 @@ pub struct TestResults {
     /// [`necessary`].
     pub necessary: Option<bool>,
     /// [`non_preemptive_edf`].
-    pub single_stream: Verdict,
+    pub single_stream: TaskVerdict,
     /// [`limited_preemption`].
-    pub multi_stream: Verdict,
+    pub multi_stream: TaskVerdict,
     /// Each test of the set's reservations, partition by partition; empty if the set has no reservations.
-    pub in_reservations: Vec<(ReservationTest, Vec<(Partition, Verdict)>)>,
+    pub in_reservations: Vec<(ReservationTest, Vec<(Partition, TaskVerdict)>)>,
 }
 
 impl TestResults {
@@ -152,7 +152,7 @@ impl TestResults {
     /// The answer of a test for all partitions together: no if one is refused, yes if all pass. None of a test that is
     /// not sound.
     #[must_use]
-    pub fn all_pass(test: ReservationTest, verdicts: &[(Partition, Verdict)]) -> Option<bool> {
+    pub fn all_pass(test: ReservationTest, verdicts: &[(Partition, TaskVerdict)]) -> Option<bool> {
         if !test.is_sound() {
             return None;
         }
@@ -175,15 +175,15 @@ impl Partition {
 
     /// What `test` says about this partition of `set`.
     #[must_use]
-    pub fn verdict(&self, set: &TaskSet, test: ReservationTest) -> Verdict {
+    pub fn verdict(&self, set: &TaskSet, test: ReservationTest) -> TaskVerdict {
         let indexes = set.allocated_to(self.allocation);
         if indexes.is_empty() {
-            return Verdict::Yes;
+            return TaskVerdict::Yes;
         }
         let is_covered = |&index: &usize| test.is_for_sporadic() || set.tasks[index].is_synchronous_periodic();
         if let Some(&other) = indexes.iter().find(|index| !is_covered(index)) {
             let name = &set.tasks[other].name;
-            return Verdict::Unknown(format!("only for periodic tasks released at 0, which {name} is not"));
+            return TaskVerdict::Unknown(format!("only for periodic tasks released at 0, which {name} is not"));
         }
         test.apply(&set.timings_of(self.allocation), self.reservation).renumbered(&indexes)
     }

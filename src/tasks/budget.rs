@@ -3,7 +3,8 @@
 use super::analysis::ReservationTest;
 use super::reservation::Reservation;
 use super::task_set::{Allocation, TaskSet};
-use super::verdict::Verdict;
+use super::task_time::TaskTime;
+use super::verdict::TaskVerdict;
 
 /// Budgets tried one by one, at most, where the answer need not be monotone.
 const MAX_TRIED: u64 = 20_000;
@@ -14,9 +15,9 @@ pub struct SmallestBudget {
     /// The test.
     pub test: ReservationTest,
     /// `Q_L`: the smallest budget of R(0, Q, P) with which every SM's tasks pass; `None`: none does, or it was not found.
-    pub single: Option<u64>,
+    pub single: Option<TaskTime>,
     /// `Q_B`: the smallest budget of R(P - Q, Q, P) with which the gang tasks pass.
-    pub all: Option<u64>,
+    pub all: Option<TaskTime>,
     /// Whether both fit into one period.
     pub fits: bool,
 }
@@ -28,21 +29,22 @@ pub struct SmallestBudget {
 /// there every budget is tried, from the smallest, and the search is given up after 20,000. Tests that are not sound are
 /// left out.
 #[must_use]
-pub fn smallest_budgets(set: &TaskSet, period: u64, tests: &[ReservationTest]) -> Vec<SmallestBudget> {
+pub fn smallest_budgets(set: &TaskSet, period: TaskTime, tests: &[ReservationTest]) -> Vec<SmallestBudget> {
     let passes = |test: ReservationTest, allocation: Allocation, reservation: Reservation| {
         set.timings_of(allocation).is_empty()
-            || super::Partition { allocation, reservation }.verdict(set, test) == Verdict::Yes
+            || super::Partition { allocation, reservation }.verdict(set, test) == TaskVerdict::Yes
     };
     tests
         .iter()
         .filter(|test| test.is_sound())
         .map(|&test| {
-            let on_sms = |budget: u64| {
-                (0..set.sms).all(|sm| passes(test, Allocation::Sm(sm), Reservation::new(0, budget, period)))
+            let on_sms = |budget: TaskTime| {
+                (0..set.sms)
+                    .all(|sm| passes(test, Allocation::Sm(sm), Reservation { offset: TaskTime::ZERO, budget, period }))
             };
-            let gang = |budget: u64| {
+            let gang = |budget: TaskTime| {
                 let offset = (period - budget) % period;
-                passes(test, Allocation::All, Reservation::new(offset, budget, period))
+                passes(test, Allocation::All, Reservation { offset, budget, period })
             };
             let single = smallest(period, test, on_sms);
             let all = smallest(period, test, gang);
@@ -52,17 +54,17 @@ pub fn smallest_budgets(set: &TaskSet, period: u64, tests: &[ReservationTest]) -
         .collect()
 }
 
-fn smallest(period: u64, test: ReservationTest, passes: impl Fn(u64) -> bool) -> Option<u64> {
+fn smallest(period: TaskTime, test: ReservationTest, passes: impl Fn(TaskTime) -> bool) -> Option<TaskTime> {
     if !test.is_monotone_in_budget() {
-        return (0..=period.min(MAX_TRIED)).find(|&budget| passes(budget));
+        return (0..=period.units().min(MAX_TRIED)).map(TaskTime::from_units).find(|&budget| passes(budget));
     }
     if !passes(period) {
         return None;
     }
-    let (mut low, mut high) = (0, period);
+    let (mut low, mut high) = (0, period.units());
     while low < high {
         let middle = low + (high - low) / 2;
-        if passes(middle) { high = middle } else { low = middle + 1 }
+        if passes(TaskTime::from_units(middle)) { high = middle } else { low = middle + 1 }
     }
-    Some(low)
+    Some(TaskTime::from_units(low))
 }

@@ -10,8 +10,9 @@ use super::processor_demand;
 use super::reservation::Reservation;
 use super::supply::Dedicated;
 use super::task_set::Timing;
+use super::task_time::TaskTime;
 use super::unroll::{Chunk, Job, cycle, jobs};
-use super::verdict::{Reason, Verdict};
+use super::verdict::{Rejection, TaskVerdict};
 
 /// Jobs of one task that are unrolled at most.
 const MAX_JOBS: u64 = 5_000_000;
@@ -20,13 +21,15 @@ const MAX_JOBS: u64 = 5_000_000;
 ///
 /// # Errors
 /// The verdict that ends the test: a job without any chunk, or too many jobs. The task is number 0 in it.
-pub fn converted(task: &Timing, reservation: Reservation) -> Result<Timing, Verdict> {
+pub fn converted(task: &Timing, reservation: Reservation) -> Result<Timing, TaskVerdict> {
     let (task, without_chunk) = of_chunks_kept(task, reservation)?;
     match (task, without_chunk) {
-        (_, Some(Job { release, deadline })) => Err(Verdict::No(Reason::NoService { task: 0, release, deadline })),
+        (_, Some(Job { release, deadline })) => {
+            Err(TaskVerdict::No(Rejection::NoService { task: 0, release, deadline }))
+        }
         (Some(task), None) => Ok(task),
         // A cycle has a job, and each has a chunk.
-        (None, None) => Err(Verdict::Unknown("there is no job to unroll".to_owned())),
+        (None, None) => Err(TaskVerdict::Unknown("there is no job to unroll".to_owned())),
     }
 }
 
@@ -37,12 +40,12 @@ pub fn converted(task: &Timing, reservation: Reservation) -> Result<Timing, Verd
 pub(super) fn of_chunks_kept(
     task: &Timing,
     reservation: Reservation,
-) -> Result<(Option<Timing>, Option<Job>), Verdict> {
-    let cycle = cycle(task, reservation)
-        .filter(|cycle| cycle / task.period <= MAX_JOBS)
-        .ok_or_else(|| Verdict::Unknown("more than 5 million jobs of one task would have to be unrolled".to_owned()))?;
-    let (mut shortest, mut closest) = (u64::MAX, u64::MAX);
-    let (mut first_start, mut last_start) = (None, 0);
+) -> Result<(Option<Timing>, Option<Job>), TaskVerdict> {
+    let cycle = cycle(task, reservation).filter(|&cycle| cycle / task.period <= MAX_JOBS).ok_or_else(|| {
+        TaskVerdict::Unknown("more than 5 million jobs of one task would have to be unrolled".to_owned())
+    })?;
+    let (mut shortest, mut closest) = (TaskTime::MAX, TaskTime::MAX);
+    let (mut first_start, mut last_start) = (None, TaskTime::ZERO);
     let mut without_chunk = None;
     for job in jobs(task, cycle) {
         let Some(kept) = longest(job.chunks(reservation), reservation.budget) else {
@@ -64,7 +67,7 @@ pub(super) fn of_chunks_kept(
 }
 
 /// The longest chunk, the earliest of equal ones; none can be longer than the budget.
-fn longest(chunks: impl Iterator<Item = Chunk>, budget: u64) -> Option<Chunk> {
+fn longest(chunks: impl Iterator<Item = Chunk>, budget: TaskTime) -> Option<Chunk> {
     let mut longest: Option<Chunk> = None;
     for chunk in chunks {
         if longest.is_none_or(|longest| chunk.length() > longest.length()) {
@@ -80,7 +83,7 @@ fn longest(chunks: impl Iterator<Item = Chunk>, budget: u64) -> Option<Chunk> {
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`, and if not, why. Instants,
 /// demand and supply in the reason are those of the converted tasks.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     let mut all_converted = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
         match converted(task, reservation) {

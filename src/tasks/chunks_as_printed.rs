@@ -10,11 +10,11 @@ use super::processor_demand;
 use super::reservation::Reservation;
 use super::supply::Dedicated;
 use super::task_set::Timing;
-use super::verdict::Verdict;
+use super::verdict::TaskVerdict;
 
 /// What Theorem 4 says of the chunks that Algorithm 1 leaves. A yes proves nothing.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     let mut all_converted = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
         match chunks::of_chunks_kept(task, reservation) {

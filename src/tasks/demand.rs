@@ -1,24 +1,29 @@
 //! Processor demand of sporadic tasks.
 
 use super::task_set::Timing;
+use super::task_time::TaskTime;
 
 /// dbf(t): the most execution time that jobs with release and deadline within any interval of length t can ask for,
 /// the sum of max(0, floor((t - D + T) / T)) C (Baruah, Rosier and Howell, "Algorithms and Complexity Concerning the
 /// Preemptive Scheduling of Periodic, Real-Time Tasks on One Processor", 1990; RTNS 2020, Eq. 8 with its sign mended).
 #[must_use]
-pub fn dbf(tasks: &[Timing], t: u64) -> u64 {
+pub fn dbf(tasks: &[Timing], t: TaskTime) -> TaskTime {
     tasks.iter().filter(|task| t >= task.deadline).map(|task| ((t - task.deadline) / task.period + 1) * task.wcet).sum()
 }
 
 /// The last absolute deadline D + k T before `t`.
 #[must_use]
-pub fn last_deadline_before(tasks: &[Timing], t: u64) -> Option<u64> {
-    tasks.iter().filter(|task| task.deadline < t).map(|task| t - 1 - (t - 1 - task.deadline) % task.period).max()
+pub fn last_deadline_before(tasks: &[Timing], t: TaskTime) -> Option<TaskTime> {
+    tasks
+        .iter()
+        .filter(|task| task.deadline < t)
+        .map(|task| t - TaskTime::UNIT - (t - TaskTime::UNIT - task.deadline) % task.period)
+        .max()
 }
 
 /// The first absolute deadline after `t`, or at 0 or later for `None`; and a task that has it.
 #[must_use]
-pub fn first_deadline_after(tasks: &[Timing], t: Option<u64>) -> Option<(u64, usize)> {
+pub fn first_deadline_after(tasks: &[Timing], t: Option<TaskTime>) -> Option<(TaskTime, usize)> {
     let next = |task: &Timing| match t {
         Some(t) if t >= task.deadline => task.deadline + ((t - task.deadline) / task.period + 1) * task.period,
         _ => task.deadline,

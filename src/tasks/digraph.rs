@@ -15,9 +15,10 @@
 use super::hyperperiod::hyperperiod;
 use super::reservation::Reservation;
 use super::task_set::Timing;
+use super::task_time::TaskTime;
 use super::unroll::{Chunk, cycle, jobs};
 use super::utilization::compare_utilization;
-use super::verdict::{Reason, Verdict};
+use super::verdict::{Rejection, TaskVerdict};
 
 /// Chunks of one task at most.
 const MAX_CHUNKS: usize = 256;
@@ -30,8 +31,8 @@ const MAX_STEPS: u64 = 400_000_000;
 
 /// A task as its cycle of chunks, grouped by job.
 struct Cycle {
-    wcet: u64,
-    period: u64,
+    wcet: TaskTime,
+    period: TaskTime,
     chunks: Vec<Chunk>,
     /// For each job, its range of chunks.
     jobs: Vec<std::ops::Range<usize>>,
@@ -39,16 +40,16 @@ struct Cycle {
 
 /// Whether synchronous periodic tasks pass, and if not, why.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
-    let too_large = |what: &str| Verdict::Unknown(format!("too large for this test: more than {what}"));
-    let load = tasks.iter().map(|task| (u128::from(task.wcet), task.period));
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+    let too_large = |what: &str| TaskVerdict::Unknown(format!("too large for this test: more than {what}"));
+    let load = tasks.iter().map(|task| task.load());
     if compare_utilization(load, std::iter::once((1, 1))).is_none_or(std::cmp::Ordering::is_gt) {
-        let share = tasks.iter().map(|task| task.wcet as f64 / task.period as f64).sum();
-        return Verdict::No(Reason::Utilization { share, supplied_share: 1.0 });
+        let share = tasks.iter().map(|task| task.utilization()).sum();
+        return TaskVerdict::No(Rejection::Utilization { share, supplied_share: 1.0 });
     }
     let mut cycles = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
-        let Some(period) = cycle(task, reservation).filter(|cycle| cycle / task.period <= MAX_CHUNKS as u64) else {
+        let Some(period) = cycle(task, reservation).filter(|&cycle| cycle / task.period <= MAX_CHUNKS as u64) else {
             return too_large("256 chunks in one task");
         };
         let mut unrolled = Cycle { wcet: task.wcet, period, chunks: Vec::new(), jobs: Vec::new() };
@@ -58,10 +59,10 @@ pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
             if unrolled.chunks.len() > MAX_CHUNKS {
                 return too_large("256 chunks in one task");
             }
-            let served: u64 = unrolled.chunks[first..].iter().map(|chunk| chunk.length()).sum();
+            let served: TaskTime = unrolled.chunks[first..].iter().map(|chunk| chunk.length()).sum();
             if served < task.wcet {
-                let reason = Reason::NoService { task: index, release: job.release, deadline: job.deadline };
-                return Verdict::No(reason);
+                let reason = Rejection::NoService { task: index, release: job.release, deadline: job.deadline };
+                return TaskVerdict::No(reason);
             }
             unrolled.jobs.push(first..unrolled.chunks.len());
         }
@@ -69,26 +70,26 @@ pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
     }
     let Some(instants) = instants(&cycles) else { return too_large("20,000 instants") };
     let mut search = Search { cycles: &cycles, instants: &instants, divisions: 0, steps: 0 };
-    match search.passes(0, &vec![0; instants.len()]) {
-        Some(true) => Verdict::Yes,
-        Some(false) => Verdict::No(Reason::EveryDivision { tried: search.divisions }),
+    match search.passes(0, &vec![TaskTime::ZERO; instants.len()]) {
+        Some(true) => TaskVerdict::Yes,
+        Some(false) => TaskVerdict::No(Rejection::EveryDivision { tried: search.divisions }),
         None => too_large("100,000 divisions of execution times"),
     }
 }
 
 /// All t up to the hyperperiod at which the demand of some task can grow. With U <= 1 it suffices to look that far.
-fn instants(cycles: &[Cycle]) -> Option<Vec<u64>> {
+fn instants(cycles: &[Cycle]) -> Option<Vec<TaskTime>> {
     let end = hyperperiod(cycles.iter().map(|cycle| cycle.period))?;
     let mut instants = Vec::new();
     for cycle in cycles {
-        let mut ends: Vec<u64> = Vec::new();
+        let mut ends: Vec<TaskTime> = Vec::new();
         for (first, then) in cycle.pairs() {
             ends.push(cycle.distance(first, then) + then.length());
         }
         ends.sort_unstable();
         ends.dedup();
         for repeat in 0..end / cycle.period {
-            instants.extend(ends.iter().map(|t| t + repeat * cycle.period).filter(|&t| t <= end));
+            instants.extend(ends.iter().map(|&t| t + repeat * cycle.period).filter(|&t| t <= end));
             if instants.len() > 50 * MAX_INSTANTS {
                 return None;
             }
@@ -105,23 +106,23 @@ impl Cycle {
     }
 
     /// From the start of one chunk to the next start of another.
-    fn distance(&self, first: Chunk, then: Chunk) -> u64 {
+    fn distance(&self, first: Chunk, then: Chunk) -> TaskTime {
         if then.start >= first.start { then.start - first.start } else { then.start + self.period - first.start }
     }
 
     /// dbf* at each instant when the chunks execute `work`.
-    fn demand(&self, work: &[u64], instants: &[u64]) -> Vec<u64> {
-        let mut demand = vec![0; instants.len()];
-        for (&first, _) in self.chunks.iter().zip(work).filter(|(_, work)| **work > 0) {
-            let ends: Vec<(u64, u64)> = self
+    fn demand(&self, work: &[TaskTime], instants: &[TaskTime]) -> Vec<TaskTime> {
+        let mut demand = vec![TaskTime::ZERO; instants.len()];
+        for (&first, _) in self.chunks.iter().zip(work).filter(|(_, work)| **work > TaskTime::ZERO) {
+            let ends: Vec<(TaskTime, TaskTime)> = self
                 .chunks
                 .iter()
                 .zip(work)
-                .filter(|(_, work)| **work > 0)
+                .filter(|(_, work)| **work > TaskTime::ZERO)
                 .map(|(&then, &work)| (self.distance(first, then) + then.length(), work))
                 .collect();
             for (most, &t) in demand.iter_mut().zip(instants) {
-                let count = |end: u64| t.checked_sub(end).map_or(0, |since| since / self.period + 1);
+                let count = |end: TaskTime| t.checked_sub(end).map_or(0, |since| since / self.period + 1);
                 *most = (*most).max(ends.iter().map(|&(end, work)| count(end) * work).sum());
             }
         }
@@ -129,7 +130,7 @@ impl Cycle {
     }
 
     /// The next way to divide every job's C among its chunks, in some fixed order; false after the last.
-    fn next_division(&self, work: &mut [u64]) -> bool {
+    fn next_division(&self, work: &mut [TaskTime]) -> bool {
         for job in &self.jobs {
             if self.advance(job.clone(), work) {
                 return true;
@@ -140,14 +141,14 @@ impl Cycle {
     }
 
     /// The lexicographically next smaller division of one job; false if there is none.
-    fn advance(&self, job: std::ops::Range<usize>, work: &mut [u64]) -> bool {
-        let room = |at: usize, work: &[u64]| self.chunks[at].length() - work[at];
-        let mut room_behind = 0;
-        let mut work_behind = 0;
+    fn advance(&self, job: std::ops::Range<usize>, work: &mut [TaskTime]) -> bool {
+        let room = |at: usize, work: &[TaskTime]| self.chunks[at].length() - work[at];
+        let mut room_behind = TaskTime::ZERO;
+        let mut work_behind = TaskTime::ZERO;
         for at in job.clone().rev() {
-            if work[at] > 0 && room_behind > 0 {
-                work[at] -= 1;
-                self.pack(at + 1..job.end, work_behind + 1, work);
+            if work[at] > TaskTime::ZERO && room_behind > TaskTime::ZERO {
+                work[at] -= TaskTime::UNIT;
+                self.pack(at + 1..job.end, work_behind + TaskTime::UNIT, work);
                 return true;
             }
             room_behind += room(at, work);
@@ -157,7 +158,7 @@ impl Cycle {
     }
 
     /// Puts `amount` into the first chunks that have room for it.
-    fn pack(&self, chunks: std::ops::Range<usize>, mut amount: u64, work: &mut [u64]) {
+    fn pack(&self, chunks: std::ops::Range<usize>, mut amount: TaskTime, work: &mut [TaskTime]) {
         for at in chunks {
             work[at] = amount.min(self.chunks[at].length());
             amount -= work[at];
@@ -168,16 +169,16 @@ impl Cycle {
 /// Depth-first over the tasks, one division each, as long as the demand so far passes.
 struct Search<'a> {
     cycles: &'a [Cycle],
-    instants: &'a [u64],
+    instants: &'a [TaskTime],
     divisions: u64,
     steps: u64,
 }
 
 impl Search<'_> {
     /// Whether the tasks from number `task` on can be divided so that all pass on top of `demand`; `None`: given up.
-    fn passes(&mut self, task: usize, demand: &[u64]) -> Option<bool> {
+    fn passes(&mut self, task: usize, demand: &[TaskTime]) -> Option<bool> {
         let Some(cycle) = self.cycles.get(task) else { return Some(true) };
-        let mut work = vec![0; cycle.chunks.len()];
+        let mut work = vec![TaskTime::ZERO; cycle.chunks.len()];
         for job in &cycle.jobs {
             cycle.pack(job.clone(), cycle.wcet, &mut work);
         }
@@ -188,7 +189,7 @@ impl Search<'_> {
                 return None;
             }
             let own = cycle.demand(&work, self.instants);
-            let sum: Vec<u64> = demand.iter().zip(own).map(|(others, own)| others + own).collect();
+            let sum: Vec<TaskTime> = demand.iter().zip(own).map(|(&others, own)| others + own).collect();
             let fits = sum.iter().zip(self.instants).all(|(demand, t)| demand <= t);
             if fits && self.passes(task + 1, &sum)? {
                 return Some(true);

@@ -9,7 +9,8 @@
 use super::hyperperiod::hyperperiod;
 use super::reservation::Reservation;
 use super::task_set::Timing;
-use super::verdict::{Reason, Verdict};
+use super::task_time::TaskTime;
+use super::verdict::{Rejection, TaskVerdict};
 
 /// Jobs that are simulated at most: some seconds.
 const MAX_JOBS: u128 = 50_000_000;
@@ -29,40 +30,47 @@ pub struct Miss {
     /// Index of the task.
     pub task: usize,
     /// Release of the job.
-    pub release: u64,
+    pub release: TaskTime,
     /// Its absolute deadline.
-    pub deadline: u64,
+    pub deadline: TaskTime,
     /// What was left to do at the deadline.
-    pub left: u64,
+    pub left: TaskTime,
 }
 
 /// A task during the run. Deadlines do not exceed periods and the run ends at the first miss, so a task has at most
 /// one job that is not done. Services are instants in the time of the reservation.
 struct Running {
     /// What is left of the present job; 0 if it is done.
-    left: u64,
-    release: u64,
-    deadline: u64,
+    left: TaskTime,
+    release: TaskTime,
+    deadline: TaskTime,
     /// sigma(deadline).
-    due: u64,
-    next_release: u64,
+    due: TaskTime,
+    next_release: TaskTime,
     /// sigma(next release).
-    next_service: u64,
+    next_service: TaskTime,
 }
 
 /// Simulates preemptive EDF inside `reservation` for the jobs released in [0, `end`), until all are done or one misses
 /// its deadline. Ties of deadlines go to the earlier release, then to the first task.
 #[must_use]
-pub fn simulate(tasks: &[Timing], reservation: Reservation, end: u64) -> EdfRun {
-    let start = |_: &Timing| Running { left: 0, release: 0, deadline: 0, due: 0, next_release: 0, next_service: 0 };
+pub fn simulate(tasks: &[Timing], reservation: Reservation, end: TaskTime) -> EdfRun {
+    let start = |_: &Timing| Running {
+        left: TaskTime::ZERO,
+        release: TaskTime::ZERO,
+        deadline: TaskTime::ZERO,
+        due: TaskTime::ZERO,
+        next_release: TaskTime::ZERO,
+        next_service: TaskTime::ZERO,
+    };
     let mut running: Vec<Running> = tasks.iter().map(start).collect();
-    let (mut completed, mut now) = (0, 0);
+    let (mut completed, mut now) = (0, TaskTime::ZERO);
     loop {
-        let mut next = u64::MAX;
-        let mut chosen: Option<(u64, u64, usize)> = None;
+        let mut next = TaskTime::MAX;
+        let mut chosen: Option<(TaskTime, TaskTime, usize)> = None;
         for (index, (state, task)) in running.iter_mut().zip(tasks).enumerate() {
             if state.next_service <= now && state.next_release < end {
-                if state.left > 0 {
+                if state.left > TaskTime::ZERO {
                     return EdfRun { completed, miss: Some(state.missed(index, state.left)) };
                 }
                 state.left = task.wcet;
@@ -77,12 +85,12 @@ pub fn simulate(tasks: &[Timing], reservation: Reservation, end: u64) -> EdfRun 
                 next = next.min(state.next_service.max(now));
             }
             let key = (state.deadline, state.release, index);
-            if state.left > 0 && chosen.is_none_or(|chosen| key < chosen) {
+            if state.left > TaskTime::ZERO && chosen.is_none_or(|chosen| key < chosen) {
                 chosen = Some(key);
             }
         }
         let Some((.., index)) = chosen else {
-            if next == u64::MAX {
+            if next == TaskTime::MAX {
                 return EdfRun { completed, miss: None };
             }
             now = next;
@@ -95,33 +103,39 @@ pub fn simulate(tasks: &[Timing], reservation: Reservation, end: u64) -> EdfRun 
             return EdfRun { completed, miss: Some(state.missed(index, left)) };
         }
         state.left -= until - now;
-        completed += u64::from(state.left == 0);
+        completed += u64::from(state.left == TaskTime::ZERO);
         now = until;
     }
 }
 
 impl Running {
-    fn missed(&self, task: usize, left: u64) -> Miss {
+    fn missed(&self, task: usize, left: TaskTime) -> Miss {
         Miss { task, release: self.release, deadline: self.deadline, left }
     }
 }
 
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`: exact. If not, the first miss.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     if tasks.is_empty() {
-        return Verdict::Yes;
+        return TaskVerdict::Yes;
     }
     let periods = tasks.iter().map(|task| task.period);
     let Some(end) = hyperperiod(periods.clone().chain([reservation.period])) else {
-        return Verdict::Unknown("the hyperperiod does not fit 62 bits".to_owned());
+        return TaskVerdict::Unknown("the hyperperiod does not fit 62 bits".to_owned());
     };
     // Jobs until then, unless a miss shows earlier.
     let jobs: u128 = periods.map(|period| u128::from(end / period)).sum();
-    let shortened = if jobs > MAX_JOBS { u64::try_from(u128::from(end) * MAX_JOBS / jobs).unwrap_or(end) } else { end };
+    let shortened = if jobs > MAX_JOBS {
+        u64::try_from(u128::from(end) * MAX_JOBS / jobs).map_or(end, TaskTime::from_units)
+    } else {
+        end
+    };
     match simulate(tasks, reservation, shortened).miss {
-        Some(Miss { task, release, deadline, left }) => Verdict::No(Reason::Miss { task, release, deadline, left }),
-        None if shortened == end => Verdict::Yes,
-        None => Verdict::Unknown(format!("no miss in [0, {shortened}), but the hyperperiod, {end}, is longer")),
+        Some(Miss { task, release, deadline, left }) => {
+            TaskVerdict::No(Rejection::Miss { task, release, deadline, left })
+        }
+        None if shortened == end => TaskVerdict::Yes,
+        None => TaskVerdict::Unknown(format!("no miss in [0, {shortened}), but the hyperperiod, {end}, is longer")),
     }
 }

@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::rand_fixed_sum::rand_fixed_sum;
 use super::reservation::Reservations;
 use super::task_set::{Allocation, MAX_TIME, Task, TaskSet, Timing};
+use super::task_time::TaskTime;
 use super::uunifast::{uunifast, uunifast_discard};
 use super::whole_times::whole_times;
 
@@ -24,12 +25,12 @@ pub enum Utilizations {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Periods {
     /// Uniform from a list.
-    List(Vec<u64>),
+    List(Vec<TaskTime>),
     /// The reservation's uniform from a list, each task's uniform from those in the list that divide it or are
     /// multiples of it.
-    Harmonic(Vec<u64>),
+    Harmonic(Vec<TaskTime>),
     /// The logarithm uniform between two periods; rounded to a multiple of the first.
-    LogUniform(u64, u64),
+    LogUniform(TaskTime, TaskTime),
 }
 
 /// Which of the periods is the reservation's.
@@ -78,9 +79,9 @@ impl Generator {
         for (allocation, count, permille) in partitions.chain([(Allocation::All, self.gang_tasks, self.gang_permille)])
         {
             let shares = self.divide(count, f64::from(permille) / 1000.0, &mut numbers)?;
-            let drawn: Vec<(u64, u64)> =
+            let drawn: Vec<(TaskTime, TaskTime)> =
                 shares.iter().map(|_| self.period_and_deadline(period, &mut numbers)).collect();
-            let periods: Vec<u64> = drawn.iter().map(|(period, _)| *period).collect();
+            let periods: Vec<TaskTime> = drawn.iter().map(|(period, _)| *period).collect();
             for ((period, deadline), wcet) in drawn.into_iter().zip(whole_times(&shares, &periods, permille)) {
                 let timing = Timing { wcet, period, deadline };
                 set.tasks.push(Task::new(&format!("tau{}", set.tasks.len() + 1), timing, 0, allocation));
@@ -98,23 +99,23 @@ impl Generator {
         }
     }
 
-    fn reservation_period(&self, numbers: &mut ChaCha8Rng) -> u64 {
+    fn reservation_period(&self, numbers: &mut ChaCha8Rng) -> TaskTime {
         match (&self.periods, self.reservation) {
             (Periods::List(list) | Periods::Harmonic(list), ReservationPeriod::Drawn) => pick(list, numbers),
             (Periods::LogUniform(least, most), ReservationPeriod::Drawn) => log_uniform(*least, *most, numbers),
             (Periods::List(list) | Periods::Harmonic(list), ReservationPeriod::Shortest) => {
-                list.iter().copied().min().unwrap_or(1).clamp(1, MAX_TIME)
+                list.iter().copied().min().unwrap_or(TaskTime::UNIT).clamp(TaskTime::UNIT, MAX_TIME)
             }
-            (Periods::LogUniform(least, _), ReservationPeriod::Shortest) => (*least).clamp(1, MAX_TIME),
+            (Periods::LogUniform(least, _), ReservationPeriod::Shortest) => (*least).clamp(TaskTime::UNIT, MAX_TIME),
         }
     }
 
     /// Of one task.
-    fn period_and_deadline(&self, reservation: u64, numbers: &mut ChaCha8Rng) -> (u64, u64) {
+    fn period_and_deadline(&self, reservation: TaskTime, numbers: &mut ChaCha8Rng) -> (TaskTime, TaskTime) {
         let period = match &self.periods {
             Periods::List(list) => pick(list, numbers),
             Periods::Harmonic(list) => {
-                let harmonic: Vec<u64> = list
+                let harmonic: Vec<TaskTime> = list
                     .iter()
                     .copied()
                     .filter(|period| period.is_multiple_of(reservation) || reservation.is_multiple_of(*period))
@@ -123,19 +124,23 @@ impl Generator {
             }
             Periods::LogUniform(least, most) => log_uniform(*least, *most, numbers),
         };
-        let shortest = (period * u64::from(self.deadline_percent.min(100))).div_ceil(100).max(1);
-        (period, numbers.random_range(shortest..=period))
+        let shortest = (period.units() * u64::from(self.deadline_percent.min(100))).div_ceil(100).max(1);
+        (period, TaskTime::from_units(numbers.random_range(shortest..=period.units())))
     }
 }
 
 /// One of a list, uniformly; 1 if it is empty.
-fn pick(list: &[u64], numbers: &mut ChaCha8Rng) -> u64 {
-    if list.is_empty() { 1 } else { list[numbers.random_range(0..list.len())].clamp(1, MAX_TIME) }
+fn pick(list: &[TaskTime], numbers: &mut ChaCha8Rng) -> TaskTime {
+    if list.is_empty() {
+        TaskTime::UNIT
+    } else {
+        list[numbers.random_range(0..list.len())].clamp(TaskTime::UNIT, MAX_TIME)
+    }
 }
 
-fn log_uniform(least: u64, most: u64, numbers: &mut ChaCha8Rng) -> u64 {
-    let (least, most) = (least.clamp(1, MAX_TIME), most.clamp(1, MAX_TIME));
-    let exponent = numbers.random::<f64>() * (most.max(least) as f64 / least as f64).ln();
+fn log_uniform(least: TaskTime, most: TaskTime, numbers: &mut ChaCha8Rng) -> TaskTime {
+    let (least, most) = (least.clamp(TaskTime::UNIT, MAX_TIME), most.clamp(TaskTime::UNIT, MAX_TIME));
+    let exponent = numbers.random::<f64>() * (most.max(least).as_f64() / least.as_f64()).ln();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 2^48")]
     let steps = exponent.exp().round().max(1.0) as u64;
     (steps * least).min(MAX_TIME)

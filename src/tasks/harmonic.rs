@@ -10,12 +10,13 @@
 //! The printed theorem ([`harmonic_as_printed`](super::harmonic_as_printed)) ignores D; for D = T the two are one.
 
 use super::blocking::Blocking;
-use super::hyperperiod::hyperperiod;
+use super::hyperperiod::common_multiple;
 use super::processor_demand;
 use super::reservation::Reservation;
 use super::supply::Dedicated;
 use super::task_set::{MAX_TIME, Timing};
-use super::verdict::{Reason, Verdict};
+use super::task_time::TaskTime;
+use super::verdict::{Rejection, TaskVerdict};
 
 /// One converted task: (C, T', D') and n, by which C is to be divided.
 pub(super) type Converted = (Timing, u64);
@@ -24,16 +25,16 @@ fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
     let Reservation { offset, budget, period } = reservation;
     if task.period > period {
         let instances = task.deadline.checked_sub(offset + budget)? / period + 1;
-        return (budget > 0).then_some((Timing { wcet: task.wcet, period, deadline: budget }, instances));
+        return (budget > TaskTime::ZERO).then_some((Timing { wcet: task.wcet, period, deadline: budget }, instances));
     }
     let last_end = task.period.checked_sub(period - offset - budget)?;
-    let deadline = task.deadline.min(last_end).checked_sub(offset).filter(|&deadline| deadline > 0)?;
+    let deadline = task.deadline.min(last_end).checked_sub(offset).filter(|&deadline| deadline > TaskTime::ZERO)?;
     Some((Timing { wcet: task.wcet, period: task.period, deadline }, 1))
 }
 
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`, and if not, why.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     of_converted(tasks, reservation, |task| convert(task, reservation))
 }
 
@@ -42,28 +43,34 @@ pub(super) fn of_converted(
     tasks: &[Timing],
     reservation: Reservation,
     convert: impl Fn(&Timing) -> Option<Converted>,
-) -> Verdict {
+) -> TaskVerdict {
     let Reservation { offset, budget, period } = reservation;
     if offset + budget > period {
-        return Verdict::Unknown("the reservation reaches past the end of its period".to_owned());
+        return TaskVerdict::Unknown("the reservation reaches past the end of its period".to_owned());
     }
     let is_harmonic = |task: &Timing| task.period.is_multiple_of(period) || period.is_multiple_of(task.period);
     if !tasks.iter().all(is_harmonic) {
-        return Verdict::Unknown("not every task's period divides the reservation's or is a multiple of it".to_owned());
+        return TaskVerdict::Unknown(
+            "not every task's period divides the reservation's or is a multiple of it".to_owned(),
+        );
     }
     let mut converted: Vec<Converted> = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
         match convert(task) {
             Some(task) => converted.push(task),
             None => {
-                return Verdict::No(Reason::NoService { task: index, release: 0, deadline: task.deadline });
+                return TaskVerdict::No(Rejection::NoService {
+                    task: index,
+                    release: TaskTime::ZERO,
+                    deadline: task.deadline,
+                });
             }
         }
     }
     // Times scaled by a common denominator make the fractions whole.
-    let unit = hyperperiod(converted.iter().map(|(_, divisor)| *divisor));
+    let unit = common_multiple(converted.iter().map(|(_, divisor)| *divisor));
     let scaled = unit.and_then(|unit| {
-        let times = |time: u64| time.checked_mul(unit).filter(|&time| time <= MAX_TIME);
+        let times = |time: TaskTime| time.checked_mul(unit).filter(|&time| time <= MAX_TIME);
         let scale = |(task, divisor): &Converted| {
             Some(Timing {
                 wcet: task.wcet.checked_mul(unit / divisor).filter(|&time| time <= MAX_TIME)?,
@@ -75,6 +82,6 @@ pub(super) fn of_converted(
     });
     match scaled {
         Some((scaled, unit)) => processor_demand::verdict(&scaled, &Dedicated, &Blocking::default(), unit),
-        None => Verdict::Unknown("the common denominator of the execution times is too large".to_owned()),
+        None => TaskVerdict::Unknown("the common denominator of the execution times is too large".to_owned()),
     }
 }

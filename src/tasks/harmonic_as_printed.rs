@@ -8,19 +8,20 @@
 use super::harmonic::{self, Converted};
 use super::reservation::Reservation;
 use super::task_set::Timing;
-use super::verdict::Verdict;
+use super::task_time::TaskTime;
+use super::verdict::TaskVerdict;
 
 /// Definition 3.
 fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
     let Reservation { budget, period, .. } = reservation;
     let shorter = task.period.min(period);
-    let deadline = shorter.checked_sub(period - budget).filter(|&deadline| deadline > 0)?;
+    let deadline = shorter.checked_sub(period - budget).filter(|&deadline| deadline > TaskTime::ZERO)?;
     let divisor = task.period.div_ceil(period);
     Some((Timing { wcet: task.wcet, period: shorter, deadline }, divisor))
 }
 
 /// What Theorem 6 says. If some D < T, a yes proves nothing.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     harmonic::of_converted(tasks, reservation, |task| convert(task, reservation))
 }

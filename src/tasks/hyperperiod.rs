@@ -1,5 +1,7 @@
 //! Least common multiples that may not fit.
 
+use super::task_time::TaskTime;
+
 /// Greatest common divisor; `gcd(0, x)` is x.
 pub(super) fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
@@ -11,14 +13,19 @@ pub(super) fn gcd(mut a: u128, mut b: u128) -> u128 {
 /// Least common multiple of periods, each at least 1; 1 for none. `None` if it does not fit 62 bits, beyond which sums
 /// of demand would not fit 64.
 #[must_use]
-pub fn hyperperiod(periods: impl IntoIterator<Item = u64>) -> Option<u64> {
+pub fn hyperperiod(periods: impl IntoIterator<Item = TaskTime>) -> Option<TaskTime> {
+    common_multiple(periods.into_iter().map(TaskTime::units)).map(TaskTime::from_units)
+}
+
+/// The same of numbers.
+pub(super) fn common_multiple(numbers: impl IntoIterator<Item = u64>) -> Option<u64> {
     let mut multiple = 1_u64;
-    for period in periods {
-        let (mut a, mut b) = (multiple, period);
+    for number in numbers {
+        let (mut a, mut b) = (multiple, number);
         while b != 0 {
             (a, b) = (b, a % b);
         }
-        multiple = multiple.checked_mul(period / a).filter(|&multiple| multiple < 1 << 62)?;
+        multiple = multiple.checked_mul(number / a).filter(|&multiple| multiple < 1 << 62)?;
     }
     Some(multiple)
 }

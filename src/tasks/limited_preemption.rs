@@ -20,13 +20,14 @@ use super::non_preemptive_edf;
 use super::processor_demand;
 use super::supply::Dedicated;
 use super::task_set::Timing;
-use super::verdict::Verdict;
+use super::task_time::TaskTime;
+use super::verdict::TaskVerdict;
 
 /// Execution times with preemption costs added, and who can block.
-fn inflated(tasks: &[(Timing, u64)], priority_levels: u32) -> (Vec<Timing>, Blocking) {
-    let longer = |deadline: u64| tasks.iter().filter(move |(task, _)| task.deadline > deadline);
+fn inflated(tasks: &[(Timing, TaskTime)], priority_levels: u32) -> (Vec<Timing>, Blocking) {
+    let longer = |deadline: TaskTime| tasks.iter().filter(move |(task, _)| task.deadline > deadline);
     let with_cost = |task: &Timing| {
-        let cost = longer(task.deadline).map(|&(_, cost)| cost).max().unwrap_or(0);
+        let cost = longer(task.deadline).map(|&(_, cost)| cost).max().unwrap_or(TaskTime::ZERO);
         Timing { wcet: task.wcet + cost, ..*task }
     };
     let inflated: Vec<Timing> = tasks.iter().map(|(task, _)| with_cost(task)).collect();
@@ -38,7 +39,7 @@ fn inflated(tasks: &[(Timing, u64)], priority_levels: u32) -> (Vec<Timing>, Bloc
 
 /// Whether tasks, each with its preemption cost, meet their deadlines in streams of `priority_levels` priorities.
 #[must_use]
-pub fn test(tasks: &[(Timing, u64)], priority_levels: u32) -> Verdict {
+pub fn test(tasks: &[(Timing, TaskTime)], priority_levels: u32) -> TaskVerdict {
     if priority_levels <= 1 {
         return non_preemptive_edf::test(&tasks.iter().map(|(task, _)| *task).collect::<Vec<_>>());
     }

@@ -13,7 +13,7 @@ pub fn test(set: &TaskSet) -> Option<bool> {
     let mut answer = Some(true);
     for sm in 0..set.sms {
         let own = set.timings_of(Allocation::Sm(sm));
-        let load = own.iter().chain(&all).map(|task| (u128::from(task.wcet), task.period));
+        let load = own.iter().chain(&all).map(|task| task.load());
         match compare_utilization(load, std::iter::once((1, 1))) {
             Some(order) if order.is_gt() => return Some(false),
             Some(_) => {}

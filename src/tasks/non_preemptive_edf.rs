@@ -11,7 +11,7 @@ use super::blocking::Blocking;
 use super::processor_demand;
 use super::supply::Dedicated;
 use super::task_set::Timing;
-use super::verdict::Verdict;
+use super::verdict::TaskVerdict;
 
 fn blocking(tasks: &[Timing]) -> Blocking {
     Blocking::new(tasks.iter().enumerate().map(|(index, task)| (index, task.deadline, task.wcet)))
@@ -19,7 +19,7 @@ fn blocking(tasks: &[Timing]) -> Blocking {
 
 /// Whether the tasks meet their deadlines in one stream, and if not, why.
 #[must_use]
-pub fn test(tasks: &[Timing]) -> Verdict {
+pub fn test(tasks: &[Timing]) -> TaskVerdict {
     processor_demand::verdict(tasks, &Dedicated, &blocking(tasks), 1)
 }
 

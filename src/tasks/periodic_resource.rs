@@ -10,11 +10,11 @@ use super::processor_demand;
 use super::reservation::Reservation;
 use super::supply::PeriodicResource;
 use super::task_set::Timing;
-use super::verdict::Verdict;
+use super::verdict::TaskVerdict;
 
 /// Whether sporadic tasks meet their deadlines under EDF on a resource with the budget and period of `reservation`, and
 /// if not, why.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     processor_demand::verdict(tasks, &PeriodicResource(reservation), &Blocking::default(), 1)
 }

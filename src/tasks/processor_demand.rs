@@ -12,8 +12,9 @@ use super::demand::{dbf, first_deadline_after, last_deadline_before};
 use super::hyperperiod::hyperperiod;
 use super::supply::Supply;
 use super::task_set::Timing;
+use super::task_time::TaskTime;
 use super::utilization::{compare_utilization, scaled, sum};
-use super::verdict::{Reason, Verdict};
+use super::verdict::{Rejection, TaskVerdict};
 
 /// Points after which a decision is given up: some seconds.
 const MAX_POINTS: u64 = 20_000_000;
@@ -23,7 +24,7 @@ const MAX_EXPLAINED: u64 = 100_000;
 /// Whether demand plus blocking is at most supply, always; or an instant at which it is not.
 enum Decision {
     Holds,
-    Fails(u64),
+    Fails(TaskTime),
     Overload,
     GivenUp(&'static str),
 }
@@ -38,18 +39,18 @@ pub(super) fn holds(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking)
 }
 
 /// The same with the reason. `unit` divides all times for display.
-pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking, unit: u64) -> Verdict {
-    let shown = |value: u64| value as f64 / unit as f64;
+pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking, unit: u64) -> TaskVerdict {
+    let shown = |value: TaskTime| value.as_f64() / unit as f64;
     match decide(tasks, supply, blocking) {
-        Decision::Holds => Verdict::Yes,
-        Decision::GivenUp(why) => Verdict::Unknown(why.to_owned()),
+        Decision::Holds => TaskVerdict::Yes,
+        Decision::GivenUp(why) => TaskVerdict::Unknown(why.to_owned()),
         Decision::Overload => {
             let ((budget, period), _) = supply.rate_and_delay();
-            let share = tasks.iter().map(|task| task.wcet as f64 / task.period as f64).sum();
-            Verdict::No(Reason::Utilization { share, supplied_share: budget as f64 / period as f64 })
+            let share = tasks.iter().map(|task| task.utilization()).sum();
+            TaskVerdict::No(Rejection::Utilization { share, supplied_share: budget.as_f64() / period.as_f64() })
         }
         Decision::Fails(found) => {
-            let fails = |t: u64| dbf(tasks, t) + blocking.at(t).0 > supply.within(t);
+            let fails = |t: TaskTime| dbf(tasks, t) + blocking.at(t).0 > supply.within(t);
             let mut next = first_deadline_after(tasks, None);
             let mut looked_at = 0;
             while let Some((t, _)) = next.filter(|&(t, _)| t < found && looked_at < MAX_EXPLAINED && !fails(t)) {
@@ -61,12 +62,12 @@ pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blockin
                 instant.checked_sub(task.deadline).is_some_and(|since| since.is_multiple_of(task.period))
             };
             let (time, blocked_by, _) = blocking.at(instant);
-            Verdict::No(Reason::Demand {
+            TaskVerdict::No(Rejection::Demand {
                 task: tasks.iter().position(has_deadline).unwrap_or(0),
                 instant: shown(instant),
                 demand: shown(dbf(tasks, instant)),
                 blocking: time,
-                blocked_by: blocked_by.filter(|_| time > 0),
+                blocked_by: blocked_by.filter(|_| time > TaskTime::ZERO),
                 supply: shown(supply.within(instant)),
             })
         }
@@ -75,8 +76,8 @@ pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blockin
 
 fn decide(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking) -> Decision {
     let ((budget, period), _) = supply.rate_and_delay();
-    let load = tasks.iter().map(|task| (u128::from(task.wcet), task.period));
-    let is_full = match compare_utilization(load, std::iter::once((u128::from(budget), period))) {
+    let load = tasks.iter().map(|task| task.load());
+    let is_full = match compare_utilization(load, std::iter::once((u128::from(budget), period.units()))) {
         Some(Ordering::Greater) => return Decision::Overload,
         Some(Ordering::Equal) => true,
         Some(Ordering::Less) => false,
@@ -85,7 +86,7 @@ fn decide(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking) -> Decisi
     let Some(bound) = bound(tasks, supply, blocking, is_full) else {
         return Decision::GivenUp("the hyperperiod does not fit 62 bits, and no shorter interval decides");
     };
-    let mut next = last_deadline_before(tasks, bound + 1);
+    let mut next = last_deadline_before(tasks, bound + TaskTime::UNIT);
     for _ in 0..MAX_POINTS {
         let Some(t) = next else { return Decision::Holds };
         let (blocked, _, same_since) = blocking.at(t);
@@ -103,23 +104,23 @@ fn decide(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking) -> Decisi
 ///   below, (Q / P) (t - delay);
 /// - the hyperperiod of tasks and supply: beyond it demand grows by no more than supply (D <= T), and where nothing
 ///   blocks any more.
-fn bound(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking, is_full: bool) -> Option<u64> {
+fn bound(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking, is_full: bool) -> Option<TaskTime> {
     let ((budget, period), delay) = supply.rate_and_delay();
     let crossing = || {
-        let rate = scaled(u128::from(budget), period);
-        let load = sum(tasks.iter().map(|task| (u128::from(task.wcet), task.period))).high;
+        let rate = scaled(u128::from(budget), period.units());
+        let load = sum(tasks.iter().map(|task| task.load())).high;
         let gap = rate.low.checked_sub(load).filter(|&gap| gap > 0)?;
         let ahead: u128 = tasks
             .iter()
-            .map(|task| scaled(u128::from(task.wcet), task.period).high * u128::from(task.period - task.deadline))
+            .map(|task| scaled(task.wcet.into(), task.period.units()).high * u128::from(task.period - task.deadline))
             .sum();
         let above = ahead + (u128::from(blocking.longest()) << 32) + rate.high * u128::from(delay);
-        u64::try_from(above.div_ceil(gap)).ok().filter(|&crossing| crossing < 1 << 61)
+        u64::try_from(above.div_ceil(gap)).ok().filter(|&crossing| crossing < 1 << 61).map(TaskTime::from_units)
     };
     let crossing = if is_full { None } else { crossing() };
     // Computing the hyperperiod costs more than looking at a few more deadlines.
-    let longest = tasks.iter().map(|task| task.period).max().unwrap_or(1).max(period);
-    if let Some(crossing) = crossing.filter(|&crossing| crossing / 64 < longest) {
+    let longest = tasks.iter().map(|task| task.period).max().unwrap_or(TaskTime::UNIT).max(period);
+    if let Some(crossing) = crossing.filter(|&crossing| crossing.units() / 64 < longest.units()) {
         return Some(crossing.max(blocking.end()));
     }
     let hyperperiod = hyperperiod(tasks.iter().map(|task| task.period).chain([period]));

@@ -2,6 +2,7 @@
 
 use super::reservation::{Reservation, Reservations};
 use super::task_set::{Allocation, MAX_TIME, Task, TaskKernel, TaskSet, Timing};
+use super::task_time::TaskTime;
 use crate::device::{BlockDemand, BlockShape, Device};
 use crate::json::{Document, JsonError, Node, Object, Problem};
 
@@ -60,35 +61,41 @@ fn task(fields: &mut Object<'_>, index: usize, sms: u32, device: &Device) -> Res
     let kernel = kernel.map(|node| kernel_of(node).map(|kernel| (node, kernel))).transpose()?;
     let used_sms = if allocation == Allocation::All { sms } else { 1 };
     let wcet = match (fields.optional("C")?, &kernel) {
-        (Some(wcet), None) => wcet.whole_number(1, MAX_TIME)?,
+        (Some(wcet), None) => time(wcet, 1, MAX_TIME)?,
         (None, Some((node, kernel))) => execution_time(*node, kernel, used_sms, device)?,
         (Some(wcet), Some(_)) => {
             return Err(wcet.problem("both \"C\" and \"kernel\" are given: C follows from the kernel"));
         }
         (None, None) => return Err(fields.node().problem("the key \"C\" is missing, and there is no \"kernel\"")),
     };
-    let period = fields.required("T")?.whole_number(1, MAX_TIME)?;
+    let period = time(fields.required("T")?, 1, MAX_TIME)?;
     let deadline = match fields.optional("D")? {
-        Some(deadline) => deadline
-            .whole_number(1, period)
+        Some(deadline) => time(deadline, 1, period)
             .map_err(|problem| problem.with_help("the tests are for deadlines that do not exceed the period"))?,
         None => period,
     };
     let preemption_cost = match (fields.optional("PC")?, &kernel) {
-        (Some(cost), _) => cost.whole_number(0, MAX_TIME)?,
+        (Some(cost), _) => time(cost, 0, MAX_TIME)?,
         (None, Some((_, kernel))) => kernel.block_time,
-        (None, None) => 0,
+        (None, None) => TaskTime::ZERO,
     };
     Ok(Task {
         name: name.into(),
         timing: Timing { wcet, period, deadline },
         preemption_cost,
         allocation,
-        offset: fields.optional("offset")?.map_or(Ok(0), |offset| offset.whole_number(0, MAX_TIME))?,
+        offset: fields.optional("offset")?.map_or(Ok(TaskTime::ZERO), |offset| time(offset, 0, MAX_TIME))?,
         sporadic: fields.optional("sporadic")?.map_or(Ok(false), |sporadic| sporadic.boolean())?,
-        priority: fields.optional("priority")?.map(|priority| priority.whole_number(0, MAX_TIME)).transpose()?,
+        priority: fields
+            .optional("priority")?
+            .map(|priority| priority.whole_number(0, MAX_TIME.units()))
+            .transpose()?,
         kernel: kernel.map(|(_, kernel)| kernel),
     })
+}
+
+fn time(node: Node<'_>, least: u64, most: TaskTime) -> Result<TaskTime, Problem> {
+    node.whole_number(least, most.units()).map(TaskTime::from_units)
 }
 
 fn kernel_of(node: Node<'_>) -> Result<TaskKernel, Problem> {
@@ -103,31 +110,32 @@ fn kernel_of(node: Node<'_>) -> Result<TaskKernel, Problem> {
             registers_per_thread,
             shared_memory_bytes,
         },
-        block_time: fields.required("block_time")?.whole_number(1, MAX_TIME)?,
+        block_time: time(fields.required("block_time")?, 1, MAX_TIME)?,
     };
     fields.finish()?;
     Ok(kernel)
 }
 
 /// C of a kernel alone on `sms` SMs: as many waves as it needs, each as long as a block.
-fn execution_time(node: Node<'_>, kernel: &TaskKernel, sms: u32, device: &Device) -> Result<u64, Problem> {
+fn execution_time(node: Node<'_>, kernel: &TaskKernel, sms: u32, device: &Device) -> Result<TaskTime, Problem> {
     let demand = BlockDemand::new(&kernel.shape, device).map_err(|error| node.problem(error.to_string()))?;
     let at_once = u64::from(demand.blocks_per_sm(device)) * u64::from(sms);
     let waves = u64::from(kernel.blocks).div_ceil(at_once);
-    waves
-        .checked_mul(kernel.block_time)
+    kernel
+        .block_time
+        .checked_mul(waves)
         .filter(|&time| time <= MAX_TIME)
         .ok_or_else(|| node.problem(format!("{waves} waves of blocks take longer than {MAX_TIME}")))
 }
 
 fn reservations(node: Node<'_>) -> Result<Reservations, Problem> {
     let mut fields = node.object()?;
-    let period = fields.required("period")?.whole_number(1, MAX_TIME)?;
+    let period = time(fields.required("period")?, 1, MAX_TIME)?;
     let mut one = |key| {
         let node = fields.required(key)?;
         let mut fields = node.object()?;
-        let offset = fields.required("offset")?.whole_number(0, period - 1)?;
-        let budget = fields.required("budget")?.whole_number(0, period)?;
+        let offset = time(fields.required("offset")?, 0, period - TaskTime::UNIT)?;
+        let budget = time(fields.required("budget")?, 0, period)?;
         fields.finish()?;
         Ok((node, Reservation { offset, budget, period }))
     };
@@ -145,5 +153,5 @@ fn reservations(node: Node<'_>) -> Result<Reservations, Problem> {
 /// Whether `other` begins while `one` is served.
 fn overlap(one: Reservation, other: Reservation) -> bool {
     let since = (other.offset + one.period - one.offset) % one.period;
-    one.budget > 0 && other.budget > 0 && since < one.budget
+    one.budget > TaskTime::ZERO && other.budget > TaskTime::ZERO && since < one.budget
 }

@@ -2,16 +2,18 @@
 
 use serde::Serialize;
 
+use super::task_time::TaskTime;
+
 /// A time-triggered reservation R(O, Q, P): the processor belongs to it in [O + z P, O + z P + Q) for every z (RTNS
 /// 2020, section 6.3). O < P and Q <= P; one that reaches past the end of its period goes on in the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct Reservation {
     /// O, where in its period the service starts.
-    pub offset: u64,
+    pub offset: TaskTime,
     /// Q, service in each period.
-    pub budget: u64,
+    pub budget: TaskTime,
     /// P.
-    pub period: u64,
+    pub period: TaskTime,
 }
 
 /// The two reservations of a GPU: `R_L` serves the tasks bound to one SM, on all SMs at once, and `R_B` those that take
@@ -25,15 +27,19 @@ pub struct Reservations {
 }
 
 impl Reservation {
-    /// R(O, Q, P).
+    /// R(O, Q, P), in units.
     #[must_use]
     pub const fn new(offset: u64, budget: u64, period: u64) -> Self {
-        Self { offset, budget, period }
+        Self {
+            offset: TaskTime::from_units(offset),
+            budget: TaskTime::from_units(budget),
+            period: TaskTime::from_units(period),
+        }
     }
 
     /// Service in [0, t).
     #[must_use]
-    pub fn supplied(&self, t: u64) -> u64 {
+    pub fn supplied(&self, t: TaskTime) -> TaskTime {
         let (periods, phase) = (t / self.period, t % self.period);
         let end = self.offset + self.budget;
         let own = phase.min(end).saturating_sub(self.offset);
@@ -43,7 +49,7 @@ impl Reservation {
 
     /// The part that is served of [from, to): maximal intervals within one instance of the reservation, in order of
     /// time.
-    pub fn served(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
+    pub fn served(&self, from: TaskTime, to: TaskTime) -> impl Iterator<Item = (TaskTime, TaskTime)> + use<> {
         let Self { offset, budget, period } = *self;
         // Instances are counted from the one that starts a period before the first, so that nothing is negative.
         let end_of_first = offset + budget;
@@ -57,7 +63,7 @@ impl Reservation {
 }
 
 impl Reservations {
-    /// Two reservations that share `period`: `R_L` first for `budget`, `R_B` the rest.
+    /// Two reservations that share `period`: `R_L` first for `budget`, `R_B` the rest; in units.
     #[must_use]
     pub fn split(period: u64, budget: u64) -> Self {
         let budget = budget.min(period);

@@ -10,11 +10,11 @@ use super::processor_demand;
 use super::reservation::Reservation;
 use super::supply::SupplyBound;
 use super::task_set::Timing;
-use super::verdict::Verdict;
+use super::verdict::TaskVerdict;
 
 /// Whether sporadic tasks meet their deadlines under EDF in `reservation`, and if not, why.
 #[must_use]
-pub fn test(tasks: &[Timing], reservation: Reservation) -> Verdict {
+pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     processor_demand::verdict(tasks, &SupplyBound(reservation), &Blocking::default(), 1)
 }
 

@@ -1,17 +1,18 @@
 //! How much service any interval of a given length is sure to get.
 
 use super::reservation::Reservation;
+use super::task_time::TaskTime;
 
 /// A lower bound on the service in every interval of a given length.
 pub trait Supply {
     /// Service in every interval of length `t`, rounded down.
-    fn within(&self, t: u64) -> u64;
+    fn within(&self, t: TaskTime) -> TaskTime;
 
-    /// The shortest length that is sure to get `amount`; [`u64::MAX`] if none is.
-    fn time_for(&self, amount: u64) -> u64;
+    /// The shortest length that is sure to get `amount`; [`TaskTime::MAX`] if none is.
+    fn time_for(&self, amount: TaskTime) -> TaskTime;
 
     /// The long-run share (Q, P), and the delay d with `within(t) >= (Q / P) (t - d)` before rounding.
-    fn rate_and_delay(&self) -> ((u64, u64), u64);
+    fn rate_and_delay(&self) -> ((TaskTime, TaskTime), TaskTime);
 }
 
 /// A processor of one's own: t.
@@ -19,16 +20,16 @@ pub trait Supply {
 pub struct Dedicated;
 
 impl Supply for Dedicated {
-    fn within(&self, t: u64) -> u64 {
+    fn within(&self, t: TaskTime) -> TaskTime {
         t
     }
 
-    fn time_for(&self, amount: u64) -> u64 {
+    fn time_for(&self, amount: TaskTime) -> TaskTime {
         amount
     }
 
-    fn rate_and_delay(&self) -> ((u64, u64), u64) {
-        ((1, 1), 0)
+    fn rate_and_delay(&self) -> ((TaskTime, TaskTime), TaskTime) {
+        ((TaskTime::UNIT, TaskTime::UNIT), TaskTime::ZERO)
     }
 }
 
@@ -39,24 +40,24 @@ impl Supply for Dedicated {
 pub struct SupplyBound(pub Reservation);
 
 impl Supply for SupplyBound {
-    fn within(&self, t: u64) -> u64 {
+    fn within(&self, t: TaskTime) -> TaskTime {
         let Reservation { budget, period, .. } = self.0;
         t / period * budget + (t % period).saturating_sub(period - budget)
     }
 
-    fn time_for(&self, amount: u64) -> u64 {
+    fn time_for(&self, amount: TaskTime) -> TaskTime {
         let Reservation { budget, period, .. } = self.0;
-        match amount.checked_sub(1).map(|before| before.checked_div(budget)) {
-            None => 0,
-            Some(None) => u64::MAX,
+        match amount.checked_sub(TaskTime::UNIT).map(|before| before.checked_div(budget)) {
+            None => TaskTime::ZERO,
+            Some(None) => TaskTime::MAX,
             Some(Some(periods)) => {
                 let in_last = amount - periods * budget;
-                periods.checked_mul(period).map_or(u64::MAX, |time| time.saturating_add(period - budget + in_last))
+                period.checked_mul(periods).map_or(TaskTime::MAX, |time| time.saturating_add(period - budget + in_last))
             }
         }
     }
 
-    fn rate_and_delay(&self) -> ((u64, u64), u64) {
+    fn rate_and_delay(&self) -> ((TaskTime, TaskTime), TaskTime) {
         ((self.0.budget, self.0.period), self.0.period - self.0.budget)
     }
 }
@@ -66,30 +67,30 @@ impl Supply for SupplyBound {
 pub struct LinearSupply(pub Reservation);
 
 impl Supply for LinearSupply {
-    fn within(&self, t: u64) -> u64 {
+    fn within(&self, t: TaskTime) -> TaskTime {
         let Reservation { budget, period, .. } = self.0;
         let scaled = u128::from(t.saturating_sub(period - budget)) * u128::from(budget) / u128::from(period);
         // At most t, since Q <= P.
-        u64::try_from(scaled).unwrap_or(u64::MAX)
+        u64::try_from(scaled).map_or(TaskTime::MAX, TaskTime::from_units)
     }
 
-    fn time_for(&self, amount: u64) -> u64 {
+    fn time_for(&self, amount: TaskTime) -> TaskTime {
         let Reservation { budget, period, .. } = self.0;
-        if amount == 0 {
-            return 0;
+        if amount == TaskTime::ZERO {
+            return amount;
         }
-        if budget == 0 {
-            return u64::MAX;
+        if budget == TaskTime::ZERO {
+            return TaskTime::MAX;
         }
-        let time = match amount.checked_mul(period) {
-            Some(product) => product.div_ceil(budget),
+        let time = match amount.units().checked_mul(period.units()) {
+            Some(product) => TaskTime::from_units(product.div_ceil(budget.units())),
             None => u64::try_from((u128::from(amount) * u128::from(period)).div_ceil(u128::from(budget)))
-                .unwrap_or(u64::MAX),
+                .map_or(TaskTime::MAX, TaskTime::from_units),
         };
         time.saturating_add(period - budget)
     }
 
-    fn rate_and_delay(&self) -> ((u64, u64), u64) {
+    fn rate_and_delay(&self) -> ((TaskTime, TaskTime), TaskTime) {
         SupplyBound(self.0).rate_and_delay()
     }
 }
@@ -103,21 +104,21 @@ pub struct PeriodicResource(pub Reservation);
 
 impl PeriodicResource {
     /// P - Q.
-    fn gap(self) -> u64 {
+    fn gap(self) -> TaskTime {
         self.0.period - self.0.budget
     }
 }
 
 impl Supply for PeriodicResource {
-    fn within(&self, t: u64) -> u64 {
+    fn within(&self, t: TaskTime) -> TaskTime {
         SupplyBound(self.0).within(t.saturating_sub(self.gap()))
     }
 
-    fn time_for(&self, amount: u64) -> u64 {
-        if amount == 0 { 0 } else { SupplyBound(self.0).time_for(amount).saturating_add(self.gap()) }
+    fn time_for(&self, amount: TaskTime) -> TaskTime {
+        if amount == TaskTime::ZERO { amount } else { SupplyBound(self.0).time_for(amount).saturating_add(self.gap()) }
     }
 
-    fn rate_and_delay(&self) -> ((u64, u64), u64) {
+    fn rate_and_delay(&self) -> ((TaskTime, TaskTime), TaskTime) {
         ((self.0.budget, self.0.period), 2 * self.gap())
     }
 }

@@ -5,28 +5,47 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::reservation::Reservations;
+use super::task_time::TaskTime;
 use crate::device::BlockShape;
 
 /// The largest time that a task file may state, in its unit: 2^48, more than three days of nanoseconds. Sums over all
 /// tasks of a set up to twice their hyperperiods then fit 64 bits.
-pub(super) const MAX_TIME: u64 = 1 << 48;
+pub(super) const MAX_TIME: TaskTime = TaskTime::from_units(1 << 48);
 
 /// What demand depends on: worst-case execution time C, period T, relative deadline D <= T.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct Timing {
     /// C, worst-case execution time, at least 1.
-    pub wcet: u64,
+    pub wcet: TaskTime,
     /// T, period, or shortest time between two releases of a sporadic task; at least 1.
-    pub period: u64,
+    pub period: TaskTime,
     /// D, deadline counted from the release; at most T.
-    pub deadline: u64,
+    pub deadline: TaskTime,
 }
 
 impl Timing {
-    /// (C, T, D).
+    /// (C, T, D), in units.
     #[must_use]
     pub const fn new(wcet: u64, period: u64, deadline: u64) -> Self {
-        Self { wcet, period, deadline }
+        Self {
+            wcet: TaskTime::from_units(wcet),
+            period: TaskTime::from_units(period),
+            deadline: TaskTime::from_units(deadline),
+        }
+    }
+}
+
+impl Timing {
+    /// C / T as numerator and denominator.
+    #[must_use]
+    pub fn load(&self) -> (u128, u64) {
+        (self.wcet.into(), self.period.units())
+    }
+
+    /// C / T, for display.
+    #[must_use]
+    pub fn utilization(&self) -> f64 {
+        self.wcet.as_f64() / self.period.as_f64()
     }
 }
 
@@ -47,7 +66,7 @@ pub struct TaskKernel {
     /// What one block needs.
     pub shape: BlockShape,
     /// How long one block runs.
-    pub block_time: u64,
+    pub block_time: TaskTime,
 }
 
 /// A periodic or sporadic task.
@@ -58,11 +77,11 @@ pub struct Task {
     /// C, T and D.
     pub timing: Timing,
     /// PC, the time that preempting it can cost: one block of it.
-    pub preemption_cost: u64,
+    pub preemption_cost: TaskTime,
     /// Where it runs.
     pub allocation: Allocation,
     /// Release of its first job.
-    pub offset: u64,
+    pub offset: TaskTime,
     /// Whether T is only the shortest time between releases.
     pub sporadic: bool,
     /// Its fixed priority, a smaller number being more urgent; `None`: its deadline.
@@ -72,15 +91,15 @@ pub struct Task {
 }
 
 impl Task {
-    /// A periodic task whose first job is released at 0.
+    /// A periodic task whose first job is released at 0; `preemption_cost` is in units.
     #[must_use]
     pub fn new(name: &str, timing: Timing, preemption_cost: u64, allocation: Allocation) -> Self {
         Self {
             name: name.into(),
             timing,
-            preemption_cost,
+            preemption_cost: TaskTime::from_units(preemption_cost),
             allocation,
-            offset: 0,
+            offset: TaskTime::ZERO,
             sporadic: false,
             priority: None,
             kernel: None,
@@ -90,7 +109,7 @@ impl Task {
     /// Whether its jobs are released at 0, T, 2T, …: what the tests for synchronous periodic tasks need.
     #[must_use]
     pub fn is_synchronous_periodic(&self) -> bool {
-        self.offset == 0 && !self.sporadic
+        self.offset == TaskTime::ZERO && !self.sporadic
     }
 }
 

@@ -23,6 +23,10 @@ fn answers(tasks: &[Timing], reservation: Reservation) -> Vec<Option<bool>> {
     ReservationTest::ALL.iter().map(|test| test.apply(tasks, reservation).answer()).collect()
 }
 
+const fn time(units: u64) -> TaskTime {
+    TaskTime::from_units(units)
+}
+
 const YES: Option<bool> = Some(true);
 const NO: Option<bool> = Some(false);
 
@@ -35,8 +39,8 @@ fn theorem_5_first_set_is_refused_by_sbf_and_accepted_by_chunks() {
     // Erratum 14: T' is 40, not 20.
     assert_eq!(chunks::converted(&set[1], reservation), Ok(task((6, 16, 40))));
     assert_eq!(answers(&set, reservation)[..3], [NO, NO, YES]);
-    assert_eq!(exact::test(&set, reservation), Verdict::Yes);
-    let Verdict::No(Reason::Demand { task, instant, demand, supply, .. }) = sbf::test(&set, reservation) else {
+    assert_eq!(exact::test(&set, reservation), TaskVerdict::Yes);
+    let TaskVerdict::No(Rejection::Demand { task, instant, demand, supply, .. }) = sbf::test(&set, reservation) else {
         panic!("refused for its demand")
     };
     assert_eq!((task, instant, demand, supply), (0, 5.0, 4.0, 1.0));
@@ -46,28 +50,28 @@ fn theorem_5_first_set_is_refused_by_sbf_and_accepted_by_chunks() {
 fn theorem_5_second_set_is_accepted_by_sbf_and_refused_by_chunks() {
     let set = tasks(&[(3, 10, 10), (4, 15, 15)]);
     let reservation = Reservation::new(0, 8, 12);
-    assert_eq!(sbf::test(&set, reservation), Verdict::Yes);
+    assert_eq!(sbf::test(&set, reservation), TaskVerdict::Yes);
     assert_eq!(chunks::converted(&set[0], reservation), Ok(task((3, 4, 4))));
     assert_eq!(chunks::test(&set, reservation).answer(), NO);
-    assert_eq!(exact::test(&set, reservation), Verdict::Yes);
+    assert_eq!(exact::test(&set, reservation), TaskVerdict::Yes);
 }
 
 #[test]
 fn table_1_the_last_job_of_tau_1_misses_its_deadline() {
     let set = tasks(&[(3, 10, 10), (5, 15, 15)]);
     // At 49 tau2, released at 45, has the same deadline and runs first, until 54; the budget ends at 56.
-    let run = exact::simulate(&set, Reservation::new(0, 8, 12), 60);
-    assert_eq!(run.miss, Some(Miss { task: 0, release: 50, deadline: 60, left: 1 }));
-    assert_eq!(exact::test(&tasks(&[(4, 12, 12)]), Reservation::new(8, 4, 12)), Verdict::Yes);
-    assert_eq!(exact::test(&tasks(&[(1, 10, 10)]), Reservation::new(0, 8, 12)), Verdict::Yes);
+    let run = exact::simulate(&set, Reservation::new(0, 8, 12), time(60));
+    assert_eq!(run.miss, Some(Miss { task: 0, release: time(50), deadline: time(60), left: time(1) }));
+    assert_eq!(exact::test(&tasks(&[(4, 12, 12)]), Reservation::new(8, 4, 12)), TaskVerdict::Yes);
+    assert_eq!(exact::test(&tasks(&[(1, 10, 10)]), Reservation::new(0, 8, 12)), TaskVerdict::Yes);
 }
 
 #[test]
 fn figure_3_the_chunks_of_tau_1() {
     let task = task((3, 10, 10));
     let reservation = Reservation::new(0, 8, 12);
-    let chunks: Vec<Vec<(u64, u64)>> = unroll::jobs(&task, 60)
-        .map(|job| job.chunks(reservation).map(|chunk| (chunk.start, chunk.end)).collect())
+    let chunks: Vec<Vec<(u64, u64)>> = unroll::jobs(&task, time(60))
+        .map(|job| job.chunks(reservation).map(|chunk| (chunk.start.units(), chunk.end.units())).collect())
         .collect();
     let expected: Vec<Vec<(u64, u64)>> = vec![
         vec![(0, 8)],
@@ -83,21 +87,24 @@ fn figure_3_the_chunks_of_tau_1() {
 #[test]
 fn supply_in_a_reservation_that_wraps_around_its_period() {
     let reservation = Reservation::new(8, 6, 10);
-    let supplied: Vec<u64> = (0..=12).map(|t| reservation.supplied(t)).collect();
+    let supplied: Vec<u64> = (0..=12).map(|t| reservation.supplied(time(t)).units()).collect();
     assert_eq!(supplied, [0, 1, 2, 3, 4, 4, 4, 4, 4, 5, 6, 7, 8]);
-    assert_eq!(reservation.served(0, 20).collect::<Vec<_>>(), [(0, 4), (8, 14), (18, 20)]);
+    assert_eq!(
+        reservation.served(time(0), time(20)).collect::<Vec<_>>(),
+        [(0, 4), (8, 14), (18, 20)].map(|(from, to)| (time(from), time(to)))
+    );
 }
 
 #[test]
 fn a_periodic_resource_waits_twice_as_long_as_a_time_triggered_reservation() {
     // Shin and Lee's own example, budget 3 of 5: nothing for 4, then 3 of every 5.
     let supply = PeriodicResource(Reservation::new(0, 3, 5));
-    assert_eq!([4, 5, 6, 7, 9, 10, 12, 14].map(|t| supply.within(t)), [0, 1, 2, 3, 3, 4, 6, 6]);
+    assert_eq!([4, 5, 6, 7, 9, 10, 12, 14].map(|t| supply.within(time(t)).units()), [0, 1, 2, 3, 3, 4, 6, 6]);
     let set = tasks(&[(3, 10, 10), (4, 15, 15)]);
     // Theorem 5's second set: sbf(10) = 4 >= 3, but the periodic resource supplies 2 by then.
     assert!(matches!(
         periodic_resource::test(&set, Reservation::new(0, 8, 12)),
-        Verdict::No(Reason::Demand { task: 0, instant: 10.0, demand: 3.0, supply: 2.0, .. })
+        TaskVerdict::No(Rejection::Demand { task: 0, instant: 10.0, demand: 3.0, supply: 2.0, .. })
     ));
 }
 
@@ -106,13 +113,16 @@ fn algorithm_1_as_printed_loses_a_job_without_chunk_and_accepts_what_misses() {
     // The job released at 5 lies in [5, 10), outside the budget [0, 5) of every 10.
     let set = tasks(&[(1, 5, 5)]);
     let reservation = Reservation::new(0, 5, 10);
-    assert_eq!(chunks_as_printed::test(&set, reservation), Verdict::Yes);
-    assert_eq!(chunks::test(&set, reservation), Verdict::No(Reason::NoService { task: 0, release: 5, deadline: 10 }));
-    let missed = Reason::Miss { task: 0, release: 5, deadline: 10, left: 1 };
-    assert_eq!(exact::test(&set, reservation), Verdict::No(missed));
+    assert_eq!(chunks_as_printed::test(&set, reservation), TaskVerdict::Yes);
+    assert_eq!(
+        chunks::test(&set, reservation),
+        TaskVerdict::No(Rejection::NoService { task: 0, release: time(5), deadline: time(10) })
+    );
+    let missed = Rejection::Miss { task: 0, release: time(5), deadline: time(10), left: time(1) };
+    assert_eq!(exact::test(&set, reservation), TaskVerdict::No(missed));
     // A task of which no job has a chunk leaves nothing.
     let none = tasks(&[(1, 5, 10)]);
-    assert_eq!(chunks_as_printed::test(&none, Reservation::new(5, 5, 10)), Verdict::Yes);
+    assert_eq!(chunks_as_printed::test(&none, Reservation::new(5, 5, 10)), TaskVerdict::Yes);
     assert_eq!(exact::test(&none, Reservation::new(5, 5, 10)).answer(), NO);
 }
 
@@ -120,7 +130,7 @@ fn algorithm_1_as_printed_loses_a_job_without_chunk_and_accepts_what_misses() {
 fn theorem_6_as_printed_accepts_a_deadline_before_the_budget() {
     let set = tasks(&[(1, 1, 2)]);
     let reservation = Reservation::new(1, 1, 2);
-    assert_eq!(harmonic_as_printed::test(&set, reservation), Verdict::Yes);
+    assert_eq!(harmonic_as_printed::test(&set, reservation), TaskVerdict::Yes);
     assert_eq!(harmonic::test(&set, reservation).answer(), NO);
     assert_eq!(exact::test(&set, reservation).answer(), NO);
     // The quotient 3 / 2 is taken as it is; rounded down it would be 1, and accepted.
@@ -142,21 +152,22 @@ fn a_budget_as_printed_is_less_than_one_unit_and_nothing_passes() {
 #[test]
 fn supply_bound_function_by_the_paper() {
     let supply = SupplyBound(Reservation::new(0, 16, 20));
-    assert_eq!([4, 5, 20, 24, 25, 40].map(|t| supply.within(t)), [0, 1, 16, 16, 17, 32]);
+    assert_eq!([4, 5, 20, 24, 25, 40].map(|t| supply.within(time(t)).units()), [0, 1, 16, 16, 17, 32]);
     let linear = LinearSupply(Reservation::new(0, 16, 20));
-    assert_eq!([4, 5, 20, 24, 44].map(|t| linear.within(t)), [0, 0, 12, 16, 32]);
+    assert_eq!([4, 5, 20, 24, 44].map(|t| linear.within(time(t)).units()), [0, 0, 12, 16, 32]);
 }
 
 #[test]
 fn limited_preemption_blocks_twice() {
-    let set: Vec<_> = [(2, 10, 1), (4, 8, 4), (4, 14, 2)].map(|(c, d, pc)| (Timing::new(c, 24, d), pc)).into();
-    let Verdict::No(Reason::Demand { instant, demand, blocking, supply, .. }) = limited_preemption::test(&set, 2)
+    let set: Vec<_> = [(2, 10, 1), (4, 8, 4), (4, 14, 2)].map(|(c, d, pc)| (Timing::new(c, 24, d), time(pc))).into();
+    let TaskVerdict::No(Rejection::Demand { instant, demand, blocking, supply, .. }) =
+        limited_preemption::test(&set, 2)
     else {
         panic!("refused for its demand")
     };
-    assert_eq!((instant, demand, blocking, supply), (8.0, 6.0, 4, 8.0));
+    assert_eq!((instant, demand, blocking, supply), (8.0, 6.0, time(4), 8.0));
     let timings: Vec<_> = set.iter().map(|(task, _)| *task).collect();
-    assert_eq!(non_preemptive_edf::test(&timings), Verdict::Yes);
+    assert_eq!(non_preemptive_edf::test(&timings), TaskVerdict::Yes);
 }
 
 #[test]
@@ -170,7 +181,8 @@ fn the_quotient_of_the_harmonic_test_is_an_exact_fraction() {
     // 3 units in 2 instances of length 2.
     assert_eq!(harmonic::test(&tasks(&[(3, 8, 8)]), Reservation::new(0, 2, 4)).answer(), YES);
     let two = tasks(&[(3, 8, 8), (1, 4, 4)]);
-    let Verdict::No(Reason::Demand { instant, demand, supply, .. }) = harmonic::test(&two, Reservation::new(0, 2, 4))
+    let TaskVerdict::No(Rejection::Demand { instant, demand, supply, .. }) =
+        harmonic::test(&two, Reservation::new(0, 2, 4))
     else {
         panic!("refused for its demand")
     };
@@ -183,9 +195,9 @@ fn the_quotient_of_the_harmonic_test_is_an_exact_fraction() {
 fn lemma_3_is_not_exact_for_synchronous_tasks() {
     let set = tasks(&[(1, 3, 3), (1, 3, 3)]);
     let reservation = Reservation::new(0, 3, 4);
-    assert_eq!(exact::test(&set, reservation), Verdict::Yes);
+    assert_eq!(exact::test(&set, reservation), TaskVerdict::Yes);
     assert_eq!(digraph::test(&set, reservation).answer(), NO);
-    assert_eq!(digraph::test(&set[..1], reservation), Verdict::Yes);
+    assert_eq!(digraph::test(&set[..1], reservation), TaskVerdict::Yes);
 }
 
 #[test]
@@ -195,10 +207,10 @@ fn the_papers_choice_of_the_reservation_has_the_factor_of_the_period() {
     set.tasks.push(Task::new("a", Timing::new(6, 10, 10), 0, Allocation::Sm(0)));
     set.tasks.push(Task::new("b", Timing::new(1, 10, 10), 0, Allocation::Sm(1)));
     set.tasks.push(Task::new("c", Timing::new(4, 20, 20), 0, Allocation::All));
-    let chosen = Reservations::proportional(&set, 40);
+    let chosen = Reservations::proportional(&set, time(40));
     assert_eq!(chosen.single, Reservation::new(0, 30, 40));
     assert_eq!(chosen.all, Reservation::new(30, 10, 40));
-    assert_eq!(Reservations::proportional(&set, 41).single.budget, 30);
+    assert_eq!(Reservations::proportional(&set, time(41)).single.budget, time(30));
 }
 
 #[test]
@@ -218,10 +230,14 @@ fn smallest_budgets_of_theorem_5() {
     for (index, timing) in tasks(&[(4, 5, 10), (6, 40, 40)]).into_iter().enumerate() {
         set.tasks.push(Task::new(&format!("tau{index}"), timing, 0, Allocation::Sm(0)));
     }
-    let found = smallest_budgets(&set, 20, &[ReservationTest::Sbf, ReservationTest::Chunks, ReservationTest::Exact]);
+    let found =
+        smallest_budgets(&set, time(20), &[ReservationTest::Sbf, ReservationTest::Chunks, ReservationTest::Exact]);
     // sbf(5) = 5 - (20 - Q) >= 4; the second job has to be done by 15, of which 4 remain after 10.
-    assert_eq!(found.iter().map(|budget| budget.single).collect::<Vec<_>>(), [Some(19), Some(14), Some(14)]);
-    assert!(found.iter().all(|budget| budget.all == Some(0)));
+    assert_eq!(
+        found.iter().map(|budget| budget.single).collect::<Vec<_>>(),
+        [19, 14, 14].map(|budget| Some(time(budget)))
+    );
+    assert!(found.iter().all(|budget| budget.all == Some(time(0))));
 }
 
 #[test]
@@ -235,11 +251,11 @@ fn sums_of_utilization_are_compared_exactly() {
 #[test]
 fn a_hyperperiod_that_does_not_fit_is_said_so() {
     let primes = [281_474_976_710_597, 281_474_976_710_591, 281_474_976_710_567];
-    assert_eq!(hyperperiod(primes), None);
+    assert_eq!(hyperperiod(primes.map(time)), None);
     let set: Vec<Timing> = primes.iter().map(|&prime| Timing::new(1, prime, prime)).collect();
-    assert!(matches!(exact::test(&set, Reservation::new(0, 1, 2)), Verdict::Unknown(_)));
+    assert!(matches!(exact::test(&set, Reservation::new(0, 1, 2)), TaskVerdict::Unknown(_)));
     // A shorter interval decides, so the others have an answer.
-    assert_eq!(sbf::test(&set, Reservation::new(0, 1, 2)), Verdict::Yes);
+    assert_eq!(sbf::test(&set, Reservation::new(0, 1, 2)), TaskVerdict::Yes);
 }
 
 proptest! {
@@ -254,9 +270,9 @@ proptest! {
         let which = which % set.len();
         let harder = [
             (set[which].wcet < set[which].deadline)
-                .then(|| Timing { wcet: set[which].wcet + 1, ..set[which] }),
-            (set[which].deadline > 1).then(|| Timing { deadline: set[which].deadline - 1, ..set[which] }),
-            (set[which].period > set[which].deadline).then(|| Timing { period: set[which].period - 1, ..set[which] }),
+                .then(|| Timing { wcet: set[which].wcet + time(1), ..set[which] }),
+            (set[which].deadline > time(1)).then(|| Timing { deadline: set[which].deadline - time(1), ..set[which] }),
+            (set[which].period > set[which].deadline).then(|| Timing { period: set[which].period - time(1), ..set[which] }),
         ];
         for changed in harder.into_iter().flatten() {
             let mut other = set.clone();
@@ -273,7 +289,7 @@ proptest! {
 
     #[test]
     fn one_priority_level_is_the_non_preemptive_test(set in generators::tasks(4, 12), cost in 0..4_u64) {
-        let with_costs: Vec<_> = set.iter().map(|&task| (task, cost)).collect();
+        let with_costs: Vec<_> = set.iter().map(|&task| (task, time(cost))).collect();
         prop_assert_eq!(limited_preemption::test(&with_costs, 1), non_preemptive_edf::test(&set));
     }
 
@@ -298,19 +314,20 @@ proptest! {
         set in generators::tasks(3, 12), reservation in generators::reservation(12),
     ) {
         let (printed, ours) = (chunks_as_printed::test(&set, reservation), chunks::test(&set, reservation));
-        if !matches!(ours, Verdict::No(Reason::NoService { .. })) {
+        if !matches!(ours, TaskVerdict::No(Rejection::NoService { .. })) {
             prop_assert_eq!(printed, ours);
         }
     }
 
     #[test]
     fn the_linear_bound_never_exceeds_sbf(reservation in generators::reservation(12), t in 0..60_u64) {
-        let (supply, linear) = (SupplyBound(reservation), LinearSupply(reservation));
+        let (supply, linear, t) = (SupplyBound(reservation), LinearSupply(reservation), time(t));
         prop_assert!(linear.within(t) <= supply.within(t));
         for supply in [&supply as &dyn Supply, &linear] {
-            let time = supply.time_for(t);
-            prop_assert!(time == u64::MAX || supply.within(time) >= t);
-            prop_assert!(time == 0 || time == u64::MAX || supply.within(time - 1) < t);
+            let needed = supply.time_for(t);
+            prop_assert!(needed == TaskTime::MAX || supply.within(needed) >= t);
+            let is_least = [time(0), TaskTime::MAX].contains(&needed) || supply.within(needed - time(1)) < t;
+            prop_assert!(is_least);
         }
     }
 }

@@ -3,16 +3,17 @@
 use super::hyperperiod::hyperperiod;
 use super::reservation::Reservation;
 use super::task_set::Timing;
+use super::task_time::TaskTime;
 
 /// Part of one instance of a reservation that lies between release and deadline of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Chunk {
-    pub(super) start: u64,
-    pub(super) end: u64,
+    pub(super) start: TaskTime,
+    pub(super) end: TaskTime,
 }
 
 impl Chunk {
-    pub(super) fn length(self) -> u64 {
+    pub(super) fn length(self) -> TaskTime {
         self.end - self.start
     }
 }
@@ -20,8 +21,8 @@ impl Chunk {
 /// A job with its release and absolute deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Job {
-    pub(super) release: u64,
-    pub(super) deadline: u64,
+    pub(super) release: TaskTime,
+    pub(super) deadline: TaskTime,
 }
 
 impl Job {
@@ -32,12 +33,12 @@ impl Job {
 }
 
 /// After what time releases of a task and the reservation repeat; `None` if that does not fit 62 bits.
-pub(super) fn cycle(task: &Timing, reservation: Reservation) -> Option<u64> {
+pub(super) fn cycle(task: &Timing, reservation: Reservation) -> Option<TaskTime> {
     hyperperiod([task.period, reservation.period])
 }
 
 /// The jobs of a synchronous periodic task that are released in [0, `end`).
-pub(super) fn jobs(task: &Timing, end: u64) -> impl Iterator<Item = Job> + use<> {
+pub(super) fn jobs(task: &Timing, end: TaskTime) -> impl Iterator<Item = Job> + use<> {
     let Timing { period, deadline, .. } = *task;
     (0..end.div_ceil(period)).map(move |job| Job { release: job * period, deadline: job * period + deadline })
 }

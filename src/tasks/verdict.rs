@@ -4,13 +4,15 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::task_time::TaskTime;
+
 /// The answer of a test to one set of tasks.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum TaskVerdict {
     /// Passed. For a sufficient test: schedulable.
     Yes,
     /// Not passed. Tasks are numbered as they were given to the test.
-    No(Reason),
+    No(Rejection),
     /// The test does not apply, or would take too long; the text says why.
     Unknown(String),
 }
@@ -19,7 +21,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "because", rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Reason {
+pub enum Rejection {
     /// In the long run more is asked for than there is.
     Utilization {
         /// Long-run share asked for, for display.
@@ -36,7 +38,7 @@ pub enum Reason {
         /// Demand of jobs with deadlines up to that instant.
         demand: f64,
         /// Blocking by a job with a later deadline, part of the comparison.
-        blocking: u64,
+        blocking: TaskTime,
         /// Who blocks.
         blocked_by: Option<usize>,
         /// Service up to that instant.
@@ -47,20 +49,20 @@ pub enum Reason {
         /// The task.
         task: usize,
         /// Release of the job.
-        release: u64,
+        release: TaskTime,
         /// Its absolute deadline.
-        deadline: u64,
+        deadline: TaskTime,
     },
     /// Simulation shows a job that misses its deadline.
     Miss {
         /// The task.
         task: usize,
         /// Release of the job.
-        release: u64,
+        release: TaskTime,
         /// Its absolute deadline.
-        deadline: u64,
+        deadline: TaskTime,
         /// What is left to do at the deadline.
-        left: u64,
+        left: TaskTime,
     },
     /// However the jobs' execution times are divided among their chunks, some demand is too high.
     EveryDivision {
@@ -69,7 +71,7 @@ pub enum Reason {
     },
 }
 
-impl Verdict {
+impl TaskVerdict {
     /// Whether the test was passed; `None` if it gave no answer.
     #[must_use]
     pub fn answer(&self) -> Option<bool> {
@@ -91,19 +93,19 @@ impl Verdict {
     pub(super) fn renumbered(mut self, indexes: &[usize]) -> Self {
         if let Self::No(reason) = &mut self {
             match reason {
-                Reason::Demand { task, blocked_by, .. } => {
+                Rejection::Demand { task, blocked_by, .. } => {
                     *task = indexes[*task];
                     *blocked_by = blocked_by.map(|task| indexes[task]);
                 }
-                Reason::NoService { task, .. } | Reason::Miss { task, .. } => *task = indexes[*task],
-                Reason::Utilization { .. } | Reason::EveryDivision { .. } => {}
+                Rejection::NoService { task, .. } | Rejection::Miss { task, .. } => *task = indexes[*task],
+                Rejection::Utilization { .. } | Rejection::EveryDivision { .. } => {}
             }
         }
         self
     }
 }
 
-impl Reason {
+impl Rejection {
     /// The task concerned, if it is one.
     #[must_use]
     pub fn task(&self) -> Option<usize> {

@@ -1,6 +1,7 @@
 //! Whole execution times whose utilization is what was asked for.
 
-use super::hyperperiod::{gcd, hyperperiod};
+use super::hyperperiod::{common_multiple, gcd};
+use super::task_time::TaskTime;
 
 /// Residues tried for one task, at most.
 const MAX_TRIED: u64 = 1_000;
@@ -13,9 +14,15 @@ const MAX_TRIED: u64 = 1_000;
 /// is made up by a few units of C of the tasks with the shortest periods, as many as leave what those with longer periods
 /// can make up. If that is not possible with every C at least 1, or H does not fit 62 bits, the task with the longest
 /// period that can takes what is left, rounded down: the utilization is then as close below as one unit of its C.
-pub(super) fn whole_times(shares: &[f64], periods: &[u64], permille: u32) -> Vec<u64> {
+pub(super) fn whole_times(shares: &[f64], periods: &[TaskTime], permille: u32) -> Vec<TaskTime> {
+    let periods: Vec<u64> = periods.iter().map(|period| period.units()).collect();
+    units(shares, &periods, permille).into_iter().map(TaskTime::from_units).collect()
+}
+
+/// The same in units, which are divided and drawn here as numbers.
+fn units(shares: &[f64], periods: &[u64], permille: u32) -> Vec<u64> {
     let rounded: Vec<u64> = shares.iter().zip(periods).map(|(share, &period)| nearest(share * period as f64)).collect();
-    let Some(end) = hyperperiod(periods.iter().copied()) else {
+    let Some(end) = common_multiple(periods.iter().copied()) else {
         return with_the_rest_in_the_longest(rounded, periods, f64::from(permille) / 1000.0);
     };
     let units: Vec<u64> = periods.iter().map(|period| end / period).collect();
@@ -110,16 +117,16 @@ mod tests {
     fn a_unit_of_one_task_makes_up_for_two_of_another() {
         // 1/3 and 1/6 of 0.5 are 3333.3 and 2500 (units of 1/30,000: 3 and 2): 3333 * 3 + 2500 * 2 = 14,999.
         // One unit is missing: one more of the first, one less of the second.
-        assert_eq!(whole_times(&[1.0 / 3.0, 1.0 / 6.0], &[10_000, 15_000], 500), [3334, 2499]);
-        assert_eq!(whole_times(&[0.25, 0.25], &[10_000, 10_000], 500), [2500, 2500]);
-        assert_eq!(whole_times(&[], &[], 500), [0; 0]);
+        assert_eq!(units(&[1.0 / 3.0, 1.0 / 6.0], &[10_000, 15_000], 500), [3334, 2499]);
+        assert_eq!(units(&[0.25, 0.25], &[10_000, 10_000], 500), [2500, 2500]);
+        assert_eq!(units(&[], &[], 500), [0; 0]);
     }
 
     #[test]
     fn no_task_gets_less_than_one_unit() {
         // Half a unit each of two that cannot have less than one.
-        assert_eq!(whole_times(&[0.0005, 0.0005], &[1_000, 1_000], 1), [1, 1]);
-        assert_eq!(whole_times(&[1e-9, 0.5], &[10_000, 15_000], 500), [2, 7497]);
+        assert_eq!(units(&[0.0005, 0.0005], &[1_000, 1_000], 1), [1, 1]);
+        assert_eq!(units(&[1e-9, 0.5], &[10_000, 15_000], 500), [2, 7497]);
     }
 
     proptest! {
@@ -131,7 +138,7 @@ mod tests {
             let asked = f64::from(permille) / 1000.0;
             let shares: Vec<f64> = parts.iter().map(|part| part.1 / total * asked).collect();
             let periods: Vec<u64> = parts.iter().map(|part| PERIODS[part.0]).collect();
-            let times = whole_times(&shares, &periods, permille);
+            let times = units(&shares, &periods, permille);
             prop_assert_eq!(load(&times, &periods), 600 * u64::from(permille));
             for ((share, period), wcet) in shares.iter().zip(&periods).zip(&times) {
                 prop_assert!((share * *period as f64 - *wcet as f64).abs() <= 100.0, "{times:?}");
@@ -146,7 +153,7 @@ mod tests {
             let asked = f64::from(permille) / 1000.0;
             let shares: Vec<f64> = parts.iter().map(|part| part.1 / total * asked).collect();
             let periods: Vec<u64> = parts.iter().map(|part| part.0).collect();
-            let times = whole_times(&shares, &periods, permille);
+            let times = units(&shares, &periods, permille);
             let found: f64 = times.iter().zip(&periods).map(|(&wcet, &period)| wcet as f64 / period as f64).sum();
             let longest = periods.iter().copied().max().unwrap_or(1) as f64;
             prop_assert!(found <= asked + 1e-12 && found >= asked - 1.0 / longest - 1e-12, "{found} {asked}");

@@ -77,6 +77,13 @@ impl Trace {
         self.end
     }
 
+    /// When the last operation completed; `None` if there was none, or one had not completed when the run ended.
+    #[must_use]
+    pub fn makespan(&self) -> Option<Instant> {
+        let finishes: Option<Vec<Instant>> = self.operations.iter().map(OperationRecord::finish).collect();
+        finishes?.into_iter().max()
+    }
+
     /// All streams; number 0 is the NULL stream.
     #[must_use]
     pub fn streams(&self) -> &[StreamSpec] {

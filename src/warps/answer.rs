@@ -6,7 +6,7 @@ use super::estimate::{Estimate, estimate};
 use super::kernel_string::KernelString;
 use super::pessimistic::pessimistic;
 use super::schedule::Schedule;
-use super::search::{Objective, Search, SearchLimits, SearchSize};
+use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +82,7 @@ pub fn answer(string: &KernelString, question: &Question) -> Answer {
     let mut answer = without_worst_case(string, question);
     let &Question { warps, limits, .. } = question;
     let mut makespans = Vec::new();
-    match Search::run(string, warps, Objective::WorstCase, &limits) {
+    match MakespanSearch::run(string, warps, Objective::WorstCase, &limits) {
         Ok(search) => {
             if search.reached() < warps {
                 let reached = search.reached();
@@ -132,7 +132,7 @@ fn without_worst_case(string: &KernelString, question: &Question) -> Answer {
     if !pessimistic_is_bound {
         notes.push("the pessimistic value is no bound here: it is one only if every sigma is at most 1".to_owned());
     }
-    let searched = Search::run(string, warps, Objective::BestCase, &limits).ok();
+    let searched = MakespanSearch::run(string, warps, Objective::BestCase, &limits).ok();
     let best_at_least = best_case_bound(string, warps);
     let best = searched.and_then(|search| search.makespan(warps)).or_else(|| {
         let constructed = construct(string, warps, Objective::BestCase)?.cycles;
@@ -183,7 +183,7 @@ fn add_estimate(string: &KernelString, question: &Question, makespans: &[u64], a
     let mut searched = Vec::new();
     let enough = makespans.len() > wanted as usize;
     if !enough {
-        match Search::run(string, wanted, Objective::WorstCase, &limits) {
+        match MakespanSearch::run(string, wanted, Objective::WorstCase, &limits) {
             Ok(search) => searched = search.makespans(),
             Err(refused) if estimate_from.is_some() => answer.notes.push(format!("no estimate: {refused}")),
             Err(_) => {}

@@ -6,7 +6,7 @@ use super::histogram::Histogram;
 use super::kernel_string::KernelString;
 use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
-use super::search::{Objective, Search, SearchLimits, SearchSize};
+use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
 
 /// A work-conserving schedule, found without going through all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub fn construct(string: &KernelString, warps: u32, objective: Objective) -> Opt
     let limits = SearchLimits { memory_bytes: TAIL_BYTES, time: None };
     let fits = |warps: &u32| SearchSize::of(string, *warps).bytes.is_some_and(|bytes| bytes <= TAIL_BYTES);
     let tail_warps = (0..=warps.min(MAX_TAIL_WARPS)).rev().find(fits)?;
-    let tail = Search::run(string, tail_warps, objective, &limits).ok()?;
+    let tail = MakespanSearch::run(string, tail_warps, objective, &limits).ok()?;
     let goal = match objective {
         Objective::WorstCase => bound(string, warps).cycles,
         Objective::BestCase => best_case_bound(string, warps),
@@ -67,7 +67,13 @@ pub fn construct(string: &KernelString, warps: u32, objective: Objective) -> Opt
 const MAX_TAIL_WARPS: u32 = 12;
 
 /// The makespan under one order of preference, with the worst case of the last warps.
-fn run(string: &KernelString, warps: u32, order: &[usize], tail: &Search<'_>, mut naming: Option<&mut Naming>) -> u64 {
+fn run(
+    string: &KernelString,
+    warps: u32,
+    order: &[usize],
+    tail: &MakespanSearch<'_>,
+    mut naming: Option<&mut Naming>,
+) -> u64 {
     let mut histogram = Histogram::start(string, warps);
     let mut picks: Vec<Pick> = Vec::new();
     let mut cycles = 0;

@@ -70,12 +70,7 @@ fn instance(root: Node<'_>) -> Result<Instance, Problem> {
 
 fn unit(fields: &mut Object<'_>, warp_size: u32) -> Result<Unit, Problem> {
     let node = fields.required("letter")?;
-    let text = node.string()?;
-    let mut letters = text.chars();
-    let letter = match (letters.next(), letters.next()) {
-        (Some(letter), None) if letter.is_ascii_uppercase() => letter,
-        _ => return Err(node.expected("one capital letter")),
-    };
+    let letter = Unit::letter_of(&node.string()?).ok_or_else(|| node.expected("one capital letter"))?;
     let sigma = match (fields.optional("sigma")?, fields.optional("count")?) {
         (Some(_), Some(count)) => {
             return Err(count.problem("both \"sigma\" and \"count\" are given: sigma follows from the count"));

@@ -24,6 +24,13 @@ impl Unit {
     pub fn new(letter: char) -> Self {
         Self { letter, sigma: Sigma::ONE, cycles: 1 }
     }
+
+    /// The letter that `text` is, if it can be that of a unit: one capital letter.
+    #[must_use]
+    pub fn letter_of(text: &str) -> Option<char> {
+        let mut letters = text.chars();
+        letters.next().filter(|letter| letter.is_ascii_uppercase() && letters.next().is_none())
+    }
 }
 
 /// A kind of unit after the transformation.

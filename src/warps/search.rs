@@ -110,7 +110,7 @@ impl SearchSize {
 
 /// A finished search, or one that ran out of time: exact makespans for up to [`Self::reached`] warps.
 #[derive(Debug)]
-pub struct Search<'a> {
+pub struct MakespanSearch<'a> {
     string: &'a KernelString,
     objective: Objective,
     numbering: Numbering,
@@ -130,7 +130,7 @@ fn is_narrow(string: &KernelString, warps: u32) -> bool {
     string.len() as u64 * u64::from(warps) < u64::from(u16::MAX)
 }
 
-impl<'a> Search<'a> {
+impl<'a> MakespanSearch<'a> {
     /// Finds the exact makespans of 1 to `warps` warps.
     ///
     /// # Errors

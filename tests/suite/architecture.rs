@@ -1,6 +1,7 @@
 //! The page on how this is built names what there is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 
 use gpusched::trace::Rule;
@@ -12,9 +13,10 @@ mod imports;
 const PAGE: &str = include_str!("../../docs/architecture.md");
 
 /// The rooms of `src/`, the lowest first: a room may import only those before it.
-const ROOMS: [&str; 21] = [
+const ROOMS: [&str; 22] = [
     "schema",
     "time",
+    "statistics",
     "json",
     "draw",
     "device",
@@ -131,4 +133,34 @@ fn no_neighbours_import_each_other_in_a_circle() {
         }
     }
     assert!(circles.is_empty(), "in a circle: {circles:?}");
+}
+
+#[test]
+fn no_two_public_types_have_one_name() {
+    let mut homes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut folders = vec![Path::new("src").to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in
+            fs::read_dir(folder).expect("a folder of the sources").map(|entry| entry.expect("its entry").path())
+        {
+            if entry.is_dir() {
+                folders.push(entry);
+                continue;
+            }
+            if entry.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
+            let text = fs::read_to_string(&entry).expect("a source");
+            for line in text.lines().filter_map(|line| line.strip_prefix("pub ")) {
+                let Some((kind, name)) = line.split_once(' ') else { continue };
+                if ["struct", "enum", "trait", "type", "union"].contains(&kind) {
+                    let end = name.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(name.len());
+                    homes.entry(name[..end].to_owned()).or_default().push(entry.display().to_string());
+                }
+            }
+        }
+    }
+    assert!(homes.len() > 300, "only {} types found", homes.len());
+    homes.retain(|_, files| files.len() > 1);
+    assert!(homes.is_empty(), "names of more than one thing: {homes:?}");
 }

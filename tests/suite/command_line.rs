@@ -5,8 +5,6 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use gpusched::device::BUILTIN_NAMES;
-
 use crate::common::{directory, gpusched, stderr, stdout};
 
 const TWO_BENCHMARKS: &str = r#"{
@@ -69,14 +67,25 @@ fn files_that_cannot_be_read_or_written_end_with_exit_status_2() {
 fn standard_output_that_cannot_be_written_is_exit_status_2_and_a_closed_pipe_ends_quietly() {
     let directory = directory("full");
     let file = scenario(&directory, TWO_BENCHMARKS);
-    if let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") {
+    let commands: [&[&str]; 8] = [
+        &["simulate", &file],
+        &["convert", &file, "-o", "-"],
+        &["schema", "scenario"],
+        &["completions", "bash"],
+        &["devices"],
+        &["--help"],
+        &["study", "run", "--help"],
+        &["--version"],
+    ];
+    for arguments in commands {
+        let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else { break };
         let status = Command::new(env!("CARGO_BIN_EXE_gpusched"))
-            .args(["simulate", &file])
+            .args(arguments)
             .stdout(full)
             .stderr(Stdio::null())
             .status()
             .expect("the command runs");
-        assert_eq!(status.code(), Some(2));
+        assert_eq!(status.code(), Some(2), "{arguments:?}");
     }
     let many = scenario(&directory, &TWO_BENCHMARKS.replace("\"block_count\": 2", "\"block_count\": 100000"));
     let mut child = Command::new(env!("CARGO_BIN_EXE_gpusched"))
@@ -91,6 +100,27 @@ fn standard_output_that_cannot_be_written_is_exit_status_2_and_a_closed_pipe_end
     drop(pipe);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn where_one_log_cannot_be_written_no_other_replaces_an_older_one() {
+    let directory = directory("together");
+    let file = scenario(&directory, TWO_BENCHMARKS);
+    let logs = directory.join("logs");
+    let logs_argument = logs.display().to_string();
+    assert_eq!(gpusched(&["simulate", &file, "--logs", &logs_argument]).status.code(), Some(0));
+    let mut names: Vec<_> =
+        fs::read_dir(&logs).expect("written").map(|entry| entry.expect("readable").path()).collect();
+    names.sort();
+    let [first, second] = &names[..] else { panic!("{names:?}") };
+    fs::write(first, "older").expect("it can be written");
+    fs::remove_file(second).expect("it is there");
+    fs::create_dir(second).expect("it can be made");
+    let output = gpusched(&["simulate", &file, "--logs", &logs_argument, "--force"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("it is a directory"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(first).expect("it is there"), "older");
+    assert_eq!(fs::read_dir(&logs).expect("it is there").count(), 2, "no temporary file is left");
 }
 
 #[test]
@@ -260,34 +290,6 @@ fn a_replayed_log_is_drawn_measured_above_simulated_on_one_axis() {
 }
 
 #[test]
-fn markdown_has_the_rows_of_the_tables_for_people() {
-    let figure = "scenarios/rtss2017/figure-8.json";
-    let words = |line: &str| line.split([' ', '|']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    for (command, rows) in [
-        (&["devices"][..], BUILTIN_NAMES.len()),
-        (&["devices", "tx2"], 10),
-        (&["simulate", figure], 8),
-        (&["compare", figure], 8),
-        (&["orders", figure, "--samples", "2"], 8),
-    ] {
-        let output = gpusched(&[command, &["--format", "markdown"]].concat());
-        assert_eq!(output.status.code(), Some(0), "{command:?}: {}", stderr(&output));
-        let table = gpusched(command);
-        let people: Vec<String> = stdout(&table).lines().map(words).collect();
-        let (text, mut found) = (stdout(&output), 0);
-        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
-            assert!(line.starts_with("| ") && line.ends_with(" |"), "{command:?}: {line}");
-            if number == 1 || line.starts_with("| ---") {
-                continue;
-            }
-            assert!(people.contains(&words(line)), "{command:?}: {line} is not in {people:?}");
-            found += 1;
-        }
-        assert!(found > rows, "{command:?}: {text}");
-    }
-}
-
-#[test]
 fn markdown_of_texts_has_every_word_of_the_text_and_tables_that_stand_apart() {
     let directory = directory("markdown_texts");
     let tasks = directory.join("tasks.json");
@@ -297,8 +299,23 @@ fn markdown_of_texts_has_every_word_of_the_text_and_tables_that_stand_apart() {
     fs::write(&tasks, text).expect("it can be written");
     let tasks = tasks.display().to_string();
     let model = "scenarios/amalthea/periodic-with-requirements.amxmi";
+    let figure = "scenarios/rtss2017/figure-8.json";
+    let kineto = "scenarios/profiles/synthetic.json";
+    let logs = "tests/data/logs/two-streams";
     for (command, tables) in [
-        (&["analyze", "scenarios/rtss2017/figure-8.json", "--deadline", "S1=1s"][..], 2),
+        (&["devices"][..], 1),
+        (&["devices", "tx2"], 1),
+        (&["simulate", figure], 1),
+        (&["compare", figure], 1),
+        (&["orders", figure, "--samples", "2"], 1),
+        (&["merged-sm", "--samples", "20"], 1),
+        (&["occupancy", kineto], 1),
+        (&["import", kineto], 1),
+        (&["audit", kineto], 1),
+        (&["audit", logs], 0),
+        (&["replay-log", logs], 1),
+        (&["replay-log", kineto], 1),
+        (&["analyze", figure, "--deadline", "S1=1s"], 2),
         (&["analyze", model], 4),
         (&["tasks", &tasks, "--smallest-budgets", "10"], 2),
         (&["tasks", "run", &tasks, "--strategy", "single-stream"], 1),

@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::Path;
 
-use gpusched::applications::{ApplicationSet, Class, Injections, Outcome, ProfileError};
+use gpusched::applications::{ApplicationSet, Class, ExecutionProfileError, Injections, Outcome};
 use gpusched::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
 use gpusched::experiments::study::{Study, StudySummary, per_period, random_injection};
 use gpusched::hosts::gpu_evr::EvrRules;
@@ -49,7 +49,7 @@ fn a_variation_with_more_launches_than_can_be_counted_is_refused() {
     let mut set = thirteen();
     set.applications[0].kernels[0].launches = u32::MAX;
     let variation = Variation { narrow: 2, ..Variation::default() };
-    assert_eq!(variation.apply(&set, Duration::ZERO).err(), Some(ProfileError::TooManyLaunches));
+    assert_eq!(variation.apply(&set, Duration::ZERO).err(), Some(ExecutionProfileError::TooManyLaunches));
 }
 
 /// Figure 6 with applications that fill 4 of 13 SMs and must end within twice their execution time. Three fit at a time,

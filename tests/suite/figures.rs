@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gpusched::figures::{File, Kind, Made, catalogue, gallery};
+use gpusched::figures::{FigureKind, File, Made, catalogue, gallery};
 
 use super::picture::assert_as_committed;
 use crate::common::gpusched;
@@ -90,7 +90,7 @@ fn every_file_of_the_catalogue_is_committed_and_shown_in_the_gallery() {
     let page = committed("README.md");
     for figure in catalogue() {
         assert!(page.contains(&format!("`gpusched figures --only {}`", figure.name)), "{}", figure.name);
-        if let Kind::Timed { files, .. } = figure.kind {
+        if let FigureKind::Timed { files, .. } = figure.kind {
             for name in files {
                 assert!(!committed(name).is_empty());
             }

@@ -9,7 +9,7 @@ use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::real_time::Policy;
 use gpusched::hosts::{RunOptions, Strategy, run_tasks};
 use gpusched::hosts::{Scheduler, run_applications};
-use gpusched::tasks::{Allocation, Reservations, Task, TaskKernel, TaskSet, Timing};
+use gpusched::tasks::{Allocation, Reservations, Task, TaskKernel, TaskSet, TaskTime, Timing};
 use gpusched::time::Duration;
 use gpusched::trace::Trace;
 use proptest::prelude::*;
@@ -38,8 +38,8 @@ prop_compose! {
         };
         let timing = Timing::new(block_time, period, (period * deadline).div_ceil(100));
         let allocation = if sm == SMS { Allocation::All } else { Allocation::Sm(sm) };
-        let kernel = Some(TaskKernel { blocks, shape, block_time });
-        Task { offset, sporadic, kernel, ..Task::new("", timing, block_time, allocation) }
+        let kernel = Some(TaskKernel { blocks, shape, block_time: TaskTime::from_units(block_time) });
+        Task { offset: TaskTime::from_units(offset), sporadic, kernel, ..Task::new("", timing, block_time, allocation) }
     }
 }
 
@@ -57,7 +57,7 @@ proptest! {
         let device = Device::builtin("tx2").expect("sound").expect("built in");
         for strategy in Strategy::ALL {
             for policy in Policy::ALL {
-                let options = RunOptions { strategy, policy, horizon: Some(150), seed, synchronization: 0, device: device.clone() };
+                let options = RunOptions { strategy, policy, horizon: Some(TaskTime::from_units(150)), seed, synchronization: TaskTime::ZERO, device: device.clone() };
                 let run = run_tasks(&set, &options).expect("it runs");
                 let title = format!("{} {}", strategy.name(), policy.name());
                 let blocks = accepted(&title, &set.device(&device).expect("it is a GPU"), &run.trace);

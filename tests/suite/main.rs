@@ -18,6 +18,8 @@ mod command_line;
 mod common;
 mod deadlines;
 mod documentation;
+#[cfg(target_os = "linux")]
+mod ending;
 mod engine_properties;
 mod events;
 mod evr;

@@ -71,7 +71,7 @@ fn import_counts_everything_and_says_what_it_assumed() {
     assert_eq!(report["streams"][1]["name"], "stream 20");
     assert_eq!(report["streams"][1]["operations"], 2);
     let notes = report["notes"].to_string();
-    for said in ["launch latency 10 us", "no stream priorities", "1 waits of one stream", "1 memsets take no time"] {
+    for said in ["launch latency 10 us", "no stream priorities", "1 memsets take no time"] {
         assert!(notes.contains(said), "{said}: {notes}");
     }
     let part = json(&["import", KINETO, "--from", "400us", "--format", "json"]);
@@ -170,9 +170,60 @@ fn a_stream_that_breaks_into_another_must_have_the_higher_priority() {
     let report = json(&["audit", &middle, "--format", "json"]);
     assert_eq!(report["only_by_higher_priority"], 1);
     assert_eq!(report["priorities"][0]["stream"], 20);
+    let told = json(&["audit", &middle, "--set-priority", "20=-1", "--format", "json"]);
+    assert_eq!((&told["only_by_higher_priority"], &told["by_rule"]["A2"]), (&0.into(), &1.into()), "now it is known");
     let last = written(&folder, "last.json", file(1116).as_bytes());
     let report = json(&["audit", &last, "--format", "json"]);
     assert_eq!((&report["explained"], &report["by_rule"]["X1"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn replays_and_audits_take_what_ifs_or_say_why_not() {
+    let starts = |more: &[&str]| {
+        let mut arguments = vec!["replay-log", KINETO, "--launches", "recorded", "--format", "json"];
+        arguments.extend(more);
+        let report = json(&arguments);
+        let kernels = report["kernels"].as_array().expect("a list").clone();
+        kernels.iter().map(|kernel| kernel["simulated_start_ns"].clone()).collect::<Vec<_>>()
+    };
+    assert_ne!(starts(&[]), starts(&["--set-stream", "all_reduce=7"]));
+    assert!(refused(&["audit", KINETO, "--connections", "1"]).contains("recorded order"));
+    assert!(refused(&["audit", KINETO, "--set-priority", "stream 99=-1"]).contains("no stream is called"));
+    let logs = "tests/data/logs/two-streams";
+    assert!(refused(&["audit", logs, "--set-priority", "a=-1"]).contains("what was measured"));
+    assert!(refused(&["replay-log", logs, "--connections", "1"]).contains("is for profiles"));
+}
+
+/// A file of the public profiles, which are not part of the project; tests that read them do nothing without them.
+fn public(name: &str) -> Option<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/traces").join(name);
+    path.exists().then(|| path.display().to_string())
+}
+
+#[test]
+fn no_inferred_priority_contradicts_those_that_a_profile_of_an_h100_records() {
+    let Some(file) = public("nsys/h100-2gpu.sqlite") else { return };
+    for gpu in ["0", "1"] {
+        let report = json(&["audit", &file, "--device", "h100", "--gpu", gpu, "--format", "json"]);
+        assert_eq!((&report["unexplained"], &report["only_by_higher_priority"]), (&0.into(), &0.into()));
+        assert_eq!(report["priorities"], Value::Array(Vec::new()), "all kernels of a GPU ran in one stream");
+    }
+}
+
+#[test]
+fn profiles_of_one_stream_are_replayed_in_order_and_to_one_percent_or_microsecond() {
+    for name in ["linear-2080ti", "qwen-h100", "bert-h100", "event-sync"] {
+        let Some(file) = public(&format!("kineto/{name}.json.gz")) else { return };
+        let report = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
+        let kernels = report["kernels"].as_array().expect("a list");
+        let number = |kernel: &Value, key: &str| kernel[key].as_i64().expect("a number");
+        let starts: Vec<i64> = kernels.iter().map(|kernel| number(kernel, "simulated_start_ns")).collect();
+        assert!(starts.is_sorted(), "{name}");
+        for kernel in kernels {
+            let allowed = (number(kernel, "recorded_duration_ns") / 100).max(1_000);
+            assert!(number(kernel, "duration_error_ns").abs() <= allowed, "{name}: {kernel}");
+        }
+    }
 }
 
 #[test]
@@ -213,7 +264,7 @@ fn bad_profiles_are_refused_with_a_reason() {
     bad("columns.csv", "==1== remark\n\"Start\",\"Duration\"\n\"ms\",\"ms\"\n", "column \"Grid X\" is missing");
     bad("remarks.csv", "==1== \"remark\"\n", "ends before");
     bad("database.sqlite", "SQLite format 3\0nothing of the kind", "damaged");
-    assert!(refused(&["simulate", KINETO, "--launch-latency", "1us"]).contains("by its own latency already"));
+    assert!(refused(&["simulate", NVPROF, "--launch-latency", "1us"]).contains("no launch has a host call"));
     let scenario = refused(&["import", "scenarios/rtss2017/figure-3.json"]);
     assert!(scenario.contains("no profile"), "{scenario}");
     assert!(refused(&["import", KINETO, "--gpu", "3"]).contains("GPU 0 runs 10"));

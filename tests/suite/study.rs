@@ -4,6 +4,7 @@ mod faults;
 mod file;
 mod results;
 mod shards;
+mod simulate;
 
 use std::fs;
 use std::path::{Path, PathBuf};

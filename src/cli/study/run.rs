@@ -2,8 +2,6 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
@@ -12,7 +10,7 @@ use gpusched::experiments::study::{ResultFile, Shard, Study, file_name, shard_fi
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::super::output::note;
-use super::super::{Answer, jobs};
+use super::super::{Answer, ending, jobs};
 use super::Files;
 
 /// Compute the rows of a study, or of one shard of it, on all cores, and append them to its result file as they come.
@@ -48,9 +46,7 @@ impl Run {
             note(&format!("{path} is complete: {done} rows"));
             return Ok(Answer::Done);
         }
-        let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
-        ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed))?;
+        let stop = ending::stop_flag();
         let mut progress = Progress::new(&study, shard, done);
         let complete = self.jobs.pool()?.install(|| {
             study.work(shard, done).run(&stop, |rows| {
@@ -59,6 +55,7 @@ impl Run {
                 Ok(())
             })
         });
+        ending::finishing();
         progress.end();
         let complete = complete?;
         file.sync()?;

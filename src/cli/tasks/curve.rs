@@ -9,7 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, figure_6, figure_7, figure_8};
 use gpusched::report::task_charts::acceptance_plot;
-use gpusched::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, Utilizations};
+use gpusched::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, TaskTime, Utilizations};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::super::jobs::Jobs;
@@ -201,7 +201,7 @@ impl CurveCommand {
             (Some(_), true) => bail!("--harmonic needs a list of periods"),
             (Some((least, most)), false) => Periods::LogUniform(period(least)?, period(most)?),
             (None, is_harmonic) => {
-                let list = self.periods.split(',').map(period).collect::<anyhow::Result<Vec<u64>>>()?;
+                let list = self.periods.split(',').map(period).collect::<anyhow::Result<Vec<TaskTime>>>()?;
                 if is_harmonic { Periods::Harmonic(list) } else { Periods::List(list) }
             }
         };
@@ -227,9 +227,9 @@ impl CurveCommand {
     }
 }
 
-fn period(text: &str) -> anyhow::Result<u64> {
+fn period(text: &str) -> anyhow::Result<TaskTime> {
     match text.trim().parse() {
-        Ok(period) if (1..=1 << 48).contains(&period) => Ok(period),
+        Ok(period) if (1..=1 << 48).contains(&period) => Ok(TaskTime::from_units(period)),
         _ => bail!("--periods: {text:?} is no period from 1 to 2^48"),
     }
 }

@@ -10,6 +10,7 @@ use gpusched::hosts::real_time::Policy;
 use gpusched::hosts::{RunOptions, Strategy, run_tasks};
 use gpusched::report::task_gantt::gantt;
 use gpusched::report::task_run::TaskRunReport;
+use gpusched::tasks::TaskTime;
 
 use super::super::output::Format;
 use super::super::picture::Look;
@@ -62,12 +63,13 @@ impl Run {
         let strategy = Strategy::from_name(&self.strategy).unwrap_or(Strategy::SingleStream);
         let policy = Policy::from_name(&self.policy).unwrap_or(Policy::Edf);
         let threads_per_sm = device.per_sm.threads;
-        let Self { horizon, seed, synchronization, .. } = *self;
+        let (horizon, seed) = (self.horizon.map(TaskTime::from_units), self.seed);
+        let synchronization = TaskTime::from_units(self.synchronization);
         let options = RunOptions { strategy, policy, horizon, seed, synchronization, device };
         let run = run_tasks(&set, &options)?;
         if let Some(path) = &self.figure {
             let shaded = set.reservations.filter(|_| strategy == Strategy::Gang);
-            let end = run.horizon.min(run.trace.end().as_ns().max(1));
+            let end = run.horizon.min(TaskTime::from(run.trace.end()).max(TaskTime::UNIT));
             let figure = gantt(&set, &run, shaded, end, threads_per_sm, self.look.options())
                 .map_err(|drawn| anyhow!("--figure: {drawn} jobs and launches are too many to draw; use --horizon"))?;
             picture::write(path, &figure)?;

@@ -9,7 +9,7 @@ use clap::builder::PossibleValuesParser;
 use gpusched::report::task_analysis::TaskReport;
 use gpusched::report::task_charts::demand_plot;
 use gpusched::tasks::{
-    Allocation, Partition, ReservationTest, Reservations, TestResults, hyperperiod, smallest_budgets,
+    Allocation, Partition, ReservationTest, Reservations, TaskTime, TestResults, hyperperiod, smallest_budgets,
 };
 
 use super::super::output::{Format, note};
@@ -61,7 +61,10 @@ impl Test {
         let analysis = TestResults::new(&set, &tests);
         let answer = self.check.as_deref().map(|name| check(&analysis, name)).transpose()?;
         let found = match self.smallest_budgets {
-            Some(period) => Some((period, smallest_budgets(&set, checked_period(period)?, &tests))),
+            Some(period) => {
+                let period = checked_period(period)?;
+                Some((period, smallest_budgets(&set, period, &tests)))
+            }
             None => None,
         };
         if let Some(path) = &self.figure {
@@ -72,7 +75,7 @@ impl Test {
             let timings = set.timings_of(partition.allocation);
             let cycle = hyperperiod(timings.iter().map(|task| task.period).chain([both.single.period]));
             let title = format!("Demand and supply, {}", self.figure_of);
-            let figure = demand_plot(&title, &timings, partition.reservation, cycle.unwrap_or(u64::MAX))?;
+            let figure = demand_plot(&title, &timings, partition.reservation, cycle.unwrap_or(TaskTime::MAX))?;
             picture::write(path, &figure)?;
         }
         let budgets = found.as_ref().map(|(period, budgets)| (*period, &budgets[..]));
@@ -91,11 +94,11 @@ impl Test {
     }
 }
 
-fn checked_period(period: u64) -> anyhow::Result<u64> {
+fn checked_period(period: u64) -> anyhow::Result<TaskTime> {
     if period == 0 || period > 1 << 48 {
         bail!("a reservation's period is from 1 to 2^48");
     }
-    Ok(period)
+    Ok(TaskTime::from_units(period))
 }
 
 fn partition_name(partition: &Partition) -> String {

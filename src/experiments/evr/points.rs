@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::applications::Outcome;
-use crate::experiments::statistics::{Moments, Statistic};
+use crate::statistics::{Moments, Statistic};
 use crate::time::NS_PER_SECOND;
 
 /// One scheduler at one number of applications.

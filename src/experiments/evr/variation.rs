@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::applications::{Application, ApplicationSet, BlockTimes, Profile, ProfileError};
+use crate::applications::{Application, ApplicationSet, ExecutionProfile, ExecutionProfileError, KernelTimes};
 use crate::time::Duration;
 
 /// How to change a set of applications.
@@ -65,8 +65,8 @@ impl Variation {
     /// The changed set, for injections with a mean delay of `mean_gap`. It has no injections yet.
     ///
     /// # Errors
-    /// [`ProfileError`] if an application becomes too long, or has too many launches.
-    pub fn apply(&self, set: &ApplicationSet, mean_gap: Duration) -> Result<ApplicationSet, ProfileError> {
+    /// [`ExecutionProfileError`] if an application becomes too long, or has too many launches.
+    pub fn apply(&self, set: &ApplicationSet, mean_gap: Duration) -> Result<ApplicationSet, ExecutionProfileError> {
         let mut changed = set.clone();
         changed.name = format!("{}{self}", set.name);
         changed.injections.clear();
@@ -74,7 +74,7 @@ impl Variation {
             for kernel in &mut application.kernels {
                 let pieces = self.narrow.clamp(1, kernel.blocks);
                 kernel.blocks = kernel.blocks.div_ceil(pieces);
-                kernel.launches = kernel.launches.checked_mul(pieces).ok_or(ProfileError::TooManyLaunches)?;
+                kernel.launches = kernel.launches.checked_mul(pieces).ok_or(ExecutionProfileError::TooManyLaunches)?;
             }
         }
         changed.reprofile()?;
@@ -118,39 +118,42 @@ impl ApplicationSet {
     /// Computes the profiles anew after the applications were changed.
     ///
     /// # Errors
-    /// [`ProfileError`] of the first application that has none.
-    pub fn reprofile(&mut self) -> Result<(), ProfileError> {
+    /// [`ExecutionProfileError`] of the first application that has none.
+    pub fn reprofile(&mut self) -> Result<(), ExecutionProfileError> {
         let device = &self.device;
-        self.profiles =
-            self.applications.iter().map(|application| Profile::new(application, device)).collect::<Result<_, _>>()?;
+        self.profiles = self
+            .applications
+            .iter()
+            .map(|application| ExecutionProfile::new(application, device))
+            .collect::<Result<_, _>>()?;
         Ok(())
     }
 }
 
 /// Makes every launch fill just `sms` SMs, by [`Variation::saturation_sms`].
-fn saturate(set: &mut ApplicationSet, sms: u32) -> Result<(), ProfileError> {
+fn saturate(set: &mut ApplicationSet, sms: u32) -> Result<(), ExecutionProfileError> {
     for (application, profile) in set.applications.iter_mut().zip(&set.profiles) {
         let width = sms.clamp(1, profile.sms());
         for (k, kernel) in application.kernels.iter_mut().enumerate() {
             let at_once = |sms: u32| profile.blocks_per_sm(k).saturating_mul(sms).max(1);
             let pieces = kernel.blocks.div_ceil(at_once(profile.sms()));
-            kernel.launches = kernel.launches.checked_mul(pieces).ok_or(ProfileError::TooManyLaunches)?;
+            kernel.launches = kernel.launches.checked_mul(pieces).ok_or(ExecutionProfileError::TooManyLaunches)?;
             kernel.blocks = at_once(width);
-            kernel.times = BlockTimes::Fixed(profile.block_time(k, profile.sms()));
+            kernel.times = KernelTimes::Fixed(profile.block_time(k, profile.sms()));
         }
     }
     Ok(())
 }
 
-fn execution_ns(profile: &Profile) -> f64 {
+fn execution_ns(profile: &ExecutionProfile) -> f64 {
     profile.execution(profile.sms()).as_ns() as f64
 }
 
 fn scale(application: &mut Application, factor: f64) {
     for kernel in &mut application.kernels {
         match &mut kernel.times {
-            BlockTimes::Fixed(time) => *time = times(*time, factor),
-            BlockTimes::Table(table) => table.values_mut().for_each(|time| *time = times(*time, factor)),
+            KernelTimes::Fixed(time) => *time = times(*time, factor),
+            KernelTimes::Table(table) => table.values_mut().for_each(|time| *time = times(*time, factor)),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::device::Device;
 use crate::hosts::simulate;
 use crate::logs::{LogRun, LogTimeError, Pairing, log_time};
 use crate::scenario::{ReadOptions, Scenario};
+use crate::statistics::nearest_rank;
 use crate::time::{Duration, Instant};
 use crate::trace::{Observed, ObservedBlock, OperationRecord, Trace, TraceFull};
 use crate::workload::{OperationId, StreamId};
@@ -192,7 +193,7 @@ pub fn replay(
         blocks: starts.len(),
         sm_decidable,
         sm_equal,
-        median_start_error_ns: starts.get(starts.len() / 2).copied().unwrap_or(0),
+        median_start_error_ns: nearest_rank(&starts, 50).unwrap_or(0),
         max_start_error_ns: starts.last().copied().unwrap_or(0),
         timelines,
         scenario,

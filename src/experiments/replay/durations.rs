@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::logs::LoggedKernel;
+use crate::statistics::upper_median;
 use crate::time::Duration;
 
 /// The block times of one kernel launch: one that stands for all, and if they differ by more than the clock's noise,
@@ -11,7 +12,7 @@ pub(super) fn block_times(kernel: &LoggedKernel, tolerance_ns: i64) -> (Duration
     let length = |[start, end]: &[i64; 2]| u64::try_from(end.saturating_sub(*start)).unwrap_or(0);
     let mut sorted: Vec<u64> = kernel.blocks.times.iter().map(length).collect();
     sorted.sort_unstable();
-    let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0);
+    let median = upper_median(&sorted).unwrap_or(0);
     let (least, most) = (sorted.first().copied().unwrap_or(0), sorted.last().copied().unwrap_or(0));
     let each = (most - least > tolerance_ns.unsigned_abs())
         .then(|| kernel.blocks.times.iter().map(|time| Duration::from_ns(length(time))).collect());

@@ -12,11 +12,13 @@ pub enum StudyCommand {
     TasksCurve,
     /// `gpusched evr`
     Evr,
+    /// `gpusched simulate`
+    Simulate,
 }
 
 impl StudyCommand {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::MergedSm, Self::TasksCurve, Self::Evr];
+    pub const ALL: [Self; 4] = [Self::MergedSm, Self::TasksCurve, Self::Evr, Self::Simulate];
 
     /// The command as it is typed, and stands in study files.
     #[must_use]
@@ -25,6 +27,7 @@ impl StudyCommand {
             Self::MergedSm => "merged-sm",
             Self::TasksCurve => "tasks curve",
             Self::Evr => "evr",
+            Self::Simulate => "simulate",
         }
     }
 
@@ -34,7 +37,7 @@ impl StudyCommand {
         match self {
             Self::MergedSm => 1_000,
             Self::TasksCurve => 100,
-            Self::Evr => 1,
+            Self::Evr | Self::Simulate => 1,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::error::StudyError;
-use super::layout::{Layout, Place, Shard};
+use super::layout::{Layout, RowSamples, Shard};
 
 /// What a study repeats: a command whose samples depend on the point, the seed and the sample's number only.
 pub trait Experiment: Sync {
@@ -29,7 +29,7 @@ pub struct StudyRow {
     /// Its number in the whole study.
     pub number: u64,
     /// Its samples.
-    pub place: Place,
+    pub place: RowSamples,
     /// What came out, fields separated by commas.
     pub values: String,
 }

@@ -10,10 +10,10 @@ use super::tally::Tally;
 use crate::applications::{ApplicationSet, Injections, MAX_INJECTIONS, Outcome};
 use crate::device::Device;
 use crate::experiments::evr::{PointTally, Variation};
-use crate::experiments::statistics::Measure;
 use crate::hosts::gpu_evr::{EvrRules, MAX_SMS};
 use crate::hosts::{Scheduler, UsageDetail, usage_of_applications};
 use crate::json::{Node, Problem};
+use crate::statistics::Measure;
 use crate::time::Duration;
 
 /// The loosest requirement that a study may ask for \[percent of the execution time\].

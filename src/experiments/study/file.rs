@@ -12,6 +12,7 @@ use super::evr::EvrStudy;
 use super::grid::{AxisValue, Files, Grid, GridAxis};
 use super::layout::{Layout, Shard};
 use super::merged_sm::MergedSmStudy;
+use super::simulate::{SimulatePoint, SimulateStudy};
 use super::tally::Tally;
 use super::tasks_curve::CurveStudy;
 use crate::json::{Document, JsonError, Node, Problem};
@@ -52,11 +53,11 @@ impl std::fmt::Debug for Study {
 }
 
 impl Study {
-    /// Reads a study file; `file` is its name in errors, and `read` gives the text of files that it names.
+    /// Reads a study file; `file` is its name in errors, and `read` gives the content of files that it names.
     ///
     /// # Errors
     /// [`JsonError`] with the position of what is wrong.
-    pub fn from_json(file: &str, text: &str, read: &dyn Fn(&str) -> io::Result<String>) -> Result<Self, JsonError> {
+    pub fn from_json(file: &str, text: &str, read: &dyn Fn(&str) -> io::Result<Vec<u8>>) -> Result<Self, JsonError> {
         let document = Document::parse(file, text)?;
         let files = Files::new(read);
         let read = read_study(document.root(), &files).map_err(|problem| document.locate(problem))?;
@@ -107,10 +108,11 @@ fn read_study(root: Node<'_>, files: &Files<'_>) -> Result<Study, Problem> {
     let command = super::grid::one_of(command_node, &StudyCommand::ALL.map(StudyCommand::name), |name| {
         StudyCommand::ALL.into_iter().find(|command| command.name() == name)
     })?;
-    let samples = file.required("samples")?.whole_number(1, MAX_SAMPLES)?;
+    let samples_node = file.required("samples")?;
+    let samples = samples_node.whole_number(1, MAX_SAMPLES)?;
     let per_row = match file.optional("samples_per_row")? {
         None => command.samples_per_row(),
-        Some(node) if command == StudyCommand::Evr => node.whole_number(1, 1)?,
+        Some(node) if command.samples_per_row() == 1 => node.whole_number(1, 1)?,
         Some(node) => node.whole_number(1, MAX_PER_ROW)?,
     };
     let grid = Grid {
@@ -133,6 +135,11 @@ fn read_study(root: Node<'_>, files: &Files<'_>) -> Result<Study, Problem> {
             let (points, axes) = grid.points(super::evr::EvrParameters::default(), files)?;
             (Box::new(EvrStudy { points: super::evr::checked(&grid, &points)? }), axes)
         }
+        StudyCommand::Simulate => {
+            let (points, axes) = grid.points(SimulatePoint::default(), files)?;
+            let points = super::simulate::checked(&grid, points, (samples, samples_node))?;
+            (Box::new(SimulateStudy { points }), axes)
+        }
     };
     let points = axes.iter().map(|axis: &GridAxis| axis.values.len() as u64).product();
     let layout = Layout { points, samples, per_row };
@@ -146,8 +153,8 @@ fn digest(text: &str, files: Files<'_>) -> String {
         serde_json::from_str(text).map_or_else(|_| text.to_owned(), |file| without_comments(file).to_string());
     let mut hash = Sha256::new();
     hash.update(canonical);
-    for (name, content) in files.into_texts() {
-        for part in [name, content] {
+    for (name, content) in files.into_contents() {
+        for part in [name.into_bytes(), content] {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }

@@ -11,28 +11,34 @@ const MAX_POINTS: usize = 100_000;
 
 /// Reads files that a study names, and remembers what was in them.
 pub(super) struct Files<'a> {
-    read: &'a dyn Fn(&str) -> io::Result<String>,
-    texts: RefCell<BTreeMap<String, String>>,
+    read: &'a dyn Fn(&str) -> io::Result<Vec<u8>>,
+    contents: RefCell<BTreeMap<String, Vec<u8>>>,
 }
 
 impl<'a> Files<'a> {
-    pub(super) fn new(read: &'a dyn Fn(&str) -> io::Result<String>) -> Self {
-        Self { read, texts: RefCell::default() }
+    pub(super) fn new(read: &'a dyn Fn(&str) -> io::Result<Vec<u8>>) -> Self {
+        Self { read, contents: RefCell::default() }
+    }
+
+    /// The content of a file, which stands in the study as `node`.
+    pub(super) fn bytes(&self, node: Node<'_>, name: &str) -> Result<Vec<u8>, Problem> {
+        if let Some(content) = self.contents.borrow().get(name) {
+            return Ok(content.clone());
+        }
+        let content = (self.read)(name).map_err(|error| node.problem(format!("cannot read {name}: {error}")))?;
+        self.contents.borrow_mut().insert(name.to_owned(), content.clone());
+        Ok(content)
     }
 
     /// The text of a file, which stands in the study as `node`.
     pub(super) fn text(&self, node: Node<'_>, name: &str) -> Result<String, Problem> {
-        if let Some(text) = self.texts.borrow().get(name) {
-            return Ok(text.clone());
-        }
-        let text = (self.read)(name).map_err(|error| node.problem(format!("cannot read {name}: {error}")))?;
-        self.texts.borrow_mut().insert(name.to_owned(), text.clone());
-        Ok(text)
+        let text = String::from_utf8(self.bytes(node, name)?);
+        text.map_err(|_| node.problem(format!("cannot read {name}: it is no text")))
     }
 
     /// All that was read, by name.
-    pub(super) fn into_texts(self) -> BTreeMap<String, String> {
-        self.texts.into_inner()
+    pub(super) fn into_contents(self) -> BTreeMap<String, Vec<u8>> {
+        self.contents.into_inner()
     }
 }
 

@@ -16,7 +16,7 @@ pub struct Layout {
 
 /// The samples of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct RowSamples {
     /// Number of the point.
     pub point: u64,
     /// Number of the first sample.
@@ -40,10 +40,10 @@ impl Layout {
 
     /// Where row number `row` stands.
     #[must_use]
-    pub fn place(&self, row: u64) -> Place {
+    pub fn place(&self, row: u64) -> RowSamples {
         let each = self.rows_per_point().max(1);
         let first = (row % each).saturating_mul(self.per_row);
-        Place { point: row / each, first, samples: self.per_row.min(self.samples.saturating_sub(first)) }
+        RowSamples { point: row / each, first, samples: self.per_row.min(self.samples.saturating_sub(first)) }
     }
 
     /// Samples of the first `done` rows of a shard.

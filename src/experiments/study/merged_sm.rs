@@ -11,9 +11,9 @@ use super::grid::{self, Change, Files, Parameters};
 use super::layout::{Layout, Shard};
 use super::tally::Tally;
 use crate::device::Device;
-use crate::experiments::statistics::Measure;
 use crate::experiments::validation::{Agreement, Campaign, CampaignReport, Family, FamilyTally, Sample, Sampler};
 use crate::json::{Node, Problem};
+use crate::statistics::Measure;
 use crate::workload::Placement;
 
 /// One point: a family on a device.

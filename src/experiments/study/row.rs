@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::compute::StudyRow;
-use super::layout::Place;
+use super::layout::RowSamples;
 
 /// The columns before the values of a command.
 pub(super) const FIRST_COLUMNS: &str = "point,sample,samples";
@@ -16,7 +16,7 @@ const DIGITS: usize = 8;
 /// Appends the line of a row, with its end.
 pub(super) fn push_line(text: &mut String, row: &StudyRow) {
     let from = text.len();
-    let Place { point, first, samples } = row.place;
+    let RowSamples { point, first, samples } = row.place;
     // Writing to a string cannot fail.
     let _ = write!(text, "{point},{first},{samples},{}", row.values);
     let sum = crc32fast::hash(&text.as_bytes()[from..]);
@@ -24,7 +24,7 @@ pub(super) fn push_line(text: &mut String, row: &StudyRow) {
 }
 
 /// The values of a line without its end, if its checksum is right and it stands where it should.
-pub(super) fn values(line: &[u8], expected: Place) -> Option<&str> {
+pub(super) fn values(line: &[u8], expected: RowSamples) -> Option<&str> {
     let (text, sum) = line.split_at_checked(line.len().checked_sub(DIGITS + 1)?)?;
     let sum = std::str::from_utf8(sum.strip_prefix(b",")?).ok()?;
     if u32::from_str_radix(sum, 16).ok()? != crc32fast::hash(text) {
@@ -50,7 +50,7 @@ mod tests {
     fn a_line_is_read_back_and_no_shorter_or_changed_one_is_taken_for_it() {
         let layout = Layout { points: 3, samples: 25, per_row: 10 };
         let row = StudyRow { number: 5, place: layout.place(5), values: "1,2;3,x".to_owned() };
-        assert_eq!(row.place, Place { point: 1, first: 20, samples: 5 });
+        assert_eq!(row.place, RowSamples { point: 1, first: 20, samples: 5 });
         let mut text = String::new();
         push_line(&mut text, &row);
         let line = text.trim_end().as_bytes();

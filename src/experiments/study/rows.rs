@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::StudyError;
 use super::file::Study;
 use super::header;
-use super::layout::{Place, Shard};
+use super::layout::{RowSamples, Shard};
 use super::row;
 
 /// The whole lines of a file. The file is open only while its buffer is filled, so that thousands can be read in turn.
@@ -70,7 +70,7 @@ pub(super) struct Found<'a> {
     /// All of it, without its end.
     pub(super) line: &'a [u8],
     /// Its samples.
-    pub(super) place: Place,
+    pub(super) place: RowSamples,
     /// What came out.
     pub(super) values: &'a str,
 }

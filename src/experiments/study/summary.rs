@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 
 use super::error::StudyError;
 use super::file::Study;
-use super::layout::{Place, Shard};
+use super::layout::{RowSamples, Shard};
 use super::result_file::CHUNK;
 use super::rows::{Found, Rows};
 use super::tally::Tally;
-use crate::experiments::statistics::Measure;
+use crate::statistics::Measure;
 
 /// What rows say so far.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +79,7 @@ struct Sums<'a> {
 
 impl Sums<'_> {
     /// Adds a row; `None` if its values are not what the study's command writes.
-    fn add(&mut self, place: Place, values: &str) -> Option<()> {
+    fn add(&mut self, place: RowSamples, values: &str) -> Option<()> {
         if self.tallies.last().is_none_or(|(point, ..)| *point != place.point) {
             self.tallies.push((place.point, 0, self.study.tally(place.point)));
         }

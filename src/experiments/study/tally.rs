@@ -1,6 +1,6 @@
 //! What the rows of a point add up to.
 
-use crate::experiments::statistics::Measure;
+use crate::statistics::Measure;
 
 /// Sums up rows of one point, in their order.
 pub trait Tally: Send {

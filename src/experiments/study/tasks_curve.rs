@@ -10,15 +10,15 @@ use super::grid::{self, Change, Files, Grid, Parameters};
 use super::layout::{Layout, Shard};
 use super::tally::Tally;
 use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted};
-use crate::experiments::statistics::Measure;
 use crate::json::{Node, Problem};
-use crate::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, Utilizations};
+use crate::statistics::Measure;
+use crate::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, TaskTime, Utilizations};
 
 /// One point: a distribution of task sets, and the tests applied to them.
 #[derive(Debug, Clone)]
 pub(super) struct CurveParameters {
     generator: Generator,
-    periods: Vec<u64>,
+    periods: Vec<TaskTime>,
     periods_are: PeriodsAre,
     tests: Vec<ReservationTest>,
     seed: u64,
@@ -60,7 +60,7 @@ impl Default for CurveParameters {
                 reservation: ReservationPeriod::Drawn,
                 deadline_percent: 75,
             },
-            periods: vec![10_000, 20_000, 25_000, 40_000, 50_000, 100_000],
+            periods: [10_000, 20_000, 25_000, 40_000, 50_000, 100_000].map(TaskTime::from_units).to_vec(),
             periods_are: PeriodsAre::List,
             tests: vec![
                 ReservationTest::Sbf,
@@ -108,8 +108,11 @@ impl Parameters for CurveParameters {
                 Box::new(move |point| point.generator.gang_permille = permille)
             }
             "periods" => {
-                let periods = value.filled_list()?.into_iter().map(|period| period.whole_number(1, 1 << 48));
-                let periods = periods.collect::<Result<Vec<u64>, Problem>>()?;
+                let periods = value
+                    .filled_list()?
+                    .into_iter()
+                    .map(|period| period.whole_number(1, 1 << 48).map(TaskTime::from_units));
+                let periods = periods.collect::<Result<Vec<TaskTime>, Problem>>()?;
                 Box::new(move |point| point.periods.clone_from(&periods))
             }
             "periods_are" => {

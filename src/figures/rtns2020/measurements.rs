@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use super::super::made::{Failure, File, Made};
 use crate::device::Device;
-use crate::experiments::nearest_rank;
 use crate::experiments::response_times::{Figure9, Figure9Set, figure_9 as response_times, figure_10 as preempted};
 use crate::report::response_charts::{figure_9_plot, figure_10_plot};
+use crate::statistics::nearest_rank;
+use crate::tasks::TaskTime;
 
 const JOBS: u32 = 1_000;
 /// Jobs in the picture, so that each can be seen.
@@ -29,16 +30,16 @@ fn summary(responses: &[u64]) -> String {
 }
 
 /// How late the scheduler learns of a completion in the second picture, at most: a wave.
-const SYNCHRONIZATION_NS: u64 = 1_000_000;
+const SYNCHRONIZATION: TaskTime = TaskTime::from_units(1_000_000);
 
 pub(super) fn figure_9(name: &'static str) -> Result<Made, Failure> {
     let device = tx2()?;
     let (mut files, mut tables) = (Vec::new(), Vec::new());
     let mut finding = "| tasks | with the platform | stream per task, no scheduler |\n| --- | --- | --- |\n".to_owned();
     for (suffix, words, set, synchronization) in [
-        ("", "same kernel", Figure9Set::SameKernel, 0),
-        ("-synchronization", "same kernel, synchronization up to 1 ms", Figure9Set::SameKernel, SYNCHRONIZATION_NS),
-        ("-three-sizes", "three sizes", Figure9Set::ThreeSizes, 0),
+        ("", "same kernel", Figure9Set::SameKernel, TaskTime::ZERO),
+        ("-synchronization", "same kernel, synchronization up to 1 ms", Figure9Set::SameKernel, SYNCHRONIZATION),
+        ("-three-sizes", "three sizes", Figure9Set::ThreeSizes, TaskTime::ZERO),
     ] {
         let found = response_times(&device, set, JOBS, synchronization, SEED)?;
         let mut csv = "job,with_platform_ns,without_platform_ns\n".to_owned();

@@ -12,7 +12,8 @@ use crate::report::task_charts::demand_plot;
 use crate::report::task_gantt::gantt;
 use crate::report::task_run::TaskRunReport;
 use crate::tasks::{
-    Allocation, Reservation, ReservationTest, Reservations, Task, TaskSet, Timing, Verdict, chunks, hyperperiod,
+    Allocation, Reservation, ReservationTest, Reservations, Task, TaskSet, TaskTime, TaskVerdict, Timing, chunks,
+    hyperperiod,
 };
 
 const TAU_1: Timing = Timing::new(3, 10, 10);
@@ -38,11 +39,11 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
         policy: Policy::Edf,
         horizon: None,
         seed: 0,
-        synchronization: 0,
+        synchronization: TaskTime::ZERO,
         device,
     };
     let run = run_tasks(&set, &options)?;
-    let end = run.horizon.max(run.trace.end().as_ns());
+    let end = run.horizon.max(run.trace.end().into());
     let untitled = PictureOptions { title: false, ..PictureOptions::default() };
     let picture = gantt(&set, &run, set.reservations, end, threads_per_sm, untitled)
         .map_err(|drawn| format!("{drawn} jobs and launches are too many to draw"))?;
@@ -81,21 +82,22 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
 struct TauChunk {
     number: usize,
     job: u64,
-    start: u64,
-    end: u64,
+    start: TaskTime,
+    end: TaskTime,
     is_kept: bool,
     /// Whether its job has no other.
     is_whole: bool,
 }
 
 /// All chunks of tau1 in a hyperperiod.
-fn chunks_of_tau_1(reservation: Reservation, end: u64) -> Vec<TauChunk> {
+fn chunks_of_tau_1(reservation: Reservation, end: TaskTime) -> Vec<TauChunk> {
     let mut found = Vec::new();
-    for (job, release) in (1_u64..).zip((0..end).step_by(10)) {
-        let parts: Vec<(u64, u64)> = reservation.served(release, release + TAU_1.deadline).collect();
+    for job in 1..=end / TAU_1.period {
+        let release = (job - 1) * TAU_1.period;
+        let parts: Vec<(TaskTime, TaskTime)> = reservation.served(release, release + TAU_1.deadline).collect();
         // Definition 1: the longest; the earliest of equal ones.
-        let longest = parts.iter().map(|(start, end)| end - start).max();
-        let kept = parts.iter().position(|(start, end)| Some(end - start) == longest);
+        let longest = parts.iter().map(|&(start, end)| end - start).max();
+        let kept = parts.iter().position(|&(start, end)| Some(end - start) == longest);
         let is_whole = parts.len() == 1;
         for (index, (start, end)) in parts.into_iter().enumerate() {
             let number = found.len() + 1;
@@ -106,10 +108,10 @@ fn chunks_of_tau_1(reservation: Reservation, end: u64) -> Vec<TauChunk> {
 }
 
 /// Vertices with the distances between them, round the end of the hyperperiod.
-fn vertices(chunks: &[&TauChunk], cycle: u64, wcet: impl Fn(&TauChunk) -> String) -> Vec<Vertex> {
+fn vertices(chunks: &[&TauChunk], cycle: TaskTime, wcet: impl Fn(&TauChunk) -> String) -> Vec<Vertex> {
     let starts = chunks.iter().map(|chunk| chunk.start);
     let next = starts.clone().skip(1).chain(starts.take(1).map(|first| first + cycle));
-    let vertex = |(chunk, next): (&&TauChunk, u64)| Vertex {
+    let vertex = |(chunk, next): (&&TauChunk, TaskTime)| Vertex {
         name: format!("v{}", chunk.number),
         wcet: wcet(chunk),
         deadline: chunk.end - chunk.start,
@@ -123,7 +125,7 @@ pub(super) fn figures_3_and_4(name: &'static str) -> Result<Made, Failure> {
     let end = hyperperiod([TAU_1.period, reservation.period]).ok_or("the hyperperiod is short")?;
     let chunks_found = chunks_of_tau_1(reservation, end);
     let mut csv = "chunk,job,start,end,length,kept\n".to_owned();
-    for TauChunk { number, job, start, end, is_kept, .. } in &chunks_found {
+    for &TauChunk { number, job, start, end, is_kept, .. } in &chunks_found {
         writeln!(csv, "v{number},{job},{start},{end},{},{is_kept}", end - start)?;
     }
     let all: Vec<&TauChunk> = chunks_found.iter().collect();
@@ -160,7 +162,7 @@ pub(super) fn figures_3_and_4(name: &'static str) -> Result<Made, Failure> {
 }
 
 /// Until where demand is drawn: the right set's hyperperiod, with the reservation's period.
-const END: u64 = 60;
+const END: TaskTime = TaskTime::from_units(60);
 
 /// One set of Theorem 5: which half of Fig. 5, tasks, reservation.
 struct Counterexample {
@@ -199,7 +201,7 @@ pub(super) fn figure_5(name: &'static str) -> Result<Made, Failure> {
             text: demand_plot(&title, tasks, *reservation, END)?.to_svg(),
         });
         // Theorem 4 compares the demand of the converted tasks with t, the supply of a processor of one's own.
-        let converted: Result<Vec<Timing>, Verdict> =
+        let converted: Result<Vec<Timing>, TaskVerdict> =
             tasks.iter().map(|task| chunks::converted(task, *reservation)).collect();
         let converted = converted.map_err(|_| "both sets have a chunk in each job, and few of them")?;
         let title = format!("Theorem 4 (chunks): {words}");
@@ -209,9 +211,9 @@ pub(super) fn figure_5(name: &'static str) -> Result<Made, Failure> {
         for test in [ReservationTest::Sbf, ReservationTest::Chunks, ReservationTest::Exact] {
             let verdict = test.apply(tasks, *reservation);
             let reason = match &verdict {
-                Verdict::No(reason) => reason.text(|task| format!("tau{}", task + 1)),
-                Verdict::Yes => String::new(),
-                Verdict::Unknown(note) => note.clone(),
+                TaskVerdict::No(reason) => reason.text(|task| format!("tau{}", task + 1)),
+                TaskVerdict::Yes => String::new(),
+                TaskVerdict::Unknown(note) => note.clone(),
             };
             writeln!(csv, "\"{words}\",{},{},\"{reason}\"", test.name(), verdict.is_yes())?;
             let answer = if verdict.is_yes() { "yes".to_owned() } else { format!("no: {reason}") };

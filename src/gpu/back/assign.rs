@@ -1,6 +1,6 @@
 //! Assigning blocks of one kernel, one after another, until all are assigned or none fits: rules R1, R2, R3.
 
-use super::Context;
+use super::BackContext;
 use super::sm_back::{RunningKernel, RunningWave, SmBack, next_place};
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
@@ -15,7 +15,7 @@ impl SmBack {
     pub(super) fn assign_blocks<O: Observer>(
         &mut self,
         head: u32,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) -> Result<Option<Rule>, RunError> {
         let kernel = self.kernels[head as usize];
         let sms = context.catalogue.sms_of(kernel.kernel, kernel.stream);
@@ -52,7 +52,7 @@ impl SmBack {
         kernel: RunningKernel,
         parts: &mut [Part],
         blocks: u32,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) -> Result<(), RunError> {
         let operation = kernel.operation;
         let first_block = kernel.blocks - kernel.unassigned;
@@ -98,7 +98,7 @@ impl SmBack {
         parts: &[Part],
         cursor: u32,
         duration: Duration,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) -> Result<(), RunError> {
         let RunningKernel { operation, demand, .. } = self.kernels[head as usize];
         for part in parts {

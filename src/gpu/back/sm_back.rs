@@ -8,7 +8,7 @@ use super::copy_engine::CopyEngine;
 use super::ee_queue::EeQueue;
 use super::random::BlockTimes;
 use super::sm::Sm;
-use super::{Back, Context, Ready};
+use super::{Back, BackContext, Ready};
 use crate::device::{BlockDemand, Device};
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
@@ -133,7 +133,7 @@ impl SmBack {
     }
 
     /// C2, C3: every idle copy engine takes the head of its queue.
-    fn start_copies<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<(), RunError> {
+    fn start_copies<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
         for (number, engine) in (0..).zip(&mut self.copy_engines) {
             let Some((operation, copy)) = engine.start_next() else { continue };
             context.observer.dispatched(operation, context.now);
@@ -151,7 +151,7 @@ impl SmBack {
     }
 
     /// A2 holds the heads of all EE queues below `level`.
-    fn note_lower_levels<O: Observer>(&mut self, level: usize, context: &mut Context<'_, O>) {
+    fn note_lower_levels<O: Observer>(&mut self, level: usize, context: &mut BackContext<'_, O>) {
         for lower in level + 1..self.ee_queues.len() {
             let head = self.ee_queues[lower].head();
             let head = head.map(|kernel| (self.kernels[kernel as usize].operation, Rule::A2));
@@ -164,7 +164,7 @@ impl SmBack {
         &mut self,
         level: usize,
         why: Option<(OperationId, Rule)>,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) {
         let queue = &mut self.ee_queues[level];
         if queue.blocked.map(|(head, rule, _)| (head, rule)) == why {
@@ -202,7 +202,7 @@ pub(super) fn next_place(places: usize) -> u32 {
 
 impl Back for SmBack {
     /// A1: a kernel enters the EE queue of its stream's priority.
-    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut Context<'_, O>) {
+    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut BackContext<'_, O>) {
         let Ready { operation, kind, stream } = ready;
         match kind {
             OperationKind::Kernel(kernel) => {
@@ -244,7 +244,7 @@ impl Back for SmBack {
         }
     }
 
-    fn complete<O: Observer>(&mut self, event: Event, _context: &mut Context<'_, O>) -> Option<OperationId> {
+    fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackContext<'_, O>) -> Option<OperationId> {
         match event {
             Event::Wave(wave) => self.complete_wave(wave),
             Event::Copy(engine) => {
@@ -255,7 +255,7 @@ impl Back for SmBack {
     }
 
     /// A2: the EE queues in order of priority; X1: only their heads; until one of them cannot go on.
-    fn dispatch<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<Option<OperationId>, RunError> {
+    fn dispatch<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<Option<OperationId>, RunError> {
         if std::mem::take(&mut self.copies_changed) {
             self.start_copies(context)?;
         }
@@ -281,12 +281,12 @@ impl Back for SmBack {
         Ok(Some(operation))
     }
 
-    fn settle<O: Observer>(&mut self, context: &mut Context<'_, O>) -> Result<(), RunError> {
+    fn settle<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
         // Had it not been blocked, it would have been dispatched.
         self.first_head().map_or(Ok(()), |(_, head)| self.skip_cycles(head, context))
     }
 
-    fn close<O: Observer>(&mut self, context: &mut Context<'_, O>) {
+    fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
         for level in 0..self.ee_queues.len() {
             self.note_blocked(level, None, context);
         }

@@ -2,7 +2,7 @@
 
 use super::Front;
 use super::stream_queue::{HeadState, NONE};
-use crate::gpu::back::{Back, Context, Ready};
+use crate::gpu::back::{Back, BackContext, Ready};
 use crate::gpu::host::GpuEvent;
 use crate::gpu::observer::Observer;
 use crate::trace::Rule;
@@ -26,7 +26,7 @@ impl Front {
         &mut self,
         stream: StreamId,
         back: &mut impl Back,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) {
         match self.head_of(stream) {
             Head::Nothing => {}
@@ -48,7 +48,7 @@ impl Front {
         &mut self,
         mut streams: Vec<StreamId>,
         back: &mut impl Back,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) {
         let mut ready = std::mem::take(&mut self.scratch_ready);
         let mut held = std::mem::take(&mut self.scratch_held);
@@ -103,7 +103,7 @@ impl Front {
     }
 
     /// A kernel or copy leaves its stream queue's head for its engine.
-    fn go_on<O: Observer>(&mut self, operation: u32, back: &mut impl Back, context: &mut Context<'_, O>) {
+    fn go_on<O: Observer>(&mut self, operation: u32, back: &mut impl Back, context: &mut BackContext<'_, O>) {
         if let OperationKind::Kernel(_) = self.operation(operation).kind {
             self.enter_ee_queue(operation, back, context);
         } else {
@@ -119,7 +119,7 @@ impl Front {
         stream: StreamId,
         operation: u32,
         affected: &mut Vec<StreamId>,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) {
         let record = self.operation_mut(operation);
         record.is_complete = true;
@@ -195,7 +195,7 @@ impl Front {
         &mut self,
         operation: u32,
         back: &mut impl Back,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) {
         let stream = self.operation(operation).stream;
         let queue = &mut self.streams[stream.0 as usize];
@@ -215,7 +215,7 @@ impl Front {
     }
 
     /// G2, C1: the back takes over.
-    fn hand_over<O: Observer>(&mut self, operation: u32, back: &mut impl Back, context: &mut Context<'_, O>) {
+    fn hand_over<O: Observer>(&mut self, operation: u32, back: &mut impl Back, context: &mut BackContext<'_, O>) {
         let super::Operation { kind, stream, .. } = self.operation(operation);
         let operation = OperationId(operation);
         context.observer.queued(operation, Some(self.queue_entries), context.now);
@@ -232,7 +232,7 @@ impl Front {
     pub(super) fn give_channel_back<O: Observer>(
         &mut self,
         stream: StreamId,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) -> Option<u32> {
         let queue = &mut self.streams[stream.0 as usize];
         let free = self.free_channels.as_mut()?;

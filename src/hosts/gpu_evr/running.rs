@@ -1,7 +1,7 @@
 //! What the managers know of one application.
 
 use super::sm_set::SmSet;
-use crate::applications::{Class, Profile};
+use crate::applications::{Class, ExecutionProfile};
 use crate::time::Instant;
 
 /// How far an application has come.
@@ -36,7 +36,7 @@ pub struct RunningApp<'a> {
     /// `T_resp` (Equation 3).
     pub due: Instant,
     /// Its profile.
-    pub profile: &'a Profile,
+    pub profile: &'a ExecutionProfile,
     /// How far it has come.
     pub progress: Progress,
     /// SMs that the GPU manager has allotted to it, `P_i`.
@@ -53,7 +53,7 @@ pub struct RunningApp<'a> {
 impl<'a> RunningApp<'a> {
     /// An application that has just arrived.
     #[must_use]
-    pub fn new(number: u32, class: Class, due: Instant, profile: &'a Profile) -> Self {
+    pub fn new(number: u32, class: Class, due: Instant, profile: &'a ExecutionProfile) -> Self {
         Self {
             number,
             class,

@@ -1,10 +1,10 @@
-//! The timing model: Equations 3 to 9 of the paper. (Equations 1 and 2, E(A, P), are [`Profile::execution`].)
+//! The timing model: Equations 3 to 9 of the paper. (Equations 1 and 2, E(A, P), are [`ExecutionProfile::execution`].)
 //!
 //! Times are rounded up to whole nanoseconds, so that an estimate never becomes optimistic by rounding.
 
 use super::rules::{Late, Remaining};
 use super::running::{Progress, RunningApp};
-use crate::applications::Profile;
+use crate::applications::ExecutionProfile;
 use crate::time::{Duration, Instant};
 
 /// Equation 3: the response time requirement `T_resp = T_init + T_req`.
@@ -15,7 +15,7 @@ pub fn response_requirement(init: Instant, requirement: Duration) -> Instant {
 
 /// Equation 4, for a GPU that is not fully occupied: the response time on `sms` SMs.
 #[must_use]
-pub fn response(profile: &Profile, sms: u32) -> Duration {
+pub fn response(profile: &ExecutionProfile, sms: u32) -> Duration {
     profile.execution(sms)
 }
 
@@ -23,7 +23,7 @@ pub fn response(profile: &Profile, sms: u32) -> Duration {
 /// SMs of that one. `running` gives the remaining time and the SMs of each running application; if there is none, there
 /// is nothing to wait for.
 #[must_use]
-pub fn response_when_occupied(profile: &Profile, running: impl Iterator<Item = (Duration, u32)>) -> Duration {
+pub fn response_when_occupied(profile: &ExecutionProfile, running: impl Iterator<Item = (Duration, u32)>) -> Duration {
     match running.min() {
         Some((waiting, sms)) => waiting + profile.execution(sms),
         None => response(profile, profile.sms()),
@@ -33,7 +33,7 @@ pub fn response_when_occupied(profile: &Profile, running: impl Iterator<Item = (
 /// Equation 6: what is left of an application on `sms` SMs: the kernel that runs now, those that follow, and the copies
 /// that have not been done.
 #[must_use]
-pub fn remaining(profile: &Profile, progress: &Progress, sms: u32, estimate: Remaining) -> Duration {
+pub fn remaining(profile: &ExecutionProfile, progress: &Progress, sms: u32, estimate: Remaining) -> Duration {
     match *progress {
         Progress::Submitted | Progress::CopyIn => profile.execution(sms),
         Progress::Kernel { kernel, launch, completed, .. } => {
@@ -50,7 +50,13 @@ pub fn remaining(profile: &Profile, progress: &Progress, sms: u32, estimate: Rem
 /// Equation 7: what is left of the launch of kernel `kernel` of which `completed` blocks have completed, N' in the
 /// paper: (N - N') / N * E(K, P). The alternative counts the rounds in which they run, instead.
 #[must_use]
-pub fn remaining_kernel(profile: &Profile, kernel: usize, completed: u32, sms: u32, estimate: Remaining) -> Duration {
+pub fn remaining_kernel(
+    profile: &ExecutionProfile,
+    kernel: usize,
+    completed: u32,
+    sms: u32,
+    estimate: Remaining,
+) -> Duration {
     let blocks = u64::from(profile.blocks(kernel).max(1));
     let left = blocks.saturating_sub(u64::from(completed));
     match estimate {
@@ -76,7 +82,7 @@ pub fn meets(due: Instant, now: Instant, remaining: Duration) -> bool {
 /// Equation 9: the instant at which an application must start to meet its requirement, `T_margin = T_resp - E(A)`, with
 /// E(A) on the whole GPU. 0 if it should have started before t = 0.
 #[must_use]
-pub fn margin(due: Instant, profile: &Profile) -> Instant {
+pub fn margin(due: Instant, profile: &ExecutionProfile) -> Instant {
     Instant::from_ns(due.as_ns().saturating_sub(profile.execution(profile.sms()).as_ns()))
 }
 

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use super::job::{JobId, TaskJob};
 use super::ready_queue::{JobPriority, Policy};
 use crate::gpu::Target;
-use crate::tasks::Task;
+use crate::tasks::{Task, TaskTime};
 use crate::time::Instant;
 
 /// Releases the jobs of all tasks before a horizon. Periodic ones at offset + k T; sporadic ones with a random delay of
@@ -18,10 +18,10 @@ use crate::time::Instant;
 pub struct Activations {
     tasks: Vec<Task>,
     policy: Policy,
-    horizon: u64,
+    horizon: TaskTime,
     /// The next release of each task that has one before the horizon, and the task: the earliest comes out first, and
     /// of equal ones the first task.
-    next: BinaryHeap<Reverse<(u64, u32)>>,
+    next: BinaryHeap<Reverse<(TaskTime, u32)>>,
     delays: Vec<ChaCha8Rng>,
     released: Vec<u32>,
     jobs: Vec<TaskJob>,
@@ -32,7 +32,7 @@ pub struct Activations {
 impl Activations {
     /// For the releases before `horizon`, about `expected` jobs.
     #[must_use]
-    pub fn new(tasks: &[Task], policy: Policy, horizon: u64, seed: u64, expected: usize) -> Self {
+    pub fn new(tasks: &[Task], policy: Policy, horizon: TaskTime, seed: u64, expected: usize) -> Self {
         let delays = (0..tasks.len() as u64)
             .map(|task| {
                 let mut numbers = ChaCha8Rng::seed_from_u64(seed);
@@ -67,13 +67,13 @@ impl Activations {
     /// There is one wake-up for all tasks, moved from release to release: the GPU's calendar stays short.
     pub fn start(&self, gpu: &mut impl Target) {
         if let Some(&Reverse((at, _))) = self.next.peek() {
-            gpu.wake_at(Instant::from_ns(at), 0);
+            gpu.wake_at(at.instant(), 0);
         }
     }
 
     /// The next job released up to the present instant that was not asked for yet, with its priority.
     pub fn next_released(&mut self, gpu: &mut impl Target) -> Option<(JobId, JobPriority)> {
-        let &Reverse((release, task)) = self.next.peek().filter(|next| next.0.0 <= gpu.now().as_ns())?;
+        let &Reverse((release, task)) = self.next.peek().filter(|next| next.0.0.instant() <= gpu.now())?;
         self.next.pop();
         let index = task as usize;
         let timing = self.tasks[index].timing;
@@ -89,16 +89,17 @@ impl Activations {
     }
 
     /// Enters the next release of a task: at `earliest`, or later if it is sporadic.
-    fn enter(&mut self, task: u32, earliest: u64) {
+    fn enter(&mut self, task: u32, earliest: TaskTime) {
         let release = earliest.saturating_add(self.delay(task as usize));
         if release < self.horizon {
             self.next.push(Reverse((release, task)));
         }
     }
 
-    fn delay(&mut self, task: usize) -> u64 {
+    fn delay(&mut self, task: usize) -> TaskTime {
         let Task { sporadic, timing, .. } = self.tasks[task];
-        if sporadic { self.delays[task].random_range(0..=timing.period / 2) } else { 0 }
+        let longest = if sporadic { timing.period.units() / 2 } else { return TaskTime::ZERO };
+        TaskTime::from_units(self.delays[task].random_range(0..=longest))
     }
 
     /// A job.
@@ -120,7 +121,7 @@ impl Activations {
 
     /// `job` is done.
     pub fn finish(&mut self, job: JobId, now: Instant) {
-        self.jobs[job as usize].finish = Some(now.as_ns());
+        self.jobs[job as usize].finish = Some(now.into());
     }
 
     /// Another job was put in front of `job`.

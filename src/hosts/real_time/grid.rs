@@ -4,8 +4,7 @@ use thiserror::Error;
 
 use crate::device::{BlockDemand, BlockShape, DemandError, Device, MaskError, SmMask};
 use crate::gpu::{SubmitError, Target};
-use crate::tasks::{Allocation, Task};
-use crate::time::Duration;
+use crate::tasks::{Allocation, Task, TaskTime};
 use crate::workload::{BlockTime, Kernel, KernelId};
 
 /// Why a task cannot be launched.
@@ -26,9 +25,9 @@ pub enum GridError {
         /// The task's name.
         task: String,
         /// C.
-        wcet: u64,
+        wcet: TaskTime,
         /// Block time chosen.
-        block_time: u64,
+        block_time: TaskTime,
     },
     /// A block that no instance of its reservation can hold.
     #[error("task {task}: a block runs for {block_time}, and the budget of its reservation is {budget}")]
@@ -36,9 +35,9 @@ pub enum GridError {
         /// The task's name.
         task: String,
         /// Block time.
-        block_time: u64,
+        block_time: TaskTime,
         /// Q.
-        budget: u64,
+        budget: TaskTime,
     },
     /// An SM that no mask can name.
     #[error(transparent)]
@@ -56,7 +55,7 @@ pub struct Grid {
     /// Blocks of one wave.
     pub at_once: u32,
     /// How long one block runs.
-    pub block_time: u64,
+    pub block_time: TaskTime,
     /// What one block needs.
     pub shape: BlockShape,
     /// The only SMs it may use; `None`: all.
@@ -83,7 +82,7 @@ impl Grid {
             (kernel.blocks, kernel.block_time)
         } else {
             let wcet = task.timing.wcet;
-            let block_time = largest_divisor(wcet, task.preemption_cost.max(1));
+            let block_time = TaskTime::from_units(largest_divisor(wcet.units(), task.preemption_cost.units().max(1)));
             let blocks = (wcet / block_time).checked_mul(u64::from(at_once)).and_then(|blocks| blocks.try_into().ok());
             let too_many = || GridError::TooManyBlocks { task: task.name.to_string(), wcet, block_time };
             (blocks.ok_or_else(too_many)?, block_time)
@@ -101,7 +100,7 @@ impl Grid {
             title: task.name.clone(),
             blocks,
             shape: self.shape,
-            duration: BlockTime::fixed(Duration::from_ns(self.block_time)),
+            duration: BlockTime::fixed(self.block_time.duration()),
             sm_mask: self.sm_mask,
         })
     }

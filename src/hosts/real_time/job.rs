@@ -1,5 +1,7 @@
 //! Jobs: one activation of a task each.
 
+use crate::tasks::TaskTime;
+
 /// Number of a job, in the order of release.
 pub type JobId = u32;
 
@@ -11,11 +13,11 @@ pub struct TaskJob {
     /// Which job of its task, from 0.
     pub number: u32,
     /// Release.
-    pub release: u64,
+    pub release: TaskTime,
     /// Absolute deadline.
-    pub deadline: u64,
+    pub deadline: TaskTime,
     /// When it was done; `None`: not before the run ended.
-    pub finish: Option<u64>,
+    pub finish: Option<TaskTime>,
     /// How often a job of higher priority was put in front of it before all its blocks were assigned.
     pub preemptions: u32,
 }
@@ -23,7 +25,7 @@ pub struct TaskJob {
 impl TaskJob {
     /// Finish minus release.
     #[must_use]
-    pub fn response(&self) -> Option<u64> {
+    pub fn response(&self) -> Option<TaskTime> {
         self.finish.map(|finish| finish.saturating_sub(self.release))
     }
 

@@ -8,7 +8,7 @@ use priority_queue::PriorityQueue;
 use rustc_hash::FxHasher;
 
 use super::job::{JobId, TaskJob};
-use crate::tasks::Task;
+use crate::tasks::{Task, TaskTime};
 
 /// Who goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,8 +42,8 @@ impl Policy {
     #[must_use]
     pub fn key(self, task: &Task, job: &TaskJob) -> JobPriority {
         let urgency = match self {
-            Self::Edf => job.deadline,
-            Self::Fp => task.priority.unwrap_or(task.timing.deadline),
+            Self::Edf => job.deadline.units(),
+            Self::Fp => task.priority.unwrap_or(task.timing.deadline.units()),
         };
         JobPriority { urgency, release: job.release, task: job.task }
     }
@@ -56,7 +56,7 @@ pub struct JobPriority {
     /// The absolute deadline \[ns\], or the number of the fixed priority.
     pub urgency: u64,
     /// When the job was released \[ns\].
-    pub release: u64,
+    pub release: TaskTime,
     /// Its task.
     pub task: u32,
 }

@@ -6,6 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::gpu::{GpuEvent, Host, Target};
+use crate::tasks::TaskTime;
 use crate::time::{Duration, Instant};
 use crate::workload::OperationId;
 
@@ -18,7 +19,7 @@ const TOKEN: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct Synchronized<H> {
     inner: H,
-    most: u64,
+    most: TaskTime,
     numbers: ChaCha8Rng,
     /// Completions that were not told yet, by when they will be.
     waiting: BTreeSet<(Instant, OperationId)>,
@@ -27,7 +28,7 @@ pub struct Synchronized<H> {
 impl<H> Synchronized<H> {
     /// `inner` learns of completions after a time that is uniform between 0 and `most` \[ns\], drawn from `seed`.
     #[must_use]
-    pub fn new(inner: H, most: u64, seed: u64) -> Self {
+    pub fn new(inner: H, most: TaskTime, seed: u64) -> Self {
         let mut numbers = ChaCha8Rng::seed_from_u64(seed);
         // Tasks draw their delays from the streams that are numbered from 0.
         numbers.set_stream(u64::MAX);
@@ -50,8 +51,8 @@ impl<H: Host> Host for Synchronized<H> {
 
     fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
         match event {
-            GpuEvent::Completed(operation) if self.most > 0 => {
-                let delay = Duration::from_ns(self.numbers.random_range(0..=self.most));
+            GpuEvent::Completed(operation) if self.most > TaskTime::ZERO => {
+                let delay = Duration::from_ns(self.numbers.random_range(0..=self.most.units()));
                 self.waiting.insert((gpu.now() + delay, operation));
             }
             event => self.inner.on_event(event, gpu),

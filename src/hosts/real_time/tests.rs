@@ -9,7 +9,7 @@ use super::*;
 use crate::device::{BlockShape, Device};
 use crate::hosts::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 use crate::tasks::{
-    Allocation, Partition, Reservation, ReservationTest, Reservations, Task, TaskKernel, TaskSet, Timing,
+    Allocation, Partition, Reservation, ReservationTest, Reservations, Task, TaskKernel, TaskSet, TaskTime, Timing,
     limited_preemption, non_preemptive_edf,
 };
 
@@ -21,7 +21,7 @@ fn tx2() -> Device {
 fn gang(name: &str, blocks: u32, block_time: u64, deadline: u64, period: u64) -> Task {
     let shape = BlockShape { threads: 1024, ..BlockShape::default() };
     let timing = Timing::new(u64::from(blocks.div_ceil(4)) * block_time, period, deadline);
-    let kernel = Some(TaskKernel { blocks, shape, block_time });
+    let kernel = Some(TaskKernel { blocks, shape, block_time: TaskTime::from_units(block_time) });
     Task { kernel, ..Task::new(name, timing, block_time, Allocation::All) }
 }
 
@@ -30,14 +30,19 @@ fn set(tasks: Vec<Task>, priority_levels: u32) -> TaskSet {
 }
 
 fn run(set: &TaskSet, strategy: Strategy, policy: Policy, horizon: Option<u64>, seed: u64) -> TaskRun {
-    run_tasks(set, &RunOptions { strategy, policy, horizon, seed, synchronization: 0, device: tx2() }).expect("it runs")
+    run_tasks(set, &RunOptions { seed, ..options(strategy, policy, horizon) }).expect("it runs")
+}
+
+fn options(strategy: Strategy, policy: Policy, horizon: Option<u64>) -> RunOptions {
+    let horizon = horizon.map(TaskTime::from_units);
+    RunOptions { strategy, policy, horizon, seed: 0, synchronization: TaskTime::ZERO, device: tx2() }
 }
 
 fn finishes(run: &TaskRun) -> Vec<Option<u64>> {
-    run.jobs.iter().map(|job| job.finish).collect()
+    run.jobs.iter().map(|job| job.finish.map(TaskTime::units)).collect()
 }
 
-fn with_costs(set: &TaskSet) -> Vec<(Timing, u64)> {
+fn with_costs(set: &TaskSet) -> Vec<(Timing, TaskTime)> {
     set.tasks.iter().map(|task| (task.timing, task.preemption_cost)).collect()
 }
 
@@ -45,8 +50,8 @@ fn with_costs(set: &TaskSet) -> Vec<(Timing, u64)> {
 fn blocks_of_the_low_stream_fill_the_last_wave_and_delay_the_next_high_job() {
     // Erratum 17: with the printed blocking term, C_h without PCmax_h, this set passes: 4000 + 5000 + 2000 <= 11000.
     let low = gang("l", 8, 5_000, 26_000, 100_000);
-    let high = Task { offset: 1, ..gang("h", 5, 1_000, 16_000, 100_000) };
-    let next = Task { offset: 2, ..gang("i", 4, 4_000, 11_000, 100_000) };
+    let high = Task { offset: TaskTime::from_units(1), ..gang("h", 5, 1_000, 16_000, 100_000) };
+    let next = Task { offset: TaskTime::from_units(2), ..gang("i", 4, 4_000, 11_000, 100_000) };
     let set = set(vec![low, high, next], 2);
     let run = run(&set, Strategy::MultiStream, Policy::Edf, Some(3), 0);
     assert_eq!(finishes(&run), [Some(16_000), Some(7_000), Some(15_000)]);
@@ -59,8 +64,8 @@ fn the_three_cases_of_section_5_2() {
     // Case 1: a goes to l-sq at once. Case 2: b, more urgent, goes to h-sq and starts at the end of a's blocks.
     // Case 3: c is more urgent than both, and waits in rq until b is done.
     let a = gang("a", 12, 10, 100, 1_000);
-    let b = Task { offset: 1, ..gang("b", 4, 7, 60, 1_000) };
-    let c = Task { offset: 2, ..gang("c", 4, 3, 30, 1_000) };
+    let b = Task { offset: TaskTime::from_units(1), ..gang("b", 4, 7, 60, 1_000) };
+    let c = Task { offset: TaskTime::from_units(2), ..gang("c", 4, 3, 30, 1_000) };
     let set = set(vec![a, b, c], 2);
     let result = run(&set, Strategy::MultiStream, Policy::Edf, Some(3), 0);
     assert_eq!(finishes(&result), [Some(40), Some(17), Some(20)]);
@@ -73,8 +78,8 @@ fn the_three_cases_of_section_5_2() {
 #[test]
 fn three_levels_nest_two_preemptions() {
     let a = gang("a", 12, 10, 100, 1_000);
-    let b = Task { offset: 1, ..gang("b", 8, 7, 60, 1_000) };
-    let c = Task { offset: 11, ..gang("c", 4, 3, 30, 1_000) };
+    let b = Task { offset: TaskTime::from_units(1), ..gang("b", 8, 7, 60, 1_000) };
+    let c = Task { offset: TaskTime::from_units(11), ..gang("c", 4, 3, 30, 1_000) };
     let result = run(&set(vec![a, b, c], 3), Strategy::MultiStream, Policy::Edf, Some(12), 0);
     // a until 10, b's first wave until 17, c, b's second wave, a.
     assert_eq!(finishes(&result), [Some(47), Some(27), Some(20)]);
@@ -105,11 +110,12 @@ fn table_1() -> TaskSet {
 #[test]
 fn table_1_and_figure_2_on_the_gpu() {
     let result = run(&table_1(), Strategy::Gang, Policy::Edf, None, 0);
-    let late: Vec<_> = result.jobs.iter().filter(|job| job.is_late()).map(|job| (job.task, job.deadline)).collect();
+    let late: Vec<_> =
+        result.jobs.iter().filter(|job| job.is_late()).map(|job| (job.task, job.deadline.units())).collect();
     assert_eq!(late, [(0, 60)]);
     // By hand, from the budgets [0, 8), [12, 20), [24, 32), [36, 44), [48, 56), [60, 68).
     let of = |task: u32| -> Vec<_> {
-        result.jobs.iter().filter(|job| job.task == task).filter_map(|job| job.finish).collect()
+        result.jobs.iter().filter(|job| job.task == task).filter_map(|job| job.finish.map(TaskTime::units)).collect()
     };
     assert_eq!(of(0), [3, 15, 27, 37, 49, 61]);
     assert_eq!(of(1), [8, 20, 42, 54]);
@@ -133,14 +139,7 @@ fn a_horizon_is_asked_for_where_the_hyperperiod_is_too_long() {
     let primes = [281_474_976_710_597, 281_474_976_710_591, 281_474_976_710_567];
     let task = |(index, period): (usize, u64)| gang(&format!("tau{index}"), 4, 1, period, period);
     let set = set(primes.into_iter().enumerate().map(task).collect(), 2);
-    let options = |horizon| RunOptions {
-        strategy: Strategy::SingleStream,
-        policy: Policy::Edf,
-        horizon,
-        seed: 0,
-        synchronization: 0,
-        device: tx2(),
-    };
+    let options = |horizon| options(Strategy::SingleStream, Policy::Edf, horizon);
     assert_eq!(run_tasks(&set, &options(None)), Err(TaskRunError::HyperperiodOverflow));
     assert_eq!(run_tasks(&set, &options(Some(10))).map(|run| run.jobs.len()), Ok(3));
     let many = TaskSet { tasks: vec![gang("tau", 4, 1, 1, 1)], ..set };
@@ -151,15 +150,8 @@ fn a_horizon_is_asked_for_where_the_hyperperiod_is_too_long() {
 fn a_scheduler_that_waits_for_synchronization_learns_later_and_keeps_the_stream_until_then() {
     let set = set(vec![gang("a", 4, 10, 1_000, 1_000), gang("b", 4, 10, 1_000, 1_000)], 2);
     let late = |synchronization| {
-        let policy = Policy::Edf;
-        let options = RunOptions {
-            strategy: Strategy::SingleStream,
-            policy,
-            horizon: None,
-            seed: 3,
-            synchronization,
-            device: tx2(),
-        };
+        let synchronization = TaskTime::from_units(synchronization);
+        let options = RunOptions { seed: 3, synchronization, ..options(Strategy::SingleStream, Policy::Edf, None) };
         finishes(&run_tasks(&set, &options).expect("it runs"))
     };
     assert_eq!(late(0), [Some(10), Some(20)]);
@@ -180,7 +172,7 @@ fn random_kernels(numbers: &mut ChaCha8Rng) -> TaskSet {
         let period = if is_sparse { 200 } else { numbers.random_range(wcet + 4..=wcet * 4 + 30) };
         let deadline = numbers.random_range(wcet..=period.min(wcet + 40));
         Task {
-            offset: numbers.random_range(0..=20),
+            offset: TaskTime::from_units(numbers.random_range(0..=20)),
             sporadic: numbers.random_range(0..3) == 0,
             ..gang(&format!("tau{index}"), blocks, block_time, deadline, period)
         }
@@ -204,19 +196,19 @@ fn tightened(mut set: TaskSet, numbers: &mut ChaCha8Rng, accepts: impl Fn(&TaskS
     order.rotate_left(numbers.random_range(0..set.tasks.len()));
     for index in order {
         while set.tasks[index].timing.deadline > set.tasks[index].timing.wcet {
-            set.tasks[index].timing.deadline -= 1;
+            set.tasks[index].timing.deadline -= TaskTime::UNIT;
             if !accepts(&set) {
-                set.tasks[index].timing.deadline += 1;
+                set.tasks[index].timing.deadline += TaskTime::UNIT;
                 break;
             }
         }
     }
     let by_deadline = |task: &Task| std::cmp::Reverse(task.timing.deadline);
     set.tasks.sort_by_key(by_deadline);
-    let mut offset = 0;
+    let mut offset = TaskTime::ZERO;
     for task in &mut set.tasks {
         task.offset = offset;
-        offset += numbers.random_range(1..=3);
+        offset += TaskTime::from_units(numbers.random_range(1..=3));
     }
     set
 }
@@ -289,13 +281,6 @@ fn a_block_longer_than_its_budget_is_refused() {
     let task = Task::new("tau", Timing::new(6, 20, 20), 3, Allocation::Sm(0));
     let reservations = Some(Reservations { single: Reservation::new(0, 2, 10), all: Reservation::new(2, 8, 10) });
     let set = TaskSet { reservations, ..set(vec![task], 2) };
-    let options = RunOptions {
-        strategy: Strategy::Gang,
-        policy: Policy::Edf,
-        horizon: None,
-        seed: 0,
-        synchronization: 0,
-        device: tx2(),
-    };
+    let options = options(Strategy::Gang, Policy::Edf, None);
     assert!(matches!(run_tasks(&set, &options), Err(TaskRunError::Grid(GridError::BlockExceedsBudget { .. }))));
 }

@@ -6,10 +6,15 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
+/// (C, T, D) as numbers.
+fn units(task: &Timing) -> (u64, u64, u64) {
+    (task.wcet.units(), task.period.units(), task.deadline.units())
+}
+
 /// dbf(t) by counting jobs.
 fn demand(tasks: &[Timing], t: u64) -> u64 {
-    let jobs = |task: &Timing| (0..=t).filter(|k| k * task.period + task.deadline <= t).count() as u64;
-    tasks.iter().map(|task| jobs(task) * task.wcet).sum()
+    let of = |(wcet, period, deadline)| wcet * (0..=t).filter(|k| k * period + deadline <= t).count() as u64;
+    tasks.iter().map(|task| of(units(task))).sum()
 }
 
 /// Service in [from, to) by counting units.
@@ -18,7 +23,7 @@ fn service(reservation: Reservation, from: u64, to: u64) -> u64 {
 }
 
 fn is_served(reservation: Reservation, t: u64) -> bool {
-    let Reservation { offset, budget, period } = reservation;
+    let [offset, budget, period] = [reservation.offset, reservation.budget, reservation.period].map(TaskTime::units);
     (t % period + period - offset) % period < budget
 }
 
@@ -40,14 +45,14 @@ pub(super) fn edf_meets(mut jobs: Vec<(u64, u64, u64)>, served: impl Fn(u64) -> 
 /// Jobs of a synchronous periodic set with releases before `end`.
 pub(super) fn synchronous(tasks: &[Timing], end: u64) -> Vec<(u64, u64, u64)> {
     let of = |task: &Timing| {
-        let task = *task;
-        (0..end.div_ceil(task.period)).map(move |k| (k * task.period, k * task.period + task.deadline, task.wcet))
+        let (wcet, period, deadline) = units(task);
+        (0..end.div_ceil(period)).map(move |k| (k * period, k * period + deadline, wcet))
     };
     tasks.iter().flat_map(of).collect()
 }
 
 fn cycle(tasks: &[Timing], reservation: Reservation) -> u64 {
-    hyperperiod(tasks.iter().map(|task| task.period).chain([reservation.period])).expect("it is small")
+    hyperperiod(tasks.iter().map(|task| task.period).chain([reservation.period])).expect("it is small").units()
 }
 
 /// Sets of the campaign; `GPUSCHED_TASK_SETS=1000000 cargo test --release` for a longer one.
@@ -135,10 +140,11 @@ proptest! {
         if sbf::passes(&set, reservation) == YES {
             let mut jobs = Vec::new();
             for ((task, gaps), &first) in set.iter().zip(&gaps).zip(&first) {
+                let (wcet, period, deadline) = units(task);
                 let mut release = first;
                 for gap in gaps {
-                    jobs.push((release, release + task.deadline, task.wcet));
-                    release += task.period + gap.saturating_sub(1);
+                    jobs.push((release, release + deadline, wcet));
+                    release += period + gap.saturating_sub(1);
                 }
             }
             prop_assert!(edf_meets(jobs, |t| is_served(reservation, t)));
@@ -147,18 +153,20 @@ proptest! {
 
     #[test]
     fn a_periodic_resource_supplies_what_shin_and_lee_write(reservation in generators::reservation(12), t in 0..60_u64) {
-        let (budget, period) = (reservation.budget, reservation.period);
+        let (budget, period) = (reservation.budget.units(), reservation.period.units());
         let gap = period - budget;
         // k = max(ceil((t - gap) / period), 1), and the interval in which the supply grows.
         let k = t.saturating_sub(gap).div_ceil(period).max(1);
         let grows = ((k + 1) * period - 2 * budget)..=((k + 1) * period - budget);
         let printed = if grows.contains(&t) { t - (k + 1) * gap } else { (k - 1) * budget };
         let supply = PeriodicResource(reservation);
-        prop_assert_eq!(supply.within(t), printed);
+        let t = time(t);
+        prop_assert_eq!(supply.within(t), time(printed));
         prop_assert!(supply.within(t) <= SupplyBound(reservation).within(t));
-        let time = supply.time_for(t);
-        prop_assert!(time == u64::MAX || supply.within(time) >= t);
-        prop_assert!(time == 0 || time == u64::MAX || supply.within(time - 1) < t);
+        let needed = supply.time_for(t);
+        prop_assert!(needed == TaskTime::MAX || supply.within(needed) >= t);
+        let is_least = [time(0), TaskTime::MAX].contains(&needed) || supply.within(needed - time(1)) < t;
+        prop_assert!(is_least);
     }
 
     /// The least that any placement of the budget leaves an interval: it comes first in one period and last in the next.
@@ -172,7 +180,7 @@ proptest! {
             (start..start + budget).contains(&(at % period))
         };
         let served = (from..from + t).filter(|&at| is_served(at)).count() as u64;
-        prop_assert!(PeriodicResource(Reservation::new(0, budget, period)).within(t) <= served);
+        prop_assert!(PeriodicResource(Reservation::new(0, budget, period)).within(time(t)) <= time(served));
     }
 
     #[test]
@@ -180,9 +188,9 @@ proptest! {
         set in generators::tasks(3, 8), reservation in generators::reservation(8),
     ) {
         let cycle = cycle(&set, reservation);
-        let worst = |t: u64| (0..reservation.period).map(|from| service(reservation, from, from + t)).min();
-        let load = set.iter().map(|task| u128::from(task.wcet) * u128::from(cycle / task.period)).sum::<u128>();
-        let fits = load <= u128::from(cycle / reservation.period * reservation.budget);
+        let worst = |t: u64| (0..reservation.period.units()).map(|from| service(reservation, from, from + t)).min();
+        let load: u64 = set.iter().map(units).map(|(wcet, period, _)| wcet * (cycle / period)).sum();
+        let fits = load <= cycle / reservation.period.units() * reservation.budget.units();
         let holds = fits && (0..=cycle).all(|t| Some(demand(&set, t)) <= worst(t));
         prop_assert_eq!(sbf::passes(&set, reservation), Some(holds));
         prop_assert_eq!(sbf::test(&set, reservation).answer(), Some(holds));
@@ -190,10 +198,13 @@ proptest! {
 
     #[test]
     fn non_preemptive_edf_equals_every_integer_instant(set in generators::tasks(4, 12)) {
-        let cycle = hyperperiod(set.iter().map(|task| task.period)).expect("it is small");
-        let load: u64 = set.iter().map(|task| task.wcet * (cycle / task.period)).sum();
-        let is_deadline = |t: u64| set.iter().any(|task| t >= task.deadline && (t - task.deadline).is_multiple_of(task.period));
-        let blocking = |t| set.iter().filter(|task| task.deadline > t).map(|task| task.wcet).max().unwrap_or(0);
+        let cycle = hyperperiod(set.iter().map(|task| task.period)).expect("it is small").units();
+        let tasks: Vec<_> = set.iter().map(units).collect();
+        let load: u64 = tasks.iter().map(|(wcet, period, _)| wcet * (cycle / period)).sum();
+        let is_deadline = |t: u64| {
+            tasks.iter().any(|&(_, period, deadline)| t >= deadline && (t - deadline).is_multiple_of(period))
+        };
+        let blocking = |t| tasks.iter().filter(|task| task.2 > t).map(|task| task.0).max().unwrap_or(0);
         let holds = load <= cycle
             && (0..=cycle).filter(|&t| is_deadline(t)).all(|t| demand(&set, t) + blocking(t) <= t);
         prop_assert_eq!(non_preemptive_edf::passes(&set), Some(holds));

@@ -22,13 +22,13 @@ fn chunks_can_accept_what_the_digraph_test_accepts_too() {
         (tasks(&[(4, 5, 10), (6, 40, 40)]), Reservation::new(0, 16, 20)),
         (tasks(&[(1, 3, 3)]), Reservation::new(0, 3, 4)),
     ] {
-        assert_eq!(chunks::test(&set, reservation), Verdict::Yes);
-        assert_eq!(digraph::test(&set, reservation), Verdict::Yes);
+        assert_eq!(chunks::test(&set, reservation), TaskVerdict::Yes);
+        assert_eq!(digraph::test(&set, reservation), TaskVerdict::Yes);
     }
 }
 
 #[test]
 fn a_set_that_would_take_too_long_gets_no_answer() {
     let set = tasks(&[(300, 997, 997), (300, 1009, 1009)]);
-    assert!(matches!(digraph::test(&set, Reservation::new(0, 500, 600)), Verdict::Unknown(_)));
+    assert!(matches!(digraph::test(&set, Reservation::new(0, 500, 600)), TaskVerdict::Unknown(_)));
 }

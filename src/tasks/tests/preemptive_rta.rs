@@ -10,8 +10,8 @@ use response_time_analysis::wcet::Scalar;
 
 use super::*;
 
-fn duration(time: u64) -> Duration {
-    Duration::from(time)
+fn duration(time: TaskTime) -> Duration {
+    Duration::from(time.units())
 }
 
 fn arrivals(set: &[Timing]) -> Vec<Sporadic> {
@@ -23,12 +23,12 @@ fn preemptive(set: &[Timing]) -> bool {
     let demands: Vec<_> = arrivals(set)
         .into_iter()
         .zip(set)
-        .map(|(a, task)| RBF::new(a, Scalar::new(Service::from(task.wcet))))
+        .map(|(a, task)| RBF::new(a, Scalar::new(Service::from(task.wcet.units()))))
         .collect();
     let task = |index: usize| fully_preemptive::Task { rbf: &demands[index], deadline: duration(set[index].deadline) };
     (0..set.len()).all(|own| {
         let others: Vec<_> = (0..set.len()).filter(|&other| other != own).map(task).collect();
-        let response = fully_preemptive::dedicated_uniproc_rta(&task(own), &others, duration(100_000));
+        let response = fully_preemptive::dedicated_uniproc_rta(&task(own), &others, duration(time(100_000)));
         response.is_ok_and(|response| response <= duration(set[own].deadline))
     })
 }
@@ -37,13 +37,13 @@ fn preemptive(set: &[Timing]) -> bool {
 fn non_preemptive(set: &[Timing]) -> bool {
     let arrivals = arrivals(set);
     let task = |index: usize| fully_nonpreemptive::Task {
-        wcet: Scalar::new(Service::from(set[index].wcet)),
+        wcet: Scalar::new(Service::from(set[index].wcet.units())),
         arrivals: &arrivals[index],
         deadline: duration(set[index].deadline),
     };
     (0..set.len()).all(|own| {
         let others: Vec<_> = (0..set.len()).filter(|&other| other != own).map(task).collect();
-        let response = fully_nonpreemptive::dedicated_uniproc_rta(&task(own), &others, duration(100_000));
+        let response = fully_nonpreemptive::dedicated_uniproc_rta(&task(own), &others, duration(time(100_000)));
         response.is_ok_and(|response| response <= duration(set[own].deadline))
     })
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 pub(super) type Module = Vec<String>;
 
 /// What one file says.
-struct Source {
+struct TimeSource {
     /// Every name it imports, under which name, and from where; under `*`, all of a module.
     uses: Vec<(String, Vec<String>)>,
     /// Every path it names without importing it.
@@ -16,7 +16,7 @@ struct Source {
 
 /// The crate's files, and what they name of each other.
 pub(super) struct Imports {
-    modules: BTreeMap<Module, Source>,
+    modules: BTreeMap<Module, TimeSource>,
 }
 
 impl Imports {
@@ -36,7 +36,7 @@ impl Imports {
                 if path.is_dir() {
                     folders.push((path, module));
                 } else if path.extension().is_some_and(|extension| extension == "rs") {
-                    modules.insert(module, Source::read(&path));
+                    modules.insert(module, TimeSource::read(&path));
                 }
             }
         }
@@ -110,7 +110,7 @@ impl Imports {
     }
 }
 
-impl Source {
+impl TimeSource {
     fn read(file: &Path) -> Self {
         let text = std::fs::read_to_string(file).expect("a source file");
         let tokens = tokens(&text);

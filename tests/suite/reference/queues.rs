@@ -57,8 +57,13 @@ impl ReferenceGpu<'_> {
             }
             OperationKind::Copy(copy) => {
                 let direction = self.scenario.copies()[copy.0 as usize].direction;
-                let to_host = direction == gpusched::device::CopyDirection::DeviceToHost;
-                let engine = usize::from(to_host && self.ce_queues.len() > 1);
+                let engine = match direction {
+                    gpusched::device::CopyDirection::HostToDevice => 0,
+                    gpusched::device::CopyDirection::DeviceToHost => 1.min(self.ce_queues.len() - 1),
+                    gpusched::device::CopyDirection::DeviceToDevice => {
+                        self.scenario.device().copy.device_to_device_engine as usize
+                    }
+                };
                 self.ce_queues[engine].push_back(operation);
             }
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => panic!("it enters no queue"),

@@ -4,7 +4,7 @@ use super::*;
 
 fn error(text: &str) -> String {
     let read = |name: &str| match name {
-        "mine.json" => Ok("{}".to_owned()),
+        "mine.json" => Ok(b"{}".to_vec()),
         _ => Err(std::io::ErrorKind::NotFound.into()),
     };
     Study::from_json("study.json", text, &read).expect_err("it is refused").to_string()
@@ -54,8 +54,9 @@ fn the_digest_sees_whatever_changes_results_and_nothing_else() {
     }
     let device = gpusched::device::Device::builtin_json("tx2").expect("it is built in");
     let text = SMALL.replace("\"grid\"", "\"parameters\": {\"device\": \"mine.json\"}, \"grid\"");
-    let with =
-        |device: &str| Study::from_json("study.json", &text, &|_| Ok(device.to_owned())).expect("it is sound").digest;
+    let with = |device: &str| {
+        Study::from_json("study.json", &text, &|_| Ok(device.as_bytes().to_vec())).expect("it is sound").digest
+    };
     assert_ne!(with(device), with(&device.replace("NVIDIA", "Nvidia")), "a device file counts");
 }
 

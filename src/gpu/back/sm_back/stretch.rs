@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::{Context, RunningKernel, Share, SmBack};
+use super::{BackContext, RunningKernel, Share, SmBack};
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
@@ -31,7 +31,11 @@ pub(super) struct Period {
 
 impl SmBack {
     /// Skips as many whole cycles of the kernel at place `head`, a blocked head, as happen before anything else.
-    pub(super) fn skip_cycles<O: Observer>(&mut self, head: u32, context: &mut Context<'_, O>) -> Result<(), RunError> {
+    pub(super) fn skip_cycles<O: Observer>(
+        &mut self,
+        head: u32,
+        context: &mut BackContext<'_, O>,
+    ) -> Result<(), RunError> {
         let kernel = &self.kernels[head as usize];
         let worth_trying = kernel.running > 0
             && kernel.unassigned / 2 > kernel.running
@@ -59,7 +63,7 @@ impl SmBack {
         block_time: Duration,
         running: &mut Vec<Running>,
         cycle: &mut Period,
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) -> Result<(), RunError> {
         let others = self.split_calendar(head, running, context);
         running.sort_unstable_by_key(|&(_, end, sequence)| (end, sequence));
@@ -95,7 +99,7 @@ impl SmBack {
 
     /// Puts the running waves of the head kernel into `running`; gives the instant of the first event that is
     /// something else.
-    fn split_calendar<O>(&self, head: u32, running: &mut Vec<Running>, context: &Context<'_, O>) -> Instant {
+    fn split_calendar<O>(&self, head: u32, running: &mut Vec<Running>, context: &BackContext<'_, O>) -> Instant {
         running.clear();
         let mut others = context.horizon.saturating_add(Duration::from_ns(1));
         others = context.calendar.next_besides_completions().map_or(others, |other| other.min(others));
@@ -140,7 +144,7 @@ impl SmBack {
         running: &[Running],
         cycle: &Period,
         (duration, period, cycles): (Duration, Duration, u32),
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) -> Result<(), RunError> {
         let operation = kernel.operation;
         let overflow = RunError::TimeOverflow { operation };
@@ -165,7 +169,7 @@ impl SmBack {
         head: u32,
         running: &[Running],
         (period, cycles): (Duration, u32),
-        context: &mut Context<'_, O>,
+        context: &mut BackContext<'_, O>,
     ) -> Result<(), RunError> {
         let overflow = RunError::TimeOverflow { operation: self.kernels[head as usize].operation };
         let skipped = period.checked_mul(u64::from(cycles)).ok_or(overflow)?;

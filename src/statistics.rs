@@ -155,6 +155,13 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     sorted.get(rank - 1).copied()
 }
 
+/// The middle one of `sorted` values, the upper of two; `None` if there are none. For a time that is to stand for all of
+/// them, where rather too long is safer than too short.
+#[must_use]
+pub fn upper_median<T: Copy>(sorted: &[T]) -> Option<T> {
+    sorted.get(sorted.len() / 2).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,6 +182,14 @@ mod tests {
             near(found_high, high, 5e-5);
         }
         assert_eq!(wilson(7, 7).1.to_bits(), 1.0_f64.to_bits());
+    }
+
+    #[test]
+    fn the_nearest_rank_is_the_lower_of_two_middle_values_and_the_upper_median_the_upper() {
+        assert_eq!((nearest_rank(&[1, 2], 50), upper_median(&[1, 2])), (Some(1), Some(2)));
+        assert_eq!((nearest_rank(&[1, 2, 3], 50), upper_median(&[1, 2, 3])), (Some(2), Some(2)));
+        assert_eq!([25, 26, 100].map(|percent| nearest_rank(&[1, 2, 3, 4], percent)), [Some(1), Some(2), Some(4)]);
+        assert_eq!((nearest_rank::<u64>(&[], 50), upper_median::<u64>(&[])), (None, None));
     }
 
     #[test]

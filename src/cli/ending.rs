@@ -1,0 +1,221 @@
+//! How a command ends before its time: Ctrl-C, SIGTERM, too much memory, too long.
+//!
+//! One thread watches, whatever the others are at. A command that keeps what is complete is asked to stop and has a moment
+//! for it; any other ends at once. Either way no file is left half-written.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration as StdDuration, Instant as StdInstant};
+
+use anyhow::Context;
+use clap::Args;
+use gpusched::time::Duration;
+
+/// How far a command may go.
+#[derive(Debug, Args)]
+pub(crate) struct Limits {
+    /// End the command once it holds more memory than this, for example 500M or 8G
+    /// [default: 1G and 32 times the size of its input files]
+    #[arg(long, global = true, help_heading = "Limits", value_name = "SIZE", value_parser = parse_size)]
+    max_memory: Option<u64>,
+    /// End the command after this time, for example 60s [default: no limit]
+    #[arg(long, global = true, help_heading = "Limits", value_name = "TIME", value_parser = Duration::parse)]
+    max_time: Option<Duration>,
+}
+
+/// Memory that a command may take if nobody says otherwise \[bytes\]: the same on every machine, so that the same
+/// command ends alike everywhere.
+const DEFAULT_MEMORY: u64 = 1 << 30;
+/// And so many times the size of its input files.
+const TIMES_INPUT: u64 = 32;
+
+/// Between two looks at the clock and the memory.
+const EVERY: StdDuration = StdDuration::from_millis(20);
+
+/// How long a command that was asked to stop goes on at most if it has nothing to keep: Ctrl-C may come before it has said
+/// so.
+const GRACE: StdDuration = StdDuration::from_millis(50);
+/// How long a command has to come to the end of what it is at, and keep what is complete. Most take a few milliseconds.
+const GRACE_TO_KEEP: StdDuration = StdDuration::from_secs(2);
+
+/// Exit status after Ctrl-C or a signal to end.
+const INTERRUPTED: i32 = 130;
+/// Exit status for what a command refuses.
+const REFUSED: i32 = 2;
+
+/// Bytes that were read from input files.
+static INPUT: AtomicU64 = AtomicU64::new(0);
+/// Files that are being written under temporary names.
+static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// Set once the command is asked to stop.
+static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+/// Whether the command looks at it.
+static LOOKS: AtomicBool = AtomicBool::new(false);
+/// Set once the command has stopped because it was asked to, and tells what it has.
+static FINISHING: AtomicBool = AtomicBool::new(false);
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let trimmed = text.trim();
+    let units = [("K", 10), ("M", 20), ("G", 30)];
+    let unit = units.iter().find_map(|(unit, shift)| Some((trimmed.strip_suffix(unit)?, *shift)));
+    let (number, shift) = unit.unwrap_or((trimmed, 0));
+    let bytes = number.trim_end().parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| "expected bytes, or a whole number with K, M or G, for example 500M".to_owned())
+}
+
+/// Tells that so many bytes of input were read; a command may take more memory for more of it.
+pub(crate) fn has_read(bytes: usize) {
+    INPUT.fetch_add(bytes as u64, Ordering::Relaxed);
+}
+
+/// What a command looks at that keeps what is complete when it is asked to stop. It is ended a moment after that unless it
+/// is [`finishing`] by then, as are commands that do not look.
+pub(crate) fn stop_flag() -> Arc<AtomicBool> {
+    LOOKS.store(true, Ordering::Relaxed);
+    Arc::clone(&STOP)
+}
+
+/// The command has stopped working, and tells what it has: if it was asked to stop, it is ended only if it is asked again.
+/// Says whether it was.
+pub(crate) fn finishing() -> bool {
+    let was_asked = STOP.load(Ordering::Relaxed);
+    FINISHING.store(was_asked, Ordering::Relaxed);
+    was_asked
+}
+
+/// A file under a temporary name, which is gone unless it is given its own.
+pub(crate) struct Temporary(PathBuf);
+
+impl Temporary {
+    /// Makes the file.
+    pub(crate) fn create(path: PathBuf) -> io::Result<(Self, File)> {
+        // Within the lock, so that a file is made or removed, and not made after it was to be removed.
+        let mut known = TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = File::create_new(&path)?;
+        known.insert(path.clone());
+        Ok((Self(path), file))
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn rename(self, to: &Path) -> io::Result<()> {
+        let _known = TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner);
+        fs::rename(&self.0, to)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let mut known = TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner);
+        known.remove(&self.0);
+        // It may have its name, and what is left of a failed attempt is of no use.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Ends the process. The lock of the files is kept, so that none is made or named meanwhile.
+fn end(text: &str, status: i32) -> ! {
+    let known = TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in &*known {
+        let _ = fs::remove_file(path);
+    }
+    // If stderr is closed there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "{text}");
+    std::process::exit(status)
+}
+
+impl Limits {
+    /// Watches over the command from now on.
+    pub(crate) fn watch(&self) -> anyhow::Result<()> {
+        let (signals, received) = channel();
+        // The receiver lives as long as the process.
+        ctrlc::set_handler(move || _ = signals.send(())).context("cannot watch for Ctrl-C")?;
+        let watcher = Watcher {
+            signals: received,
+            max_memory: self.max_memory,
+            deadline: self.max_time.map(|time| StdInstant::now() + StdDuration::from_nanos(time.as_ns())),
+            max_time: self.max_time.unwrap_or(Duration::ZERO),
+        };
+        let thread = std::thread::Builder::new().name("watch".to_owned());
+        thread.spawn(move || watcher.run()).context("cannot start a thread")?;
+        Ok(())
+    }
+}
+
+struct Watcher {
+    signals: Receiver<()>,
+    max_memory: Option<u64>,
+    max_time: Duration,
+    /// `None` without one, or once it was told.
+    deadline: Option<StdInstant>,
+}
+
+impl Watcher {
+    fn run(mut self) {
+        loop {
+            match self.signals.recv_timeout(EVERY) {
+                Ok(()) => self.ask("stopped", INTERRUPTED),
+                Err(RecvTimeoutError::Timeout) => {}
+                // The handler is never taken away.
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if self.deadline.is_some_and(|deadline| StdInstant::now() >= deadline) {
+                self.deadline = None;
+                if !FINISHING.load(Ordering::Relaxed) {
+                    self.ask(&format!("error: the command was ended after {} (--max-time)", self.max_time), REFUSED);
+                }
+            }
+            self.look_at_memory();
+        }
+    }
+
+    fn look_at_memory(&self) {
+        let by_input = || TIMES_INPUT.saturating_mul(INPUT.load(Ordering::Relaxed)).saturating_add(DEFAULT_MEMORY);
+        let allowed = self.max_memory.unwrap_or_else(by_input);
+        // Where the system does not tell, nothing is limited.
+        let held = memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem as u64);
+        if held > allowed {
+            let allowed = allowed >> 20;
+            end(
+                &format!("error: the command was ended at {allowed} MiB of memory; --max-memory allows it more"),
+                REFUSED,
+            );
+        }
+    }
+
+    /// Asks the command to stop, and ends it if it does not, or was asked before.
+    fn ask(&self, text: &str, status: i32) {
+        let was_asked = STOP.swap(true, Ordering::Relaxed);
+        let asked = StdInstant::now();
+        let grace = || if LOOKS.load(Ordering::Relaxed) { GRACE_TO_KEEP } else { GRACE };
+        while !was_asked && asked.elapsed() < grace() {
+            if FINISHING.load(Ordering::Relaxed) {
+                return;
+            }
+            if self.signals.recv_timeout(EVERY / 4).is_ok() {
+                break;
+            }
+        }
+        end(text, status)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_bytes_or_have_a_unit() {
+        let sizes = ["1", "4K", "500M", "8G", " 2 G "].map(parse_size);
+        assert_eq!(sizes, [1, 4 << 10, 500 << 20, 8 << 30, 2 << 30].map(Ok));
+        for wrong in ["", "0", "G", "1.5G", "-1", "1T", "17179869184G"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

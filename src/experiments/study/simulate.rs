@@ -1,0 +1,242 @@
+//! Any scenario or profile, simulated over a grid of what-ifs, as a study.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::command::StudyExperiment;
+use super::compute::{Experiment, Worker};
+use super::grid::{self, Change, Files, Grid, Parameters};
+use super::simulate_tally::{Outcome, SimulateTally};
+use super::tally::Tally;
+use crate::device::SmMask;
+use crate::hosts::simulate;
+use crate::json::{Node, Problem};
+use crate::profile::{ImportOptions, Input, Launches};
+use crate::scenario::{ReadOptions, Scenario, WhatIf};
+use crate::time::Duration;
+use crate::workload::Placement;
+
+/// One point: a scenario, and what is changed in it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SimulatePoint {
+    input: Option<Arc<Input>>,
+    options: ReadOptions,
+    import: ImportOptions,
+    changes: WhatIf,
+    /// Whose jobs are counted, a stream with operations or a host; `None`: all.
+    responses_of: Option<String>,
+    seed: u64,
+}
+
+impl Parameters for SimulatePoint {
+    const KEYS: &'static [&'static str] = &[
+        "block_durations",
+        "connections",
+        "deadlines",
+        "device",
+        "gpu",
+        "horizon",
+        "kernel_gap",
+        "launch_latency",
+        "launches",
+        "periods",
+        "placement",
+        "responses_of",
+        "scenario",
+        "set_priority",
+        "set_stream",
+        "sm_mask",
+        "vary",
+    ];
+
+    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
+        Ok(match key {
+            "scenario" => {
+                let name = value.string()?;
+                let input = Input::of(&name, files.bytes(value, &name)?);
+                let input = Arc::new(input.map_err(|error| value.problem(error.to_string()))?);
+                Box::new(move |point| point.input = Some(Arc::clone(&input)))
+            }
+            "device" => {
+                let device = grid::device(value, files)?;
+                Box::new(move |point| point.options.device = Some(device.clone()))
+            }
+            "placement" => {
+                let placement = grid::one_of(value, &Placement::ALL.map(Placement::name), Placement::from_name)?;
+                Box::new(move |point| point.options.placement = Some(placement))
+            }
+            "launches" => {
+                let launches = grid::one_of(value, &Launches::ALL.map(Launches::name), Launches::from_name)?;
+                Box::new(move |point| point.import.launches = launches)
+            }
+            "gpu" => {
+                let gpu = value.whole_u32(0, u32::MAX)?;
+                Box::new(move |point| point.import.gpu = Some(gpu))
+            }
+            "connections" => {
+                let connections = value.whole_u32(1, u32::MAX)?;
+                Box::new(move |point| point.changes.connections = Some(connections))
+            }
+            "responses_of" => {
+                let name = value.string()?;
+                Box::new(move |point| point.responses_of = Some(name.clone()))
+            }
+            "vary" => {
+                let expected = "two whole percentages up to 10000, the first not above the second, as \"80..100\"";
+                let vary = value.string().ok().and_then(|text| ReadOptions::parse_vary(&text));
+                let vary = vary.ok_or_else(|| value.expected(expected))?;
+                Box::new(move |point| point.options.vary_percent = Some(vary))
+            }
+            "horizon" | "kernel_gap" | "launch_latency" => time(key, value.time()?),
+            "block_durations" | "deadlines" | "periods" => times(key, value)?,
+            _ => change(key, value)?,
+        })
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+}
+
+fn time(key: &str, time: Duration) -> Change<SimulatePoint> {
+    match key {
+        "horizon" => Box::new(move |point| point.options.horizon = Some(time)),
+        "kernel_gap" => Box::new(move |point| point.options.kernel_gap = Some(time)),
+        _ => Box::new(move |point| point.options.launch_latency = Some(time)),
+    }
+}
+
+fn times(key: &str, value: Node<'_>) -> Result<Change<SimulatePoint>, Problem> {
+    let times = by_name(value, |node| match node.time()? {
+        Duration::ZERO => Err(node.expected("a time above zero")),
+        time => Ok(time),
+    })?;
+    Ok(match key {
+        "block_durations" => Box::new(move |point| point.options.block_durations.extend(times.iter().cloned())),
+        "deadlines" => Box::new(move |point| point.options.deadlines.extend(times.iter().cloned())),
+        _ => Box::new(move |point| point.options.periods.extend(times.iter().cloned())),
+    })
+}
+
+/// The what-ifs by name: as `--set-priority`, `--set-stream` and `--sm-mask`.
+fn change(key: &str, value: Node<'_>) -> Result<Change<SimulatePoint>, Problem> {
+    Ok(match key {
+        "set_priority" => {
+            let priority = |node: Node<'_>| {
+                let expected = || node.expected("a whole number of at most 0; more negative is more urgent");
+                node.signed_number(i64::from(i32::MIN), 0).ok().and_then(|n| i32::try_from(n).ok()).ok_or_else(expected)
+            };
+            let priorities = by_name(value, priority)?;
+            Box::new(move |point| point.changes.priorities.extend(priorities.iter().cloned()))
+        }
+        "set_stream" => {
+            let streams = by_name(value, |node| node.string())?;
+            Box::new(move |point| point.changes.streams.extend(streams.iter().cloned()))
+        }
+        _ => {
+            let mask = |node: Node<'_>| SmMask::parse(&node.string()?).map_err(|error| node.problem(error.to_string()));
+            let masks = by_name(value, mask)?;
+            Box::new(move |point| point.changes.sm_masks.extend(masks.iter().cloned()))
+        }
+    })
+}
+
+/// The entries of an object, each name once.
+fn by_name<T>(value: Node<'_>, read: impl Fn(Node<'_>) -> Result<T, Problem>) -> Result<Vec<(String, T)>, Problem> {
+    let mut entries: Vec<(String, T)> = Vec::new();
+    for (name, node) in value.object()?.into_entries() {
+        if entries.iter().any(|(known, _)| **known == *name) {
+            return Err(node.problem(format!("{name:?} stands twice")));
+        }
+        entries.push((name.into_owned(), read(node)?));
+    }
+    Ok(entries)
+}
+
+impl SimulatePoint {
+    /// The scenario as it is run, and the index of the host thread whose jobs are counted.
+    fn scenario(&self) -> Result<(Scenario, Option<u32>), String> {
+        let input = self.input.as_deref().ok_or("no scenario is stated: add \"scenario\": a file")?;
+        let options = ReadOptions { seed: Some(self.seed), ..self.options.clone() };
+        let scenario = input.scenario(&options, &self.import).map_err(|error| error.to_string())?;
+        let scenario = scenario.what_if(&self.changes).map_err(|error| error.to_string())?;
+        let Some(name) = &self.responses_of else { return Ok((scenario, None)) };
+        let found = (0..).zip(&scenario.threads).find(|(_, thread)| thread.submits() && *thread.label == **name);
+        let Some((thread, _)) = found else {
+            let submitting = scenario.threads.iter().filter(|thread| thread.submits());
+            let known: Vec<&str> = submitting.map(|thread| &*thread.label).collect();
+            return Err(format!(
+                "\"responses_of\": no stream or host is called {name:?}; there are {}",
+                known.join(", ")
+            ));
+        };
+        Ok((scenario, Some(thread)))
+    }
+}
+
+/// The points, once each was made into a scenario.
+pub(super) fn checked(
+    grid: &Grid<'_>,
+    points: Vec<SimulatePoint>,
+    (samples, node): (u64, Node<'_>),
+) -> Result<Vec<SimulatePoint>, Problem> {
+    let place = grid.parameters.or(grid.axes).unwrap_or(grid.root);
+    let mut is_drawn = false;
+    for (number, point) in points.iter().enumerate() {
+        let of_point = |what: String| match points.len() {
+            1 => place.problem(what),
+            _ => place.problem(format!("point {number}: {what}")),
+        };
+        is_drawn |= point.scenario().map_err(of_point)?.0.depends_on_seed();
+    }
+    if samples > 1 && !is_drawn {
+        return Err(node
+            .problem("nothing is drawn, so that all samples of a point are the same")
+            .with_help("state 1 sample, or \"vary\" block times, or let \"placement\" be \"random\""));
+    }
+    Ok(points)
+}
+
+/// A study of a scenario.
+#[derive(Debug)]
+pub(super) struct SimulateStudy {
+    pub(super) points: Vec<SimulatePoint>,
+}
+
+impl Experiment for SimulateStudy {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(SimulateWorker { points: &self.points, known: None })
+    }
+}
+
+impl StudyExperiment for SimulateStudy {
+    fn columns(&self) -> &'static str {
+        Outcome::COLUMNS
+    }
+
+    fn tally(&self, _point: u64) -> Box<dyn Tally> {
+        Box::new(SimulateTally::default())
+    }
+}
+
+struct SimulateWorker<'a> {
+    points: &'a [SimulatePoint],
+    /// The point of the row computed last, its scenario, and whose jobs are counted.
+    known: Option<(u64, Scenario, Option<u32>)>,
+}
+
+impl Worker for SimulateWorker<'_> {
+    /// Sample k of a point is the run with its seed plus k, as `gpusched simulate --seed` makes it.
+    fn values(&mut self, number: u64, samples: Range<u64>) -> Result<String, String> {
+        let point = super::point(self.points, number)?;
+        if self.known.as_ref().is_none_or(|(known, ..)| *known != number) {
+            let (scenario, thread) = point.scenario()?;
+            self.known = Some((number, scenario, thread));
+        }
+        // It was just made known.
+        let Some((_, scenario, thread)) = &mut self.known else { return Err("no scenario".to_owned()) };
+        scenario.seed = point.seed.wrapping_add(samples.start);
+        let run = simulate(scenario).map_err(|error| error.to_string())?;
+        Ok(Outcome::of(scenario, &run, *thread).to_string())
+    }
+}

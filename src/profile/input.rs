@@ -1,0 +1,80 @@
+//! Files of any kind from which a scenario can be made.
+
+use std::borrow::Cow;
+
+use thiserror::Error;
+
+use super::error::GpuProfileError;
+use super::import_options::ImportOptions;
+use super::model::{GpuProfile, ProfileFormat};
+use super::read::uncompressed;
+use crate::json::JsonError;
+use crate::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions};
+use crate::scenario::{ReadOptions, Scenario};
+
+/// What a scenario is made of, told by its content.
+#[derive(Debug)]
+pub enum Input {
+    /// A profile of a real application.
+    Profile(GpuProfile),
+    /// Anything else: a scenario file or an AMALTHEA model.
+    Text {
+        /// The name by which errors mention it.
+        file: String,
+        /// What it holds.
+        text: String,
+    },
+}
+
+/// Why no scenario can be made of a file.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// The profile is damaged, or does not fit.
+    #[error(transparent)]
+    Profile(#[from] GpuProfileError),
+    /// The AMALTHEA model is wrong.
+    #[error(transparent)]
+    Model(#[from] AmaltheaError),
+    /// The scenario file is wrong.
+    #[error(transparent)]
+    Scenario(#[from] JsonError),
+    /// It is neither a profile nor text.
+    #[error("cannot read {file}: it is no text")]
+    NoText {
+        /// The file.
+        file: String,
+        /// Where it stops being text.
+        source: std::string::FromUtf8Error,
+    },
+}
+
+impl Input {
+    /// Of the content of a file, which may be compressed with gzip; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// [`InputError`] for damaged profiles and what is no text. Scenario files and models are not looked into.
+    pub fn of(file: &str, bytes: Vec<u8>) -> Result<Self, InputError> {
+        let content = uncompressed(file, Cow::Owned(bytes))?;
+        if ProfileFormat::of(&content).is_some() {
+            return Ok(Self::Profile(GpuProfile::read(file, &content)?));
+        }
+        let text = String::from_utf8(content.into_owned())
+            .map_err(|source| InputError::NoText { file: file.to_owned(), source })?;
+        Ok(Self::Text { file: file.to_owned(), text })
+    }
+
+    /// Makes a scenario of it; `import` is for profiles, and models are taken as they are.
+    ///
+    /// # Errors
+    /// [`InputError`] with what is wrong.
+    pub fn scenario(&self, options: &ReadOptions, import: &ImportOptions) -> Result<Scenario, InputError> {
+        Ok(match self {
+            Self::Profile(profile) => profile.import(import, options)?.scenario,
+            Self::Text { file, text } if AmaltheaModel::is_likely(text) => {
+                AmaltheaModel::parse(file, text)?.scenario(&AmaltheaOptions::default(), options)?
+            }
+            Self::Text { file, text } => Scenario::from_json(file, text, options)?,
+        })
+    }
+}

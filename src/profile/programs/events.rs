@@ -1,0 +1,247 @@
+//! Which events streams and hosts wait for, and where they are recorded.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Submitted;
+use super::submissions::Submissions;
+use crate::profile::call::CallKind;
+use crate::profile::model::{GpuProfile, SyncKind};
+use crate::scenario::{ScenarioBuilder, Step};
+use crate::workload::{EventId, StreamId, WorkloadError};
+
+/// What is to be submitted beside the operations, so that streams wait as they did.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    /// Records and waits that a call submits, with the stream of the profile, in order.
+    pub(super) at_call: BTreeMap<u32, Vec<(u32, Step)>>,
+    /// What is recorded right behind an operation.
+    pub(super) behind: FxHashMap<u32, Vec<Step>>,
+    /// What a call of the host waits for, and when that had come \[ns\].
+    pub(super) host_waits: FxHashMap<u32, (EventId, u64)>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Events {
+    /// Those of operations whose launches are not in the file: no call submits them.
+    pub(super) fn unseen(&self) -> Self {
+        Self { behind: self.behind.clone(), ..Self::default() }
+    }
+}
+
+/// Where an event is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Recorded {
+    /// By a call, in a stream.
+    By(u32, u32),
+    /// Behind an operation.
+    Behind(u32),
+}
+
+/// How often what happened.
+#[derive(Debug, Default)]
+struct Counts {
+    /// Waits whose event the file states, but not where it was recorded.
+    without_record: u64,
+    /// Waits of streams that the file does not explain, and those of them that order and times do.
+    unknown: u64,
+    likely: u64,
+    /// The same of the host.
+    host_unknown: u64,
+}
+
+/// Finds the events of a profile and makes them known to `builder`.
+pub(super) struct EventFinder<'p, 'b, 'o> {
+    profile: &'p GpuProfile,
+    submissions: &'p Submissions<'p>,
+    streams: &'p BTreeMap<u32, StreamId>,
+    builder: &'b mut ScenarioBuilder<'o>,
+    known: FxHashMap<Recorded, EventId>,
+    counts: Counts,
+    events: Events,
+}
+
+impl<'p, 'b, 'o> EventFinder<'p, 'b, 'o> {
+    pub(super) fn new(
+        profile: &'p GpuProfile,
+        submissions: &'p Submissions<'p>,
+        streams: &'p BTreeMap<u32, StreamId>,
+        builder: &'b mut ScenarioBuilder<'o>,
+    ) -> Self {
+        let (known, counts, events) = (FxHashMap::default(), Counts::default(), Events::default());
+        Self { profile, submissions, streams, builder, known, counts, events }
+    }
+
+    /// All events that something waited for.
+    pub(super) fn find(mut self, steps: &[Submitted]) -> Result<Events, WorkloadError> {
+        let profile = self.profile;
+        let first = steps.iter().filter_map(|step| self.submissions.submitted_ns(step.index)).min().unwrap_or(0);
+        let last = steps.iter().filter_map(|step| self.submissions.submitted_ns(step.index)).max().unwrap_or(0);
+        let counts = |call: u32| {
+            let at = profile.calls.get(call as usize).map_or(0, |call| call.start_ns);
+            (first..=last).contains(&at)
+        };
+        let mut explained: FxHashSet<u32> = FxHashSet::default();
+        let mut unexplained: BTreeMap<u32, Option<u32>> = BTreeMap::new();
+        for sync in &profile.syncs {
+            let Some(call) = sync.call.filter(|&call| counts(call)) else { continue };
+            match sync.kind {
+                SyncKind::StreamWait => {
+                    explained.insert(call);
+                    let Some(stream) = sync.stream.filter(|stream| self.streams.contains_key(stream)) else {
+                        continue;
+                    };
+                    match self.recorded(call, sync.of_stream, sync.recorded_by, counts) {
+                        Some(Some(recorded)) => self.stream_waits(call, stream, recorded)?,
+                        // Nothing that was taken stands before the record.
+                        Some(None) => {}
+                        None => {
+                            unexplained.insert(call, Some(stream));
+                        }
+                    }
+                }
+                SyncKind::Event => {
+                    let blocks = profile.calls.get(call as usize).is_some_and(|call| call.kind == CallKind::EventSync);
+                    if blocks
+                        && let Some(Some(recorded)) = self.recorded(call, sync.of_stream, sync.recorded_by, counts)
+                    {
+                        self.host_waits(call, recorded)?;
+                    }
+                }
+                SyncKind::Stream | SyncKind::Context => {}
+            }
+        }
+        for (index, call) in (0..).zip(&profile.calls) {
+            match call.kind {
+                CallKind::StreamWait if counts(index) && !explained.contains(&index) => {
+                    unexplained.insert(index, None);
+                }
+                CallKind::EventSync if counts(index) && !self.events.host_waits.contains_key(&index) => {
+                    // It waited for what ended last before it returned, unless nothing ended meanwhile.
+                    if let Some(operation) = self.submissions.last_ended(call.start_ns, call.end_ns) {
+                        self.counts.host_unknown += 1;
+                        self.host_waits(index, Recorded::Behind(operation))?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.guess(&unexplained)?;
+        self.tell();
+        Ok(self.events)
+    }
+
+    /// Where an event was recorded that a call waits for. `None`: the file does not say; `Some(None)`: before anything
+    /// that was taken.
+    fn recorded(
+        &mut self,
+        call: u32,
+        of_stream: Option<u32>,
+        by: Option<u32>,
+        counts: impl Fn(u32) -> bool,
+    ) -> Option<Option<Recorded>> {
+        let stream = of_stream?;
+        if !self.streams.contains_key(&stream) {
+            return Some(None);
+        }
+        if let Some(by) = by {
+            return Some(counts(by).then_some(Recorded::By(by, stream)));
+        }
+        self.counts.without_record += 1;
+        let at = self.profile.calls.get(call as usize)?.start_ns;
+        Some(self.submissions.last_before(stream, at).map(Recorded::Behind))
+    }
+
+    /// The event that is recorded there.
+    fn event(&mut self, recorded: Recorded) -> Result<EventId, WorkloadError> {
+        if let Some(known) = self.known.get(&recorded) {
+            return Ok(*known);
+        }
+        let name = match recorded {
+            Recorded::By(call, _) => {
+                let correlation = self.profile.calls.get(call as usize).map_or(0, |call| call.correlation);
+                format!("event {correlation}")
+            }
+            Recorded::Behind(operation) => format!("end of {operation}"),
+        };
+        let event = self.builder.add_event(name)?;
+        match recorded {
+            Recorded::By(call, stream) => {
+                if let Some(id) = self.streams.get(&stream) {
+                    self.events.at_call.entry(call).or_default().push((stream, Step::Record(event, *id)));
+                }
+            }
+            Recorded::Behind(operation) => {
+                let stream = self.profile.operations[operation as usize].stream;
+                if let Some(id) = self.streams.get(&stream) {
+                    self.events.behind.entry(operation).or_default().push(Step::Record(event, *id));
+                }
+            }
+        }
+        self.known.insert(recorded, event);
+        Ok(event)
+    }
+
+    fn stream_waits(&mut self, call: u32, stream: u32, recorded: Recorded) -> Result<(), WorkloadError> {
+        let event = self.event(recorded)?;
+        if let Some(id) = self.streams.get(&stream) {
+            self.events.at_call.entry(call).or_default().push((stream, Step::Wait(event, *id)));
+        }
+        Ok(())
+    }
+
+    fn host_waits(&mut self, call: u32, recorded: Recorded) -> Result<(), WorkloadError> {
+        let event = self.event(recorded)?;
+        let operation = match recorded {
+            Recorded::Behind(operation) => Some(operation),
+            Recorded::By(record, stream) => {
+                let at = self.profile.calls.get(record as usize).map_or(0, |call| call.start_ns);
+                self.submissions.last_before(stream, at)
+            }
+        };
+        let until = operation.map_or(0, |operation| self.profile.operations[operation as usize].end_ns());
+        self.events.host_waits.insert(call, (event, until));
+        Ok(())
+    }
+
+    /// Waits of which the file says no more than that there is one.
+    fn guess(&mut self, unexplained: &BTreeMap<u32, Option<u32>>) -> Result<(), WorkloadError> {
+        let mut known: FxHashSet<(u32, u32)> = FxHashSet::default();
+        for (&index, &stream) in unexplained {
+            self.counts.unknown += 1;
+            let Some(call) = self.profile.calls.get(index as usize) else { continue };
+            let Some((waiting, cause)) = self.submissions.likely_wait(index, call, stream) else { continue };
+            self.counts.likely += 1;
+            // A second wait of the same operation for the same one says nothing more.
+            if known.insert((waiting, cause)) {
+                let stream = self.profile.operations[waiting as usize].stream;
+                self.stream_waits(index, stream, Recorded::Behind(cause))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self) {
+        let Counts { without_record, unknown, likely, host_unknown } = self.counts;
+        let notes = &mut self.events.notes;
+        if without_record > 0 {
+            notes.push(format!(
+                "{without_record} waits for an event whose record is not in the file: taken is everything submitted \
+                 to its stream before the wait"
+            ));
+        }
+        if unknown > 0 {
+            notes.push(format!(
+                "{unknown} waits of one stream for an event of another, and the file does not say of which: {likely} \
+                 are told by the order of the calls and the times, the others are left out"
+            ));
+        }
+        if host_unknown > 0 {
+            notes.push(format!(
+                "{host_unknown} host calls wait for an event that the file does not name: taken is the operation that \
+                 ended last before the call returned"
+            ));
+        }
+    }
+}

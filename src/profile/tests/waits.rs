@@ -1,0 +1,160 @@
+//! Waits between streams, and of hosts for events; latencies.
+
+use super::*;
+
+/// What CUPTI says of a wait: the call is `correlation`, the event was recorded by `record`.
+fn sync(kind: &str, correlation: u32, start: u32, streams: (i32, i32), record: i32) -> String {
+    let (stream, of_stream) = streams;
+    format!(
+        r#"{{"ph": "X", "cat": "cuda_sync", "name": "{kind}", "pid": 0, "tid": {stream}, "ts": {start}, "dur": 1,
+            "args": {{"cuda_sync_kind": "{kind}", "stream": {stream}, "wait_on_stream": {of_stream},
+            "wait_on_cuda_event_record_corr_id": {record}, "correlation": {correlation}, "device": 0, "context": 1}}}}"#
+    )
+}
+
+fn import(events: &[String], launches: Launches, options: &ReadOptions) -> Import {
+    let chosen = ImportOptions { launches, ..ImportOptions::default() };
+    read(&trace(&events.join(","))).import(&chosen, options).expect("sound")
+}
+
+fn half() -> ReadOptions {
+    ReadOptions { vary_percent: Some((50, 50)), ..ReadOptions::default() }
+}
+
+/// A kernel of 100 us in stream 7, its end recorded, and one in stream 8 that waits for that.
+fn waiting_stream() -> Vec<String> {
+    vec![
+        call("cudaLaunchKernel", 0, 3, 1),
+        kernel("10", "100", 7, 1),
+        call("cudaEventRecord", 4, 1, 2),
+        call("cudaStreamWaitEvent", 6, 1, 3),
+        call("cudaLaunchKernel", 8, 3, 4),
+        kernel("112", "50", 8, 4),
+    ]
+}
+
+#[test]
+fn a_stream_waits_for_the_event_that_it_waited_for() {
+    let mut events = waiting_stream();
+    events.push(sync("Stream Wait Event", 3, 6, (8, 7), 2));
+    for launches in Launches::ALL {
+        let import = import(&events, launches, &ReadOptions::default());
+        assert_eq!(starts(&import.scenario), [10_000, 110_000], "until the kernel of stream 7 has ended");
+        let steps: Vec<Step> = import.scenario.threads.iter().flat_map(|thread| thread.steps.clone()).collect();
+        let count = |wanted: fn(&Step) -> bool| steps.iter().filter(|step| wanted(step)).count();
+        assert_eq!(count(|step| matches!(step, Step::Record(..))), 1);
+        assert_eq!(count(|step| matches!(step, Step::Wait(..))), 1);
+        assert_eq!(&*import.scenario.events()[0], "event 2");
+        let faster = self::import(&events, launches, &half());
+        assert_eq!(starts(&faster.scenario), [10_000, 60_000]);
+    }
+}
+
+#[test]
+fn a_wait_whose_record_is_not_in_the_file_is_for_all_that_its_stream_had() {
+    let mut events = waiting_stream();
+    events.push(sync("Stream Wait Event", 3, 6, (8, 7), -1));
+    let import = import(&events, Launches::Host, &ReadOptions::default());
+    assert_eq!(starts(&import.scenario), [10_000, 110_000]);
+    assert!(import.scenario.notes.iter().any(|note| note.contains("whose record is not in the file")));
+}
+
+#[test]
+fn without_events_the_order_of_calls_and_the_times_tell_for_what_a_stream_waited() {
+    let import = import(&waiting_stream(), Launches::Host, &ReadOptions::default());
+    assert_eq!(starts(&import.scenario), [10_000, 110_000]);
+    let told = "1 waits of one stream for an event of another, and the file does not say of which: 1 are told";
+    assert!(import.scenario.notes.iter().any(|note| note.starts_with(told)), "{:?}", import.scenario.notes);
+}
+
+#[test]
+fn a_wait_that_the_times_contradict_is_left_out_with_a_count() {
+    // The kernel of stream 8 starts long before that of stream 7 ends.
+    let mut events = waiting_stream();
+    events[5] = kernel("20", "50", 8, 4);
+    let import = import(&events, Launches::Host, &ReadOptions::default());
+    assert!(import.scenario.events().is_empty());
+    assert!(import.scenario.notes.iter().any(|note| note.contains(": 0 are told")), "{:?}", import.scenario.notes);
+}
+
+#[test]
+fn a_host_that_waits_for_an_event_goes_on_before_later_work_of_its_stream_is_done() {
+    let events = [
+        call("cudaLaunchKernel", 0, 3, 1),
+        kernel("10", "100", 7, 1),
+        call("cudaEventRecord", 4, 1, 2),
+        call("cudaLaunchKernel", 6, 3, 3),
+        kernel("110", "100", 7, 3),
+        call("cudaEventSynchronize", 10, 102, 4),
+        sync("Event Sync", 4, 10, (-1, 7), 2),
+        call("cudaLaunchKernel", 120, 3, 5),
+        kernel("210", "10", 8, 5),
+    ];
+    let import = import(&events, Launches::Host, &half());
+    // 10 us after the event, which is recorded at 10 + 50 us, the host launches again; that takes 10 us.
+    let program = &import.scenario.threads[0].steps;
+    assert!(program.iter().any(|step| matches!(step, Step::SynchronizeEvent(_))), "{program:?}");
+    let run = crate::hosts::simulate(&import.scenario).expect("it runs");
+    let last = run.trace.operations().last().expect("there are some");
+    assert_eq!(last.launched().as_ns(), 70_000);
+}
+
+#[test]
+fn latency_and_gap_of_a_profile_are_those_of_its_device() {
+    // Idle: 10 us. Ready behind another: gaps of 1, 2, 3 and 20 us, whose middle half has the mean 2.5 us.
+    let mut events = vec![call("cudaLaunchKernel", 0, 3, 1), kernel("10", "100", 7, 1)];
+    let mut end = 110;
+    for (number, gap) in (2..).zip([1, 3, 20, 2]) {
+        events.push(call("cudaLaunchKernel", 4 * number, 3, number));
+        events.push(kernel(&(end + gap).to_string(), "100", 7, number));
+        end += gap + 100;
+    }
+    let import = import(&events, Launches::Recorded, &ReadOptions::default());
+    assert_eq!(import.kernel_gap, Some(KernelGap { gap_ns: 2_500, kernels: 4 }));
+    let device = import.scenario.device();
+    assert_eq!((device.launch_latency.as_ns(), device.kernel_gap.as_ns()), (10_000, 2_500));
+    assert_eq!(starts(&import.scenario), [10_000, 112_500, 215_000, 317_500, 420_000]);
+    let none = ReadOptions { kernel_gap: Some(Duration::ZERO), ..ReadOptions::default() };
+    let none = self::import(&events, Launches::Recorded, &none);
+    assert_eq!(starts(&none.scenario), [10_000, 110_000, 210_000, 310_000, 410_000]);
+}
+
+#[test]
+fn a_call_that_took_long_submitted_at_its_end() {
+    // Loading code takes 2 ms; usual are 10 us from the call to the start.
+    let mut events = Vec::new();
+    for number in 1..5 {
+        events.push(call("cudaLaunchKernel", 1000 * number, 3, number));
+        events.push(kernel(&(1000 * number + 10).to_string(), "100", 7, number));
+    }
+    events.extend([call("cudaLaunchKernel", 6000, 2000, 6), kernel("8005", "100", 7, 6)]);
+    for launches in Launches::ALL {
+        let import = import(&events, launches, &ReadOptions::default());
+        assert_eq!(starts(&import.scenario).last(), Some(&7_005_000), "counted from the first call");
+    }
+}
+
+#[test]
+fn a_latency_that_nothing_shows_is_refused() {
+    let profile = read(&trace(&kernel("10", "100", 7, 1)));
+    let given = ReadOptions { launch_latency: Some(Duration::from_ns(1)), ..ReadOptions::default() };
+    let error = profile.import(&ImportOptions::default(), &given).expect_err("no call");
+    assert!(error.to_string().contains("no launch has a host call"), "{error}");
+}
+
+#[test]
+fn a_copy_within_the_gpu_runs_beside_one_from_the_host() {
+    let copy = |name: &str, start: u32, duration: u32, stream: u32| {
+        format!(
+            r#"{{"ph": "X", "cat": "gpu_memcpy", "name": "{name}", "pid": 0, "tid": {stream}, "ts": {start},
+                "dur": {duration}, "args": {{"device": 0, "context": 1, "stream": {stream}, "bytes": 8}}}}"#
+        )
+    };
+    let events = [
+        copy("Memcpy HtoD (Pinned -> Device)", 10, 500, 8),
+        copy("Memcpy DtoD (Device -> Device)", 20, 5, 7),
+        kernel("26", "10", 7, 1),
+    ];
+    let import = import(&events, Launches::Recorded, &ReadOptions::default());
+    assert_eq!(starts(&import.scenario), [16_000], "10 us is t = 0");
+}
