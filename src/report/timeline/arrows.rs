@@ -9,10 +9,6 @@ use crate::draw::theme::Theme;
 use crate::draw::{Length, MM, Rect, font};
 use crate::workload::{OperationId, OperationKind, StreamId};
 
-/// Height of a row.
-pub(super) const HEIGHT: Length = 3 * MM + MM / 2;
-/// Rows at most; further streams share the last one.
-pub(super) const MOST_ROWS: usize = 24;
 /// Width of an arrow's head.
 const HEAD: Length = 11 * MM / 10;
 /// Arrows closer than this are drawn as one.

@@ -7,10 +7,7 @@ use super::options::HeightBy;
 use super::plan::{Plan, PlannedBand};
 use super::{Across, Band, BandLook, Label, LabelStyle, across, items, pieces, profile};
 use crate::draw::theme::Theme;
-use crate::draw::{Length, MM, Rect, font};
-
-/// All bands together take at least this, however little room there is.
-pub(super) const LEAST: Length = 14 * MM;
+use crate::draw::{Length, Rect, font};
 
 /// The bands below `top`, names across them, and where they end; their own names have `room`.
 pub(super) fn bands(context: &Context<'_>, plan: &Plan, top: Length, room: Length) -> (Vec<Band>, Vec<Across>, Length) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::arrows::Group;
+use super::budget::{LEAST_STREAM_LANE, STREAM_LANE_GAP};
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of};
 use super::{LabelStyle, StreamBox, StreamLane, copies};
 use crate::draw::theme::{Fill, Theme};
@@ -12,17 +13,13 @@ use crate::workload::{KernelId, OperationId, OperationKind};
 
 /// Height of a lane where there is room.
 const HEIGHT: Length = 6 * MM;
-const LEAST_HEIGHT: Length = 5 * MM / 2;
-const GAP: Length = MM / 2;
-/// A lane with what is above it, at least.
-pub(super) const LEAST: Length = LEAST_HEIGHT + GAP;
 /// Boxes narrower than this are joined with what follows within it.
 const LEAST_WIDTH: Length = 3 * MM / 10;
 
 /// How high each of `count` lanes is.
 fn height(context: &Context<'_>, count: usize) -> Length {
     let count = Length::try_from(count.max(1)).unwrap_or(Length::MAX);
-    (context.budget.bands / count - GAP).clamp(LEAST_HEIGHT, HEIGHT)
+    (context.budget.bands / count - STREAM_LANE_GAP).clamp(LEAST_STREAM_LANE, HEIGHT)
 }
 
 /// The lanes below `top`, with their names, and where they end.
@@ -34,14 +31,14 @@ pub(super) fn lanes(
     top: Length,
 ) -> (Vec<StreamLane>, Length) {
     let height = height(context, groups.len());
-    let mut bottom = top - GAP;
+    let mut bottom = top - STREAM_LANE_GAP;
     let mut lanes = Vec::with_capacity(groups.len());
     let mut of_stream: BTreeMap<u32, Vec<Ran>> = BTreeMap::new();
     for ran in everything(context) {
         of_stream.entry(ran.stream).or_default().push(ran);
     }
     for ((group, (name, suffix)), label) in groups.iter().zip(names).zip(labels) {
-        let area = Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height };
+        let area = Rect { x: context.scale.left, y: bottom + STREAM_LANE_GAP, width: context.scale.width, height };
         bottom = area.bottom();
         let mut ran: Vec<Ran> =
             group.streams.iter().filter_map(|stream| of_stream.remove(&stream.0)).flatten().collect();

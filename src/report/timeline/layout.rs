@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::budget::Budget;
+use super::budget::{Budget, LEGEND_ROW, STREAM_ROW};
 use super::context::{BESIDE_PLOT, Context, MARGIN, ending_at, starting_at};
 use super::deadlines::Deadlines;
 use super::error::TimelineError;
@@ -135,7 +135,7 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     let (key, bottom) = queues::key(context, &queues, bottom);
     captions.extend(key);
     let used = Budget {
-        legend_rows: usize::try_from((top - MM - MARGIN) / legend::ROW).unwrap_or(0),
+        legend_rows: usize::try_from((top - MM - MARGIN) / LEGEND_ROW).unwrap_or(0),
         stream_rows: rows.len(),
         queue_lanes: queues.iter().map(QueueRow::places).max().unwrap_or(0),
         bands: lanes_end - top,
@@ -174,7 +174,7 @@ fn rows(
 ) -> (Vec<StreamRow>, Length) {
     let mut rows = Vec::new();
     for ((group, name), text) in streams.iter().zip(names).zip(labels) {
-        let area = Rect { x: context.scale.left, y: top, width: context.scale.width, height: arrows::HEIGHT };
+        let area = Rect { x: context.scale.left, y: top, width: context.scale.width, height: STREAM_ROW };
         top = area.bottom();
         let right = area.x - BESIDE_PLOT;
         let label = ending_at(text.clone(), right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
+use super::budget::LEGEND_ROW;
 use super::context::{Context, PALE, fill_of, starting_at};
 use super::deadlines::Deadlines;
 use super::options::HeightBy;
@@ -12,15 +13,11 @@ use crate::draw::theme::{self, Fill, Theme};
 use crate::draw::{Length, MM, Rect, font};
 use crate::workload::{Kernel, KernelId, OperationKind};
 
-/// Rows where there is room; what they do not hold is counted.
-pub(super) const MOST_ROWS: usize = 12;
 /// Shapes of a kernel that are told by their ranges, rather than counted, take at most so many characters.
 const LONGEST_RANGES: usize = 16;
 const MARK: (Length, Length) = (3 * MM + MM / 2, 2 * MM + MM / 5);
 const BESIDE_MARK: Length = 7 * MM / 10;
 const BETWEEN: Length = 2 * MM;
-/// Height of a row.
-pub(super) const ROW: Length = 3 * MM + MM / 5;
 
 /// An entry without its place.
 struct Entry {
@@ -85,22 +82,22 @@ pub(super) fn legend(
         // Down the columns, so that kernels stay in order.
         let (row, column_number) = (number % rows, number / rows);
         let x = left + column * Length::try_from(column_number).unwrap_or(0);
-        let y = top + ROW * Length::try_from(row).unwrap_or(0);
+        let y = top + LEGEND_ROW * Length::try_from(row).unwrap_or(0);
         let text = if name.is_empty() {
             font::shortened(&entry.full(), size, false, room(entry))
         } else {
             format!("{name}{}", entry.rest)
         };
         let style = if entry.mark.is_some() { LabelStyle::Normal } else { LabelStyle::Quiet };
-        let label = starting_at(text, x + entry.lead(), y + ROW / 2, size, style);
+        let label = starting_at(text, x + entry.lead(), y + LEGEND_ROW / 2, size, style);
         let mark = entry.mark.map(|(fill, symbol)| LegendMark {
             fill,
             symbol,
-            area: Rect { x, y: y + (ROW - MARK.1) / 2, width: MARK.0, height: MARK.1 },
+            area: Rect { x, y: y + (LEGEND_ROW - MARK.1) / 2, width: MARK.0, height: MARK.1 },
         });
         LegendEntry { mark, label, full: entry.full() }
     });
-    (placed.collect(), titles, top + ROW * Length::try_from(rows).unwrap_or(0))
+    (placed.collect(), titles, top + LEGEND_ROW * Length::try_from(rows).unwrap_or(0))
 }
 
 /// At most `most` entries: of kernels those that take most, in their order, then how many more there are, then the rest.
