@@ -21,9 +21,9 @@ mod ticks;
 mod without_png;
 
 pub use chart::{Axis, Chart, Series, SeriesLook};
-pub use drawing::{Anchor, Dash, Drawing, Shape, Stroke, Text};
+pub use drawing::{Anchor, Dash, Drawing, PictureOptions, Shape, Stroke, Text};
 pub use error::DrawError;
 pub use format::FigureFormat;
-pub use geometry::{COLUMN_WIDTH, Length, MM, PAGE_WIDTH, Point, Rect};
+pub use geometry::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT, PAGE_WIDTH, Point, Rect};
 pub(crate) use sheet::Sheet;
-pub use ticks::{AxisTicks, round_ticks, time_ticks};
+pub use ticks::{AxisTicks, round_ticks, time_ticks, time_ticks_since};

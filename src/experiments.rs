@@ -11,12 +11,13 @@
 //! | response times of tasks on the GPU, RTNS 2020, Figs. 9 and 10 | [`response_times`] |
 //! | makespans of more and more warps, CISTER 2012, Figs. 6 and 7 | [`warp_curves`] |
 //! | a measurement simulated again | [`replay`] |
-//! | a profile simulated again | [`profile_replay`] |
+//! | a profile simulated again | [`profile_replay`], [`recorded_trace`] |
 
 pub mod acceptance;
 pub mod cost_study;
 pub mod evr;
 pub mod profile_replay;
+mod recorded;
 pub mod replay;
 pub mod response_times;
 mod responses;
@@ -24,4 +25,5 @@ pub mod study;
 pub mod validation;
 pub mod warp_curves;
 
+pub use recorded::recorded_trace;
 pub use responses::{Responses, responses};

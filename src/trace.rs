@@ -34,7 +34,7 @@ pub use blame::{Blame, blame, blame_for};
 pub use blocks::{BlockRun, RepeatedRun};
 pub use cause::Cause;
 pub use free::{Free, Shortage};
-pub use observed::ObservedBlock;
+pub use observed::{Observed, ObservedBlock};
 pub(crate) use operation::NEVER;
 pub use operation::OperationRecord;
 pub use phases::{Phase, phases};

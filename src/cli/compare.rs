@@ -5,9 +5,10 @@ use std::io::Write;
 use clap::Args;
 use gpusched::analysis::{Comparison, analyse, merged_scenario};
 use gpusched::hosts::simulate;
-use gpusched::report::timeline::FinishMark;
+use gpusched::report::timeline::{FinishMark, Lanes, Panels};
 use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, comparison_table};
 use gpusched::scenario::Scenario;
+use gpusched::time::Instant;
 
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
@@ -82,7 +83,8 @@ fn draw(
     let lower = Summary::of(merged, &analysed);
     let marks = FinishMark::of_comparison(comparison);
     if let Some(figure) = figure {
-        figure.write_comparison(&upper, &lower, &marks)?;
+        let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };
+        figure.write_panels(&panels, Instant::ZERO, Lanes::Sms)?;
     }
     if let Some(html) = html {
         let run = |name, summary| HtmlRun { name, summary, blocks_only: false };

@@ -17,6 +17,7 @@ use gpusched::time::Duration;
 
 use super::jobs::Jobs;
 use super::output::{Format, note};
+use super::picture::Look;
 use super::{Answer, input, output, picture};
 
 /// Run applications with timing requirements under GPU-EvR (DATE 2014) and the schedulers it is compared with, all on
@@ -72,6 +73,8 @@ pub(crate) struct Evr {
     /// Draw which SMs each application had over time, under the first scheduler [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE", conflicts_with = "samples")]
     figure: Option<PathBuf>,
+    #[command(flatten)]
+    look: Look,
 }
 
 impl Evr {
@@ -198,7 +201,7 @@ impl Evr {
 
     fn draw(&self, set: &ApplicationSet, outcomes: &[Outcome]) -> anyhow::Result<()> {
         let (Some(path), Some(outcome)) = (&self.figure, outcomes.first()) else { return Ok(()) };
-        picture::write(path, &gantt(set, outcome, &[GanttRows::Application, GanttRows::Sm])?)
+        picture::write(path, &gantt(set, outcome, &[GanttRows::Application, GanttRows::Sm], self.look.options())?)
     }
 }
 

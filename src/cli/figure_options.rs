@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use gpusched::draw::{COLUMN_WIDTH, Drawing, FigureFormat, Length, PAGE_WIDTH};
+use gpusched::draw::{Drawing, FigureFormat, Length, PAGE_HEIGHT};
 use gpusched::report::Summary;
-use gpusched::report::timeline::{FinishMark, HeightBy, Timeline, TimelineOptions, comparison};
+use gpusched::report::timeline::{HeightBy, Lanes, Panels, Timeline, TimelineOptions};
 use gpusched::scenario::Scenario;
-use gpusched::time::Duration;
+use gpusched::time::{Duration, Instant};
 
 use super::output::write_whole;
+use super::picture::{millimetres, parse_width};
 
 /// What to draw, and where to.
 #[derive(Debug, Args)]
@@ -24,16 +25,21 @@ pub(crate) struct FigureOptions {
     /// What the height of a block stands for
     #[arg(long, value_enum, default_value_t = Height::Threads, requires = "figure")]
     height: Height,
-    /// Width of the figure: one or two columns of an IEEE paper (88.9 mm, 181 mm), or millimetres
+    /// Width of the figure: one or two columns of an IEEE paper (88.57 mm, 181 mm), or millimetres
     #[arg(long, value_name = "column|page|MM", default_value = "column", value_parser = parse_width, requires = "figure")]
     width: Length,
+    /// Height of the figure at most: what an IEEE paper's page leaves with a caption (220 mm), or millimetres; SMs that
+    /// look alike share a band on GPUs of more than 8, SMs that differ a band of their mean where there is no room, and
+    /// what else does not fit is counted
+    #[arg(long, value_name = "page|MM", default_value = "page", value_parser = parse_height_limit, requires = "figure")]
+    height_limit: Length,
     /// Show EE queues and CE queues over time, and which rule holds their heads
     #[arg(long, requires = "figure")]
     queues: bool,
     /// Show how much of all threads, shared memory and registers is in use over time
     #[arg(long, requires = "figure")]
     occupancy: bool,
-    /// SMs to draw, for example 0-3,8
+    /// SMs to draw, each in a band of its own, for example 0-3,8
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_range, requires = "figure")]
     sms: Vec<RangeInclusive<u32>>,
     /// Beginning of the time to draw
@@ -77,17 +83,9 @@ pub(crate) struct Figure<'a> {
     options: TimelineOptions,
 }
 
-fn parse_width(text: &str) -> Result<Length, String> {
-    const EXPECTED: &str = "expected column, page, or a number of millimetres such as 120";
-    match text {
-        "column" => return Ok(COLUMN_WIDTH),
-        "page" => return Ok(PAGE_WIDTH),
-        _ => {}
-    }
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = format!("{whole}{fraction:0<2}");
-    let exact = !whole.is_empty() && fraction.len() <= 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
-    digits.parse().ok().filter(|_| exact).ok_or_else(|| EXPECTED.to_owned())
+fn parse_height_limit(text: &str) -> Result<Length, String> {
+    const EXPECTED: &str = "expected page, or a number of millimetres such as 120";
+    if text == "page" { Ok(PAGE_HEIGHT) } else { millimetres(text).ok_or_else(|| EXPECTED.to_owned()) }
 }
 
 fn parse_range(text: &str) -> Result<RangeInclusive<u32>, String> {
@@ -106,6 +104,7 @@ impl FigureOptions {
         let format = FigureFormat::of(path).context("--figure")?;
         let options = TimelineOptions {
             width: self.width,
+            height_limit: self.height_limit,
             height_by: match self.height {
                 Height::Threads => HeightBy::Threads,
                 Height::SharedMemory => HeightBy::SharedMemory,
@@ -126,15 +125,10 @@ impl FigureOptions {
 }
 
 impl Figure<'_> {
-    /// Draws two runs above one another, with the finish times that differ.
-    pub(crate) fn write_comparison(
-        &self,
-        upper: &Summary<'_>,
-        lower: &Summary<'_>,
-        marks: &[FinishMark],
-    ) -> anyhow::Result<()> {
-        let drawing = comparison(upper, lower, marks, &self.options).context("--figure")?;
-        self.write_drawing(&drawing)
+    /// Draws two runs above one another, with the finish times that differ; times count from `origin`.
+    pub(crate) fn write_panels(&self, panels: &Panels<'_>, origin: Instant, lanes: Lanes) -> anyhow::Result<()> {
+        let options = TimelineOptions { origin, lanes, ..self.options.clone() };
+        self.write_drawing(&panels.draw(&options).context("--figure")?)
     }
 
     fn write_drawing(&self, drawing: &Drawing) -> anyhow::Result<()> {

@@ -1,12 +1,51 @@
-//! `--figure FILE` of the commands whose pictures have no options of their own.
+//! `--figure FILE` of the commands whose pictures have no options but these.
 
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use gpusched::draw::{Drawing, FigureFormat};
+use clap::Args;
+use gpusched::draw::{COLUMN_WIDTH, Drawing, FigureFormat, Length, PAGE_WIDTH, PictureOptions};
 
 use super::output::write_whole;
+
+/// How a picture looks; the command says what `--figure` draws.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Figure")]
+pub(crate) struct Look {
+    /// Width of the figure: one or two columns of an IEEE paper (88.57 mm, 181 mm), or millimetres [default: what the
+    /// figure needs]
+    #[arg(long, value_name = "column|page|MM", value_parser = parse_width, requires = "figure")]
+    width: Option<Length>,
+    /// Leave out the title above the figure
+    #[arg(long, requires = "figure")]
+    no_title: bool,
+}
+
+impl Look {
+    /// As the library takes it.
+    pub(crate) fn options(self) -> PictureOptions {
+        PictureOptions { width: self.width, title: !self.no_title }
+    }
+}
+
+/// The width of a figure from the command line.
+pub(crate) fn parse_width(text: &str) -> Result<Length, String> {
+    const EXPECTED: &str = "expected column, page, or a number of millimetres such as 120";
+    match text {
+        "column" => Ok(COLUMN_WIDTH),
+        "page" => Ok(PAGE_WIDTH),
+        _ => millimetres(text).ok_or_else(|| EXPECTED.to_owned()),
+    }
+}
+
+/// A decimal number of millimetres with up to two decimals.
+pub(crate) fn millimetres(text: &str) -> Option<Length> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = format!("{whole}{fraction:0<2}");
+    let exact = !whole.is_empty() && fraction.len() <= 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
+    digits.parse().ok().filter(|_| exact)
+}
 
 /// Refuses a file whose extension tells no format, before anything is computed.
 pub(crate) fn check(path: Option<&Path>) -> anyhow::Result<()> {

@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use gpusched::experiments::profile_replay::replay_profile;
+use gpusched::experiments::recorded_trace;
 use gpusched::experiments::replay::{KernelComparison, Replay, replay};
-use gpusched::profile::GpuProfile;
+use gpusched::profile::{GpuProfile, Import};
 use gpusched::report::replay::{ReplayReport, replay_csv, replay_table};
-use gpusched::report::timeline::FinishMark;
+use gpusched::report::timeline::{FinishMark, Lanes, Panels};
 use gpusched::report::{
     HtmlRun, HtmlTimeline, PerfettoRun, ProfileReplayDocument, Summary, perfetto_trace, profile_replay_csv,
     profile_replay_table,
 };
 use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::{OperationRecord, Trace};
 use gpusched::workload::OperationId;
 
 use super::figure_options::{Figure, FigureOptions};
@@ -107,16 +109,22 @@ impl ReplayLog {
         let options =
             ReadOptions { device: self.logs.device()?, placement: self.logs.placement(), ..ReadOptions::default() };
         let mut import = profile.import(&self.profile.options(), &options)?;
+        let mut changed = Vec::new();
         if let Some(changes) = self.what_if.changes() {
             import.scenario = import.scenario.what_if(&changes)?;
+            changed.push("only the simulation has the changes that were asked for".to_owned());
         }
-        if self.figure.figure(&import.scenario)?.is_some() || self.html.file()?.is_some() || self.perfetto.is_some() {
-            bail!("--figure, --html and --perfetto show replays of logs; gpusched simulate draws a profile's run");
+        let figure = self.figure.figure(&import.scenario)?;
+        if self.html.file()?.is_some() || self.perfetto.is_some() {
+            bail!("--html and --perfetto show replays of logs; gpusched simulate draws a profile's run");
         }
         for text in &import.scenario.notes {
             note(text);
         }
         let replay = replay_profile(profile, &import)?;
+        if let Some(figure) = figure {
+            draw_recorded(profile, &import, &replay.trace, changed, &figure)?;
+        }
         let mut out = output::stdout();
         match self.format {
             Format::Json => {
@@ -134,16 +142,49 @@ impl ReplayLog {
     }
 }
 
+/// Draws what a profile recorded above what was simulated, by stream: on which SMs blocks ran is not recorded.
+fn draw_recorded(
+    profile: &GpuProfile,
+    import: &Import,
+    simulated: &Trace,
+    notes: Vec<String>,
+    figure: &Figure<'_>,
+) -> anyhow::Result<()> {
+    let recorded = recorded_trace(profile, import, simulated)?;
+    let mut upper = import.scenario.clone();
+    upper.name = format!("recorded: {}", import.scenario.name);
+    let mut lower = import.scenario.clone();
+    "simulated".clone_into(&mut lower.name);
+    let mark = |id: OperationId| {
+        let kernel = simulated.kernel_of(id)?;
+        let finish = |trace: &Trace| trace.operations().get(id.0 as usize).and_then(OperationRecord::finish);
+        Some(FinishMark { name: kernel.title.to_string(), upper: finish(&recorded)?, lower: finish(simulated)? })
+    };
+    let marks: Vec<FinishMark> = (0..).map(OperationId).take(simulated.operations().len()).filter_map(mark).collect();
+    let panels = [Summary::of_trace(&upper, &recorded), Summary::of_trace(&lower, simulated)];
+    let panels = Panels { upper: &panels[0], lower: &panels[1], marks: &marks, notes };
+    figure.write_panels(&panels, Instant::ZERO, Lanes::Streams)
+}
+
 /// Draws what was measured above what was simulated.
 fn draw(result: &Replay, figure: &Figure<'_>) -> anyhow::Result<()> {
-    let (measured, simulated) = result.traces()?;
-    let marks = marks(result, |ns| Instant::from_ns(u64::try_from(ns).unwrap_or(0)));
+    let measured = result.measured_trace()?;
+    let origin = result.first_launch();
+    let marks = marks(result, |ns| origin + Duration::from_ns(u64::try_from(ns).unwrap_or(0)));
+    let mut notes = Vec::new();
+    let elsewhere = result.blocks_on_unknown_sms();
+    if elsewhere > 0 {
+        let device = result.scenario.device();
+        notes.push(format!("not drawn: {elsewhere} measured blocks on SMs that {} lacks", device.name));
+    }
     let mut upper = result.scenario.clone();
     upper.name = format!("measured: {}", result.scenario.name);
     let mut lower = result.scenario.clone();
     "simulated".clone_into(&mut lower.name);
     let summary = |scenario, trace| Summary::of_trace(scenario, trace);
-    figure.write_comparison(&summary(&upper, &measured), &summary(&lower, &simulated), &marks)
+    let panels = [summary(&upper, &measured), summary(&lower, &result.trace)];
+    let panels = Panels { upper: &panels[0], lower: &panels[1], marks: &marks, notes };
+    figure.write_panels(&panels, origin, Lanes::Sms)
 }
 
 /// Writes what was measured above what was simulated; times count from the first launch, as in the tables.

@@ -13,6 +13,7 @@ use gpusched::warps::{
 };
 
 use super::output::{Format, note, write_whole};
+use super::picture::Look;
 use super::{Answer, input, output, picture};
 
 /// How long W warps of one kernel can take on one SM under any work-conserving warp scheduler.
@@ -66,6 +67,8 @@ pub(crate) struct Warps {
     /// Draw the schedule, warps down, cycles across [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
+    #[command(flatten)]
+    look: Look,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -135,7 +138,10 @@ impl Warps {
         };
         if let Some(path) = &self.figure {
             let Some(schedule) = &makespans.schedule else { bail!("--figure: there is no schedule to draw") };
-            picture::write(path, &gpusched::report::warp_schedule::schedule_figure(&string, schedule))?;
+            picture::write(
+                path,
+                &gpusched::report::warp_schedule::schedule_figure(&string, schedule, self.look.options()),
+            )?;
         }
         for text in &makespans.notes {
             note(text);

@@ -3,6 +3,7 @@
 //! The legend stands above the plot, where it hides nothing. Series differ in colour, in dashes and in the form of their
 //! points, so that they can be told apart in grey.
 
+mod bars;
 mod canvas;
 mod curve;
 
@@ -13,6 +14,7 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::{ChartBuilder, DrawingAreaErrorKind, IntoDrawingArea, IntoLogRange, LogCoord};
 use plotters::style::{Color, IntoFont, TRANSPARENT, TextStyle};
 
+use self::bars::{BarLook, Bars};
 use self::canvas::{Canvas, rgb};
 use self::curve::{Curve, Look};
 use super::drawing::{Anchor, Drawing};
@@ -57,16 +59,15 @@ pub struct Series {
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
     /// For each point, from where to where a bar through it reaches; empty: no bars.
+    /// Bars of several series at one place stand beside each other.
     pub bars: Vec<(f64, f64)>,
-    /// How far to the right of their points bars stand, so that those of several series do not hide each other.
-    pub bars_aside: f64,
 }
 
 impl Series {
     /// A series without bars.
     #[must_use]
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, bars: Vec::new(), bars_aside: 0.0 }
+        Self { name: name.into(), points, bars: Vec::new() }
     }
 }
 
@@ -210,8 +211,15 @@ impl Chart {
             .set_all_tick_mark_size(whole(TICK))
             .draw()?;
         let has_points = self.look == SeriesLook::Points;
+        let places = self.series.iter().filter(|series| !series.bars.is_empty()).flat_map(|series| &series.points);
+        let places: Vec<i32> = places.map(|point| chart.backend_coord(point).0).collect();
+        let with_bars = self.series.iter().filter(|series| !series.bars.is_empty()).count();
+        let bars = Bars::new(places, with_bars);
+        let mut number = 0;
         for (index, series) in self.series.iter().enumerate().filter(|(_, series)| !series.points.is_empty()) {
-            chart.draw_series(std::iter::once(Curve::new(series, index, has_points, self.y.range.start)))?;
+            let look = BarLook { aside: bars.aside(number), end: bars.end };
+            number += usize::from(!series.bars.is_empty());
+            chart.draw_series(std::iter::once(Curve::new(series, index, has_points, self.y.range.start, look)))?;
         }
         Ok(())
     }
@@ -257,7 +265,7 @@ mod tests {
             assert!(svg.contains(text), "{text} is missing");
         }
         assert_eq!(svg, chart().draw().expect("it can be drawn").to_svg());
-        assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"88.90mm\""));
+        assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"88.57mm\""));
     }
 
     #[test]

@@ -16,6 +16,21 @@ pub struct Drawing {
     pub shapes: Vec<Shape>,
 }
 
+/// What may be chosen of a picture whose size follows from its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PictureOptions {
+    /// Width of the paper; `None`: what suits the picture.
+    pub width: Option<Length>,
+    /// Whether its title stands above it.
+    pub title: bool,
+}
+
+impl Default for PictureOptions {
+    fn default() -> Self {
+        Self { width: None, title: true }
+    }
+}
+
 /// A line's look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stroke {

@@ -42,19 +42,62 @@ pub(crate) fn width(text: &str, size: Length, bold: bool) -> Length {
     (units * size + i64::from(UNITS_PER_EM) - 1) / i64::from(UNITS_PER_EM)
 }
 
-/// `text`, or as much of its beginning as fits `room` together with an ellipsis; empty if nothing does.
-pub(crate) fn truncated(text: &str, size: Length, bold: bool, room: Length) -> String {
+/// `text`, or as much of its beginning and its end as fits `room` together with an ellipsis between them; empty if
+/// nothing does. The middle goes first: names differ at their ends.
+pub(crate) fn shortened(text: &str, size: Length, bold: bool, room: Length) -> String {
     if width(text, size, bold) <= room {
         return text.to_owned();
     }
-    let mut kept: String = text.to_owned();
-    while kept.pop().is_some() {
-        let shortened = format!("{}…", kept.trim_end());
+    let characters: Vec<char> = text.chars().collect();
+    for kept in (1..characters.len()).rev() {
+        let (head, tail) = (kept.div_ceil(2), characters.len() - kept / 2);
+        let shortened = joined(&characters[..head], &characters[tail..]);
         if width(&shortened, size, bold) <= room {
             return shortened;
         }
     }
     String::new()
+}
+
+fn joined(head: &[char], tail: &[char]) -> String {
+    let (head, tail): (String, String) = (head.iter().collect(), tail.iter().collect());
+    format!("{}…{}", head.trim_end(), tail.trim_start())
+}
+
+/// All of some texts [`shortened`] to the room that each has, so that different ones stay different where that can be:
+/// those that would look alike keep the place at which they differ instead of their end.
+pub(crate) fn shortened_apart(texts: &[(&str, Length)], size: Length) -> Vec<String> {
+    let mut short: Vec<String> = texts.iter().map(|(text, room)| shortened(text, size, false, *room)).collect();
+    let alike = |one: usize, short: &[String]| -> Vec<usize> {
+        let same = |&other: &usize| short[other] == short[one] && texts[other].0 != texts[one].0;
+        (0..texts.len()).filter(same).collect()
+    };
+    let colliding: Vec<(usize, Vec<usize>)> =
+        (0..texts.len()).map(|one| (one, alike(one, &short))).filter(|(_, others)| !others.is_empty()).collect();
+    for (one, others) in colliding {
+        let characters: Vec<char> = texts[one].0.chars().collect();
+        let common = |other: &usize| {
+            let other = texts[*other].0.chars();
+            characters.iter().zip(other).take_while(|(a, b)| **a == *b).count()
+        };
+        let differs = others.iter().map(common).max().unwrap_or(0);
+        // A number keeps its digits before the one that differs.
+        let from = (0..differs).rev().find(|&at| !characters[at].is_ascii_digit()).map_or(0, |at| at + 1);
+        short[one] = around(&characters, from.min(differs), size, texts[one].1);
+    }
+    short
+}
+
+/// The beginning of a text and what follows from `from` on, as much as fits.
+fn around(characters: &[char], from: usize, size: Length, room: Length) -> String {
+    let fits = |text: &String| width(text, size, false) <= room;
+    let whole = |head: usize| joined(&characters[..head], &characters[from..]);
+    if let Some(text) = (0..from).rev().map(whole).find(fits) {
+        return text;
+    }
+    let head = from.min(3);
+    let cut = |end: usize| format!("{}…", joined(&characters[..head], &characters[from..end]));
+    (from + 1..characters.len()).rev().map(cut).find(fits).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -88,12 +131,27 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_end_in_an_ellipsis_and_fit() {
+    fn long_texts_lose_their_middle_and_fit() {
         let text = "a benchmark with a long label";
-        let short = truncated(text, 250, false, 2_000);
-        assert!(short.ends_with('…') && short.len() < text.len());
+        let short = shortened(text, 250, false, 2_000);
+        assert!(short.starts_with("a b") && short.contains('…') && short.ends_with("bel") && short.len() < text.len());
         assert!(width(&short, 250, false) <= 2_000);
-        assert_eq!(truncated(text, 250, false, 100_000), text);
-        assert_eq!(truncated(text, 250, false, 10), "");
+        assert_eq!(shortened(text, 250, false, 100_000), text);
+        assert_eq!(shortened(text, 250, false, 10), "");
+    }
+
+    #[test]
+    fn what_tells_names_apart_is_kept() {
+        let names: Vec<String> = (8..31).map(|n| format!("perception_stage_{n}_of_the_left_camera")).collect();
+        let room = 1_800;
+        let texts: Vec<(&str, Length)> = names.iter().map(|name| (name.as_str(), room)).collect();
+        let mut short = shortened_apart(&texts, 229);
+        assert!(short.iter().all(|name| width(name, 229, false) <= room), "{short:?}");
+        assert!(short[0].contains('8') && short[22].contains("30"), "{short:?}");
+        short.sort_unstable();
+        short.dedup();
+        assert_eq!(short.len(), names.len(), "{short:?}");
+        let apart = shortened_apart(&[("K2, should run with K1's last block", 1_500), ("K3", 1_500)], 229);
+        assert!(apart[0].starts_with("K2") && apart[0].ends_with("ock") && apart[1] == "K3", "{apart:?}");
     }
 }

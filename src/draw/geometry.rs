@@ -8,10 +8,13 @@ pub type Length = i64;
 /// One millimetre.
 pub const MM: Length = 100;
 
-/// One column of an IEEE two-column paper: 3.5 inches.
-pub const COLUMN_WIDTH: Length = 8_890;
+/// One column of an IEEE two-column paper: `\columnwidth` of `IEEEtran` is 252 points of 1/72.27 inch.
+pub const COLUMN_WIDTH: Length = 8_857;
 /// Both columns of an IEEE two-column paper.
 pub const PAGE_WIDTH: Length = 18_100;
+/// What a figure may be high to stand on a page of an IEEE paper: the text is 9.25 inches high (`IEEEtran`, conference), and
+/// a caption of some lines takes 15 mm of it.
+pub const PAGE_HEIGHT: Length = 22_000;
 
 /// A place on paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -68,7 +68,7 @@ impl Sheet {
     /// A title at the top, as much of it as fits `width`; gives where it ends.
     pub(crate) fn title(&mut self, text: &str, width: Length) -> Length {
         let size = Theme::PAPER.title_size;
-        let text = font::truncated(text, size, true, width - 2 * Self::MARGIN);
+        let text = font::shortened(text, size, true, width - 2 * Self::MARGIN);
         self.write(text, (Self::MARGIN, Self::MARGIN + size / 2), Anchor::Start, size, true);
         Self::MARGIN + size + MM
     }
@@ -105,7 +105,7 @@ impl Sheet {
 
     /// As much of `text`, written as a name, as fits `room`.
     pub(crate) fn fitted(text: &str, room: Length) -> String {
-        font::truncated(text, Theme::PAPER.text_size, false, room)
+        font::shortened(text, Theme::PAPER.text_size, false, room)
     }
 
     /// As [`Self::fitted`], but shortened in the middle: names often differ at their ends.

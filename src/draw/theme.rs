@@ -132,6 +132,9 @@ const HATCHES: [Hatch; 8] = [
 /// What calls for attention: a difference, a miss. Seen on every fill of a series.
 pub const MARK: Colour = Colour(0xd5, 0x5e, 0x00);
 
+/// What leads from one thing to another: an event to its wait.
+pub const EVENT: Colour = Colour(0x00, 0x72, 0xb2);
+
 /// The colour of line number `index`, in an order in which neighbours differ much.
 #[must_use]
 pub fn line_colour(index: usize) -> Colour {

@@ -15,10 +15,23 @@ pub struct AxisTicks {
 /// in the largest unit of which the span holds two.
 #[must_use]
 pub fn time_ticks(from: u64, to: u64, most: u64) -> AxisTicks {
+    time_ticks_since(0, from, to, most)
+}
+
+/// As [`time_ticks`], on an axis that counts from `origin` \[ns\]: what is before it is negative.
+#[must_use]
+pub fn time_ticks_since(origin: u64, from: u64, to: u64, most: u64) -> AxisTicks {
     let span = to.saturating_sub(from);
     let units = [(NS_PER_SECOND, "s"), (1_000_000, "ms"), (1_000, "µs")];
     let (unit_ns, unit) = units.into_iter().find(|(ns, _)| span >= 2 * ns).unwrap_or((1, "ns"));
-    let at = round_ticks(from, to, most).into_iter().map(|tick| (tick, in_unit(tick, unit_ns))).collect();
+    let step = round_step(span, most.max(2));
+    let before = (1..=origin.saturating_sub(from) / step).rev().map(|number| (origin - number * step, number, "−"));
+    let since = |at: u64| at.checked_sub(origin);
+    let first = since(from).unwrap_or(0).div_ceil(step);
+    let after = since(to).map(|last| first..=last / step).into_iter().flatten();
+    let after = after.map(|number| (origin + number * step, number, ""));
+    let at = before.chain(after).take_while(|(at, ..)| *at <= to);
+    let at = at.map(|(at, number, sign)| (at, format!("{sign}{}", in_unit(number * step, unit_ns)))).collect();
     AxisTicks { unit, at }
 }
 
@@ -78,6 +91,18 @@ mod tests {
             labels(12_300_000_000, 12_303_000_000, 4),
             (["12300", "12301", "12302", "12303"].map(String::from).to_vec(), "ms")
         );
+    }
+
+    #[test]
+    fn an_axis_may_count_from_within_the_window() {
+        let ticks = time_ticks_since(1_300, 250, 2_400, 5);
+        assert_eq!(
+            ticks.at,
+            [(300, "−1"), (800, "−0.5"), (1_300, "0"), (1_800, "0.5"), (2_300, "1")]
+                .map(|(at, text)| (at, text.to_owned()))
+                .to_vec()
+        );
+        assert_eq!(time_ticks_since(3_000, 0, 2_000, 5).at.len(), 5);
     }
 
     #[test]

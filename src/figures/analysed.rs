@@ -8,7 +8,7 @@ use super::timeline::{Published, against_expected};
 use crate::analysis::printed::{self, Turn};
 use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};
 use crate::hosts::simulate;
-use crate::report::timeline::{FinishMark, Timeline, TimelineOptions, comparison};
+use crate::report::timeline::{FinishMark, Panels, Timeline, TimelineOptions};
 use crate::report::{Column, RunnableTimes, Summary, comparison_csv, csv_text, runnable_times, runnable_times_csv};
 use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
@@ -43,7 +43,8 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Fai
     let upper = Summary::of(&scenario, &run);
     let lower = Summary::of(&merged, &analysed);
     let marks = FinishMark::of_comparison(&compared);
-    let drawing = comparison(&upper, &lower, &marks, &TimelineOptions::default())?;
+    let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };
+    let drawing = panels.draw(&TimelineOptions::default())?;
     let mut csv = Vec::new();
     comparison_csv(&compared, &mut csv)?;
     let mut files = vec![

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::figure::{Figure, FigureKind, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
+use crate::draw::PictureOptions;
 use crate::experiments::warp_curves::{SolvingTime, convergence, solving_times};
 use crate::report::warp_charts::{convergence_chart, convergence_csv, solving_times_chart, solving_times_csv};
 use crate::report::warp_schedule::schedule_figure;
@@ -150,7 +151,11 @@ fn known(string: &KernelString, warps: u32) -> Result<String, Failure> {
 
 fn drawn(name: &str, string: &KernelString, schedule: &Schedule, finding: String) -> Made {
     let files = vec![
-        File { name: format!("{name}.svg"), text: schedule_figure(string, schedule).to_svg() },
+        File {
+            name: format!("{name}.svg"),
+            text: schedule_figure(string, schedule, PictureOptions { title: false, ..PictureOptions::default() })
+                .to_svg(),
+        },
         File { name: format!("{name}.csv"), text: schedule_csv(string, schedule) },
     ];
     Made { files, finding }

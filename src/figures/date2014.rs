@@ -4,6 +4,7 @@ use super::figure::{Figure, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::applications::{ApplicationSet, Outcome};
+use crate::draw::PictureOptions;
 use crate::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
 use crate::experiments::study::{Study, StudySummary, per_period, random_injection};
 use crate::hosts::gpu_evr::{EvrRules, FullGpu};
@@ -84,7 +85,7 @@ fn figure_1(name: &'static str) -> Result<Made, Failure> {
     let trace = run_applications(&set, Scheduler::GpuEvr, EvrRules::default())?;
     let outcomes = [Outcome::new(&set, Scheduler::GpuEvr.name(), &trace)];
     let [outcome] = &outcomes;
-    let svg = gantt(&set, outcome, &[GanttRows::Application, GanttRows::Sm])?.to_svg();
+    let svg = gantt(&set, outcome, &[GanttRows::Application, GanttRows::Sm], PictureOptions::default())?.to_svg();
     let shares: Vec<String> = (0..)
         .zip(&outcome.outcomes)
         .map(|(injection, application)| {

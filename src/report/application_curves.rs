@@ -44,9 +44,6 @@ impl Quantity {
     }
 }
 
-/// Bars stand beside each other by this share of the distance of two numbers, so that none hides another.
-const BARS_APART: f64 = 0.12;
-
 /// A picture with one curve for each scheduler; bars show one standard deviation to either side of the mean. Bars of
 /// the same number of applications stand beside each other, around their place.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,15 +75,14 @@ impl Curves<'_> {
                 names.push(&point.scheduler);
             }
         }
-        let (step, curves) = (self.step(), names.len() as f64);
-        let series = names.into_iter().zip(0_u32..).map(|(name, number)| {
-            let bars_aside = BARS_APART * step * (f64::from(number) - (curves - 1.0) / 2.0);
+        let step = self.step();
+        let series = names.into_iter().map(|name| {
             let mut own: Vec<&SweepPoint> = self.points.iter().filter(|point| point.scheduler == name).collect();
             own.sort_by_key(|point| point.applications);
             let points = own.iter().map(|point| (f64::from(point.applications), value(point).mean)).collect();
             let bar = |Statistic { mean, deviation, .. }: Statistic| (mean - deviation, mean + deviation);
             let bars = own.iter().map(|point| bar(value(point))).collect();
-            Series { bars, bars_aside, ..Series::new(name, points) }
+            Series { bars, ..Series::new(name, points) }
         });
         let x = Axis { title: self.x_title.to_owned(), range: 0.0..last * 1.03 + step / 4.0 };
         let y = Axis { title: self.quantity.title().to_owned(), range: 0.0..highest * 1.05 };

@@ -4,7 +4,9 @@ use thiserror::Error;
 
 use crate::applications::{ApplicationSet, Outcome};
 use crate::draw::theme::{self, Colour, Fill, series_fill};
-use crate::draw::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet, Stroke, time_ticks};
+use crate::draw::{
+    Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, time_ticks,
+};
 use crate::time::{Duration, Instant};
 
 /// What a row stands for.
@@ -47,11 +49,17 @@ const LATE: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
 /// Half of the cross of a late application.
 const CROSS: Length = 9 * MM / 10;
 
-/// Draws a run, as wide as a page. Both kinds of rows stand in one picture, in the order asked for, over one time axis.
+/// Draws a run, as wide as a page if the options do not say otherwise. Both kinds of rows stand in one picture, in the order asked for, over one time axis.
 ///
 /// # Errors
 /// [`GanttError`]
-pub fn gantt(set: &ApplicationSet, outcome: &Outcome, rows: &[GanttRows]) -> Result<Drawing, GanttError> {
+pub fn gantt(
+    set: &ApplicationSet,
+    outcome: &Outcome,
+    rows: &[GanttRows],
+    options: PictureOptions,
+) -> Result<Drawing, GanttError> {
+    let width = options.width.unwrap_or(PAGE_WIDTH);
     let segments = outcome.segments.len();
     if segments == 0 {
         return Err(GanttError::Empty);
@@ -62,17 +70,17 @@ pub fn gantt(set: &ApplicationSet, outcome: &Outcome, rows: &[GanttRows]) -> Res
     let first = set.injections.iter().map(|injection| injection.arrival).min().unwrap_or_default();
     let last = outcome.segments.iter().map(|segment| segment.end).max().unwrap_or_default();
     let last = last.max(first + Duration::from_ns(1));
-    let mut canvas = Canvas { set, outcome, first, last, left: 0, sheet: Sheet::new() };
+    let mut canvas = Canvas { set, outcome, first, last, left: 0, width, sheet: Sheet::new() };
     let names = (0..outcome.outcomes.len()).map(|index| Sheet::text_width(&canvas.row_name(index)));
     let widest = names.max().unwrap_or(0).max(Sheet::text_width("SM 99")).max(Sheet::text_width("time [ms]"));
-    canvas.left = Sheet::MARGIN + widest.min(MOST_FOR_NAMES) + BESIDE_PLOT;
+    canvas.left = Sheet::MARGIN + widest.min(MOST_FOR_NAMES).min(width / 3) + BESIDE_PLOT;
 
     let synthetic = if set.synthetic { " (SYNTHETIC)" } else { "" };
     let title = format!(
         "{}{synthetic}: {} of {} requirements met under {}",
         set.name, outcome.met, outcome.applications, outcome.scheduler
     );
-    let mut y = canvas.sheet.title(&title, PAGE_WIDTH);
+    let mut y = if options.title { canvas.sheet.title(&title, width) } else { Sheet::MARGIN };
     for (number, kind) in rows.iter().enumerate() {
         y += if number > 0 { GAP } else { 0 };
         y = match kind {
@@ -84,7 +92,7 @@ pub fn gantt(set: &ApplicationSet, outcome: &Outcome, rows: &[GanttRows]) -> Res
     if rows.contains(&GanttRows::Application) {
         height = canvas.key(height);
     }
-    Ok(canvas.sheet.into_drawing(title, PAGE_WIDTH, height))
+    Ok(canvas.sheet.into_drawing(title, width, height))
 }
 
 /// What a mark in the row of an application says.
@@ -122,16 +130,17 @@ struct Canvas<'a> {
     first: Instant,
     last: Instant,
     left: Length,
+    width: Length,
     sheet: Sheet,
 }
 
 impl Canvas<'_> {
-    fn right() -> Length {
-        PAGE_WIDTH - RIGHT_MARGIN
+    fn right(&self) -> Length {
+        self.width - RIGHT_MARGIN
     }
 
     fn x(&self, at: Instant) -> Length {
-        let width = i128::from(Self::right() - self.left);
+        let width = i128::from(self.right() - self.left);
         let since = i128::from(at.min(self.last).since(self.first).as_ns());
         let span = i128::from(self.last.since(self.first).as_ns());
         self.left + Length::try_from(since * width / span).unwrap_or(0)
@@ -206,7 +215,7 @@ impl Canvas<'_> {
     }
 
     fn row(&mut self, y: Length, name: &str) {
-        self.sheet.line((self.left, y + ROW), (Self::right(), y + ROW), Sheet::GRID);
+        self.sheet.line((self.left, y + ROW), (self.right(), y + ROW), Sheet::GRID);
         let name = Sheet::fitted(name, self.left - BESIDE_PLOT - Sheet::MARGIN);
         self.sheet.text(name, self.left - BESIDE_PLOT, y + ROW / 2, Anchor::End);
     }
@@ -227,10 +236,10 @@ impl Canvas<'_> {
     /// The axis of time below the rows; gives where it ends.
     fn axis(&mut self, y: Length) -> Length {
         let (from, to) = (self.first.as_ns(), self.last.as_ns());
-        let ticks = time_ticks(from, to, Sheet::ticks_on(Self::right() - self.left));
+        let ticks = time_ticks(from, to, Sheet::ticks_on(self.right() - self.left));
         let at: Vec<(Length, String)> =
             ticks.at.into_iter().map(|(ns, text)| (self.x(Instant::from_ns(ns)), text)).collect();
-        self.sheet.axis((self.left, Self::right()), y, at, &format!("time [{}]", ticks.unit))
+        self.sheet.axis((self.left, self.right()), y, at, &format!("time [{}]", ticks.unit))
     }
 
     /// What the marks of applications mean, as far as there are any; gives where it ends.
@@ -238,7 +247,12 @@ impl Canvas<'_> {
         let due = |met: bool| self.outcome.outcomes.iter().any(|one| one.met == met && one.due_ns <= self.last);
         let marks = [(Mark::Arrival, true), (Mark::Met, due(true)), (Mark::Late, due(false))];
         let (mut x, top) = (self.left, y + MM / 2);
+        let mut top = top;
         for (mark, _) in marks.into_iter().filter(|(_, occurs)| *occurs) {
+            let right = x + 2 * CROSS + MM / 2 + Sheet::text_width(mark.name());
+            if right > self.width && x > self.left {
+                (x, top) = (self.left, top + ROW);
+            }
             x += CROSS;
             match mark {
                 Mark::Arrival => self.sheet.line((x, top), (x, top + ROW - MM / 2), ARRIVAL),

@@ -1,9 +1,11 @@
 //! What a study found, drawn with its confidence intervals.
 
 mod places;
+mod words;
 
+use self::words::{axis_title, name_of};
 use super::study_table::{measure, names};
-use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, Series};
+use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, PictureOptions, Series};
 use crate::experiments::study::{AxisValue, PointSummary, Study, StudyError, StudySummary};
 use crate::statistics::Measure;
 
@@ -14,6 +16,8 @@ pub struct PlotOptions {
     pub x: Option<String>,
     /// The quantities; if none is stated, all shares but that of task sets that could be drawn, or else the first mean.
     pub y: Vec<String>,
+    /// Size and title.
+    pub picture: PictureOptions,
 }
 
 /// More curves than these need a whole page's width.
@@ -54,16 +58,16 @@ pub fn plot(study: &Study, summary: &StudySummary, options: &PlotOptions) -> Res
     let curves = curves(study, summary, &across, &quantities, is_share);
     let sampled = summary.points.iter().map(|point| point.samples).max().unwrap_or(0);
     let title = format!("{}: {sampled} samples a point, 95 % confidence", study.name);
-    let unit = if is_share { " [%]" } else { "" };
     let counted = match &quantities[..] {
-        [one] => format!("{one}{unit}"),
+        [one] if is_share => format!("{} [% of samples]", name_of(one)),
+        [one] => axis_title(one),
         _ if is_share => "share of samples [%]".to_owned(),
         _ => "mean".to_owned(),
     };
     let dots = || curves.iter().flat_map(|curve| &curve.dots);
     let highest = if is_share { 100.0 } else { dots().map(|dot| dot.high).fold(1e-9, f64::max) };
     if !across.names.is_empty() {
-        return Ok(places::draw(&title, &counted, highest, &across.names, &curves));
+        return Ok(places::draw(&title, &counted, highest, &across.names, &curves, options.picture));
     }
     let (first, last) =
         dots().fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), dot| (first.min(dot.x), last.max(dot.x)));
@@ -72,11 +76,12 @@ pub fn plot(study: &Study, summary: &StudySummary, options: &PlotOptions) -> Res
         name: curve.name.clone(),
         points: curve.dots.iter().map(|dot| (dot.x, dot.value)).collect(),
         bars: curve.dots.iter().map(|dot| (dot.low, dot.high)).collect(),
-        bars_aside: 0.0,
     });
-    let x = Axis { title: across.key.to_owned(), range };
+    let x = Axis { title: axis_title(across.key), range };
     let y = Axis { title: counted, range: 0.0..highest * 1.02 };
-    let width = if curves.len() > CURVES_OF_A_COLUMN { PAGE_WIDTH } else { COLUMN_WIDTH };
+    let suits = if curves.len() > CURVES_OF_A_COLUMN { PAGE_WIDTH } else { COLUMN_WIDTH };
+    let width = options.picture.width.unwrap_or(suits);
+    let title = if options.picture.title { title } else { String::new() };
     let chart = Chart { width, ..Chart::new(title, x, y, series.collect()).with_points() };
     chart.draw().map_err(|error| StudyError::Draw(error.to_string()))
 }
@@ -168,8 +173,8 @@ fn dot(point: &PointSummary, quantity: &str, x: f64, factor: f64) -> Option<Dot>
 fn curve_name(study: &Study, across: &Across<'_>, coordinates: &[&AxisValue], quantity: Option<&&str>) -> String {
     let is_other = |index: usize| Some(index) != across.axis && study.axes[index].values.len() > 1;
     let others = (0..study.axes.len()).filter(|&index| is_other(index)).map(|index| match coordinates[index] {
-        AxisValue { number: Some(_), text } => format!("{} {text}", study.axes[index].key),
+        AxisValue { number: Some(_), text } => words::with_value(&study.axes[index].key, text),
         AxisValue { number: None, text } => text.clone(),
     });
-    quantity.map(|quantity| (*quantity).to_owned()).into_iter().chain(others).collect::<Vec<_>>().join(", ")
+    quantity.map(|quantity| name_of(quantity)).into_iter().chain(others).collect::<Vec<_>>().join(", ")
 }

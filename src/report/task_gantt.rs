@@ -1,7 +1,9 @@
 //! What ran on each SM and when, with releases and deadlines.
 
 use crate::draw::theme::{self, Colour, Fill, Theme, series_fill};
-use crate::draw::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet, Stroke, round_ticks};
+use crate::draw::{
+    Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, round_ticks,
+};
 use crate::hosts::TaskRun;
 use crate::tasks::{Reservations, TaskSet, TaskTime};
 use crate::workload::OperationId;
@@ -26,7 +28,7 @@ const MISS: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
 /// Budgets of the reservation of one SM's own tasks, and of that of all SMs' tasks.
 const BUDGETS: [Colour; 2] = [Colour(0xe4, 0xee, 0xf8), Colour(0xfa, 0xee, 0xd4)];
 
-/// A figure of [0, `end`], as wide as a page: one lane for each SM with what ran there, its height the share of the
+/// A figure of [0, `end`], as wide as a page if the options do not say otherwise: one lane for each SM with what ran there, its height the share of the
 /// SM's thread slots; below, one lane for each task with its releases (up), deadlines (down, dotted) and misses
 /// (crosses). Budgets of `reservations` are shaded.
 ///
@@ -38,7 +40,9 @@ pub fn gantt(
     reservations: Option<Reservations>,
     end: TaskTime,
     threads_per_sm: u32,
+    options: PictureOptions,
 ) -> Result<Drawing, usize> {
+    let width = options.width.unwrap_or(PAGE_WIDTH);
     // Stretches of many waves are expanded no further than needed to know that they are too many.
     let operations = (0..).zip(&run.launches).map(|(operation, _)| OperationId(operation));
     let waves = operations
@@ -48,9 +52,12 @@ pub fn gantt(
         return Err(drawn);
     }
     let names = set.tasks.iter().map(|task| Sheet::text_width(&task.name));
-    let widest = names.max().unwrap_or(0).max(Sheet::text_width("SM 99")).min(MOST_FOR_NAMES);
+    let widest = names.max().unwrap_or(0).max(Sheet::text_width("SM 99")).min(MOST_FOR_NAMES).min(width / 3);
     let left = Sheet::MARGIN + MARK_WIDTH + GAP + widest + BESIDE_PLOT;
-    let mut figure = Figure { set, run, end: end.max(TaskTime::UNIT), left, sheet: Sheet::new() };
+    let title = "Task set run".to_owned();
+    let mut sheet = Sheet::new();
+    let top = if options.title { sheet.title(&title, width) } else { 0 };
+    let mut figure = Figure { set, run, end: end.max(TaskTime::UNIT), left, width, top, sheet };
     for sm in 0..set.sms {
         figure.lane(sm, reservations);
     }
@@ -59,7 +66,7 @@ pub fn gantt(
         figure.task(task);
     }
     let height = figure.axis(figure.task_bottom(set.tasks.len()));
-    Ok(figure.sheet.into_drawing("Task set run".to_owned(), PAGE_WIDTH, height))
+    Ok(figure.sheet.into_drawing(title, width, height))
 }
 
 struct Figure<'a> {
@@ -67,6 +74,9 @@ struct Figure<'a> {
     run: &'a TaskRun,
     end: TaskTime,
     left: Length,
+    width: Length,
+    /// Where the first lane may begin.
+    top: Length,
     sheet: Sheet,
 }
 
@@ -77,19 +87,19 @@ const MARK_WIDTH: Length = 3 * MM + MM / 2;
 type Stacked = (TaskTime, u32, u32);
 
 impl Figure<'_> {
-    fn right() -> Length {
-        PAGE_WIDTH - RIGHT_MARGIN
+    fn right(&self) -> Length {
+        self.width - RIGHT_MARGIN
     }
 
     fn x(&self, t: TaskTime) -> Length {
-        let width = i128::from(Self::right() - self.left);
+        let width = i128::from(self.right() - self.left);
         let offset = i128::from(t.min(self.end).units()) * width / i128::from(self.end.units());
         self.left + Length::try_from(offset).unwrap_or(0)
     }
 
     fn lane_area(&self, sm: u32) -> Rect {
-        let top = GAP + Length::from(sm) * (SM_HEIGHT + GAP);
-        Rect::between(self.left, top, Self::right(), top + SM_HEIGHT)
+        let top = self.top + GAP + Length::from(sm) * (SM_HEIGHT + GAP);
+        Rect::between(self.left, top, self.right(), top + SM_HEIGHT)
     }
 
     /// Where the first `tasks` lanes of tasks end.
@@ -152,7 +162,7 @@ impl Figure<'_> {
         self.sheet.area(mark, Some(series_fill(index)), Some(Sheet::OUTLINE));
         let name = Sheet::fitted(&task.name, self.left - BESIDE_PLOT - mark.right() - GAP);
         self.sheet.text(name, self.left - BESIDE_PLOT, middle, Anchor::End);
-        self.sheet.line((self.left, base), (Self::right(), base), Sheet::GRID);
+        self.sheet.line((self.left, base), (self.right(), base), Sheet::GRID);
         let (run, end) = (self.run, self.end);
         for job in run.jobs.iter().filter(|job| job.task as usize == index && job.release <= end) {
             let (release, deadline) = (self.x(job.release), self.x(job.deadline));
@@ -184,10 +194,10 @@ impl Figure<'_> {
 
     /// The axis of time; gives where it ends.
     fn axis(&mut self, y: Length) -> Length {
-        let ticks = round_ticks(0, self.end.units(), Sheet::ticks_on(Self::right() - self.left));
+        let ticks = round_ticks(0, self.end.units(), Sheet::ticks_on(self.right() - self.left));
         let at: Vec<(Length, String)> =
             ticks.into_iter().map(|t| (self.x(TaskTime::from_units(t)), t.to_string())).collect();
-        self.sheet.axis((self.left, Self::right()), y, at, "t")
+        self.sheet.axis((self.left, self.right()), y, at, "t")
     }
 }
 

@@ -8,18 +8,22 @@
 mod across;
 mod arrows;
 mod bands;
+mod budget;
 mod comparison;
 mod context;
 mod copies;
 mod deadlines;
 mod draw;
 mod error;
+mod events;
 mod items;
+mod lanes;
 mod layout;
 mod legend;
 mod occupancy;
 mod options;
 mod pieces;
+mod plan;
 mod profile;
 mod queues;
 mod scale;
@@ -28,15 +32,15 @@ mod tooltip;
 
 use std::ops::Range;
 
-pub use comparison::{FinishMark, comparison};
+pub use comparison::{FinishMark, Panels};
 pub(crate) use copies::bytes;
 pub use error::TimelineError;
-pub use options::{HeightBy, TimelineOptions};
+pub use options::{HeightBy, Lanes, TimelineOptions};
 
 use crate::draw::theme::Fill;
 use crate::draw::{Anchor, AxisTicks, Dash, Length, Point, Rect};
 use crate::time::Instant;
-use crate::trace::Rule;
+use crate::trace::{OperationRecord, Rule};
 use crate::workload::{KernelId, OperationId, StreamId};
 
 /// What goes where in a timeline.
@@ -52,6 +56,8 @@ pub struct Timeline {
     pub captions: Vec<Label>,
     /// What colours and hatches mean.
     pub legend: Vec<LegendEntry>,
+    /// Titles of the kernels that the legend names or counts.
+    pub kernels: Vec<String>,
     /// The time shown; the end is where the window or the run ends.
     pub window: Range<Instant>,
     /// The area in which time goes from left to right; bands, lanes and rows are in it.
@@ -70,8 +76,12 @@ pub struct Timeline {
     pub occupancy: Option<Occupancy>,
     /// The queues in which something waits, if asked for: EE queues, highest priority first, then CE queues.
     pub queues: Vec<QueueRow>,
+    /// The streams with what they ran, if the lanes are streams.
+    pub stream_lanes: Vec<StreamLane>,
     /// The streams in use.
     pub rows: Vec<StreamRow>,
+    /// Events between their rows.
+    pub events: Vec<EventArrow>,
 }
 
 /// Text inside the figure.
@@ -102,17 +112,43 @@ pub enum LabelStyle {
     QuietUpwards,
 }
 
-/// One SM.
+/// What a band shows of its SMs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BandLook {
+    /// The only one there is.
+    One,
+    /// Nothing runs on any of them in the window.
+    Idle,
+    /// The first of them: on the others the same launches run as many blocks at the same times, as far as can be seen.
+    Alike,
+    /// Their mean, as they are too many for the height of the figure.
+    Mean {
+        /// SMs among them on which more ran than fits.
+        overfull: usize,
+    },
+}
+
+/// One SM, or several that share a band.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Band {
-    /// The SM.
+    /// The SM, or the first one.
     pub sm: u32,
+    /// All SMs that it stands for.
+    pub sms: Vec<u32>,
+    /// What it shows of them.
+    pub look: BandLook,
+    /// Its whole name.
+    pub name: String,
     /// Its name, where there is room for it.
     pub label: Option<Label>,
-    /// The whole capacity of the SM, over the whole window.
+    /// The whole capacity of the SM, or the most that ran there at one time if that is more; over the whole window.
     pub area: Rect,
-    /// What the height of the area stands for: threads, bytes or registers.
+    /// What an SM has: threads, bytes or registers.
     pub capacity: u32,
+    /// What the height of the area stands for: more than the capacity on an overfull SM.
+    pub shown: u32,
+    /// Where the capacity of an overfull SM ends, from above.
+    pub limit: Option<Length>,
     /// Marks beside the band that say how much that is.
     pub marks: Vec<Label>,
     /// Blocks, in the order in which they started.
@@ -221,6 +257,57 @@ pub struct CopyBox {
     pub label: Option<Label>,
 }
 
+/// One stream, or the last of many streams together, with what it ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamLane {
+    /// The stream, or streams.
+    pub streams: Vec<StreamId>,
+    /// Its whole name.
+    pub name: String,
+    /// Its name, shortened.
+    pub label: Label,
+    /// The whole window.
+    pub area: Rect,
+    /// What ran, in order of time.
+    pub boxes: Vec<StreamBox>,
+}
+
+/// An operation from its start to its end, or several that are too short to tell apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamBox {
+    /// The (first) operation.
+    pub operation: OperationId,
+    /// How many.
+    pub count: u64,
+    /// The kernel, of several the one that ran longest; `None`: a copy.
+    pub kernel: Option<KernelId>,
+    /// From the first start to the last end.
+    pub time: Range<Instant>,
+    /// How it is filled.
+    pub fill: Fill,
+    /// On paper.
+    pub area: Rect,
+    /// What is written on it.
+    pub label: Option<Label>,
+}
+
+/// An event's record, and a wait for it in another row, or several that cannot be told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventArrow {
+    /// The (first) record.
+    pub record: OperationId,
+    /// The (first) wait.
+    pub wait: OperationId,
+    /// How many waits.
+    pub count: u64,
+    /// Those of them that stood at the head of their streams before the event was recorded: it released them.
+    pub held: u64,
+    /// Where the record completed.
+    pub from: Point,
+    /// Where the wait completed.
+    pub to: Point,
+}
+
 /// How much of all SMs' resources is in use over time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occupancy {
@@ -262,6 +349,13 @@ pub struct QueueRow {
     pub area: Rect,
     /// What is in it.
     pub entries: Vec<QueueEntry>,
+}
+
+impl QueueRow {
+    /// How many places are shown.
+    fn places(&self) -> usize {
+        usize::try_from(self.area.height / budget::QUEUE_LANE).unwrap_or(0)
+    }
 }
 
 /// An operation at one place of a queue, held by one rule.
@@ -367,4 +461,8 @@ pub enum LegendSymbol {
     Deadline,
     /// As the mark of a missed deadline.
     DeadlineMissed,
+    /// As the line at which the capacity of an overfull SM ends.
+    Capacity,
+    /// As the arrow from an event's record to a wait for it.
+    Event,
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::draw::theme::series_fill;
-use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, round_ticks};
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Rect, Sheet, round_ticks};
 use crate::warps::{KernelString, Schedule};
 
 /// Height of a cell, and its width where there is room.
@@ -47,17 +47,20 @@ pub fn schedule_text(string: &KernelString, schedule: &Schedule) -> String {
     text
 }
 
-/// The schedule as a figure, warps and cycles counted from 1, as wide as a page or, with many cycles, wider.
+/// The schedule as a figure, warps and cycles counted from 1, at most as wide as a page or as the options say, but with
+/// many cycles wider: a cell has room for a letter.
 #[must_use]
-pub fn schedule_figure(string: &KernelString, schedule: &Schedule) -> Drawing {
+pub fn schedule_figure(string: &KernelString, schedule: &Schedule, options: PictureOptions) -> Drawing {
     let cycles = Length::try_from(schedule.cycles.len()).unwrap_or(Length::MAX / MM);
     let last_name = format!("Warp {}", schedule.warps);
     let names = Sheet::text_width("Clock cycle").max(Sheet::text_width(&last_name)) + 2 * MM;
     let left = Sheet::MARGIN + names;
-    let cell = ((PAGE_WIDTH - left - Sheet::MARGIN) / cycles.max(1)).clamp(LEAST_CELL, CELL);
-    let (right, top) = (left + cycles * cell, Sheet::MARGIN);
-    let bottom = top + (Length::from(schedule.warps) + 1) * CELL;
+    let cell = ((options.width.unwrap_or(PAGE_WIDTH) - left - Sheet::MARGIN) / cycles.max(1)).clamp(LEAST_CELL, CELL);
+    let right = left + cycles * cell;
+    let title = format!("{} warps of {string}: {} cycles", schedule.warps, schedule.makespan());
     let mut sheet = Sheet::new();
+    let top = if options.title { sheet.title(&title, right + Sheet::MARGIN) } else { Sheet::MARGIN };
+    let bottom = top + (Length::from(schedule.warps) + 1) * CELL;
     let name = |line: Length| (left - MM, top + line * CELL + CELL / 2);
     let (x, y) = name(0);
     sheet.text("Clock cycle", x, y, Anchor::End);
@@ -87,7 +90,6 @@ pub fn schedule_figure(string: &KernelString, schedule: &Schedule) -> Drawing {
     for x in std::iter::once(Sheet::MARGIN).chain((0..=cycles).map(|column| left + column * cell)) {
         sheet.line((x, top), (x, bottom), Sheet::FRAME);
     }
-    let title = format!("{} warps of {string}: {} cycles", schedule.warps, schedule.makespan());
     sheet.into_drawing(title, right + Sheet::MARGIN, bottom + Sheet::MARGIN)
 }
 
@@ -125,7 +127,7 @@ Warp 4            L       L C
     #[test]
     fn report_figure_2_as_svg_has_a_cell_for_each_instruction() {
         let (string, schedule) = report_figure_2();
-        let svg = schedule_figure(&string, &schedule).to_svg();
+        let svg = schedule_figure(&string, &schedule, PictureOptions::default()).to_svg();
         assert_eq!(svg.matches(": L</title>").count(), 8);
         assert_eq!(svg.matches(": C</title>").count(), 4);
         assert!(svg.contains("<title>warp 3, cycle 8: C</title>"));

@@ -1,4 +1,4 @@
-//! Blocks that were observed elsewhere, in the form of a trace, so that they can be drawn like one.
+//! What was observed elsewhere, in the form of a trace, so that it can be drawn like one.
 
 use super::operation::NEVER;
 use super::record::{Trace, TraceFull};
@@ -21,37 +21,64 @@ pub struct ObservedBlock {
     pub end: Instant,
 }
 
+/// What was observed of a run, on the clock of the trace beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Observed {
+    /// When operations were submitted.
+    pub launches: Vec<(OperationId, Instant)>,
+    /// When operations began and ended, where no blocks are known.
+    pub spans: Vec<(OperationId, Instant, Instant)>,
+    /// Blocks of kernels.
+    pub blocks: Vec<ObservedBlock>,
+}
+
 impl Trace {
-    /// The same launches with other blocks: those that were `observed`, on a clock that starts at `zero` of this
-    /// trace. Of operations without observed blocks only the launch is known; waits are not known at all.
+    /// The same operations as they were `observed`: begun and ended as seen, or not at all. Of those whose launches
+    /// nobody observed it is the one of this trace; waits are not known at all.
     ///
     /// # Errors
     /// [`TraceFull`] for more than 2^32 blocks.
-    pub fn with_observed_blocks(&self, zero: Instant, observed: &[ObservedBlock]) -> Result<Self, TraceFull> {
+    pub fn with_observed(&self, observed: &Observed) -> Result<Self, TraceFull> {
         let mut trace = Self::new(self.sms(), self.placement(), 0);
+        trace.is_observed = true;
         trace.items.clone_from(&self.items);
         trace.operations.clone_from(&self.operations);
         for record in &mut trace.operations {
-            record.launched = Instant::from_ns(record.launched.since(zero).as_ns());
-            // Nothing is known of its queues: as if it had not waited.
-            record.reached_head = record.launched;
-            record.queued = record.launched;
-            record.reached_queue_head = record.launched;
             record.first_start = NEVER;
             record.last_start = NEVER;
             record.finish = NEVER;
         }
+        for &(operation, launched) in &observed.launches {
+            if let Some(record) = trace.operations.get_mut(operation.0 as usize) {
+                record.launched = launched;
+            }
+        }
+        for record in &mut trace.operations {
+            // Nothing is known of its queues: as if it had not waited.
+            record.reached_head = record.launched;
+            record.queued = record.launched;
+            record.reached_queue_head = record.launched;
+        }
         let mut end = Instant::ZERO;
+        let mut seen = |trace: &mut Self, operation: OperationId, from: Instant, to: Instant| {
+            let Some(record) = trace.operations.get_mut(operation.0 as usize) else { return false };
+            record.first_start = record.first_start.min(from);
+            let later = |known: Instant, seen: Instant| if known == NEVER { seen } else { known.max(seen) };
+            record.last_start = later(record.last_start, from);
+            record.finish = later(record.finish, to);
+            end = end.max(to);
+            true
+        };
+        for &(operation, from, to) in &observed.spans {
+            seen(&mut trace, operation, from, to);
+        }
         // Those who read a trace count on the order of assignment.
-        let mut in_order: Vec<&ObservedBlock> = observed.iter().collect();
+        let mut in_order: Vec<&ObservedBlock> = observed.blocks.iter().collect();
         in_order.sort_by_key(|block| (block.start, block.operation, block.index));
         for block in in_order {
-            let Some(record) = trace.operations.get_mut(block.operation.0 as usize) else { continue };
-            record.first_start = record.first_start.min(block.start);
-            let later = |known: Instant, seen: Instant| if known == NEVER { seen } else { known.max(seen) };
-            record.last_start = later(record.last_start, block.start);
-            record.finish = later(record.finish, block.end);
-            end = end.max(block.end);
+            if !seen(&mut trace, block.operation, block.start, block.end) {
+                continue;
+            }
             let parts = trace.add_parts(&[Part { sm: block.sm, room: 1, blocks: 1 }])?;
             trace.add_wave(Wave {
                 operation: block.operation.0,
@@ -65,5 +92,12 @@ impl Trace {
         }
         trace.index(end);
         Ok(trace)
+    }
+
+    /// Whether it is what somebody observed elsewhere: nothing is known of its queues and waits, and more may have run at
+    /// one time than the model allows.
+    #[must_use]
+    pub fn is_observed(&self) -> bool {
+        self.is_observed
     }
 }

@@ -20,6 +20,8 @@ pub struct TraceFull;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
     pub(super) sms: u32,
+    /// Whether it is what somebody observed elsewhere.
+    pub(super) is_observed: bool,
     pub(super) placement: Placement,
     pub(super) seed: u64,
     pub(super) end: Instant,
@@ -41,6 +43,7 @@ impl Trace {
     pub(super) fn new(sms: u32, placement: Placement, seed: u64) -> Self {
         Self {
             sms,
+            is_observed: false,
             placement,
             seed,
             end: Instant::ZERO,

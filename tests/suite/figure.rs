@@ -195,7 +195,7 @@ fn svg_is_well_formed_and_the_same_each_time() {
     assert_eq!(titles[0], "RTSS 2017 <fig. 3> & co.");
     let k2 = "K2, block 0 of 2, SM 0\nfrom 2 s to 3 s\nlaunched at 0 s, waited 2 s (G2)";
     assert!(titles.contains(&k2), "{titles:#?}");
-    assert_eq!(document.root_element().attribute("width"), Some("88.90mm"));
+    assert_eq!(document.root_element().attribute("width"), Some("88.57mm"));
 }
 
 #[test]
@@ -205,8 +205,8 @@ fn png_has_the_size_of_the_paper_and_the_same_bytes_each_time() {
         |scale| with_timeline(&fig_3(), &options, |timeline, summary| timeline.draw(summary, &options).to_png(scale));
     let png = draw(0.5).expect("it can be drawn");
     assert_eq!(png, draw(0.5).expect("it can be drawn"));
-    // 88.9 mm are 3.5 inches, at 150 pixels each.
-    assert_eq!(u32::from_be_bytes([png[16], png[17], png[18], png[19]]), 525);
+    // 88.57 mm are 3.487 inches, at 150 pixels each.
+    assert_eq!(u32::from_be_bytes([png[16], png[17], png[18], png[19]]), 523);
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {
         assert!(draw(scale).is_err());
     }
@@ -277,7 +277,7 @@ fn an_empty_run_has_a_figure() {
 fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
     use gpusched::analysis::{analyse, merged_scenario};
     use gpusched::draw::Shape;
-    use gpusched::report::timeline::{FinishMark, comparison};
+    use gpusched::report::timeline::{FinishMark, Panels};
 
     let scenario = crate::published::figure("ospert2017/figure-8");
     let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it can be analysed")).expect("it fits");
@@ -295,7 +295,9 @@ fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
         .collect();
     // By hand: on the real GPU the block of 1024 threads waits for K1; 4096 merged threads have room at once.
     assert_eq!((marks[1].upper.as_ns(), marks[1].lower.as_ns()), (2_000_000_000, 1_250_000_000));
-    let drawing = comparison(&upper, &lower, &marks, &TimelineOptions::default()).expect("it can be drawn");
+    let drawing = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() }
+        .draw(&TimelineOptions::default())
+        .expect("it can be drawn");
     let texts: Vec<&str> = drawing
         .flat()
         .filter_map(|shape| match shape {
@@ -312,7 +314,7 @@ fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
 #[test]
 fn a_comparison_counts_differences_that_are_too_short_to_see() {
     use gpusched::draw::Shape;
-    use gpusched::report::timeline::{FinishMark, comparison};
+    use gpusched::report::timeline::{FinishMark, Panels};
 
     let scenario = fig_3();
     let run = simulate(&scenario).expect("it runs");
@@ -324,7 +326,9 @@ fn a_comparison_counts_differences_that_are_too_short_to_see() {
         lower: Instant::from_ns(1_000_000_000 + later_ms * 1_000_000),
     };
     let marks = [mark("K1", 1), mark("K2", 100), mark("K3", 0), mark("K4", 2)];
-    let drawing = comparison(&summary, &summary, &marks, &TimelineOptions::default()).expect("it can be drawn");
+    let drawing = Panels { upper: &summary, lower: &summary, marks: &marks, notes: Vec::new() }
+        .draw(&TimelineOptions::default())
+        .expect("it can be drawn");
     let has = |words: &str| drawing.flat().any(|shape| matches!(shape, Shape::Text(text) if text.text == words));
     assert!(has("K2 +100 ms") && has("2 more differ, by at most 2 ms"));
     assert!(!has("K1 +1 ms"));

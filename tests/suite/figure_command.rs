@@ -69,7 +69,7 @@ fn tex_is_a_tikz_picture_of_the_same_shapes() {
     let tex = fs::read_to_string(directory.join("a.tex")).expect("written");
     let lines: Vec<&str> = tex.lines().collect();
     assert_eq!(lines[0], "% \\usepackage{tikz} \\usetikzlibrary{patterns}");
-    assert!(lines[1].starts_with("% 88.90 x "), "{}", lines[1]);
+    assert!(lines[1].starts_with("% 88.57 x "), "{}", lines[1]);
     assert_eq!((&lines[2][..20], lines[lines.len() - 1]), ("\\begin{tikzpicture}[", "\\end{tikzpicture}%"));
     assert!(tex.contains("K1:0}") && tex.contains("6 $\\times$ 768"));
 }

@@ -249,6 +249,7 @@ proptest! {
             most_boxes,
             queues: true,
             occupancy: true,
+            sms: Some(vec![0..=scenario.device().sms - 1]),
             ..TimelineOptions::default()
         };
         let timeline = Timeline::new(&summary, &options).expect("it can be drawn");

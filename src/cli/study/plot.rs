@@ -10,6 +10,7 @@ use gpusched::report::study_plot::{PlotOptions, plot};
 use gpusched::report::study_table::{summary_csv, summary_json, summary_table};
 
 use super::super::output::{Format, note};
+use super::super::picture::Look;
 use super::super::{Answer, output, picture};
 use super::Files;
 
@@ -21,6 +22,8 @@ pub(super) struct Plot {
     /// Draw them into this file [.svg, .png, .pdf, .tex]
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
+    #[command(flatten)]
+    look: Look,
     /// The key of the grid to draw over [default: the last one of numbers, or else the last one]
     #[arg(long, value_name = "KEY")]
     x: Option<String>,
@@ -46,7 +49,11 @@ impl Plot {
             note(&format!("{} of {} rows: the study is not complete", summary.rows, summary.expected));
         }
         if let Some(figure) = &self.figure {
-            let drawing = plot(&study, &summary, &PlotOptions { x: self.x.clone(), y: self.y.clone() })?;
+            let drawing = plot(
+                &study,
+                &summary,
+                &PlotOptions { x: self.x.clone(), y: self.y.clone(), picture: self.look.options() },
+            )?;
             picture::write(figure, &drawing)?;
         }
         let mut out = output::stdout();

@@ -13,6 +13,7 @@ use gpusched::report::task_run::TaskRunReport;
 use gpusched::tasks::TaskTime;
 
 use super::super::output::Format;
+use super::super::picture::Look;
 use super::super::{Answer, output, picture};
 
 /// Run a task set on the simulated GPU and report response times, misses and preemptions.
@@ -48,6 +49,8 @@ pub(crate) struct Run {
     /// Write what ran on each SM, with releases, deadlines and misses [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
+    #[command(flatten)]
+    look: Look,
     /// Exit status 1 if a job misses its deadline
     #[arg(long)]
     check: bool,
@@ -67,7 +70,7 @@ impl Run {
         if let Some(path) = &self.figure {
             let shaded = set.reservations.filter(|_| strategy == Strategy::Gang);
             let end = run.horizon.min(TaskTime::from(run.trace.end()).max(TaskTime::UNIT));
-            let figure = gantt(&set, &run, shaded, end, threads_per_sm)
+            let figure = gantt(&set, &run, shaded, end, threads_per_sm, self.look.options())
                 .map_err(|drawn| anyhow!("--figure: {drawn} jobs and launches are too many to draw; use --horizon"))?;
             picture::write(path, &figure)?;
         }

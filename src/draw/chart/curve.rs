@@ -4,6 +4,7 @@ use plotters::element::{Drawable, PointCollection};
 use plotters_backend::BackendCoord;
 
 use super::Series;
+use super::bars::BarLook;
 use super::canvas::{Canvas, Drawn, point};
 use crate::draw::drawing::{Dash, Shape, Stroke};
 use crate::draw::geometry::{Length, MM, Point};
@@ -11,7 +12,6 @@ use crate::draw::theme::{Colour, Fill, Theme, line_colour};
 
 /// Half of the width of a point.
 const RADIUS: Length = 7 * MM / 10;
-const BAR_END: Length = MM / 2;
 /// Forms of points \[percent of the radius\].
 const SQUARE: [(i64, i64); 4] = [(-85, -85), (85, -85), (85, 85), (-85, 85)];
 const TRIANGLE: [(i64, i64); 3] = [(0, -115), (105, 75), (-105, 75)];
@@ -79,19 +79,19 @@ pub(super) struct Curve {
     has_bars: bool,
     has_points: bool,
     look: Look,
+    bars: BarLook,
 }
 
 impl Curve {
     /// Everything outside `least..` upwards is cut.
-    pub(super) fn new(series: &Series, index: usize, has_points: bool, least: f64) -> Self {
+    pub(super) fn new(series: &Series, index: usize, has_points: bool, least: f64, bars: BarLook) -> Self {
         let has_bars = !series.bars.is_empty();
         let with_bars = |(index, &(x, y)): (usize, &(f64, f64))| {
             let (low, high) = series.bars.get(index).copied().unwrap_or((y, y));
-            let aside = x + series.bars_aside;
-            [(x, y), (aside, low.max(least)), (aside, high)].into_iter().take(if has_bars { 3 } else { 1 })
+            [(x, y), (x, low.max(least)), (x, high)].into_iter().take(if has_bars { 3 } else { 1 })
         };
         let points = series.points.iter().enumerate().flat_map(with_bars).collect();
-        Self { points, has_bars, has_points, look: Look::of(index) }
+        Self { points, has_bars, has_points, look: Look::of(index), bars }
     }
 }
 
@@ -109,11 +109,11 @@ impl Drawable<Canvas<'_>> for Curve {
         let places: Vec<Point> = places.map(point).collect();
         let middles: Vec<Point> = places.iter().copied().step_by(if self.has_bars { 3 } else { 1 }).collect();
         for bar in places.chunks_exact(3).take(if self.has_bars { places.len() } else { 0 }) {
-            let (low, high) = (bar[1], bar[2]);
+            let [low, high] = [bar[1], bar[2]].map(|end| Point { x: end.x + self.bars.aside, ..end });
             canvas.shapes.push(self.look.thin(low, high));
             for end in [low, high] {
                 let beside = |by| Point { x: end.x + by, ..end };
-                canvas.shapes.push(self.look.thin(beside(-BAR_END), beside(BAR_END)));
+                canvas.shapes.push(self.look.thin(beside(-self.bars.end), beside(self.bars.end)));
             }
         }
         canvas.shapes.push(self.look.line(simplified(&middles)));

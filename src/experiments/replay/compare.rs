@@ -14,7 +14,7 @@ use crate::logs::{LogRun, LogTime, LogTimeError, Pairing};
 use crate::scenario::{ReadOptions, Scenario};
 use crate::statistics::nearest_rank;
 use crate::time::{Duration, Instant};
-use crate::trace::{ObservedBlock, OperationRecord, Trace, TraceFull};
+use crate::trace::{Observed, ObservedBlock, OperationRecord, Trace, TraceFull};
 use crate::workload::{OperationId, StreamId};
 
 /// A measurement and its simulation, side by side. Times count from the first kernel launch on both sides (measured:
@@ -85,6 +85,8 @@ pub struct Timelines {
     pub measured: Vec<BlockSpan>,
     /// What was simulated.
     pub simulated: Vec<BlockSpan>,
+    /// When each kernel of [`Replay::kernels`] was launched in the measurement, from the first launch \[ns\].
+    pub measured_launches: Vec<i64>,
 }
 
 /// One block on one SM.
@@ -103,25 +105,24 @@ pub struct BlockSpan {
 }
 
 impl Replay {
-    /// What was measured and what was simulated as two traces on one clock, which starts at the first kernel launch;
-    /// blocks that seem to start before it (clocks differ) start with it. For figures.
+    /// What was measured, on the clock of [`Replay::trace`]: as if the first kernel had been launched when it was in
+    /// the simulation. Blocks that seem to start before it (clocks differ) start with it.
     ///
     /// # Errors
     /// [`TraceFull`] for more than 2^32 blocks.
-    pub fn traces(&self) -> Result<(Trace, Trace), TraceFull> {
-        let zero = self.first_launch();
-        let of = |spans| self.trace.with_observed_blocks(zero, &self.observed(spans, Instant::ZERO));
-        Ok((of(&self.timelines.measured)?, of(&self.timelines.simulated)?))
+    pub fn measured_trace(&self) -> Result<Trace, TraceFull> {
+        let first = self.first_launch();
+        let launches = self.kernels.iter().zip(&self.timelines.measured_launches);
+        let launches = launches.map(|(kernel, ns)| (OperationId(kernel.id), shifted(first, *ns)));
+        let blocks = self.observed(&self.timelines.measured, first);
+        self.trace.with_observed(&Observed { launches: launches.collect(), spans: Vec::new(), blocks })
     }
 
-    /// What was measured, on the clock of [`Replay::trace`]: as if the first kernel had been launched when it was in
-    /// the simulation.
-    ///
-    /// # Errors
-    /// As [`Replay::traces`].
-    pub fn measured_trace(&self) -> Result<Trace, TraceFull> {
-        let blocks = self.observed(&self.timelines.measured, self.first_launch());
-        self.trace.with_observed_blocks(Instant::ZERO, &blocks)
+    /// Measured blocks on SMs that the device lacks: they are in no [trace](Self::measured_trace).
+    #[must_use]
+    pub fn blocks_on_unknown_sms(&self) -> usize {
+        let sms = self.scenario.device().sms;
+        self.timelines.measured.iter().filter(|span| span.sm >= sms).count()
     }
 
     /// When the first of the compared kernels was launched in the simulation.
@@ -133,18 +134,22 @@ impl Replay {
 
     /// Blocks on a clock on which the first kernel was launched at `launch`.
     fn observed(&self, spans: &[BlockSpan], launch: Instant) -> Vec<ObservedBlock> {
-        let instant = |ns: i64| launch + Duration::from_ns(u64::try_from(ns).unwrap_or(0));
         let blocks = spans.iter().filter_map(|span| {
             Some(ObservedBlock {
                 operation: OperationId(self.kernels.get(span.kernel)?.id),
                 index: u32::try_from(span.block).ok()?,
                 sm: u16::try_from(span.sm).ok().filter(|sm| u32::from(*sm) < self.scenario.device().sms)?,
-                start: instant(span.start_ns),
-                end: instant(span.end_ns),
+                start: shifted(launch, span.start_ns),
+                end: shifted(launch, span.end_ns),
             })
         });
         blocks.collect()
     }
+}
+
+/// Some time after the first launch; what seems to be before it is with it.
+fn shifted(launch: Instant, ns: i64) -> Instant {
+    launch + Duration::from_ns(u64::try_from(ns).unwrap_or(0))
 }
 
 /// Simulates the run that some logs were taken from and compares; `known` is the scenario that made them, if it is
@@ -294,6 +299,7 @@ impl Sides<'_> {
             end_ns: measured(block.end_ns),
         });
         self.timelines.measured.extend(blocks);
+        self.timelines.measured_launches.push(measured(logged.launch_return_ns));
         let measured_finish_ns = measured(finish);
         let simulated_finish_ns = record.finish().map(simulated).transpose()?;
         Ok(Some(KernelComparison {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::super::made::{Failure, File, Made};
 use crate::device::Device;
+use crate::draw::PictureOptions;
 use crate::hosts::real_time::Policy;
 use crate::hosts::{RunOptions, Strategy, run_tasks};
 use crate::report::chunk_cycle::{Vertex, chunk_cycle};
@@ -44,7 +45,8 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
     };
     let run = run_tasks(&set, &options)?;
     let end = run.horizon.max(run.trace.end().into());
-    let picture = gantt(&set, &run, set.reservations, end, threads_per_sm)
+    let untitled = PictureOptions { title: false, ..PictureOptions::default() };
+    let picture = gantt(&set, &run, set.reservations, end, threads_per_sm, untitled)
         .map_err(|drawn| format!("{drawn} jobs and launches are too many to draw"))?;
     let report = TaskRunReport { set: &set, run: &run, strategy: "gang", policy: "edf" };
     let late: Vec<String> = run

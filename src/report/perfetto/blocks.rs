@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::PerfettoRun;
-use super::event::{Events, Lane, Span};
+use super::event::{Events, Flow, Lane, Span};
 use super::operations::has_arrow;
 use super::tracks::Tracks;
 use crate::device::BlockDemand;
@@ -48,7 +48,7 @@ pub(super) fn write<W: Write>(
         let args = BlockArgs { id, block: block.index, thread_slots };
         events.slice(lane, "block", &kernel.title, span, args)?;
         if is_first && has_arrow(summary, id) {
-            events.arrow_to(lane, tracks.id(id.0), span.from)?;
+            events.arrow_to(Flow::Launch, lane, tracks.id(id.0), span.from)?;
         }
         occupancy.add(span.from..span.to, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
     }

@@ -60,6 +60,25 @@ impl<'a, A> Event<'a, A> {
     }
 }
 
+/// What an arrow leads from and to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// A kernel's launch and its first block.
+    Launch,
+    /// An event's record and a wait for it (E2).
+    Event,
+}
+
+impl Flow {
+    /// Category and name.
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Launch => ("launch", "launch to first block"),
+            Self::Event => ("event", "record to wait"),
+        }
+    }
+}
+
 impl<W: Write> Events<W> {
     pub(super) fn new(out: W) -> Self {
         Self { out, any: false }
@@ -128,9 +147,9 @@ impl<W: Write> Events<W> {
     }
 
     /// One end of an arrow: `s` where it starts, `f` where it ends.
-    fn arrow(&mut self, phase: char, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
-        let name = "launch to first block";
-        let (cat, id) = (Some("launch"), Some(Id(id.0, id.1)));
+    fn arrow(&mut self, phase: char, flow: Flow, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
+        let (category, name) = flow.names();
+        let (cat, id) = (Some(category), Some(Id(id.0, id.1)));
         // The ends of arrows bind to the slice around them, not to the next one.
         let bp = (phase == 'f').then_some("e");
         let event: Event<'_, Value> =
@@ -139,13 +158,13 @@ impl<W: Write> Events<W> {
     }
 
     /// The start of an arrow, from the slice of `lane` that was written last.
-    pub(super) fn arrow_from(&mut self, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
-        self.arrow('s', lane, id, at)
+    pub(super) fn arrow_from(&mut self, flow: Flow, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
+        self.arrow('s', flow, lane, id, at)
     }
 
     /// The end of an arrow, to the slice of `lane` that was written last.
-    pub(super) fn arrow_to(&mut self, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
-        self.arrow('f', lane, id, at)
+    pub(super) fn arrow_to(&mut self, flow: Flow, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
+        self.arrow('f', flow, lane, id, at)
     }
 
     /// The value of a counter from `at` on.

@@ -6,11 +6,12 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::PerfettoRun;
-use super::event::{Events, Span};
+use super::event::{Events, Flow, Span};
 use super::tracks::Tracks;
 use crate::report::state::title;
 use crate::report::summary::Summary;
 use crate::time::Instant;
+use crate::trace::Trace;
 use crate::workload::OperationId;
 
 pub(super) fn write<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
@@ -27,7 +28,10 @@ fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mu
     let summary = &run.summary;
     let mut submitted: BTreeMap<(u32, Instant), Vec<OperationId>> = BTreeMap::new();
     for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
-        submitted.entry((record.origin.thread, record.launched())).or_default().push(id);
+        // Of what nobody measured the launch is that of another run.
+        if !summary.trace.is_observed() || record.first_start().is_some() {
+            submitted.entry((record.origin.thread, record.launched())).or_default().push(id);
+        }
     }
     for ((thread, at), ids) in submitted {
         let titles: Vec<String> = ids.iter().map(|&id| title(summary, id)).collect();
@@ -41,7 +45,7 @@ fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mu
         events.slice(lane, "host", &name, Span { from: at, to: at }, args)?;
         for id in ids {
             if has_arrow(summary, id) {
-                events.arrow_from(lane, tracks.id(id.0), at)?;
+                events.arrow_from(Flow::Launch, lane, tracks.id(id.0), at)?;
             }
         }
     }
@@ -57,6 +61,7 @@ pub(super) fn has_arrow(summary: &Summary<'_>, id: OperationId) -> bool {
 
 /// What is at the head of each stream queue.
 fn stream_heads<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let released = waits_by_record(summary.trace);
     for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
         let Some(from) = record.reached_head() else { continue };
         let to = record.finish().unwrap_or(summary.trace.end());
@@ -73,9 +78,35 @@ fn stream_heads<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &m
             "response_ns": record.response(),
             "waits_ns": waits,
         });
-        events.slice(tracks.stream(record.stream), "stream", &title(summary, id), Span { from, to }, args)?;
+        let lane = tracks.stream(record.stream);
+        events.slice(lane, "stream", &title(summary, id), Span { from, to }, args)?;
+        // Both ends stand right behind their slices, which are still open for readers then.
+        for wait in released.get(&id).into_iter().flatten() {
+            events.arrow_from(Flow::Event, lane, tracks.id(wait.0), to)?;
+        }
+        if released_by(summary.trace, id).is_some() {
+            events.arrow_to(Flow::Event, lane, tracks.id(id.0), to)?;
+        }
     }
     Ok(())
+}
+
+/// The record that a wait was for, if both completed.
+fn released_by(trace: &Trace, wait: OperationId) -> Option<OperationId> {
+    let record = trace.awaited_by(wait)?;
+    let completed = |id: OperationId| trace.operations().get(id.0 as usize).is_some_and(|one| one.finish().is_some());
+    (completed(record) && completed(wait)).then_some(record)
+}
+
+/// The waits that each record released.
+fn waits_by_record(trace: &Trace) -> BTreeMap<OperationId, Vec<OperationId>> {
+    let mut waits: BTreeMap<OperationId, Vec<OperationId>> = BTreeMap::new();
+    for wait in (0..).map(OperationId).take(trace.operations().len()) {
+        if let Some(record) = released_by(trace, wait) {
+            waits.entry(record).or_default().push(wait);
+        }
+    }
+    waits
 }
 
 /// What the copy engines serve.

@@ -2,7 +2,7 @@
 
 use super::{Curve, Dot};
 use crate::draw::theme::{Fill, line_colour};
-use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, Stroke};
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Rect, Sheet, Stroke};
 
 /// Height of one quantity in a row.
 const LINE: Length = 22 * MM / 10;
@@ -14,14 +14,22 @@ const RADIUS: Length = 6 * MM / 10;
 /// Right of the plot, where half of the last tick's label reaches.
 const RIGHT_MARGIN: Length = 6 * MM;
 
-pub(super) fn draw(title: &str, counted: &str, highest: f64, names: &[&str], curves: &[Curve]) -> Drawing {
+pub(super) fn draw(
+    title: &str,
+    counted: &str,
+    highest: f64,
+    names: &[&str],
+    curves: &[Curve],
+    options: PictureOptions,
+) -> Drawing {
+    let width = options.width.unwrap_or(PAGE_WIDTH);
     let mut sheet = Sheet::new();
-    let widest = names.iter().map(|name| Sheet::text_width(name)).max().unwrap_or(0);
-    let legend = sheet.title(title, PAGE_WIDTH);
+    let widest = names.iter().map(|name| Sheet::text_width(name)).max().unwrap_or(0).min(width / 3);
+    let legend = if options.title { sheet.title(title, width) } else { Sheet::MARGIN };
     let left = Sheet::MARGIN + widest + 2 * MM;
-    let top = self::legend(&mut sheet, legend, left, curves) + MM;
+    let top = self::legend(&mut sheet, legend, (left, width), curves) + MM;
     let row = LINE * length(curves.len()) + GAP;
-    let plot = Rect::between(left, top, PAGE_WIDTH - RIGHT_MARGIN, top + row * length(names.len()));
+    let plot = Rect::between(left, top, width - RIGHT_MARGIN, top + row * length(names.len()));
     let step = round_step(highest);
     let ticks: Vec<(Length, String)> = (0..=10)
         .map(|number| f64::from(number) * step)
@@ -33,7 +41,7 @@ pub(super) fn draw(title: &str, counted: &str, highest: f64, names: &[&str], cur
     }
     for (number, name) in names.iter().enumerate() {
         let upper = top + row * length(number);
-        sheet.text(*name, left - MM, upper + row / 2, Anchor::End);
+        sheet.text(Sheet::fitted(name, widest), left - MM, upper + row / 2, Anchor::End);
         for (index, curve) in curves.iter().enumerate() {
             let y = upper + GAP / 2 + LINE * length(index) + LINE / 2;
             for dot in curve.dots.iter().filter(|dot| (dot.x - number as f64).abs() < 0.5) {
@@ -43,15 +51,15 @@ pub(super) fn draw(title: &str, counted: &str, highest: f64, names: &[&str], cur
     }
     let bottom = sheet.axis((plot.x, plot.right()), plot.bottom(), ticks, "");
     sheet.text(counted, plot.centre().x, bottom + MM, Anchor::Middle);
-    sheet.into_drawing(title.to_owned(), PAGE_WIDTH, bottom + 3 * MM)
+    sheet.into_drawing(title.to_owned(), width, bottom + 3 * MM)
 }
 
 /// The names of curves from `top` down; gives where they end.
-fn legend(sheet: &mut Sheet, top: Length, left: Length, curves: &[Curve]) -> Length {
+fn legend(sheet: &mut Sheet, top: Length, (left, right): (Length, Length), curves: &[Curve]) -> Length {
     let (mut x, mut y) = (left, top);
     for (index, curve) in curves.iter().enumerate().filter(|(_, curve)| !curve.name.is_empty()) {
         let width = 4 * RADIUS + Sheet::text_width(&curve.name) + 4 * MM;
-        if x + width > PAGE_WIDTH && x > left {
+        if x + width > right && x > left {
             (x, y) = (left, y + LEGEND_ROW);
         }
         let middle = y + LEGEND_ROW / 2;

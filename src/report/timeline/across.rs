@@ -4,47 +4,48 @@ use std::collections::BTreeMap;
 
 use super::context::{Context, centred};
 use super::items;
+use super::plan::Plan;
 use super::profile::{Amount, LEAST_STEP, Steps, Sums};
 use super::{Across, Label};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Rect, font};
-use crate::workload::{KernelId, OperationKind};
+use crate::workload::OperationKind;
 
 /// A kernel with less than this share of all that ran has no room for its name anywhere \[parts of 100\].
 const LEAST_SHARE: u128 = 1;
 
 /// The names of the kernels that rule for long enough: that take more than half of what is in use on the SMs shown. Only
 /// one can at a time, so that names never meet. Each stands in the middle of the SMs that its kernel runs on.
-pub(super) fn across(context: &Context<'_>, places: &BTreeMap<u32, Rect>) -> Vec<Across> {
+pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, Rect>) -> Vec<Across> {
     let size = Theme::PAPER.small_size;
     let (Some(first), Some(last)) =
         (places.values().min_by_key(|area| area.y), places.values().max_by_key(|area| area.y))
     else {
         return Vec::new();
     };
-    if first.height >= size * 6 / 5 || last.bottom() - first.y < size * 2 {
+    if plan.bands.iter().any(|band| band.height >= size * 6 / 5) || last.bottom() - first.y < size * 2 {
         return Vec::new();
     }
-    let mut amounts: BTreeMap<KernelId, Vec<Amount>> = BTreeMap::new();
-    let mut totals: BTreeMap<KernelId, u128> = BTreeMap::new();
+    let mut amounts: BTreeMap<usize, Vec<Amount>> = BTreeMap::new();
+    let mut totals: BTreeMap<usize, u128> = BTreeMap::new();
     let steps = Steps::new(&context.scale, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
     let mut all = Sums::new(steps.count());
     for (operation, record, kernel) in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
-        let units = u64::from(context.units(kernel));
+        let (units, series) = (u64::from(context.units(kernel)), context.series(id));
         for run in items::runs(context, operation).filter(|run| places.contains_key(&u32::from(run.first.sm))) {
-            let amount = Amount { group: id.0, units: units * u64::from(run.first.blocks), run };
+            let amount = Amount { group: series, units: units * u64::from(run.first.blocks), run };
             all.add(&amount, &steps);
             let block_ns = u128::from(run.blocks()) * u128::from(run.duration().as_ns());
-            *totals.entry(id).or_default() += u128::from(units) * block_ns;
-            amounts.entry(id).or_default().push(amount);
+            *totals.entry(series).or_default() += u128::from(units) * block_ns;
+            amounts.entry(series).or_default().push(amount);
         }
     }
     let everything: u128 = totals.values().sum();
     let all = all.totals(&steps);
     let mut found = Vec::new();
-    for (kernel, amounts) in amounts {
-        let share = totals.get(&kernel).copied().unwrap_or(0);
+    for (series, amounts) in amounts {
+        let (kernel, share) = (context.first_of(series), totals.get(&series).copied().unwrap_or(0));
         if !context.is_chosen(kernel) || share * 100 < everything * LEAST_SHARE {
             continue;
         }

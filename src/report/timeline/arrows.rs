@@ -9,10 +9,6 @@ use crate::draw::theme::Theme;
 use crate::draw::{Length, MM, Rect, font};
 use crate::workload::{OperationId, OperationKind, StreamId};
 
-/// Height of a row.
-pub(super) const HEIGHT: Length = 3 * MM + MM / 2;
-/// Rows at most; further streams share the last one.
-const MOST_ROWS: usize = 24;
 /// Width of an arrow's head.
 const HEAD: Length = 11 * MM / 10;
 /// Arrows closer than this are drawn as one.
@@ -25,7 +21,7 @@ const MOST_TOLD: usize = 12;
 /// The operations of one row, in launch order.
 pub(super) struct Group {
     /// Their streams: one, but for the last row of many.
-    streams: Vec<StreamId>,
+    pub(super) streams: Vec<StreamId>,
     operations: Vec<OperationId>,
 }
 
@@ -38,7 +34,9 @@ pub(super) fn groups(context: &Context<'_>, deadlines: &Deadlines) -> Vec<Group>
             OperationKind::Kernel(kernel) => context.is_chosen(kernel),
             _ => context.options.only.is_none(),
         };
-        if chosen && window.start <= record.launched() && record.launched() <= window.end {
+        // Of what nobody measured the launch is that of another run.
+        let known = !context.summary.trace.is_observed() || record.first_start().is_some();
+        if chosen && known && window.start <= record.launched() && record.launched() <= window.end {
             streams.entry(record.stream).or_default().push(id);
         }
     }
@@ -47,7 +45,7 @@ pub(super) fn groups(context: &Context<'_>, deadlines: &Deadlines) -> Vec<Group>
     }
     let mut groups: Vec<Group> = Vec::new();
     for (position, (stream, operations)) in streams.into_iter().enumerate() {
-        if position < MOST_ROWS {
+        if position < context.budget.stream_rows.max(1) {
             groups.push(Group { streams: vec![stream], operations });
         } else if let Some(last) = groups.last_mut() {
             last.streams.push(stream);
@@ -80,20 +78,25 @@ pub(super) fn signed(number: i32) -> String {
     if number < 0 { format!("−{}", number.unsigned_abs()) } else { number.to_string() }
 }
 
-/// The name of a stream as it fits beside its row: only the name itself is shortened, first by a remark in
-/// brackets at its end, unless the word before the priority is too long for anything of the name.
-pub(super) fn fitted_name((name, suffix): &(String, String), room: Length) -> String {
+/// The names of streams as they fit beside their rows: only names themselves are shortened, first by a remark in
+/// brackets at their end, unless the word before the priority is too long for anything of the name.
+pub(super) fn fitted_names(names: &[(String, String)], room: Length) -> Vec<String> {
     let size = Theme::PAPER.text_size;
-    let whole = format!("{name}{suffix}");
-    if font::width(&whole, size, false) <= room {
-        return whole;
-    }
-    let full = font::width(&format!("{}{suffix}", short(name)), size, false) <= room;
-    let suffix = if full { suffix.clone() } else { suffix.replace("prio. ", "") };
-    let suffix = suffix.as_str();
-    let rest = room - font::width(suffix, size, false);
-    let name = if font::width(name, size, false) <= rest { name } else { short(name) };
-    format!("{}{suffix}", font::truncated(name, size, false, rest))
+    let width = |text: &str| font::width(text, size, false);
+    let suffix = |(name, suffix): &(String, String)| {
+        let full = width(&format!("{}{suffix}", short(name))) <= room;
+        if full { suffix.clone() } else { suffix.replace("prio. ", "") }
+    };
+    let suffixes: Vec<String> = names.iter().map(suffix).collect();
+    let fitting = |(name, suffix): (&(String, String), &String)| {
+        let rest = room - width(suffix);
+        let whole = names.iter().filter(|(other, _)| short(other) == short(&name.0)).count() > 1;
+        (if whole || width(&name.0) <= rest { name.0.clone() } else { short(&name.0).to_owned() }, rest)
+    };
+    let texts: Vec<(String, Length)> = names.iter().zip(&suffixes).map(fitting).collect();
+    let texts: Vec<(&str, Length)> = texts.iter().map(|(name, rest)| (name.as_str(), *rest)).collect();
+    let shortened = font::shortened_apart(&texts, size);
+    shortened.into_iter().zip(suffixes).map(|(name, suffix)| format!("{name}{suffix}")).collect()
 }
 
 /// One row: its arrows, what is written beside them, and its deadlines.

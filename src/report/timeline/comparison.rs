@@ -1,6 +1,7 @@
 //! Two timelines above one another on one axis of time, with their differences marked.
 
 use super::Timeline;
+use super::context::MARGIN;
 use super::error::TimelineError;
 use super::options::TimelineOptions;
 use crate::analysis::{ComparedKernel, Comparison};
@@ -30,6 +31,10 @@ impl FinishMark {
         };
         comparison.kernels.iter().filter_map(mark).collect()
     }
+
+    fn difference(&self) -> Duration {
+        self.upper.max(self.lower).since(self.upper.min(self.lower))
+    }
 }
 
 const MARK: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
@@ -37,84 +42,197 @@ const ROW: Length = 3 * MM + MM / 2;
 /// Differences shorter than this on paper are not seen; they are only counted.
 const LEAST_VISIBLE: Length = MM / 4;
 /// Rows of differences, beyond which they are counted.
-const MOST_ROWS: usize = 12;
+const MOST_ROWS: usize = 8;
 
-/// Draws `upper` above `lower`, both from the beginning to the later end, and below them one row for each mark whose
-/// instants differ by what is seen at the printed size: a line from one finish to the other, with how much later (+) or earlier (−) the lower one is. Smaller
-/// differences are counted in one line with the largest of them.
-///
-/// # Errors
-/// As [`Timeline::new`].
-pub fn comparison(
-    upper: &Summary<'_>,
-    lower: &Summary<'_>,
-    marks: &[FinishMark],
-    options: &TimelineOptions,
-) -> Result<Drawing, TimelineError> {
-    let end = upper.trace.end().max(lower.trace.end()).since(Instant::ZERO).max(Duration::from_ns(1));
-    let window = TimelineOptions { to: Some(options.to.unwrap_or(end)), ..options.clone() };
-    // Names differ in length, and the axes must not: lay out once to see, then again with the wider margin.
-    let left = Timeline::new(upper, &window)?.plot.x.max(Timeline::new(lower, &window)?.plot.x);
-    let window = TimelineOptions { least_left: left, ..window };
-    let (top, bottom) = (Timeline::new(upper, &window)?, Timeline::new(lower, &window)?);
+/// Two runs above one another on one axis of time.
+#[derive(Debug, Clone)]
+pub struct Panels<'p> {
+    /// The upper one.
+    pub upper: &'p Summary<'p>,
+    /// The lower one.
+    pub lower: &'p Summary<'p>,
+    /// What happens in both.
+    pub marks: &'p [FinishMark],
+    /// What else is to be said, below both.
+    pub notes: Vec<String>,
+}
 
-    let mut drawing = top.draw(upper, &window);
-    let offset = drawing.height + MM;
-    let below = bottom.draw(lower, &window);
-    drawing.shapes.extend(below.shapes.into_iter().map(|shape| shape.moved_down(offset)));
-    drawing.height = offset + below.height;
+impl Panels<'_> {
+    /// Draws both from the earlier beginning to the later end, and below them one row for each of the largest
+    /// differences that are seen at the printed size: a line from one finish to the other, with how much later (+) or
+    /// earlier (−) the lower one is. All others are counted, with the largest of them.
+    ///
+    /// # Errors
+    /// As [`Timeline::new`], and [`TimelineError::HeightLimit`] if there is no room for two.
+    pub fn draw(&self, options: &TimelineOptions) -> Result<Drawing, TimelineError> {
+        let [upper, lower] = [self.upper, self.lower].map(|run| super::layout::window(run, options));
+        let window = match (upper, lower) {
+            (Ok(upper), Ok(lower)) => upper.start.min(lower.start)..upper.end.max(lower.end),
+            (Ok(window), Err(_)) | (Err(_), Ok(window)) => window,
+            (Err(error), Err(_)) => return Err(error),
+        };
+        let options = TimelineOptions { window: Some(window.clone()), ..options.clone() };
+        let marks: Vec<&FinishMark> = self.marks.iter().filter(|mark| mark.upper != mark.lower).collect();
+        let below = ROW * (2 + rows(marks.len().min(MOST_ROWS)) + rows(self.notes.len()));
+        let (top, bottom, known) = self.fitted(&options, options.height_limit - below - MM)?;
+        let mut drawing = top.draw(self.upper, &options);
+        let offset = drawing.height + MM;
+        let lower = bottom.draw(self.lower, &TimelineOptions { known_entries: known, ..options.clone() });
+        drawing.shapes.extend(lower.shapes.into_iter().map(|shape| shape.moved_down(offset)));
+        drawing.height = offset + lower.height;
+        let mut differences = Differences { options: &options, top: &top, bottom: &bottom, offset, drawing };
+        differences.draw(&marks, self.marks.is_empty());
+        for note in &self.notes {
+            differences.note(note);
+        }
+        Ok(differences.drawing)
+    }
 
-    let place = |instant: Instant| bottom.place_of(instant);
-    let (differing, unseen): (Vec<&FinishMark>, Vec<&FinishMark>) = marks
-        .iter()
-        .filter(|mark| mark.upper != mark.lower)
-        .partition(|mark| (place(mark.upper) - place(mark.lower)).abs() >= LEAST_VISIBLE);
-    for mark in &differing {
-        for (instant, plot, shift) in [(mark.upper, &top.plot, 0), (mark.lower, &bottom.plot, offset)] {
-            let (x, from, to) = (place(instant), plot.y + shift, plot.bottom() + shift);
-            drawing.shapes.push(Shape::Line { from: Point { x, y: from }, to: Point { x, y: to }, stroke: MARK });
+    /// Both layouts, together at most `room` high, and what the lower legend leaves out.
+    fn fitted(
+        &self,
+        options: &TimelineOptions,
+        room: Length,
+    ) -> Result<(Timeline, Timeline, Vec<String>), TimelineError> {
+        let (half, whole) = (room / 2, self.aligned(options, (room, room)));
+        if half < super::options::LEAST_HEIGHT_LIMIT {
+            let least_mm = (options.height_limit - room + 2 * super::options::LEAST_HEIGHT_LIMIT) / MM + 1;
+            return Err(TimelineError::height_limit(options.height_limit, least_mm));
+        }
+        let whole = whole?;
+        if whole.0.height + whole.1.height <= room {
+            return Ok(whole);
+        }
+        let both = self.aligned(options, (half, half))?;
+        // What one leaves the other may take.
+        let left = [half - both.0.height, half - both.1.height];
+        match left {
+            [upper, _] if upper > MM => self.aligned(options, (half, half + upper)),
+            [_, lower] if lower > MM => self.aligned(options, (half + lower, half)),
+            _ => Ok(both),
         }
     }
-    let size = Theme::PAPER.small_size;
-    let mut write = |text: String, x: Length, middle: Length, anchor: Anchor| {
+
+    fn aligned(
+        &self,
+        options: &TimelineOptions,
+        (upper, lower): (Length, Length),
+    ) -> Result<(Timeline, Timeline, Vec<String>), TimelineError> {
+        let with = |height_limit| TimelineOptions { height_limit, ..options.clone() };
+        let (upper, mut lower) = (with(upper), with(lower));
+        let first = Timeline::new(self.upper, &upper)?;
+        let known = first.legend.iter().map(|entry| &entry.full).chain(&first.kernels);
+        lower.known_entries = known.cloned().collect();
+        let second = Timeline::new(self.lower, &lower)?;
+        // Names differ in length, and the axes must not.
+        let least_left = first.plot.x.max(second.plot.x);
+        let again = |run, timeline: Timeline, options: TimelineOptions| {
+            if timeline.plot.x == least_left {
+                Ok(timeline)
+            } else {
+                Timeline::new(run, &TimelineOptions { least_left, ..options })
+            }
+        };
+        let known = lower.known_entries.clone();
+        Ok((again(self.upper, first, upper)?, again(self.lower, second, lower)?, known))
+    }
+}
+
+fn rows(count: usize) -> Length {
+    Length::try_from(count).unwrap_or(0)
+}
+
+/// What is drawn over and below two panels.
+struct Differences<'d> {
+    options: &'d TimelineOptions,
+    top: &'d Timeline,
+    bottom: &'d Timeline,
+    /// By how much the lower panel is lower.
+    offset: Length,
+    drawing: Drawing,
+}
+
+impl Differences<'_> {
+    fn draw(&mut self, marks: &[&FinishMark], none_known: bool) {
+        let window = &self.bottom.window;
+        let place = |instant: Instant| self.bottom.place_of(instant);
+        let shows = |at: Instant| window.start <= at && at <= window.end;
+        let (inside, outside): (Vec<&FinishMark>, Vec<&FinishMark>) =
+            marks.iter().partition(|mark| shows(mark.upper) || shows(mark.lower));
+        let (mut seen, unseen): (Vec<&FinishMark>, Vec<&FinishMark>) =
+            inside.into_iter().partition(|mark| (place(mark.upper) - place(mark.lower)).abs() >= LEAST_VISIBLE);
+        let all = seen.len();
+        let largest = |marks: &[&FinishMark]| marks.iter().map(|mark| mark.difference()).max();
+        if all > MOST_ROWS {
+            seen.sort_by_key(|mark| std::cmp::Reverse(mark.difference()));
+        }
+        let rest = largest(seen.get(MOST_ROWS..).unwrap_or_default());
+        seen.truncate(MOST_ROWS);
+        seen.sort_by_key(|mark| mark.upper);
+        for mark in &seen {
+            let x = [mark.upper, mark.lower].map(|at| self.bottom.place_of(at));
+            for (x, plot, shift) in [(x[0], &self.top.plot, 0), (x[1], &self.bottom.plot, self.offset)] {
+                let (from, to) = (Point { x, y: plot.y + shift }, Point { x, y: plot.bottom() + shift });
+                self.drawing.shapes.push(Shape::Line { from, to, stroke: MARK });
+            }
+            self.row(mark, x);
+        }
+        if let Some(rest) = rest {
+            self.note(&format!("and {} more that differ, by at most {rest}", all - MOST_ROWS));
+        }
+        match (largest(&unseen), all == 0) {
+            (Some(most), true) => self.note(&format!("{} finish times differ, by at most {most}", unseen.len())),
+            (Some(most), false) => self.note(&format!("{} more differ, by at most {most}", unseen.len())),
+            (None, true) if outside.is_empty() && !none_known => self.note("all finish times are equal"),
+            (None, _) => {}
+        }
+        if let Some(most) = largest(&outside) {
+            let count = outside.len();
+            self.note(&format!("{count} finish times outside this window differ, by at most {most}"));
+        }
+    }
+
+    /// One difference: a line from one finish to the other, and beside it, or before it, what differs.
+    fn row(&mut self, mark: &FinishMark, [from, to]: [Length; 2]) {
+        let size = Theme::PAPER.small_size;
+        let y = self.drawing.height + ROW / 2;
+        let difference = signed(mark.upper, mark.lower);
+        let (left, right) = (from.min(to) - MM - MARGIN, self.options.width - MARGIN - from.max(to) - MM);
+        let rest = font::width(&format!(" {difference}"), size, false);
+        let name = font::shortened(&mark.name, size, false, left.max(right) - rest);
+        let text = format!("{name} {difference}");
+        let width = font::width(&text, size, false);
+        let (x, anchor) =
+            if width <= right { (from.max(to) + MM, Anchor::Start) } else { (from.min(to) - MM, Anchor::End) };
+        let line = [from, to].map(|x| Point { x, y });
+        self.drawing.shapes.push(Shape::Line { from: line[0], to: line[1], stroke: MARK });
+        if width <= left.max(right) {
+            self.write(text, x, y, anchor);
+            self.drawing.height += ROW;
+        } else {
+            // The line itself takes nearly all of the width.
+            self.drawing.height += ROW;
+            self.note(&text);
+        }
+    }
+
+    /// A line of text below everything.
+    fn note(&mut self, text: &str) {
+        let size = Theme::PAPER.small_size;
+        let left = self.bottom.plot.x;
+        let text = font::shortened(text, size, false, self.options.width - MARGIN - MARGIN);
+        let room = self.options.width - MARGIN - left;
+        let x = if font::width(&text, size, false) <= room { left } else { MARGIN };
+        self.write(text, x, self.drawing.height + ROW / 2, Anchor::Start);
+        self.drawing.height += ROW;
+    }
+
+    fn write(&mut self, text: String, x: Length, middle: Length, anchor: Anchor) {
+        let size = Theme::PAPER.small_size;
         let at = Point { x, y: middle + Theme::baseline(size) };
         let colour = Colour::BLACK;
-        drawing.shapes.push(Shape::Text(Text { text, at, anchor, size, colour, bold: false, upwards: false }));
-    };
-    let mut y = drawing.height + ROW / 2;
-    let mut lines = Vec::new();
-    for mark in differing.iter().take(MOST_ROWS) {
-        let (from, to) = (place(mark.upper), place(mark.lower));
-        lines.push(Shape::Line { from: Point { x: from, y }, to: Point { x: to, y }, stroke: MARK });
-        let text = format!("{} {}", mark.name, signed(mark.upper, mark.lower));
-        let width = font::width(&text, size, false);
-        let right = from.max(to) + MM;
-        if right + width <= options.width {
-            write(text, right, y, Anchor::Start);
-        } else {
-            write(text, from.min(to) - MM, y, Anchor::End);
-        }
-        y += ROW;
+        self.drawing.shapes.push(Shape::Text(Text { text, at, anchor, size, colour, bold: false, upwards: false }));
     }
-    let rest = differing.len().saturating_sub(MOST_ROWS);
-    let most = unseen.iter().map(|mark| mark.upper.max(mark.lower).since(mark.upper.min(mark.lower))).max();
-    let mut notes = Vec::new();
-    if rest > 0 {
-        notes.push(format!("and {rest} more that differ"));
-    }
-    match (most, differing.is_empty()) {
-        (Some(most), true) => notes.push(format!("{} finish times differ, by at most {most}", unseen.len())),
-        (Some(most), false) => notes.push(format!("{} more differ, by at most {most}", unseen.len())),
-        (None, true) => notes.push("all finish times are equal".to_owned()),
-        (None, false) => {}
-    }
-    for text in notes {
-        write(text, bottom.plot.x, y, Anchor::Start);
-        y += ROW;
-    }
-    drawing.shapes.extend(lines);
-    drawing.height = y;
-    Ok(drawing)
 }
 
 /// How much later the second is: `+250 ms`, `−1 s`.

@@ -2,6 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::budget::Budget;
 use super::options::TimelineOptions;
 use super::scale::TimeScale;
 use super::{Label, LabelStyle};
@@ -9,6 +10,7 @@ use crate::device::BlockDemand;
 use crate::draw::theme::{Colour, Fill, series_fill};
 use crate::draw::{Anchor, Length, MM, Rect, font};
 use crate::report::Summary;
+use crate::report::kernel_series::KernelSeries;
 use crate::workload::{CheckedKernel, Kernel, KernelId};
 
 /// Between the edge of the paper and what is drawn.
@@ -26,11 +28,33 @@ pub(super) struct Context<'a> {
     pub(super) scale: TimeScale,
     /// What kernels are called in the figure, by [`KernelId`].
     short_names: Vec<&'a str>,
+    series: KernelSeries,
+    /// The first kernel of each series.
+    first_of_series: Vec<KernelId>,
+    pub(super) budget: Budget,
 }
 
 impl<'a> Context<'a> {
     pub(super) fn new(summary: &Summary<'a>, options: &'a TimelineOptions, scale: TimeScale) -> Self {
-        Self { summary: *summary, options, scale, short_names: short_names(summary.trace.kernels()) }
+        let kernels = summary.trace.kernels();
+        let series = KernelSeries::new(kernels);
+        let mut first_of_series = vec![KernelId(u32::MAX); kernels.len()];
+        for id in (0..).map(KernelId).take(kernels.len()) {
+            let first = &mut first_of_series[series.of(id)];
+            *first = id.min(*first);
+        }
+        let short_names = short_names(kernels);
+        Self { summary: *summary, options, scale, short_names, series, first_of_series, budget: Budget::GENEROUS }
+    }
+
+    /// The number of a kernel's title: all kernels of one title look alike.
+    pub(super) fn series(&self, id: KernelId) -> usize {
+        self.series.of(id)
+    }
+
+    /// The first kernel of a series.
+    pub(super) fn first_of(&self, series: usize) -> KernelId {
+        self.first_of_series.get(series).copied().unwrap_or(KernelId(u32::MAX))
     }
 
     /// What a kernel is called where there is little room: its title without a remark in brackets, unless another
@@ -84,7 +108,7 @@ pub(super) fn short(name: &str) -> &str {
 /// The fill of a kernel.
 pub(super) fn fill_of(context: &Context<'_>, kernel: Option<KernelId>) -> Fill {
     match kernel {
-        Some(id) if context.is_chosen(id) => series_fill(id.0 as usize),
+        Some(id) if context.is_chosen(id) => series_fill(context.series(id)),
         _ => PALE,
     }
 }

@@ -4,8 +4,8 @@ use super::context::{Context, PALE, fill_of};
 use super::options::TimelineOptions;
 use super::tooltip::Tooltips;
 use super::{
-    Arrow, Band, Label, LabelStyle, Lane, LegendEntry, LegendMark, LegendSymbol, Occupancy, QueueRow, StreamRow,
-    Timeline,
+    Arrow, Band, EventArrow, Label, LabelStyle, Lane, LegendEntry, LegendMark, LegendSymbol, Occupancy, QueueRow,
+    StreamLane, StreamRow, Timeline,
 };
 use crate::draw::theme::{self, Colour, Fill, Theme, line_colour};
 use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text};
@@ -25,6 +25,8 @@ const LEAST_HATCHED: Length = MM / 2;
 const HEAD: Length = 12 * MM / 10;
 /// Lower bands are only set apart from one another by a faint line.
 const LEAST_FRAMED: Length = 3 * MM;
+/// Where the capacity of an overfull SM ends.
+const LIMIT: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
 const SUBMITTED_OTHERS: Colour = Colour(0x99, 0x99, 0x99);
 
 impl Timeline {
@@ -33,7 +35,7 @@ impl Timeline {
     pub fn draw(&self, summary: &Summary<'_>, options: &TimelineOptions) -> Drawing {
         let scale = super::scale::TimeScale { window: self.window.clone(), left: self.plot.x, width: self.plot.width };
         let context = Context::new(summary, options, scale);
-        let mut pen = Pen { shapes: Vec::new(), tooltips: Tooltips::new(summary), context };
+        let mut pen = Pen { shapes: Vec::new(), tooltips: Tooltips::new(summary, options.origin), context };
         pen.grid(self);
         for entry in &self.legend {
             pen.legend(entry);
@@ -54,6 +56,13 @@ impl Timeline {
         }
         for queue in &self.queues {
             pen.queue(queue);
+        }
+        for lane in &self.stream_lanes {
+            pen.stream_lane(lane);
+        }
+        // Under what is written in the rows.
+        for event in &self.events {
+            pen.event(event);
         }
         for row in &self.rows {
             pen.row(row);
@@ -129,7 +138,7 @@ impl Pen<'_> {
             if let Some(label) = &profile.label {
                 Self::plated(label, fill, &mut shapes);
             }
-            let tooltip = self.tooltips.profile(band.sm, profile);
+            let tooltip = self.tooltips.profile(&band.name, profile);
             self.shapes.push(Shape::Explained { tooltip, shapes });
         }
         for blocks in &band.blocks {
@@ -146,16 +155,21 @@ impl Pen<'_> {
                     Self::plated(label, fill, &mut shapes);
                 }
             }
-            let tooltip = self.tooltips.blocks(band.sm, blocks);
+            let tooltip = self.tooltips.blocks(&band.name, blocks);
             self.shapes.push(Shape::Explained { tooltip, shapes });
         }
         for line in &band.thin {
             let fill = Fill::plain(fill_of(&self.context, Some(line.kernel)).ink);
             let shapes = vec![Shape::Box { area: line.area, fill: Some(fill), stroke: None }];
-            self.shapes.push(Shape::Explained { tooltip: self.tooltips.thin(band.sm, line), shapes });
+            self.shapes.push(Shape::Explained { tooltip: self.tooltips.thin(&band.name, line), shapes });
         }
         let frame = if band.area.height < LEAST_FRAMED { GRID } else { FRAME };
         self.shapes.push(Shape::Box { area: band.area, fill: None, stroke: Some(frame) });
+        if let Some(limit) = band.limit {
+            let tooltip = format!("{}: up to {} of {}", band.name, band.shown, band.capacity);
+            let [from, to] = [band.area.x, band.area.right()].map(|x| Point { x, y: limit });
+            self.shapes.push(Shape::Explained { tooltip, shapes: vec![Shape::Line { from, to, stroke: LIMIT }] });
+        }
         for label in band.label.iter().chain(&band.marks) {
             self.label(label);
         }
@@ -175,6 +189,27 @@ impl Pen<'_> {
             self.shapes.push(Shape::Explained { tooltip, shapes });
         }
         self.label(&lane.label);
+    }
+
+    fn stream_lane(&mut self, lane: &StreamLane) {
+        self.shapes.push(Shape::Box { area: lane.area, fill: None, stroke: Some(GRID) });
+        for ran in &lane.boxes {
+            let small = ran.count > 1 || ran.area.width < LEAST_OUTLINED;
+            let (fill, stroke) = if small { (ran.fill.without_hatch(), None) } else { (ran.fill, Some(OUTLINE)) };
+            let mut shapes = vec![Shape::Box { area: visible(ran.area), fill: Some(fill), stroke }];
+            if let Some(label) = &ran.label {
+                Self::plated(label, fill, &mut shapes);
+            }
+            self.shapes.push(Shape::Explained { tooltip: self.tooltips.ran(&lane.name, ran), shapes });
+        }
+        let name = lane.name.clone();
+        self.shapes.push(Shape::Explained { tooltip: name, shapes: vec![text(&lane.label)] });
+    }
+
+    fn event(&mut self, event: &EventArrow) {
+        let tooltip = self.tooltips.event(event);
+        let shapes = event_shapes(event.from, event.to, event.held > 0);
+        self.shapes.push(Shape::Explained { tooltip, shapes });
     }
 
     fn occupancy(&mut self, panel: &Occupancy) {
@@ -255,6 +290,25 @@ fn arrow_shapes(arrow: &Arrow, row: &Rect) -> Vec<Shape> {
     shapes
 }
 
+/// An arrow from an event's record to a wait, grey if the wait had nothing to wait for.
+fn event_shapes(from: Point, to: Point, held: bool) -> Vec<Shape> {
+    let colour = if held { theme::EVENT } else { SUBMITTED_OTHERS };
+    let stroke = Stroke { colour, width: THEME.line };
+    // The head points along the arrow: its base is a head's length behind the tip.
+    let (dx, dy) = (to.x - from.x, to.y - from.y);
+    let length = dx.unsigned_abs().max(dy.unsigned_abs()).max(1);
+    let length = Length::try_from(length).unwrap_or(1);
+    let back = |by: Length| Point { x: to.x - dx * by / length, y: to.y - dy * by / length };
+    let (base, half) = (back(HEAD * 2 / 3), HEAD / 4);
+    let (across_x, across_y) = (-dy * half / length, dx * half / length);
+    let corners = vec![
+        to,
+        Point { x: base.x + across_x, y: base.y + across_y },
+        Point { x: base.x - across_x, y: base.y - across_y },
+    ];
+    vec![Shape::Line { from, to: base, stroke }, Shape::Polygon { corners, fill: Fill::plain(colour), stroke: None }]
+}
+
 /// What stands beside a text of the legend.
 fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
     let middle = mark.area.centre();
@@ -264,6 +318,14 @@ fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
         LegendSymbol::Thin => {
             let area = Rect { y: middle.y - MM / 8, height: MM / 4, ..mark.area };
             vec![Shape::Box { area, fill: Some(Fill::plain(mark.fill.ink)), stroke: None }]
+        }
+        LegendSymbol::Capacity => {
+            let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });
+            vec![Shape::Line { from, to, stroke: LIMIT }]
+        }
+        LegendSymbol::Event => {
+            let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });
+            event_shapes(from, to, true)
         }
         LegendSymbol::Deadline | LegendSymbol::DeadlineMissed => deadline_shapes(middle.x, HEAD, missed, &mark.area),
     }

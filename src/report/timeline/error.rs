@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::draw::{Length, MM};
 use crate::time::Duration;
 
 /// A timeline that cannot be laid out.
@@ -32,6 +33,14 @@ pub enum TimelineError {
         /// Those that there are.
         known: String,
     },
+    /// Too low for anything but margins.
+    #[error("the figure may be {asked_mm} mm high; it needs {least_mm} mm")]
+    HeightLimit {
+        /// What was asked for.
+        asked_mm: String,
+        /// What is needed.
+        least_mm: i64,
+    },
     /// Too narrow for anything but margins.
     #[error("the figure is {asked_mm} mm wide; it needs from {least_mm} to {most_mm} mm")]
     Width {
@@ -42,4 +51,11 @@ pub enum TimelineError {
         /// What is allowed.
         most_mm: i64,
     },
+}
+
+impl TimelineError {
+    pub(super) fn height_limit(asked: Length, least_mm: i64) -> Self {
+        let asked_mm = format!("{}.{:02}", asked / MM, asked.rem_euclid(MM));
+        Self::HeightLimit { asked_mm, least_mm }
+    }
 }

@@ -1,114 +1,258 @@
 //! What colours and hatches mean.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+
+use super::budget::LEGEND_ROW;
 use super::context::{Context, PALE, fill_of, starting_at};
 use super::deadlines::Deadlines;
 use super::options::HeightBy;
+use super::plan::Plan;
 use super::{LabelStyle, LegendEntry, LegendMark, LegendSymbol, copies};
-use crate::draw::theme::{Fill, Theme};
+use crate::draw::theme::{self, Fill, Theme};
 use crate::draw::{Length, MM, Rect, font};
-use crate::workload::{KernelId, OperationKind};
+use crate::workload::{Kernel, KernelId, OperationKind};
 
-/// Kernels that the legend names; it says how many more there are.
-const MOST_KERNELS: usize = 40;
+/// Shapes of a kernel that are told by their ranges, rather than counted, take at most so many characters.
+const LONGEST_RANGES: usize = 16;
 const MARK: (Length, Length) = (3 * MM + MM / 2, 2 * MM + MM / 5);
 const BESIDE_MARK: Length = 7 * MM / 10;
 const BETWEEN: Length = 2 * MM;
-const ROW: Length = 3 * MM + MM / 5;
 
-/// The legend between `left` and `right`, below `top`, and where it ends.
+/// An entry without its place.
+struct Entry {
+    mark: Option<(Fill, LegendSymbol)>,
+    /// What may be shortened.
+    name: String,
+    /// What may not.
+    rest: String,
+}
+
+impl Entry {
+    fn new(mark: Option<(Fill, LegendSymbol)>, name: impl Into<String>) -> Self {
+        Self { mark, name: name.into(), rest: String::new() }
+    }
+
+    fn full(&self) -> String {
+        format!("{}{}", self.name, self.rest)
+    }
+
+    /// What stands before the text.
+    fn lead(&self) -> Length {
+        if self.mark.is_some() { MARK.0 + BESIDE_MARK } else { 0 }
+    }
+}
+
+/// The legend between `left` and `right`, below `top`, the titles of the kernels that it names or counts, and where it
+/// ends. `others` are entries of other parts.
 pub(super) fn legend(
     context: &Context<'_>,
     deadlines: &Deadlines,
-    left: Length,
-    right: Length,
+    plan: Option<&Plan>,
+    others: Vec<(LegendSymbol, String)>,
+    (left, right): (Length, Length),
     top: Length,
-) -> (Vec<LegendEntry>, Length) {
+) -> (Vec<LegendEntry>, Vec<String>, Length) {
     let size = Theme::PAPER.text_size;
-    let entries = entries(context, deadlines);
-    let lead = |mark: &Option<(Fill, LegendSymbol)>| if mark.is_some() { MARK.0 + BESIDE_MARK } else { 0 };
-    let widest = entries.iter().map(|(mark, text)| lead(mark) + font::width(text, size, false)).max().unwrap_or(0);
+    let (kernels, more) = kernels(context);
+    let mut entries = more;
+    entries.extend(plan.and_then(overfull));
+    entries.extend(others.into_iter().map(|(symbol, text)| Entry::new(Some((PALE, symbol)), text)));
+    entries.extend(deadlines.legend().into_iter().map(|(symbol, text)| Entry::new(Some((PALE, symbol)), text)));
+    entries.extend(units(context, &kernels));
+    entries.retain(|entry| !context.options.known_entries.contains(&entry.full()));
+
     // However long a name is, two of them fit side by side.
+    let named: Vec<Entry> = kernels.iter().map(|kernel| kernel.entry(context)).collect();
+    let titles = named.iter().map(|entry| entry.name.clone()).collect();
+    let all = || named.iter().chain(&entries);
+    let widest = all().map(|entry| entry.lead() + font::width(&entry.full(), size, false)).max().unwrap_or(0);
     let column = (widest + BETWEEN).min((right - left) / 2);
     let columns = usize::try_from((right - left + BETWEEN) / column.max(1)).unwrap_or(1).max(1);
+    let entries = chosen(context, kernels, named, entries, columns * context.budget.legend_rows.max(1));
     let rows = entries.len().div_ceil(columns);
-    let mut placed = Vec::new();
-    for (number, (mark, full)) in entries.into_iter().enumerate() {
+
+    let room = |entry: &Entry| column - BETWEEN - entry.lead();
+    let names: Vec<(&str, Length)> = entries
+        .iter()
+        .map(|entry| (entry.name.as_str(), room(entry) - font::width(&entry.rest, size, false)))
+        .collect();
+    let short = font::shortened_apart(&names, size);
+    let placed = entries.iter().zip(short).enumerate().map(|(number, (entry, name))| {
         // Down the columns, so that kernels stay in order.
         let (row, column_number) = (number % rows, number / rows);
         let x = left + column * Length::try_from(column_number).unwrap_or(0);
-        let y = top + ROW * Length::try_from(row).unwrap_or(0);
-        let room = column - BETWEEN - lead(&mark);
-        let text = font::truncated(&full, size, false, room);
-        let style = if mark.is_some() { LabelStyle::Normal } else { LabelStyle::Quiet };
-        let label = starting_at(text, x + lead(&mark), y + ROW / 2, size, style);
-        let mark = mark.map(|(fill, symbol)| LegendMark {
+        let y = top + LEGEND_ROW * Length::try_from(row).unwrap_or(0);
+        let text = if name.is_empty() {
+            font::shortened(&entry.full(), size, false, room(entry))
+        } else {
+            format!("{name}{}", entry.rest)
+        };
+        let style = if entry.mark.is_some() { LabelStyle::Normal } else { LabelStyle::Quiet };
+        let label = starting_at(text, x + entry.lead(), y + LEGEND_ROW / 2, size, style);
+        let mark = entry.mark.map(|(fill, symbol)| LegendMark {
             fill,
             symbol,
-            area: Rect { x, y: y + (ROW - MARK.1) / 2, width: MARK.0, height: MARK.1 },
+            area: Rect { x, y: y + (LEGEND_ROW - MARK.1) / 2, width: MARK.0, height: MARK.1 },
         });
-        placed.push(LegendEntry { mark, label, full });
-    }
-    (placed, top + ROW * Length::try_from(rows).unwrap_or(0))
+        LegendEntry { mark, label, full: entry.full() }
+    });
+    (placed.collect(), titles, top + LEGEND_ROW * Length::try_from(rows).unwrap_or(0))
 }
 
-/// Marks and texts: the kernels that are seen, other kernels, copies, deadlines, what the kernels' numbers mean.
-fn entries(context: &Context<'_>, deadlines: &Deadlines) -> Vec<(Option<(Fill, LegendSymbol)>, String)> {
-    let seen = kernels_seen(context);
-    let chosen: Vec<KernelId> = seen.iter().copied().filter(|id| context.is_chosen(*id)).collect();
+/// At most `most` entries: of kernels those that take most, in their order, then how many more there are, then the rest.
+fn chosen(
+    context: &Context<'_>,
+    kernels: Vec<Named>,
+    named: Vec<Entry>,
+    others: Vec<Entry>,
+    most: usize,
+) -> Vec<Entry> {
+    let known = |entry: &Entry| context.options.known_entries.contains(&entry.name);
+    let mut kernels: Vec<(Named, Entry)> = kernels.into_iter().zip(named).filter(|(_, entry)| !known(entry)).collect();
+    let room = most.saturating_sub(others.len()).max(1);
+    let all = kernels.len();
+    if all > room {
+        kernels.sort_by_key(|(kernel, _)| (std::cmp::Reverse(kernel.amount), kernel.series));
+        kernels.truncate(room.saturating_sub(1).max(1));
+        kernels.sort_by_key(|(kernel, _)| kernel.place);
+    }
+    let left_out = all - kernels.len();
+    let more = (left_out > 0).then(|| Entry::new(None, format!("and {left_out} more kernels")));
+    kernels.into_iter().map(|(_, entry)| entry).chain(more).chain(others).collect()
+}
+
+/// All kernels of one title of which something is in the window.
+struct Named {
+    series: usize,
+    first: KernelId,
+    /// Its place in the legend: that of its first kernel.
+    place: usize,
+    blocks: (u32, u32),
+    units: (u32, u32),
+    shared_memory: (u32, u32),
+    shapes: BTreeSet<[u32; 3]>,
+    /// What they take, times how long \[units x ns\].
+    amount: u128,
+}
+
+impl Named {
+    fn entry(&self, context: &Context<'_>) -> Entry {
+        let bytes = |bytes: u32| copies::bytes(u64::from(bytes));
+        let amount = match (context.options.height_by, self.units) {
+            (HeightBy::SharedMemory | HeightBy::Registers, (0, 0)) => "none".to_owned(),
+            (HeightBy::SharedMemory, _) => range(self.shared_memory, bytes),
+            (HeightBy::Threads | HeightBy::Registers, units) => range(units, |units| units),
+        };
+        let held = self.shared_memory.1 > 0 && shows_shared_memory(context);
+        let shared = if held { format!(", {}", range(self.shared_memory, bytes)) } else { String::new() };
+        let blocks = range(self.blocks, |blocks| blocks);
+        let symbol = if self.units.1 == 0 { LegendSymbol::Thin } else { LegendSymbol::Area };
+        let name = context.kernel(self.first).map_or("", |kernel| &kernel.title);
+        let mut rest = format!(" ({blocks} × {amount}{shared})");
+        if self.shapes.len() > 1 && rest.chars().count() > LONGEST_RANGES {
+            rest = format!(" ({} shapes)", self.shapes.len());
+        }
+        Entry { mark: Some((fill_of(context, Some(self.first)), symbol)), name: name.to_owned(), rest }
+    }
+}
+
+/// One value, or the least and the greatest of several.
+fn range<T: Display>((least, most): (u32, u32), text: impl Fn(u32) -> T) -> String {
+    if least == most { text(least).to_string() } else { format!("{}–{}", text(least), text(most)) }
+}
+
+/// The kernels that are seen and asked for, by their first launch, and entries for other kernels and copies.
+fn kernels(context: &Context<'_>) -> (Vec<Named>, Vec<Entry>) {
+    let mut named: BTreeMap<usize, Named> = BTreeMap::new();
+    let mut others = false;
+    let mut ids: Vec<KernelId> = Vec::new();
+    for (_, record, kernel) in context.summary.launches() {
+        let OperationKind::Kernel(id) = record.kind else { continue };
+        let end = record.finish().unwrap_or(context.scale.window.end);
+        // Of what nobody measured nothing is in the picture.
+        let unknown = context.summary.trace.is_observed() && record.first_start().is_none();
+        if unknown || !context.scale.shows(record.launched().min(end), end) {
+            continue;
+        }
+        if !context.is_chosen(id) {
+            others = true;
+            continue;
+        }
+        ids.push(id);
+        let units = context.units(kernel);
+        let duration = u128::from(kernel.duration.worst.as_ns());
+        let amount = u128::from(units) * u128::from(kernel.blocks) * duration;
+        let series = context.series(id);
+        let shown = shown_units(context, kernel);
+        let entry = named.entry(series).or_insert_with(|| Named {
+            series,
+            first: id,
+            place: 0,
+            blocks: (kernel.blocks, kernel.blocks),
+            units: (shown, shown),
+            shared_memory: (kernel.shape.shared_memory_bytes, kernel.shape.shared_memory_bytes),
+            shapes: BTreeSet::new(),
+            amount: 0,
+        });
+        entry.shapes.insert([kernel.blocks, shown, kernel.shape.shared_memory_bytes]);
+        entry.first = entry.first.min(id);
+        for (range, value) in [
+            (&mut entry.blocks, kernel.blocks),
+            (&mut entry.units, shown),
+            (&mut entry.shared_memory, kernel.shape.shared_memory_bytes),
+        ] {
+            *range = (range.0.min(value), range.1.max(value));
+        }
+        entry.amount = entry.amount.saturating_add(amount);
+    }
+    let mut kernels: Vec<Named> = named.into_values().collect();
+    kernels.sort_by_key(|kernel| kernel.first);
+    for (place, kernel) in kernels.iter_mut().enumerate() {
+        kernel.place = place;
+    }
     let mut entries = Vec::new();
-    for id in chosen.iter().take(MOST_KERNELS) {
-        let Some(kernel) = context.kernel(*id) else { continue };
-        let amount = match context.options.height_by {
-            HeightBy::Threads => kernel.shape.threads.to_string(),
-            _ if context.units(kernel) == 0 => "none".to_owned(),
-            HeightBy::SharedMemory => copies::bytes(u64::from(kernel.shape.shared_memory_bytes)),
-            HeightBy::Registers => context.units(kernel).to_string(),
-        };
-        let symbol = if context.units(kernel) == 0 { LegendSymbol::Thin } else { LegendSymbol::Area };
-        let mark = (fill_of(context, Some(*id)), symbol);
-        let shared = match kernel.shape.shared_memory_bytes {
-            held if held > 0 && shows_shared_memory(context) => format!(", {}", copies::bytes(u64::from(held))),
-            _ => String::new(),
-        };
-        entries.push((Some(mark), format!("{} ({} × {amount}{shared})", kernel.title, kernel.blocks)));
-    }
-    if chosen.len() > MOST_KERNELS {
-        entries.push((None, format!("and {} more kernels", chosen.len() - MOST_KERNELS)));
-    }
-    if chosen.len() < seen.len() {
-        entries.push((Some((PALE, LegendSymbol::Area)), "other kernels".to_owned()));
+    if others {
+        entries.push(Entry::new(Some((PALE, LegendSymbol::Area)), "other kernels"));
     }
     for direction in copies::directions(context) {
         let text = format!("copy {}", copies::short_name(direction));
-        entries.push((Some((copies::fill_of(direction), LegendSymbol::Area)), text));
+        entries.push(Entry::new(Some((copies::fill_of(direction), LegendSymbol::Area)), text));
     }
-    entries.extend(deadlines.legend().into_iter().map(|(symbol, text)| (Some((PALE, symbol)), text)));
-    if !chosen.is_empty() {
-        let seen = chosen.iter().filter_map(|id| context.kernel(*id));
-        let shared = shows_shared_memory(context) && seen.map(|kernel| kernel.shape.shared_memory_bytes).any(|b| b > 0);
-        let shared = if shared { ", shared memory" } else { "" };
-        entries.push((None, format!("(blocks × {}{shared})", context.options.height_by.name())));
+    (kernels, entries)
+}
+
+/// What one block takes as the legend tells it: threads as launched, the others as allocated.
+fn shown_units(context: &Context<'_>, kernel: &Kernel) -> u32 {
+    match context.options.height_by {
+        HeightBy::Threads => kernel.shape.threads,
+        HeightBy::SharedMemory | HeightBy::Registers => context.units(kernel),
     }
-    entries
+}
+
+/// SMs on which more ran than fits.
+fn overfull(plan: &Plan) -> Option<Entry> {
+    let own: usize = plan.bands.iter().filter(|band| band.overfull.is_some()).map(|band| band.sms.len()).sum();
+    let in_means = plan.bands.iter().map(|band| match band.look {
+        super::BandLook::Mean { overfull } => overfull,
+        _ => 0,
+    });
+    let count = own + in_means.sum::<usize>();
+    let sms = if count == 1 { "1 SM".to_owned() } else { format!("{count} SMs") };
+    let mark = Some((Fill::plain(theme::MARK), LegendSymbol::Capacity));
+    (count > 0).then(|| Entry::new(mark, format!("capacity, exceeded on {sms}")))
+}
+
+/// What the numbers of kernels mean.
+fn units(context: &Context<'_>, kernels: &[Named]) -> Option<Entry> {
+    let held = shows_shared_memory(context) && kernels.iter().any(|kernel| kernel.shared_memory.1 > 0);
+    let shared = if held { ", shared memory" } else { "" };
+    let text = format!("(blocks × {}{shared})", context.options.height_by.name());
+    (!kernels.is_empty()).then(|| Entry::new(None, text))
 }
 
 /// Whether a panel is about more than the resource that the height of blocks stands for.
 fn shows_shared_memory(context: &Context<'_>) -> bool {
     let options = context.options;
     (options.queues || options.occupancy) && options.height_by != HeightBy::SharedMemory
-}
-
-/// Kernels of which something is in the window, in their order.
-fn kernels_seen(context: &Context<'_>) -> Vec<KernelId> {
-    let launches = context.summary.launches().filter_map(|(_, record, _)| match record.kind {
-        OperationKind::Kernel(id) => {
-            let end = record.finish().unwrap_or(context.scale.window.end);
-            context.scale.shows(record.launched(), end).then_some(id)
-        }
-        _ => None,
-    });
-    let mut kernels: Vec<KernelId> = launches.collect();
-    kernels.sort_unstable();
-    kernels.dedup();
-    kernels
 }

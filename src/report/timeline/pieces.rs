@@ -11,8 +11,8 @@ use crate::draw::theme::Theme;
 use crate::report::pack::{Need, packed};
 
 /// Stacks the items of one SM, which are in the order of their starts, in its band.
-pub(super) fn stacked(context: &Context<'_>, items: Vec<Item>, band: &Rect) -> Vec<Blocks> {
-    let capacity = context.capacity();
+/// `capacity` is what the band's height stands for.
+pub(super) fn stacked(context: &Context<'_>, items: Vec<Item>, band: &Rect, capacity: u32) -> Vec<Blocks> {
     let needs: Vec<Need> = items.iter().map(|item| (item.units, item.time.clone())).collect();
     let places = packed(capacity, &needs);
     let blocks = |(item, places): (Item, Vec<Range<u32>>)| {

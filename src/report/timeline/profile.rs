@@ -1,6 +1,6 @@
 //! Too many blocks to draw: for each kernel, how much of an SM it took, averaged over equal steps of time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{Context, centred};
 use super::items;
@@ -12,39 +12,66 @@ use crate::trace::RepeatedRun;
 use crate::workload::{KernelId, OperationKind};
 
 /// Kernels with a shape of their own; all others share one.
-const MOST_KERNELS: u32 = 64;
+const MOST_KERNELS: usize = 64;
+/// The shape of all other kernels.
+const OTHERS: usize = usize::MAX;
 /// The finest step on paper.
 pub(super) const LEAST_STEP: Length = 20;
 /// The fewest steps into which the time is divided, however many SMs there are.
 const FEWEST_STEPS: u64 = 50;
 
-/// A run of blocks of one kernel, or of those that share a shape.
+/// A run of blocks of the kernels of one title, or of those that share a shape.
 pub(super) struct Amount {
-    pub(super) group: u32,
+    pub(super) group: usize,
     pub(super) units: u64,
     pub(super) run: RepeatedRun,
 }
 
-/// The shapes of all SMs for which `bands` has a place.
-pub(super) fn profiles(context: &Context<'_>, bands: &BTreeMap<u32, Rect>) -> BTreeMap<u32, Vec<OccupancyProfile>> {
-    let mut by_sm: BTreeMap<u32, Vec<Amount>> = BTreeMap::new();
+/// A band that is drawn as shapes.
+pub(super) struct Shape<'p> {
+    /// The SMs whose mean it shows.
+    pub(super) sms: &'p [u32],
+    pub(super) area: Rect,
+    /// What its height stands for.
+    pub(super) capacity: u32,
+}
+
+/// The shapes of each of some bands, which share no SM.
+pub(super) fn profiles(context: &Context<'_>, bands: &[Shape<'_>]) -> Vec<Vec<OccupancyProfile>> {
+    if bands.is_empty() {
+        return Vec::new();
+    }
+    let mut band_of: Vec<Option<usize>> = vec![None; context.summary.trace.sms() as usize];
+    for (number, band) in bands.iter().enumerate() {
+        for sm in band.sms {
+            if let Some(place) = band_of.get_mut(*sm as usize) {
+                *place = Some(number);
+            }
+        }
+    }
+    let mut amounts: Vec<Vec<Amount>> = bands.iter().map(|_| Vec::new()).collect();
+    let mut totals: BTreeMap<usize, u128> = BTreeMap::new();
     for (operation, record, kernel) in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
-        let units = u64::from(context.units(kernel));
-        for run in items::runs(context, operation).filter(|run| bands.contains_key(&u32::from(run.first.sm))) {
-            let amount = Amount { group: id.0.min(MOST_KERNELS), units: units * u64::from(run.first.blocks), run };
-            by_sm.entry(u32::from(run.first.sm)).or_default().push(amount);
+        let (units, group) = (u64::from(context.units(kernel)), context.series(id));
+        for run in items::runs(context, operation) {
+            let Some(band) = band_of.get(usize::from(run.first.sm)).copied().flatten() else { continue };
+            let block_ns = u128::from(run.blocks()) * u128::from(run.duration().as_ns());
+            *totals.entry(group).or_default() += u128::from(units) * block_ns;
+            amounts[band].push(Amount { group, units: units * u64::from(run.first.blocks), run });
         }
     }
     let by_width = u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1);
     let by_boxes = (context.options.most_boxes / bands.len().max(1) as u64).max(FEWEST_STEPS);
     let steps = Steps::new(&context.scale, by_width.min(by_boxes));
-    let mut profiles = BTreeMap::new();
-    for (sm, band) in bands {
-        let amounts = by_sm.remove(sm).unwrap_or_default();
-        profiles.insert(*sm, of_one_sm(context, &amounts, band, &steps));
+    // Those that take least share a shape.
+    let mut by_total: Vec<(u128, usize)> = totals.into_iter().map(|(group, total)| (total, group)).collect();
+    by_total.sort_unstable_by(|one, other| other.cmp(one));
+    let least: BTreeSet<usize> = by_total.iter().skip(MOST_KERNELS).map(|(_, group)| *group).collect();
+    for amount in amounts.iter_mut().flatten().filter(|amount| least.contains(&amount.group)) {
+        amount.group = OTHERS;
     }
-    profiles
+    bands.iter().zip(&amounts).map(|(band, amounts)| of_one_band(context, amounts, band, &steps)).collect()
 }
 
 /// A division of the window into equal steps.
@@ -138,12 +165,18 @@ impl Sums {
     }
 }
 
-fn of_one_sm(context: &Context<'_>, amounts: &[Amount], band: &Rect, steps: &Steps<'_>) -> Vec<OccupancyProfile> {
-    let mut sums: BTreeMap<u32, Sums> = BTreeMap::new();
+fn of_one_band(
+    context: &Context<'_>,
+    amounts: &[Amount],
+    shape: &Shape<'_>,
+    steps: &Steps<'_>,
+) -> Vec<OccupancyProfile> {
+    let band = &shape.area;
+    let mut sums: BTreeMap<usize, Sums> = BTreeMap::new();
     for amount in amounts.iter().filter(|amount| amount.units > 0) {
         sums.entry(amount.group).or_insert_with(|| Sums::new(steps.count)).add(amount, steps);
     }
-    let capacity = u128::from(context.capacity());
+    let capacity = u128::from(shape.capacity) * shape.sms.len().max(1) as u128;
     let mut stacked: Vec<u128> = vec![0; steps.count];
     let mut below = vec![band.bottom(); steps.count];
     let mut profiles = Vec::new();
@@ -159,7 +192,7 @@ fn of_one_sm(context: &Context<'_>, amounts: &[Amount], band: &Rect, steps: &Ste
                 band.bottom() - Length::try_from(high).unwrap_or(band.height).min(band.height)
             })
             .collect();
-        let kernel = (group < MOST_KERNELS).then_some(KernelId(group));
+        let kernel = (group != OTHERS).then(|| context.first_of(group));
         let label = label(context, kernel, sums.count, &above, &below, steps);
         let outlines = outlines(&above, &below, steps);
         profiles.push(OccupancyProfile { kernel, count: sums.count, outlines, label });

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::budget::{MOST_QUEUE_LANES, QUEUE_LANE};
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of, starting_at};
 use super::{Label, LabelStyle, QueueEntry, QueueRow, copies};
 use crate::draw::theme::{Fill, Theme};
@@ -12,12 +13,8 @@ use crate::time::Instant;
 use crate::trace::{Place, Queue, Rule, queue_contents};
 use crate::workload::{OperationId, OperationKind};
 
-/// Height of one place in a queue.
-const LANE: Length = 2 * MM + MM * 7 / 10;
 /// Between a queue and what is above it.
 const GAP: Length = MM;
-/// Places that are shown, from the head on.
-const MOST_LANES: usize = 5;
 /// A place that nobody holds for at least so long on paper is not shown.
 const LEAST_SEEN: Length = MM / 4;
 /// Narrower entries of one place are joined with their neighbours.
@@ -42,7 +39,7 @@ impl Queues {
                 time.start < time.end && context.scale.shows(time.start, time.end)
             });
             if !contents.stays.is_empty() {
-                let (places, depth) = contents.places(MOST_LANES, end_of_run);
+                let (places, depth) = contents.places(MOST_QUEUE_LANES, end_of_run);
                 queues.push((contents.queue, places, depth));
             }
         }
@@ -66,23 +63,25 @@ impl Queues {
     }
 
     /// The queues below `top`, and where they end.
-    pub(super) fn rows(self, context: &Context<'_>, top: Length) -> (Vec<QueueRow>, Length) {
+    pub(super) fn rows(&self, context: &Context<'_>, top: Length) -> (Vec<QueueRow>, Length) {
         let names = self.names(context);
         let mut bottom = top;
         let mut rows = Vec::new();
-        for (name, (queue, places, depth)) in names.into_iter().zip(self.queues) {
+        for (name, &(queue, ref places, depth)) in names.into_iter().zip(&self.queues) {
             // Places that are taken too shortly to be seen would be empty rows.
             let is_seen = |place: &&Place| context.scale.length(place.time.end.since(place.time.start)) >= LEAST_SEEN;
             let shown = places.iter().filter(is_seen).map(|place| place.position + 1).max().unwrap_or(1);
+            let shown = shown.min(context.budget.queue_lanes.max(1));
             let lanes = Length::try_from(shown).unwrap_or(1);
             let area =
-                Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height: lanes * LANE };
+                Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height: lanes * QUEUE_LANE };
             bottom = area.bottom();
             let right = area.x - BESIDE_PLOT;
-            let label = ending_at(name.clone(), right, area.y + LANE / 2, Theme::PAPER.text_size, LabelStyle::Normal);
+            let label =
+                ending_at(name.clone(), right, area.y + QUEUE_LANE / 2, Theme::PAPER.text_size, LabelStyle::Normal);
             let more = (depth > shown && shown > 1).then(|| {
                 let text = format!("up to {depth}");
-                ending_at(text, right, area.bottom() - LANE / 2, Theme::PAPER.small_size, LabelStyle::Quiet)
+                ending_at(text, right, area.bottom() - QUEUE_LANE / 2, Theme::PAPER.small_size, LabelStyle::Quiet)
             });
             let entries = entries(context, queue, places.iter().filter(|place| place.position < shown), &area);
             rows.push(QueueRow { name, label, more, area, entries });
@@ -99,13 +98,13 @@ fn entries<'p>(
     area: &Rect,
 ) -> Vec<QueueEntry> {
     let mut entries: Vec<QueueEntry> = Vec::new();
-    let mut last_of_lane = [None; MOST_LANES];
+    let mut last_of_lane = [None; MOST_QUEUE_LANES];
     for place in places.filter(|place| context.scale.shows(place.time.start, place.time.end)) {
         for (time, rule) in divided(context, place) {
             let (left, right) =
                 (context.scale.x(time.start.max(context.scale.window.start)), context.scale.x(time.end));
-            let y = area.y + LANE * Length::try_from(place.position).unwrap_or(0);
-            let here = Rect { x: left, y, width: right - left, height: LANE };
+            let y = area.y + QUEUE_LANE * Length::try_from(place.position).unwrap_or(0);
+            let here = Rect { x: left, y, width: right - left, height: QUEUE_LANE };
             let last: Option<usize> = last_of_lane[place.position];
             if let Some(last) = last.map(|last| &mut entries[last]) {
                 let narrow = here.width < LEAST_WIDTH && last.area.width < LEAST_WIDTH || last.count > 1;
@@ -219,7 +218,7 @@ pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec
         if x + width > right && x > left {
             (x, y) = (left, y + size * 3 / 2);
         }
-        let text = font::truncated(&text, size, false, right - left);
+        let text = font::shortened(&text, size, false, right - left);
         labels.push(starting_at(text, x, y, size, LabelStyle::Quiet));
         x += width + 3 * MM;
     }

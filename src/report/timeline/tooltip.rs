@@ -2,22 +2,37 @@
 
 use std::ops::Range;
 
-use super::{Blocks, CopyBox, OccupancyProfile, QueueEntry, StreamRow, ThinLine};
+use super::{Blocks, CopyBox, EventArrow, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine};
 use crate::report::Summary;
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule};
-use crate::workload::{KernelId, OperationId};
+use crate::workload::{KernelId, OperationId, OperationKind};
 
 /// What is told of each operation, found once.
 pub(super) struct Tooltips<'a> {
     summary: Summary<'a>,
     /// Launch and waits of the operation that was asked for last.
     last: Option<(OperationId, String)>,
+    /// What the axis counts from.
+    origin: Instant,
 }
 
 impl<'a> Tooltips<'a> {
-    pub(super) fn new(summary: &Summary<'a>) -> Self {
-        Self { summary: *summary, last: None }
+    pub(super) fn new(summary: &Summary<'a>, origin: Instant) -> Self {
+        Self { summary: *summary, last: None, origin }
+    }
+
+    /// An instant as the axis counts it.
+    fn at(&self, instant: Instant) -> String {
+        if instant < self.origin {
+            format!("−{}", self.origin.since(instant))
+        } else {
+            instant.since(self.origin).to_string()
+        }
+    }
+
+    fn span(&self, time: &Range<Instant>) -> String {
+        format!("from {} to {}", self.at(time.start), self.at(time.end))
     }
 
     fn title(&self, kernel: Option<KernelId>) -> &'a str {
@@ -33,12 +48,14 @@ impl<'a> Tooltips<'a> {
             let waits: Vec<String> = self.summary.waits_by_rule(id, start).iter().map(wait).collect();
             let waited =
                 if waits.is_empty() { "did not wait".to_owned() } else { format!("waited {}", waits.join(", ")) };
-            self.last = Some((id, format!("launched at {launched}, {waited}")));
+            // Nobody saw a measured run wait.
+            let waited = if self.summary.trace.is_observed() { String::new() } else { format!(", {waited}") };
+            self.last = Some((id, format!("launched at {}{waited}", self.at(launched))));
         }
         self.last.as_ref().map_or("", |(_, text)| text)
     }
 
-    pub(super) fn blocks(&mut self, sm: u32, blocks: &Blocks) -> String {
+    pub(super) fn blocks(&mut self, sm: &str, blocks: &Blocks) -> String {
         let title = self.title(Some(blocks.kernel));
         let of = self.summary.trace.kernel_of(blocks.operation).map_or(0, |kernel| kernel.blocks);
         let what = match (blocks.index, blocks.count) {
@@ -46,15 +63,16 @@ impl<'a> Tooltips<'a> {
             (None, 1) => format!("1 of {of} blocks"),
             (None, count) => format!("{count} of {of} blocks"),
         };
-        format!("{title}, {what}, SM {sm}\n{}\n{}", span(&blocks.time), self.launch(blocks.operation))
+        let time = self.span(&blocks.time);
+        format!("{title}, {what}, {sm}\n{time}\n{}", self.launch(blocks.operation))
     }
 
-    pub(super) fn profile(&self, sm: u32, profile: &OccupancyProfile) -> String {
-        format!("{}: {} blocks on SM {sm}", self.title(profile.kernel), profile.count)
+    pub(super) fn profile(&self, sm: &str, profile: &OccupancyProfile) -> String {
+        format!("{}: {} blocks on {sm}", self.title(profile.kernel), profile.count)
     }
 
-    pub(super) fn thin(&self, sm: u32, line: &ThinLine) -> String {
-        format!("{}: {} blocks on SM {sm}\n{}", self.title(Some(line.kernel)), line.count, span(&line.time))
+    pub(super) fn thin(&self, sm: &str, line: &ThinLine) -> String {
+        format!("{}: {} blocks on {sm}\n{}", self.title(Some(line.kernel)), line.count, self.span(&line.time))
     }
 
     pub(super) fn copy(&mut self, copy: &CopyBox) -> String {
@@ -66,10 +84,11 @@ impl<'a> Tooltips<'a> {
                 "{} copies of {} bytes together, the first {}",
                 copy.count,
                 copy.bytes,
-                span(&(start..end))
+                self.span(&(start..end))
             );
         }
-        format!("copy of {} bytes\n{}\n{}", copy.bytes, span(&(start..end)), self.launch(copy.operation))
+        let time = self.span(&(start..end));
+        format!("copy of {} bytes\n{time}\n{}", copy.bytes, self.launch(copy.operation))
     }
 
     pub(super) fn queued(&self, queue: &str, entry: &QueueEntry) -> String {
@@ -80,7 +99,38 @@ impl<'a> Tooltips<'a> {
         };
         let place = if entry.position == 0 { "head".to_owned() } else { format!("number {}", entry.position + 1) };
         let held = entry.rule.map_or_else(String::new, |rule| format!(", held by {rule}"));
-        format!("{what}, {place} of {queue}{held}\n{}", span(&entry.time))
+        format!("{what}, {place} of {queue}{held}\n{}", self.span(&entry.time))
+    }
+
+    pub(super) fn ran(&mut self, stream: &str, ran: &StreamBox) -> String {
+        let name = ran.kernel.map_or("copy", |kernel| self.name(kernel));
+        let time = self.span(&ran.time);
+        match ran.count {
+            1 => format!("{name}, {stream}\n{time}\n{}", self.launch(ran.operation)),
+            count => format!("{count} operations, most time of {name}, {stream}\n{time}"),
+        }
+    }
+
+    /// The whole name of a kernel's function.
+    fn name(&self, kernel: KernelId) -> &'a str {
+        self.summary.trace.kernels().get(kernel.0 as usize).map_or("", |kernel| &kernel.name)
+    }
+
+    pub(super) fn event(&self, event: &EventArrow) -> String {
+        let records = self.summary.trace.operations();
+        let finish = |id: OperationId| records.get(id.0 as usize).and_then(OperationRecord::finish);
+        let told = |id| finish(id).map_or_else(String::new, |at| self.at(at));
+        let name = match records.get(event.record.0 as usize).map(|record| record.kind) {
+            Some(OperationKind::Record(id)) => {
+                self.summary.trace.events().get(id.0 as usize).map_or("", |name| &**name)
+            }
+            _ => "",
+        };
+        let more = match event.count {
+            1 => String::new(),
+            count => format!("\n{count} waits, {} of them held by it", event.held),
+        };
+        format!("event {name}: recorded at {}, wait over at {}{more}", told(event.record), told(event.wait))
     }
 
     pub(super) fn arrow(&self, row: &StreamRow, arrow: &super::Arrow) -> String {
@@ -88,7 +138,7 @@ impl<'a> Tooltips<'a> {
         let lines = arrow.operations.iter().filter_map(|id| {
             let record = records.get(id.0 as usize)?;
             let what = self.summary.trace.kernel_of(*id).map_or_else(|| record.kind.name(), |kernel| &kernel.title);
-            Some(format!("\n{what} at {}", record.launched()))
+            Some(format!("\n{what} at {}", self.at(record.launched())))
         });
         let lines: String = lines.collect();
         let told = arrow.operations.len() as u64;
@@ -100,8 +150,4 @@ impl<'a> Tooltips<'a> {
 
 fn wait((rule, time): &(Rule, Duration)) -> String {
     format!("{time} ({rule})")
-}
-
-fn span(time: &Range<Instant>) -> String {
-    format!("from {} to {}", time.start, time.end)
 }

@@ -1,0 +1,33 @@
+//! What a profile recorded, as a trace beside that of its simulation, so that both can be drawn.
+
+use crate::profile::{GpuProfile, Import};
+use crate::time::Instant;
+use crate::trace::{Observed, Trace, TraceFull};
+use crate::workload::{OperationId, OperationKind};
+
+/// The operations of `trace`, which is a simulation of `import`, as they were recorded: submitted when their calls
+/// began (or when they began, if the profile has no call), begun and ended as the profile says. On which SMs their
+/// blocks ran nobody recorded.
+///
+/// # Errors
+/// As [`Trace::with_observed`].
+pub fn recorded_trace(profile: &GpuProfile, import: &Import, trace: &Trace) -> Result<Trace, TraceFull> {
+    let mut next: Vec<usize> = vec![0; import.submitted.len()];
+    let mut observed = Observed::default();
+    let at = |ns: u64| Instant::from_ns(ns.saturating_sub(import.base_ns));
+    for (id, operation) in (0..).map(OperationId).zip(trace.operations()) {
+        // Records and waits are no operations of the profile.
+        if matches!(operation.kind, OperationKind::Record(_) | OperationKind::Wait(_)) {
+            continue;
+        }
+        let thread = operation.origin.thread as usize;
+        let Some(index) = import.submitted.get(thread).and_then(|list| list.get(next[thread])) else { continue };
+        next[thread] += 1;
+        let Some(recorded) = profile.operations.get(*index as usize) else { continue };
+        let call = recorded.call.and_then(|call| profile.calls.get(call as usize));
+        let launched = call.map_or(recorded.start_ns, |call| call.start_ns.min(recorded.start_ns));
+        observed.launches.push((id, at(launched)));
+        observed.spans.push((id, at(recorded.start_ns), at(recorded.end_ns())));
+    }
+    trace.with_observed(&observed)
+}

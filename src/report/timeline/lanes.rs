@@ -1,0 +1,128 @@
+//! Lanes of streams: what each ran, from when to when.
+
+use std::collections::BTreeMap;
+
+use super::arrows::Group;
+use super::budget::{LEAST_STREAM_LANE, STREAM_LANE_GAP};
+use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of};
+use super::{LabelStyle, StreamBox, StreamLane, copies};
+use crate::draw::theme::{Fill, Theme};
+use crate::draw::{Length, MM, Rect};
+use crate::time::{Duration, Instant};
+use crate::workload::{KernelId, OperationId, OperationKind};
+
+/// Height of a lane where there is room.
+const HEIGHT: Length = 6 * MM;
+/// Boxes narrower than this are joined with what follows within it.
+const LEAST_WIDTH: Length = 3 * MM / 10;
+
+/// How high each of `count` lanes is.
+fn height(context: &Context<'_>, count: usize) -> Length {
+    let count = Length::try_from(count.max(1)).unwrap_or(Length::MAX);
+    (context.budget.bands / count - STREAM_LANE_GAP).clamp(LEAST_STREAM_LANE, HEIGHT)
+}
+
+/// The lanes below `top`, with their names, and where they end.
+pub(super) fn lanes(
+    context: &Context<'_>,
+    groups: &[Group],
+    names: &[(String, String)],
+    labels: &[String],
+    top: Length,
+) -> (Vec<StreamLane>, Length) {
+    let height = height(context, groups.len());
+    let mut bottom = top - STREAM_LANE_GAP;
+    let mut lanes = Vec::with_capacity(groups.len());
+    let mut of_stream: BTreeMap<u32, Vec<Ran>> = BTreeMap::new();
+    for ran in everything(context) {
+        of_stream.entry(ran.stream).or_default().push(ran);
+    }
+    for ((group, (name, suffix)), label) in groups.iter().zip(names).zip(labels) {
+        let area = Rect { x: context.scale.left, y: bottom + STREAM_LANE_GAP, width: context.scale.width, height };
+        bottom = area.bottom();
+        let mut ran: Vec<Ran> =
+            group.streams.iter().filter_map(|stream| of_stream.remove(&stream.0)).flatten().collect();
+        ran.sort_by_key(|ran| (ran.start, ran.operation));
+        let size = Theme::PAPER.text_size;
+        let label = ending_at(label.clone(), area.x - BESIDE_PLOT, area.centre().y, size, LabelStyle::Normal);
+        let boxes = boxes(context, &ran, &area);
+        lanes.push(StreamLane { streams: group.streams.clone(), name: format!("{name}{suffix}"), label, area, boxes });
+    }
+    (lanes, bottom)
+}
+
+/// A kernel or copy that ran in the window.
+struct Ran {
+    operation: OperationId,
+    stream: u32,
+    kernel: Option<KernelId>,
+    fill: Fill,
+    name: String,
+    start: Instant,
+    end: Instant,
+}
+
+fn everything<'c>(context: &'c Context<'_>) -> impl Iterator<Item = Ran> + 'c {
+    let trace = context.summary.trace;
+    (0..).map(OperationId).zip(trace.operations()).filter_map(move |(operation, record)| {
+        let start = record.first_start()?;
+        let end = record.finish().unwrap_or(trace.end());
+        if !context.scale.shows(start, end) {
+            return None;
+        }
+        let (kernel, fill, name) = match record.kind {
+            OperationKind::Kernel(id) => {
+                let name = if context.is_chosen(id) { context.short_name(id) } else { "" };
+                (Some(id), fill_of(context, Some(id)), name.to_owned())
+            }
+            OperationKind::Copy(id) => {
+                let copy = trace.copies().get(id.0 as usize)?;
+                (None, copies::fill_of(copy.direction), copies::short_name(copy.direction).to_owned())
+            }
+            _ => return None,
+        };
+        Some(Ran { operation, stream: record.stream.0, kernel, fill, name, start, end })
+    })
+}
+
+/// Boxes of what ran in one lane, in the order in which it started. What is too narrow is joined with what follows
+/// within the same width, and looks like what ran longest in it.
+fn boxes(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<StreamBox> {
+    let mut boxes: Vec<StreamBox> = Vec::new();
+    let mut rest = ran;
+    while let Some(first) = rest.first() {
+        let x = |at: Instant| context.scale.x(at.max(context.scale.window.start));
+        let left = x(first.start);
+        let narrow = |ran: &&Ran| x(ran.end) - x(ran.start) < LEAST_WIDTH && x(ran.end) - left <= LEAST_WIDTH;
+        let joined = rest.iter().take_while(narrow).count().max(1);
+        let (these, others) = rest.split_at(joined);
+        rest = others;
+        let end = these.iter().map(|ran| ran.end).max().unwrap_or(first.end);
+        let longest = longest(context, these).unwrap_or(first);
+        let area = Rect { x: left, y: lane.y, width: x(end) - left, height: lane.height };
+        let fill = if joined > 1 { longest.fill.without_hatch() } else { longest.fill };
+        let label = centred(std::slice::from_ref(&longest.name), &area, Theme::PAPER.small_size);
+        let label = label.filter(|_| joined == 1 && fill != PALE);
+        boxes.push(StreamBox {
+            operation: first.operation,
+            count: joined as u64,
+            kernel: longest.kernel,
+            time: first.start..end,
+            fill,
+            area,
+            label,
+        });
+    }
+    boxes
+}
+
+/// The first of those of the title that ran longest together.
+fn longest<'r>(context: &Context<'_>, ran: &'r [Ran]) -> Option<&'r Ran> {
+    let mut sums: BTreeMap<Option<usize>, (Duration, &Ran)> = BTreeMap::new();
+    for one in ran {
+        let title = one.kernel.map(|id| context.series(id));
+        sums.entry(title).or_insert((Duration::ZERO, one)).0 += one.end.since(one.start);
+    }
+    // Of equals the first title in the order of names.
+    sums.into_values().rev().max_by_key(|(time, _)| *time).map(|(_, first)| first)
+}

@@ -1,0 +1,278 @@
+//! What was found wrong with figures, each with a test of its own.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use gpusched::audit::Tolerances;
+use gpusched::device::Device;
+use gpusched::draw::{COLUMN_WIDTH, MM};
+use gpusched::experiments::replay::{Replay, replay};
+use gpusched::hosts::simulate;
+use gpusched::logs::{read_log, sort_into_runs};
+use gpusched::report::Summary;
+use gpusched::report::timeline::{
+    BandLook, FinishMark, LegendSymbol, Panels, Timeline, TimelineError, TimelineOptions,
+};
+use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::time::{Duration, Instant};
+
+use crate::common::gpusched;
+use crate::figure::fig_3;
+use crate::figure_command::directory;
+use crate::figure_kinds::launches;
+use crate::svg_checks::{checked, explained, height_mm};
+
+/// One kernel of blocks of 1024 threads, each from 1 s to 2 s, on these SMs.
+fn log(sms: &[u32]) -> String {
+    let (times, sms): (Vec<_>, Vec<_>) = sms.iter().map(|sm| ("11.0,12.0".to_owned(), sm.to_string())).unzip();
+    format!(
+        r#"{{"scenario_name": "measured", "benchmark_name": "Timer Spin", "label": "A", "max_resident_threads": 4096,
+            "data_size": 0, "release_time": 0, "PID": 1, "TID": 2, "times": [{{}},
+            {{"copy_in_times": [9.9,9.91], "execute_times": [9.92,12.1], "copy_out_times": [12.1,12.2],
+              "cpu_times": [9.9,12.2]}},
+            {{"kernel_name": "K", "block_count": {}, "thread_count": 1024, "shared_memory": 0,
+              "cuda_launch_times": [9.95, 10.0, 12.05], "block_times": [{}], "block_smids": [{}], "cpu_core": 0}}]}}"#,
+        sms.len(),
+        times.join(","),
+        sms.join(","),
+    )
+}
+
+fn replayed(log: &str, device: &str) -> Replay {
+    let log = read_log("a.json", log.as_bytes().to_vec()).log.expect("it is a log");
+    let runs = sort_into_runs(vec![log]);
+    let device = Device::builtin(device).expect("the file is sound").expect("it is built in");
+    let tolerances = Tolerances { across_clocks_ns: 500_000, one_clock_ns: 10_000 };
+    replay(&runs[0], &device, None, &ReadOptions::default(), &tolerances).expect("it can be replayed")
+}
+
+/// Both panels of a replay.
+fn drawn(replay: &Replay, options: &TimelineOptions) -> String {
+    let measured = replay.measured_trace().expect("it is short");
+    let [upper, lower] = [&measured, &replay.trace].map(|trace| Summary::of_trace(&replay.scenario, trace));
+    let panels = Panels { upper: &upper, lower: &lower, marks: &[], notes: Vec::new() };
+    panels.draw(options).expect("it can be drawn").to_svg()
+}
+
+#[test]
+fn found_1_measured_blocks_beyond_the_capacity_of_an_sm_are_drawn_and_marked() {
+    // By hand: a TX2's SM holds 2048 threads, and three blocks of 1024 are on SM 0 at one time.
+    let replay = replayed(&log(&[0, 0, 0, 1]), "tx2");
+    let measured = replay.measured_trace().expect("it is short");
+    let summary = Summary::of_trace(&replay.scenario, &measured);
+    let timeline = Timeline::new(&summary, &TimelineOptions::default()).expect("it can be drawn");
+    let [over, fits] = timeline.bands.as_slice() else { panic!("two SMs") };
+    assert_eq!((over.shown, over.capacity, over.blocks.len(), fits.shown), (3072, 2048, 3, 2048));
+    assert_eq!((over.area.height, fits.limit), (fits.area.height * 3 / 2, None));
+    // A third of the band is above the line.
+    assert_eq!(over.limit, Some(over.area.y + over.area.height / 3));
+    assert!(
+        over.blocks.iter().all(|blocks| blocks.pieces.iter().map(|piece| piece.units.len()).sum::<usize>() == 1024)
+    );
+    let marked = timeline.legend.iter().filter(|entry| entry.mark.is_some_and(|m| m.symbol == LegendSymbol::Capacity));
+    assert_eq!(marked.map(|entry| entry.full.as_str()).collect::<Vec<_>>(), ["capacity, exceeded on 1 SM"]);
+    checked(&drawn(&replay, &TimelineOptions::default()), "overfull");
+
+    // The same on 80 SMs: 160 blocks would fit, but two SMs hold three.
+    let mut sms: Vec<u32> = (0..80).chain(0..78).collect();
+    sms.extend([0, 1]);
+    let replay = replayed(&log(&sms), "titan-v");
+    let svg = drawn(&replay, &TimelineOptions::default());
+    let texts = checked(&svg, "overfull on 80 SMs");
+    let has = |words: &str| texts.iter().any(|text| text.text == words);
+    assert!(has("SM 0-1: as SM 0") && has("capacity, exceeded on 2 SMs"), "{texts:?}");
+    assert!(explained(&svg).iter().any(|(told, _)| told == "SM 0-1: as SM 0: up to 3072 of 2048"));
+}
+
+#[test]
+fn found_1_blocks_on_sms_that_the_gpu_lacks_are_counted_in_the_picture() {
+    let directory = directory("figure-found-1");
+    fs::write(directory.join("a.json"), log(&[0, 1, 7])).expect("it can be written");
+    let figure = directory.join("a.svg").display().to_string();
+    let file = directory.join("a.json").display().to_string();
+    let output = gpusched(&["replay-log", &file, "--device", "tx2", "--figure", &figure]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let texts = checked(&fs::read_to_string(figure).expect("it was written"), "unknown SMs");
+    assert!(texts.iter().any(|text| text.text == "not drawn: 1 measured blocks on SMs that tx2 lacks"), "{texts:?}");
+}
+
+#[test]
+fn found_2_the_measured_panel_has_the_logs_launches_and_the_simulated_one_its_copies() {
+    let directory = directory("figure-found-2");
+    let figure = directory.join("a.svg").display().to_string();
+    let output = gpusched(&["replay-log", "tests/data/logs/two-streams", "--figure", &figure]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let svg = fs::read_to_string(figure).expect("it was written");
+    checked(&svg, "two streams");
+    let told: Vec<String> = explained(&svg).into_iter().map(|(told, _)| told).collect();
+    // The launch calls of One and Two returned at 5.00005 s and 5.50004 s; nobody measured what held them.
+    let k2: Vec<&String> = told.iter().filter(|told| told.starts_with("K2, block 0")).collect();
+    assert_eq!(k2[0], "K2, block 0 of 2, SM 0\nfrom 1.000014 s to 1.500019 s\nlaunched at 499.99 ms");
+    assert!(k2[1].contains("waited"), "{}", k2[1]);
+    // The copy before K2 is in no log; the simulation has it.
+    let copies = told.iter().filter(|told| told.starts_with("copy of 100000000 bytes"));
+    assert_eq!(copies.count(), 1);
+}
+
+#[test]
+fn found_3_colour_stands_for_the_kernel_and_the_legend_has_it_once() {
+    let thousand: Vec<_> = (0..1_000).map(|_| ("S".to_owned(), "K".to_owned(), 2, 256, 100)).collect();
+    let scenario = launches("tx2", &thousand);
+    let run = simulate(&scenario).expect("it runs");
+    let timeline = Timeline::new(&Summary::of(&scenario, &run), &TimelineOptions::default()).expect("it can be drawn");
+    let entries: Vec<&str> = timeline.legend.iter().map(|entry| entry.full.as_str()).collect();
+    assert_eq!(entries, ["K (2 × 256)", "(blocks × threads)"]);
+
+    // The order of kernels differs between files, colours do not.
+    let titles = ["K3", "K10", "K1", "K2"];
+    let legend = |titles: &[&str]| {
+        let kernels: Vec<_> = titles.iter().map(|title| ("S".to_owned(), (*title).to_owned(), 2, 256, 100)).collect();
+        let scenario = launches("tx2", &kernels);
+        let run = simulate(&scenario).expect("it runs");
+        let timeline = Timeline::new(&Summary::of(&scenario, &run), &TimelineOptions::default()).expect("drawn");
+        let fills = timeline.legend.into_iter().filter_map(|entry| Some((entry.full, entry.mark?.fill)));
+        fills.collect::<BTreeSet<_>>()
+    };
+    assert_eq!(legend(&titles), legend(&["K1", "K2", "K3", "K10"]));
+}
+
+#[test]
+fn found_3_labels_of_differences_stay_on_the_sheet_with_from() {
+    let scenario = fig_3();
+    let run = simulate(&scenario).expect("it runs");
+    let summary = Summary::of(&scenario, &run);
+    let second = Duration::from_ns(1_000_000_000);
+    let mark = |upper: u64, lower: u64| FinishMark {
+        name: "a kernel with a name that is as long as half of the width of the figure".to_owned(),
+        upper: Instant::from_ns(upper),
+        lower: Instant::from_ns(lower),
+    };
+    let marks =
+        [mark(2_500_000_000, 4_000_000_000), mark(2_050_000_000, 4_100_000_000), mark(500_000_000, 900_000_000)];
+    let panels = Panels { upper: &summary, lower: &summary, marks: &marks, notes: Vec::new() };
+    let options = TimelineOptions { from: Some(second + second), ..TimelineOptions::default() };
+    let texts = checked(&panels.draw(&options).expect("it can be drawn").to_svg(), "differences");
+    assert_eq!(texts.iter().filter(|text| text.text.ends_with("+1.5 s") || text.text.ends_with("+2.05 s")).count(), 2);
+    assert!(texts.iter().any(|text| text.text == "1 finish times outside this window differ, by at most 400 ms"));
+}
+
+/// One kernel of blocks of 1024 threads, two of which fill an SM.
+fn one_kernel(device: &str, blocks: u32) -> Scenario {
+    launches(device, &[("S".to_owned(), "K".to_owned(), blocks, 1024, 1_000)])
+}
+
+#[test]
+fn found_4_sms_that_look_alike_share_a_band_and_sms_unfolds_them() {
+    let bands = |scenario: &Scenario, options: &TimelineOptions| {
+        let run = simulate(scenario).expect("it runs");
+        let timeline = Timeline::new(&Summary::of(scenario, &run), options).expect("it can be drawn");
+        let names: Vec<String> = timeline.bands.iter().map(|band| band.name.clone()).collect();
+        (names, timeline)
+    };
+    let options = TimelineOptions::default();
+    let (names, timeline) = bands(&one_kernel("k20m", 6), &options);
+    assert_eq!(names, ["SM 0-5: as SM 0", "SM 6-12: idle"]);
+    // Their names can be read.
+    assert!(timeline.bands.iter().all(|band| band.label.as_ref().is_some_and(|label| label.text == band.name)));
+    assert_eq!(timeline.bands[1].look, BandLook::Idle);
+    assert_eq!(bands(&one_kernel("titan-v", 160), &options).0, ["SM 0-79: as SM 0"]);
+    let unfolded = TimelineOptions { sms: Some(vec![0..=79]), ..TimelineOptions::default() };
+    assert_eq!(bands(&one_kernel("titan-v", 160), &unfolded).0.len(), 80);
+    // A TX2 has no need of it.
+    assert_eq!(bands(&fig_3(), &options).0, ["SM 0", "SM 1"]);
+}
+
+#[test]
+fn found_4_figures_are_as_high_as_a_page_or_as_asked_for_and_a_column_is_252_points() {
+    // 252 points of 1/72.27 inch, to the hundredth of a millimetre.
+    assert!((COLUMN_WIDTH as f64 - 252.0 / 72.27 * 2540.0).abs() <= 0.5);
+    // 80 SMs on which different numbers of blocks run.
+    let kernels: Vec<_> = (0..200_u32)
+        .map(|n| {
+            (format!("S{}", n % 30), format!("K{n}"), 1 + n % 79, 32 * (1 + n % 31), u64::from(100 + 37 * (n % 17)))
+        })
+        .collect();
+    let scenario = launches("titan-v", &kernels);
+    let run = simulate(&scenario).expect("it runs");
+    let summary = Summary::of(&scenario, &run);
+    for limit in [60, 100, 150, 220] {
+        let options = TimelineOptions { height_limit: limit * MM, queues: true, occupancy: true, ..Default::default() };
+        let timeline = Timeline::new(&summary, &options).expect("it can be drawn");
+        let svg = timeline.draw(&summary, &options).to_svg();
+        checked(&svg, &format!("{limit} mm"));
+        let least = if limit == 60 { 92.0 } else { limit as f64 };
+        assert!(height_mm(&svg) <= least, "{limit}: {}", height_mm(&svg));
+        // What was folded, and how many streams share the last row, is said.
+        assert!(timeline.bands.iter().any(|band| band.name.ends_with(": mean")), "{limit}");
+        assert!(timeline.rows.last().is_some_and(|row| row.name.ends_with("more streams")), "{limit}");
+        assert!(timeline.legend.iter().any(|entry| entry.full.ends_with("more kernels")), "{limit}");
+    }
+    let low = TimelineOptions { height_limit: 20 * MM, ..TimelineOptions::default() };
+    let error = Timeline::new(&summary, &low).expect_err("too low");
+    assert!(matches!(error, TimelineError::HeightLimit { least_mm: 40, .. }), "{error}");
+}
+
+#[test]
+fn found_6_legends_and_names_of_rows_keep_what_distinguishes_them() {
+    let stages: Vec<_> = (0..23)
+        .map(|n| {
+            let stream = format!("perception_stage_{n}_of_the_left_camera_at_the_front");
+            (stream, format!("K{n}, should run with K1's last block and then with nothing else"), 1, 256, 1_000)
+        })
+        .collect();
+    let scenario = launches("xavier", &stages);
+    let run = simulate(&scenario).expect("it runs");
+    let timeline = Timeline::new(&Summary::of(&scenario, &run), &TimelineOptions::default()).expect("it can be drawn");
+    let rows: BTreeSet<&str> = timeline.rows.iter().map(|row| row.label.text.as_str()).collect();
+    assert_eq!(rows.len(), timeline.rows.len(), "{rows:?}");
+    let entries: Vec<&str> =
+        timeline.legend.iter().filter(|entry| entry.mark.is_some()).map(|entry| entry.label.text.as_str()).collect();
+    assert!(entries.len() > 10 && entries.iter().all(|entry| entry.ends_with(" (1 × 256)")), "{entries:?}");
+    assert_eq!(entries.iter().collect::<BTreeSet<_>>().len(), entries.len(), "{entries:?}");
+}
+
+#[test]
+fn found_7_arrivals_and_due_times_of_gpu_evr_figure_1_have_a_key() {
+    let directory = directory("figure-found-7");
+    let figure = directory.join("a.svg").display().to_string();
+    assert!(gpusched(&["evr", "gpu-evr-figure-1", "--figure", &figure]).status.success());
+    let texts = checked(&fs::read_to_string(figure).expect("it was written"), "Fig. 1");
+    for words in ["arrives", "due, and done by then"] {
+        assert!(texts.iter().any(|text| text.text == words), "{words}");
+    }
+}
+
+#[test]
+fn events_have_arrows_from_the_record_to_the_wait_that_they_release() {
+    let file = "scenarios/events/double-buffering.json";
+    let text = fs::read_to_string(file).expect("it is shipped");
+    let scenario = Scenario::from_json(file, &text, &ReadOptions::default()).expect("it is sound");
+    let run = simulate(&scenario).expect("it runs");
+    let summary = Summary::of(&scenario, &run);
+    let timeline = Timeline::new(&summary, &TimelineOptions::default()).expect("it can be drawn");
+    let ms = |at: u64| timeline.place_of(Instant::from_ns(at * 1_000_000));
+    let told: Vec<_> = timeline.events.iter().map(|event| (event.from.x, event.to.x, event.held)).collect();
+    // By hand: the first frame is copied at 2 ms and filtered at 6 ms, the second filtered at 10 ms, each when its stream
+    // already waits; the second is copied at 4 ms, when the filter still runs until 6 ms.
+    let expected = [(ms(2), ms(2), 1), (ms(6), ms(6), 1), (ms(4), ms(6), 0), (ms(10), ms(10), 1)];
+    assert_eq!(told.iter().collect::<BTreeSet<_>>(), expected.iter().collect());
+    let row = |name: &str| timeline.rows.iter().find(|row| row.name.starts_with(name)).expect("a row").area.centre().y;
+    assert!(timeline.events.iter().any(|event| (event.from.y, event.to.y) == (row("in"), row("compute"))));
+    assert!(timeline.legend.iter().any(|entry| entry.full == "event to its wait (4)"));
+    checked(&timeline.draw(&summary, &TimelineOptions::default()).to_svg(), "events");
+}
+
+#[test]
+fn a_profile_is_drawn_as_recorded_above_as_simulated_with_short_names_in_one_colour() {
+    let directory = directory("figure-profile");
+    let figure = directory.join("a.svg").display().to_string();
+    let output = gpusched(&["replay-log", "scenarios/profiles/synthetic.json", "--figure", &figure]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let svg = fs::read_to_string(figure).expect("it was written");
+    let texts = checked(&svg, "a profile");
+    for words in ["recorded: synthetic", "simulated"] {
+        assert!(texts.iter().any(|text| text.text == words), "{words}: {texts:?}");
+    }
+    assert!(!texts.iter().any(|text| text.text.contains('<') || text.text.contains("::")), "{texts:?}");
+    assert!(height_mm(&svg) <= 220.0);
+}
