@@ -21,7 +21,9 @@ mod whole_application;
 pub use gang::Gang;
 pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub use multi_stream::MultiStream;
-pub use program::{IterationSpan, ProgramError, ProgramHost, Run, make_known, simulate, simulate_with};
+pub use program::{
+    IterationSpan, LaunchOrder, ProgramError, ProgramHost, Run, make_known, simulate, simulate_in_order, simulate_with,
+};
 pub use run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 pub use scheduler::{ScheduleError, Scheduler, run_applications, run_gpu_evr, usage_of_applications};
 pub use single_stream::SingleStream;

@@ -1,5 +1,6 @@
 //! The host threads of a scenario, such as the examiner's.
 
+mod launch_order;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -11,13 +12,14 @@ use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::{NEVER, Trace};
 use crate::workload::{OperationId, OperationKind, Origin, StreamId};
+pub use launch_order::LaunchOrder;
 use waiting::Waiting;
 
 /// Runs the threads of a scenario.
 ///
 /// At one instant they run in declaration order, each until it has to wait (a wait that is already satisfied is no
 /// wait); when the last thread reaches a barrier all go on, in declaration order; threads that have ended no longer
-/// count.
+/// count. A [`LaunchOrder`] says otherwise where it is known in which order they launched.
 #[derive(Debug)]
 pub struct ProgramHost<'a> {
     threads: Vec<Thread<'a>>,
@@ -38,6 +40,8 @@ pub struct ProgramHost<'a> {
     idle_since: Instant,
     /// Steps since something was submitted or completed.
     quiet_steps: u32,
+    /// In which order threads launch at one instant; `None`: in declaration order.
+    order: Option<LaunchOrder>,
 }
 
 /// Steps at one instant without a submission after which a run is given up.
@@ -58,6 +62,8 @@ struct Thread<'a> {
     /// Where it stands in its program.
     position: Position,
     last: Option<OperationId>,
+    /// Kernels that it has launched.
+    launches: usize,
     /// Index of the present iteration among the spans.
     span: usize,
     /// Who else waits for the same operation.
@@ -171,9 +177,13 @@ impl From<SubmitError> for ProgramError {
 /// # Errors
 /// [`ProgramError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time.
 pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
+    simulate_with(scenario, own_options(scenario))
+}
+
+/// The options that a scenario states.
+fn own_options(scenario: &Scenario) -> GpuOptions {
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
-    let options = GpuOptions { placement: scenario.placement, seed: scenario.seed, horizon, ..GpuOptions::default() };
-    simulate_with(scenario, options)
+    GpuOptions { placement: scenario.placement, seed: scenario.seed, horizon, ..GpuOptions::default() }
 }
 
 /// Simulates a scenario with the given options in place of its own.
@@ -181,10 +191,22 @@ pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, ProgramError> {
+    run(scenario, options, None)
+}
+
+/// Simulates a scenario of whose threads it is known in which order they launch at one instant.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_in_order(scenario: &Scenario, order: LaunchOrder) -> Result<Run, ProgramError> {
+    run(scenario, own_options(scenario), Some(order))
+}
+
+fn run(scenario: &Scenario, options: GpuOptions, order: Option<LaunchOrder>) -> Result<Run, ProgramError> {
     refuse_too_many(scenario, &options)?;
     let mut gpu = Gpu::new(scenario.device(), options);
     make_known(scenario, &mut gpu)?;
-    let host = ProgramHost::new(&scenario.threads);
+    let host = ProgramHost { order, ..ProgramHost::new(&scenario.threads) };
     let (trace, ended, host) = Simulation::new(gpu, host).run()?;
     let waits_forever = host.threads.iter().position(|thread| thread.position != Position::Ended);
     if let Some(thread) = waits_forever.filter(|_| ended == Ended::Done) {
@@ -233,6 +255,7 @@ impl<'a> ProgramHost<'a> {
                 iteration: 0,
                 position: Position::BeforeIteration,
                 last: None,
+                launches: 0,
                 span: 0,
                 also_waiting: None,
                 repeated: vec![0; program.steps.len()],
@@ -249,7 +272,14 @@ impl<'a> ProgramHost<'a> {
             idle_steps: 0,
             idle_since: Instant::ZERO,
             quiet_steps: 0,
+            order: None,
         }
+    }
+
+    /// The same host, whose threads launch in this order where they launch at one instant.
+    #[must_use]
+    pub fn in_order(self, order: LaunchOrder) -> Self {
+        Self { order: Some(order), ..self }
     }
 
     /// Learns that an operation of `gpu` has completed.
@@ -278,6 +308,14 @@ impl<'a> ProgramHost<'a> {
                 turn.sort_unstable();
                 turn.dedup();
             }
+            if self.order.is_some() {
+                while let Some(next) = launch_order::first(turn.iter().map(|&thread| self.rank(thread, gpu))) {
+                    // If it could launch more, others may come before that.
+                    if !self.run(turn[next], gpu)? {
+                        turn.remove(next);
+                    }
+                }
+            }
             for thread in turn.drain(..) {
                 self.run(thread, gpu)?;
             }
@@ -286,38 +324,40 @@ impl<'a> ProgramHost<'a> {
         Ok(())
     }
 
-    /// Runs one thread until it waits or ends.
-    fn run(&mut self, index: usize, gpu: &mut impl Target) -> Result<(), ProgramError> {
+    /// Runs one thread until it waits or ends; where launches have an order, until it could launch a second kernel. Says
+    /// whether that is so.
+    fn run(&mut self, index: usize, gpu: &mut impl Target) -> Result<bool, ProgramError> {
+        let launched_before = self.threads[index].launches;
         loop {
             self.count_step(gpu)?;
             let thread = &mut self.threads[index];
             let program = thread.program;
             match thread.position {
-                Position::Ended => return Ok(()),
+                Position::Ended => return Ok(false),
                 Position::BeforeIteration => {
                     let release = program.release_of(thread.iteration);
                     let all_done = program.iterations.is_some_and(|most| thread.iteration >= most);
                     if all_done || thread.time_is_over(release.max(gpu.now())) {
                         self.end(index);
-                        return Ok(());
+                        return Ok(false);
                     }
                     thread.position = Position::Released;
                     if release > gpu.now() {
                         gpu.wake_at(release, index as u64);
-                        return Ok(());
+                        return Ok(false);
                     }
                 }
                 Position::Released => {
                     thread.position = Position::Synchronized;
                     if program.barrier.is_some_and(|barrier| !self.arrive(index, barrier)) {
-                        return Ok(());
+                        return Ok(false);
                     }
                 }
                 Position::Synchronized => {
                     // The others may have been a long time coming.
                     if thread.time_is_over(gpu.now()) {
                         self.end(index);
-                        return Ok(());
+                        return Ok(false);
                     }
                     thread.position = Position::At(0);
                     thread.span = self.spans.len();
@@ -331,13 +371,50 @@ impl<'a> ProgramHost<'a> {
                         thread.position = Position::BeforeIteration;
                         continue;
                     };
+                    let launches = matches!(action, Step::Launch(..));
+                    if launches && self.order.is_some() && thread.launches > launched_before {
+                        return Ok(true);
+                    }
+                    thread.launches += usize::from(launches);
                     thread.position = Position::At(step + 1);
                     if !self.perform(index, step, action, gpu)? {
-                        return Ok(());
+                        return Ok(false);
                     }
                 }
             }
         }
+    }
+
+    /// The place in the order of the next launch of a thread, if it can go on to it without waiting.
+    fn rank(&self, index: usize, gpu: &impl Target) -> Option<i64> {
+        let thread = &self.threads[index];
+        let from = match thread.position {
+            Position::At(step) => step,
+            Position::Synchronized => 0,
+            Position::BeforeIteration | Position::Released if thread.program.barrier.is_none() => 0,
+            _ => return None,
+        };
+        let mut submitted = false;
+        for step in thread.program.steps.iter().skip(from) {
+            let awaited = match *step {
+                Step::Launch(..) => return self.order.as_ref()?.rank(index, thread.launches),
+                Step::Barrier(_) | Step::Repeat { .. } => return None,
+                Step::Sleep(duration) if duration > Duration::ZERO => return None,
+                Step::SynchronizeDevice if gpu.completed_in_a_row() < gpu.submitted() => return None,
+                Step::SynchronizeDevice => None,
+                Step::AwaitLast => thread.last,
+                Step::SynchronizeStream(stream) => gpu.last_in(stream),
+                Step::SynchronizeEvent(event) => gpu.last_record(event),
+                step => {
+                    submitted |= step.submission().is_some();
+                    continue;
+                }
+            };
+            if submitted || awaited.is_some_and(|operation| !gpu.is_complete(operation)) {
+                return None;
+            }
+        }
+        None
     }
 
     /// Refuses a thread that repeats itself without end at one instant.

@@ -41,6 +41,7 @@ mod jobs;
 mod measured_logs;
 mod native;
 mod own_hosts;
+mod own_logs;
 mod perfetto;
 mod picture;
 mod placement;

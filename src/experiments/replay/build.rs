@@ -8,7 +8,7 @@ use super::durations::block_times;
 use crate::audit::Tolerances;
 use crate::device::{BlockShape, Device};
 use crate::hosts::ProgramError;
-use crate::logs::{Log, LogRun, LogTime, LogTimeError};
+use crate::logs::{LogRun, LogTime, LogTimeError};
 use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
 use crate::workload::{BlockTime, Kernel, StreamId, StreamSpec, WorkloadError};
@@ -59,10 +59,7 @@ pub fn scenario_of_logs(
 ) -> Result<Scenario, ReplayError> {
     let zero = first_launch(run).ok_or(ReplayError::Empty)?;
     let mut builder = ScenarioBuilder::new(run.scenario_name.to_string(), device.clone(), options);
-    let mut logs: Vec<&Log> = run.logs.iter().filter(|log| !log.kernels.is_empty()).collect();
-    // Threads act in declaration order where they act at one instant.
-    logs.sort_by_key(|log| log.kernels.first().map(|kernel| kernel.launch_return_ns));
-    for log in logs {
+    for log in logs_by_thread(run).into_iter().flatten().filter_map(|log| run.logs.get(log)) {
         let refused =
             |kernel: &str, why| ReplayError::Refused { kernel: kernel.to_owned(), device: device.name.clone(), why };
         let stream = if log.on_null_stream() {
@@ -103,7 +100,5 @@ pub fn scenario_of_logs(
 
 /// The logs of [`scenario_of_logs`] in the order of its threads, by index.
 pub(super) fn logs_by_thread(run: &LogRun) -> Vec<Option<usize>> {
-    let mut logs: Vec<usize> = (0..run.logs.len()).filter(|&log| !run.logs[log].kernels.is_empty()).collect();
-    logs.sort_by_key(|&log| run.logs[log].kernels.first().map(|kernel| kernel.launch_return_ns));
-    logs.into_iter().map(Some).collect()
+    (0..run.logs.len()).filter(|&log| !run.logs[log].kernels.is_empty()).map(Some).collect()
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::build::{ReplayError, first_launch, logs_by_thread, scenario_of_logs};
-use super::measured::with_measured_times;
+use super::measured::{measured_launch_order, with_measured_times};
 use crate::audit::{Observation, Tolerances, decidable_blocks};
 use crate::device::Device;
-use crate::hosts::simulate;
+use crate::hosts::{LaunchOrder, simulate_in_order};
 use crate::logs::{LogRun, LogTime, LogTimeError, Pairing};
 use crate::scenario::{ReadOptions, Scenario};
 use crate::statistics::nearest_rank;
@@ -165,15 +165,17 @@ pub fn replay(
     tolerances: &Tolerances,
 ) -> Result<Replay, ReplayError> {
     let zero = first_launch(run).ok_or(ReplayError::Empty)?;
-    let (scenario, log_of_thread, observation) = if let Some((scenario, pairing)) = known {
+    let (scenario, order, log_of_thread, observation) = if let Some((scenario, pairing)) = known {
         let observation = Observation::of_logs_with(run, scenario, pairing);
-        let (scenario, pairing) = with_measured_times(run, scenario, pairing, tolerances);
-        (scenario, pairing.log_of_thread, observation)
+        let order = measured_launch_order(run, scenario, pairing);
+        let scenario = with_measured_times(run, scenario, pairing, tolerances);
+        (scenario, order, pairing.log_of_thread.clone(), observation)
     } else {
         let scenario = scenario_of_logs(run, device, options, tolerances)?;
-        (scenario, logs_by_thread(run), Observation::of_logs(run, device))
+        // Its threads launch when the calls returned; where that was one instant, in the order of the logs.
+        (scenario, LaunchOrder::default(), logs_by_thread(run), Observation::of_logs(run, device))
     };
-    let trace = simulate(&scenario)?.trace;
+    let trace = simulate_in_order(&scenario, order)?.trace;
     let mut sides = Sides {
         run,
         trace: &trace,

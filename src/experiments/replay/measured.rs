@@ -2,40 +2,37 @@
 
 use super::durations::block_times;
 use crate::audit::Tolerances;
-use crate::logs::{LogRun, LogTime, LoggedKernel, Pairing, unrolled};
+use crate::hosts::LaunchOrder;
+use crate::logs::{Log, LogRun, LoggedKernel, Pairing, unrolled};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::workload::{BlockTime, Kernel, KernelId};
 
 /// The scenario that made some logs, with measured block times in place of stated ones and as many iterations as were
-/// logged; and its pairing. Programs, delays, streams and priorities stay what they are.
-///
-/// Where threads act at one instant, they do so in the order in which their first launch calls returned: kernels enter
-/// their queues in that order. Threads without a log keep what the scenario says.
+/// logged. Programs, delays, streams and priorities stay what they are, and so do threads without a log.
 #[must_use]
-pub fn with_measured_times(
-    run: &LogRun,
-    scenario: &Scenario,
-    pairing: &Pairing,
-    tolerances: &Tolerances,
-) -> (Scenario, Pairing) {
+pub fn with_measured_times(run: &LogRun, scenario: &Scenario, pairing: &Pairing, tolerances: &Tolerances) -> Scenario {
     let mut scenario = scenario.clone();
     // What the logs are not about.
     (scenario.examiner, scenario.expected) = (None, None);
-    let mut order: Vec<usize> = (0..scenario.threads.len()).collect();
-    let log_of = |thread: usize| run.logs.get(pairing.log_of_thread.get(thread).copied().flatten()?);
-    let first_launch = |thread: usize| log_of(thread)?.kernels.first().map(|kernel| kernel.launch_return_ns);
-    order.sort_by_key(|&thread| first_launch(thread).unwrap_or(LogTime::MAX));
-    let mut threads = Vec::with_capacity(order.len());
-    for &index in &order {
+    for index in 0..scenario.threads.len() {
+        let Some(log) = log_of(run, pairing, index) else { continue };
         let thread = scenario.threads[index].clone();
-        threads.push(match log_of(index) {
-            Some(log) => unroll(&mut scenario, thread, &log.kernels, tolerances),
-            None => thread,
-        });
+        scenario.threads[index] = unroll(&mut scenario, thread, &log.kernels, tolerances);
     }
-    scenario.threads = threads;
-    let log_of_thread = order.iter().map(|&thread| pairing.log_of_thread.get(thread).copied().flatten()).collect();
-    (scenario, Pairing { log_of_thread })
+    scenario
+}
+
+/// The order in which the threads of [`with_measured_times`] launch at one instant: that in which the calls returned, as
+/// kernels enter their queues in that order.
+#[must_use]
+pub fn measured_launch_order(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> LaunchOrder {
+    let returns = |log: &Log| log.kernels.iter().map(|kernel| kernel.launch_return_ns.as_ns()).collect();
+    let ranks = |thread: usize| log_of(run, pairing, thread).map(returns).unwrap_or_default();
+    LaunchOrder::new((0..scenario.threads.len()).map(ranks).collect())
+}
+
+fn log_of<'a>(run: &'a LogRun, pairing: &Pairing, thread: usize) -> Option<&'a Log> {
+    run.logs.get(pairing.log_of_thread.get(thread).copied().flatten()?)
 }
 
 /// Writes all iterations of a thread out one after another, each launch with a kernel of its own.

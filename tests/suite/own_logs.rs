@@ -1,0 +1,169 @@
+//! The logs that a simulation writes, read again.
+
+use gpusched::audit::Tolerances;
+use gpusched::experiments::replay::{Replay, replay};
+use gpusched::hosts::simulate;
+use gpusched::logs::{LogRun, Pairing, read_log, sort_into_runs};
+use gpusched::report::{Summary, examiner_logs};
+use gpusched::scenario::{ReadOptions, Scenario};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Map, Value, json};
+
+/// A scenario of the examiner with these benchmarks, and the logs of its run.
+#[derive(Debug)]
+struct OwnLogs {
+    scenario: Scenario,
+    run: LogRun,
+}
+
+impl OwnLogs {
+    /// `None`: no log holds a kernel.
+    fn of(benchmarks: &[Value], globally: Value) -> Option<Self> {
+        let mut file = json!({
+            "name": "own", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "base_result_directory": "results",
+            "benchmarks": benchmarks,
+        });
+        let Value::Object(globally) = globally else { panic!("keys of the file") };
+        file.as_object_mut().expect("it is an object").extend(globally);
+        let scenario = Scenario::from_json("own.json", &file.to_string(), &ReadOptions::default());
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{file}"));
+        let simulated = simulate(&scenario).expect("it runs");
+        let mut logs = Vec::new();
+        for own in examiner_logs(&Summary::of_trace(&scenario, &simulated.trace), &simulated.iterations) {
+            let mut text = Vec::new();
+            own.write(&mut text).expect("there is room");
+            let reading = read_log(own.file_name(), text);
+            assert!(reading.dropped.is_empty(), "{:?}", reading.dropped);
+            logs.push(reading.log.expect("it is a log"));
+        }
+        let mut runs = sort_into_runs(logs);
+        assert_eq!(runs.len(), 1);
+        let run = runs.pop().filter(|run| run.kernels() > 0)?;
+        Some(Self { scenario, run })
+    }
+
+    fn pairing(&self) -> Pairing {
+        Pairing::new(&self.run, &self.scenario).expect("the logs are its own")
+    }
+
+    fn replay(&self) -> Replay {
+        let known = (&self.scenario, &self.pairing());
+        replay(&self.run, self.scenario.device(), Some(known), &ReadOptions::default(), &Tolerances::EXACT)
+            .expect("it can be replayed")
+    }
+}
+
+/// A benchmark without copies; `keys` are further ones, or replace these.
+fn benchmark(plugin: &str, label: &str, keys: Value) -> Value {
+    let mut benchmark = json!({
+        "filename": format!("./bin/{plugin}.so"), "log_name": format!("{label}.json"), "label": label,
+        "thread_count": 256, "block_count": 1, "data_size": 0,
+    });
+    let Value::Object(keys) = keys else { panic!("keys of a benchmark") };
+    benchmark.as_object_mut().expect("it is an object").extend(keys);
+    benchmark
+}
+
+/// The first example: B's second launch is at the instant of A's only one.
+fn at_one_instant() -> OwnLogs {
+    let spin = |keys: Value| {
+        let mut all = Map::from_iter([
+            ("block_count".to_owned(), json!(4)),
+            ("thread_count".to_owned(), json!(1024)),
+            ("additional_info".to_owned(), json!(1_000_000_000)),
+        ]);
+        all.extend(keys.as_object().expect("keys").clone());
+        Value::Object(all)
+    };
+    let a = benchmark("timer_spin", "A", spin(json!({"release_time": 1, "max_iterations": 1})));
+    let b = benchmark("timer_spin", "B", spin(json!({"max_iterations": 2})));
+    OwnLogs::of(&[a, b], json!({})).expect("there are kernels")
+}
+
+#[test]
+fn a_replay_keeps_the_order_of_declaration_where_launches_returned_at_one_instant() {
+    let replay = at_one_instant().replay();
+    assert_eq!((replay.max_start_error_ns, replay.sm_equal), (0, replay.sm_decidable));
+}
+
+#[test]
+fn a_replay_launches_in_the_order_in_which_the_calls_returned_instant_by_instant() {
+    const EARLIER_NS: i64 = 25_000;
+    let mut own = at_one_instant();
+    let launch = &mut own.run.logs[0].kernels[0];
+    for time in [&mut launch.launch_start_ns, &mut launch.launch_return_ns] {
+        *time = time.saturating_sub(EARLIER_NS);
+    }
+    assert_eq!(own.replay().max_start_error_ns, 0);
+    // The other way round B's second kernel comes first.
+    let launch = &mut own.run.logs[0].kernels[0];
+    launch.launch_return_ns = launch.launch_return_ns.saturating_add(2 * EARLIER_NS);
+    let replay = own.replay();
+    let starts: Vec<_> = replay.kernels.iter().map(|kernel| (&*kernel.label, kernel.simulated_start_ns)).collect();
+    assert_eq!(starts, [("B", Some(0)), ("B", Some(1_000_000_000)), ("A", Some(2_000_000_000))]);
+}
+
+/// An action of `stream_action`.
+fn action() -> impl Strategy<Value = Value> {
+    let delay = || select(vec![0.0, 0.0, 0.01]);
+    let duration = select(vec![0.01, 0.02]);
+    prop_oneof![
+        3 => (duration, 1_u32..=8, delay()).prop_map(|(duration, blocks, delay)| {
+            json!({"type": "kernel", "delay": delay, "parameters": {"duration": duration, "block_count": blocks}})
+        }),
+        1 => (any::<bool>(), delay()).prop_map(|(asynchronous, delay)| {
+            json!({"type": "memset", "delay": delay, "parameters": {"size": 4, "async": asynchronous}})
+        }),
+        1 => (any::<bool>(), select(vec!["deviceToHost", "hostToDevice"])).prop_map(|(asynchronous, direction)| {
+            json!({"type": "memcpy", "parameters": {"size": 100_000_000, "direction": direction, "async": asynchronous}})
+        }),
+        1 => any::<bool>().prop_map(|device| json!({"type": "synchronize", "parameters": {"device": device}})),
+    ]
+}
+
+/// What a benchmark of a random run does.
+fn plugin() -> impl Strategy<Value = (&'static str, Value)> {
+    let spin = (select(vec!["timer_spin", "timer_spin_default_stream"]), select(vec![10_000_000, 20_000_000]));
+    let actions = (vec(action(), 1..5), any::<bool>());
+    prop_oneof![
+        spin.prop_map(|(plugin, duration)| (plugin, json!(duration))),
+        actions.prop_map(|(actions, on_null)| {
+            ("stream_action", json!({"use_null_stream": on_null, "actions": actions}))
+        }),
+    ]
+}
+
+/// Benchmarks whose times are multiples of 10 ms, so that many things happen at one instant.
+fn own_logs() -> impl Strategy<Value = Option<OwnLogs>> {
+    let shape = (1_u32..=8, select(vec![256, 1024]), select(vec![0.0, 0.01, 0.02]), 1_u32..=3, 0_i32..=1);
+    let one = (plugin(), shape);
+    (vec(one, 2..5), any::<bool>()).prop_map(|(benchmarks, sync)| {
+        let numbered = ["A", "B", "C", "D"].into_iter().zip(benchmarks);
+        let benchmarks = numbered.map(|(label, ((plugin, info), (blocks, threads, release, iterations, priority)))| {
+            let mut keys = json!({
+                "block_count": blocks, "thread_count": threads, "release_time": release,
+                "stream_priority": -priority, "additional_info": info,
+            });
+            if !sync {
+                keys["max_iterations"] = json!(iterations);
+            }
+            benchmark(plugin, label, keys)
+        });
+        OwnLogs::of(&benchmarks.collect::<Vec<_>>(), json!({"sync_every_iteration": sync, "max_iterations": 2}))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn own_logs_replay_without_a_difference(own in own_logs()) {
+        let Some(own) = own else { return Ok(()) };
+        let replay = own.replay();
+        prop_assert_eq!(replay.max_start_error_ns, 0, "{:#?}", replay.kernels);
+        prop_assert_eq!(replay.sm_equal, replay.sm_decidable);
+        prop_assert!(replay.kernels.iter().all(|kernel| kernel.difference_ns == Some(0)));
+    }
+}
