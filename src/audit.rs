@@ -22,6 +22,7 @@
 //! Measured times are noisy and come from two clocks; what lies within the [`Tolerances`] is never reported, and where
 //! the order of two things cannot be known, either order is accepted. Simulated times are exact, and so is the audit.
 
+mod before;
 mod case;
 mod completions;
 mod conservation;

@@ -8,8 +8,8 @@ use super::observation::{
 };
 use crate::device::{BlockShape, Device, SmMask};
 use crate::logs::{Log, LogRun, LogTime, LoggedKernel, Pairing, unrolled};
-use crate::scenario::{HostThread, Scenario, Step};
-use crate::workload::{Kernel, StreamId};
+use crate::scenario::{Scenario, Step};
+use crate::workload::Kernel;
 
 impl Observation {
     /// What logs alone tell: each is a stream, or the NULL stream if the kind of benchmark says so. Streams count as
@@ -25,14 +25,14 @@ impl Observation {
             }
             for (position, kernel) in log.kernels.iter().enumerate() {
                 let work = ObservedWork::Kernel(observed(kernel, 0, None));
-                operations.push(launch(log, (index, position), kernel, number, work));
+                operations.push(launch(log, (index, position), index, kernel, number, work));
             }
         }
         finish(run, device, streams, operations, None)
     }
 
     /// What logs tell together with the scenario that made them: it adds streams with their priorities, SM masks,
-    /// registers, and where copies and memsets stand, though not when they ran.
+    /// registers, and where copies and memsets stand, those of threads without kernels too, though not when they ran.
     #[must_use]
     pub fn of_logs_with(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> Self {
         let known = |(index, spec): (usize, &crate::workload::CheckedStream)| {
@@ -41,13 +41,12 @@ impl Observation {
         let streams = scenario.streams().iter().enumerate().map(known).collect();
         let mut operations = Vec::new();
         let mut missing = Vec::new();
-        for (thread, &log) in scenario.threads.iter().zip(&pairing.log_of_thread) {
+        for (number, (thread, &log)) in scenario.threads.iter().zip(&pairing.log_of_thread).enumerate() {
+            let launches = thread.steps.iter().any(|step| matches!(step, Step::Launch(..)));
             match log.and_then(|index| Some((index, run.logs.get(index)?))) {
-                Some((index, log)) => of_thread(scenario, thread, log, index, &mut operations),
-                None if thread.steps.iter().any(|step| matches!(step, Step::Launch(..))) => {
-                    missing.push(thread.label.to_string());
-                }
-                None => {}
+                Some((index, log)) => of_thread(scenario, number, log, index, &mut operations),
+                None if launches => missing.push(thread.label.to_string()),
+                None => without_kernels(scenario, number, &mut operations),
             }
         }
         let missing = (!missing.is_empty()).then(|| format!("there is no log of {}", missing.join(", ")));
@@ -104,6 +103,7 @@ fn observed(kernel: &LoggedKernel, registers_per_thread: u32, sm_mask: Option<Sm
 fn launch(
     log: &Log,
     origin: (usize, usize),
+    thread: usize,
     kernel: &LoggedKernel,
     stream: usize,
     work: ObservedWork,
@@ -112,6 +112,7 @@ fn launch(
         name: log.kernel_title(kernel),
         stream,
         origin: Some(origin),
+        thread,
         process: log.pid,
         called_ns: kernel.launch_start_ns,
         // Kernels enter their queues in the order in which the launch calls return.
@@ -121,14 +122,8 @@ fn launch(
 }
 
 /// All operations of one thread, those that no log shows included; they were launched between the calls around them.
-fn of_thread(
-    scenario: &Scenario,
-    thread: &HostThread,
-    log: &Log,
-    index: usize,
-    operations: &mut Vec<ObservedOperation>,
-) {
-    let steps = unrolled(thread);
+fn of_thread(scenario: &Scenario, thread: usize, log: &Log, index: usize, operations: &mut Vec<ObservedOperation>) {
+    let steps = unrolled(&scenario.threads[thread]);
     let mut kernels = log.kernels.iter().enumerate();
     let first = operations.len();
     let mut iteration = 0;
@@ -146,28 +141,15 @@ fn of_thread(
                     let mask = stated.sm_mask.or_else(|| scenario.streams().get(stream.0 as usize)?.sm_mask);
                     let work = ObservedWork::Kernel(observed(kernel, stated.shape.registers_per_thread, mask));
                     earliest = kernel.launch_return_ns;
-                    operations.push(launch(log, (index, position), kernel, stream.0 as usize, work));
-                }
-                Step::Copy(id, stream) => {
-                    let Some(copy) = scenario.copies().get(id.0 as usize) else { return };
-                    let engine = scenario.device().copy.engine_for(copy.direction);
-                    let work = ObservedWork::Copy(ObservedCopy { engine, duration_ns: None, times_ns: None });
-                    let name = format!("copy of {} bytes", copy.bytes);
-                    operations.push(unseen(log, name, stream, earliest, work));
-                }
-                Step::Memset(stream) => {
-                    operations.push(unseen(log, "memset".to_owned(), stream, earliest, ObservedWork::Memset));
-                }
-                Step::Record(event, stream) => {
-                    operations.push(unseen(log, "record".to_owned(), stream, earliest, ObservedWork::Record(event.0)));
-                }
-                Step::Wait(event, stream) => {
-                    operations.push(unseen(log, "wait".to_owned(), stream, earliest, ObservedWork::Wait(event.0)));
+                    operations.push(launch(log, (index, position), thread, kernel, stream.0 as usize, work));
                 }
                 Step::Sleep(duration) => {
                     earliest = earliest.after(duration);
                 }
-                _ => {}
+                step => {
+                    let unseen = unseen(scenario, thread, step, earliest);
+                    operations.extend(unseen.map(|unseen| ObservedOperation { process: log.pid, ..unseen }));
+                }
             }
         }
         let latest = span.map_or(LogTime::MAX, |span| span.end_ns);
@@ -181,20 +163,41 @@ fn of_thread(
     }
 }
 
+/// The operations of a thread that launches no kernel, of which no log tells when. Further iterations would tell nothing
+/// more: each may be before and after everything else.
+fn without_kernels(scenario: &Scenario, thread: usize, operations: &mut Vec<ObservedOperation>) {
+    let steps = scenario.threads[thread].steps.iter();
+    operations.extend(steps.filter_map(|&step| unseen(scenario, thread, step, LogTime::MIN)));
+}
+
 fn kernel_of(scenario: &Scenario, id: crate::workload::KernelId) -> Option<&Kernel> {
     scenario.kernels().get(id.0 as usize).map(|kernel| &**kernel)
 }
 
-fn unseen(log: &Log, name: String, stream: StreamId, earliest: LogTime, work: ObservedWork) -> ObservedOperation {
-    ObservedOperation {
-        name: name.into(),
+/// What a step submits that no log shows; `None`: nothing.
+fn unseen(scenario: &Scenario, thread: usize, step: Step, earliest: LogTime) -> Option<ObservedOperation> {
+    let (name, stream, work) = match step {
+        Step::Copy(id, stream) => {
+            let copy = scenario.copies().get(id.0 as usize)?;
+            let engine = scenario.device().copy.engine_for(copy.direction);
+            let work = ObservedWork::Copy(ObservedCopy { engine, duration_ns: None, times_ns: None });
+            (format!("copy of {} bytes", copy.bytes).into(), stream, work)
+        }
+        Step::Memset(stream) => ("memset".into(), stream, ObservedWork::Memset),
+        Step::Record(event, stream) => ("record".into(), stream, ObservedWork::Record(event.0)),
+        Step::Wait(event, stream) => ("wait".into(), stream, ObservedWork::Wait(event.0)),
+        _ => return None,
+    };
+    Some(ObservedOperation {
+        name,
         stream: stream.0 as usize,
         origin: None,
-        process: log.pid,
+        thread,
+        process: None,
         called_ns: earliest,
         launched_ns: [earliest, LogTime::MAX],
         work,
-    }
+    })
 }
 
 /// Gives what no log shows the latest time at which it can have been launched: before the next call that one shows.

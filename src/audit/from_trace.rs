@@ -98,6 +98,7 @@ fn operation(
         name,
         stream: record.stream.0 as usize,
         origin: None,
+        thread: record.origin.thread as usize,
         process: None,
         called_ns: launched,
         launched_ns: [launched; 2],

@@ -57,6 +57,8 @@ pub struct ObservedOperation {
     pub stream: usize,
     /// Which log and which kernel of it this is, by position; `None`: it is in no log.
     pub origin: Option<(usize, usize)>,
+    /// The host thread that launched it, by number: its launches come one after another.
+    pub thread: usize,
     /// The process that launched it, if known: each has a clock of its own.
     pub process: Option<u64>,
     /// When the call began \[ns\]: nothing happens before that.

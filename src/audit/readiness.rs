@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::before::{Completion, Launches};
 use super::facts::Facts;
 use super::observation::{Observation, ObservedWork};
 use super::stamp::{Clocks, Stamp, When};
@@ -28,50 +29,6 @@ pub(super) struct Readiness {
     pub(super) null: Option<(usize, When)>,
 }
 
-/// When an operation had completed.
-#[derive(Debug, Clone, Copy)]
-struct Completion {
-    lo: When,
-    hi: Option<When>,
-}
-
-/// Completions of all operations launched so far on one side of N1 and N2: the NULL stream, or the blocking streams.
-#[derive(Default)]
-struct Side {
-    /// Latest launch, and by then: all completed, and which of them was the last.
-    launched: Vec<(LogTime, Completion, usize)>,
-    /// Earliest launches of all operations, sorted, later ones too.
-    earliest: Vec<LogTime>,
-}
-
-impl Side {
-    fn push(&mut self, latest: LogTime, operation: usize, completion: Completion) {
-        let next = match self.launched.last() {
-            None => (latest, completion, operation),
-            Some((_, before, last)) => {
-                let last = if completion.lo.latest() >= before.lo.latest() { operation } else { *last };
-                let hi = before.hi.zip(completion.hi).map(|(one, other)| one.and(other));
-                (latest, Completion { lo: before.lo.and(completion.lo), hi }, last)
-            }
-        };
-        self.launched.push(next);
-    }
-
-    /// What was surely launched before; and whether there is more of which that cannot be told.
-    fn before(&self, launched: [LogTime; 2], clocks: &Clocks) -> (Option<(usize, Completion)>, bool) {
-        let tolerance = clocks.tolerances.one_clock_ns;
-        let (surely, perhaps) = if clocks.ordered {
-            (self.launched.len(), self.launched.len())
-        } else {
-            let earlier = |(latest, ..): &(LogTime, Completion, usize)| latest.saturating_add(tolerance) < launched[0];
-            let perhaps = |earliest: &LogTime| *earliest <= launched[1].saturating_add(tolerance);
-            (self.launched.partition_point(earlier), self.earliest.partition_point(perhaps))
-        };
-        let last = surely.checked_sub(1).and_then(|last| self.launched.get(last));
-        (last.map(|&(_, completion, operation)| (operation, completion)), perhaps > surely)
-    }
-}
-
 /// Derives readiness of all operations in launch order; `ranks` order the completions of one instant.
 pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[u64]) -> Vec<Readiness> {
     let simulated = matches!(observation.source, super::observation::TimeSource::Simulated { .. });
@@ -80,15 +37,11 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         if simulated { When::on_gpu(stamp) } else { When::on_host(stamp) }
     };
     let blocking = |stream: usize| observation.streams.get(stream).is_some_and(|stream| stream.blocking);
-    let mut sides = [Side::default(), Side::default()];
-    for operation in &observation.operations {
-        if operation.stream == 0 || blocking(operation.stream) {
-            sides[usize::from(operation.stream != 0)].earliest.push(operation.launched_ns[0]);
-        }
-    }
-    for side in &mut sides {
-        side.earliest.sort_unstable();
-    }
+    let operations = || observation.operations.iter();
+    let on_null = operations().filter(|operation| operation.stream == 0);
+    let on_blocking = operations().filter(|operation| operation.stream != 0 && blocking(operation.stream));
+    let mut sides = [Launches::of(on_null), Launches::of(on_blocking)];
+    let mut shared = if clocks.ordered { BTreeMap::new() } else { shared_streams(observation) };
     let device = &observation.device;
     let mut streams = vec![Stream::default(); observation.streams.len()];
     let mut records: BTreeMap<u32, (usize, Completion)> = BTreeMap::new();
@@ -97,19 +50,23 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         let [earliest, latest] = operation.launched_ns;
         let mut ready = Completion { lo: launch(earliest, index), hi: Some(launch(latest, index)) };
         let mut wait_for = |completion: &Completion| {
-            ready.lo = ready.lo.and(completion.lo);
-            ready.hi = ready.hi.zip(completion.hi).map(|(one, other)| one.and(other));
+            ready = ready.and(completion);
         };
-        let stream = streams.get(operation.stream).copied().unwrap_or_default();
+        let mut stream = streams.get(operation.stream).copied().unwrap_or_default();
+        let mut unsure = false;
+        if let Some(shared) = shared.get(&operation.stream) {
+            (stream.last, unsure) = shared.before(operation, clocks);
+        }
         if let Some((_, completion)) = &stream.last {
             wait_for(completion);
         }
         let is_null = operation.stream == 0;
-        let (null, mut unsure) = if is_null || blocking(operation.stream) {
-            sides[usize::from(is_null)].before(operation.launched_ns, clocks)
+        let (null, unsure_null) = if is_null || blocking(operation.stream) {
+            sides[usize::from(is_null)].before(operation, clocks)
         } else {
             (None, false)
         };
+        unsure |= unsure_null;
         if let Some((_, completion)) = &null {
             wait_for(completion);
         }
@@ -149,7 +106,10 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
             records.insert(number, (index, completion));
         }
         if is_null || blocking(operation.stream) {
-            sides[usize::from(!is_null)].push(latest, index, completion);
+            sides[usize::from(!is_null)].push(operation, index, completion);
+        }
+        if let Some(shared) = shared.get_mut(&operation.stream) {
+            shared.push(operation, index, completion);
         }
         let lo = |other: (usize, Completion)| (other.0, other.1.lo);
         all.push(Readiness {
@@ -163,6 +123,13 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         });
     }
     all
+}
+
+/// Launches to each stream that several threads use.
+fn shared_streams(observation: &Observation) -> BTreeMap<usize, Launches> {
+    let launches = |stream: usize| observation.operations.iter().filter(move |operation| operation.stream == stream);
+    let streams = (0..observation.streams.len()).map(|stream| (stream, Launches::of(launches(stream))));
+    streams.filter(|(_, launches)| launches.threads() > 1).collect()
 }
 
 /// What is known of a stream when the next operation is launched to it.

@@ -1,6 +1,6 @@
 //! The logs that a simulation writes, read again.
 
-use gpusched::audit::Tolerances;
+use gpusched::audit::{Audit, Observation, Tolerances, audit};
 use gpusched::experiments::replay::{Replay, replay};
 use gpusched::hosts::simulate;
 use gpusched::logs::{LogRun, Pairing, read_log, sort_into_runs};
@@ -53,6 +53,10 @@ impl OwnLogs {
         replay(&self.run, self.scenario.device(), Some(known), &ReadOptions::default(), &Tolerances::EXACT)
             .expect("it can be replayed")
     }
+
+    fn audit(&self, tolerances: &Tolerances) -> Audit {
+        audit(&Observation::of_logs_with(&self.run, &self.scenario, &self.pairing()), tolerances)
+    }
 }
 
 /// A benchmark without copies; `keys` are further ones, or replace these.
@@ -103,6 +107,41 @@ fn a_replay_launches_in_the_order_in_which_the_calls_returned_instant_by_instant
     let replay = own.replay();
     let starts: Vec<_> = replay.kernels.iter().map(|kernel| (&*kernel.label, kernel.simulated_start_ns)).collect();
     assert_eq!(starts, [("B", Some(0)), ("B", Some(1_000_000_000)), ("A", Some(2_000_000_000))]);
+}
+
+#[test]
+fn an_audit_knows_that_another_thread_may_have_put_a_memset_on_the_null_stream() {
+    let spin = |label| benchmark("timer_spin", label, json!({"additional_info": 10_000_000}));
+    let memset = json!({"actions": [{"type": "memset", "parameters": {"size": 4, "async": false}}]});
+    let own = OwnLogs::of(
+        &[spin("A"), benchmark("stream_action", "M", json!({"additional_info": memset})), spin("B")],
+        json!({}),
+    );
+    let own = own.expect("there are kernels");
+    assert_eq!(own.audit(&Tolerances::default()).findings, []);
+    assert_eq!(own.replay().max_start_error_ns, 0);
+    // Without the memset nothing explains the wait.
+    let alone = OwnLogs::of(&[spin("A"), spin("B")], json!({})).expect("there are kernels");
+    let observation = {
+        let pairing = Pairing::new(&own.run, &alone.scenario).expect("it launches the same kernels");
+        Observation::of_logs_with(&own.run, &alone.scenario, &pairing)
+    };
+    let findings = audit(&observation, &Tolerances::default()).findings;
+    assert_eq!(findings.iter().map(|found| (&*found.kernel, found.by)).collect::<Vec<_>>(), [("B", 10_000_000)]);
+}
+
+#[test]
+fn an_audit_knows_that_another_threads_copy_may_be_ahead_on_the_null_stream() {
+    let kernel = json!({"type": "kernel", "parameters": {"duration": 0.01}});
+    let copy = json!({"type": "memcpy",
+        "parameters": {"size": 1_000_000_000, "direction": "hostToDevice", "async": true}});
+    let on_null = |label, actions: &[&Value]| {
+        let info = json!({"use_null_stream": true, "actions": actions});
+        benchmark("stream_action", label, json!({"additional_info": info}))
+    };
+    let own = OwnLogs::of(&[on_null("A", &[&kernel, &copy]), on_null("B", &[&kernel])], json!({}));
+    let findings = own.expect("there are kernels").audit(&Tolerances::default()).findings;
+    assert_eq!(findings, []);
 }
 
 /// An action of `stream_action`.
@@ -165,5 +204,12 @@ proptest! {
         prop_assert_eq!(replay.max_start_error_ns, 0, "{:#?}", replay.kernels);
         prop_assert_eq!(replay.sm_equal, replay.sm_decidable);
         prop_assert!(replay.kernels.iter().all(|kernel| kernel.difference_ns == Some(0)));
+    }
+    #[test]
+    fn own_logs_audit_clean(own in own_logs(), exact in any::<bool>()) {
+        let Some(own) = own else { return Ok(()) };
+        let tolerances = if exact { Tolerances::EXACT } else { Tolerances::default() };
+        let findings = own.audit(&tolerances).findings;
+        prop_assert!(findings.is_empty(), "{:#?}", findings);
     }
 }
