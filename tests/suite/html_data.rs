@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::ops::Range;
+use std::path::Path;
 
 use gpusched::draw::theme::series_fill;
 use gpusched::hosts::{Run, simulate};
@@ -267,6 +268,32 @@ fn a_comparison_holds_both_runs_and_their_finish_times() {
     assert_eq!((&data["runs"][0]["blocks_only"], &data["runs"][1]["blocks_only"]), (&true.into(), &false.into()));
     assert_eq!(data["runs"][0]["waits"]["operation"], serde_json::json!([]), "of a measured run none are known");
     assert_eq!(data["runs"][0]["queues"], serde_json::json!([]));
+}
+
+#[test]
+fn a_profile_is_shown_as_recorded_above_as_simulated_by_stream() {
+    let page = directory("html-profile").join("page.html");
+    let file = page.to_str().expect("a plain path");
+    let arguments = ["replay-log", "scenarios/profiles/synthetic.json", "--set-stream", "all_reduce=7", "--html", file];
+    let output = gpusched_in(Path::new(env!("CARGO_MANIFEST_DIR")), &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let data = data(&fs::read_to_string(page).expect("it was written"));
+    let [recorded, simulated] = [&data["runs"][0], &data["runs"][1]];
+    assert_eq!((&recorded["name"], &recorded["blocks_only"]), (&"recorded".into(), &true.into()));
+    assert_eq!((&simulated["name"], &simulated["blocks_only"]), (&"simulated".into(), &false.into()));
+    assert!(blocks(recorded).is_empty() && !blocks(simulated).is_empty(), "on which SMs blocks ran is not recorded");
+    assert_eq!(recorded["phases"]["operation"], serde_json::json!([]), "nor why they waited");
+    // The first kernel in the file: its call, its beginning and its end, from the first call on.
+    let operations = &recorded["operations"];
+    let kinds = numbers(&operations["kind"]);
+    let first = kinds.iter().position(|kind| *kind == 0).expect("a kernel");
+    let at = |column: &str| {
+        let number = operations[column][first].as_u64().and_then(|number| usize::try_from(number).ok());
+        instants(recorded)[number.expect("it is known")].as_ns()
+    };
+    assert_eq!((at("launched"), at("first_start"), at("finish")), (14_000, 54_250, 144_250));
+    assert_eq!(data["finishes"].as_array().map(Vec::len), Some(10), "of each kernel");
+    assert_eq!(data["notes"], serde_json::json!(["only the simulation has the changes that were asked for"]));
 }
 
 #[test]

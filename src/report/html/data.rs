@@ -29,6 +29,8 @@ pub(super) struct PageData<'a> {
     finishes: Vec<Finish<'a>>,
     /// What instants are counted from where they are told.
     origin_ns: Exact,
+    /// What is to be known beside the notes of the runs.
+    notes: &'a [String],
 }
 
 /// When the same kernel finished in both runs.
@@ -126,8 +128,8 @@ struct Operations {
 }
 
 impl<'a> PageData<'a> {
-    pub(super) fn new(timeline: &HtmlTimeline<'a>) -> Self {
-        let HtmlTimeline { runs, marks, merged, origin } = timeline;
+    pub(super) fn new(timeline: &'a HtmlTimeline<'a>) -> Self {
+        let HtmlTimeline { runs, marks, merged, origin, notes } = timeline;
         let one_by_one = !merged;
         let finish = |mark: &'a FinishMark| Finish {
             name: &mark.name,
@@ -140,6 +142,7 @@ impl<'a> PageData<'a> {
             rules: RuleLook::all(),
             finishes: marks.iter().map(finish).collect(),
             origin_ns: Exact(origin.as_ns()),
+            notes,
         }
     }
 }

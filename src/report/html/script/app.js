@@ -61,6 +61,7 @@ class App {
     clock.origin = BigInt(data.origin_ns);
     this.runs = data.runs;
     this.finishes = data.finishes;
+    this.notes = data.notes;
     this.fills = new Fills(data.palette, data.runs);
     this.rules = new Map(data.rules.map((rule) => [rule.name, { ...rule, ink: inkOn(rule.colour) }]));
     /** What the height of a band stands for. */
@@ -227,8 +228,9 @@ class App {
 
   /** What heights of bands may stand for: that of which blocks take some, where their places are known. */
   resources() {
-    const known = (name) => this.runs.every((run) => run.sms.every((blocks) => blocks.places[name]));
-    return Object.keys(RESOURCES).filter((name) => name === "threads" || (known(name) && this.runs.some((run) => run.sms.length > 0)));
+    const runs = this.runs.filter((run) => !run.byStream);
+    const known = (name) => runs.every((run) => run.sms.every((blocks) => blocks.places[name]));
+    return Object.keys(RESOURCES).filter((name) => name === "threads" || (known(name) && runs.some((run) => run.sms.length > 0)));
   }
 
   /** Lets heights of bands stand for the next resource. */

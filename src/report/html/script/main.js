@@ -6,7 +6,7 @@ function start() {
   const several = app.runs.length > 1;
   const about = several ? app.runs.map(({ name }) => name).join(" above ") : `${run.device.name}, ${run.placement} placement`;
   document.getElementById("about").textContent = about;
-  const notes = [...new Set(app.runs.flatMap(({ notes: texts }) => texts))];
+  const notes = [...new Set(app.runs.flatMap(({ notes: texts }) => texts)), ...app.notes];
   document.getElementById("notes").replaceChildren(...notes.map((note) => element("p", `note: ${note}`)));
   listenToKeys(app);
   listenToPointers(app);
