@@ -251,6 +251,37 @@ fn the_colours_are_those_of_figures() {
     assert_eq!((light.len(), data["palette"]["dark"].as_array().map(Vec::len)), (64, Some(64)));
 }
 
+/// A colour stands for a title, whatever the order of the launches: by hand, K2 comes before K10.
+#[test]
+fn kernels_have_the_colours_of_their_titles_as_in_figures() {
+    let directory = directory("html-colours");
+    let one = |label: &str, release: f64| {
+        format!(
+            r#"{{"filename": "timer_spin.so", "label": "{label}", "thread_count": 32, "block_count": 1, "data_size": 0,
+               "additional_info": 1000, "release_time": {release}}}"#
+        )
+    };
+    let scenario = format!(
+        r#"{{"name": "colours", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": [{}, {}, {}]}}"#,
+        one("K10", 0.0),
+        one("K2", 0.1),
+        one("K1", 0.2)
+    );
+    fs::write(directory.join("colours.json"), scenario).expect("it can be written");
+    let output =
+        gpusched_in(&directory, &["simulate", "colours.json", "--html", "page.html", "--figure", "figure.svg"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let data = data(&fs::read_to_string(directory.join("page.html")).expect("it was written"));
+    let kernels = data["runs"][0]["kernels"].as_array().expect("a list");
+    let told: Vec<_> = kernels.iter().map(|kernel| (kernel["title"].as_str(), kernel["series"].as_u64())).collect();
+    assert_eq!(told, [(Some("K10"), Some(2)), (Some("K2"), Some(1)), (Some("K1"), Some(0))]);
+    let figure = fs::read_to_string(directory.join("figure.svg")).expect("it was written");
+    for series in 0..3 {
+        let colour = data["palette"]["light"][series]["background"].as_str().expect("a colour");
+        assert!(figure.contains(colour), "{colour} of title {series} is in the figure");
+    }
+}
+
 #[test]
 fn a_comparison_holds_both_runs_and_their_finish_times() {
     let scenario = published::figure("rtss2017/figure-3");
