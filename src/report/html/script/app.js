@@ -137,7 +137,8 @@ class App {
     document.getElementById("room").style.height = `${Math.max(0, this.layout.height + AXIS_HEIGHT - height)}px`;
     const left = Math.min(110, Math.max(76, width * 0.12));
     this.view.resize(left, width - left - 10);
-    this.invalidate();
+    // A new size clears the canvas: at the next frame would be too late for this one.
+    this.painter.draw();
   }
 
   /** As much as the rows need, up to a page. */
@@ -272,7 +273,6 @@ class App {
     this.printing = isPrinting;
     this.readTheme();
     this.resize();
-    this.painter.draw();
   }
 
   forgetHover() {

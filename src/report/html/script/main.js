@@ -18,7 +18,6 @@ function start() {
   showResource(app);
   showSelected(app);
   showState(app);
-  app.painter.draw();
   performance.mark("drawn");
   // The rest is below the figure.
   requestAnimationFrame(() => showReport(app));
