@@ -59,7 +59,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("hosts/run_tasks.rs", &["tasks run"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),
-    ("profile/model.rs", PROFILE),
     ("report/application_table.rs", &["evr"]),
     ("report/blame.rs", &["simulate"]),
     ("report/findings.rs", &["audit"]),

@@ -77,7 +77,8 @@ fn page_data(summary: Summary<'_>) -> Value {
     HtmlTimeline::new(summary).write(&mut page).expect("memory holds it");
     let page = String::from_utf8(page).expect("UTF-8");
     let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").expect("there is data");
-    serde_json::from_str(rest.split_once("</script>").expect("it ends").0).expect("JSON")
+    let mut scenes: Vec<Value> = serde_json::from_str(rest.split_once("</script>").expect("it ends").0).expect("JSON");
+    scenes.remove(0)
 }
 
 #[test]
