@@ -25,6 +25,7 @@ mod orders;
 mod output;
 mod picture;
 mod profile_options;
+mod recorded_above;
 mod replay_log;
 mod responses_file;
 mod run_options;

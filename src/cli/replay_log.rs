@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use gpusched::experiments::profile_replay::replay_profile;
-use gpusched::experiments::recorded_trace;
 use gpusched::experiments::replay::{KernelComparison, Replay, replay};
-use gpusched::profile::{GpuProfile, Import};
+use gpusched::profile::GpuProfile;
 use gpusched::report::replay::{ReplayReport, replay_csv, replay_table};
 use gpusched::report::timeline::{FinishMark, Lanes, Panels};
 use gpusched::report::{
@@ -17,7 +16,6 @@ use gpusched::report::{
 };
 use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};
-use gpusched::trace::{OperationRecord, Trace};
 use gpusched::workload::OperationId;
 
 use super::figure_options::{Figure, FigureOptions};
@@ -25,6 +23,7 @@ use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
 use super::output::{Format, note, write_whole};
 use super::profile_options::ProfileOptions;
+use super::recorded_above::RecordedAbove;
 use super::what_if_options::WhatIfOptions;
 use super::{Answer, output};
 
@@ -115,15 +114,18 @@ impl ReplayLog {
             changed.push("only the simulation has the changes that were asked for".to_owned());
         }
         let figure = self.figure.figure(&import.scenario)?;
-        if self.html.file()?.is_some() || self.perfetto.is_some() {
-            bail!("--html and --perfetto show replays of logs; gpusched simulate draws a profile's run");
+        let html = self.html.file()?;
+        if self.perfetto.is_some() {
+            bail!("--perfetto shows replays of logs; gpusched simulate --perfetto writes a profile's run");
         }
         for text in &import.scenario.notes {
             note(text);
         }
         let replay = replay_profile(profile, &import)?;
-        if let Some(figure) = figure {
-            draw_recorded(profile, &import, &replay.trace, changed, &figure)?;
+        if figure.is_some() || html.is_some() {
+            let sides = RecordedAbove::new(profile, &import, &replay.trace, changed)?;
+            figure.map_or(Ok(()), |figure| sides.draw(&figure))?;
+            html.map_or(Ok(()), |html| sides.write_html(&html))?;
         }
         let mut out = output::stdout();
         match self.format {
@@ -140,30 +142,6 @@ impl ReplayLog {
         out.flush()?;
         Ok(Answer::Done)
     }
-}
-
-/// Draws what a profile recorded above what was simulated, by stream: on which SMs blocks ran is not recorded.
-fn draw_recorded(
-    profile: &GpuProfile,
-    import: &Import,
-    simulated: &Trace,
-    notes: Vec<String>,
-    figure: &Figure<'_>,
-) -> anyhow::Result<()> {
-    let recorded = recorded_trace(profile, import, simulated)?;
-    let mut upper = import.scenario.clone();
-    upper.name = format!("recorded: {}", import.scenario.name);
-    let mut lower = import.scenario.clone();
-    "simulated".clone_into(&mut lower.name);
-    let mark = |id: OperationId| {
-        let kernel = simulated.kernel_of(id)?;
-        let finish = |trace: &Trace| trace.operations().get(id.0 as usize).and_then(OperationRecord::finish);
-        Some(FinishMark { name: kernel.title.to_string(), upper: finish(&recorded)?, lower: finish(simulated)? })
-    };
-    let marks: Vec<FinishMark> = (0..).map(OperationId).take(simulated.operations().len()).filter_map(mark).collect();
-    let panels = [Summary::of_trace(&upper, &recorded), Summary::of_trace(&lower, simulated)];
-    let panels = Panels { upper: &panels[0], lower: &panels[1], marks: &marks, notes };
-    figure.write_panels(&panels, Instant::ZERO, Lanes::Streams)
 }
 
 /// Draws what was measured above what was simulated.

@@ -37,6 +37,7 @@ pub struct HtmlTimeline<'a> {
     marks: &'a [FinishMark],
     merged: bool,
     origin: Instant,
+    notes: Vec<String>,
 }
 
 /// One run in an HTML file.
@@ -46,7 +47,8 @@ pub struct HtmlRun<'a> {
     pub name: &'a str,
     /// The run.
     pub summary: Summary<'a>,
-    /// Whether only its blocks are known, not its queues and waits: a measured run.
+    /// Whether only what ran is known of it, not its queues and waits: a measured run. If not even its blocks are known,
+    /// as of a recorded application, it is shown by stream.
     pub blocks_only: bool,
 }
 
@@ -59,13 +61,14 @@ impl<'a> HtmlTimeline<'a> {
             marks: &[],
             merged: false,
             origin: Instant::ZERO,
+            notes: Vec::new(),
         }
     }
 
     /// Two runs on one axis of time, with the finish times of both.
     #[must_use]
     pub fn comparison(upper: HtmlRun<'a>, lower: HtmlRun<'a>, marks: &'a [FinishMark]) -> Self {
-        Self { runs: vec![upper, lower], marks, merged: false, origin: Instant::ZERO }
+        Self { runs: vec![upper, lower], marks, merged: false, origin: Instant::ZERO, notes: Vec::new() }
     }
 
     /// The same with all instants told as counted from `origin`, as tables beside it do; those before it are negative.
@@ -74,10 +77,18 @@ impl<'a> HtmlTimeline<'a> {
         Self { origin, ..self }
     }
 
+    /// The same with what else is to be known of it, beside the notes of its runs.
+    #[must_use]
+    pub fn with_notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
+    }
+
     /// Blocks of all its runs.
     #[must_use]
     pub fn blocks(&self) -> u64 {
-        let launches = self.runs.iter().flat_map(|run| run.summary.launches());
+        // Of a recorded application no blocks are known.
+        let known = self.runs.iter().filter(|run| run.summary.trace.waves() > 0);
+        let launches = known.flat_map(|run| run.summary.launches());
         launches.map(|(_, _, kernel)| u64::from(kernel.blocks)).sum()
     }
 

@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::published;
 
+const PROFILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/profiles/synthetic.json");
 const SIZES: [(u32, u32); 3] = [(1400, 900), (800, 600), (390, 844)];
 
 fn directory() -> PathBuf {
@@ -93,13 +94,16 @@ fn pages_load_without_errors_at_three_sizes_light_and_dark() {
         figure_3(),
         written("replayed", &["replay-log", logs]),
         written("compared", &["compare", thesis.to_str().expect("a plain path")]),
+        written("recorded", &["replay-log", PROFILE]),
     ];
     for page in pages {
         for size in SIZES {
             for dark in [false, true] {
                 browser.look(size, dark);
                 browser.open(&page);
-                let (x, y) = place(&browser, 0, 0, 5.0, 0);
+                // Of what is recorded no SM is known.
+                let below = usize::from(page.ends_with("recorded.html"));
+                let (x, y) = place(&browser, below, 0, 5.0, 0);
                 browser.point(x + 40.0, y, true);
                 let name = page.file_stem().expect("it has a name").to_string_lossy().into_owned();
                 let theme = if dark { "dark" } else { "light" };
@@ -291,5 +295,30 @@ fn of_a_measured_run_blocks_are_told_and_nothing_else() {
     let measured = lines(&browser, "#state .run:first-child p");
     assert_eq!(measured.len(), 3, "an instant and two SMs: {measured:?}");
     assert!(measured[1].starts_with("SM 0: 2 x One; free: 0 threads"), "{measured:?}");
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn of_a_recorded_run_is_told_what_ran_in_each_stream_and_nothing_else() {
+    let browser = Browser::start();
+    browser.look(SIZES[0], false);
+    browser.open(&written("recorded", &["replay-log", PROFILE]));
+    let row = "const {app} = gpusched; const row = app.layout.rows.find((other) => other.run === app.runs[0] && other.kind === 'stream');
+         const box = app.canvas.getBoundingClientRect();";
+    let place = browser.run(&format!(
+        "{row} return [box.left + app.view.xOf(100000n), box.top + row.top + row.height - 5 + 28 - app.scroll()]"
+    ));
+    browser.point(place[0].as_f64().expect("a number"), place[1].as_f64().expect("a number"), true);
+    let expected = [
+        "gemm",
+        "from 54.25 us to 144.25 us (90 us)",
+        "launched at 14 us in stream 7",
+        "recorded: SMs and waits are not known",
+    ];
+    assert_eq!(lines(&browser, "#tip p"), expected);
+    let state = lines(&browser, "#state .run:first-child p");
+    assert_eq!(state[1..], ["stream 7 runs gemm"]);
+    assert_eq!(browser.run("return gpusched.app.layout.rows.filter((row) => row.run === gpusched.app.runs[0] && row.kind === 'sm').length"), 0);
     is_quiet(&browser);
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::ops::Range;
+use std::path::Path;
 
 use gpusched::draw::theme::series_fill;
 use gpusched::hosts::{Run, simulate};
@@ -250,6 +251,37 @@ fn the_colours_are_those_of_figures() {
     assert_eq!((light.len(), data["palette"]["dark"].as_array().map(Vec::len)), (64, Some(64)));
 }
 
+/// A colour stands for a title, whatever the order of the launches: by hand, K2 comes before K10.
+#[test]
+fn kernels_have_the_colours_of_their_titles_as_in_figures() {
+    let directory = directory("html-colours");
+    let one = |label: &str, release: f64| {
+        format!(
+            r#"{{"filename": "timer_spin.so", "label": "{label}", "thread_count": 32, "block_count": 1, "data_size": 0,
+               "additional_info": 1000, "release_time": {release}}}"#
+        )
+    };
+    let scenario = format!(
+        r#"{{"name": "colours", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": [{}, {}, {}]}}"#,
+        one("K10", 0.0),
+        one("K2", 0.1),
+        one("K1", 0.2)
+    );
+    fs::write(directory.join("colours.json"), scenario).expect("it can be written");
+    let output =
+        gpusched_in(&directory, &["simulate", "colours.json", "--html", "page.html", "--figure", "figure.svg"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let data = data(&fs::read_to_string(directory.join("page.html")).expect("it was written"));
+    let kernels = data["runs"][0]["kernels"].as_array().expect("a list");
+    let told: Vec<_> = kernels.iter().map(|kernel| (kernel["title"].as_str(), kernel["series"].as_u64())).collect();
+    assert_eq!(told, [(Some("K10"), Some(2)), (Some("K2"), Some(1)), (Some("K1"), Some(0))]);
+    let figure = fs::read_to_string(directory.join("figure.svg")).expect("it was written");
+    for series in 0..3 {
+        let colour = data["palette"]["light"][series]["background"].as_str().expect("a colour");
+        assert!(figure.contains(colour), "{colour} of title {series} is in the figure");
+    }
+}
+
 #[test]
 fn a_comparison_holds_both_runs_and_their_finish_times() {
     let scenario = published::figure("rtss2017/figure-3");
@@ -267,6 +299,32 @@ fn a_comparison_holds_both_runs_and_their_finish_times() {
     assert_eq!((&data["runs"][0]["blocks_only"], &data["runs"][1]["blocks_only"]), (&true.into(), &false.into()));
     assert_eq!(data["runs"][0]["waits"]["operation"], serde_json::json!([]), "of a measured run none are known");
     assert_eq!(data["runs"][0]["queues"], serde_json::json!([]));
+}
+
+#[test]
+fn a_profile_is_shown_as_recorded_above_as_simulated_by_stream() {
+    let page = directory("html-profile").join("page.html");
+    let file = page.to_str().expect("a plain path");
+    let arguments = ["replay-log", "scenarios/profiles/synthetic.json", "--set-stream", "all_reduce=7", "--html", file];
+    let output = gpusched_in(Path::new(env!("CARGO_MANIFEST_DIR")), &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let data = data(&fs::read_to_string(page).expect("it was written"));
+    let [recorded, simulated] = [&data["runs"][0], &data["runs"][1]];
+    assert_eq!((&recorded["name"], &recorded["blocks_only"]), (&"recorded".into(), &true.into()));
+    assert_eq!((&simulated["name"], &simulated["blocks_only"]), (&"simulated".into(), &false.into()));
+    assert!(blocks(recorded).is_empty() && !blocks(simulated).is_empty(), "on which SMs blocks ran is not recorded");
+    assert_eq!(recorded["phases"]["operation"], serde_json::json!([]), "nor why they waited");
+    // The first kernel in the file: its call, its beginning and its end, from the first call on.
+    let operations = &recorded["operations"];
+    let kinds = numbers(&operations["kind"]);
+    let first = kinds.iter().position(|kind| *kind == 0).expect("a kernel");
+    let at = |column: &str| {
+        let number = operations[column][first].as_u64().and_then(|number| usize::try_from(number).ok());
+        instants(recorded)[number.expect("it is known")].as_ns()
+    };
+    assert_eq!((at("launched"), at("first_start"), at("finish")), (14_000, 54_250, 144_250));
+    assert_eq!(data["finishes"].as_array().map(Vec::len), Some(10), "of each kernel");
+    assert_eq!(data["notes"], serde_json::json!(["only the simulation has the changes that were asked for"]));
 }
 
 #[test]

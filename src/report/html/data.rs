@@ -15,10 +15,11 @@ use super::waits::Waits;
 use super::{HtmlRun, HtmlTimeline};
 use crate::device::{BlockDemand, Device, KernelOccupancy};
 use crate::report::Summary;
+use crate::report::kernel_series::KernelSeries;
 use crate::report::timeline::{FinishMark, HeightBy};
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, phases, queue_contents, reasons};
-use crate::workload::{Copy, Kernel, OperationKind};
+use crate::workload::{CheckedKernel, Copy, Kernel, KernelId, OperationKind};
 
 /// Everything.
 #[derive(Debug, Serialize)]
@@ -29,6 +30,8 @@ pub(super) struct PageData<'a> {
     finishes: Vec<Finish<'a>>,
     /// What instants are counted from where they are told.
     origin_ns: Exact,
+    /// What is to be known beside the notes of the runs.
+    notes: &'a [String],
 }
 
 /// When the same kernel finished in both runs.
@@ -93,6 +96,8 @@ struct StreamData<'a> {
 #[derive(Debug, Serialize)]
 struct KernelData<'a> {
     title: &'a str,
+    /// Number of its title's fill.
+    series: usize,
     name: &'a str,
     blocks: u32,
     threads: u32,
@@ -126,8 +131,8 @@ struct Operations {
 }
 
 impl<'a> PageData<'a> {
-    pub(super) fn new(timeline: &HtmlTimeline<'a>) -> Self {
-        let HtmlTimeline { runs, marks, merged, origin } = timeline;
+    pub(super) fn new(timeline: &'a HtmlTimeline<'a>) -> Self {
+        let HtmlTimeline { runs, marks, merged, origin, notes } = timeline;
         let one_by_one = !merged;
         let finish = |mark: &'a FinishMark| Finish {
             name: &mark.name,
@@ -140,6 +145,7 @@ impl<'a> PageData<'a> {
             rules: RuleLook::all(),
             finishes: marks.iter().map(finish).collect(),
             origin_ns: Exact(origin.as_ns()),
+            notes,
         }
     }
 }
@@ -167,6 +173,8 @@ impl<'a> RunData<'a> {
         resources.retain(taken);
         let groups = Groups::new(&by_sm, &instants);
         let sm = |blocks: &Vec<_>| SmBlocks::new(blocks, one_by_one, &resources, device, &groups);
+        let series = KernelSeries::new(trace.kernels());
+        let kernel = |(id, kernel): (u32, &'a CheckedKernel)| KernelData::new(kernel, series.of(KernelId(id)), device);
         let names: Vec<Queue> = queues.iter().map(|contents| contents.queue).collect();
 
         Self {
@@ -179,7 +187,7 @@ impl<'a> RunData<'a> {
             device: DeviceData::new(device),
             threads: scenario.threads.iter().map(|thread| &*thread.label).collect(),
             streams: trace.streams().iter().map(|stream| StreamData { name: &stream.name }).collect(),
-            kernels: trace.kernels().iter().map(|kernel| KernelData::new(kernel, device)).collect(),
+            kernels: (0..).zip(trace.kernels()).map(kernel).collect(),
             copies: trace.copies().iter().map(|copy| CopyData::new(copy, device)).collect(),
             events: trace.events().iter().map(|name| &**name).collect(),
             end: instants.number(trace.end()),
@@ -221,12 +229,13 @@ impl<'a> DeviceData<'a> {
 }
 
 impl<'a> KernelData<'a> {
-    fn new(kernel: &'a Kernel, device: &Device) -> Self {
+    fn new(kernel: &'a Kernel, series: usize, device: &Device) -> Self {
         let demand = BlockDemand::new(&kernel.shape, device).ok();
         let alone = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
         Self {
             alone: (alone.resident_blocks_per_sm, alone.limited_by.name(), alone.waves),
             title: &kernel.title,
+            series,
             name: &kernel.name,
             blocks: kernel.blocks,
             threads: kernel.shape.threads,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::draw::theme::{Fill, Hatch, series_colour, series_fill};
 
-/// Fills by number of the kernel; after the last they repeat.
+/// Fills by number of the kernel's title, see [`KernelSeries`](crate::report::kernel_series::KernelSeries); after the last they repeat.
 #[derive(Debug, Serialize)]
 pub(super) struct Palette {
     light: Vec<PageFill>,

@@ -61,6 +61,7 @@ class App {
     clock.origin = BigInt(data.origin_ns);
     this.runs = data.runs;
     this.finishes = data.finishes;
+    this.notes = data.notes;
     this.fills = new Fills(data.palette, data.runs);
     this.rules = new Map(data.rules.map((rule) => [rule.name, { ...rule, ink: inkOn(rule.colour) }]));
     /** What the height of a band stands for. */
@@ -136,7 +137,8 @@ class App {
     document.getElementById("room").style.height = `${Math.max(0, this.layout.height + AXIS_HEIGHT - height)}px`;
     const left = Math.min(110, Math.max(76, width * 0.12));
     this.view.resize(left, width - left - 10);
-    this.invalidate();
+    // A new size clears the canvas: at the next frame would be too late for this one.
+    this.painter.draw();
   }
 
   /** As much as the rows need, up to a page. */
@@ -227,8 +229,9 @@ class App {
 
   /** What heights of bands may stand for: that of which blocks take some, where their places are known. */
   resources() {
-    const known = (name) => this.runs.every((run) => run.sms.every((blocks) => blocks.places[name]));
-    return Object.keys(RESOURCES).filter((name) => name === "threads" || (known(name) && this.runs.some((run) => run.sms.length > 0)));
+    const runs = this.runs.filter((run) => !run.byStream);
+    const known = (name) => runs.every((run) => run.sms.every((blocks) => blocks.places[name]));
+    return Object.keys(RESOURCES).filter((name) => name === "threads" || (known(name) && runs.some((run) => run.sms.length > 0)));
   }
 
   /** Lets heights of bands stand for the next resource. */
@@ -270,7 +273,6 @@ class App {
     this.printing = isPrinting;
     this.readTheme();
     this.resize();
-    this.painter.draw();
   }
 
   forgetHover() {

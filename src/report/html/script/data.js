@@ -222,6 +222,8 @@ class Run {
     this.instants = new Instants(data.instants);
     const groups = new Groups(data.groups);
     this.sms = data.sms.map((columns) => new SmBlocks(columns, groups));
+    // Of a recorded application is known what ran in which stream, but not where.
+    this.byStream = data.blocks_only && this.sms.every((blocks) => blocks.count === 0);
     this.operationCount = data.operations.kind.length;
     this.queues = data.queues.map((columns) => new Queue(columns));
     this.queuesByName = new Map(this.queues.map((queue) => [`${queue.kind} ${queue.number}`, queue]));

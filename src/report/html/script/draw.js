@@ -248,7 +248,8 @@ class Painter {
     const arrows = [];
     for (const id of row.ids) {
       if ((isFaded[id] === 1) !== faded) continue;
-      if (row.kind === "stream" && !run.blocks_only) {
+      // When records and waits were submitted was not recorded.
+      if (row.kind === "stream" && (!run.blocks_only || firstStart[id] !== NONE)) {
         const at = view.x(run.instants, run.operations.launched[id]);
         if (at >= view.left - 6 && at <= right + 6 && Math.floor(at) !== arrowAt) {
           arrowAt = Math.floor(at);
@@ -335,8 +336,11 @@ class Painter {
     const differing = app.differences();
     if (differing.length > MOST_MARKS) return;
     context.fillStyle = app.colours.accent;
+    // On both sides in rows of one kind.
+    const kind = app.runs.some((run) => run.byStream) ? "stream" : "sm";
     app.runs.forEach((run, index) => {
-      const rows = app.layout.rows.filter((row) => row.run === run && row.kind === "sm");
+      const rows = app.layout.rows.filter((row) => row.run === run && row.kind === kind);
+      if (rows.length === 0) return;
       const [top, last] = [rows[0], rows[rows.length - 1]];
       for (const finish of differing) {
         const x = app.view.xOf(BigInt(index === 0 ? finish.upper_ns : finish.lower_ns));

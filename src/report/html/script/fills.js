@@ -33,7 +33,7 @@ function hatchTile(fill, scale) {
   return tile;
 }
 
-/** How kernels are filled, by title: as figures fill the first kernel of that title that was launched. */
+/** How kernels are filled, by title, as in figures. */
 class Fills {
   constructor(palette, runs) {
     this.palette = palette;
@@ -43,9 +43,9 @@ class Fills {
     for (const run of runs) {
       for (let id = 0; id < run.operationCount; id += 1) {
         const kernel = run.kernelOf(id);
-        const title = kernel?.title;
-        if (kernel && !this.names.has(title)) this.names.set(title, kernel.name);
-        if (title !== undefined && !this.numbers.has(title)) this.numbers.set(title, run.operations.what[id]);
+        if (!kernel || this.numbers.has(kernel.title)) continue;
+        this.names.set(kernel.title, kernel.name);
+        this.numbers.set(kernel.title, kernel.series);
       }
     }
   }

@@ -43,6 +43,7 @@ function operationsAt(app, row, x, y) {
   const onArrow = row.kind === "stream" && y < row.top + ARROWS;
   if (row.kind === "stream" && !onArrow && y < row.top + row.height - RUNNING) return null;
   const away = (id) => {
+    if (run.blocks_only && firstStart[id] === NONE) return Infinity;
     if (onArrow) return Math.abs(x - view.x(run.instants, launched[id]));
     if (firstStart[id] === NONE) return Infinity;
     return distance(x, view.x(run.instants, firstStart[id]), view.x(run.instants, run.endOf(id)));

@@ -130,7 +130,6 @@ function drawOccupancy(painter, row) {
   const { run } = row;
   const { view } = app;
   const bottom = row.top + row.height - 1;
-  let keyAt = view.left + 6;
   for (const curve of run.occupancy) {
     context.beginPath();
     let last = -1;
@@ -149,22 +148,33 @@ function drawOccupancy(painter, row) {
     context.lineWidth = curve.resource === "threads" ? 1.5 : 1;
     context.setLineDash(DASHES[curve.resource] ?? []);
     context.stroke();
-    if (run.occupancy.length > 1 && view.width > 360) {
-      context.font = TINY_FONT;
-      context.textAlign = "left";
-      const width = painter.widthOf(curve.resource);
-      context.fillStyle = app.colours.band;
-      context.fillRect(keyAt - 3, row.top + 1, width + 30, 12);
-      context.beginPath();
-      context.moveTo(keyAt, row.top + 7);
-      context.lineTo(keyAt + 18, row.top + 7);
-      context.stroke();
-      context.fillStyle = app.colours.ink;
-      context.fillText(curve.resource, keyAt + 22, row.top + 7);
-      keyAt += 34 + width;
-    }
-    context.setLineDash([]);
   }
+  context.setLineDash([]);
+  if (run.occupancy.length > 1 && view.width > 360) occupancyKey(painter, row);
+}
+
+/** Which line is which resource, above all lines. */
+function occupancyKey(painter, row) {
+  const { app, context } = painter;
+  context.font = TINY_FONT;
+  context.textAlign = "left";
+  context.strokeStyle = app.colours.ink;
+  let at = app.view.left + 6;
+  for (const { resource } of row.run.occupancy) {
+    const width = painter.widthOf(resource);
+    context.fillStyle = app.colours.band;
+    context.fillRect(at - 3, row.top + 1, width + 30, 12);
+    context.lineWidth = resource === "threads" ? 1.5 : 1;
+    context.setLineDash(DASHES[resource] ?? []);
+    context.beginPath();
+    context.moveTo(at, row.top + 7);
+    context.lineTo(at + 18, row.top + 7);
+    context.stroke();
+    context.fillStyle = app.colours.ink;
+    context.fillText(resource, at + 22, row.top + 7);
+    at += 34 + width;
+  }
+  context.setLineDash([]);
 }
 
 /** Where an operation runs, or else waits, in the row of its stream, at an instant. */

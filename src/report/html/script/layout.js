@@ -94,8 +94,8 @@ function rowsOf(run, several) {
   const sms = run.sms.map((blocks, sm) => ({ kind: "sm", run, sm, blocks, label: `SM ${sm}`, height: 0 }));
   const has = run.sms.some((blocks) => blocks.count > 0);
   const occupancy = has && run.occupancy.length > 0 ? [{ kind: "occupancy", run, label: "in use", height: OCCUPANCY_HEIGHT }] : [];
-  // Of a recorded application only is known what ran in which stream.
-  if (run.blocks_only) return has ? [...title, ...occupancy, ...sms] : [...title, ...streamRows(run)];
+  if (run.byStream) return [...title, ...streamRows(run)];
+  if (run.blocks_only) return [...title, ...occupancy, ...sms];
   const others = [...streamRows(run), ...queueRows(run), ...copyRows(run)];
   return run.sms.length > FEW_SMS ? [...title, ...others, ...occupancy, ...sms] : [...title, ...sms, ...copyRows(run), ...occupancy, ...queueRows(run), ...streamRows(run)];
 }

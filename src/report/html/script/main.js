@@ -6,7 +6,7 @@ function start() {
   const several = app.runs.length > 1;
   const about = several ? app.runs.map(({ name }) => name).join(" above ") : `${run.device.name}, ${run.placement} placement`;
   document.getElementById("about").textContent = about;
-  const notes = [...new Set(app.runs.flatMap(({ notes: texts }) => texts))];
+  const notes = [...new Set(app.runs.flatMap(({ notes: texts }) => texts)), ...app.notes];
   document.getElementById("notes").replaceChildren(...notes.map((note) => element("p", `note: ${note}`)));
   listenToKeys(app);
   listenToPointers(app);
@@ -18,7 +18,6 @@ function start() {
   showResource(app);
   showSelected(app);
   showState(app);
-  app.painter.draw();
   performance.mark("drawn");
   // The rest is below the figure.
   requestAnimationFrame(() => showReport(app));

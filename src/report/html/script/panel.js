@@ -106,6 +106,16 @@ function showLegend(app) {
   fill("streams", "stream", [...streams]);
 }
 
+/** How many finish times differ and how much, and what the figure leaves out. */
+function differencesText(app, differing) {
+  if (differing.length === 0) return [];
+  const sizes = differing.map(({ upper_ns: upper, lower_ns: lower }) => BigInt(lower) - BigInt(upper)).map((by) => (by < 0n ? -by : by));
+  const most = sizes.reduce((largest, by) => (by > largest ? by : largest), 0n);
+  const texts = [`${differing.length} of ${app.finishes.length} differ, by ${formatTime(most)} at most`];
+  if (differing.length > MOST_MARKS) texts.push(`not marked in the figure, as they are more than ${MOST_MARKS}`);
+  return texts.map((text) => element("p", text, { class: "quiet" }));
+}
+
 /** Finish times that differ between the runs; a click shows where. */
 function showDifferences(app) {
   const differing = app.differences();
@@ -121,7 +131,7 @@ function showDifferences(app) {
     return row;
   });
   const heading = element("h2", differing.length === 0 ? "All finish times are equal" : `Finish: ${upper} → ${lower}`);
-  place.replaceChildren(heading, ...rows, ...rest(differing.length - MOST_ENTRIES, "that differ"));
+  place.replaceChildren(heading, ...differencesText(app, differing), ...rows, ...rest(differing.length - MOST_ENTRIES, "that differ"));
 }
 
 /** What was found; a click shows where. */

@@ -80,8 +80,9 @@ function operationsOf(app, run) {
     const at = (number) => (number === NONE ? "-" : formatInstant(run.instants.ns(number)));
     const { launched, first_start: firstStart, finish } = run.operations;
     const rows = Array.from({ length: shown }, (_, id) => {
-      const why = run.phasesOf(id).map((phase) => phaseText(run, id, phase)).join(" ");
-      return [run.title(id), run.streamOf(id).name, why, at(launched[id]), at(firstStart[id]), at(finish[id])];
+      const why = run.blocks_only ? "not known" : run.phasesOf(id).map((phase) => phaseText(run, id, phase)).join(" ");
+      const isLaunchKnown = !run.blocks_only || (run.byStream && firstStart[id] !== NONE);
+      return [run.title(id), run.streamOf(id).name, why, at(isLaunchKnown ? launched[id] : NONE), at(firstStart[id]), at(finish[id])];
     });
     place.append(scrolling(tableOf(["operation", "stream", "why it waited", "launched", "started", "finished"], rows, 3)));
     place.append(...rest(run.operationCount - shown, "that the search finds"));

@@ -12,9 +12,23 @@ function smLine(sm) {
   );
 }
 
+/** What runs in each stream of a run of which nothing else is known. */
+function runningLines(run, ns) {
+  const now = run.instants.lastAt(ns);
+  const running = new Map();
+  const { stream, first_start: firstStart } = run.operations;
+  for (let id = 0; id < run.operationCount; id += 1) {
+    if (firstStart[id] === NONE || firstStart[id] > now || run.endOf(id) <= now) continue;
+    running.set(stream[id], [...(running.get(stream[id]) ?? []), run.title(id)]);
+  }
+  const lines = [...running].sort((a, b) => a[0] - b[0]).map(([index, titles]) => `${streamText(run.streams[index].name)} runs ${list(titles)}`);
+  return lines.length > 0 ? lines : ["nothing runs"];
+}
+
 /** The lines of `gpusched simulate --state-at T`; of a run of which only blocks are known, those about SMs. */
 function stateLines(run, state) {
   const sms = state.sms.map(smLine);
+  if (run.byStream) return runningLines(run, state.at_ns);
   if (run.blocks_only) return sms;
   const priorities = run.device.priorities;
   return [
@@ -42,8 +56,11 @@ function streamText(name) {
 
 /** When an operation was launched, and which rules made it wait until instant `until`, each with its whole time. */
 function waitText(run, id, until) {
-  if (run.blocks_only) return ["measured: launch and waits are not known"];
+  if (run.blocks_only && !run.byStream) return ["measured: launch and waits are not known"];
+  if (run.byStream && run.operations.first_start[id] === NONE) return [];
   const launched = run.instants.ns(run.operations.launched[id]);
+  const launch = `launched at ${formatInstant(launched)} in ${streamText(run.streamOf(id).name)}`;
+  if (run.byStream) return [launch, "recorded: SMs and waits are not known"];
   const sums = new Map();
   let last = null;
   for (const wait of run.waitsOf(id)) {
@@ -54,7 +71,7 @@ function waitText(run, id, until) {
     last = to === until ? wait.rule : null;
   }
   const waited = [...sums].map(([rule, time]) => `${formatTime(time)} (${rule})`).join(", ");
-  const lines = [`launched at ${formatInstant(launched)} in ${streamText(run.streamOf(id).name)}`, waited ? `waited ${waited}` : "did not wait"];
+  const lines = [launch, waited ? `waited ${waited}` : "did not wait"];
   if (last && sums.size > 1) lines.push(`last held by ${last}`);
   return lines;
 }
@@ -146,7 +163,8 @@ function operationText(run, id) {
   const copy = run.copyOf(id);
   const size = copy ? `, ${copy.bytes} bytes` : "";
   const until = firstStart[id] === NONE ? run.end : firstStart[id];
-  const running = firstStart[id] === NONE ? "has not started" : spanText(run, firstStart[id], run.endOf(id));
+  const never = run.blocks_only ? `not seen when it was ${run.name}` : "has not started";
+  const running = firstStart[id] === NONE ? never : spanText(run, firstStart[id], run.endOf(id));
   const unfinished = firstStart[id] !== NONE && finish[id] === NONE ? ["has not finished when the run ends"] : [];
   return [`${run.title(id)}${size}`, running, ...unfinished, ...waitText(run, id, until)];
 }

@@ -1,0 +1,60 @@
+//! What a profile recorded above what was simulated, by stream: on which SMs blocks ran is not recorded.
+
+use gpusched::experiments::recorded_trace;
+use gpusched::profile::{GpuProfile, Import};
+use gpusched::report::timeline::{FinishMark, Lanes, Panels};
+use gpusched::report::{HtmlRun, HtmlTimeline, Summary};
+use gpusched::time::Instant;
+use gpusched::trace::{OperationRecord, Trace};
+use gpusched::workload::OperationId;
+
+use super::figure_options::Figure;
+use super::html_options::HtmlFile;
+
+/// Both sides, on the clock of the simulation.
+pub(crate) struct RecordedAbove<'a> {
+    import: &'a Import,
+    recorded: Trace,
+    simulated: &'a Trace,
+    /// The finish of each kernel on both sides.
+    marks: Vec<FinishMark>,
+    notes: Vec<String>,
+}
+
+impl<'a> RecordedAbove<'a> {
+    pub(crate) fn new(
+        profile: &GpuProfile,
+        import: &'a Import,
+        simulated: &'a Trace,
+        notes: Vec<String>,
+    ) -> anyhow::Result<Self> {
+        let recorded = recorded_trace(profile, import, simulated)?;
+        let mark = |id: OperationId| {
+            let kernel = simulated.kernel_of(id)?;
+            let finish = |trace: &Trace| trace.operations().get(id.0 as usize).and_then(OperationRecord::finish);
+            Some(FinishMark { name: kernel.title.to_string(), upper: finish(&recorded)?, lower: finish(simulated)? })
+        };
+        let marks = (0..).map(OperationId).take(simulated.operations().len()).filter_map(mark).collect();
+        Ok(Self { import, recorded, simulated, marks, notes })
+    }
+
+    pub(crate) fn draw(&self, figure: &Figure<'_>) -> anyhow::Result<()> {
+        let mut upper = self.import.scenario.clone();
+        upper.name = format!("recorded: {}", upper.name);
+        let mut lower = self.import.scenario.clone();
+        "simulated".clone_into(&mut lower.name);
+        let panels = [Summary::of_trace(&upper, &self.recorded), Summary::of_trace(&lower, self.simulated)];
+        let notes = self.notes.clone();
+        let panels = Panels { upper: &panels[0], lower: &panels[1], marks: &self.marks, notes };
+        figure.write_panels(&panels, Instant::ZERO, Lanes::Streams)
+    }
+
+    pub(crate) fn write_html(&self, html: &HtmlFile<'_>) -> anyhow::Result<()> {
+        let run = |name, trace, blocks_only| {
+            let summary = Summary::of_trace(&self.import.scenario, trace);
+            HtmlRun { name, summary, blocks_only }
+        };
+        let (upper, lower) = (run("recorded", &self.recorded, true), run("simulated", self.simulated, false));
+        html.write(HtmlTimeline::comparison(upper, lower, &self.marks).with_notes(self.notes.clone()), false)
+    }
+}
