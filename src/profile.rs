@@ -32,7 +32,6 @@ pub use gpu::GpuProperties;
 pub use import::{Import, ImportedStream};
 pub use import_options::{ImportOptions, Launches};
 pub use input::{Input, InputError};
-pub use known_block_times::KnownBlockTimes;
 pub use latency::{KernelGap, LaunchLatency};
 pub use model::{
     GpuProfile, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync,

@@ -10,7 +10,7 @@ use gpusched::report::{finding_csv, finding_table, profile_audit_csv, profile_au
 
 use super::log_input::LogOptions;
 use super::output::{Format, note};
-use super::what_if_options::WhatIfOptions;
+use super::what_if_options::PriorityOptions;
 use super::{Answer, output};
 
 /// Check measured logs, or the order of kernels in a profile, against the published scheduling rules; exit status 1 if
@@ -23,7 +23,7 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "N")]
     gpu: Option<u32>,
     #[command(flatten)]
-    what_if: WhatIfOptions,
+    priorities: PriorityOptions,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -34,8 +34,8 @@ impl Audit {
         if let Some(profile) = self.logs.profile()? {
             return self.of_profile(profile);
         }
-        if let Some(option) = self.what_if.given() {
-            bail!("{option}: an audit of logs is about what was measured; gpusched replay-log simulates");
+        if let Some(option) = self.priorities.given() {
+            bail!("{option} is for profiles, and these are logs: --scenario tells their priorities");
         }
         if self.gpu.is_some() {
             bail!("--gpu is for profiles, and these are logs");
@@ -67,13 +67,7 @@ impl Audit {
     }
 
     fn of_profile(&self, mut profile: GpuProfile) -> anyhow::Result<Answer> {
-        if let Some(option) = self.what_if.given_besides_priorities() {
-            bail!(
-                "{option}: an audit is about the recorded order, which that does not change; only priorities, which not \
-                 every profile states, can be given"
-            );
-        }
-        profile.set_priorities(self.what_if.priorities())?;
+        profile.set_priorities(&self.priorities.set_priority)?;
         let (gpu, choice) = profile.choose_gpu(self.gpu)?;
         let mut notes: Vec<String> = choice.into_iter().collect();
         notes.extend(profile.left_out_notes());

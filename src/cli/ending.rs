@@ -139,8 +139,7 @@ impl Limits {
         let watcher = Watcher {
             signals: received,
             max_memory: self.max_memory,
-            deadline: self.max_time.map(|time| StdInstant::now() + StdDuration::from_nanos(time.as_ns())),
-            max_time: self.max_time.unwrap_or(Duration::ZERO),
+            deadline: self.max_time.map(|time| (StdInstant::now() + StdDuration::from_nanos(time.as_ns()), time)),
         };
         let thread = std::thread::Builder::new().name("watch".to_owned());
         thread.spawn(move || watcher.run()).context("cannot start a thread")?;
@@ -151,9 +150,8 @@ impl Limits {
 struct Watcher {
     signals: Receiver<()>,
     max_memory: Option<u64>,
-    max_time: Duration,
-    /// `None` without one, or once it was told.
-    deadline: Option<StdInstant>,
+    /// By when the command is to end, which is after how long; `None` without one, or once it was told.
+    deadline: Option<(StdInstant, Duration)>,
 }
 
 impl Watcher {
@@ -165,11 +163,10 @@ impl Watcher {
                 // The handler is never taken away.
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            if self.deadline.is_some_and(|deadline| StdInstant::now() >= deadline) {
-                self.deadline = None;
-                if !FINISHING.load(Ordering::Relaxed) {
-                    self.ask(&format!("error: the command was ended after {} (--max-time)", self.max_time), REFUSED);
-                }
+            if let Some((_, time)) = self.deadline.take_if(|(deadline, _)| StdInstant::now() >= *deadline)
+                && !FINISHING.load(Ordering::Relaxed)
+            {
+                self.ask(&format!("error: the command was ended after {time} (--max-time)"), REFUSED);
             }
             self.look_at_memory();
         }

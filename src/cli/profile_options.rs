@@ -42,18 +42,7 @@ impl ProfileOptions {
         let Input::Profile(other) = input::scenario(path)? else {
             bail!("--block-times: {} is no profile", path.display());
         };
-        let gpu = other.busiest_gpu();
-        let recorded_on = match (other.device(gpu), device) {
-            (Ok(recorded_on), _) => recorded_on,
-            (Err(_), Some(device)) => device.clone(),
-            (Err(error), None) => return Err(error.into()),
-        };
-        let known = other.known_block_times(gpu, &recorded_on);
-        if known.is_empty() {
-            bail!("--block-times: in {} no kernel ran alone", path.display());
-        }
-        profile.known = Some(Box::new(known));
-        Ok(())
+        Ok(profile.take_block_times_of(&other, device)?)
     }
 
     /// One that was given.

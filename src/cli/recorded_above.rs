@@ -5,8 +5,7 @@ use gpusched::profile::{GpuProfile, Import};
 use gpusched::report::timeline::{FinishMark, Lanes, Panels};
 use gpusched::report::{HtmlRun, HtmlTimeline, Summary};
 use gpusched::time::Instant;
-use gpusched::trace::{OperationRecord, Trace};
-use gpusched::workload::OperationId;
+use gpusched::trace::Trace;
 
 use super::figure_options::Figure;
 use super::html_options::HtmlFile;
@@ -29,12 +28,7 @@ impl<'a> RecordedAbove<'a> {
         notes: Vec<String>,
     ) -> anyhow::Result<Self> {
         let recorded = recorded_trace(profile, import, simulated)?;
-        let mark = |id: OperationId| {
-            let kernel = simulated.kernel_of(id)?;
-            let finish = |trace: &Trace| trace.operations().get(id.0 as usize).and_then(OperationRecord::finish);
-            Some(FinishMark { name: kernel.title.to_string(), upper: finish(&recorded)?, lower: finish(simulated)? })
-        };
-        let marks = (0..).map(OperationId).take(simulated.operations().len()).filter_map(mark).collect();
+        let marks = FinishMark::of_traces(&recorded, simulated);
         Ok(Self { import, recorded, simulated, marks, notes })
     }
 

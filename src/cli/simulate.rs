@@ -69,7 +69,8 @@ pub(crate) struct Simulate {
     /// differs or a job misses its deadline
     #[arg(long)]
     check: bool,
-    /// Write every single block of more than 10 million (--html: 200 thousand, of which it merges those that do the same), and replace log files that exist
+    /// Write every single block of more than 10 million (--html: 200 thousand, of which it merges those that do the
+    /// same), and replace log files that exist
     #[arg(long)]
     force: bool,
     #[command(flatten)]

@@ -24,7 +24,7 @@ impl Tour {
         let mut page = Vec::new();
         write_tour(&mut page)?;
         write_whole(&self.output, |out| -> io::Result<()> { out.write_all(&page) })?;
-        writeln!(output::stdout(), "{}: open it in a browser", self.output.display())?;
+        output::print(format!("{}: open it in a browser\n", self.output.display()).as_bytes())?;
         Ok(Answer::Done)
     }
 }

@@ -8,12 +8,26 @@ use gpusched::scenario::WhatIf;
 /// Where help lists them; a heading for the whole struct would go on to the options after it.
 const HEADING: &str = "What if";
 
+/// Other priorities, which are also of use where nothing is simulated.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct PriorityOptions {
+    /// Give STREAM the priority P, 0 (lowest) or negative; may be repeated
+    #[arg(long, alias = "priority", help_heading = HEADING, value_name = "STREAM=P", value_parser = parse_priority)]
+    pub(crate) set_priority: Vec<(String, i32)>,
+}
+
+impl PriorityOptions {
+    /// One that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        (!self.set_priority.is_empty()).then_some("--set-priority")
+    }
+}
+
 /// What if something were different?
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct WhatIfOptions {
-    /// Give STREAM the priority P, 0 (lowest) or negative; may be repeated
-    #[arg(long, alias = "priority", help_heading = HEADING, value_name = "STREAM=P", value_parser = parse_priority)]
-    set_priority: Vec<(String, i32)>,
+    #[command(flatten)]
+    priorities: PriorityOptions,
     /// Launch KERNEL into STREAM, wherever it was launched; may be repeated
     #[arg(long, help_heading = HEADING, value_name = "KERNEL=STREAM", value_parser = parse_stream)]
     set_stream: Vec<(String, String)>,
@@ -50,7 +64,7 @@ impl WhatIfOptions {
     /// The options as the library has them; `None` without any.
     pub(crate) fn changes(&self) -> Option<WhatIf> {
         let changes = WhatIf {
-            priorities: self.set_priority.clone(),
+            priorities: self.priorities.set_priority.clone(),
             streams: self.set_stream.clone(),
             sm_masks: self.sm_mask.clone(),
             connections: self.connections,
@@ -59,28 +73,16 @@ impl WhatIfOptions {
         (changes != WhatIf::default()).then_some(changes)
     }
 
-    /// Streams and the priorities that they get.
-    pub(crate) fn priorities(&self) -> &[(String, i32)] {
-        &self.set_priority
-    }
-
     /// One that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        if !self.set_priority.is_empty() {
-            return Some("--set-priority");
-        }
-        self.given_besides_priorities()
-    }
-
-    /// One that was given and says something else than priorities.
-    pub(crate) fn given_besides_priorities(&self) -> Option<&'static str> {
-        [
+        let others = [
             ("--set-stream", !self.set_stream.is_empty()),
             ("--sm-mask", !self.sm_mask.is_empty()),
             ("--connections", self.connections.is_some()),
             ("--channel-order", self.channel_order.is_some()),
         ]
         .into_iter()
-        .find_map(|(option, given)| given.then_some(option))
+        .find_map(|(option, given)| given.then_some(option));
+        self.priorities.given().or(others)
     }
 }

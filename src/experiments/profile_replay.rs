@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::recorded::submitted_operations;
 use crate::device::{Device, KernelOccupancy};
 use crate::hosts::{ProgramError, simulate};
 use crate::profile::{BlockTimeSource, GpuProfile, Import};
@@ -128,19 +129,13 @@ pub fn replay_profile(profile: &GpuProfile, import: &Import) -> Result<ProfileRe
     let unshared = unshared(&import.scenario, &run.trace);
     let times = profile.block_times(import.gpu, &recorded_device(profile, import));
     let ran_alone = profile.ran_alone(import.gpu);
-    let mut next: Vec<usize> = vec![0; import.submitted.len()];
     let mut kernels = Vec::new();
     let mut unfinished = 0;
-    for (operation, (unshared_start, unshared_end)) in run.trace.operations().iter().zip(unshared) {
-        // Records and waits are no operations of the profile.
-        if matches!(operation.kind, OperationKind::Record(_) | OperationKind::Wait(_)) {
-            continue;
-        }
-        let thread = operation.origin.thread as usize;
-        let Some(index) = import.submitted.get(thread).and_then(|list| list.get(next[thread])) else { continue };
-        next[thread] += 1;
-        let recorded = &profile.operations[*index as usize];
-        let (Some(kernel), Some(time)) = (recorded.kernel(), times.get(*index as usize).copied().flatten()) else {
+    for (id, operation, index) in submitted_operations(import, &run.trace) {
+        // There is one for each operation of the trace.
+        let (unshared_start, unshared_end) = unshared[id.0 as usize];
+        let recorded = &profile.operations[index as usize];
+        let (Some(kernel), Some(time)) = (recorded.kernel(), times.get(index as usize).copied().flatten()) else {
             continue;
         };
         let (Some(start), Some(finish)) = (operation.first_start(), operation.finish()) else {
@@ -151,7 +146,7 @@ pub fn replay_profile(profile: &GpuProfile, import: &Import) -> Result<ProfileRe
         kernels.push(ReplayedKernel {
             name: profile.functions.get(kernel.function as usize).cloned().unwrap_or_default(),
             stream: stream.map(|stream| Arc::clone(&stream.name)).unwrap_or_default(),
-            ran_alone: ran_alone.get(*index as usize) == Some(&true),
+            ran_alone: ran_alone.get(index as usize) == Some(&true),
             source: time.source,
             recorded_start_ns: signed(recorded.start_ns).saturating_sub(signed(import.base_ns)),
             recorded_duration_ns: recorded.duration_ns,

@@ -2,7 +2,7 @@
 
 use crate::profile::{GpuProfile, Import};
 use crate::time::Instant;
-use crate::trace::{Observed, Trace, TraceFull};
+use crate::trace::{Observed, OperationRecord, Trace, TraceFull};
 use crate::workload::{OperationId, OperationKind};
 
 /// The operations of `trace`, which is a simulation of `import`, as they were recorded: submitted when their calls
@@ -12,22 +12,32 @@ use crate::workload::{OperationId, OperationKind};
 /// # Errors
 /// As [`Trace::with_observed`].
 pub fn recorded_trace(profile: &GpuProfile, import: &Import, trace: &Trace) -> Result<Trace, TraceFull> {
-    let mut next: Vec<usize> = vec![0; import.submitted.len()];
     let mut observed = Observed::default();
     let at = |ns: u64| Instant::from_ns(ns.saturating_sub(import.base_ns));
-    for (id, operation) in (0..).map(OperationId).zip(trace.operations()) {
-        // Records and waits are no operations of the profile.
-        if matches!(operation.kind, OperationKind::Record(_) | OperationKind::Wait(_)) {
-            continue;
-        }
-        let thread = operation.origin.thread as usize;
-        let Some(index) = import.submitted.get(thread).and_then(|list| list.get(next[thread])) else { continue };
-        next[thread] += 1;
-        let Some(recorded) = profile.operations.get(*index as usize) else { continue };
+    for (id, _, index) in submitted_operations(import, trace) {
+        let Some(recorded) = profile.operations.get(index as usize) else { continue };
         let call = recorded.call.and_then(|call| profile.calls.get(call as usize));
         let launched = call.map_or(recorded.start_ns, |call| call.start_ns.min(recorded.start_ns));
         observed.launches.push((id, at(launched)));
         observed.spans.push((id, at(recorded.start_ns), at(recorded.end_ns())));
     }
     trace.with_observed(&observed)
+}
+
+/// The operations of a simulation of `import` that stand for one of the profile, and for which.
+pub(super) fn submitted_operations<'a>(
+    import: &'a Import,
+    trace: &'a Trace,
+) -> impl Iterator<Item = (OperationId, &'a OperationRecord, u32)> {
+    let mut next: Vec<usize> = vec![0; import.submitted.len()];
+    (0..).map(OperationId).zip(trace.operations()).filter_map(move |(id, record)| {
+        // Records and waits are no operations of the profile.
+        if matches!(record.kind, OperationKind::Record(_) | OperationKind::Wait(_)) {
+            return None;
+        }
+        let thread = record.origin.thread as usize;
+        let index = *import.submitted.get(thread)?.get(next[thread])?;
+        next[thread] += 1;
+        Some((id, record, index))
+    })
 }

@@ -96,7 +96,7 @@ pub fn figure_9(
 ) -> Result<Figure9, TaskRunError> {
     let tasks = tasks.waves().into_iter().zip(PERIODS_MS).zip(0..).map(|((waves, period), priority)| Task {
         sporadic: true,
-        ..task(&format!("tau{}", priority + 1), priority, waves * BLOCKS, period * BLOCK_TIME)
+        ..task(&format!("tau{}", priority + 1), priority, waves * BLOCKS, TaskTime::from_units(period * 1_000_000))
     });
     let set = set(tasks.collect());
     // Enough for the longest gaps.

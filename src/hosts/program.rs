@@ -276,12 +276,6 @@ impl<'a> ProgramHost<'a> {
         }
     }
 
-    /// The same host, whose threads launch in this order where they launch at one instant.
-    #[must_use]
-    pub fn in_order(self, order: LaunchOrder) -> Self {
-        Self { order: Some(order), ..self }
-    }
-
     /// Learns that an operation of `gpu` has completed.
     fn completed(&mut self, operation: OperationId, gpu: &impl Target) {
         self.quiet_steps = 0;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::error::GpuProfileError;
 use super::known_block_times::KnownBlockTimes;
 use super::model::{GpuProfile, ProfiledKernel};
 use crate::device::{BlockShape, Device, KernelOccupancy};
@@ -92,9 +93,28 @@ impl GpuProfile {
         alone
     }
 
+    /// Takes the block times of the kernels that ran alone in another profile, on the GPU that runs most kernels there, for
+    /// the same kernels here. `device` is that GPU where the other profile does not say which it is.
+    ///
+    /// # Errors
+    /// [`GpuProfileError`] if that GPU is not known, or no kernel ran alone on it.
+    pub fn take_block_times_of(&mut self, other: &Self, device: Option<&Device>) -> Result<(), GpuProfileError> {
+        let gpu = other.busiest_gpu();
+        let recorded_on = match (other.device(gpu), device) {
+            (Ok(recorded_on), _) => recorded_on,
+            (Err(_), Some(device)) => device.clone(),
+            (Err(error), None) => return Err(error),
+        };
+        let known = other.known_block_times(gpu, &recorded_on);
+        if known.times.is_empty() {
+            return Err(GpuProfileError::new(&other.file, "no kernel ran alone, so that no block time is known"));
+        }
+        self.known = Some(Box::new(known));
+        Ok(())
+    }
+
     /// The median block times of the kernels that ran alone on a GPU whose SMs are those of `device`.
-    #[must_use]
-    pub fn known_block_times(&self, gpu: u32, device: &Device) -> KnownBlockTimes {
+    pub(super) fn known_block_times(&self, gpu: u32, device: &Device) -> KnownBlockTimes {
         let medians = self.medians_alone(&self.ran_alone(gpu), device);
         let named = medians.into_iter().filter_map(|((function, blocks, shape), time)| {
             Some(((Arc::clone(self.functions.get(function as usize)?), blocks, shape), time))

@@ -10,23 +10,9 @@ pub(super) type KernelKey = (Arc<str>, u32, BlockShape);
 
 /// Block times of kernels that ran alone, for other profiles of the same GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct KnownBlockTimes {
+pub(super) struct KnownBlockTimes {
     /// The file that they are of.
-    pub file: String,
+    pub(super) file: String,
     /// By kernel \[ns\].
     pub(super) times: BTreeMap<KernelKey, u64>,
-}
-
-impl KnownBlockTimes {
-    /// How many kernels are known; the same function with another grid or block is another one.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.times.len()
-    }
-
-    /// Whether none is known.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.times.is_empty()
-    }
 }

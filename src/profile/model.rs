@@ -55,7 +55,7 @@ pub struct GpuProfile {
     /// What is known of waits: of the host for the GPU, and of one stream for another.
     pub syncs: Vec<ProfiledSync>,
     /// Block times of another profile, which are taken where that knows the kernel.
-    pub known: Option<Box<KnownBlockTimes>>,
+    pub(super) known: Option<Box<KnownBlockTimes>>,
     /// How many entries were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
 }

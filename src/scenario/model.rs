@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::examiner_logs::ExaminerLogs;
 use super::expected::Expected;
-use crate::device::Device;
+use crate::device::{ChannelOrder, Device};
 use crate::time::{Duration, Instant};
 use crate::workload::{
     Catalogue, CheckedCopy, CheckedKernel, CheckedStream, CopyId, EventId, KernelId, OperationKind, Placement, StreamId,
@@ -73,7 +73,9 @@ impl Scenario {
         let times_are_drawn = |(number, kernel): (u32, &CheckedKernel)| {
             kernel.duration.varies() && self.own_block_times(KernelId(number)).len() < kernel.blocks as usize
         };
-        self.placement == Placement::Random || (0..).zip(self.kernels()).any(times_are_drawn)
+        let device = self.device();
+        let channels_are_drawn = device.channels.is_some() && device.channel_order == ChannelOrder::Random;
+        self.placement == Placement::Random || channels_are_drawn || (0..).zip(self.kernels()).any(times_are_drawn)
     }
 
     /// How long the longest block of a kernel runs at worst; `None` for an unknown kernel.

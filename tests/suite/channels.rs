@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gpusched::device::{BlockShape, ChannelOrder};
 use gpusched::hosts::simulate;
-use gpusched::scenario::{HostThread, ReadOptions, ScenarioBuilder, Step};
+use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step, WhatIf};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{OperationRecord, Rule, Trace};
 use gpusched::workload::{BlockTime, Kernel, OperationId, StreamId, StreamSpec};
@@ -116,4 +116,18 @@ fn a_stream_keeps_its_channel_when_memsets_of_the_null_stream_end_the_hold_at_th
     let trace = run(1, &launches);
     let start = |operation: usize| trace.operations()[operation].first_start().expect("it ran").as_ns();
     assert_eq!((start(4), start(1)), (10, 20));
+}
+
+#[test]
+fn a_random_order_of_channels_makes_runs_depend_on_the_seed() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/rtss2017/figure-3.json");
+    let text = std::fs::read_to_string(file).expect("it is shipped");
+    let scenario = Scenario::from_json(file, &text, &ReadOptions::default()).expect("sound");
+    let depends = |connections, channel_order| {
+        let changes = WhatIf { connections, channel_order, ..WhatIf::default() };
+        scenario.clone().what_if(&changes).expect("it can be changed").depends_on_seed()
+    };
+    assert!(depends(Some(1), Some(ChannelOrder::Random)));
+    assert!(!depends(Some(1), Some(ChannelOrder::Lifo)));
+    assert!(!depends(None, Some(ChannelOrder::Random)), "without a limit there is no order");
 }

@@ -9,6 +9,8 @@ use crate::draw::theme::{self, Colour, Theme};
 use crate::draw::{Anchor, Drawing, Length, MM, Point, Shape, Stroke, Text, font};
 use crate::report::Summary;
 use crate::time::{Duration, Instant};
+use crate::trace::Trace;
+use crate::workload::OperationId;
 
 /// The same event in both timelines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +32,17 @@ impl FinishMark {
             Some(Self { name: kernel.launch.title.to_owned(), upper, lower })
         };
         comparison.kernels.iter().filter_map(mark).collect()
+    }
+
+    /// The finishes of the kernels of two records of the same operations, where both have them.
+    #[must_use]
+    pub fn of_traces(upper: &Trace, lower: &Trace) -> Vec<Self> {
+        let both = (0..).map(OperationId).zip(upper.operations().iter().zip(lower.operations()));
+        let marks = both.filter_map(|(id, (above, below))| {
+            let kernel = upper.kernel_of(id)?;
+            Some(Self { name: kernel.title.to_string(), upper: above.finish()?, lower: below.finish()? })
+        });
+        marks.collect()
     }
 
     fn difference(&self) -> Duration {

@@ -2,19 +2,14 @@
 
 use std::fs;
 
-use serde_json::Value;
-
 use super::*;
+use crate::common::document;
 
 /// The camera's second job meets the lidar's: it waits for it from 22 to 27 ms. Each on an SM of its own, both take twice as
 /// long, and the camera waits all the same: the lidar's second pair of blocks heads the EE queue until 27 ms (X1).
 const WHAT_IF: &str = r#"{"format": "gpusched-study/1", "name": "what if", "command": "simulate", "seed": 0, "samples": 1,
     "parameters": {"scenario": "scenario.json"},
     "grid": {"sm_mask": [{}, {"camera": "0x1", "lidar": "0x2"}], "responses_of": ["camera", "lidar"]}}"#;
-
-fn json(bytes: &[u8]) -> Value {
-    serde_json::from_slice(bytes).expect("it is JSON")
-}
 
 fn scenario() -> String {
     let file = crate::published::root().join("deadlines/camera-and-lidar.json");
@@ -39,7 +34,7 @@ fn refused_study(text: &str) -> String {
 fn a_grid_of_masks_gives_the_responses_and_misses_that_were_worked_out_by_hand() {
     let (_, file) = with_scenario("simulate", WHAT_IF);
     done(&["study", "run", &file]);
-    let summary = json(&gpusched(&["study", "plot", &file, "--format", "json"]).stdout);
+    let summary = document(&gpusched(&["study", "plot", &file, "--format", "json"]));
     let value = |point: usize, name: &str| summary["points"][point]["measures"][name]["value"].as_f64();
     // Camera together: 2 + 5 + 1 ms, then 2 + 5 (lidar) + 5 + 1 ms against a deadline of 10 ms.
     assert_eq!(value(0, "missed"), Some(0.5));
@@ -66,7 +61,7 @@ fn a_sample_is_the_run_that_simulate_makes_with_the_seed_plus_its_number() {
     let mut makespans = Vec::new();
     for (row, seed) in rows.lines().skip(2).zip(["40", "41", "42"]) {
         let run = gpusched(&["simulate", &scenario, "--vary", "10..100", "--seed", seed, "--format", "json"]);
-        let makespan = json(&run.stdout)["makespan_ns"].as_u64().expect("all is done").to_string();
+        let makespan = document(&run)["makespan_ns"].as_u64().expect("all is done").to_string();
         // After point, first sample, samples and four counts.
         assert_eq!(row.split(',').nth(7), Some(makespan.as_str()), "{row}");
         makespans.push(makespan);
@@ -84,7 +79,7 @@ fn a_profile_is_simulated_as_well() {
     let profile = crate::published::root().join("profiles/synthetic.json");
     fs::copy(profile, directory.join("synthetic.json")).expect("it can be copied");
     done(&["study", "run", &file]);
-    let summary = json(&gpusched(&["study", "plot", &file, "--format", "json"]).stdout);
+    let summary = document(&gpusched(&["study", "plot", &file, "--format", "json"]));
     let profile = directory.join("synthetic.json").display().to_string();
     let run = gpusched(&[
         "simulate",
@@ -96,7 +91,7 @@ fn a_profile_is_simulated_as_well() {
         "--format",
         "json",
     ]);
-    let makespan = json(&run.stdout)["makespan_ns"].as_f64().map(|ns| ns / 1e9);
+    let makespan = document(&run)["makespan_ns"].as_f64().map(|ns| ns / 1e9);
     assert_eq!(summary["points"][2]["measures"]["makespan_s"]["value"].as_f64(), makespan);
 }
 
