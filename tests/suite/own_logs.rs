@@ -42,10 +42,13 @@ impl OwnLogs {
             let mut text = Vec::new();
             own.write(&mut text).expect("there is room");
             let reading = read_log(own.file_name(), text);
-            let is_cut = |dropped: &Dropped| {
-                matches!(dropped.defect, Defect::LeftOutAtHorizon { .. } | Defect::NothingLogged)
-            };
-            assert!(reading.dropped.iter().all(|dropped| horizon.is_some() && is_cut(dropped)), "{:?}", reading.dropped);
+            let is_cut =
+                |dropped: &Dropped| matches!(dropped.defect, Defect::LeftOutAtHorizon { .. } | Defect::NothingLogged);
+            assert!(
+                reading.dropped.iter().all(|dropped| horizon.is_some() && is_cut(dropped)),
+                "{:?}",
+                reading.dropped
+            );
             logs.push(reading.log.expect("it is a log"));
         }
         let mut runs = sort_into_runs(logs);
