@@ -10,6 +10,7 @@ use super::event::{Events, Flow, Lane, Span};
 use super::operations::has_arrow;
 use super::tracks::Tracks;
 use crate::device::BlockDemand;
+use crate::report::free_lanes::FreeLanes;
 use crate::report::summary::Summary;
 use crate::time::Instant;
 use crate::trace::{Block, SumOverTime, Trace};
@@ -23,9 +24,12 @@ struct BlockArgs {
     thread_slots: u64,
 }
 
-/// The lanes of one SM, by number, and from when on each is free.
+/// The lanes of one SM, and their numbers.
 #[derive(Default)]
-struct Lanes(Vec<(Lane, Instant)>);
+struct Lanes {
+    free: FreeLanes,
+    lanes: Vec<Lane>,
+}
 
 /// Writes all blocks in order of their starts, each to the first lane of its SM that is free.
 pub(super) fn write<W: Write>(
@@ -72,14 +76,14 @@ impl Lanes {
         next_lane: &mut u32,
         events: &mut Events<W>,
     ) -> io::Result<Lane> {
-        if let Some((lane, free_at)) = self.0.iter_mut().find(|(_, free_at)| *free_at <= span.from) {
-            *free_at = span.to;
+        let place = self.free.take(span.from, span.to);
+        if let Some(lane) = self.lanes.get(place) {
             return Ok(*lane);
         }
         let lane = Lane { process, number: *next_lane };
         *next_lane = next_lane.saturating_add(1);
-        events.name_lane(lane, format_args!("lane {}", self.0.len()))?;
-        self.0.push((lane, span.to));
+        events.name_lane(lane, format_args!("lane {place}"))?;
+        self.lanes.push(lane);
         Ok(lane)
     }
 }

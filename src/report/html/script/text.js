@@ -36,7 +36,7 @@ function stateLines(run, state) {
     ...priorities.map((priority) => `EE queue, priority ${priority}: ${list(state.ee_queues[priority])}`),
     ...state.ce_queues.flatMap((queue, engine) => [
       `CE queue ${engine}: ${list(queue)}`,
-      `copy engine ${engine}: ${state.copy_engines[engine] ?? "idle"}`,
+      `copy engine ${engine}: ${[state.copy_engines[engine] ?? []].flat().join(", ") || "idle"}`,
     ]),
     ...sms,
     ...state.waiting.map((waiting) => `${waiting.operation} waits (${waiting.rule}): ${waiting.why}`),
