@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::log_names::LogNames;
 use crate::json::{Node, Problem};
 use crate::scenario::build::ScenarioBuilder;
@@ -16,6 +18,26 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) nodes: Vec<Node<'a>>,
     pub(super) logs: Vec<BenchmarkLog>,
     pub(super) log_names: LogNames,
+    /// Names of functions that many benchmarks launch.
+    functions: FxHashSet<Arc<str>>,
+}
+
+impl<'o> Reading<'_, 'o> {
+    /// Nothing has been read.
+    pub(super) fn new(builder: ScenarioBuilder<'o>) -> Self {
+        let (log_names, functions) = (LogNames::default(), FxHashSet::default());
+        Self { builder, nodes: Vec::new(), logs: Vec::new(), log_names, functions }
+    }
+
+    /// The name of a function that many benchmarks launch, which is stored once.
+    pub(super) fn function(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.functions.get(name) {
+            return Arc::clone(known);
+        }
+        let name: Arc<str> = name.into();
+        self.functions.insert(Arc::clone(&name));
+        name
+    }
 }
 
 /// Contexts of their own do not share the GPU concurrently, which the published rules do not cover.
