@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use super::error::Problem;
 use super::node::Node;
@@ -29,7 +29,7 @@ const USUAL_FIELDS: usize = 8;
 
 /// What is wrong with an object that has such a key.
 fn key_that_is_no_text(node: Node<'_>) -> Problem {
-    let why = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(node.raw()).err();
+    let why = serde_json::from_str::<BTreeMap<String, &RawValue>>(node.raw()).err();
     node.problem(why.map_or_else(String::new, |why| format!("expected an object: {why}")))
 }
 

@@ -18,24 +18,29 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) nodes: Vec<Node<'a>>,
     pub(super) logs: Vec<BenchmarkLog>,
     pub(super) log_names: LogNames,
-    /// Names of functions that many benchmarks launch.
-    functions: FxHashSet<Arc<str>>,
+    /// Names of kernels, as far as they are stored once.
+    names: FxHashSet<Arc<str>>,
 }
+
+/// So many different names of kernels are looked for among those before; where there are more, few come again.
+const MOST_NAMES: usize = 4_096;
 
 impl<'o> Reading<'_, 'o> {
     /// Nothing has been read.
     pub(super) fn new(builder: ScenarioBuilder<'o>) -> Self {
-        let (log_names, functions) = (LogNames::default(), FxHashSet::default());
-        Self { builder, nodes: Vec::new(), logs: Vec::new(), log_names, functions }
+        let (log_names, names) = (LogNames::default(), FxHashSet::default());
+        Self { builder, nodes: Vec::new(), logs: Vec::new(), log_names, names }
     }
 
-    /// The name of a function that many benchmarks launch, which is stored once.
-    pub(super) fn function(&mut self, name: &str) -> Arc<str> {
-        if let Some(known) = self.functions.get(name) {
+    /// The name of a kernel, which is stored once if it comes again.
+    pub(super) fn name(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.names.get(name) {
             return Arc::clone(known);
         }
         let name: Arc<str> = name.into();
-        self.functions.insert(Arc::clone(&name));
+        if self.names.len() < MOST_NAMES {
+            self.names.insert(Arc::clone(&name));
+        }
         name
     }
 }

@@ -97,7 +97,7 @@ fn one_kernel(
 ) -> Result<KernelId, Problem> {
     let threads = dimensions(benchmark.threads)?;
     let kernel = Kernel {
-        name: reading.function(name),
+        name: reading.name(name),
         title: Arc::clone(&benchmark.title),
         blocks: dimensions(benchmark.blocks)?,
         shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes },

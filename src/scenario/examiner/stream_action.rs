@@ -117,7 +117,7 @@ fn kernel(
         reading.builder.note("stream_action.so ignores the sm_mask of its kernels, as the examiner does");
     }
     fields.finish()?;
-    let name = label.map_or_else(|| reading.function(name), Arc::from);
+    let name = reading.name(label.unwrap_or(name));
     let kernel = Kernel {
         title: if label.is_some() { Arc::clone(&name) } else { Arc::clone(&benchmark.title) },
         name,
