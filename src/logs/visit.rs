@@ -21,6 +21,8 @@ pub(super) struct Draft {
     pub(super) left_out_at_horizon: Option<u64>,
     /// Entries of `times`; `None`: the key is not there.
     pub(super) entries: Option<Vec<Entry>>,
+    /// Whether the last key at the top was that of `entries`.
+    pub(super) ends_in_times: bool,
 }
 
 /// One entry of `times`: the first is empty, then come iterations and kernels.
@@ -63,6 +65,7 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let draft = self.0;
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            draft.ends_in_times = key == "times";
             match &*key {
                 "scenario_name" => draft.scenario_name = map.next_value::<Text>()?.0,
                 "benchmark_name" => draft.benchmark_name = map.next_value::<Text>()?.0,
