@@ -46,6 +46,7 @@ function stateLines(run, state) {
 /** From when to when, and how long. */
 function spanText(run, start, end) {
   const [from, to] = [run.instants.ns(start), run.instants.ns(end)];
+  if (end > run.end) return `from ${formatInstant(from)} on; it had not ended when the run did, at ${formatInstant(run.endNs())}`;
   return `from ${formatInstant(from)} to ${formatInstant(to)} (${formatTime(to - from)})`;
 }
 
