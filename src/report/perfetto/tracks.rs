@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::PerfettoRun;
+use super::copies::copy_depths;
 use super::event::{Events, Lane};
-use super::operations::copy_depths;
 use crate::trace::Trace;
 use crate::workload::StreamId;
 
