@@ -3,14 +3,16 @@
 //! [`Document`] checks the syntax of a whole text once; [`Node`] is a cursor on one value of it. A reader asks a
 //! node for what it expects (`node.object()?.required("name")?.string()?`), and whatever does not fit becomes a
 //! [`JsonError`] with line, column and field path, what was found and what is allowed. Nothing is copied: a node is
-//! a slice of the text, which is how its position is known.
+//! a slice of the text, and line, column and path are worked out from where that is once something is wrong.
 //!
 //! Any key that starts with `comment` is free text, may repeat, and is passed over.
 
+mod children;
 mod document;
 mod error;
 mod node;
 mod object;
+mod scan;
 
 pub use document::Document;
 pub use error::{JsonError, Problem, ShownPlace};

@@ -20,6 +20,7 @@ mod differences;
 mod examiner_log;
 mod explain;
 mod findings;
+mod free_lanes;
 mod html;
 mod import;
 mod kernel_series;
@@ -83,7 +84,7 @@ pub use responses::responses_csv;
 pub use rule_log::{Firing, rule_log};
 pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
 pub use simulation_json::SimulationReport;
-pub use state::{QueueContent, Resident, SmState, State, Waiting};
+pub use state::{QueueContent, Resident, Served, SmState, State, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
 pub use table::{kernel_table, rule_table, state_text};
 pub use verdicts::{

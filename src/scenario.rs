@@ -25,4 +25,5 @@ pub use launch::KernelLaunch;
 pub use model::{BarrierId, HostThread, Scenario, Step};
 pub use native::NotNative;
 pub use options::{BlockDurations, ReadOptions};
+pub(crate) use read::is_key_of_scenarios;
 pub use what_if::{WhatIf, WhatIfError};

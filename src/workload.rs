@@ -125,6 +125,18 @@ pub(crate) fn stream_in_words(name: &str) -> Cow<'_, str> {
     if name.to_ascii_lowercase().contains("stream") { name.into() } else { format!("stream {name}").into() }
 }
 
+/// The name of a stream that has only a number, as CUPTI numbers those of profiles.
+#[must_use]
+pub fn numbered_stream(number: impl std::fmt::Display) -> String {
+    format!("stream {number}")
+}
+
+/// Whether a stream of that name is meant: by the name, or the number alone if it is a [`numbered_stream`].
+#[must_use]
+pub fn is_stream_meant(name: &str, asked: &str) -> bool {
+    name == asked || name == numbered_stream(asked)
+}
+
 /// What was submitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OperationKind {

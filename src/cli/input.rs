@@ -1,11 +1,13 @@
 //! Reading input files.
 
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
 use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::logs::{LogReading, begins_a_log, read_log, read_log_from};
 use gpusched::profile::Input;
 
 use super::ending;
@@ -36,7 +38,7 @@ fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     if path.as_os_str() == "-" {
         return Ok(("standard input".to_owned(), standard_input()?));
     }
-    let file = std::fs::File::open(path).with_context(|| format!("cannot open {name}"))?;
+    let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         bail!("{name} is a directory; expected a file");
     }
@@ -45,14 +47,35 @@ fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     Ok((name, bytes))
 }
 
-/// The bytes of a file, or of standard input for `-`.
-pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+/// Bytes at the beginning of a file by which a log is known.
+const HEAD_BYTES: u64 = 1 << 16;
+
+/// Reads the log of a file, or of standard input for `-`.
+pub(crate) fn log(path: &Path) -> anyhow::Result<LogReading> {
+    let name = path.display().to_string();
     if path.as_os_str() == "-" {
-        return standard_input();
+        return Ok(read_log(&name, standard_input()?));
     }
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let cannot = || format!("cannot read {name}");
+    let metadata = std::fs::metadata(path).with_context(cannot)?;
+    if metadata.is_file() {
+        ending::has_read(usize::try_from(metadata.len()).unwrap_or(usize::MAX));
+        return read_log_from(&name, &mut File::open(path).with_context(cannot)?).with_context(cannot);
+    }
+    let bytes = std::fs::read(path).with_context(cannot)?;
     ending::has_read(bytes.len());
-    Ok(bytes)
+    Ok(read_log(&name, bytes))
+}
+
+/// Whether a file is a log, as its beginning tells.
+pub(crate) fn is_log(path: &Path) -> bool {
+    if path.as_os_str() == "-" {
+        return false;
+    }
+    let mut head = Vec::new();
+    let Ok(file) = File::open(path) else { return false };
+    let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    is_file && file.take(HEAD_BYTES).read_to_end(&mut head).is_ok() && begins_a_log(&head)
 }
 
 /// Standard input, which can be asked for again.

@@ -9,7 +9,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::audit::Tolerances;
 use gpusched::device::Device;
-use gpusched::logs::{Dropped, Log, LogRun, Pairing, read_log, recognize_device, sort_into_runs};
+use gpusched::logs::{Dropped, Log, LogRun, Pairing, recognize_device, sort_into_runs};
 use gpusched::profile::{GpuProfile, Input, InputError};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario};
 use gpusched::time::Duration;
@@ -91,7 +91,7 @@ impl LogOptions {
     /// The profile, if the one file that is named is a profile rather than a log.
     pub(crate) fn profile(&self) -> anyhow::Result<Option<GpuProfile>> {
         let [path] = &*self.logs else { return Ok(None) };
-        if path.is_dir() {
+        if path.is_dir() || input::is_log(path) {
             return Ok(None);
         }
         match input::scenario(path) {
@@ -129,8 +129,7 @@ impl LogOptions {
         let mut folders: BTreeMap<PathBuf, Vec<Log>> = BTreeMap::new();
         let mut dropped = Vec::new();
         for path in self.files()? {
-            let bytes = input::read_bytes(&path.file)?;
-            let reading = read_log(&path.file.display().to_string(), bytes);
+            let reading = input::log(&path.file)?;
             dropped.extend(reading.dropped);
             match reading.log {
                 Some(log) => {

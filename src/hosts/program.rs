@@ -68,7 +68,7 @@ struct Thread<'a> {
     span: usize,
     /// Who else waits for the same operation.
     also_waiting: Option<u32>,
-    /// How often each `Repeat` step has gone back.
+    /// How often each `Repeat` step has gone back; empty if there is none.
     repeated: Vec<u64>,
 }
 
@@ -238,6 +238,12 @@ pub fn make_known(scenario: &Scenario, gpu: &mut Gpu<impl Back, impl Observer>) 
     Ok(())
 }
 
+/// A counter for each step, if one of them repeats others.
+fn repeat_counters(program: &HostThread) -> Vec<u64> {
+    let repeats = program.steps.iter().any(|step| matches!(step, Step::Repeat { .. }));
+    if repeats { vec![0; program.steps.len()] } else { Vec::new() }
+}
+
 impl<'a> ProgramHost<'a> {
     /// A host that runs `threads`. Their streams, kernels and copies must be known to the GPU.
     #[must_use]
@@ -258,7 +264,7 @@ impl<'a> ProgramHost<'a> {
                 launches: 0,
                 span: 0,
                 also_waiting: None,
-                repeated: vec![0; program.steps.len()],
+                repeated: repeat_counters(program),
             })
             .collect();
         Self {
@@ -348,11 +354,6 @@ impl<'a> ProgramHost<'a> {
                     }
                 }
                 Position::Synchronized => {
-                    // The others may have been a long time coming.
-                    if thread.time_is_over(gpu.now()) {
-                        self.end(index);
-                        return Ok(false);
-                    }
                     thread.position = Position::At(0);
                     thread.span = self.spans.len();
                     let (thread, iteration) = (to_u32(index), to_u32(thread.iteration));

@@ -4,16 +4,17 @@ use std::fmt::Write;
 
 use serde_json::value::RawValue;
 
+use super::children::Source;
 use super::error::{JsonError, Problem, ShownPlace, floor_char_boundary, place};
 use super::node::Node;
 use super::object::Object;
+use super::scan::{behind_space, containers};
 
 /// A text that is valid JSON, with the name under which errors mention it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Document<'a> {
     file: &'a str,
-    text: &'a str,
-    root: &'a RawValue,
+    source: Source<'a>,
 }
 
 impl<'a> Document<'a> {
@@ -22,43 +23,51 @@ impl<'a> Document<'a> {
     /// # Errors
     /// [`JsonError`] at the place where `text` stops being JSON.
     pub fn parse(file: &'a str, text: &'a str) -> Result<Self, JsonError> {
-        match serde_json::from_str(text) {
-            Ok(root) => Ok(Self { file, text, root }),
-            Err(error) => {
-                let line_start = match error.line() {
-                    0 | 1 => 0,
-                    line => text.match_indices('\n').nth(line - 2).map_or(text.len(), |(at, _)| at + 1),
-                };
-                // serde_json counts columns in bytes and points behind the character it stumbled over.
-                let offset = line_start + error.column().saturating_sub(1);
-                let what = error.to_string();
-                let what = what.split(" at line ").next().unwrap_or(&what);
-                Err(locate(file, text, Problem { offset, what: format!("not valid JSON: {what}"), help: None }))
-            }
+        match containers(text) {
+            Some(containers) => Ok(Self { file, source: Source { text, containers } }),
+            None => Err(broken(file, text)),
         }
     }
 
     /// The outermost value.
     #[must_use]
-    pub fn root(&self) -> Node<'a> {
-        Node::new(self.root.get(), self.text)
+    pub fn root(&self) -> Node<'_> {
+        self.source.value(behind_space(self.source.text.as_bytes(), 0), 0)
     }
 
     /// The file, line, column and path of a problem found in this document.
     #[must_use]
     pub fn locate(&self, problem: Problem) -> JsonError {
-        locate(self.file, self.text, problem)
+        let offset = floor_char_boundary(self.source.text, problem.offset.min(self.source.text.len()));
+        let path = path_to(self.root(), offset);
+        JsonError { path, ..without_path(self.file, self.source.text, problem) }
     }
 }
 
-/// Turns an offset \[bytes\] in `text` into line, column, path and excerpt.
-fn locate(file: &str, text: &str, problem: Problem) -> JsonError {
+/// What is wrong with a text that is no JSON.
+fn broken(file: &str, text: &str) -> JsonError {
+    let (mut offset, mut what) = (0, String::new());
+    if let Err(error) = serde_json::from_str::<&RawValue>(text) {
+        let line_start = match error.line() {
+            0 | 1 => 0,
+            line => text.match_indices('\n').nth(line - 2).map_or(text.len(), |(at, _)| at + 1),
+        };
+        // serde_json counts columns in bytes and points behind the character it stumbled over.
+        offset = line_start + error.column().saturating_sub(1);
+        what = error.to_string();
+    }
+    let what = what.split(" at line ").next().unwrap_or(&what);
+    without_path(file, text, Problem { offset, what: format!("not valid JSON: {what}"), help: None })
+}
+
+/// Turns an offset \[bytes\] in `text` into line, column and excerpt.
+fn without_path(file: &str, text: &str, problem: Problem) -> JsonError {
     let ShownPlace { line, column, excerpt, excerpt_column } = place(text, problem.offset);
     JsonError {
         file: file.to_owned(),
         line,
         column,
-        path: path_to(text, floor_char_boundary(text, problem.offset.min(text.len()))),
+        path: String::new(),
         what: problem.what,
         help: problem.help,
         excerpt,
@@ -67,16 +76,10 @@ fn locate(file: &str, text: &str, problem: Problem) -> JsonError {
 }
 
 /// The path of the innermost value that starts at or before `offset` and reaches beyond it.
-fn path_to(text: &str, offset: usize) -> String {
-    let mut path = String::new();
-    // A syntax error leaves nothing to walk through.
-    let Ok(mut raw) = serde_json::from_str::<&RawValue>(text).map(RawValue::get) else {
-        return path;
-    };
-    let start = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
-    while start(raw) != offset {
-        let holds = |child: &Node<'_>| (start(child.raw())..start(child.raw()) + child.raw().len()).contains(&offset);
-        let node = Node::new(raw, text);
+fn path_to(root: Node<'_>, offset: usize) -> String {
+    let (mut path, mut node) = (String::new(), root);
+    let holds = |child: &Node<'_>| (child.start()..child.start() + child.raw().len()).contains(&offset);
+    while node.start() != offset {
         if let Ok(object) = node.object() {
             let Some((key, child)) = Object::into_entries(object).into_iter().find(|(_, child)| holds(child)) else {
                 break;
@@ -85,12 +88,12 @@ fn path_to(text: &str, offset: usize) -> String {
                 path.push('.');
             }
             path.push_str(&key);
-            raw = child.raw();
+            node = child;
         } else if let Ok(list) = node.list() {
             let Some((index, child)) = list.into_iter().enumerate().find(|(_, child)| holds(child)) else { break };
             // Writing to a string cannot fail.
             let _ = write!(path, "[{index}]");
-            raw = child.raw();
+            node = child;
         } else {
             break;
         }

@@ -1,26 +1,36 @@
 //! A cursor on one JSON value, knowing where it stands in the text.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
+use serde::Deserialize;
+
+use super::children::{Children, Source};
 use super::error::Problem;
 use crate::time::{Decimal, DecimalError, Duration};
 
 /// One value of a [`Document`](super::Document).
 #[derive(Debug, Clone, Copy)]
 pub struct Node<'a> {
+    source: &'a Source<'a>,
     raw: &'a str,
-    text: &'a str,
+    /// Its number, if it is a list or object.
+    container: usize,
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn new(raw: &'a str, text: &'a str) -> Self {
-        Self { raw, text }
+    /// The value that is written `raw` in the text of `source`.
+    pub(super) fn new(source: &'a Source<'a>, raw: &'a str, container: usize) -> Self {
+        Self { source, raw, container }
     }
 
-    /// The value `raw`, which stands within this one.
-    pub(super) fn within(&self, raw: &'a str) -> Self {
-        Self::new(raw, self.text)
+    /// Where it begins in the text \[bytes\].
+    pub(super) fn start(&self) -> usize {
+        self.raw.as_ptr() as usize - self.source.text.as_ptr() as usize
+    }
+
+    /// Before the first value of a list or object.
+    pub(super) fn children(&self) -> Children<'a> {
+        Children::new(self.source, self.start(), self.container)
     }
 
     /// The value as it is written.
@@ -32,8 +42,7 @@ impl<'a> Node<'a> {
     /// A problem with this value.
     #[must_use]
     pub fn problem(&self, what: impl Into<String>) -> Problem {
-        let offset = self.raw.as_ptr() as usize - self.text.as_ptr() as usize;
-        Problem { offset, what: what.into(), help: None }
+        Problem { offset: self.start(), what: what.into(), help: None }
     }
 
     /// A problem of the form "expected …, found …".
@@ -85,11 +94,11 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] if this is no list.
     pub fn list(&self) -> Result<Vec<Node<'a>>, Problem> {
-        let parts: Option<Vec<&'a RawValue>> = self.is_list().then(|| self.deserialize()).flatten();
-        match parts {
-            Some(parts) => Ok(parts.into_iter().map(|raw| Node::new(raw.get(), self.text)).collect()),
-            None => Err(self.expected("a list")),
+        if !self.is_list() {
+            return Err(self.expected("a list"));
         }
+        let mut children = self.children();
+        Ok(std::iter::from_fn(|| children.next_value()).collect())
     }
 
     /// The elements of a list that must not be empty.
@@ -106,7 +115,20 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] if this is no string.
     pub fn string(&self) -> Result<String, Problem> {
-        let text = self.is_string().then(|| self.deserialize()).flatten();
+        self.text().map(Cow::into_owned)
+    }
+
+    /// A string, borrowed from the file unless it has escapes.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no string.
+    pub fn text(&self) -> Result<Cow<'a, str>, Problem> {
+        let quoted = self.raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let text = match quoted {
+            Some(plain) if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
+            Some(_) => self.deserialize().map(Cow::Owned),
+            None => None,
+        };
         text.ok_or_else(|| self.expected("a string"))
     }
 
@@ -180,7 +202,7 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] if this is no such string.
     pub fn time(&self) -> Result<Duration, Problem> {
-        let text = self.string().map_err(|_| self.expected("a time as a string, for example \"250 ms\""))?;
+        let text = self.text().map_err(|_| self.expected("a time as a string, for example \"250 ms\""))?;
         Duration::parse(&text).map_err(|error| self.problem(error.to_string()))
     }
 

@@ -1,10 +1,8 @@
 //! The fields of one JSON object, taken out one by one; what is left over is unknown.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::error::Problem;
@@ -26,17 +24,25 @@ struct Entry<'a> {
     taken: bool,
 }
 
+/// Objects have about as many fields, for which room is made beforehand.
+const USUAL_FIELDS: usize = 8;
+
+/// What is wrong with an object that has such a key.
+fn key_that_is_no_text(node: Node<'_>) -> Problem {
+    let why = serde_json::from_str::<BTreeMap<String, &RawValue>>(node.raw()).err();
+    node.problem(why.map_or_else(String::new, |why| format!("expected an object: {why}")))
+}
+
 impl<'a> Object<'a> {
     fn parse(node: Node<'a>) -> Result<Self, Problem> {
-        let Fields(fields) =
-            serde_json::from_str(node.raw()).map_err(|error| node.problem(format!("expected an object: {error}")))?;
-        let mut entries: Vec<Entry<'a>> = Vec::with_capacity(fields.len());
-        for (key, raw) in fields {
-            let value = node.within(raw.get());
+        let mut entries = Vec::with_capacity(USUAL_FIELDS);
+        let mut children = node.children();
+        while let Some((key, value)) = children.next_entry() {
+            let Some(key) = key else { return Err(key_that_is_no_text(node)) };
             let is_comment = key.starts_with("comment");
             entries.push(Entry { key, value, taken: is_comment });
         }
-        Ok(Self { node, entries, known: Vec::new() })
+        Ok(Self { node, entries, known: Vec::with_capacity(USUAL_FIELDS) })
     }
 
     /// The object as a value, for errors that concern it as a whole.
@@ -112,34 +118,3 @@ impl<'a> Node<'a> {
         Object::parse(*self)
     }
 }
-
-/// Keys and values in the order of the text, repeated keys included.
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Fields<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
-                    fields.push((key, value));
-                }
-                Ok(Fields(fields))
-            }
-        }
-
-        deserializer.deserialize_map(Collect)
-    }
-}
-
-/// A key, borrowed from the text unless it has escapes.
-#[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);

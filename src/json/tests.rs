@@ -74,3 +74,180 @@ fn absurd_nesting_is_an_error_and_not_a_crash() {
     };
     assert_eq!(error.line, 1);
 }
+
+mod against_serde_json {
+    //! The same texts are JSON, and hold the same values, as `serde_json` says.
+
+    use std::fmt;
+
+    use proptest::prelude::*;
+    use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    /// Keys and values in the order of the text, repeated keys included.
+    struct Fields<'a>(Vec<(String, &'a RawValue)>);
+
+    impl<'de> Deserialize<'de> for Fields<'de> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Collect;
+            impl<'de> Visitor<'de> for Collect {
+                type Value = Fields<'de>;
+
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str("an object")
+                }
+
+                fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                    let mut fields = Vec::new();
+                    while let Some(field) = map.next_entry()? {
+                        fields.push(field);
+                    }
+                    Ok(Fields(fields))
+                }
+            }
+            deserializer.deserialize_map(Collect)
+        }
+    }
+
+    /// Asserts that a node is what `raw` holds, at the same place.
+    fn assert_same(node: Node<'_>, raw: &str) {
+        assert_eq!((node.raw(), node.raw().as_ptr()), (raw, raw.as_ptr()));
+        assert_eq!(node.text().ok().map(std::borrow::Cow::into_owned), serde_json::from_str(raw).ok());
+        match (node.list(), serde_json::from_str::<Vec<&RawValue>>(raw)) {
+            (Ok(list), Ok(expected)) => {
+                assert_eq!(list.len(), expected.len());
+                list.into_iter().zip(expected).for_each(|(child, raw)| assert_same(child, raw.get()));
+            }
+            (list, expected) => assert_eq!(list.is_ok(), expected.is_ok(), "{raw}"),
+        }
+        match (node.object(), serde_json::from_str::<Fields<'_>>(raw)) {
+            (Ok(object), Ok(Fields(expected))) => {
+                let own: Vec<_> = object.into_entries().into_iter().collect();
+                assert_eq!(own.len(), expected.len());
+                for ((key, child), (expected_key, raw)) in own.into_iter().zip(expected) {
+                    assert_eq!(&*key, expected_key);
+                    assert_same(child, raw.get());
+                }
+            }
+            (Err(problem), Err(error)) if node.is_object() => {
+                assert_eq!(problem.what, format!("expected an object: {error}"));
+            }
+            (object, expected) => assert_eq!(object.is_ok(), expected.is_ok(), "{raw}"),
+        }
+    }
+
+    /// Pieces of JSON, and what looks like some.
+    const PIECES: [&str; 40] = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        " ",
+        "\n",
+        "\t\r",
+        "\"\"",
+        "\"a\"",
+        "\"é\"",
+        "\"\\n\\\"\"",
+        "\"\\u00e9\"",
+        "\"\\ud800\"",
+        "\"\\ud83d\\ude00\"",
+        "\"\\u12\"",
+        "\"\\x\"",
+        "\"\u{1}\"",
+        "\"",
+        "\\",
+        "0",
+        "-0",
+        "01",
+        "12.5e-3",
+        "1.",
+        ".5",
+        "1e",
+        "1E+3",
+        "-",
+        "1e400",
+        "true",
+        "false",
+        "null",
+        "nul",
+        "tru e",
+        "\u{feff}",
+        "\u{0}",
+        "[{},[]]",
+        "{\"a\":{}}",
+    ];
+
+    fn value() -> impl Strategy<Value = String> {
+        let scalar = prop::sample::select(vec![
+            "null",
+            "true",
+            "false",
+            "0",
+            "-1.5e+3",
+            "\"\"",
+            "\" a,]}\"",
+            "\"\\\\\"",
+            "\"\\ud800\"",
+            "[ ]",
+            "{ }",
+            "\"ü\"",
+        ]);
+        scalar.prop_map(str::to_owned).prop_recursive(5, 40, 5, |inner| {
+            let space = || prop::sample::select(vec!["", " ", "\n\t"]);
+            let key = prop::sample::select(vec!["\"a\"", "\"b\"", "\"\\u0061\"", "\"\\\"{\"", "\"\\udc00\""]);
+            let list = prop::collection::vec((space(), inner.clone(), space()), 0..5).prop_map(|entries| {
+                let entries: Vec<String> = entries.into_iter().map(|(a, value, b)| format!("{a}{value}{b}")).collect();
+                format!("[{}]", entries.join(","))
+            });
+            let object = prop::collection::vec((space(), key, space(), inner, space()), 0..5).prop_map(|entries| {
+                let entries = entries.into_iter().map(|(a, key, b, value, c)| format!("{a}{key}{b}:{c}{value}{b}"));
+                format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
+            });
+            prop_oneof![list, object]
+        })
+    }
+
+    fn check(text: &str) {
+        let document = Document::parse("", text);
+        match serde_json::from_str::<&RawValue>(text) {
+            Ok(raw) => assert_same(document.expect("serde_json takes it").root(), raw.get()),
+            Err(error) => {
+                let own = document.err().map(|error| error.what);
+                let expected = error.to_string();
+                let expected = expected.split(" at line ").next().unwrap_or_default();
+                assert_eq!(own, Some(format!("not valid JSON: {expected}")), "{text:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn of_right_texts(text in value()) {
+            check(&text);
+        }
+
+        #[test]
+        fn of_right_texts_that_were_changed(
+            text in value(),
+            at in any::<prop::sample::Index>(),
+            cut in 0_usize..4,
+            piece in prop::sample::select(PIECES.to_vec()),
+        ) {
+            let mut changed: Vec<char> = text.chars().collect();
+            let first = at.index(changed.len() + 1);
+            let last = (first + cut).min(changed.len());
+            changed.splice(first..last, piece.chars());
+            check(&changed.into_iter().collect::<String>());
+        }
+
+        #[test]
+        fn of_any_pieces(pieces in prop::collection::vec(prop::sample::select(PIECES.to_vec()), 0..9)) {
+            check(&pieces.concat());
+        }
+    }
+}

@@ -100,7 +100,7 @@ impl Pairing {
 
 fn has_log_name(scenario: &Scenario, thread: usize, log: &Log) -> bool {
     let benchmarks = scenario.examiner.as_ref().map(|examiner| &examiner.benchmarks);
-    let name = benchmarks.and_then(|benchmarks| benchmarks.get(thread)).map(|benchmark| benchmark.file_name.as_str());
+    let name = benchmarks.and_then(|benchmarks| benchmarks.get(thread)).map(|benchmark| &*benchmark.file_name);
     name.and_then(|name| name.rsplit('/').next()) == Some(log.file_name())
 }
 

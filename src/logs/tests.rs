@@ -202,3 +202,31 @@ proptest! {
         let _ = read_log("log.json", text);
     }
 }
+
+#[test]
+fn a_log_read_in_pieces_of_any_size_is_the_log() {
+    // Commas between braces that are not between two entries, keys in any order and twice, and texts that end early.
+    let names = SOUND.replace("K2", "a}, {\\\"b\\\": [}");
+    let behind = SOUND.replacen("\n]}", "\n], \"more\": [{}, {\"a\": 1},\n{}, {}], \"PID\": 3}", 1);
+    let before = SOUND.replacen('{', "{\"more\": [{\"kernel_name\": \"none\"}, {}, {}, {}],", 1);
+    let inside = SOUND.replace("\"cpu_core\"", "\"more\": [{}, {}, {\"a\": [{}, {}]}], \"cpu_core\"");
+    let twice = SOUND.replacen("\n]}", "\n], \"label\": \"last\", \"times\": [{}, {}, {}]}", 1);
+    let cut = SOUND[..SOUND.len() - 30].to_owned();
+    assert_ne!([&behind, &before, &inside, &twice], [SOUND; 4]);
+    for text in [SOUND, DEFECTS, &names, &behind, &before, &inside, &twice, &cut, "", "[1]", "{}"] {
+        let whole = read(text);
+        for size in 1..=text.len().min(400) {
+            let pieces = pieces::in_pieces("log.json", &mut std::io::Cursor::new(text), size);
+            assert_eq!(pieces.expect("memory can be read"), whole, "pieces of {size} bytes of {text}");
+        }
+    }
+}
+
+#[test]
+fn a_log_is_known_by_its_beginning() {
+    assert!(begins_a_log(SOUND.as_bytes()));
+    assert!(begins_a_log(&SOUND.as_bytes()[..SOUND.len() / 2]));
+    for other in ["", "{}", "{\"times\": [{}]}", "{\"benchmark_name\": \"a\", \"benchmarks\": []}", "[]"] {
+        assert!(!begins_a_log(other.as_bytes()), "{other}");
+    }
+}

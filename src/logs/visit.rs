@@ -18,8 +18,11 @@ pub(super) struct Draft {
     pub(super) max_resident_threads: Option<u64>,
     pub(super) pid: Option<u64>,
     pub(super) tid: Option<u64>,
+    pub(super) left_out_at_horizon: Option<u64>,
     /// Entries of `times`; `None`: the key is not there.
     pub(super) entries: Option<Vec<Entry>>,
+    /// Whether the last key at the top was that of `entries`.
+    pub(super) ends_in_times: bool,
 }
 
 /// One entry of `times`: the first is empty, then come iterations and kernels.
@@ -62,6 +65,7 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let draft = self.0;
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            draft.ends_in_times = key == "times";
             match &*key {
                 "scenario_name" => draft.scenario_name = map.next_value::<Text>()?.0,
                 "benchmark_name" => draft.benchmark_name = map.next_value::<Text>()?.0,
@@ -71,6 +75,9 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
                 }
                 "PID" => draft.pid = map.next_value_seed(Number(None))?.whole(1 << 52),
                 "TID" => draft.tid = map.next_value_seed(Number(None))?.whole(1 << 52),
+                "left_out_at_horizon" => {
+                    draft.left_out_at_horizon = map.next_value_seed(Number(None))?.whole(u64::from(u32::MAX));
+                }
                 "times" => map.next_value_seed(TimesSeed(draft.entries.get_or_insert_default()))?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;

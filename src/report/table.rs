@@ -77,7 +77,8 @@ pub fn state_text(state: &State) -> String {
     }
     for (engine, (queue, served)) in state.ce_queues.iter().zip(&state.copy_engines).enumerate() {
         let _ = writeln!(text, "  CE queue {engine}: {}", list(queue));
-        let _ = writeln!(text, "  copy engine {engine}: {}", served.as_deref().unwrap_or("idle"));
+        let served = if served.names().is_empty() { "idle".to_owned() } else { served.names().join(", ") };
+        let _ = writeln!(text, "  copy engine {engine}: {served}");
     }
     for sm in &state.sms {
         let residents: Vec<String> =

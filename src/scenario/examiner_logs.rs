@@ -1,5 +1,7 @@
 //! What the examiner's log files say beside times.
 
+use std::sync::Arc;
+
 use crate::time::Duration;
 
 /// How the examiner would log a scenario.
@@ -15,13 +17,13 @@ pub struct ExaminerLogs {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchmarkLog {
     /// File name, relative to the result directory.
-    pub file_name: String,
+    pub file_name: Arc<str>,
     /// `name` of the file in which the benchmark stands (that of a `task_host` for those nested in it).
-    pub scenario_name: String,
+    pub scenario_name: Arc<str>,
     /// What the examiner calls this kind of benchmark.
     pub benchmark_name: &'static str,
     /// The benchmark's label, if it has one.
-    pub label: Option<String>,
+    pub label: Option<Arc<str>>,
     /// The benchmark's `data_size`.
     pub data_size: u64,
     /// The benchmark's release time.

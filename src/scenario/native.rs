@@ -13,5 +13,5 @@ mod reading;
 mod streams;
 mod write;
 
-pub(super) use file::{FORMAT, read};
+pub(super) use file::{FORMAT, FORMAT_KEY, read};
 pub use write::NotNative;

@@ -17,9 +17,14 @@ impl Scenario {
     }
 }
 
+/// Whether a key at the top of an object is one by which a scenario file is known.
+pub(crate) fn is_key_of_scenarios(key: &str) -> bool {
+    key == native::FORMAT_KEY || examiner::KEYS.contains(&key)
+}
+
 fn read(root: Node<'_>, options: &ReadOptions) -> Result<Scenario, Problem> {
     let object = root.object()?;
-    if object.has("format") {
+    if object.has(native::FORMAT_KEY) {
         native::read(object, options)
     } else if examiner::KEYS.iter().any(|key| object.has(key)) {
         examiner::read(object, options)

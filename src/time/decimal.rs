@@ -35,6 +35,9 @@ impl Decimal {
     /// # Errors
     /// [`DecimalError`] for anything else.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
+        if let Some(digits) = plain_digits(text) {
+            return Ok(Self { digits: u128::from(digits), exponent: 0, exact: true });
+        }
         let (negative, unsigned) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
             Some(b'+') => (false, &text[1..]),
@@ -114,6 +117,16 @@ impl Decimal {
             None => None,
         }
     }
+}
+
+/// The value of a text of few enough digits and nothing else, as most numbers are.
+fn plain_digits(text: &str) -> Option<u64> {
+    const MOST: usize = 18;
+    if text.is_empty() || text.len() > MOST {
+        return None;
+    }
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+    text.bytes().try_fold(0, |number, byte| Some(number * 10 + digit(byte)?))
 }
 
 /// An exponent, held within a range in which no later addition can overflow.

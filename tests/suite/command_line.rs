@@ -333,3 +333,17 @@ fn markdown_of_texts_has_every_word_of_the_text_and_tables_that_stand_apart() {
         }
     }
 }
+
+#[test]
+fn a_block_that_the_horizon_cuts_has_no_end() {
+    // All blocks of the scenario run longer than the run.
+    let arguments = ["simulate", "scenarios/rtss2017/figure-3.json", "--horizon", "0.1s", "--blocks", "--format"];
+    let out = |format| stdout(&gpusched(&[&arguments[..], &[format]].concat()));
+    let document: serde_json::Value = serde_json::from_str(&out("json")).expect("it is JSON");
+    let placements = |kernel: &serde_json::Value| kernel["placements"].as_array().cloned().unwrap_or_default();
+    let kernels = document["kernels"].as_array().expect("there are kernels");
+    let blocks: Vec<serde_json::Value> = kernels.iter().flat_map(placements).collect();
+    assert!(!blocks.is_empty());
+    assert!(blocks.iter().all(|block| block["end_ns"].is_null()), "{blocks:?}");
+    assert!(out("csv").lines().skip(1).all(|line| line.ends_with(',')));
+}

@@ -10,6 +10,7 @@ use super::event::Event;
 use crate::device::ComputeCapability;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::gpu::GpuProperties;
+use crate::scenario::is_key_of_scenarios;
 
 /// An object with `traceEvents`, or a bare list of events.
 pub(super) struct File<'b, 'a>(pub(super) &'b mut ProfileBuilder<'a>);
@@ -109,11 +110,12 @@ const TRACE_KEYS: [&str; 5] =
     ["traceEvents", "deviceProperties", "distributedInfo", "baseTimeNanoseconds", "cuda_runtime_version"];
 
 impl Header {
-    /// Whether one of them stands at the top of the object, as far as it can be read.
+    /// Whether one of them stands at the top of the object, as far as it can be read, and before any key by which
+    /// scenario files are known: those can be long too.
     pub(super) fn has_trace_keys(content: &[u8]) -> bool {
         let mut found = false;
         let mut json = serde_json::Deserializer::from_slice(content);
-        // The visitor ends with an error as soon as it has found a key, so that no large file is read twice.
+        // The visitor ends with an error as soon as it has found such a key, so that no large file is read twice.
         let _ = json.deserialize_map(Keys(&mut found));
         found
     }
@@ -130,8 +132,8 @@ impl<'a> Visitor<'a> for Keys<'_> {
 
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
         while let Some(key) = map.next_key::<Cow<'a, str>>()? {
-            if TRACE_KEYS.contains(&&*key) {
-                *self.0 = true;
+            *self.0 = TRACE_KEYS.contains(&&*key);
+            if *self.0 || is_key_of_scenarios(&key) {
                 return Err(M::Error::custom("found"));
             }
             map.next_value::<IgnoredAny>()?;

@@ -4,23 +4,24 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use super::event::{Events, Lane, Span};
-use crate::time::Instant;
+use crate::report::free_lanes::FreeLanes;
 
-/// Lanes of one process, by number, and from when on each is free.
+/// Lanes of one process.
 pub(super) struct Lanes {
     process: u32,
-    lanes: Vec<(Lane, Instant)>,
+    free: FreeLanes,
+    lanes: Vec<Lane>,
 }
 
 impl Lanes {
     /// None yet.
-    pub(super) const fn of(process: u32) -> Self {
-        Self { process, lanes: Vec::new() }
+    pub(super) fn of(process: u32) -> Self {
+        Self { process, free: FreeLanes::default(), lanes: Vec::new() }
     }
 
     /// One that has its name.
     pub(super) fn with(first: Lane) -> Self {
-        Self { process: first.process, lanes: vec![(first, Instant::ZERO)] }
+        Self { lanes: vec![first], ..Self::of(first.process) }
     }
 
     /// The first lane that is free for `span`, if spans come in order of their starts; a new one if there is none.
@@ -31,14 +32,14 @@ impl Lanes {
         events: &mut Events<W>,
         name: impl FnOnce(usize) -> D,
     ) -> io::Result<Lane> {
-        if let Some((lane, free_at)) = self.lanes.iter_mut().find(|(_, free_at)| *free_at <= span.from) {
-            *free_at = span.to;
+        let place = self.free.take(span.from, span.to);
+        if let Some(lane) = self.lanes.get(place) {
             return Ok(*lane);
         }
         let lane = Lane { process: self.process, number: *next_lane };
         *next_lane = next_lane.saturating_add(1);
-        events.name_lane(lane, name(self.lanes.len()))?;
-        self.lanes.push((lane, span.to));
+        events.name_lane(lane, name(place))?;
+        self.lanes.push(lane);
         Ok(lane)
     }
 }

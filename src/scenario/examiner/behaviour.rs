@@ -11,7 +11,7 @@ use crate::workload::StreamId;
 pub(super) struct Benchmark<'a> {
     pub(super) node: Node<'a>,
     /// File name without directory and `.so`.
-    pub(super) kind: String,
+    pub(super) kind: &'a str,
     /// The label, or else the kind.
     pub(super) title: Arc<str>,
     pub(super) threads: Node<'a>,

@@ -16,7 +16,7 @@ use crate::workload::{StreamId, StreamSpec};
 
 /// What a benchmark inherits from the level of the file in which it stands.
 pub(super) struct Context {
-    pub(super) scenario_name: String,
+    pub(super) scenario_name: Arc<str>,
     pub(super) iterations: Option<u64>,
     pub(super) time_limit: Option<Duration>,
     /// Release of the `task_host.so` around it.
@@ -27,7 +27,7 @@ pub(super) struct Context {
 /// The scenario in the `additional_info` of a `task_host.so`.
 pub(super) struct Nested<'a> {
     pub(super) file: Object<'a>,
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     /// Release of the `task_host.so`, that of those around it included.
     pub(super) release: Duration,
 }
@@ -40,18 +40,18 @@ pub(super) fn read<'a>(
 ) -> Result<Option<Nested<'a>>, Problem> {
     let mut entry = node.object()?;
     let file_node = entry.required("filename")?;
-    let file_name = file_node.string()?;
-    let base = Path::new(&file_name).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let kind = base.strip_suffix(".so").unwrap_or(base).to_owned();
+    let file_name = file_node.text()?;
+    let base = Path::new(&*file_name).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let kind = base.strip_suffix(".so").unwrap_or(base);
     if kind.is_empty() {
         return Err(file_node.expected("the path of a benchmark, such as \"./bin/timer_spin.so\""));
     }
     let threads = entry.required("thread_count")?;
     let blocks = entry.required("block_count")?;
     let data_size = entry.required("data_size")?.whole_number(0, u64::MAX)?;
-    let label = entry.optional("label")?.map(|node| node.string()).transpose()?;
+    let label = entry.optional("label")?.map(|node| node.text()).transpose()?;
     let log_node = entry.optional("log_name")?;
-    let log_name = log_node.map(|node| node.string()).transpose()?;
+    let log_name = log_node.map(|node| node.text()).transpose()?;
     let info = entry.optional("additional_info")?;
     let iterations = entry.optional("max_iterations")?;
     if let Some(own) = iterations.filter(|_| context.barrier.is_some()) {
@@ -80,20 +80,20 @@ pub(super) fn read<'a>(
     if kind == "task_host" {
         let info = info.ok_or_else(|| node.problem("task_host.so needs a scenario in additional_info"))?;
         let mut nested = info.object()?;
-        let name = nested.required("name")?.string()?;
+        let name = nested.required("name")?.text()?.into();
         return Ok(Some(Nested { file: nested, name, release: start }));
     }
     if kind.starts_with("cpu_") {
-        let title = label.unwrap_or(kind);
+        let title = label.as_deref().unwrap_or(kind);
         reading.builder.note(format!("benchmark {title:?} does no GPU work and is skipped"));
         return Ok(None);
     }
 
     let index = reading.logs.len();
-    let file_name = log_name.unwrap_or_else(|| format!("{kind}_{index}.json"));
+    let file_name: Arc<str> = log_name.map_or_else(|| format!("{kind}_{index}.json").into(), Arc::from);
     reading.log_names.add(log_node.unwrap_or(node), &file_name, reading.builder.options().logs_inside)?;
-    let title: Arc<str> = label.as_deref().unwrap_or(&kind).into();
-    let without_effect = match kind.as_str() {
+    let title: Arc<str> = label.as_deref().unwrap_or(kind).into();
+    let without_effect = match kind {
         "stream_action" => Some("the examiner ignores it there"),
         "timer_spin_default_stream" => Some("its kernel is on the NULL stream, which has none"),
         _ => None,
@@ -105,6 +105,7 @@ pub(super) fn read<'a>(
     let stream = add_stream(reading, mask_node.unwrap_or(node), &title, priority, sm_mask)?;
     let benchmark = Benchmark { node, kind, title: Arc::clone(&title), threads, blocks, info, stream };
     let behaviour = behaviour(&benchmark, reading)?;
+    let label = label.map(|_| Arc::clone(&title));
     reading.builder.add_thread(HostThread {
         label: title,
         release: start,
@@ -122,7 +123,7 @@ pub(super) fn read<'a>(
     reading.nodes.push(node);
     reading.logs.push(BenchmarkLog {
         file_name,
-        scenario_name: context.scenario_name.clone(),
+        scenario_name: Arc::clone(&context.scenario_name),
         benchmark_name: behaviour.benchmark_name,
         label,
         data_size,
@@ -142,7 +143,7 @@ fn own_or(own: Option<u64>, inherited: Option<u64>) -> Option<u64> {
 }
 
 fn behaviour(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
-    match benchmark.kind.as_str() {
+    match benchmark.kind {
         "timer_spin" => spin::timer(benchmark, reading),
         "timer_spin_default_stream" => spin::timer_default_stream(benchmark, reading),
         "sharedmem_timer_spin" => spin::shared_memory_timer(benchmark, reading),

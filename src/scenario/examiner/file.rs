@@ -1,7 +1,8 @@
 //! The top level of a scenario file.
 
+use std::sync::Arc;
+
 use super::benchmark::{self, Context, Nested};
-use super::log_names::LogNames;
 use super::reading::{Reading, refuse_contexts};
 use crate::json::{Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
@@ -29,10 +30,10 @@ pub(in crate::scenario) const KEYS: [&str; 9] = [
 
 /// Reads the examiner scenario that `file` holds.
 pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenario, Problem> {
-    let name = file.required("name")?.string()?;
+    let name: Arc<str> = file.required("name")?.text()?.into();
     let device = default_device(file.node())?;
-    let builder = ScenarioBuilder::new(name.clone(), device, options);
-    let mut reading = Reading { builder, nodes: Vec::new(), logs: Vec::new(), log_names: LogNames::default() };
+    let builder = ScenarioBuilder::new(name.to_string(), device, options);
+    let mut reading = Reading::new(builder);
     let result_directory = match file.optional("base_result_directory")? {
         Some(directory) => directory.string()?,
         None => "./results".to_owned(),
@@ -51,7 +52,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
 /// Reads one level of the file: its top, or the `additional_info` of a `task_host.so`.
 fn level<'a>(
     mut file: Object<'a>,
-    scenario_name: String,
+    scenario_name: Arc<str>,
     release: Duration,
     outer_device: Option<u64>,
     depth: u32,

@@ -1,21 +1,27 @@
 //! Names of log files.
 
-use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
 
 use crate::json::{Node, Problem};
 
 /// The log files that a scenario's benchmarks write.
 #[derive(Debug, Default)]
 pub(super) struct LogNames {
-    taken: BTreeSet<PathBuf>,
+    /// Without `.` and `..` where that can be.
+    taken: FxHashSet<Arc<str>>,
 }
 
 impl LogNames {
     /// Adds a log file. Refuses one that another benchmark writes already, however it is spelt, a name that names no
     /// file, and with `inside` one that leads out of the result directory.
-    pub(super) fn add(&mut self, node: Node<'_>, file_name: &str, inside: bool) -> Result<(), Problem> {
-        let path = Path::new(file_name);
+    pub(super) fn add(&mut self, node: Node<'_>, file_name: &Arc<str>, inside: bool) -> Result<(), Problem> {
+        if is_plain(file_name) {
+            return self.take(node, file_name, Arc::clone(file_name));
+        }
+        let path = Path::new(&**file_name);
         let stays = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if inside && !stays {
             return Err(node
@@ -26,11 +32,22 @@ impl LogNames {
         if plain.file_name().is_none() || file_name.ends_with('/') {
             return Err(node.problem(format!("the log name {file_name:?} is not the name of a file")));
         }
+        let plain = plain.to_string_lossy().into();
+        self.take(node, file_name, plain)
+    }
+
+    fn take(&mut self, node: Node<'_>, file_name: &str, plain: Arc<str>) -> Result<(), Problem> {
         if self.taken.insert(plain) {
             return Ok(());
         }
         Err(node.problem(format!("two benchmarks write their logs to {file_name:?}")))
     }
+}
+
+/// Whether this is the name of a file without any directory, as most are, on every operating system.
+fn is_plain(file_name: &str) -> bool {
+    file_name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && file_name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
 /// A path without `.`, and without `..` behind a directory.

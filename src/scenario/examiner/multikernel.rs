@@ -39,7 +39,7 @@ fn read_entry(
 ) -> Result<(), Problem> {
     let stream = benchmark.stream;
     let mut entry = node.object()?;
-    let label: Arc<str> = entry.required("kernel_label")?.string()?.into();
+    let label = reading.name(&entry.required("kernel_label")?.text()?);
     let duration = nanoseconds(entry.required("duration")?)?;
     let blocks = dimensions(entry.required("block_count")?)?;
     let threads_node = entry.required("thread_count")?;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::log_names::LogNames;
 use crate::json::{Node, Problem};
 use crate::scenario::build::ScenarioBuilder;
@@ -16,6 +18,31 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) nodes: Vec<Node<'a>>,
     pub(super) logs: Vec<BenchmarkLog>,
     pub(super) log_names: LogNames,
+    /// Names of kernels, as far as they are stored once.
+    names: FxHashSet<Arc<str>>,
+}
+
+/// So many different names of kernels are looked for among those before; where there are more, few come again.
+const MOST_NAMES: usize = 4_096;
+
+impl<'o> Reading<'_, 'o> {
+    /// Nothing has been read.
+    pub(super) fn new(builder: ScenarioBuilder<'o>) -> Self {
+        let (log_names, names) = (LogNames::default(), FxHashSet::default());
+        Self { builder, nodes: Vec::new(), logs: Vec::new(), log_names, names }
+    }
+
+    /// The name of a kernel, which is stored once if it comes again.
+    pub(super) fn name(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.names.get(name) {
+            return Arc::clone(known);
+        }
+        let name: Arc<str> = name.into();
+        if self.names.len() < MOST_NAMES {
+            self.names.insert(Arc::clone(&name));
+        }
+        name
+    }
 }
 
 /// Contexts of their own do not share the GPU concurrently, which the published rules do not cover.

@@ -63,7 +63,7 @@ pub(super) fn counter(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) 
 
 /// Any other benchmark, if the user says how long its blocks run.
 pub(super) fn other(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
-    let kind = &benchmark.kind;
+    let kind = benchmark.kind;
     let Some(duration) = reading.builder.given_block_duration(&[&benchmark.title, kind]) else {
         return Err(benchmark
             .node
@@ -97,7 +97,7 @@ fn one_kernel(
 ) -> Result<KernelId, Problem> {
     let threads = dimensions(benchmark.threads)?;
     let kernel = Kernel {
-        name: name.into(),
+        name: reading.name(name),
         title: Arc::clone(&benchmark.title),
         blocks: dimensions(benchmark.blocks)?,
         shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes },

@@ -44,8 +44,8 @@ fn read_action(
 ) -> Result<(), Problem> {
     let mut action = node.object()?;
     let kind_node = action.required("type")?;
-    let kind = kind_node.string()?;
-    let label = action.optional("label")?.map(|node| node.string()).transpose()?;
+    let kind = kind_node.text()?;
+    let label = action.optional("label")?.map(|node| node.text()).transpose()?;
     let delay = action.optional("delay")?.map(|node| node.seconds()).transpose()?.unwrap_or_default();
     let parameters = action.optional("parameters")?;
     action.finish()?;
@@ -53,7 +53,7 @@ fn read_action(
         steps.push(Step::Sleep(delay));
     }
     let needed = || parameters.ok_or_else(|| node.problem("the key \"parameters\" is missing"))?.object();
-    match kind.as_str() {
+    match &*kind {
         "kernel" => steps.push(kernel(needed()?, label.as_deref(), stream, benchmark, reading)?),
         "memset" => {
             let mut fields = needed()?;
@@ -117,7 +117,7 @@ fn kernel(
         reading.builder.note("stream_action.so ignores the sm_mask of its kernels, as the examiner does");
     }
     fields.finish()?;
-    let name: Arc<str> = label.unwrap_or(name).into();
+    let name = reading.name(label.unwrap_or(name));
     let kernel = Kernel {
         title: if label.is_some() { Arc::clone(&name) } else { Arc::clone(&benchmark.title) },
         name,

@@ -13,12 +13,15 @@ use crate::scenario::model::Scenario;
 use crate::scenario::options::ReadOptions;
 use crate::workload::{Placement, StreamId};
 
-/// What `format` must say.
+/// The key that no other format has.
+pub(in crate::scenario) const FORMAT_KEY: &str = "format";
+
+/// What it must say.
 pub(in crate::scenario) const FORMAT: &str = "gpusched-scenario/1";
 
 /// Reads the native scenario that `file` holds.
 pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenario, Problem> {
-    let format = file.required("format")?;
+    let format = file.required(FORMAT_KEY)?;
     if format.string()? != FORMAT {
         return Err(format.expected(&format!("{FORMAT:?}, the only version there is")));
     }

@@ -1,0 +1,93 @@
+//! Reading a long log piece by piece, so that its text need not be held as a whole.
+
+use std::io::{self, Read, Seek};
+
+use serde::de::DeserializeSeed;
+
+use super::assemble::assemble;
+use super::read::read_log;
+use super::reading::LogReading;
+use super::visit::{Draft, FileSeed};
+
+/// So much is read at a time \[bytes\].
+const PIECE: usize = 8 << 20;
+/// What a piece that begins with an entry of `times` lacks before it, and one that ends with an entry behind it.
+const BEFORE: &[u8] = b"{\"times\":[";
+const BEHIND: &[u8] = b"]}";
+
+/// Reads a log from a file, of whose text it holds little at a time; `file` is its name in reports.
+///
+/// The result is that of [`read_log`] of the whole text, which is read again if anything is wrong with it.
+///
+/// # Errors
+/// Those of reading the file.
+pub fn read_log_from(file: &str, source: &mut (impl Read + Seek)) -> io::Result<LogReading> {
+    in_pieces(file, source, PIECE)
+}
+
+pub(super) fn in_pieces(file: &str, source: &mut (impl Read + Seek), piece: usize) -> io::Result<LogReading> {
+    let mut draft = Draft::default();
+    if sound_draft(source, piece, &mut draft)? {
+        return Ok(assemble(file, draft));
+    }
+    drop(draft);
+    source.rewind()?;
+    let mut text = Vec::new();
+    source.read_to_end(&mut text)?;
+    Ok(read_log(file, text))
+}
+
+/// Whether a text, or the beginning of one, is a log rather than anything else: as far as it goes, it is JSON with
+/// `benchmark_name` and `times` at the top.
+#[must_use]
+pub fn begins_a_log(head: &[u8]) -> bool {
+    let mut draft = Draft::default();
+    // A beginning is not a whole, so that this fails.
+    let _ = FileSeed(&mut draft).deserialize(&mut serde_json::Deserializer::from_slice(head));
+    draft.entries.is_some() && draft.benchmark_name.is_some()
+}
+
+/// Reads a log that nothing is wrong with. Says whether it is one; if not, the draft means nothing.
+///
+/// Pieces are cut between two entries of `times`, where `},{` stands, white space aside. That may be elsewhere too, in a
+/// name or further inside; but such a piece is no JSON once it is completed, or does not end in `times`.
+fn sound_draft(source: &mut impl Read, most: usize, draft: &mut Draft) -> io::Result<bool> {
+    let mut piece = Vec::new();
+    loop {
+        let fresh = piece.len();
+        let read = source.take(most as u64).read_to_end(&mut piece)?;
+        if read < most {
+            return Ok(is_sound(&piece, draft));
+        }
+        let Some(comma) = last_cut(&piece, fresh) else { continue };
+        let rest = piece.split_off(comma + 1);
+        piece.truncate(comma);
+        piece.extend_from_slice(BEHIND);
+        if !is_sound(&piece, draft) || !draft.ends_in_times {
+            return Ok(false);
+        }
+        piece.clear();
+        piece.extend_from_slice(BEFORE);
+        piece.extend_from_slice(&rest);
+    }
+}
+
+fn is_sound(piece: &[u8], draft: &mut Draft) -> bool {
+    let mut json = serde_json::Deserializer::from_slice(piece);
+    FileSeed(draft).deserialize(&mut json).and_then(|()| json.end()).is_ok()
+}
+
+/// The last comma between a closing brace and an opening one at or behind `from`.
+fn last_cut(piece: &[u8], from: usize) -> Option<usize> {
+    let last = |before: usize| piece[..before].iter().rposition(|byte| !byte.is_ascii_whitespace());
+    let mut end = piece.len();
+    loop {
+        let brace = from + piece[from..end].iter().rposition(|&byte| byte == b'{')?;
+        if let Some(comma) = last(brace).filter(|&at| piece[at] == b',')
+            && last(comma).is_some_and(|at| piece[at] == b'}')
+        {
+            return Some(comma);
+        }
+        end = brace;
+    }
+}
