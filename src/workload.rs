@@ -3,6 +3,7 @@
 //! These are the input types that everything shares: the simulated GPU, the scenarios, the audit. They carry no
 //! behaviour of the hardware.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -117,6 +118,11 @@ impl StreamSpec {
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self { name: name.into(), priority: 0, blocking: true, sm_mask: None }
     }
+}
+
+/// A stream within a sentence: by its name, which may say that it is one (`stream 7`, `NULL stream`).
+pub(crate) fn stream_in_words(name: &str) -> Cow<'_, str> {
+    if name.to_ascii_lowercase().contains("stream") { name.into() } else { format!("stream {name}").into() }
 }
 
 /// The name of a stream that has only a number, as CUPTI numbers those of profiles.

@@ -20,6 +20,7 @@ mod blocks;
 mod copies;
 mod deadlines;
 mod event;
+mod lanes;
 mod number;
 mod operations;
 mod queues;
@@ -40,8 +41,20 @@ pub struct PerfettoRun<'a> {
     pub summary: Summary<'a>,
     /// Put before the names of its processes, to tell the runs of one file apart; may be empty.
     pub label: &'a str,
-    /// Only launches and blocks are known, as of a measured run: streams, queues and copy engines are left out.
-    pub blocks_only: bool,
+    /// What is known of it.
+    pub known: PerfettoKnown,
+}
+
+/// What of a run is known, and so written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PerfettoKnown {
+    /// All of it, as of a simulation.
+    Everything,
+    /// Launches and blocks, as of a measured run.
+    Blocks,
+    /// Launches, and what ran in each stream from when to when, as of a recorded application. Operations of one stream
+    /// that overlap in the record have lanes of their own.
+    Streams,
 }
 
 /// Writes runs as one JSON document, one event a line. Blocks are written as they are expanded and never held; memory
@@ -59,8 +72,8 @@ pub fn perfetto_trace(runs: &[PerfettoRun<'_>], mut out: impl Write) -> io::Resu
         let tracks = Tracks::new(run, first_process, &mut next_lane);
         first_process += Tracks::processes(run.summary.trace);
         tracks.write_names(&mut events)?;
-        operations::write(run, &tracks, &mut events)?;
-        if !run.blocks_only {
+        operations::write(run, &tracks, &mut next_lane, &mut events)?;
+        if run.known == PerfettoKnown::Everything {
             deadlines::write(&run.summary, &tracks, &mut events)?;
             queues::write(run, &tracks, &mut events)?;
         }

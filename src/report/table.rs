@@ -10,6 +10,7 @@ use super::rule_log::{Firing, rule_log};
 use super::state::State;
 use super::summary::Summary;
 use crate::experiments::{Responses, responses};
+use crate::workload::stream_in_words;
 
 /// The kernel launches of a run: launched, waited and for which rule longest, started, finished, response; then the
 /// copies, and the response times of jobs.
@@ -69,7 +70,7 @@ pub fn state_text(state: &State) -> String {
     let mut text = format!("state at {}\n", state.at_ns);
     let list = |names: &[String]| if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
     for queue in &state.stream_queues {
-        let _ = writeln!(text, "  stream {}: {}", queue.name, list(&queue.operations));
+        let _ = writeln!(text, "  {}: {}", stream_in_words(&queue.name), list(&queue.operations));
     }
     for (priority, queue) in &state.ee_queues {
         let _ = writeln!(text, "  EE queue, priority {priority}: {}", list(queue));

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::PerfettoRun;
 use super::copies::copy_depths;
 use super::event::{Events, Lane};
+use super::{PerfettoKnown, PerfettoRun};
 use crate::trace::Trace;
 use crate::workload::StreamId;
 
@@ -91,11 +91,14 @@ impl<'a> Tracks<'a> {
         for (number, thread) in (0..).zip(&summary.scenario.threads) {
             events.name_lane(self.thread(number), &thread.label)?;
         }
-        if !self.run.blocks_only {
+        let known = self.run.known;
+        if known != PerfettoKnown::Blocks {
             events.name_process(self.first_process + STREAMS, format_args!("{label}streams"))?;
             for (number, stream) in (0..).zip(summary.trace.streams()) {
                 events.name_lane(self.stream(StreamId(number)), &stream.name)?;
             }
+        }
+        if known == PerfettoKnown::Everything {
             events.name_process(self.queues(), format_args!("{label}queues"))?;
             events.name_process(self.first_process + COPY_ENGINES, format_args!("{label}copy engines"))?;
             for (engine, (_, lanes)) in (0..).zip(&self.engines) {
@@ -105,7 +108,8 @@ impl<'a> Tracks<'a> {
                 }
             }
         }
-        for sm in 0..summary.trace.sms() {
+        let sms = if known == PerfettoKnown::Streams { 0 } else { summary.trace.sms() };
+        for sm in 0..sms {
             events.name_process(self.first_process + FIRST_SM + sm, format_args!("{label}SM {sm}"))?;
         }
         Ok(())

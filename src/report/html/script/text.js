@@ -32,7 +32,7 @@ function stateLines(run, state) {
   if (run.blocks_only) return sms;
   const priorities = run.device.priorities;
   return [
-    ...state.stream_queues.map((queue) => `stream ${queue.name}: ${list(queue.operations)}`),
+    ...state.stream_queues.map((queue) => `${streamText(queue.name)}: ${list(queue.operations)}`),
     ...priorities.map((priority) => `EE queue, priority ${priority}: ${list(state.ee_queues[priority])}`),
     ...state.ce_queues.flatMap((queue, engine) => [
       `CE queue ${engine}: ${list(queue)}`,
