@@ -17,6 +17,7 @@
 //! slice it has read last.
 
 mod blocks;
+mod copies;
 mod deadlines;
 mod event;
 mod lanes;

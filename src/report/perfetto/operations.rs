@@ -5,16 +5,16 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
+use super::copies::served;
 use super::event::{Events, Flow, Span};
 use super::lanes::Lanes;
 use super::tracks::Tracks;
 use super::{PerfettoKnown, PerfettoRun};
-use crate::report::free_lanes::FreeLanes;
 use crate::report::state::title;
 use crate::report::summary::Summary;
 use crate::time::Instant;
 use crate::trace::Trace;
-use crate::workload::{Copy, OperationId, StreamId};
+use crate::workload::{OperationId, StreamId};
 
 pub(super) fn write<W: Write>(
     run: &PerfettoRun<'_>,
@@ -148,18 +148,6 @@ fn waits_by_record(trace: &Trace) -> BTreeMap<OperationId, Vec<OperationId>> {
     waits
 }
 
-/// How many lanes each copy engine has: as many as it serves copies at once, and at least one.
-pub(super) fn copy_depths(summary: &Summary<'_>) -> Vec<usize> {
-    let engines = summary.scenario.device().copy.engines as usize;
-    let mut depths = vec![1; engines];
-    for (engine, lane, ..) in served(summary) {
-        if let Some(depth) = depths.get_mut(engine as usize) {
-            *depth = (lane as usize + 1).max(*depth);
-        }
-    }
-    depths
-}
-
 /// What the copy engines serve.
 fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
     for (engine, lane, id, copy, span) in served(summary) {
@@ -167,20 +155,4 @@ fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Eve
         events.slice(tracks.engine(engine, lane), "copy", &title(summary, id), span, args)?;
     }
     Ok(())
-}
-
-/// The copies that began, in that order, each with its engine and its lane there, and from when to when.
-fn served(summary: &Summary<'_>) -> Vec<(u32, u32, OperationId, Copy, Span)> {
-    let mut copies: Vec<_> = summary.copies().collect();
-    // Copies without length come before those that begin when they end.
-    copies.sort_by_key(|(_, record, _)| (record.first_start(), record.queue_order()));
-    let mut lanes: BTreeMap<u32, FreeLanes> = BTreeMap::new();
-    let began = copies.into_iter().filter_map(|(id, record, copy)| {
-        let from = record.first_start()?;
-        let to = record.finish().unwrap_or(summary.trace.end());
-        let engine = summary.scenario.device().copy.engine_for(copy.direction);
-        let lane = lanes.entry(engine).or_default().take(from, to);
-        Some((engine, u32::try_from(lane).unwrap_or(u32::MAX), id, copy, Span { from, to }))
-    });
-    began.collect()
 }

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::copies::copy_depths;
 use super::event::{Events, Lane};
-use super::operations::copy_depths;
 use super::{PerfettoKnown, PerfettoRun};
 use crate::trace::Trace;
 use crate::workload::StreamId;
