@@ -25,6 +25,7 @@ mod host;
 mod observer;
 mod options;
 mod simulation;
+mod wakes;
 
 pub use back::{Back, BackContext, Ready, SmBack};
 pub use calendar::{Calendar, Event, Latency};
