@@ -63,7 +63,9 @@ mod tests {
     proptest! {
         #[test]
         fn merged_sequences_are_sorted(mut lists in prop::collection::vec(prop::collection::vec(0_u8..20, 0..9), 0..9)) {
-            lists.iter_mut().for_each(|list| list.sort_unstable());
+            for list in &mut lists {
+                list.sort_unstable();
+            }
             let numbered = || (0_u32..).zip(&lists);
             let first = numbered().filter_map(|(number, list)| Some((*list.first()?, number))).collect();
             let behind = |(_, list, place): Entry<u8>| lists[list as usize].get(place as usize + 1).copied();
