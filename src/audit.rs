@@ -33,6 +33,7 @@ mod finding;
 mod from_logs;
 mod from_trace;
 mod links;
+mod merge;
 mod observation;
 mod options;
 mod placement;

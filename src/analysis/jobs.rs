@@ -1,6 +1,5 @@
 //! Jobs: all operations of one release of a stream, or of one iteration of a host thread.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::hosts::{Jobs, Run};
@@ -40,25 +39,29 @@ impl AnalysedJob {
 /// The jobs of a run that have operations, by thread as declared and then number.
 #[must_use]
 pub fn jobs_of(scenario: &Scenario, run: &Run) -> Vec<AnalysedJob> {
-    let begun = Jobs::of(scenario, &run.trace, run.ended, &run.iterations).begun;
-    let mut jobs: BTreeMap<(u32, u32), AnalysedJob> = BTreeMap::new();
-    for job in begun {
-        let Some(thread) = scenario.threads.get(job.thread as usize) else { continue };
-        let analysed = AnalysedJob {
-            thread: job.thread,
-            stream: Arc::clone(&thread.label),
-            job: job.iteration,
-            released: job.released,
-            deadline: thread.deadline.or(thread.period),
-            complete: job.submitted,
-            operations: Vec::new(),
-        };
-        jobs.insert((job.thread, job.iteration), analysed);
-    }
+    let begun = Jobs::of(scenario, &run.trace, run.ended, &run.iterations);
+    let mut jobs: Vec<AnalysedJob> = begun
+        .begun
+        .iter()
+        .map(|job| {
+            let thread = scenario.threads.get(job.thread as usize);
+            AnalysedJob {
+                thread: job.thread,
+                stream: thread.map_or_else(|| Arc::from(""), |thread| Arc::clone(&thread.label)),
+                job: job.iteration,
+                released: job.released,
+                deadline: thread.and_then(|thread| thread.deadline.or(thread.period)),
+                complete: job.submitted,
+                operations: Vec::new(),
+            }
+        })
+        .collect();
     for (number, record) in (0..).zip(run.trace.operations()) {
-        if let Some(job) = jobs.get_mut(&(record.origin.thread, record.origin.iteration)) {
+        let position = begun.position(record.origin.thread, record.origin.iteration);
+        if let Some(job) = position.and_then(|position| jobs.get_mut(position)) {
             job.operations.push(number);
         }
     }
-    jobs.into_values().filter(|job| !job.operations.is_empty()).collect()
+    jobs.retain(|job| !job.operations.is_empty());
+    jobs
 }

@@ -3,6 +3,7 @@
 //! Searched are block and copy times, orders of simultaneous launches, and placements; for sporadic streams also
 //! releases. What is found is a run, so a response found is one that can happen; a response not found may still happen.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant as WallTime;
 
@@ -72,11 +73,12 @@ pub struct Watch<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Found {
     response: u64,
-    variation: Variation,
+    /// One run may be the worst of many jobs.
+    variation: Arc<Variation>,
 }
 
 /// A run, and the response of every job in it \[ns\].
-type Tried = (Variation, Vec<Option<u64>>);
+type Tried = (Arc<Variation>, Vec<Option<u64>>);
 
 /// What a search found.
 #[derive(Debug)]
@@ -118,7 +120,8 @@ pub fn search(scenario: &Scenario, options: &SearchOptions, watch: Watch<'_>) ->
     let jobs = jobs_of(scenario, &run);
     let fixed = assumptions::launch_dependence(scenario).is_none();
     let unrolls = fixed && run.trace.operations().len() <= MOST_UNROLLED;
-    let base = if unrolls { unrolled(scenario, &run, &jobs) } else { scenario.clone() };
+    // How logs would be written is the larger part of many short benchmarks, and no run needs it.
+    let base = if unrolls { unrolled(scenario, &run, &jobs) } else { Scenario { examiner: None, ..scenario.clone() } };
     search_from(base, jobs, unrolls, Vec::new(), options, watch)
 }
 
@@ -193,7 +196,7 @@ impl Searcher<'_> {
                         Some(placement) => freedom.stated(base, placement),
                         None => freedom.draw(base, &mut self.numbers(round, false, number)),
                     };
-                    self.run(&variation).map(|responses| (variation, responses))
+                    self.run(&variation).map(|responses| (Arc::new(variation), responses))
                 })
                 .collect::<Result<_, ProgramError>>()?;
             for (variation, responses) in tried {
@@ -249,11 +252,11 @@ impl Searcher<'_> {
             if self.until.is_some() && self.is_over() {
                 break;
             }
-            let variation = self.result.freedom.mutate(&best.variation, &mut numbers);
+            let variation = Arc::new(self.result.freedom.mutate(&best.variation, &mut numbers));
             let responses = self.run(&variation)?;
             let response = responses.get(job).copied().flatten();
             if let Some(response) = response.filter(|response| *response >= best.response) {
-                best = Found { response, variation: variation.clone() };
+                best = Found { response, variation: Arc::clone(&variation) };
             }
             let beats = |(response, found): (&Option<u64>, &Option<Found>)| {
                 *response > found.as_ref().map(|found| found.response)
@@ -265,11 +268,11 @@ impl Searcher<'_> {
         Ok(worse)
     }
 
-    fn note(&mut self, variation: &Variation, responses: &[Option<u64>]) {
+    fn note(&mut self, variation: &Arc<Variation>, responses: &[Option<u64>]) {
         for (found, response) in self.result.found.iter_mut().zip(responses) {
             let known = found.as_ref().map(|found| found.response);
             if let Some(response) = response.filter(|response| Some(*response) > known) {
-                *found = Some(Found { response, variation: variation.clone() });
+                *found = Some(Found { response, variation: Arc::clone(variation) });
             }
         }
     }

@@ -14,7 +14,7 @@ pub(super) struct Case<'a> {
     pub(super) clocks: Clocks,
     pub(super) facts: Vec<Facts>,
     pub(super) ready: Vec<Readiness>,
-    pub(super) events: Events,
+    pub(super) events: Events<'a>,
 }
 
 impl<'a> Case<'a> {

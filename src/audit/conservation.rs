@@ -97,8 +97,8 @@ impl<'c, 'a> Sweep<'c, 'a> {
         let may = sorted(kernels().map(|index| (case.ready[index].lo.earliest_on_gpu(tolerances), index)).collect());
         let must = |index: usize| Some((case.ready[index].hi?.latest_on_gpu(tolerances.across_clocks_ns), index));
         let must = sorted(kernels().filter_map(must).filter(|(at, _)| *at < LogTime::MAX).collect());
-        let (starts, ends) = (&case.events.starts, &case.events.ends);
-        let (mut may_at, mut must_at, mut start_at, mut end_at) = (0, 0, 0, 0);
+        let (mut starts, mut ends) = (case.events.starts().peekable(), case.events.ends().peekable());
+        let (mut may_at, mut must_at) = (0, 0);
         let horizon = match case.observation.source {
             TimeSource::Simulated { horizon_ns: Some(horizon), .. } => horizon,
             _ => LogTime::MAX,
@@ -108,14 +108,13 @@ impl<'c, 'a> Sweep<'c, 'a> {
             let next = [
                 may.get(may_at).map(|entry| entry.0),
                 must.get(must_at).map(|entry| entry.0),
-                starts.get(start_at).map(|event| event.at),
-                ends.get(end_at).map(|event| event.at),
+                starts.peek().map(|event| event.at),
+                ends.peek().map(|event| event.at),
             ];
             let Some(now) = next.into_iter().flatten().min().filter(|&now| now <= horizon) else { break };
             last = now;
-            while let Some(end) = ends.get(end_at).filter(|end| end.at == now) {
-                self.end(end);
-                end_at += 1;
+            while let Some(end) = ends.next_if(|end| end.at == now) {
+                self.end(&end);
             }
             let mut changed = false;
             while let Some(&(_, kernel)) = may.get(may_at).filter(|entry| entry.0 == now) {
@@ -133,9 +132,8 @@ impl<'c, 'a> Sweep<'c, 'a> {
             if changed {
                 self.choose_head(now);
             }
-            while let Some(start) = starts.get(start_at).filter(|start| start.at == now) {
-                self.start(start);
-                start_at += 1;
+            while let Some(start) = starts.next_if(|start| start.at == now) {
+                self.start(&start);
             }
         }
         let end = if horizon < LogTime::MAX { horizon } else { last };

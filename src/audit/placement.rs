@@ -5,9 +5,10 @@ use serde::Serialize;
 use super::case::Case;
 use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding};
+use super::merge::{Entry, Merge};
 use super::observation::{Observation, TimeSource};
 use super::options::Tolerances;
-use super::sweep::{BlockEvent, sm_of};
+use super::sweep::{BlockEvent, sm_of, times_of};
 use crate::logs::LogTime;
 use crate::workload::Placement;
 
@@ -22,18 +23,6 @@ pub struct PlacementStatistic {
     pub decidable: usize,
     /// Those that were on that SM.
     pub followed: usize,
-}
-
-/// A block in the order of assignment.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Assignment {
-    /// Its start; not before those of the blocks before it in its kernel.
-    at: LogTime,
-    priority: i32,
-    /// Place of its kernel in the order of the queues.
-    place: usize,
-    block: u32,
-    operation: u32,
 }
 
 /// Counts; and where the trace says that it was placed by this policy, finds the blocks that were not.
@@ -88,27 +77,25 @@ fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
         // channels kernels wait for those too.
         return;
     }
-    let ends = &case.events.ends;
-    let mut ended = 0;
-    let assignments = assignments(case);
-    for (position, assignment) in assignments.iter().enumerate() {
-        while let Some(end) = ends.get(ended).filter(|end| end.at <= assignment.at) {
-            if let Some(free) = sm_of(observation, end).and_then(|sm| free.get_mut(sm as usize)) {
+    let (mut ends, mut last_end) = (case.events.ends().peekable(), None);
+    let (mut assignments, mut before) = (assignments(case).peekable(), None);
+    while let Some(event) = assignments.next() {
+        while let Some(end) = ends.next_if(|end| end.at <= event.at) {
+            if let Some(free) = sm_of(observation, &end).and_then(|sm| free.get_mut(sm as usize)) {
                 change(free, &case.facts[end.operation()].taken, -1);
             }
-            ended += 1;
+            last_end = Some(end.at);
         }
-        let operation = assignment.operation as usize;
-        let event = BlockEvent { at: assignment.at, operation: assignment.operation, block: assignment.block };
-        let near = |at: LogTime| at.abs_diff(assignment.at) <= tolerance.unsigned_abs();
-        let ending = |index: usize| ends.get(index).is_some_and(|end| near(end.at));
-        let other_starts = |other: Option<&Assignment>| {
-            other.is_some_and(|other| other.operation != assignment.operation && near(other.at))
+        let operation = event.operation();
+        let near = |at: LogTime| at.abs_diff(event.at) <= tolerance.unsigned_abs();
+        let other_starts = |other: Option<&BlockEvent>| {
+            other.is_some_and(|other| other.operation != event.operation && near(other.at))
         };
-        let disturbed = ending(ended)
-            || ended.checked_sub(1).is_some_and(ending)
-            || other_starts(assignments.get(position + 1))
-            || other_starts(position.checked_sub(1).and_then(|before| assignments.get(before)));
+        let disturbed = ends.peek().is_some_and(|end| near(end.at))
+            || last_end.is_some_and(near)
+            || other_starts(assignments.peek())
+            || other_starts(before.as_ref());
+        before = Some(event);
         if simulated || !disturbed {
             let taken = &case.facts[operation].taken;
             let rooms = order.iter().filter(|&&sm| case.may_use(operation, sm)).filter_map(|&sm| {
@@ -127,25 +114,21 @@ fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
     }
 }
 
-/// All blocks in the order of assignment, as far as it can be known.
-fn assignments(case: &Case<'_>) -> Vec<Assignment> {
+/// All blocks in the order of assignment, as far as it can be known: none starts before those before it in its kernel.
+fn assignments<'c>(case: &'c Case<'_>) -> impl Iterator<Item = BlockEvent> + 'c {
     let mut kernels: Vec<usize> = (0..case.facts.len()).collect();
     kernels.sort_by_key(|&index| (case.ready[index].lo.latest(), case.ready[index].lo.gpu, index));
+    // By operation: the place of its kernel in the order of the queues.
     let mut place = vec![0; kernels.len()];
     for (position, index) in kernels.into_iter().enumerate() {
         place[index] = position;
     }
-    let mut assignments = Vec::with_capacity(case.events.starts.len());
-    for (operation, observed) in (0_u32..).zip(&case.observation.operations) {
-        let Some(kernel) = observed.kernel() else { continue };
-        let index = operation as usize;
-        let mut at = LogTime::MIN;
-        for (block, &[start, _]) in (0_u32..).zip(&kernel.blocks.times) {
-            at = at.max(start);
-            let (priority, place) = (case.facts[index].priority, place[index]);
-            assignments.push(Assignment { at, priority, place, block, operation });
-        }
-    }
-    assignments.sort_unstable();
-    assignments
+    let start = |operation, block: u32| Some(times_of(case.observation, operation).get(block as usize)?[0]);
+    let first = (0_u32..).zip(place).filter_map(|(operation, place)| {
+        Some(((start(operation, 0)?, case.facts[operation as usize].priority, place), operation))
+    });
+    let behind = move |((at, priority, place), operation, block): Entry<(LogTime, i32, usize)>| {
+        Some((start(operation, block + 1)?.max(at), priority, place))
+    };
+    Merge::new(first.collect(), behind).map(|((at, ..), operation, block)| BlockEvent { at, operation, block })
 }

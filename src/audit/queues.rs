@@ -20,7 +20,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let mut entering = entering.into_iter().peekable();
     let mut waiting: Vec<usize> = Vec::new();
     let mut found = FxHashSet::default();
-    for start in &case.events.starts {
+    for start in case.events.starts() {
         while let Some((_, kernel)) = entering.next_if(|(at, _)| *at <= start.at) {
             waiting.push(kernel);
         }
@@ -50,7 +50,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 rule,
                 kernel: observation.operations[starting].name.clone(),
                 block: Some(start.block as usize),
-                sm: sm_of(observation, start),
+                sm: sm_of(observation, &start),
                 at_ns: start.at,
                 by: early.unsigned_abs(),
                 unit: "ns",

@@ -81,10 +81,10 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
         let block = observation.operations[event.operation()].kernel().and_then(|k| k.blocks.get(event.block as usize));
         block.is_some_and(|block| block.end_ns.since(block.start_ns) > tolerance)
     };
-    let mut ends = case.events.ends.iter().filter(|event| is_long(event)).peekable();
-    for start in case.events.starts.iter().filter(|event| is_long(event)) {
+    let mut ends = case.events.ends().filter(is_long).peekable();
+    for start in case.events.starts().filter(is_long) {
         while let Some(end) = ends.next_if(|end| end.at.saturating_sub(tolerance) <= start.at) {
-            let Some(account) = account(&mut sms, observation, end) else { continue };
+            let Some(account) = account(&mut sms, observation, &end) else { continue };
             change(&mut account.free, &case.facts[end.operation()].taken, -1);
             for (over, free) in account.over.iter_mut().zip(account.free) {
                 if free >= 0 {
@@ -92,7 +92,7 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 }
             }
         }
-        let Some(account) = account(&mut sms, observation, start) else { continue };
+        let Some(account) = account(&mut sms, observation, &start) else { continue };
         change(&mut account.free, &case.facts[start.operation()].taken, 1);
         for (resource, (rule, unit)) in RESOURCES.into_iter().enumerate() {
             let excess = account.free[resource].saturating_neg();
@@ -105,7 +105,7 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 continue;
             }
             account.over[resource] = Some(findings.len());
-            let sm = sm_of(observation, start);
+            let sm = sm_of(observation, &start);
             findings.push(Finding {
                 rule,
                 kernel: observation.operations[start.operation()].name.clone(),

@@ -107,39 +107,51 @@ impl Jobs {
     /// The jobs of a run of `scenario`: what was recorded, how it ended, and the iterations that its threads began.
     #[must_use]
     pub fn of(scenario: &Scenario, trace: &Trace, ended: Ended, iterations: &[IterationSpan]) -> Self {
-        let mut by_thread: Vec<Vec<Progress>> = vec![Vec::new(); scenario.threads.len()];
+        let threads = &scenario.threads;
+        let submits: Vec<bool> = threads.iter().map(HostThread::submits).collect();
+        let counts = |span: &&IterationSpan| submits.get(span.thread as usize) == Some(&true);
+        // Where the jobs of each thread begin; moved on as they are put there.
+        let mut next = vec![0; threads.len() + 1];
+        for span in iterations.iter().filter(counts) {
+            next[span.thread as usize + 1] += 1;
+        }
+        for thread in 0..threads.len() {
+            next[thread + 1] += next[thread];
+        }
+        let mut jobs = Self { end: trace.end(), first: next.clone(), ..Self::default() };
+        let mut order = vec![0; next.last().copied().unwrap_or(0)];
         // Spans of one thread are in the order of its iterations, which count from 0 without gaps.
-        for span in iterations {
-            if let Some(spans) = by_thread.get_mut(span.thread as usize) {
-                spans.push(Progress::new(*span));
-            }
+        for (index, span) in iterations.iter().enumerate().filter(|(_, span)| counts(span)) {
+            order[next[span.thread as usize]] = index;
+            next[span.thread as usize] += 1;
         }
+        let mut progress: Vec<Progress> = order.iter().map(|&index| Progress::new(iterations[index])).collect();
         for record in trace.operations() {
-            let thread = by_thread.get_mut(record.origin.thread as usize);
-            if let Some(progress) = thread.and_then(|spans| spans.get_mut(record.origin.iteration as usize)) {
-                progress.count(record.finish());
+            if let Some(position) = jobs.position(record.origin.thread, record.origin.iteration) {
+                progress[position].count(record.finish());
             }
         }
-        let mut jobs = Self { end: trace.end(), ..Self::default() };
-        for (index, (thread, spans)) in (0..).zip(scenario.threads.iter().zip(&by_thread)) {
-            jobs.first.push(jobs.begun.len());
-            if !thread.submits() {
-                continue;
-            }
-            jobs.begun.extend(spans.iter().map(|progress| progress.job(index, thread)));
-            if ended == Ended::Horizon {
-                jobs.backlog.extend(backlog(index, thread, spans.len() as u64, jobs.end));
+        jobs.begun = progress.iter().map(|progress| progress.job(threads)).collect();
+        if ended == Ended::Horizon {
+            for (index, thread) in (0..).zip(threads).filter(|(_, thread)| thread.submits()) {
+                let begun = jobs.first[index as usize + 1] - jobs.first[index as usize];
+                jobs.backlog.extend(backlog(index, thread, begun as u64, jobs.end));
             }
         }
-        jobs.first.push(jobs.begun.len());
         jobs
     }
 
     /// The job that is iteration `iteration` of thread `thread`, if it began.
     #[must_use]
     pub fn get(&self, thread: u32, iteration: u32) -> Option<&Job> {
-        let range = self.first.get(thread as usize).copied()?..self.first.get(thread as usize + 1).copied()?;
-        self.begun.get(range)?.get(iteration as usize)
+        self.begun.get(self.position(thread, iteration)?)
+    }
+
+    /// Where the job that is iteration `iteration` of thread `thread` stands in `begun`, if it began.
+    #[must_use]
+    pub fn position(&self, thread: u32, iteration: u32) -> Option<usize> {
+        let position = self.first.get(thread as usize)?.checked_add(iteration as usize)?;
+        (position < *self.first.get(thread as usize + 1)?).then_some(position)
     }
 
     /// Jobs whose deadline was missed, those that never began included.
@@ -187,8 +199,9 @@ impl Progress {
         self.finished = self.finished.zip(finish).map(|(latest, finish)| latest.max(finish));
     }
 
-    fn job(&self, index: u32, thread: &HostThread) -> Job {
-        let IterationSpan { iteration, start, .. } = self.span;
+    fn job(&self, threads: &[HostThread]) -> Job {
+        let IterationSpan { thread: index, iteration, start, .. } = self.span;
+        let thread = &threads[index as usize];
         let end = self.span.end();
         let released = if thread.period.is_some() { thread.release_of(iteration.into()) } else { start };
         // While the host is still at it, it may submit more.

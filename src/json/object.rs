@@ -20,12 +20,24 @@ pub struct Object<'a> {
 #[derive(Debug)]
 struct Entry<'a> {
     key: Cow<'a, str>,
+    /// Of the key.
+    mark: Mark,
     value: Node<'a>,
     taken: bool,
 }
 
 /// Objects have about as many fields, for which room is made beforehand.
 const USUAL_FIELDS: usize = 8;
+/// And so many keys are asked for at most.
+const USUAL_KEYS: usize = 16;
+
+/// Length, first and last byte of a key: different keys mostly differ in that, which takes one comparison to see.
+type Mark = (usize, u8, u8);
+
+fn mark(key: &str) -> Mark {
+    let bytes = key.as_bytes();
+    (bytes.len(), bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0))
+}
 
 /// What is wrong with an object that has such a key.
 fn key_that_is_no_text(node: Node<'_>) -> Problem {
@@ -39,10 +51,10 @@ impl<'a> Object<'a> {
         let mut children = node.children();
         while let Some((key, value)) = children.next_entry() {
             let Some(key) = key else { return Err(key_that_is_no_text(node)) };
-            let is_comment = key.starts_with("comment");
-            entries.push(Entry { key, value, taken: is_comment });
+            let (mark, is_comment) = (mark(&key), key.starts_with("comment"));
+            entries.push(Entry { key, mark, value, taken: is_comment });
         }
-        Ok(Self { node, entries, known: Vec::with_capacity(USUAL_FIELDS) })
+        Ok(Self { node, entries, known: Vec::with_capacity(USUAL_KEYS) })
     }
 
     /// The object as a value, for errors that concern it as a whole.
@@ -63,8 +75,8 @@ impl<'a> Object<'a> {
     /// [`Problem`] if the key stands twice.
     pub fn optional(&mut self, key: &'static str) -> Result<Option<Node<'a>>, Problem> {
         self.known.push(key);
-        let mut found = None;
-        for entry in self.entries.iter_mut().filter(|entry| entry.key == key) {
+        let (mut found, mark) = (None, mark(key));
+        for entry in self.entries.iter_mut().filter(|entry| entry.mark == mark && entry.key == key) {
             entry.taken = true;
             if found.is_some() {
                 return Err(entry.value.problem(format!("the key {key:?} stands twice in one object")));

@@ -82,20 +82,20 @@ impl Decimal {
             return Ok(0);
         }
         let power = self.exponent.saturating_add(shift);
-        let rounded = if power >= 0 {
-            10_u128
-                .checked_pow(power.unsigned_abs())
-                .and_then(|factor| self.digits.checked_mul(factor))
-                .ok_or(DecimalError::TooLarge)?
-        } else {
-            match 10_u128.checked_pow(power.unsigned_abs()) {
+        let rounded = match u32::try_from(power) {
+            Ok(0) => self.digits,
+            Ok(power) => {
+                let factor = 10_u128.checked_pow(power);
+                factor.and_then(|factor| self.digits.checked_mul(factor)).ok_or(DecimalError::TooLarge)?
+            }
+            Err(_) => match 10_u128.checked_pow(power.unsigned_abs()) {
                 // Dropped digits lie below the kept ones, so they never turn "below half" into "half".
                 Some(divisor) => {
                     let quotient = self.digits / divisor;
                     quotient + u128::from(self.digits % divisor >= divisor / 2)
                 }
                 None => 0,
-            }
+            },
         };
         u64::try_from(rounded).ok().filter(|&n| n <= most).ok_or(DecimalError::TooLarge)
     }
@@ -109,9 +109,11 @@ impl Decimal {
             return self.exact.then_some(0);
         }
         let power = self.exponent.saturating_add(shift);
+        if power == 0 || !self.exact {
+            return self.exact.then_some(self.digits);
+        }
         let factor = 10_u128.checked_pow(power.unsigned_abs());
         match factor {
-            _ if !self.exact => None,
             Some(factor) if power >= 0 => self.digits.checked_mul(factor),
             Some(factor) => self.digits.is_multiple_of(factor).then(|| self.digits / factor),
             None => None,

@@ -193,8 +193,10 @@ impl Freedom {
                 }
                 Times::Each(each) => _ = varied.block_times.insert(id, Arc::clone(each)),
             }
-            // Cannot fail: best and worst are the same.
-            let _ = varied.catalogue.set_block_time(id, BlockTime::fixed(all));
+            // Changing a kernel copies them all. It cannot fail: best and worst are the same.
+            if kernel.duration != BlockTime::fixed(all) {
+                let _ = varied.catalogue.set_block_time(id, BlockTime::fixed(all));
+            }
         }
         for (id, &ns) in (0..).map(CopyId).zip(&variation.copies) {
             varied.catalogue.set_copy_time(id, Duration::from_ns(ns));
