@@ -32,6 +32,7 @@ mod facts;
 mod finding;
 mod from_logs;
 mod from_trace;
+mod links;
 mod merge;
 mod observation;
 mod options;

@@ -31,6 +31,7 @@ mod responses_file;
 mod run_options;
 mod runnable_times_option;
 mod schema;
+mod screen;
 mod search_options;
 mod simulate;
 mod study;

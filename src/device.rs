@@ -21,7 +21,7 @@ pub use demand::{BlockDemand, BlockShape, DemandError, Resource};
 pub use limits::DeviceError;
 pub use mask::{MaskError, SmMask};
 pub use model::{
-    ChannelOrder, CopyDirection, CopyEngines, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
+    ChannelOrder, CopyDirection, CopyEngines, CopySharing, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
     SharedMemoryAllocation, SmOrder,
 };
 pub use occupancy::{KernelOccupancy, OccupancyLimit};

@@ -22,6 +22,7 @@ pub mod replay;
 pub mod response_times;
 mod responses;
 pub mod study;
+mod unshared;
 pub mod validation;
 pub mod warp_curves;
 

@@ -6,6 +6,7 @@
 mod block_times;
 mod builder;
 mod call;
+mod copy_times;
 mod device;
 mod error;
 mod gpu;
@@ -32,6 +33,7 @@ pub use gpu::GpuProperties;
 pub use import::{Import, ImportedStream};
 pub use import_options::{ImportOptions, Launches};
 pub use input::{Input, InputError};
+pub(crate) use latency::UsualDelays;
 pub use latency::{KernelGap, LaunchLatency};
 pub use model::{
     GpuProfile, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync,

@@ -3,6 +3,7 @@
 //! These are the input types that everything shares: the simulated GPU, the scenarios, the audit. They carry no
 //! behaviour of the hardware.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -117,6 +118,23 @@ impl StreamSpec {
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self { name: name.into(), priority: 0, blocking: true, sm_mask: None }
     }
+}
+
+/// A stream within a sentence: by its name, which may say that it is one (`stream 7`, `NULL stream`).
+pub(crate) fn stream_in_words(name: &str) -> Cow<'_, str> {
+    if name.to_ascii_lowercase().contains("stream") { name.into() } else { format!("stream {name}").into() }
+}
+
+/// The name of a stream that has only a number, as CUPTI numbers those of profiles.
+#[must_use]
+pub fn numbered_stream(number: impl std::fmt::Display) -> String {
+    format!("stream {number}")
+}
+
+/// Whether a stream of that name is meant: by the name, or the number alone if it is a [`numbered_stream`].
+#[must_use]
+pub fn is_stream_meant(name: &str, asked: &str) -> bool {
+    name == asked || name == numbered_stream(asked)
 }
 
 /// What was submitted.

@@ -245,6 +245,8 @@ fn notes(
         notes.push("safe_finish_ns is not given: streams may have to wait for a hardware channel".to_owned());
     } else if departures.contains(&Departure::Latencies) && dependence.is_none() {
         notes.push("safe_finish_ns is not given: the bound does not know launch latencies and kernel gaps".to_owned());
+    } else if departures.contains(&Departure::SharedLink) && dependence.is_none() {
+        notes.push("safe_finish_ns is not given: the bound does not know copies that share a link".to_owned());
     } else if dependence.is_none() && kernels.iter().any(|kernel| kernel.safe_finish_ns.is_none()) {
         notes.push("safe_finish_ns is not given where it is past 2^64 ns or there are too many operations".to_owned());
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use thiserror::Error;
 
 use super::merged_back::Analysed;
-use crate::device::BlockDemand;
+use crate::device::{BlockDemand, CopySharing};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::{KernelId, OperationKind, StreamId};
@@ -35,6 +35,9 @@ pub enum Departure {
     /// Copies or memsets.
     #[error("there are copies or memsets: they are taken in the order in which they become ready")]
     Copies,
+    /// Copies that share a link.
+    #[error("copies of several streams share a link (copies: shared-link): they are analysed one at a time")]
+    SharedLink,
     /// Several kernels in one stream.
     #[error("a stream has several kernels: a later one is released when its predecessor is analysed to finish")]
     Chains,
@@ -109,6 +112,8 @@ pub(super) fn departures(scenario: &Scenario, demands: &[BlockDemand], chained: 
         let Some((kind, stream)) = step.submission() else { continue };
         streams.insert(stream);
         note(Departure::Copies, matches!(kind, OperationKind::Copy(_) | OperationKind::Memset));
+        let shares = scenario.device().copy.sharing == CopySharing::SharedLink;
+        note(Departure::SharedLink, shares && matches!(kind, OperationKind::Copy(_)));
         note(Departure::Events, matches!(kind, OperationKind::Wait(_)));
     }
     note(Departure::NullStream, streams.contains(&StreamId::NULL));

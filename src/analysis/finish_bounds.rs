@@ -25,6 +25,12 @@ pub enum BoundRefusal {
     /// Launch latencies or kernel gaps.
     #[error("no bound is given: the device states a launch latency or a kernel gap, which the bound does not know")]
     Latencies,
+    /// Copies that share a link.
+    #[error(
+        "no bound is given: copies of several streams share a link (copies: shared-link), and the bound knows copies one \
+         at a time"
+    )]
+    SharedLink,
     /// Too many operations.
     #[error(
         "no bound is given: {operations} operations are more than {MOST_OPERATIONS}; a shorter --horizon has fewer"
@@ -145,7 +151,8 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
         .clone()
         .map(BoundRefusal::LaunchDependence)
         .or_else(|| departures.contains(&Departure::Channels).then_some(BoundRefusal::Channels))
-        .or_else(|| departures.contains(&Departure::Latencies).then_some(BoundRefusal::Latencies));
+        .or_else(|| departures.contains(&Departure::Latencies).then_some(BoundRefusal::Latencies))
+        .or_else(|| departures.contains(&Departure::SharedLink).then_some(BoundRefusal::SharedLink));
     // Equal, independent kernels finish as analysed at the latest (Kiefer and Wolfowitz), however many there are. That
     // is not said of copies, whose order may change.
     let analysed = prepared.finish_is_safe()

@@ -46,7 +46,7 @@ pub struct LaunchOrders<'a> {
     pub exhaustive: bool,
     /// Of the sample, if it is one.
     pub seed: Option<u64>,
-    /// Kernel launches, by host thread as declared.
+    /// Kernel launches, in the order in which they come when host threads act as declared.
     pub kernels: Vec<OrderedKernel<'a>>,
     /// What the user should know.
     pub notes: Vec<String>,
@@ -55,7 +55,7 @@ pub struct LaunchOrders<'a> {
 /// One kernel launch over all orders; times in ns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OrderedKernel<'a> {
-    /// Which launch it is, by its place in this list.
+    /// Which launch it is, with its number in a run in which host threads act as declared.
     #[serde(flatten)]
     pub launch: KernelLaunch<'a>,
     /// The earliest finish in any order; `None` if no order has it finish.
@@ -92,8 +92,9 @@ type Extremes = BTreeMap<Launch, (Found, Found)>;
 /// A finish time and the number of the order that gave it.
 type Found = (Instant, u64);
 
-/// Explores the orders in which host threads released at one instant act. `samples` orders are drawn if there are more
-/// than 40320 (those of 8 threads). Uses rayon's current thread pool; the result does not depend on its size.
+/// Explores the orders in which host threads released at one instant act. If there are more than 40320 (those of 8
+/// threads), `samples` of them are tried: that of the scenario itself, and others drawn at random. Uses rayon's current
+/// thread pool; the result does not depend on its size.
 ///
 /// # Errors
 /// [`OrdersError`].
@@ -103,9 +104,10 @@ pub fn launch_orders(scenario: &Scenario, samples: u64, seed: u64) -> Result<Lau
     let groups = groups(&scenario.threads);
     let orders = groups.iter().try_fold(1_u64, |product, group| product.checked_mul(factorial(group.len())?));
     let exhaustive = orders.is_some_and(|orders| orders <= MOST_ORDERS);
-    let tried = orders.filter(|_| exhaustive).unwrap_or(samples);
+    let tried = orders.filter(|_| exhaustive).unwrap_or(samples.max(1));
     let order = |number: u64| {
-        if exhaustive {
+        // The first is always the scenario's own, so that nothing found is better or worse than what a run shows.
+        if exhaustive || number == 0 {
             numbered(&groups, scenario.threads.len(), number)
         } else {
             drawn(&groups, scenario, seed, number)
@@ -131,15 +133,13 @@ pub fn launch_orders(scenario: &Scenario, samples: u64, seed: u64) -> Result<Lau
     let known = |finish: Instant| (finish < Instant::MAX).then_some(finish);
     let mut position: BTreeMap<u32, u32> = BTreeMap::new();
     let mut kernels = Vec::new();
-    let mut declared: Vec<_> = analysis.kernels.iter().collect();
-    declared.sort_by_key(|kernel| kernel.launch.benchmark);
-    for (id, kernel) in (0..).zip(declared) {
+    for kernel in &analysis.kernels {
         let nth = position.entry(kernel.launch.benchmark).or_default();
         let found = extremes.get(&(kernel.launch.benchmark, *nth));
         *nth += 1;
         let Some(&((best, best_number), (worst, worst_number))) = found else { continue };
         kernels.push(OrderedKernel {
-            launch: KernelLaunch { id, ..kernel.launch },
+            launch: kernel.launch,
             best_finish_ns: known(best),
             worst_finish_ns: known(worst),
             best_order: labels(best_number),
@@ -148,7 +148,10 @@ pub fn launch_orders(scenario: &Scenario, samples: u64, seed: u64) -> Result<Lau
     }
     let mut notes = analysis.notes;
     if !exhaustive {
-        notes.push(format!("{tried} orders drawn at random (seed {seed}): best and worst are not certain"));
+        notes.push(format!(
+            "the scenario's own order and {} drawn at random (seed {seed}): best and worst are not certain",
+            tried - 1
+        ));
     }
     Ok(LaunchOrders {
         scenario: &scenario.name,
@@ -177,7 +180,7 @@ fn factorial(n: usize) -> Option<u64> {
 }
 
 /// Order number `number` of all orders: a number to a mixed base, whose digits say which of the remaining threads of a
-/// group comes next.
+/// group comes next. Number 0 is the order of declaration.
 fn numbered(groups: &[Vec<usize>], threads: usize, mut number: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..threads).collect();
     for group in groups {

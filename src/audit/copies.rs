@@ -1,4 +1,5 @@
-//! Copies, where their times are known: each engine serves one at a time, in the order of its queue, without a pause.
+//! Copies, where their times are known: each engine serves one at a time, in the order of its queue, without a pause; or
+//! at once, where copies share its link.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +7,7 @@ use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::ObservedWork;
 use super::stamp::Stamp;
+use crate::device::CopySharing;
 use crate::logs::LogTime;
 
 /// A copy that ran.
@@ -18,6 +20,7 @@ struct Served {
 
 /// Checks each engine.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let shared = case.observation.device.copy.sharing == CopySharing::SharedLink;
     let mut engines: BTreeMap<u32, Vec<Served>> = BTreeMap::new();
     for (operation, observed) in case.observation.operations.iter().enumerate() {
         let ObservedWork::Copy(copy) = &observed.work else { continue };
@@ -35,7 +38,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
         let mut free = LogTime::MIN;
         for copy in served.iter() {
             let ready = copy.ready.map_or(LogTime::MIN, |stamp| stamp.at);
-            let expected = ready.max(free);
+            let expected = if shared { ready } else { ready.max(free) };
             let wrong = copy.start.since(expected);
             if wrong != 0 {
                 let what = if wrong < 0 {

@@ -32,7 +32,7 @@ pub enum AuditRule {
     /// The two clocks are further apart than the tolerance.
     #[serde(rename = "clocks")]
     Clocks,
-    /// A block or copy took another time than the scenario states.
+    /// A block or copy took another time than the scenario states; a copy that shares a link, another than its share.
     #[serde(rename = "duration")]
     Duration,
     /// Started before it was launched.

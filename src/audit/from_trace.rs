@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::observation::{
     Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, TimeSource,
 };
-use crate::device::Device;
+use crate::device::{CopySharing, Device};
 use crate::gpu::Ended;
 use crate::logs::{BlockList, LogTime, LogTimeError, LoggedBlock};
 use crate::scenario::Scenario;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Trace};
 use crate::workload::{OperationId, OperationKind};
 
@@ -63,8 +63,11 @@ fn operation(
             let stated =
                 copy.and_then(|copy| copy.duration.or_else(|| device.copy.duration(copy.direction, copy.bytes)));
             let start = record.first_start();
-            // A copy that still ran at the horizon ends when it must.
-            let end = record.finish().or(start.zip(stated).map(|(start, took)| start + took));
+            // A copy that still ran at the horizon ends when it must; behind it, where that depends on what comes.
+            let end = record.finish().or_else(|| match device.copy.sharing {
+                CopySharing::OneAtATime => start.zip(stated).map(|(start, took)| start + took),
+                CopySharing::SharedLink => start.map(|_| trace.end().saturating_add(Duration::from_ns(1))),
+            });
             let times = start.zip(end).map(|(start, end)| Ok([LogTime::try_from(start)?, LogTime::try_from(end)?]));
             // A duration is as long as the instant at its end if it begins at 0.
             let duration_ns =

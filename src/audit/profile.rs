@@ -12,8 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::device::{Device, KernelOccupancy};
-use crate::profile::{CallKind, GpuProfile, ProfiledOperation, SyncKind};
-use crate::statistics::nearest_rank;
+use crate::profile::{CallKind, GpuProfile, ProfiledOperation, SyncKind, UsualDelays};
 
 /// First kernels of more waves than this are those whose last wave is short enough to tell.
 pub const TELLING_WAVES: u32 = 20;
@@ -100,9 +99,7 @@ struct Auditor<'p> {
     profile: &'p GpuProfile,
     device: &'p Device,
     first_ns: u64,
-    /// Launch call to start, and end to next start, up to which nothing needs an explanation \[ns\].
-    launch_ns: u64,
-    gap_ns: u64,
+    usual: UsualDelays,
     audit: ProfileAudit,
 }
 
@@ -111,21 +108,18 @@ struct Auditor<'p> {
 pub fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> ProfileAudit {
     let operations: Vec<(u32, &ProfiledOperation)> =
         (0..).zip(&profile.operations).filter(|(_, operation)| profile.gpu_of(operation.stream) == gpu).collect();
-    let latency = profile.launch_latency(gpu).map_or(0, |latency| latency.latency_ns);
     let mut auditor = Auditor {
         profile,
         device,
         first_ns: operations.first().map_or(0, |(_, operation)| operation.start_ns),
-        // Twice what is usual, and what clocks of the host and the GPU differ by.
-        launch_ns: latency.saturating_mul(2).saturating_add(5_000),
-        gap_ns: usual_gap(&operations).saturating_mul(2).saturating_add(3_000),
+        usual: profile.usual_delays(gpu),
         audit: ProfileAudit::default(),
     };
     let mut running: Vec<(u32, &ProfiledOperation)> = Vec::new();
     let mut ended: Vec<(u32, &ProfiledOperation)> = Vec::new();
     let mut last_in: BTreeMap<u32, (u32, &ProfiledOperation)> = BTreeMap::new();
     for &(index, operation) in &operations {
-        ended.retain(|(_, other)| other.end_ns().saturating_add(auditor.gap_ns) >= operation.start_ns);
+        ended.retain(|(_, other)| other.end_ns().saturating_add(auditor.usual.gap_ns) >= operation.start_ns);
         ended.extend(running.extract_if(.., |(_, other)| other.end_ns() <= operation.start_ns));
         if operation.kernel().is_some() {
             auditor.audit.kernels += 1;
@@ -140,20 +134,6 @@ pub fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> Profile
         last_in.insert(operation.stream, (index, operation));
     }
     auditor.finish()
-}
-
-/// The lower quartile of the gaps between an operation and the next of its stream: many of the longer ones are waits for
-/// the host.
-fn usual_gap(operations: &[(u32, &ProfiledOperation)]) -> u64 {
-    let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut gaps: Vec<u64> = Vec::new();
-    for (_, operation) in operations {
-        if let Some(end) = ends.insert(operation.stream, operation.end_ns()) {
-            gaps.extend(operation.start_ns.checked_sub(end));
-        }
-    }
-    gaps.sort_unstable();
-    nearest_rank(&gaps, 25).unwrap_or(0)
 }
 
 impl Auditor<'_> {
@@ -188,12 +168,12 @@ impl Auditor<'_> {
         let Some(call) = operation.call.and_then(|call| self.profile.calls.get(call as usize)) else { return };
         let start = operation.start_ns;
         // A call that took long, to load code or because too much was submitted, launched when it returned.
-        if start.saturating_sub(call.end_ns.max(call.start_ns)) <= self.launch_ns {
+        if start.saturating_sub(call.end_ns.max(call.start_ns)) <= self.usual.launch_ns {
             return;
         }
         if let Some((at, before)) = before
             && before.end_ns() >= call.start_ns
-            && start.saturating_sub(before.end_ns()) <= self.gap_ns
+            && start.saturating_sub(before.end_ns()) <= self.usual.gap_ns
         {
             return self.case((index, operation), Some("G"), Some((at, before)), CaseVerdict::Explained);
         }

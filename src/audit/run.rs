@@ -7,6 +7,7 @@ use super::conservation;
 use super::copies;
 use super::facts::facts;
 use super::finding::Finding;
+use super::links;
 use super::observation::Observation;
 use super::options::Tolerances;
 use super::placement::{self, PlacementStatistic};
@@ -55,6 +56,7 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
     let case = Case::with_facts(observation, facts, &tolerances);
     ready::check(&case, &mut findings);
     resources::check(&case, &mut findings);
+    links::check(observation, &mut findings);
     if case.channels_bind() {
         notes.push("streams share hardware channels: queue order and work conservation were not checked".to_owned());
     } else {

@@ -6,10 +6,13 @@ use super::facts::Facts;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
 use super::options::Tolerances;
+use crate::device::CopySharing;
 use crate::logs::LogTime;
 
-/// Nothing ends before it starts; no block is missing or too many; block times are those stated.
+/// Nothing ends before it starts; no block is missing or too many; block times are those stated, and so are those of
+/// copies, unless they share a link.
 pub(super) fn check(observation: &Observation, findings: &mut Vec<Finding>) {
+    let shared = observation.device.copy.sharing == CopySharing::SharedLink;
     for operation in &observation.operations {
         match &operation.work {
             ObservedWork::Kernel(kernel) => {
@@ -18,7 +21,7 @@ pub(super) fn check(observation: &Observation, findings: &mut Vec<Finding>) {
             }
             ObservedWork::Copy(copy) => {
                 let Some([start, end]) = copy.times_ns else { continue };
-                let stated = copy.duration_ns.unwrap_or(end.since(start));
+                let stated = copy.duration_ns.filter(|_| !shared).unwrap_or(end.since(start));
                 if end < start || end.since(start) != stated {
                     findings.push(Finding {
                         rule: AuditRule::Duration,

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use gpusched::report::TableStyle;
 
 use super::ending::Temporary;
+use super::screen::Screen;
 
 /// What is printed on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -31,8 +32,13 @@ impl Format {
 }
 
 /// Buffered standard output.
-pub(crate) fn stdout() -> BufWriter<io::StdoutLock<'static>> {
-    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+pub(crate) fn stdout() -> BufWriter<Screen<io::StdoutLock<'static>>> {
+    BufWriter::with_capacity(1 << 16, Screen::new(io::stdout().lock()))
+}
+
+/// Standard error.
+pub(crate) fn stderr() -> Screen<io::Stderr> {
+    Screen::new(io::stderr())
 }
 
 /// Prints all of it.
@@ -46,7 +52,7 @@ pub(crate) fn print(bytes: &[u8]) -> io::Result<()> {
 /// A note to the user, on stderr.
 pub(crate) fn note(text: &str) {
     // If stderr is closed there is nobody left to tell.
-    let _ = writeln!(io::stderr(), "note: {text}");
+    let _ = writeln!(stderr(), "note: {text}");
 }
 
 /// Writes `path` by way of a temporary file beside it, so that it holds all or nothing of what `write` writes.

@@ -1,14 +1,19 @@
 //! What a profile recorded above what was simulated, by stream: on which SMs blocks ran is not recorded.
 
+use std::path::Path;
+
+use anyhow::bail;
 use gpusched::experiments::recorded_trace;
 use gpusched::profile::{GpuProfile, Import};
 use gpusched::report::timeline::{FinishMark, Lanes, Panels};
-use gpusched::report::{HtmlRun, HtmlTimeline, Summary};
+use gpusched::report::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, Summary, perfetto_trace};
 use gpusched::time::Instant;
 use gpusched::trace::Trace;
 
 use super::figure_options::Figure;
 use super::html_options::HtmlFile;
+use super::output::write_whole;
+use super::simulate::MANY_BLOCKS;
 
 /// Both sides, on the clock of the simulation.
 pub(crate) struct RecordedAbove<'a> {
@@ -41,6 +46,25 @@ impl<'a> RecordedAbove<'a> {
         let notes = self.notes.clone();
         let panels = Panels { upper: &panels[0], lower: &panels[1], marks: &self.marks, notes };
         figure.write_panels(&panels, Instant::ZERO, Lanes::Streams)
+    }
+
+    /// # Errors
+    /// What writing refuses, and more blocks than a trace is written of unasked.
+    pub(crate) fn write_perfetto(&self, path: &Path) -> anyhow::Result<()> {
+        let all = Summary::of_trace(&self.import.scenario, self.simulated);
+        let blocks: u64 = all.launches().map(|(_, _, kernel)| u64::from(kernel.blocks)).sum();
+        if blocks > MANY_BLOCKS {
+            bail!("--perfetto would write each of {blocks} blocks; gpusched simulate --perfetto --force does it");
+        }
+        let run = |label, trace, known| {
+            let summary = Summary::of_trace(&self.import.scenario, trace);
+            PerfettoRun { summary, label, known }
+        };
+        let runs = [
+            run("recorded", &self.recorded, PerfettoKnown::Streams),
+            run("simulated", self.simulated, PerfettoKnown::Everything),
+        ];
+        write_whole(path, |out| perfetto_trace(&runs, out))
     }
 
     pub(crate) fn write_html(&self, html: &HtmlFile<'_>) -> anyhow::Result<()> {

@@ -11,8 +11,8 @@ use gpusched::profile::GpuProfile;
 use gpusched::report::replay::{ReplayReport, replay_csv, replay_table};
 use gpusched::report::timeline::{FinishMark, Lanes, Panels};
 use gpusched::report::{
-    HtmlRun, HtmlTimeline, PerfettoRun, ProfileReplayDocument, Summary, perfetto_trace, profile_replay_csv,
-    profile_replay_table,
+    HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, ProfileReplayDocument, Summary, perfetto_trace,
+    profile_replay_csv, profile_replay_table,
 };
 use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};
@@ -115,17 +115,15 @@ impl ReplayLog {
         }
         let figure = self.figure.figure(&import.scenario)?;
         let html = self.html.file()?;
-        if self.perfetto.is_some() {
-            bail!("--perfetto shows replays of logs; gpusched simulate --perfetto writes a profile's run");
-        }
         for text in &import.scenario.notes {
             note(text);
         }
         let replay = replay_profile(profile, &import)?;
-        if figure.is_some() || html.is_some() {
+        if figure.is_some() || html.is_some() || self.perfetto.is_some() {
             let sides = RecordedAbove::new(profile, &import, &replay.trace, changed)?;
             figure.map_or(Ok(()), |figure| sides.draw(&figure))?;
             html.map_or(Ok(()), |html| sides.write_html(&html))?;
+            self.perfetto.as_deref().map_or(Ok(()), |path| sides.write_perfetto(path))?;
         }
         let mut out = output::stdout();
         match self.format {
@@ -196,10 +194,11 @@ fn marks(result: &Replay, instant: impl Fn(i64) -> Instant) -> Vec<FinishMark> {
 /// Writes what was measured and what was simulated into one trace, on the clock of the simulation.
 fn write_perfetto(result: &Replay, path: &Path) -> anyhow::Result<()> {
     let measured = result.measured_trace()?;
-    let run = |label, trace, blocks_only| {
+    let run = |label, trace, known| {
         let summary = Summary::of_trace(&result.scenario, trace);
-        PerfettoRun { summary, label, blocks_only }
+        PerfettoRun { summary, label, known }
     };
-    let runs = [run("measured", &measured, true), run("simulated", &result.trace, false)];
+    let runs =
+        [run("measured", &measured, PerfettoKnown::Blocks), run("simulated", &result.trace, PerfettoKnown::Everything)];
     write_whole(path, |out| perfetto_trace(&runs, out))
 }

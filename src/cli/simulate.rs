@@ -8,8 +8,8 @@ use clap::Args;
 use gpusched::draw::FigureFormat;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{
-    BlameTables, Difference, HtmlTimeline, NotComparable, PerfettoRun, SimulationReport, State, Summary, blame_figure,
-    blame_table, examiner_logs, kernel_csv, kernel_table, perfetto_trace, rule_table, state_text,
+    BlameTables, Difference, HtmlTimeline, NotComparable, PerfettoKnown, PerfettoRun, SimulationReport, State, Summary,
+    blame_figure, blame_table, examiner_logs, kernel_csv, kernel_table, perfetto_trace, rule_table, state_text,
 };
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use super::runnable_times_option::RunnableTimesOption;
 use super::{Answer, output, picture};
 
 /// Blocks above which listing each of them must be asked for twice.
-const MANY_BLOCKS: u64 = 10_000_000;
+pub(crate) const MANY_BLOCKS: u64 = 10_000_000;
 
 /// Simulate a scenario block by block: when each kernel was launched, why it waited, when it started and finished.
 #[derive(Debug, Args)]
@@ -134,7 +134,7 @@ impl Simulate {
             file.write(&summary)?;
         }
         if let Some(path) = &self.perfetto {
-            let run = PerfettoRun { summary, label: "", blocks_only: false };
+            let run = PerfettoRun { summary, label: "", known: PerfettoKnown::Everything };
             write_whole(path, |out| perfetto_trace(&[run], out))?;
         }
         for text in summary.notes() {

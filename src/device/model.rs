@@ -191,11 +191,45 @@ impl CopyDirection {
     }
 }
 
+/// How a copy engine serves the copies of several streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CopySharing {
+    /// One copy at a time, first in, first out (C2).
+    #[default]
+    OneAtATime,
+    /// Every copy begins as soon as it enters the CE queue. Those that run at once, however many, have equal shares of
+    /// the engine: its link is so shared as it was measured on a GTX 950. A copy's time is that which it takes alone.
+    SharedLink,
+}
+
+impl CopySharing {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::OneAtATime, Self::SharedLink];
+
+    /// Name in files and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OneAtATime => "one-at-a-time",
+            Self::SharedLink => "shared-link",
+        }
+    }
+
+    /// By its name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+}
+
 /// Copy engines and their speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CopyEngines {
     /// Number of engines, each with a CE queue of its own.
     pub engines: u32,
+    /// How each of them serves copies of several streams.
+    pub sharing: CopySharing,
     /// Added to every copy.
     pub latency: Duration,
     /// \[bytes/s\]
@@ -209,7 +243,7 @@ pub struct CopyEngines {
 }
 
 impl CopyEngines {
-    /// How long a copy of `bytes` holds its engine: `latency + ceil(bytes * 10^9 / bandwidth)` ns.
+    /// How long a copy of `bytes` takes if it has its engine to itself: `latency + ceil(bytes * 10^9 / bandwidth)` ns.
     ///
     /// `None` if that is past the end of representable time.
     #[must_use]

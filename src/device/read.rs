@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ChannelOrder, CopyEngines, Device, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
+    ChannelOrder, CopyEngines, CopySharing, Device, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
     SharedMemoryAllocation, SmOrder, limits,
 };
 use crate::json::{Node, Object, Problem};
@@ -37,7 +37,7 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         shared_memory_allocation: shared_memory(file.required("shared_memory_allocation")?)?,
         priority_levels: limits::PRIORITY_LEVELS.read_u32(file.required("priority_levels")?)?,
         sm_order: sm_order(file.required("sm_order")?, sms)?,
-        copy: copy(file.required("copy")?, copy_engines)?,
+        copy: copy(file.required("copy")?, copy_engines, copy_sharing(&mut file)?)?,
         channels: file.optional("channels")?.map(|node| limits::CHANNELS.read_u32(node)).transpose()?,
         channel_order: match file.optional("channel_order")? {
             Some(node) => ChannelOrder::from_name(&node.string()?)
@@ -103,10 +103,16 @@ fn shared_memory(node: Node<'_>) -> Result<SharedMemoryAllocation, Problem> {
     Ok(allocation)
 }
 
-fn copy(node: Node<'_>, engines: u32) -> Result<CopyEngines, Problem> {
+fn copy_sharing(file: &mut Object<'_>) -> Result<CopySharing, Problem> {
+    let Some(node) = file.optional("copies")? else { return Ok(CopySharing::default()) };
+    CopySharing::from_name(&node.string()?).ok_or_else(|| node.expected("\"one-at-a-time\" or \"shared-link\""))
+}
+
+fn copy(node: Node<'_>, engines: u32, sharing: CopySharing) -> Result<CopyEngines, Problem> {
     let mut group = node.object()?;
     let copy = CopyEngines {
         engines,
+        sharing,
         latency: Duration::from_ns(limits::COPY_LATENCY.read(group.required("latency_ns")?)?),
         host_to_device_bytes_per_s: limits::HOST_TO_DEVICE.read(group.required("host_to_device_bytes_per_s")?)?,
         device_to_host_bytes_per_s: limits::DEVICE_TO_HOST.read(group.required("device_to_host_bytes_per_s")?)?,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::time::Duration;
 
-use super::{DeviceError, DeviceSpec, PerSmLimits, SmMask, SmOrder, limits};
+use super::{CopyEngines, CopySharing, DeviceError, DeviceSpec, PerSmLimits, SmMask, SmOrder, limits};
 
 /// A GPU, as far as block scheduling depends on it.
 ///
@@ -67,6 +67,7 @@ impl Device {
     }
 
     /// The merged SM of the analysis: one SM that has what all SMs of this device have together, but `blocks` block slots.
+    /// Copies are analysed one at a time.
     ///
     /// This is the one device whose SM may hold more threads and warps than that of a device file; the products fit 32
     /// bits by the limits of this device.
@@ -90,6 +91,7 @@ impl Device {
             per_sm,
             sm_order: SmOrder::Ascending,
             channels: None,
+            copy: CopyEngines { sharing: CopySharing::OneAtATime, ..self.copy },
             ..self.0.clone()
         }))
     }

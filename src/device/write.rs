@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ChannelOrder, Device, SmOrder};
+use super::{ChannelOrder, CopySharing, Device, SmOrder};
 use crate::time::Duration;
 
 impl Device {
@@ -62,6 +62,9 @@ impl Device {
             copy["device_to_device_engine"] = json!(self.copy.device_to_device_engine);
         }
         put("copy", copy);
+        if self.copy.sharing != CopySharing::default() {
+            put("copies", json!(self.copy.sharing));
+        }
         if let Some(channels) = self.channels {
             put("channels", json!(channels));
         }

@@ -3,7 +3,7 @@
 use super::drawing::{Anchor, Drawing, Shape, Stroke, Text};
 use super::font;
 use super::geometry::{Length, MM, Point, Rect};
-use super::theme::{Colour, Fill, Theme};
+use super::theme::{Colour, Fill, Theme, series_fill, series_repeat};
 
 /// From one tick of an axis to the next, at least.
 const TICK_DISTANCE: Length = 11 * MM;
@@ -73,19 +73,30 @@ impl Sheet {
         Self::MARGIN + size + MM
     }
 
-    /// Text in the middle of `room` on a plate of the fill's background, if it fits with some space around it.
-    pub(crate) fn label(&mut self, text: &str, room: &Rect, fill: Fill) {
+    /// The first of some texts that fits in the middle of `room` with some space around it, on a plate of the fill's
+    /// background; nothing if none does.
+    pub(crate) fn label(&mut self, texts: &[&str], room: &Rect, fill: Fill) {
         let size = Theme::PAPER.small_size;
-        let (width, height) = (Self::small_width(text) + size / 4, size + size / 5);
-        if width > room.width || height > room.height {
-            return;
-        }
+        let height = size + size / 5;
+        let width = |text: &str| Self::small_width(text) + size / 4;
+        let fits = |text: &&&str| width(text) <= room.width && height <= room.height;
+        let Some(text) = texts.iter().find(fits) else { return };
+        let width = width(text);
         let middle = room.centre();
         if fill.ink != fill.background {
             let plate = Rect { x: middle.x - width / 2, y: middle.y - height / 2, width, height };
             self.area(plate, Some(Fill::plain(fill.background)), None);
         }
-        self.small(text, middle.x, middle.y, Anchor::Middle);
+        self.small(*text, middle.x, middle.y, Anchor::Middle);
+    }
+
+    /// The mark of a series in a list, with its number if it shares its hatch with others.
+    pub(crate) fn series_mark(&mut self, area: Rect, index: usize) {
+        let fill = series_fill(index);
+        self.area(area, Some(fill), Some(Self::OUTLINE));
+        if let Some(number) = series_repeat(index) {
+            self.label(&[&number.to_string()], &area, fill);
+        }
     }
 
     fn write(&mut self, text: String, (x, middle): (Length, Length), anchor: Anchor, size: Length, bold: bool) {
@@ -103,23 +114,9 @@ impl Sheet {
         font::width(text, Theme::PAPER.small_size, false)
     }
 
-    /// As much of `text`, written as a name, as fits `room`.
+    /// As much of the beginning and the end of `text`, written as a name, as fits `room`.
     pub(crate) fn fitted(text: &str, room: Length) -> String {
         font::shortened(text, Theme::PAPER.text_size, false, room)
-    }
-
-    /// As [`Self::fitted`], but shortened in the middle: names often differ at their ends.
-    pub(crate) fn fitted_in_middle(text: &str, room: Length) -> String {
-        if Self::text_width(text) <= room {
-            return text.to_owned();
-        }
-        let characters: Vec<char> = text.chars().collect();
-        let shortened = |kept: usize| {
-            let (head, tail) = (kept.div_ceil(2), characters.len() - kept / 2);
-            characters[..head].iter().chain(&['…']).chain(&characters[tail..]).collect::<String>()
-        };
-        let fitting = (1..characters.len()).rev().map(shortened).find(|short| Self::text_width(short) <= room);
-        fitting.unwrap_or_default()
     }
 
     /// How many ticks an axis of this width has room for.

@@ -148,12 +148,20 @@ pub fn series_colour(index: usize) -> Colour {
 }
 
 /// How areas of series number `index` are filled. The first eight differ in colour and in hatch; the next ones have
-/// the same colours under other hatches, and from the 65th on they repeat.
+/// the same colours under other hatches, and from the 65th on they repeat. In grey, [`series_repeat`] tells them apart.
 #[must_use]
 pub fn series_fill(index: usize) -> Fill {
     let colour = series_colour(index);
     let hatch = HATCHES[(index + index / PALETTE.len()) % HATCHES.len()];
     Fill { background: colour.tint(45), hatch, ink: colour.shade(70) }
+}
+
+/// What tells series number `index` from earlier ones with the same hatch where colours are not seen: how often its hatch
+/// is in use with it, written in its areas; `None` for the first eight.
+#[must_use]
+pub fn series_repeat(index: usize) -> Option<usize> {
+    let before = index / HATCHES.len();
+    (before > 0).then_some(before + 1)
 }
 
 /// Sizes of text and strokes.
@@ -221,6 +229,13 @@ mod tests {
         assert_eq!(all.len(), 64);
         let hatches: BTreeSet<Hatch> = (0..8).map(|index| series_fill(index).hatch).collect();
         assert_eq!(hatches.len(), 8);
+    }
+
+    #[test]
+    fn hatch_and_number_of_a_series_are_those_of_no_other() {
+        let all: BTreeSet<(Hatch, Option<usize>)> =
+            (0..1_000).map(|index| (series_fill(index).hatch, series_repeat(index))).collect();
+        assert_eq!(all.len(), 1_000);
     }
 
     #[test]

@@ -1,19 +1,16 @@
 //! A profile simulated again: recorded against simulated, kernel by kernel.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::recorded::submitted_operations;
-use crate::device::{Device, KernelOccupancy};
+use super::unshared::unshared;
+use crate::device::Device;
 use crate::hosts::{ProgramError, simulate};
 use crate::profile::{BlockTimeSource, GpuProfile, Import};
-use crate::scenario::Scenario;
 use crate::statistics::nearest_rank;
-use crate::time::Instant;
-use crate::trace::{OperationRecord, Trace};
-use crate::workload::{OperationId, OperationKind, StreamId};
+use crate::trace::Trace;
 
 /// A profile and its simulation, side by side. Times count from the first submission \[ns\].
 #[derive(Debug, Clone, PartialEq)]
@@ -126,20 +123,23 @@ impl ReplayErrors {
 /// As [`simulate`].
 pub fn replay_profile(profile: &GpuProfile, import: &Import) -> Result<ProfileReplay, ProgramError> {
     let run = simulate(&import.scenario)?;
-    let unshared = unshared(&import.scenario, &run.trace);
+    let unshared = unshared(&import.scenario, &run.trace)?;
     let times = profile.block_times(import.gpu, &recorded_device(profile, import));
     let ran_alone = profile.ran_alone(import.gpu);
     let mut kernels = Vec::new();
     let mut unfinished = 0;
     for (id, operation, index) in submitted_operations(import, &run.trace) {
-        // There is one for each operation of the trace.
-        let (unshared_start, unshared_end) = unshared[id.0 as usize];
         let recorded = &profile.operations[index as usize];
         let (Some(kernel), Some(time)) = (recorded.kernel(), times.get(index as usize).copied().flatten()) else {
             continue;
         };
         let (Some(start), Some(finish)) = (operation.first_start(), operation.finish()) else {
             unfinished += 1;
+            continue;
+        };
+        // The same was submitted, and all of it ended.
+        let alone = unshared.operations().get(id.0 as usize);
+        let Some((unshared_start, unshared_end)) = alone.and_then(|one| one.first_start().zip(one.finish())) else {
             continue;
         };
         let stream = import.scenario.streams().get(operation.stream.0 as usize);
@@ -175,53 +175,4 @@ pub fn replay_profile(profile: &GpuProfile, import: &Import) -> Result<ProfileRe
 /// The device whose SMs the block times are about.
 fn recorded_device(profile: &GpuProfile, import: &Import) -> Device {
     profile.device(import.gpu).unwrap_or_else(|_| import.scenario.device().clone())
-}
-
-/// Start and end of each operation if operations of a stream follow one another, and streams meet only where one waits
-/// for an event of another (E1, E2); latency and gap of the device hold here too (L1, L2).
-fn unshared(scenario: &Scenario, trace: &Trace) -> Vec<(Instant, Instant)> {
-    /// When the last operation of a stream ended, and from when on the next kernel may start.
-    #[derive(Clone, Copy)]
-    struct Stream {
-        free: Instant,
-        kernels_from: Instant,
-    }
-    let mut streams: BTreeMap<StreamId, Stream> = BTreeMap::new();
-    let mut ends: Vec<Instant> = Vec::with_capacity(trace.operations().len());
-    let device = scenario.device();
-    let duration = |operation: &OperationRecord| match operation.kind {
-        OperationKind::Kernel(id) => {
-            let kernel = scenario.kernels().get(id.0 as usize);
-            kernel.map_or(0, |kernel| {
-                let occupancy = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
-                u64::from(occupancy.waves).saturating_mul(kernel.duration.worst.as_ns())
-            })
-        }
-        OperationKind::Copy(id) => scenario.copies().get(id.0 as usize).map_or(0, |copy| copy.time().as_ns()),
-        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => 0,
-    };
-    let span = |(id, operation): (u32, &OperationRecord)| {
-        let stream =
-            streams.entry(operation.stream).or_insert(Stream { free: Instant::ZERO, kernels_from: Instant::ZERO });
-        let mut start = operation.launched().max(stream.free);
-        match operation.kind {
-            OperationKind::Kernel(_) => {
-                start = start.max(operation.launched().saturating_add(device.launch_latency)).max(stream.kernels_from);
-            }
-            OperationKind::Copy(_) => start = start.max(operation.launched().saturating_add(device.launch_latency)),
-            OperationKind::Wait(_) => {
-                let record = trace.awaited_by(OperationId(id)).and_then(|record| ends.get(record.0 as usize));
-                start = record.map_or(start, |end| start.max(*end));
-            }
-            OperationKind::Memset | OperationKind::Record(_) => {}
-        }
-        let end = Instant::from_ns(start.as_ns().saturating_add(duration(operation)));
-        stream.free = end;
-        if matches!(operation.kind, OperationKind::Kernel(_)) {
-            stream.kernels_from = end.saturating_add(device.kernel_gap);
-        }
-        ends.push(end);
-        (start, end)
-    };
-    (0..).zip(trace.operations()).map(span).collect()
 }

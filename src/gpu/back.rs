@@ -4,6 +4,7 @@ mod assign;
 mod copy_engine;
 mod ee_queue;
 mod random;
+mod shared_link;
 mod sm;
 mod sm_back;
 

@@ -11,7 +11,7 @@ use crate::time::Instant;
 pub enum Event {
     /// Blocks that were assigned together.
     Wave(u32),
-    /// The copy on a copy engine.
+    /// A copy on a copy engine.
     Copy(u32),
 }
 
@@ -27,17 +27,21 @@ pub struct Latency {
 }
 
 /// Events in the order (instant, phase, sequence): of one instant, the ends of latencies come first, in launch order;
-/// then completions, in the order in which they were entered; then the host's wake-ups, in the order of their tokens.
+/// then completions, in the order in which what completes was begun; then the host's wake-ups, in the order of their
+/// tokens.
 ///
 /// Completions are in a binary heap: they never move, except when whole cycles of a kernel are skipped, which looks at
 /// all of them anyway. Wake-ups are in a heap of their own, because a host may move one ([`Calendar::wake_at`] with a
-/// token that is already there).
+/// token that is already there). Copies that share a link are slowed and sped up by others: of each link, only the
+/// completion that comes next is here, in a place of its own, where it moves ([`Calendar::move_link`]).
 ///
 /// Entering and taking out cost O(log n) for n events, `next` O(1).
 #[derive(Debug, Clone, Default)]
 pub struct Calendar {
     latencies: BinaryHeap<Reverse<Latency>>,
     completions: BinaryHeap<Completion>,
+    /// What completes next on each shared link; empty as long as there is none.
+    links: Vec<Option<Completion>>,
     wakes: Wakes,
     sequence: u64,
 }
@@ -95,7 +99,7 @@ impl Calendar {
     /// Number of events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.latencies.len() + self.completions.len() + self.wakes.len()
+        self.latencies.len() + self.completions.len() + self.links.iter().flatten().count() + self.wakes.len()
     }
 
     /// Whether nothing is going to happen.
@@ -111,8 +115,30 @@ impl Calendar {
 
     /// Enters a completion behind all those of the same instant.
     pub fn complete_at(&mut self, at: Instant, event: Event) {
+        let sequence = self.begin();
+        self.completions.push(Completion { at, sequence, event });
+    }
+
+    /// The place, among completions of one instant, of what begins now.
+    pub fn begin(&mut self) -> u64 {
         self.sequence += 1;
-        self.completions.push(Completion { at, sequence: self.sequence, event });
+        self.sequence
+    }
+
+    /// Of the link of copy engine `engine`, the copy that began as number `sequence` is the next to complete, at `at`,
+    /// whatever was entered before; `None`: nothing completes there.
+    pub fn move_link(&mut self, engine: u32, next: Option<(Instant, u64)>) {
+        let place = engine as usize;
+        if place >= self.links.len() {
+            self.links.resize(place + 1, None);
+        }
+        self.links[place] = next.map(|(at, sequence)| Completion { at, sequence, event: Event::Copy(engine) });
+    }
+
+    /// The copy on a link that completes first.
+    fn first_on_links(&self) -> Option<Completion> {
+        // The one that comes first is the largest.
+        self.links.iter().flatten().max().copied()
     }
 
     /// Enters the host's wake-up `token`, or moves it if it is already there.
@@ -127,10 +153,11 @@ impl Calendar {
         earlier(completion, self.next_besides_completions())
     }
 
-    /// The instant of the next event that is no completion.
+    /// The instant of the next event that is no completion, or one on a shared link.
     #[must_use]
     pub fn next_besides_completions(&self) -> Option<Instant> {
-        earlier(self.wakes.next(), self.latencies.peek().map(|Reverse(latency)| latency.until))
+        let next = earlier(self.wakes.next(), self.latencies.peek().map(|Reverse(latency)| latency.until));
+        earlier(next, self.first_on_links().map(|copy| copy.at))
     }
 
     /// Takes out the next latency if it ends by `at`.
@@ -141,7 +168,13 @@ impl Calendar {
 
     /// Takes out the next completion if it belongs to instant `at`.
     pub fn pop_completion(&mut self, at: Instant) -> Option<Event> {
-        self.completions.peek().filter(|first| first.at == at)?;
+        let first = self.completions.peek();
+        let on_links = self.first_on_links().filter(|copy| copy.at == at && first.is_none_or(|first| copy > first));
+        if let Some(copy) = on_links {
+            self.links.iter_mut().filter(|link| **link == Some(copy)).for_each(|link| *link = None);
+            return Some(copy.event);
+        }
+        first.filter(|first| first.at == at)?;
         self.completions.pop().map(|first| first.event)
     }
 
@@ -151,7 +184,7 @@ impl Calendar {
         self.wakes.pop()
     }
 
-    /// All completions with their instants and sequence numbers, in no particular order.
+    /// All completions, those on shared links aside, with their instants and sequence numbers, in no particular order.
     pub fn completions(&self) -> impl Iterator<Item = (Event, Instant, u64)> + '_ {
         self.completions.iter().map(|one| (one.event, one.at, one.sequence))
     }
@@ -165,6 +198,7 @@ impl Calendar {
     pub fn clear(&mut self) {
         self.latencies.clear();
         self.completions.clear();
+        self.links.clear();
         self.wakes.clear();
         self.sequence = 0;
     }

@@ -354,11 +354,6 @@ impl<'a> ProgramHost<'a> {
                     }
                 }
                 Position::Synchronized => {
-                    // The others may have been a long time coming.
-                    if thread.time_is_over(gpu.now()) {
-                        self.end(index);
-                        return Ok(false);
-                    }
                     thread.position = Position::At(0);
                     thread.span = self.spans.len();
                     let (thread, iteration) = (to_u32(index), to_u32(thread.iteration));

@@ -147,10 +147,7 @@ impl<'a> Node<'a> {
     pub fn whole_number(&self, least: u64, most: u64) -> Result<u64, Problem> {
         let refuse = || self.expected(&format!("a whole number from {least} to {most}"));
         let number = self.decimal().map_err(|_| refuse())?;
-        let value = number.scaled(0, most).map_err(|_| refuse())?;
-        // Shifting by more digits than a whole number can have tells whether something was rounded away.
-        let is_whole = number.scaled_exactly(0) == Some(u128::from(value));
-        if is_whole && value >= least { Ok(value) } else { Err(refuse()) }
+        whole(number, most).filter(|&value| value >= least).ok_or_else(refuse)
     }
 
     /// A whole number that fits 32 bits.
@@ -162,12 +159,15 @@ impl<'a> Node<'a> {
         u32::try_from(value).map_err(|_| self.expected("a number of 32 bits"))
     }
 
-    /// A whole number that may be negative.
+    /// A whole number that may be negative. `-2.0` is one too.
     ///
     /// # Errors
     /// [`Problem`] naming the range.
     pub fn signed_number(&self, least: i64, most: i64) -> Result<i64, Problem> {
-        self.deserialize::<i64>()
+        let (sign, size) = self.raw.strip_prefix('-').map_or((1, self.raw), |size| (-1, size));
+        let is_number = size.starts_with(|c: char| c.is_ascii_digit());
+        let size = Decimal::parse(size).ok().filter(|_| is_number).and_then(|size| whole(size, u64::MAX));
+        size.and_then(|size| i64::try_from(sign * i128::from(size)).ok())
             .filter(|value| (least..=most).contains(value))
             .ok_or_else(|| self.expected(&format!("a whole number from {least} to {most}")))
     }
@@ -209,4 +209,11 @@ impl<'a> Node<'a> {
     fn deserialize<T: Deserialize<'a>>(&self) -> Option<T> {
         serde_json::from_str(self.raw).ok()
     }
+}
+
+/// A number that is whole and at most `most`.
+fn whole(number: Decimal, most: u64) -> Option<u64> {
+    let value = number.scaled(0, most).ok()?;
+    // Shifting by more digits than a whole number can have tells whether something was rounded away.
+    (number.scaled_exactly(0) == Some(u128::from(value))).then_some(value)
 }

@@ -64,6 +64,17 @@ fn whole_numbers_are_exact() {
 }
 
 #[test]
+fn signed_numbers_are_whole_in_any_notation() {
+    let number = |text: &str| Document::parse("", text).expect("JSON").root().signed_number(-1000, 1 << 40);
+    for (text, value) in [("-1", -1), ("-1.0", -1), ("-1e3", -1000), ("7", 7), ("-0", 0), ("-0.0", 0), ("1.5e1", 15)] {
+        assert_eq!(number(text), Ok(value), "{text}");
+    }
+    for text in ["-1.5", "-1001", "\"-1\"", "true", "[-1]", "1e300", "-1e300", "1e13"] {
+        assert!(number(text).is_err(), "{text} was accepted");
+    }
+}
+
+#[test]
 fn absurd_nesting_is_an_error_and_not_a_crash() {
     let deep = "[".repeat(1_000_000);
     assert!(Document::parse("in.json", &deep).is_err());

@@ -27,6 +27,10 @@ pub(super) fn assemble(file: &str, draft: Draft) -> LogReading {
     if entries.first().is_some_and(|first| first.filled) {
         dropped.push(Dropped { file: file.to_owned(), kernel: None, defect: Defect::NoEmptyFirstObject });
     }
+    if let Some(operations) = draft.left_out_at_horizon.filter(|&operations| operations > 0) {
+        log.incomplete = true;
+        dropped.push(Dropped { file: file.to_owned(), kernel: None, defect: Defect::LeftOutAtHorizon { operations } });
+    }
     let mut position = 0;
     for entry in entries {
         if let Some([start_ns, end_ns]) = entry.execute_ns.filter(|_| !entry.is_kernel) {
@@ -42,6 +46,10 @@ pub(super) fn assemble(file: &str, draft: Draft) -> LogReading {
         let (kernel, sound) = kernel(entry, iteration, &mut drop);
         log.incomplete |= !sound;
         log.kernels.extend(kernel);
+    }
+    if position == 0 && log.iterations.is_empty() {
+        log.incomplete = true;
+        dropped.push(Dropped { file: file.to_owned(), kernel: None, defect: Defect::NothingLogged });
     }
     LogReading { log: Some(log), dropped }
 }

@@ -68,6 +68,14 @@ pub enum Defect {
         /// How many.
         blocks: usize,
     },
+    /// The run was ended before all that the benchmark had launched was done; of its last iteration nothing is in the
+    /// log.
+    LeftOutAtHorizon {
+        /// How many kernels, copies and memsets.
+        operations: u64,
+    },
+    /// No iteration and no kernel was logged.
+    NothingLogged,
     /// The same log under another name.
     Duplicate {
         /// The file that was kept.
@@ -92,6 +100,8 @@ impl Defect {
             Self::UnequalLists { .. } => "unequal-lists",
             Self::BlockCount { .. } => "block-count",
             Self::NotANumber { .. } => "not-a-number",
+            Self::LeftOutAtHorizon { .. } => "left-out-at-horizon",
+            Self::NothingLogged => "nothing-logged",
             Self::Duplicate { .. } => "duplicate",
             Self::OtherRun { .. } => "other-run",
         }
@@ -132,6 +142,12 @@ impl fmt::Display for Defect {
             }
             Self::NotANumber { blocks } => {
                 write!(f, "dropped {blocks} blocks whose times or SM ids are no usable numbers")
+            }
+            Self::LeftOutAtHorizon { operations } => {
+                write!(f, "the run was ended at a horizon; {operations} operations in progress are not in the log")
+            }
+            Self::NothingLogged => {
+                write!(f, "no iteration and no kernel was logged; whatever this benchmark did is unknown")
             }
             Self::Duplicate { of } => write!(f, "the same log as {of}; dropped"),
             Self::OtherRun { of } => {

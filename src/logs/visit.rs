@@ -18,6 +18,7 @@ pub(super) struct Draft {
     pub(super) max_resident_threads: Option<u64>,
     pub(super) pid: Option<u64>,
     pub(super) tid: Option<u64>,
+    pub(super) left_out_at_horizon: Option<u64>,
     /// Entries of `times`; `None`: the key is not there.
     pub(super) entries: Option<Vec<Entry>>,
     /// Whether the last key at the top was that of `entries`.
@@ -74,6 +75,9 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
                 }
                 "PID" => draft.pid = map.next_value_seed(Number(None))?.whole(1 << 52),
                 "TID" => draft.tid = map.next_value_seed(Number(None))?.whole(1 << 52),
+                "left_out_at_horizon" => {
+                    draft.left_out_at_horizon = map.next_value_seed(Number(None))?.whole(u64::from(u32::MAX));
+                }
                 "times" => map.next_value_seed(TimesSeed(draft.entries.get_or_insert_default()))?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;

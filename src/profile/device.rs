@@ -180,7 +180,9 @@ fn complete(
         for key in ["register_allocation", "shared_memory_allocation", "sms_per_tpc"] {
             spec.sources.insert(key.to_owned(), format!("table of compute capabilities, {capability}"));
         }
-        for key in ["priority_levels", "sm_order", "copy_engines", "copy", "channels", "ns_per_spin_iteration"] {
+        for key in
+            ["priority_levels", "sm_order", "copy_engines", "copy", "copies", "channels", "ns_per_spin_iteration"]
+        {
             spec.assumptions.insert(key.to_owned(), format!("as of the built-in device {}", like.name));
         }
     });

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::block_times::BlockTimeCounts;
+use super::copy_times::MEMSET_AS;
 use super::error::GpuProfileError;
 use super::import_options::{ImportOptions, Launches};
 use super::latency::{KernelGap, LaunchLatency};
@@ -16,7 +17,7 @@ use super::short_name::short_name;
 use crate::device::{Device, DeviceError};
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
-use crate::workload::{BlockTime, Copy, CopyId, Kernel, KernelId, StreamId, StreamSpec};
+use crate::workload::{BlockTime, Copy, CopyId, Kernel, KernelId, StreamId, StreamSpec, numbered_stream};
 
 /// A stream of the scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -93,6 +94,7 @@ impl GpuProfile {
         let streams = self.add_streams(&taken, &mut builder)?;
 
         let times = self.block_times(gpu, &recorded_on);
+        let copy_times = self.copy_times(gpu, &builder.device().copy);
         let mut work = Work::default();
         let mut steps: Vec<Submitted> = Vec::with_capacity(taken.len());
         for &index in &taken {
@@ -107,13 +109,18 @@ impl GpuProfile {
                     Step::Launch(id, stream)
                 }
                 ProfiledKind::Copy { direction, bytes, .. } => {
-                    let duration = Some(Duration::from_ns(operation.duration_ns));
+                    work.copies += 1;
+                    let time_ns = copy_times[index as usize];
+                    work.shortened += u64::from(time_ns < operation.duration_ns);
+                    let duration = Some(Duration::from_ns(time_ns));
                     Step::Copy(work.copy(Copy { direction, bytes, duration }, &mut builder).map_err(refuse)?, stream)
                 }
                 ProfiledKind::Memset => {
                     work.memsets += 1;
                     work.memset_ns = work.memset_ns.saturating_add(operation.duration_ns);
-                    Step::Memset(stream)
+                    let duration = Some(Duration::from_ns(copy_times[index as usize]));
+                    let memset = Copy { direction: MEMSET_AS, bytes: 0, duration };
+                    Step::Copy(work.copy(memset, &mut builder).map_err(refuse)?, stream)
                 }
             };
             steps.push(Submitted { index, step });
@@ -216,7 +223,7 @@ impl GpuProfile {
             }
             let context = if contexts { format!(" of context {}", stream.context) } else { String::new() };
             let process = if processes { format!(" of process {}", stream.process) } else { String::new() };
-            let name = format!("stream {}{context}{process}", stream.number);
+            let name = numbered_stream(stream.number) + &context + &process;
             let spec = StreamSpec {
                 name: name.into(),
                 priority: stream.priority.unwrap_or(0),
@@ -264,11 +271,17 @@ impl GpuProfile {
                 "launch latency {latency}: the lower quartile from call to start over {launches} launches onto an idle GPU"
             ));
         }
-        if let Some(KernelGap { gap_ns, kernels }) = gap {
+        if let Some(KernelGap { gap_ns, kernels, scattered }) = gap {
             let gap = Duration::from_ns(gap_ns);
-            builder.note(format!(
-                "kernel gap {gap}: the mean of the middle half over {kernels} kernels that stood ready behind another"
-            ));
+            let over = format!("over {kernels} kernels that stood ready behind another");
+            builder.note(if scattered {
+                format!(
+                    "kernel gap {gap}: the lower decile {over}; their gaps are too different for a mean, as if the file had \
+                     only some of the kernels"
+                )
+            } else {
+                format!("kernel gap {gap}: the mean of the middle half {over}")
+            });
         }
         let unknown = taken.iter().filter(|&&index| self.operations[index as usize].call.is_none()).count();
         if unknown > 0 {
@@ -310,6 +323,8 @@ struct Work {
     block_times: BlockTimeCounts,
     launches: u64,
     copies: u64,
+    /// Copies that shared a link, and would take less time alone.
+    shortened: u64,
     memsets: u64,
     memset_ns: u64,
 }
@@ -342,7 +357,6 @@ impl Work {
     }
 
     fn copy(&mut self, copy: Copy, builder: &mut ScenarioBuilder<'_>) -> Result<CopyId, String> {
-        self.copies += 1;
         if let Some(known) = self.known_copies.get(&copy) {
             return Ok(*known);
         }
@@ -359,7 +373,16 @@ impl Work {
         ));
         if self.memsets > 0 {
             let time = Duration::from_ns(self.memset_ns);
-            builder.note(format!("{} memsets take no time in the model; recorded are {time} in all", self.memsets));
+            let memsets = self.memsets;
+            builder.note(format!(
+                "{memsets} memsets count as copies within the GPU of their recorded time, {time} in all"
+            ));
+        }
+        if self.shortened > 0 {
+            let (shortened, copies) = (self.shortened, self.copies);
+            builder.note(format!(
+                "{shortened} of {copies} copies shared a link when they were recorded: each takes its share of that time"
+            ));
         }
     }
 }

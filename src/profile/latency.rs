@@ -21,9 +21,34 @@ pub struct KernelGap {
     pub gap_ns: u64,
     /// Kernels that stood ready behind one, of whose gaps it is the mean of the middle half.
     pub kernels: usize,
+    /// Their gaps are too different for a mean, as where a file has only some of the kernels: the upper quartile is more
+    /// than [`MOST_SPREAD`] times the lower one, and the gap is the lower decile.
+    pub scattered: bool,
+}
+
+/// The quartiles of gaps that have a mean are apart by no more than this factor; on public profiles they are by 1.1 to 2.2.
+const MOST_SPREAD: u64 = 8;
+
+/// What times of a launch need no explanation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UsualDelays {
+    /// From the call to the start \[ns\].
+    pub(crate) launch_ns: u64,
+    /// From the end of an operation to the start of the next of its stream \[ns\].
+    pub(crate) gap_ns: u64,
 }
 
 impl GpuProfile {
+    /// Twice the launch latency and the kernel gap of a GPU, and what clocks of the host and the GPU differ by.
+    pub(crate) fn usual_delays(&self, gpu: u32) -> UsualDelays {
+        let latency = self.launch_latency(gpu).map_or(0, |latency| latency.latency_ns);
+        let gap = self.kernel_gap(gpu).map_or(0, |gap| gap.gap_ns);
+        UsualDelays {
+            launch_ns: latency.saturating_mul(2).saturating_add(5_000),
+            gap_ns: gap.saturating_mul(2).saturating_add(3_000),
+        }
+    }
+
     /// When the call that submitted an operation began.
     pub(super) fn called_at(&self, operation: &ProfiledOperation) -> Option<u64> {
         Some(self.calls.get(operation.call? as usize)?.start_ns)
@@ -73,7 +98,8 @@ impl GpuProfile {
 
     /// The kernel gap of a GPU: the mean of the middle half over all kernels whose launch had reached the GPU when the
     /// kernel right before them in their stream ended. The mean, because errors of starts add up along a stream; its
-    /// middle half, because some of the longest gaps are waits for other streams. `None` if there is no such kernel.
+    /// middle half, because some of the longest gaps are waits for other streams. Where even the middle half is of many
+    /// kinds, the lower decile stands for it, and is marked. `None` if there is no such kernel.
     #[must_use]
     pub fn kernel_gap(&self, gpu: u32) -> Option<KernelGap> {
         let latency = self.launch_latency(gpu)?.latency_ns;
@@ -90,9 +116,13 @@ impl GpuProfile {
         }
         gaps.sort_unstable();
         let kernels = gaps.len();
+        let quartiles = (nearest_rank(&gaps, 25)?, nearest_rank(&gaps, 75)?);
+        if quartiles.1 > quartiles.0.max(1_000).saturating_mul(MOST_SPREAD) {
+            return Some(KernelGap { gap_ns: nearest_rank(&gaps, 10)?, kernels, scattered: true });
+        }
         let middle = &gaps[kernels / 4..kernels - kernels / 4];
         let sum: u128 = middle.iter().map(|&gap| u128::from(gap)).sum();
         let mean = (sum + middle.len() as u128 / 2).checked_div(middle.len() as u128)?;
-        Some(KernelGap { gap_ns: u64::try_from(mean).ok()?, kernels })
+        Some(KernelGap { gap_ns: u64::try_from(mean).ok()?, kernels, scattered: false })
     }
 }

@@ -8,6 +8,7 @@ use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
 use super::known_block_times::KnownBlockTimes;
 use crate::device::{BlockShape, CopyDirection};
+use crate::workload::{is_stream_meant, numbered_stream};
 
 /// Which profiler wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +69,8 @@ impl GpuProfile {
     /// [`GpuProfileError`] for a stream that does not exist.
     pub fn set_priorities(&mut self, priorities: &[(String, i32)]) -> Result<(), GpuProfileError> {
         for (name, priority) in priorities {
-            let number = name.strip_prefix("stream ").unwrap_or(name).trim().parse().ok();
-            let mut meant = self.streams.iter_mut().filter(|stream| Some(stream.number) == number).peekable();
+            let is_meant = |stream: &&mut ProfiledStream| is_stream_meant(&numbered_stream(stream.number), name);
+            let mut meant = self.streams.iter_mut().filter(is_meant).peekable();
             if meant.peek().is_none() {
                 return Err(GpuProfileError::new(&self.file, format!("no stream is called {name:?}")));
             }

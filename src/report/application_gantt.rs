@@ -179,7 +179,7 @@ impl Canvas<'_> {
                     pair[1].at_ns
                 );
                 let area = Rect::between(from, y + ROW - height, to, y + ROW);
-                self.bar(area, outcome.injection, note, &pair[0].sms.to_string());
+                self.bar(area, outcome.injection, note, &[&pair[0].sms.to_string()]);
             }
             let arrival = self.x(outcome.arrival_ns);
             self.sheet.line((arrival, y), (arrival, y + ROW), ARRIVAL);
@@ -209,7 +209,12 @@ impl Canvas<'_> {
             let y = top + ROW * Length::from(segment.sm);
             let name = self.name(segment.injection);
             let note = format!("{name} on SM {} from {} to {}", segment.sm, segment.start, segment.end);
-            self.bar(Rect::between(from, y + MM / 4, to, y + ROW), segment.injection, note, &name);
+            self.bar(
+                Rect::between(from, y + MM / 4, to, y + ROW),
+                segment.injection,
+                note,
+                &[&name, &format!("#{}", segment.injection)],
+            );
         }
         top + ROW * Length::from(sms)
     }
@@ -220,7 +225,7 @@ impl Canvas<'_> {
         self.sheet.text(name, self.left - BESIDE_PLOT, y + ROW / 2, Anchor::End);
     }
 
-    fn bar(&mut self, area: Rect, injection: u32, note: String, label: &str) {
+    fn bar(&mut self, area: Rect, injection: u32, note: String, labels: &[&str]) {
         let fill = self.fill(injection);
         self.sheet.explained(note, |sheet| {
             if area.width < LEAST_OUTLINED {
@@ -228,7 +233,7 @@ impl Canvas<'_> {
                 sheet.area(area, Some(fill.without_hatch()), None);
             } else {
                 sheet.area(area, Some(fill), Some(Sheet::OUTLINE));
-                sheet.label(label, &area, fill);
+                sheet.label(labels, &area, fill);
             }
         });
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::blame::{BlameRow, BlameTables};
-use super::rule_look::{rule_colour, rule_meaning};
+use super::rule_look::{rule_fill, rule_meaning};
 use super::summary::Summary;
 use crate::draw::theme::{Colour, Fill};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
@@ -131,7 +131,7 @@ fn legend(sheet: &mut Sheet, tables: &BlameTables, top: Length) -> Length {
             (x, y) = (Sheet::MARGIN, y + LINE);
         }
         let mark = Rect { x, y: y + MM / 2, width: 3 * MM, height: LINE - MM };
-        sheet.area(mark, Some(Fill::plain(rule_colour(rule))), Some(Sheet::OUTLINE));
+        sheet.area(mark, Some(rule_fill(rule)), Some(Sheet::OUTLINE));
         sheet.small(text, x + 4 * MM, y + LINE / 2, Anchor::Start);
         x += width;
     }
@@ -185,7 +185,7 @@ impl Picture<'_, '_> {
 
     fn row_name(&mut self, row: usize, y: Length, left: Length) {
         let number = if row < self.map.names.len() { format!("{} ", row + 1) } else { String::new() };
-        let name = Sheet::fitted_in_middle(&(number + &self.map.name(row)), NAMES - 2 * MM);
+        let name = Sheet::fitted(&(number + &self.map.name(row)), NAMES - 2 * MM);
         let whole = self.whole_name(row);
         self.sheet.explained(whole, |sheet| sheet.text(name, left - MM, y + ROW / 2, Anchor::End));
     }
@@ -203,8 +203,8 @@ impl Picture<'_, '_> {
         self.sheet.explained(tooltip, |sheet| {
             sheet.area(*area, Some(fill), Some(Sheet::FRAME));
             let half = Rect { height: ROW / 2, ..*area };
-            sheet.label(&rounded(time), &half, fill);
-            sheet.label(&rule, &Rect { y: area.y + ROW / 2, ..half }, fill);
+            sheet.label(&[&rounded(time)], &half, fill);
+            sheet.label(&[&rule], &Rect { y: area.y + ROW / 2, ..half }, fill);
         });
     }
 
@@ -225,7 +225,7 @@ impl Picture<'_, '_> {
             let after = before.saturating_add(time);
             let area = Rect::between(x_of(before), y + MM, x_of(after), y + ROW - MM);
             self.sheet.explained(format!("{time} ({rule}: {})", rule_meaning(rule)), |sheet| {
-                sheet.area(area, Some(Fill::plain(rule_colour(rule))), Some(Sheet::OUTLINE));
+                sheet.area(area, Some(rule_fill(rule)), Some(Sheet::OUTLINE));
             });
             before = after;
         }

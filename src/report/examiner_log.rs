@@ -19,6 +19,8 @@ pub struct ExaminerLog<'a> {
     index: u32,
     iterations: Vec<IterationSpan>,
     kernels: Vec<(OperationId, &'a Kernel)>,
+    /// Operations that are not in the log, because the run was ended before they or their iteration were.
+    left_out: usize,
 }
 
 /// The logs of a run, one per benchmark; none unless the scenario is one of the examiner's.
@@ -33,6 +35,7 @@ pub fn examiner_logs<'a>(summary: &Summary<'a>, iterations: &[IterationSpan]) ->
             index,
             iterations: Vec::new(),
             kernels: Vec::new(),
+            left_out: 0,
         })
         .collect();
     for span in iterations.iter().filter(|span| span.end().is_some()) {
@@ -40,8 +43,13 @@ pub fn examiner_logs<'a>(summary: &Summary<'a>, iterations: &[IterationSpan]) ->
             log.iterations.push(*span);
         }
     }
-    for (id, record, kernel) in summary.launches().filter(|(_, record, _)| record.finish().is_some()) {
-        if let Some(log) = list.get_mut(record.origin.thread as usize) {
+    for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
+        let Some(log) = list.get_mut(record.origin.thread as usize) else { continue };
+        let ended = log.iterations.last().is_some_and(|last| record.origin.iteration <= last.iteration);
+        // A thread may end an iteration without having waited for all of it.
+        if !ended || record.finish().is_none() {
+            log.left_out += 1;
+        } else if let Some(kernel) = summary.trace.kernel_of(id) {
             log.kernels.push((id, kernel));
         }
     }
@@ -79,6 +87,9 @@ impl ExaminerLog<'_> {
         let release_us = (benchmark.release_time.as_ns() + 500) / 1_000;
         writeln!(out, "\"release_time\": {}.{:06},", release_us / 1_000_000, release_us % 1_000_000)?;
         writeln!(out, "\"PID\": 1,\n\"TID\": {},", self.index + 1)?;
+        if self.left_out > 0 {
+            writeln!(out, "\"left_out_at_horizon\": {},", self.left_out)?;
+        }
         write!(out, "\"times\": [{{}}")?;
         let mut kernels = self.kernels.iter().peekable();
         for span in &self.iterations {

@@ -6,7 +6,7 @@ use super::columns::{Cell, Column, write_csv};
 use super::launches::{OfLaunch, launch_columns};
 use super::summary::{KernelSummary, Summary, stream_index};
 use crate::scenario::KernelLaunch;
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 use crate::trace::{Block, OperationRecord, Rule};
 use crate::workload::{OperationId, StreamId};
 
@@ -78,6 +78,8 @@ pub(super) fn kernel_columns<'a>() -> Vec<Column<KernelRow<'a>>> {
 pub(super) struct BlockRow<'k, 'a> {
     pub(super) kernel: &'k KernelSummary<'a>,
     pub(super) block: Block,
+    /// When it completed.
+    pub(super) end: Option<Instant>,
 }
 
 /// The columns of blocks.
@@ -90,7 +92,7 @@ pub(super) fn block_columns<'k, 'a: 'k>() -> [Column<BlockRow<'k, 'a>>; 8] {
         Column::data("block", |row| row.block.index.into()),
         Column::data("sm", |row| row.block.sm.into()),
         Column::data("start_ns", |row| row.block.start.into()),
-        Column::data("end_ns", |row| row.block.end.into()),
+        Column::data("end_ns", |row| row.end.into()),
     ]
 }
 
@@ -144,7 +146,7 @@ pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, out: impl Write) -> io::R
     let kernels: Vec<KernelSummary<'_>> = summary.kernels().collect();
     let rows = kernels.iter().flat_map(|kernel| {
         let blocks = summary.trace.blocks(OperationId(kernel.launch.id));
-        blocks.map(move |block| BlockRow { kernel, block })
+        blocks.map(move |block| BlockRow { kernel, block, end: summary.trace.completed(&block) })
     });
     write_csv(&block_columns(), rows, out)
 }

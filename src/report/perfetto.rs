@@ -6,7 +6,7 @@
 //! | host | a lane for each host thread; a slice without length for each instant at which it submits something |
 //! | streams | a lane for each stream: the operation at the head of its queue, from then until it completes; an asynchronous slice for each job that missed its deadline, from then until it finished |
 //! | queues | an asynchronous slice for each operation in an EE or CE queue, from its entry until it leaves; counters of their lengths |
-//! | copy engines | a lane for each engine: the copies that it serves |
+//! | copy engines | a lane for each engine, or as many as copies share its link at once: the copies that it serves |
 //! | SM n | as many lanes as blocks run on it at once: the blocks; a counter of the thread slots taken |
 //!
 //! An arrow (flow) leads from each launch to the kernel's first block. Slices of one lane never overlap. What is cut
@@ -17,8 +17,10 @@
 //! slice it has read last.
 
 mod blocks;
+mod copies;
 mod deadlines;
 mod event;
+mod lanes;
 mod number;
 mod operations;
 mod queues;
@@ -39,8 +41,20 @@ pub struct PerfettoRun<'a> {
     pub summary: Summary<'a>,
     /// Put before the names of its processes, to tell the runs of one file apart; may be empty.
     pub label: &'a str,
-    /// Only launches and blocks are known, as of a measured run: streams, queues and copy engines are left out.
-    pub blocks_only: bool,
+    /// What is known of it.
+    pub known: PerfettoKnown,
+}
+
+/// What of a run is known, and so written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PerfettoKnown {
+    /// All of it, as of a simulation.
+    Everything,
+    /// Launches and blocks, as of a measured run.
+    Blocks,
+    /// Launches, and what ran in each stream from when to when, as of a recorded application. Operations of one stream
+    /// that overlap in the record have lanes of their own.
+    Streams,
 }
 
 /// Writes runs as one JSON document, one event a line. Blocks are written as they are expanded and never held; memory
@@ -58,8 +72,8 @@ pub fn perfetto_trace(runs: &[PerfettoRun<'_>], mut out: impl Write) -> io::Resu
         let tracks = Tracks::new(run, first_process, &mut next_lane);
         first_process += Tracks::processes(run.summary.trace);
         tracks.write_names(&mut events)?;
-        operations::write(run, &tracks, &mut events)?;
-        if !run.blocks_only {
+        operations::write(run, &tracks, &mut next_lane, &mut events)?;
+        if run.known == PerfettoKnown::Everything {
             deadlines::write(&run.summary, &tracks, &mut events)?;
             queues::write(run, &tracks, &mut events)?;
         }

@@ -62,7 +62,7 @@ impl RegionMap {
                 let area = Rect::between(edge(column), y, edge(column + 1), y + CELL);
                 let fill = region.map_or(Fill::plain(Colour::WHITE), fill);
                 sheet.area(area, Some(fill), Some(Sheet::OUTLINE));
-                sheet.label(text, &area, fill);
+                sheet.label(&[text], &area, fill);
             }
         }
         let bottom = top + Length::try_from(self.y.values.len()).unwrap_or(0) * CELL;

@@ -217,7 +217,7 @@ fn draw_cell(sheet: &mut Sheet, cell: &RegionCell, area: Rect) {
     });
     sheet.explained(note, |sheet| {
         sheet.area(area, Some(fill), Some(Sheet::OUTLINE));
-        sheet.label(&ratio, &area, fill);
+        sheet.label(&[&ratio], &area, fill);
     });
 }
 

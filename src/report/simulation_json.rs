@@ -107,7 +107,8 @@ impl Serialize for KernelEntry<'_> {
         map.serialize_entry("waits_ns", &Waits(&summary.waits_by_rule(id, Instant::MAX)))?;
         if self.report.blocks {
             let kernel = &self.row.kernel;
-            let blocks = || summary.trace.blocks(id).map(|block| BlockRow { kernel, block });
+            let row = |block| BlockRow { kernel, block, end: summary.trace.completed(&block) };
+            let blocks = || summary.trace.blocks(id).map(row);
             map.serialize_entry("placements", &Objects::new(&block_columns(), blocks))?;
         }
         map.end()

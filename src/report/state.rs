@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::summary::{Summary, stream_index};
+use crate::device::CopySharing;
 use crate::time::Instant;
 use crate::trace::{Held, OperationRecord, SmSnapshot, Snapshot};
 use crate::workload::{OperationId, OperationKind, StreamId};
@@ -24,11 +25,32 @@ pub struct State {
     /// The CE queue of each copy engine.
     pub ce_queues: Vec<Vec<String>>,
     /// What each copy engine is serving.
-    pub copy_engines: Vec<Option<String>>,
+    pub copy_engines: Vec<Served>,
     /// The SMs.
     pub sms: Vec<SmState>,
     /// Every operation that was submitted and has work left that is not on the GPU.
     pub waiting: Vec<Waiting>,
+}
+
+/// What a copy engine is serving.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Served {
+    /// One copy at a time; `None`: it is idle.
+    One(Option<String>),
+    /// Any number, which share its link.
+    Shared(Vec<String>),
+}
+
+impl Served {
+    /// The names of the copies.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        match self {
+            Self::One(copy) => copy.as_slice(),
+            Self::Shared(copies) => copies,
+        }
+    }
 }
 
 /// One stream queue at one instant.
@@ -99,6 +121,10 @@ impl State {
             Snapshot::new(summary.trace, summary.scenario.device(), at);
         let name = |id: OperationId| title(summary, id);
         let names = |ids: &[OperationId]| -> Vec<String> { ids.iter().map(|&id| name(id)).collect() };
+        let served = |names: Vec<String>| match summary.scenario.device().copy.sharing {
+            CopySharing::OneAtATime => Served::One(names.into_iter().next()),
+            CopySharing::SharedLink => Served::Shared(names),
+        };
         let mut copies: Vec<OperationId> = ce_queues.iter().flatten().copied().collect();
         copies
             .sort_unstable_by_key(|id| summary.trace.operations().get(id.0 as usize).map(OperationRecord::queue_order));
@@ -117,7 +143,7 @@ impl State {
             ee_queues: ee_queues.iter().map(|(priority, ids)| (*priority, names(ids))).collect(),
             ce_queue: names(&copies),
             ce_queues: ce_queues.iter().map(|ids| names(ids)).collect(),
-            copy_engines: copy_engines.into_iter().map(|id| id.map(name)).collect(),
+            copy_engines: copy_engines.iter().map(|ids| served(names(ids))).collect(),
             sms: (0..).zip(&sms).map(|(number, sm)| sm_state(summary, number, sm)).collect(),
             waiting: waiting.iter().map(|held| waiting_of(summary, held)).collect(),
         }

@@ -10,6 +10,7 @@ use super::rule_log::{Firing, rule_log};
 use super::state::State;
 use super::summary::Summary;
 use crate::experiments::{Responses, responses};
+use crate::workload::stream_in_words;
 
 /// The kernel launches of a run: launched, waited and for which rule longest, started, finished, response; then the
 /// copies, and the response times of jobs.
@@ -69,14 +70,15 @@ pub fn state_text(state: &State) -> String {
     let mut text = format!("state at {}\n", state.at_ns);
     let list = |names: &[String]| if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
     for queue in &state.stream_queues {
-        let _ = writeln!(text, "  stream {}: {}", queue.name, list(&queue.operations));
+        let _ = writeln!(text, "  {}: {}", stream_in_words(&queue.name), list(&queue.operations));
     }
     for (priority, queue) in &state.ee_queues {
         let _ = writeln!(text, "  EE queue, priority {priority}: {}", list(queue));
     }
     for (engine, (queue, served)) in state.ce_queues.iter().zip(&state.copy_engines).enumerate() {
         let _ = writeln!(text, "  CE queue {engine}: {}", list(queue));
-        let _ = writeln!(text, "  copy engine {engine}: {}", served.as_deref().unwrap_or("idle"));
+        let served = if served.names().is_empty() { "idle".to_owned() } else { served.names().join(", ") };
+        let _ = writeln!(text, "  copy engine {engine}: {served}");
     }
     for sm in &state.sms {
         let residents: Vec<String> =

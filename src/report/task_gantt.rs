@@ -1,6 +1,6 @@
 //! What ran on each SM and when, with releases and deadlines.
 
-use crate::draw::theme::{self, Colour, Fill, Theme, series_fill};
+use crate::draw::theme::{self, Colour, Fill, Theme, series_fill, series_repeat};
 use crate::draw::{
     Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, round_ticks,
 };
@@ -146,7 +146,9 @@ impl Figure<'_> {
                         sheet.area(area, Some(fill.without_hatch()), None);
                     } else {
                         sheet.area(area, Some(fill), Some(Sheet::OUTLINE));
-                        sheet.label(&task.name, &area, fill);
+                        let number = series_repeat(job.task as usize).map(|number| number.to_string());
+                        let labels = [Some(&*task.name), number.as_deref()];
+                        sheet.label(&labels.into_iter().flatten().collect::<Vec<_>>(), &area, fill);
                     }
                 });
             }
@@ -159,7 +161,7 @@ impl Figure<'_> {
         let (top, base) = (self.task_bottom(index), self.task_bottom(index + 1));
         let (middle, up) = (top.midpoint(base), top + MM / 2);
         let mark = Rect { x: Sheet::MARGIN, y: middle - MM, width: MARK_WIDTH, height: 2 * MM };
-        self.sheet.area(mark, Some(series_fill(index)), Some(Sheet::OUTLINE));
+        self.sheet.series_mark(mark, index);
         let name = Sheet::fitted(&task.name, self.left - BESIDE_PLOT - mark.right() - GAP);
         self.sheet.text(name, self.left - BESIDE_PLOT, middle, Anchor::End);
         self.sheet.line((self.left, base), (self.right(), base), Sheet::GRID);

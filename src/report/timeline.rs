@@ -448,6 +448,8 @@ pub struct LegendMark {
     pub area: Rect,
     /// How it is shown in the figure.
     pub symbol: LegendSymbol,
+    /// The number written in areas that share a hatch with others.
+    pub repeat: Option<usize>,
 }
 
 /// How something that the legend explains is shown.

@@ -80,7 +80,7 @@ pub fn schedule_figure(string: &KernelString, schedule: &Schedule, options: Pict
             let area = Rect { x: left + cycle * cell, y: top + line * CELL, width: cell, height: CELL };
             sheet.explained(format!("warp {line}, cycle {}: {letter}", cycle + 1), |sheet| {
                 sheet.area(area, Some(series_fill(unit)), None);
-                sheet.label(&letter.to_string(), &area, series_fill(unit));
+                sheet.label(&[&letter.to_string()], &area, series_fill(unit));
             });
         }
     }

@@ -92,7 +92,7 @@ impl<'a> ScenarioBuilder<'a> {
     /// # Errors
     /// [`WorkloadError`] if one of its blocks could never run.
     pub fn add_kernel(&mut self, mut kernel: Kernel) -> Result<KernelId, WorkloadError> {
-        kernel.duration = self.options.vary(kernel.duration).ok_or(WorkloadError::BlockTime)?;
+        kernel.duration = self.options.vary(kernel.duration).ok_or(WorkloadError::BlockTimeTooLong)?;
         let without_effect = self.mask_without_effect("kernel", &kernel.name, kernel.sm_mask);
         let added = self.scenario.catalogue.add_kernel(kernel)?;
         if let Some(note) = without_effect {

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::model::{Scenario, Step};
 use crate::device::{ChannelOrder, SmMask};
-use crate::workload::{StreamId, StreamSpec, WorkloadError};
+use crate::workload::{StreamId, StreamSpec, WorkloadError, is_stream_meant};
 
 /// Changes to a scenario, by names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Scenario {
     fn stream_named(&self, option: &'static str, name: &str) -> Result<StreamId, WhatIfError> {
         let streams = || (0..).map(StreamId).zip(self.streams());
         let exact = streams().find(|(_, stream)| *stream.name == *name);
-        let by_number = || streams().find(|(_, stream)| stream.name.strip_prefix("stream ") == Some(name));
+        let by_number = || streams().find(|(_, stream)| is_stream_meant(&stream.name, name));
         exact.or_else(by_number).map(|(id, _)| id).ok_or_else(|| WhatIfError::UnknownStream {
             option,
             name: name.to_owned(),

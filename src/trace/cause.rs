@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::free::Shortage;
 use super::queue::Queue;
 use super::rule::Rule;
+use crate::workload::stream_in_words;
 
 /// What an operation waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -45,7 +46,7 @@ impl Cause {
         match self {
             Self::Behind(_) | Self::Time => rule.phrase().into(),
             Self::Record { event, stream, .. } => {
-                format!("until event {event} is recorded in stream {stream}, behind").into()
+                format!("until event {event} is recorded in {}, behind", stream_in_words(stream)).into()
             }
             Self::Channel => "until a hardware channel is free".into(),
             Self::Room(Shortage { sm, lacks }) => {

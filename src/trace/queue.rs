@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::time::Instant;
 use crate::workload::{OperationId, OperationKind, StreamId};
 
-/// A queue, or a copy engine, which serves one copy at a time.
+/// A queue, or a copy engine, which serves one copy at a time unless copies share its link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Queue {
     /// The queue of a stream: an operation is in it from its launch (G1) until it has completed (G4, C4).
@@ -94,7 +94,7 @@ pub struct QueueContents {
     /// The queue.
     pub queue: Queue,
     /// Who was in it, in order of entry. All queues are first-in-first-out, so in a simulated run this is also the
-    /// order of leaving; in a measured one it may not be.
+    /// order of leaving; in a measured one, and on a copy engine whose link is shared, it may not be.
     pub stays: Vec<Stay>,
 }
 

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::operation::OperationRecord;
 use super::wait::NotedWait;
-use super::wave::{Stretch, Wave};
+use super::wave::{Block, Stretch, Wave};
 use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{CheckedKernel, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};
@@ -75,6 +75,12 @@ impl Trace {
     #[must_use]
     pub fn end(&self) -> Instant {
         self.end
+    }
+
+    /// When a block completed; `None` if the run ended before that, and nothing is known of what came after.
+    #[must_use]
+    pub fn completed(&self, block: &Block) -> Option<Instant> {
+        Some(block.end).filter(|&end| end <= self.end)
     }
 
     /// When the last operation completed; `None` if there was none, or one had not completed when the run ended.

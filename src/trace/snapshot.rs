@@ -25,8 +25,9 @@ pub struct Snapshot {
     pub ee_queues: Vec<(i32, Vec<OperationId>)>,
     /// The CE queue of each copy engine; the head of each first.
     pub ce_queues: Vec<Vec<OperationId>>,
-    /// What each copy engine is serving.
-    pub copy_engines: Vec<Option<OperationId>>,
+    /// What each copy engine is serving, in the order in which it came there: one copy at most, unless copies share the
+    /// engine's link.
+    pub copy_engines: Vec<Vec<OperationId>>,
     /// The SMs, by number.
     pub sms: Vec<SmSnapshot>,
     /// Every operation that was submitted and has work left that is not on the GPU, in launch order.
@@ -85,7 +86,7 @@ impl Snapshot {
             stream_queues: streams.iter().map(|&stream| (stream, content(Queue::Stream(stream)))).collect(),
             ee_queues: device.priorities().map(|priority| (priority, content(Queue::Ee(priority)))).collect(),
             ce_queues: (0..device.copy.engines).map(|engine| content(Queue::Ce(engine))).collect(),
-            copy_engines: (0..device.copy.engines).map(|engine| present.head(Queue::CopyEngine(engine))).collect(),
+            copy_engines: (0..device.copy.engines).map(|engine| content(Queue::CopyEngine(engine))).collect(),
             sms: present
                 .free
                 .iter()

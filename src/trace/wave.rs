@@ -47,6 +47,6 @@ pub struct Block {
     pub sm: u16,
     /// When it was assigned.
     pub start: Instant,
-    /// When it completed.
+    /// When it completes; past the end of a run that was ended before ([`Trace::completed`](super::Trace::completed)).
     pub end: Instant,
 }

@@ -38,6 +38,9 @@ pub enum WorkloadError {
     /// Best block time above worst.
     #[error("the best block time is longer than the worst")]
     BlockTime,
+    /// A block time that, varied as the user asks, is longer than time itself.
+    #[error("the block time, in the share of it that the user asks for, is longer than 2^64 ns")]
+    BlockTimeTooLong,
     /// A copy longer than time itself.
     #[error("the copy takes longer than 2^64 ns")]
     CopyTooLong,

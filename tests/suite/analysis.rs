@@ -3,6 +3,7 @@
 use gpusched::analysis::{Departure, Method, analyse, compare, launch_orders};
 use gpusched::experiments::validation::{Agreement, Family, Judge, Sample, SampleKernel, SampleStream};
 use gpusched::hosts::simulate;
+use gpusched::report::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
 use gpusched::workload::{BlockTime, KernelId, Placement};
@@ -227,6 +228,35 @@ fn more_than_eight_simultaneous_launches_are_sampled_and_it_is_said() {
     let orders = launch_orders(&scenario, 50, 7).expect("it runs");
     assert_eq!((orders.orders, orders.orders_tried, orders.exhaustive), (Some(362_880), 50, false));
     assert!(orders.notes.iter().any(|note| note.contains("seed 7")));
+    // A single one is the scenario's own.
+    let own = launch_orders(&scenario, 1, 7).expect("it runs");
+    let trace = simulate(&scenario).expect("it runs").trace;
+    for (kernel, record) in own.kernels.iter().zip(trace.operations()) {
+        assert_eq!((kernel.best_finish_ns, kernel.worst_finish_ns), (record.finish(), record.finish()));
+    }
+}
+
+#[test]
+fn kernels_have_the_same_numbers_under_every_command() {
+    // Launched in another order than declared, and after copies.
+    let kernel = r#""data_size": 0, "thread_count": 32, "block_count": 1"#;
+    let text = format!(
+        r#"{{"name": "numbers", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": [
+            {{"filename": "multikernel.so", "label": "M", "release_time": 1, {kernel}, "additional_info": [
+                {{"kernel_label": "m", "copy_in_count": 8, "copy_out_count": 0, "duration": 100, "block_count": 1,
+                  "thread_count": 1, "delay": 0}}]}},
+            {{"filename": "timer_spin.so", "label": "A", "max_iterations": 2, {kernel}, "additional_info": 600000000}},
+            {{"filename": "timer_spin.so", "label": "B", {kernel}, "additional_info": 10}}]}}"#
+    );
+    let scenario = Scenario::from_json("numbers.json", &text, &ReadOptions::default()).expect("it is sound");
+    let trace = simulate(&scenario).expect("it runs").trace;
+    let run: Vec<u32> = Summary::of_trace(&scenario, &trace).kernels().map(|kernel| kernel.launch.id).collect();
+    let orders: Vec<u32> =
+        launch_orders(&scenario, 1, 0).expect("it runs").kernels.iter().map(|kernel| kernel.launch.id).collect();
+    let compared: Vec<u32> =
+        compare(&scenario).expect("it runs").kernels.iter().map(|kernel| kernel.launch.id).collect();
+    assert_eq!(run, [0, 1, 2, 4]);
+    assert_eq!((&orders, &compared), (&run, &run));
 }
 
 /// Analysis and simulation of random samples agree wherever the analysis says that it is exact, under all placements;

@@ -333,3 +333,31 @@ fn markdown_of_texts_has_every_word_of_the_text_and_tables_that_stand_apart() {
         }
     }
 }
+
+#[test]
+fn a_block_that_the_horizon_cuts_has_no_end() {
+    // All blocks of the scenario run longer than the run.
+    let arguments = ["simulate", "scenarios/rtss2017/figure-3.json", "--horizon", "0.1s", "--blocks", "--format"];
+    let out = |format| stdout(&gpusched(&[&arguments[..], &[format]].concat()));
+    let document: serde_json::Value = serde_json::from_str(&out("json")).expect("it is JSON");
+    let placements = |kernel: &serde_json::Value| kernel["placements"].as_array().cloned().unwrap_or_default();
+    let kernels = document["kernels"].as_array().expect("there are kernels");
+    let blocks: Vec<serde_json::Value> = kernels.iter().flat_map(placements).collect();
+    assert!(!blocks.is_empty());
+    assert!(blocks.iter().all(|block| block["end_ns"].is_null()), "{blocks:?}");
+    assert!(out("csv").lines().skip(1).all(|line| line.ends_with(',')));
+}
+
+#[cfg(unix)]
+#[test]
+fn output_replaces_a_link_and_leaves_what_it_points_to_alone() {
+    let directory = directory("link");
+    let (target, link) = (directory.join("target.svg"), directory.join("link.svg"));
+    fs::write(&target, "kept").expect("it can be written");
+    std::os::unix::fs::symlink(&target, &link).expect("it can be made");
+    let figure = link.display().to_string();
+    let output = gpusched(&["simulate", "scenarios/rtss2017/figure-3.json", "--figure", &figure]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&target).expect("it is there"), "kept");
+    assert!(!link.is_symlink() && fs::read_to_string(&link).expect("it is there").starts_with("<svg"));
+}

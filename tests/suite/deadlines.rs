@@ -6,7 +6,7 @@ use gpusched::analysis::{SearchOptions, Verdict, Watch, judge};
 use gpusched::hosts::{DeadlineOutcome, Run, simulate};
 use gpusched::report::timeline::{LegendSymbol, Timeline, TimelineOptions};
 use gpusched::report::{
-    self, HtmlTimeline, PerfettoRun, Summary, bounded_responses, bounded_responses_json, perfetto_trace,
+    self, HtmlTimeline, PerfettoKnown, PerfettoRun, Summary, bounded_responses, bounded_responses_json, perfetto_trace,
 };
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -107,7 +107,7 @@ fn perfetto_shows_how_late_a_job_was() {
     ] {
         let (scenario, run) = run_of(text);
         let mut out = Vec::new();
-        let run = PerfettoRun { summary: Summary::of(&scenario, &run), label: "", blocks_only: false };
+        let run = PerfettoRun { summary: Summary::of(&scenario, &run), label: "", known: PerfettoKnown::Everything };
         perfetto_trace(&[run], &mut out).expect("memory takes it");
         let shown = validate(&String::from_utf8(out).expect("UTF-8")).expect("it keeps to the format");
         let slice = shown.asynchronous.iter().find(|slice| slice.name.contains(name)).expect("it is shown");

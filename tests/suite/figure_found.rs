@@ -20,6 +20,7 @@ use crate::common::gpusched;
 use crate::figure::fig_3;
 use crate::figure_command::directory;
 use crate::figure_kinds::launches;
+use crate::published;
 use crate::svg_checks::{checked, explained, height_mm};
 
 /// One kernel of blocks of 1024 threads, each from 1 s to 2 s, on these SMs.
@@ -229,6 +230,15 @@ fn found_6_legends_and_names_of_rows_keep_what_distinguishes_them() {
         timeline.legend.iter().filter(|entry| entry.mark.is_some()).map(|entry| entry.label.text.as_str()).collect();
     assert!(entries.len() > 10 && entries.iter().all(|entry| entry.ends_with(" (1 × 256)")), "{entries:?}");
     assert_eq!(entries.iter().collect::<BTreeSet<_>>().len(), entries.len(), "{entries:?}");
+}
+
+#[test]
+fn found_6_a_row_that_is_as_wide_as_the_room_for_names_keeps_its_name() {
+    let scenario = published::figure("rtss2017/figure-8");
+    let run = simulate(&scenario).expect("it runs");
+    let timeline = Timeline::new(&Summary::of(&scenario, &run), &TimelineOptions::default()).expect("it can be drawn");
+    let names: Vec<&str> = timeline.rows.iter().map(|row| row.label.text.as_str()).collect();
+    assert_eq!(names[6..], ["S7 (prio. 0)", "S8 (prio. −1)", "S9 (prio. 0)"]);
 }
 
 #[test]

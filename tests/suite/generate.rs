@@ -1,7 +1,7 @@
 //! Random scenarios for property tests, with everything the rules know: small numbers, so that many things happen at the
 //! same instant. (The audit's campaign has its own, by number: `audit_oracle::sample`.)
 
-use gpusched::device::{BlockShape, ChannelOrder, CopyDirection, Device, DeviceSpec, SmMask, SmOrder};
+use gpusched::device::{BlockShape, ChannelOrder, CopyDirection, CopySharing, Device, DeviceSpec, SmMask, SmOrder};
 use gpusched::scenario::{BarrierId, HostThread, Scenario, Step};
 use gpusched::time::Duration;
 use gpusched::workload::{
@@ -50,6 +50,7 @@ fn own_device() -> impl Strategy<Value = Device> {
         device.channel_order = ChannelOrder::ALL[sms as usize % 3];
         device.priority_levels = rest.2;
         device.copy.latency = ns(rest.3);
+        device.copy.sharing = CopySharing::ALL[blocks as usize % 2];
         device.sm_order = match rest.4 {
             0 => SmOrder::Ascending,
             1 => SmOrder::Descending,

@@ -53,6 +53,7 @@ mod reproduction;
 mod rtss_2017;
 mod rules;
 mod schema;
+mod shared_link;
 mod sporadic;
 mod state;
 mod study;

@@ -156,6 +156,23 @@ fn hosts_wait_for_one_another_at_barriers() {
 }
 
 #[test]
+fn the_time_is_checked_before_the_barrier_and_not_after_it() {
+    // A is done at 1 s and waits for B until 3 s, past its 2 s: the examiner looked at the clock before it waited.
+    let benchmark = |label: &str, ns: u64| {
+        format!(
+            r#"{{"filename": "timer_spin.so", "label": "{label}", "thread_count": 32, "block_count": 1, "data_size": 0, "additional_info": {ns}}}"#
+        )
+    };
+    let text = format!(
+        r#"{{"name": "x", "max_iterations": 0, "max_time": 2, "cuda_device": 0, "sync_every_iteration": true, "benchmarks": [{}, {}]}}"#,
+        benchmark("A", 1_000_000_000),
+        benchmark("B", 3_000_000_000)
+    );
+    let scenario = Scenario::from_json("in.json", &text, &ReadOptions::default()).expect("it is sound");
+    assert_eq!(launches(&run(&scenario)), [(0, 1000), (0, 3000), (3000, 4000)]);
+}
+
+#[test]
 fn a_kernel_that_is_never_launched_is_worth_a_note() {
     let scenario = read(r#""streams": [{"name": "S", "operations": [{"kernel": "A"}]}]"#);
     assert_eq!(scenario.notes, ["kernel \"B\" is never launched"]);

@@ -3,9 +3,10 @@
 use gpusched::audit::{Audit, Observation, Tolerances, audit};
 use gpusched::experiments::replay::{Replay, replay};
 use gpusched::hosts::simulate;
-use gpusched::logs::{LogRun, Pairing, read_log, sort_into_runs};
+use gpusched::logs::{Defect, Dropped, LogRun, Pairing, read_log, sort_into_runs};
 use gpusched::report::{Summary, examiner_logs};
 use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::time::Duration;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -21,13 +22,19 @@ struct OwnLogs {
 impl OwnLogs {
     /// `None`: no log holds a kernel.
     fn of(benchmarks: &[Value], globally: Value) -> Option<Self> {
+        Self::until(benchmarks, globally, None)
+    }
+
+    /// The same of a run that is ended at a horizon.
+    fn until(benchmarks: &[Value], globally: Value, horizon: Option<Duration>) -> Option<Self> {
         let mut file = json!({
             "name": "own", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "base_result_directory": "results",
             "benchmarks": benchmarks,
         });
         let Value::Object(globally) = globally else { panic!("keys of the file") };
         file.as_object_mut().expect("it is an object").extend(globally);
-        let scenario = Scenario::from_json("own.json", &file.to_string(), &ReadOptions::default());
+        let options = ReadOptions { horizon, ..ReadOptions::default() };
+        let scenario = Scenario::from_json("own.json", &file.to_string(), &options);
         let scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{file}"));
         let simulated = simulate(&scenario).expect("it runs");
         let mut logs = Vec::new();
@@ -35,7 +42,13 @@ impl OwnLogs {
             let mut text = Vec::new();
             own.write(&mut text).expect("there is room");
             let reading = read_log(own.file_name(), text);
-            assert!(reading.dropped.is_empty(), "{:?}", reading.dropped);
+            let is_cut =
+                |dropped: &Dropped| matches!(dropped.defect, Defect::LeftOutAtHorizon { .. } | Defect::NothingLogged);
+            assert!(
+                reading.dropped.iter().all(|dropped| horizon.is_some() && is_cut(dropped)),
+                "{:?}",
+                reading.dropped
+            );
             logs.push(reading.log.expect("it is a log"));
         }
         let mut runs = sort_into_runs(logs);
@@ -176,9 +189,14 @@ fn plugin() -> impl Strategy<Value = (&'static str, Value)> {
 
 /// Benchmarks whose times are multiples of 10 ms, so that many things happen at one instant.
 fn own_logs() -> impl Strategy<Value = Option<OwnLogs>> {
+    logs_until(Just(None))
+}
+
+/// The same, ended at some horizon.
+fn logs_until(horizon_10ms: impl Strategy<Value = Option<u64>>) -> impl Strategy<Value = Option<OwnLogs>> {
     let shape = (1_u32..=8, select(vec![256, 1024]), select(vec![0.0, 0.01, 0.02]), 1_u32..=3, 0_i32..=1);
     let one = (plugin(), shape);
-    (vec(one, 2..5), any::<bool>()).prop_map(|(benchmarks, sync)| {
+    (vec(one, 2..5), any::<bool>(), horizon_10ms).prop_map(|(benchmarks, sync, horizon)| {
         let numbered = ["A", "B", "C", "D"].into_iter().zip(benchmarks);
         let benchmarks = numbered.map(|(label, ((plugin, info), (blocks, threads, release, iterations, priority)))| {
             let mut keys = json!({
@@ -190,7 +208,9 @@ fn own_logs() -> impl Strategy<Value = Option<OwnLogs>> {
             }
             benchmark(plugin, label, keys)
         });
-        OwnLogs::of(&benchmarks.collect::<Vec<_>>(), json!({"sync_every_iteration": sync, "max_iterations": 2}))
+        let globally = json!({"sync_every_iteration": sync, "max_iterations": 2});
+        let horizon = horizon.map(|number| Duration::from_ns(number * 10_000_000));
+        OwnLogs::until(&benchmarks.collect::<Vec<_>>(), globally, horizon)
     })
 }
 
@@ -212,4 +232,24 @@ proptest! {
         let findings = own.audit(&tolerances).findings;
         prop_assert!(findings.is_empty(), "{:#?}", findings);
     }
+    #[test]
+    fn own_logs_of_a_run_that_was_ended_audit_clean(own in logs_until((1_u64..12).prop_map(Some))) {
+        let Some(own) = own else { return Ok(()) };
+        let findings = own.audit(&Tolerances::EXACT).findings;
+        prop_assert!(findings.is_empty(), "{:#?}", findings);
+    }
+}
+
+#[test]
+fn logs_of_a_run_that_was_ended_say_what_they_leave_out() {
+    // A's second iteration runs when the run ends, and makes B wait.
+    let spin = |ns: u64| json!({"block_count": 4, "thread_count": 1024, "additional_info": ns});
+    let benchmarks = [benchmark("timer_spin", "A", spin(20_000_000)), benchmark("timer_spin", "B", spin(30_000_000))];
+    let own = OwnLogs::until(&benchmarks, json!({"max_iterations": 2}), Some(Duration::from_ns(60_000_000)));
+    let own = own.expect("there are kernels");
+    assert_eq!(own.run.logs.iter().map(|log| log.kernels.len()).collect::<Vec<_>>(), [1, 1]);
+    assert!(own.run.incomplete());
+    let audit = own.audit(&Tolerances::EXACT);
+    assert!(audit.findings.is_empty(), "{:#?}", audit.findings);
+    assert!(audit.notes.iter().any(|note| note.starts_with("work conservation was not checked")), "{:?}", audit.notes);
 }

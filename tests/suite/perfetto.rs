@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use gpusched::hosts::simulate;
-use gpusched::report::{PerfettoRun, Summary, perfetto_trace};
+use gpusched::report::{PerfettoKnown, PerfettoRun, Summary, perfetto_trace};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
-use gpusched::trace::{OperationRecord, Trace};
+use gpusched::trace::{Observed, OperationRecord, Trace};
 use gpusched::workload::{OperationId, OperationKind};
 use proptest::prelude::*;
 
@@ -23,7 +23,8 @@ fn written(scenario: &Scenario) -> Option<String> {
     let run = simulate(scenario).ok()?;
     let summary = Summary::of(scenario, &run);
     let mut out = Vec::new();
-    perfetto_trace(&[PerfettoRun { summary, label: "", blocks_only: false }], &mut out).expect("memory takes it");
+    perfetto_trace(&[PerfettoRun { summary, label: "", known: PerfettoKnown::Everything }], &mut out)
+        .expect("memory takes it");
     Some(String::from_utf8(out).expect("JSON is UTF-8"))
 }
 
@@ -326,4 +327,53 @@ fn a_replayed_log_shows_measured_and_simulated_blocks_as_processes_of_their_own(
     assert_eq!(blocks("measured", 1, "K2"), [(1_000_014_000, 1_500_020_000)]);
     assert_eq!(blocks("simulated", 1, "K2"), [(1_000_010_000, 1_500_016_000)]);
     assert_eq!(shown.arrows.len(), 6);
+}
+
+#[test]
+fn a_replayed_profile_shows_what_was_recorded_by_stream_and_all_of_what_was_simulated() {
+    let directory = directory("perfetto-profile");
+    let trace = directory.join("trace.json").display().to_string();
+    let profile = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/profiles/synthetic.json");
+    let output = gpusched(&["replay-log", profile, "--perfetto", &trace]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown = validate(&fs::read_to_string(&trace).expect("it was written")).expect("it keeps to the format");
+    let recorded = ["host", "streams"].map(|name| format!("recorded: {name}"));
+    assert_eq!(shown.processes[..2], recorded);
+    assert!(shown.processes[2..].iter().all(|name| name.starts_with("simulated: ")), "{:?}", shown.processes);
+    let ran = |run: &str, name: &str| -> Vec<(String, u64, u64)> {
+        let process = format!("{run}: streams");
+        let of = shown.slices.iter().filter(|slice| slice.process == process && slice.name == name);
+        of.map(|slice| (slice.lane.clone(), slice.start, slice.end)).collect()
+    };
+    // As the profile has it, counted from its first call.
+    assert_eq!(ran("recorded", "gemm")[0], ("stream 7".to_owned(), 54_250, 144_250));
+    assert_eq!(ran("simulated", "gemm").len(), ran("recorded", "gemm").len());
+    let into = |run: &str| shown.arrows.iter().filter(|(_, to)| to.process.starts_with(run)).count();
+    assert!(into("recorded: streams") > 0 && into("recorded: streams") == into("simulated: SM"));
+}
+
+/// Two operations of one stream that overlap in the record, as those of a graph may.
+#[test]
+fn operations_that_overlap_within_a_stream_have_lanes_of_their_own() {
+    let scenario = fig_3();
+    let run = simulate(&scenario).expect("it runs");
+    let at = Instant::from_ns;
+    let observed = Observed {
+        launches: vec![(OperationId(0), at(0)), (OperationId(1), at(0))],
+        spans: vec![(OperationId(0), at(10), at(50)), (OperationId(1), at(30), at(60))],
+        blocks: Vec::new(),
+    };
+    let trace = run.trace.with_observed(&observed).expect("they are few");
+    let summary = Summary::of_trace(&scenario, &trace);
+    let mut out = Vec::new();
+    let recorded = PerfettoRun { summary, label: "recorded", known: PerfettoKnown::Streams };
+    perfetto_trace(&[recorded], &mut out).expect("memory takes it");
+    let shown = validate(&String::from_utf8(out).expect("JSON is UTF-8")).expect("it keeps to the format");
+    let lanes: Vec<&str> = shown
+        .slices
+        .iter()
+        .filter(|slice| slice.process == "recorded: streams")
+        .map(|slice| slice.lane.as_str())
+        .collect();
+    assert_eq!(lanes, ["S1", "S1 (2)"]);
 }

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use gpusched::device::CopyDirection;
+use gpusched::device::{CopyDirection, CopySharing};
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Block, OperationRecord, Trace};
-use gpusched::workload::{Kernel, OperationId, OperationKind};
+use gpusched::workload::{CheckedCopy, Kernel, OperationId, OperationKind};
 
 use crate::reference::{Free, Need};
 
@@ -126,6 +126,10 @@ fn check_copy_engines(scenario: &Scenario, trace: &Trace) {
             .filter(|(record, _)| record.queued().is_some())
             .collect();
         copies.sort_by_key(|(record, _)| record.queue_order());
+        if engines.sharing == CopySharing::SharedLink {
+            check_shared_link(trace, &copies);
+            continue;
+        }
         let mut idle_from = Some(Instant::ZERO);
         for (record, copy) in copies {
             let start = idle_from.and_then(|idle| record.queued().map(|queued| queued.max(idle)));
@@ -134,6 +138,34 @@ fn check_copy_engines(scenario: &Scenario, trace: &Trace) {
             let end = start.zip(time).map(|(start, time)| start + time);
             idle_from = end.filter(|end| *end <= trace.end());
             assert_eq!(record.finish(), idle_from);
+        }
+    }
+}
+
+/// Copies on one link begin at once; and nanosecond by nanosecond, each of the n that run gets 1/n of what the link gives.
+/// For links with up to 10 copies at once and short times.
+fn check_shared_link(trace: &Trace, copies: &[(&OperationRecord, &CheckedCopy)]) {
+    /// Of a nanosecond, which numbers up to 10 divide.
+    const PARTS: u64 = 2_520;
+    let mut got = vec![0; copies.len()];
+    for (record, _) in copies {
+        assert_eq!(record.first_start(), record.queued(), "a copy starts as soon as it is queued");
+    }
+    let first = copies.iter().filter_map(|(record, _)| record.first_start()).min().map_or(0, Instant::as_ns);
+    for now in first..=trace.end().as_ns() {
+        let now = Instant::from_ns(now);
+        for ((record, copy), got) in copies.iter().zip(&got) {
+            let has_begun = record.first_start().is_some_and(|start| start <= now);
+            let is_done = has_begun && *got >= copy.time().as_ns() * PARTS;
+            assert_eq!(record.finish().is_some_and(|finish| finish <= now), is_done, "{copy:?} at {now}");
+        }
+        let runs = |record: &OperationRecord| {
+            record.first_start().is_some_and(|start| start <= now) && record.finish().is_none_or(|finish| now < finish)
+        };
+        let on_link = copies.iter().filter(|(record, _)| runs(record)).count() as u64;
+        assert!(on_link <= 10);
+        for (_, got) in copies.iter().zip(&mut got).filter(|((record, _), _)| runs(record)) {
+            *got += PARTS / on_link;
         }
     }
 }

@@ -4,7 +4,7 @@
 //! Operations by number: 0 to 5 are S1's K1, K2, C2o, C3i, K3, C3o; 6 is K4, 7 K5, 8 C5o, 9 K6 and 10 C6o.
 
 use gpusched::hosts::simulate;
-use gpusched::report::{State, Summary};
+use gpusched::report::{Served, State, Summary};
 use gpusched::time::Instant;
 
 use crate::published;
@@ -48,7 +48,7 @@ fn thesis_tables_2_2_to_2_4_column_a_k1_heads_the_queue_and_k4_and_k5_wait_behin
     assert_eq!(waits(&state, 6), ("X1", "in its EE queue, behind K1"));
     assert_eq!(waits(&state, 7), ("X1", "in its EE queue, behind K1"));
     // "No copy operations at the head of streams"; K6 has not been launched (G1).
-    assert!(state.ce_queue.is_empty() && state.copy_engines == [None]);
+    assert!(state.ce_queue.is_empty() && state.copy_engines == [Served::One(None)]);
     assert_eq!(waits(&state, 8), ("C1", "in its stream, behind K5"));
     assert!(state.waiting.iter().all(|waiting| waiting.id < 9));
 }
@@ -73,7 +73,7 @@ fn thesis_tables_2_2_to_2_4_column_c_k5_and_k2_run_and_the_ee_queue_is_empty() {
     assert!(low_priority_queue(&state).is_empty());
     assert_eq!(residents(&state), [[("K2", 1), ("K5", 1)], [("K2", 1), ("K5", 1)]]);
     // "No copy operations at the head of the streams": K2 and K5 are still there (G4).
-    assert!(state.ce_queue.is_empty() && state.copy_engines == [None]);
+    assert!(state.ce_queue.is_empty() && state.copy_engines == [Served::One(None)]);
     assert_eq!(waits(&state, 2), ("C1", "in its stream, behind K2"));
     assert_eq!(waits(&state, 8), ("C1", "in its stream, behind K5"));
 }
@@ -83,7 +83,7 @@ fn thesis_tables_2_2_to_2_4_column_d_the_copy_of_k5_is_on_the_engine_and_that_of
     let state = state(3_000);
     assert_eq!(residents(&state), [[("K6", 1)], [("K6", 1)]]);
     assert!(low_priority_queue(&state).is_empty());
-    assert_eq!(state.copy_engines, [Some(C5O.to_owned())]);
+    assert_eq!(state.copy_engines, [Served::One(Some(C5O.to_owned()))]);
     assert_eq!(state.ce_queue, [C2O]);
     assert_eq!(waits(&state, 2).0, "C2");
     assert!(waits(&state, 2).1.ends_with(C5O), "{}", waits(&state, 2).1);

@@ -50,6 +50,9 @@ pub enum SporadicRefusal {
     /// More streams than channels.
     #[error("streams may have to wait for a hardware channel")]
     Channels,
+    /// Copies that share a link.
+    #[error("copies of several streams share a link (copies: shared-link), and the bound knows copies one at a time")]
+    SharedLink,
     /// Times too long.
     #[error("a period, jitter or load is beyond 2^62 ns")]
     TooLong,
@@ -103,6 +106,9 @@ impl TaskSet {
         }
         if departed.contains(&Departure::Latencies) {
             return Ok(Err(SporadicRefusal::Latencies));
+        }
+        if departed.contains(&Departure::SharedLink) {
+            return Ok(Err(SporadicRefusal::SharedLink));
         }
         let priorities: Vec<i32> = scenario.device().priorities().collect();
         let mut tasks = Self {

@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, figure_6, figure_7, figure_8};
+use gpusched::experiments::study::{CHECKSUM_COLUMN, with_checksum, without_checksum};
 use gpusched::report::task_charts::acceptance_plot;
 use gpusched::report::{curve_header, curve_line, curve_point};
 use gpusched::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, TaskTime, Utilizations};
@@ -68,7 +69,7 @@ pub(crate) struct CurveCommand {
     #[arg(long)]
     shortest_reservation: bool,
     /// Distance of the points \[thousandths\]
-    #[arg(long, value_name = "PERMILLE", default_value_t = 100)]
+    #[arg(long, value_name = "PERMILLE", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     step: u32,
     /// Task sets a point
     #[arg(long, value_name = "N", default_value_t = 1000)]
@@ -257,7 +258,9 @@ fn progress(samples: u64) -> ProgressBar {
 /// Where rows go: to the end of a file, which also tells what is done already, or to standard output.
 struct Rows {
     out: Box<dyn Write>,
-    /// Lines found in the file, without its head.
+    /// Whether each row has its checksum.
+    in_file: bool,
+    /// Sound lines found in the file, without its head and their checksums.
     known: Vec<String>,
 }
 
@@ -266,13 +269,13 @@ impl Rows {
         let Some(first) = curves.first() else { bail!("there is no curve") };
         // Everything that the rows depend on, so that a file of another curve is not taken for this one's.
         let generators: Vec<&Generator> = curves.iter().map(|curve| &curve.generator).collect();
-        let head =
-            format!("# seed {}, {} sets a point, {generators:?}\n{}", first.seed, first.samples, curve_header(first));
+        let stated = format!("# seed {}, {} sets a point, {generators:?}\n", first.seed, first.samples);
         let Some(path) = path else {
             let mut out: Box<dyn Write> = Box::new(output::stdout());
-            out.write_all(head.as_bytes())?;
-            return Ok(Self { out, known: Vec::new() });
+            out.write_all(format!("{stated}{}", curve_header(first)).as_bytes())?;
+            return Ok(Self { out, in_file: false, known: Vec::new() });
         };
+        let head = format!("{stated}{},{CHECKSUM_COLUMN}\n", curve_header(first).trim_end());
         let cannot = || format!("cannot write {}", path.display());
         let before = match std::fs::read_to_string(path) {
             Ok(before) => before,
@@ -285,13 +288,23 @@ impl Rows {
             }
             let mut out = OpenOptions::new().create(true).append(true).open(path).with_context(cannot)?;
             out.write_all(head.as_bytes()).with_context(cannot)?;
-            return Ok(Self { out: Box::new(out), known: Vec::new() });
+            return Ok(Self { out: Box::new(out), in_file: true, known: Vec::new() });
         };
-        // A last line without its end was cut off when the run before was interrupted.
-        let complete = rows.rfind('\n').map_or(0, |end| end + 1);
+        // A run that was interrupted left a torn line; what follows a line that is not sound is not trusted either.
+        let mut sound = 0;
+        let mut known = Vec::new();
+        for line in rows.split_inclusive('\n') {
+            let Some(row) = line.strip_suffix('\n').and_then(|line| without_checksum(line.as_bytes())) else { break };
+            known.push(row.to_owned());
+            sound += line.len();
+        }
+        if sound < rows.len() {
+            let (cut, at) = (rows.len() - sound, path.display());
+            output::note(&format!("{at}: {cut} bytes behind the last sound row are cut off, and computed again"));
+        }
         let file = OpenOptions::new().append(true).open(path).with_context(cannot)?;
-        file.set_len((head.len() + complete) as u64).with_context(cannot)?;
-        Ok(Self { out: Box::new(file), known: rows[..complete].lines().map(str::to_owned).collect() })
+        file.set_len((head.len() + sound) as u64).with_context(cannot)?;
+        Ok(Self { out: Box::new(file), in_file: true, known })
     }
 
     fn take_known(&mut self, curve: &Curve, single_permille: u32) -> Option<CurvePoint> {
@@ -302,7 +315,11 @@ impl Rows {
     }
 
     fn add(&mut self, point: &CurvePoint) -> anyhow::Result<()> {
-        self.out.write_all(curve_line(point).as_bytes())?;
+        let mut line = curve_line(point);
+        if self.in_file {
+            line = with_checksum(line.trim_end()) + "\n";
+        }
+        self.out.write_all(line.as_bytes())?;
         self.out.flush()?;
         Ok(())
     }

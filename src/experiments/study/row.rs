@@ -8,7 +8,7 @@ use super::layout::RowSamples;
 /// The columns before the values of a command.
 pub(super) const FIRST_COLUMNS: &str = "point,sample,samples";
 /// The column after them.
-pub(super) const LAST_COLUMN: &str = "crc32";
+pub const LAST_COLUMN: &str = "crc32";
 
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 8;
@@ -19,18 +19,32 @@ pub(super) fn push_line(text: &mut String, row: &StudyRow) {
     let RowSamples { point, first, samples } = row.place;
     // Writing to a string cannot fail.
     let _ = write!(text, "{point},{first},{samples},{}", row.values);
-    let sum = crc32fast::hash(&text.as_bytes()[from..]);
-    let _ = writeln!(text, ",{sum:08x}");
+    let sum = checksum(&text.as_bytes()[from..]);
+    let _ = writeln!(text, ",{sum}");
+}
+
+/// The checksum of a line, as the last column has it.
+fn checksum(line: &[u8]) -> String {
+    format!("{:08x}", crc32fast::hash(line))
+}
+
+/// A line, without its end, with its checksum behind it.
+#[must_use]
+pub fn with_checksum(line: &str) -> String {
+    format!("{line},{}", checksum(line.as_bytes()))
+}
+
+/// What [`with_checksum`] was given; `None` if it is no such line, to the letter.
+#[must_use]
+pub fn without_checksum(line: &[u8]) -> Option<&str> {
+    let (text, sum) = line.split_at_checked(line.len().checked_sub(DIGITS + 1)?)?;
+    let is_sound = sum.strip_prefix(b",")? == checksum(text).as_bytes();
+    std::str::from_utf8(text).ok().filter(|_| is_sound)
 }
 
 /// The values of a line without its end, if its checksum is right and it stands where it should.
 pub(super) fn values(line: &[u8], expected: RowSamples) -> Option<&str> {
-    let (text, sum) = line.split_at_checked(line.len().checked_sub(DIGITS + 1)?)?;
-    let sum = std::str::from_utf8(sum.strip_prefix(b",")?).ok()?;
-    if u32::from_str_radix(sum, 16).ok()? != crc32fast::hash(text) {
-        return None;
-    }
-    let mut text = std::str::from_utf8(text).ok()?;
+    let mut text = without_checksum(line)?;
     for number in [expected.point, expected.first, expected.samples] {
         let (field, rest) = text.split_once(',')?;
         if field.parse() != Ok(number) {
@@ -62,5 +76,8 @@ mod tests {
             changed[end] ^= 1;
             assert_eq!(values(&changed, row.place), None, "{end}");
         }
+        let upper = String::from_utf8_lossy(line).to_uppercase().replace('X', "x");
+        assert_ne!(upper.as_bytes(), line);
+        assert_eq!(values(upper.as_bytes(), row.place), None);
     }
 }

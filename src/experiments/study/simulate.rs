@@ -8,10 +8,10 @@ use super::compute::{Experiment, Worker};
 use super::grid::{self, Change, Files, Grid, Parameters};
 use super::simulate_tally::{Outcome, SimulateTally};
 use super::tally::Tally;
-use crate::device::SmMask;
+use crate::device::{ChannelOrder, SmMask};
 use crate::hosts::simulate;
 use crate::json::{Node, Problem};
-use crate::profile::{ImportOptions, Input, Launches};
+use crate::profile::{GpuProfile, ImportOptions, Input, InputError, Launches};
 use crate::scenario::{ReadOptions, Scenario, WhatIf};
 use crate::time::Duration;
 use crate::workload::Placement;
@@ -22,6 +22,8 @@ pub(super) struct SimulatePoint {
     input: Option<Arc<Input>>,
     options: ReadOptions,
     import: ImportOptions,
+    /// A profile whose block times are taken for the same kernels.
+    block_times: Option<Arc<GpuProfile>>,
     changes: WhatIf,
     /// Whose jobs are counted, a stream with operations or a host; `None`: all.
     responses_of: Option<String>,
@@ -31,6 +33,8 @@ pub(super) struct SimulatePoint {
 impl Parameters for SimulatePoint {
     const KEYS: &'static [&'static str] = &[
         "block_durations",
+        "block_times",
+        "channel_order",
         "connections",
         "deadlines",
         "device",
@@ -72,6 +76,20 @@ impl Parameters for SimulatePoint {
             "gpu" => {
                 let gpu = value.whole_u32(0, u32::MAX)?;
                 Box::new(move |point| point.import.gpu = Some(gpu))
+            }
+            "block_times" => {
+                let name = value.string()?;
+                let input = Input::of(&name, files.bytes(value, &name)?);
+                let Input::Profile(other) = input.map_err(|error| value.problem(error.to_string()))? else {
+                    return Err(value.expected("a profile"));
+                };
+                let other = Arc::new(other);
+                Box::new(move |point| point.block_times = Some(Arc::clone(&other)))
+            }
+            "channel_order" => {
+                let names = ChannelOrder::ALL.map(ChannelOrder::name);
+                let order = grid::one_of(value, &names, ChannelOrder::from_name)?;
+                Box::new(move |point| point.changes.channel_order = Some(order))
             }
             "connections" => {
                 let connections = value.whole_u32(1, u32::MAX)?;
@@ -158,7 +176,18 @@ impl SimulatePoint {
     fn scenario(&self) -> Result<(Scenario, Option<u32>), String> {
         let input = self.input.as_deref().ok_or("no scenario is stated: add \"scenario\": a file")?;
         let options = ReadOptions { seed: Some(self.seed), ..self.options.clone() };
-        let scenario = input.scenario(&options, &self.import).map_err(|error| error.to_string())?;
+        let scenario = match (&self.block_times, input) {
+            (None, _) => input.scenario(&options, &self.import),
+            (Some(other), Input::Profile(profile)) => {
+                let mut profile = profile.clone();
+                profile
+                    .take_block_times_of(other, options.device.as_ref())
+                    .and_then(|()| Ok(profile.import(&self.import, &options)?.scenario))
+                    .map_err(InputError::from)
+            }
+            (Some(_), Input::Text { .. }) => return Err("\"block_times\": the scenario is no profile".to_owned()),
+        };
+        let scenario = scenario.map_err(|error| error.to_string())?;
         let scenario = scenario.what_if(&self.changes).map_err(|error| error.to_string())?;
         let Some(name) = &self.responses_of else { return Ok((scenario, None)) };
         let found = (0..).zip(&scenario.threads).find(|(_, thread)| thread.submits() && *thread.label == **name);

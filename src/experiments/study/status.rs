@@ -20,6 +20,8 @@ pub struct ShardStatus {
     pub rows: u64,
     /// Rows that it will have.
     pub expected: u64,
+    /// What stands behind the last sound row: a torn one, or something that is none \[bytes\].
+    pub behind_bytes: u64,
     /// Whether it was started.
     pub started: bool,
     /// Whether a process is at it now.
@@ -27,10 +29,10 @@ pub struct ShardStatus {
 }
 
 impl ShardStatus {
-    /// Whether all rows are there.
+    /// Whether all rows are there, and nothing else.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.started && self.rows == self.expected
+        self.started && self.rows == self.expected && self.behind_bytes == 0
     }
 
     /// In one word.
@@ -39,6 +41,8 @@ impl ShardStatus {
         match (self.is_complete(), self.running, self.started) {
             (true, ..) => "complete",
             (_, true, _) => "running",
+            // Going on with it cuts off what is behind the rows.
+            (_, _, true) if self.rows == self.expected => "damaged",
             (_, _, true) => "stopped",
             _ => "missing",
         }
@@ -84,10 +88,12 @@ pub fn status(study: &Study, directory: &Path) -> Result<Vec<ShardStatus>, Study
 fn one(study: &Study, directory: &Path, shard: Shard) -> Result<ShardStatus, StudyError> {
     let path = directory.join(file_name(shard));
     let (started, running) = (path.exists(), is_claimed(&path));
-    let mut rows = 0;
+    let (mut rows, mut behind_bytes) = (0, 0);
     if started && let Some(mut found) = Rows::open(study, &path, CHUNK)? {
-        found.skip_all()?;
+        let sound = found.skip_all()?;
         rows = found.given();
+        let length = fs::metadata(&path).map_err(|source| StudyError::Read { path: path.clone(), source })?.len();
+        behind_bytes = length.saturating_sub(sound);
     }
-    Ok(ShardStatus { path, shard, rows, expected: shard.rows(study.layout.rows()), started, running })
+    Ok(ShardStatus { path, shard, rows, expected: shard.rows(study.layout.rows()), behind_bytes, started, running })
 }

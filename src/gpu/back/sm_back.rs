@@ -115,7 +115,7 @@ impl SmBack {
             sms: vec![empty; device.sms as usize],
             empty,
             ee_queues: device.priorities().map(|_| EeQueue::default()).collect(),
-            copy_engines: (0..device.copy.engines).map(|_| CopyEngine::default()).collect(),
+            copy_engines: (0..device.copy.engines).map(|_| CopyEngine::new(device.copy.sharing)).collect(),
             kernels: Vec::new(),
             free_kernels: Vec::new(),
             waves: Vec::new(),
@@ -134,15 +134,7 @@ impl SmBack {
 
     /// C2, C3: every idle copy engine takes the head of its queue.
     fn start_copies<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
-        for (number, engine) in (0..).zip(&mut self.copy_engines) {
-            let Some((operation, copy)) = engine.start_next() else { continue };
-            context.observer.dispatched(operation, context.now);
-            context.observer.fully_dispatched(operation, context.now);
-            let duration = context.catalogue.copies()[copy.0 as usize].time();
-            let end = context.now.checked_add(duration).ok_or(RunError::TimeOverflow { operation })?;
-            context.calendar.complete_at(end, Event::Copy(number));
-        }
-        Ok(())
+        (0..).zip(&mut self.copy_engines).try_for_each(|(number, engine)| engine.start(number, context))
     }
 
     /// A2: the head of the EE queue of highest priority that is not empty, and which queue that is.
@@ -244,12 +236,12 @@ impl Back for SmBack {
         }
     }
 
-    fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackContext<'_, O>) -> Option<OperationId> {
+    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackContext<'_, O>) -> Option<OperationId> {
         match event {
             Event::Wave(wave) => self.complete_wave(wave),
             Event::Copy(engine) => {
                 self.copies_changed = true;
-                self.copy_engines[engine as usize].complete()
+                self.copy_engines[engine as usize].complete(engine, context)
             }
         }
     }

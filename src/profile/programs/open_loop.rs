@@ -6,6 +6,7 @@ use super::events::Events;
 use super::{Program, Programs, Submitted};
 use crate::profile::model::GpuProfile;
 use crate::scenario::Step;
+use crate::workload::numbered_stream;
 
 /// When each operation is submitted: when its call did it, but in a stream not before what started before it. One without a call
 /// was submitted `latency_ns` before it started, or before everything that started after it in its stream.
@@ -80,6 +81,6 @@ pub(super) fn add(
             program.at(at);
             program.steps.push(step);
         }
-        program.finish(format!("stream {number}{kind}"), programs);
+        program.finish(numbered_stream(number) + kind, programs);
     }
 }

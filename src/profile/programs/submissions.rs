@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::profile::UsualDelays;
 use crate::profile::model::{GpuProfile, HostCall};
 
 /// Operations of one GPU in the orders in which they are looked for.
@@ -15,8 +16,7 @@ pub(super) struct Submissions<'p> {
     /// Ends, with the operation, by end.
     ends: Vec<(u64, u32)>,
     /// Call to start, and end to next start, up to which nothing needs an explanation \[ns\].
-    usual_launch_ns: u64,
-    usual_gap_ns: u64,
+    usual: UsualDelays,
 }
 
 impl<'p> Submissions<'p> {
@@ -40,17 +40,7 @@ impl<'p> Submissions<'p> {
         for list in by_thread.values_mut() {
             list.sort_unstable();
         }
-        let latency = profile.launch_latency(gpu).map_or(0, |latency| latency.latency_ns);
-        let gap = profile.kernel_gap(gpu).map_or(0, |gap| gap.gap_ns);
-        Self {
-            profile,
-            by_stream,
-            by_thread,
-            ends,
-            // Twice what is usual, and what clocks of the host and the GPU differ by.
-            usual_launch_ns: latency.saturating_mul(2).saturating_add(5_000),
-            usual_gap_ns: gap.saturating_mul(2).saturating_add(3_000),
-        }
+        Self { profile, by_stream, by_thread, ends, usual: profile.usual_delays(gpu) }
     }
 
     /// When an operation was submitted: its call, or its start if there is none.
@@ -103,7 +93,7 @@ impl<'p> Submissions<'p> {
             let others = self.by_stream.keys().filter(|other| **other != self.stream_of(waiting));
             let last = others.filter_map(|&other| self.last_before(other, call.start_ns));
             let cause = last.filter(|&cause| self.end_of(cause) <= start).max_by_key(|&cause| self.end_of(cause))?;
-            (start - self.end_of(cause) <= self.usual_launch_ns).then_some((waiting, cause))
+            (start - self.end_of(cause) <= self.usual.launch_ns).then_some((waiting, cause))
         });
         explained.or_else(|| {
             let waiting = next().next().filter(of_stream)?;
@@ -129,8 +119,8 @@ impl<'p> Submissions<'p> {
         let list = self.by_stream.get(&late.stream)?;
         let place = list.binary_search_by_key(&operation, |(_, other)| *other).ok()?;
         let before = place.checked_sub(1).map(|place| self.end_of(list[place].1));
-        let is_late = late.start_ns.saturating_sub(call.end_ns) > self.usual_launch_ns
-            && before.is_none_or(|before| late.start_ns.saturating_sub(before) > self.usual_gap_ns);
+        let is_late = late.start_ns.saturating_sub(call.end_ns) > self.usual.launch_ns
+            && before.is_none_or(|before| late.start_ns.saturating_sub(before) > self.usual.gap_ns);
         is_late.then_some(late.start_ns)
     }
 }

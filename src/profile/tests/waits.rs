@@ -110,7 +110,7 @@ fn latency_and_gap_of_a_profile_are_those_of_its_device() {
         end += gap + 100;
     }
     let import = import(&events, Launches::Recorded, &ReadOptions::default());
-    assert_eq!(import.kernel_gap, Some(KernelGap { gap_ns: 2_500, kernels: 4 }));
+    assert_eq!(import.kernel_gap, Some(KernelGap { gap_ns: 2_500, kernels: 4, scattered: false }));
     let device = import.scenario.device();
     assert_eq!((device.launch_latency.as_ns(), device.kernel_gap.as_ns()), (10_000, 2_500));
     assert_eq!(starts(&import.scenario), [10_000, 112_500, 215_000, 317_500, 420_000]);

@@ -13,7 +13,7 @@ use super::pictures::{BlameData, response_figure};
 use super::queues::QueueData;
 use super::waits::Waits;
 use super::{HtmlRun, HtmlTimeline};
-use crate::device::{BlockDemand, Device, KernelOccupancy};
+use crate::device::{BlockDemand, CopySharing, Device, KernelOccupancy};
 use crate::report::Summary;
 use crate::report::kernel_series::KernelSeries;
 use crate::report::timeline::{FinishMark, HeightBy};
@@ -86,6 +86,8 @@ struct DeviceData<'a> {
     /// Highest first.
     priorities: Vec<i32>,
     copy_engines: u32,
+    /// Whether copies share the link of an engine.
+    shares_link: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -224,6 +226,7 @@ impl<'a> DeviceData<'a> {
             registers: device.per_sm.registers,
             priorities: device.priorities().collect(),
             copy_engines: device.copy.engines,
+            shares_link: device.copy.sharing == CopySharing::SharedLink,
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::blocks::PlacedBlocks;
 use super::instants::{Exact, Instants};
 use crate::device::Device;
+use crate::report::time_steps::{StepSums, TimeSteps};
 use crate::report::timeline::HeightBy;
 use crate::time::Instant;
 use crate::trace::SumOverTime;
@@ -70,27 +71,14 @@ pub(super) fn occupancy(
 
 /// The mean over each of the steps, rounded down.
 fn averages(changes: &[(Instant, u64)], end: Instant) -> Vec<u64> {
-    let length = u128::from(end.as_ns().max(1));
-    let edge = |step: u64| u64::try_from(length * u128::from(step) / u128::from(STEPS)).unwrap_or(u64::MAX);
-    let ends = changes.iter().skip(1).map(|(at, _)| at.as_ns()).chain([end.as_ns()]);
-    let mut sums = vec![0_u128; usize::try_from(STEPS).unwrap_or(0)];
+    let steps = TimeSteps::new(Instant::ZERO..end, STEPS);
+    let mut sums = StepSums::new(&steps);
+    let ends = changes.iter().skip(1).map(|(at, _)| *at).chain([end]);
     for ((at, amount), until) in changes.iter().zip(ends) {
-        let (mut from, until) = (at.as_ns(), until.min(end.as_ns()));
-        while from < until {
-            let step = u64::try_from(u128::from(from) * u128::from(STEPS) / length).unwrap_or(0).min(STEPS - 1);
-            // Rounding down may leave the edge of the step at or before `from`.
-            let to = (step + 1..=STEPS).map(edge).find(|to| *to > from).unwrap_or(until).min(until).max(from + 1);
-            if let Some(sum) = usize::try_from(step).ok().and_then(|step| sums.get_mut(step)) {
-                *sum += u128::from(*amount) * u128::from(to - from);
-            }
-            from = to;
-        }
+        sums.add(*at..until, *amount, &steps);
     }
-    let mean = |(step, sum): (u64, u128)| {
-        let length = u128::from((edge(step + 1) - edge(step)).max(1));
-        u64::try_from(sum / length).unwrap_or(u64::MAX)
-    };
-    (0..STEPS).zip(sums).map(mean).collect()
+    let mean = |(step, sum): (usize, u128)| u64::try_from(sum / steps.length(step)).unwrap_or(u64::MAX);
+    sums.totals(&steps).into_iter().enumerate().map(mean).collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub(super) struct Palette {
 
 /// How an area is filled.
 #[derive(Debug, Serialize)]
-struct PageFill {
+pub(super) struct PageFill {
     background: String,
     hatch: &'static str,
     ink: String,

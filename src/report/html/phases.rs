@@ -4,9 +4,10 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::instants::Instants;
+use super::palette::PageFill;
 use crate::report::Summary;
 use crate::report::explain::sentence;
-use crate::report::rule_look::{rule_colour, rule_meaning};
+use crate::report::rule_look::{rule_fill, rule_meaning};
 use crate::trace::{Phase, Rule};
 
 /// What is said of phases, with places for names and times.
@@ -20,15 +21,14 @@ struct Said {
 #[derive(Debug, Serialize)]
 pub(super) struct RuleLook {
     name: &'static str,
-    colour: String,
+    fill: PageFill,
     meaning: &'static str,
 }
 
 impl RuleLook {
     /// Of all rules.
     pub(super) fn all() -> Vec<Self> {
-        let look =
-            |rule: Rule| Self { name: rule.name(), colour: rule_colour(rule).hex(), meaning: rule_meaning(rule) };
+        let look = |rule: Rule| Self { name: rule.name(), fill: rule_fill(rule).into(), meaning: rule_meaning(rule) };
         Rule::ALL.into_iter().map(look).collect()
     }
 }

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::PerfettoRun;
-use super::event::{Events, Flow, Lane, Span};
+use super::event::{Events, Flow, Span};
+use super::lanes::Lanes;
 use super::operations::has_arrow;
 use super::tracks::Tracks;
 use crate::device::BlockDemand;
@@ -22,10 +23,6 @@ struct BlockArgs {
     block: u32,
     thread_slots: u64,
 }
-
-/// The lanes of one SM, by number, and from when on each is free.
-#[derive(Default)]
-struct Lanes(Vec<(Lane, Instant)>);
 
 /// Writes all blocks in order of their starts, each to the first lane of its SM that is free.
 pub(super) fn write<W: Write>(
@@ -43,8 +40,8 @@ pub(super) fn write<W: Write>(
         let thread_slots = u64::from(warps) * u64::from(device.warp_size);
         let span = Span { from: block.start, to: block.end.min(summary.trace.end()) };
         let process = tracks.sm(block.sm);
-        let (lanes, occupancy) = sms.entry(block.sm).or_default();
-        let lane = lanes.take(span, process, next_lane, events)?;
+        let (lanes, occupancy) = sms.entry(block.sm).or_insert_with(|| (Lanes::of(process), SumOverTime::default()));
+        let lane = lanes.take(span, next_lane, events, |number| format!("lane {number}"))?;
         let args = BlockArgs { id, block: block.index, thread_slots };
         events.slice(lane, "block", &kernel.title, span, args)?;
         if is_first && has_arrow(summary, id) {
@@ -61,27 +58,6 @@ pub(super) fn write<W: Write>(
 
 fn thread_slots_taken<W: Write>(events: &mut Events<W>, process: u32, at: Instant, taken: u64) -> io::Result<()> {
     events.counter(process, "thread slots", at, "taken", taken)
-}
-
-impl Lanes {
-    /// A lane that is free for `span`; a new one if there is none.
-    fn take<W: Write>(
-        &mut self,
-        span: Span,
-        process: u32,
-        next_lane: &mut u32,
-        events: &mut Events<W>,
-    ) -> io::Result<Lane> {
-        if let Some((lane, free_at)) = self.0.iter_mut().find(|(_, free_at)| *free_at <= span.from) {
-            *free_at = span.to;
-            return Ok(*lane);
-        }
-        let lane = Lane { process, number: *next_lane };
-        *next_lane = next_lane.saturating_add(1);
-        events.name_lane(lane, format_args!("lane {}", self.0.len()))?;
-        self.0.push((lane, span.to));
-        Ok(lane)
-    }
 }
 
 /// The blocks of all kernels in order of their starts, with whether each is its kernel's first. Holds one block for

@@ -5,20 +5,59 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::PerfettoRun;
+use super::copies::served;
 use super::event::{Events, Flow, Span};
+use super::lanes::Lanes;
 use super::tracks::Tracks;
+use super::{PerfettoKnown, PerfettoRun};
 use crate::report::state::title;
 use crate::report::summary::Summary;
 use crate::time::Instant;
 use crate::trace::Trace;
-use crate::workload::OperationId;
+use crate::workload::{OperationId, StreamId};
 
-pub(super) fn write<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+pub(super) fn write<W: Write>(
+    run: &PerfettoRun<'_>,
+    tracks: &Tracks<'_>,
+    next_lane: &mut u32,
+    events: &mut Events<W>,
+) -> io::Result<()> {
     submissions(run, tracks, events)?;
-    if !run.blocks_only {
-        stream_heads(&run.summary, tracks, events)?;
-        copies(&run.summary, tracks, events)?;
+    match run.known {
+        PerfettoKnown::Everything => {
+            stream_heads(&run.summary, tracks, events)?;
+            copies(&run.summary, tracks, events)
+        }
+        PerfettoKnown::Streams => recorded(&run.summary, tracks, next_lane, events),
+        PerfettoKnown::Blocks => Ok(()),
+    }
+}
+
+/// What ran in each stream, in order of its start.
+fn recorded<W: Write>(
+    summary: &Summary<'_>,
+    tracks: &Tracks<'_>,
+    next_lane: &mut u32,
+    events: &mut Events<W>,
+) -> io::Result<()> {
+    let mut ran: Vec<_> = (0..)
+        .map(OperationId)
+        .zip(summary.trace.operations())
+        .filter_map(|(id, record)| Some((record.first_start()?, record.finish()?, id, record)))
+        .collect();
+    // What has no length comes before what begins when it ends.
+    ran.sort_by_key(|(from, to, id, _)| (*from, *to, *id));
+    let mut lanes: BTreeMap<StreamId, Lanes> = BTreeMap::new();
+    for (from, to, id, record) in ran {
+        let name = summary.trace.streams().get(record.stream.0 as usize).map_or("", |stream| &stream.name);
+        let lanes = lanes.entry(record.stream).or_insert_with(|| Lanes::with(tracks.stream(record.stream)));
+        let span = Span { from, to };
+        let lane = lanes.take(span, next_lane, events, |number| format!("{name} ({})", number + 1))?;
+        let args = json!({"id": id, "launched_ns": record.launched(), "finish_ns": to});
+        events.slice(lane, "stream", &title(summary, id), span, args)?;
+        if has_arrow(summary, id) {
+            events.arrow_to(Flow::Launch, lane, tracks.id(id.0), from)?;
+        }
     }
     Ok(())
 }
@@ -111,15 +150,9 @@ fn waits_by_record(trace: &Trace) -> BTreeMap<OperationId, Vec<OperationId>> {
 
 /// What the copy engines serve.
 fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
-    let mut copies: Vec<_> = summary.copies().collect();
-    // Copies without length come before those that begin when they end.
-    copies.sort_by_key(|(_, record, _)| (record.first_start(), record.queue_order()));
-    for (id, record, copy) in copies {
-        let Some(from) = record.first_start() else { continue };
-        let to = record.finish().unwrap_or(summary.trace.end());
-        let engine = summary.scenario.device().copy.engine_for(copy.direction);
+    for (engine, lane, id, copy, span) in served(summary) {
         let args = json!({"id": id, "bytes": copy.bytes, "direction": copy.direction.name()});
-        events.slice(tracks.engine(engine), "copy", &title(summary, id), Span { from, to }, args)?;
+        events.slice(tracks.engine(engine, lane), "copy", &title(summary, id), span, args)?;
     }
     Ok(())
 }

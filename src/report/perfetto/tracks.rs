@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::PerfettoRun;
+use super::copies::copy_depths;
 use super::event::{Events, Lane};
+use super::{PerfettoKnown, PerfettoRun};
 use crate::trace::Trace;
 use crate::workload::StreamId;
 
@@ -13,8 +14,8 @@ pub(super) struct Tracks<'a> {
     first_process: u32,
     first_thread: u32,
     first_stream: u32,
-    first_engine: u32,
-    engines: u32,
+    /// The lanes of the copy engines: for each engine, the first and how many there are.
+    engines: Vec<(u32, u32)>,
 }
 
 const HOST: u32 = 0;
@@ -36,14 +37,13 @@ impl<'a> Tracks<'a> {
             *next_lane = first.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
             first
         };
-        let engines = run.summary.scenario.device().copy.engines;
+        let depths = copy_depths(&run.summary);
         Self {
             run,
             first_process,
             first_thread: take(run.summary.scenario.threads.len()),
             first_stream: take(run.summary.trace.streams().len()),
-            first_engine: take(engines as usize),
-            engines,
+            engines: depths.into_iter().map(|depth| (take(depth), u32::try_from(depth).unwrap_or(u32::MAX))).collect(),
         }
     }
 
@@ -57,9 +57,10 @@ impl<'a> Tracks<'a> {
         Lane { process: self.first_process + STREAMS, number: self.first_stream + stream.0 }
     }
 
-    /// The lane of a copy engine.
-    pub(super) fn engine(&self, engine: u32) -> Lane {
-        Lane { process: self.first_process + COPY_ENGINES, number: self.first_engine + engine }
+    /// A lane of a copy engine, which has several if copies share its link.
+    pub(super) fn engine(&self, engine: u32, lane: u32) -> Lane {
+        let first = self.engines.get(engine as usize).map_or(0, |(first, _)| *first);
+        Lane { process: self.first_process + COPY_ENGINES, number: first + lane }
     }
 
     /// The process of the streams.
@@ -90,18 +91,25 @@ impl<'a> Tracks<'a> {
         for (number, thread) in (0..).zip(&summary.scenario.threads) {
             events.name_lane(self.thread(number), &thread.label)?;
         }
-        if !self.run.blocks_only {
+        let known = self.run.known;
+        if known != PerfettoKnown::Blocks {
             events.name_process(self.first_process + STREAMS, format_args!("{label}streams"))?;
             for (number, stream) in (0..).zip(summary.trace.streams()) {
                 events.name_lane(self.stream(StreamId(number)), &stream.name)?;
             }
+        }
+        if known == PerfettoKnown::Everything {
             events.name_process(self.queues(), format_args!("{label}queues"))?;
             events.name_process(self.first_process + COPY_ENGINES, format_args!("{label}copy engines"))?;
-            for engine in 0..self.engines {
-                events.name_lane(self.engine(engine), format_args!("copy engine {engine}"))?;
+            for (engine, (_, lanes)) in (0..).zip(&self.engines) {
+                events.name_lane(self.engine(engine, 0), format_args!("copy engine {engine}"))?;
+                for lane in 1..*lanes {
+                    events.name_lane(self.engine(engine, lane), format_args!("copy engine {engine}, lane {lane}"))?;
+                }
             }
         }
-        for sm in 0..summary.trace.sms() {
+        let sms = if known == PerfettoKnown::Streams { 0 } else { summary.trace.sms() };
+        for sm in 0..sms {
             events.name_process(self.first_process + FIRST_SM + sm, format_args!("{label}SM {sm}"))?;
         }
         Ok(())

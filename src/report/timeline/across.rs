@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::context::{Context, centred};
 use super::items;
 use super::plan::Plan;
-use super::profile::{Amount, LEAST_STEP, Steps, Sums};
+use super::profile::{Amount, LEAST_STEP, Steps};
 use super::{Across, Label};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Rect, font};
+use crate::report::time_steps::StepSums;
 use crate::workload::OperationKind;
 
 /// A kernel with less than this share of all that ran has no room for its name anywhere \[parts of 100\].
@@ -29,31 +30,31 @@ pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, 
     let mut amounts: BTreeMap<usize, Vec<Amount>> = BTreeMap::new();
     let mut totals: BTreeMap<usize, u128> = BTreeMap::new();
     let steps = Steps::new(&context.scale, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
-    let mut all = Sums::new(steps.count());
+    let mut all = StepSums::new(&steps.time);
     for (operation, record, kernel) in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
         let (units, series) = (u64::from(context.units(kernel)), context.series(id));
         for run in items::runs(context, operation).filter(|run| places.contains_key(&u32::from(run.first.sm))) {
             let amount = Amount { group: series, units: units * u64::from(run.first.blocks), run };
-            all.add(&amount, &steps);
+            amount.add_to(&mut all, &steps.time);
             let block_ns = u128::from(run.blocks()) * u128::from(run.duration().as_ns());
             *totals.entry(series).or_default() += u128::from(units) * block_ns;
             amounts.entry(series).or_default().push(amount);
         }
     }
     let everything: u128 = totals.values().sum();
-    let all = all.totals(&steps);
+    let all = all.totals(&steps.time);
     let mut found = Vec::new();
     for (series, amounts) in amounts {
         let (kernel, share) = (context.first_of(series), totals.get(&series).copied().unwrap_or(0));
         if !context.is_chosen(kernel) || share * 100 < everything * LEAST_SHARE {
             continue;
         }
-        let mut own = Sums::new(steps.count());
+        let mut own = StepSums::new(&steps.time);
         for amount in &amounts {
-            own.add(amount, &steps);
+            amount.add_to(&mut own, &steps.time);
         }
-        let rules: Vec<bool> = own.totals(&steps).iter().zip(&all).map(|(own, all)| own * 2 > *all).collect();
+        let rules: Vec<bool> = own.totals(&steps.time).iter().zip(&all).map(|(own, all)| own * 2 > *all).collect();
         let (from, to) = longest(&rules);
         let middle = middle_of(&amounts, places).unwrap_or(first.y);
         let top = (middle - size).clamp(first.y, last.bottom() - 2 * size);

@@ -91,7 +91,10 @@ pub(super) fn fitted_names(names: &[(String, String)], room: Length) -> Vec<Stri
     let fitting = |(name, suffix): (&(String, String), &String)| {
         let rest = room - width(suffix);
         let whole = names.iter().filter(|(other, _)| short(other) == short(&name.0)).count() > 1;
-        (if whole || width(&name.0) <= rest { name.0.clone() } else { short(&name.0).to_owned() }, rest)
+        let shown = if whole || width(&name.0) <= rest { name.0.clone() } else { short(&name.0).to_owned() };
+        // Widths are rounded up: together the two may fit where one after the other does not.
+        let rest = if width(&format!("{shown}{suffix}")) <= room { rest.max(width(&shown)) } else { rest };
+        (shown, rest)
     };
     let texts: Vec<(String, Length)> = names.iter().zip(&suffixes).map(fitting).collect();
     let texts: Vec<(&str, Length)> = texts.iter().map(|(name, rest)| (name.as_str(), *rest)).collect();

@@ -7,7 +7,7 @@ use super::options::TimelineOptions;
 use super::scale::TimeScale;
 use super::{Label, LabelStyle};
 use crate::device::BlockDemand;
-use crate::draw::theme::{Colour, Fill, series_fill};
+use crate::draw::theme::{Colour, Fill, series_fill, series_repeat};
 use crate::draw::{Anchor, Length, MM, Rect, font};
 use crate::report::Summary;
 use crate::report::kernel_series::KernelSeries;
@@ -61,6 +61,11 @@ impl<'a> Context<'a> {
     /// kernel would have the same name then.
     pub(super) fn short_name(&self, id: KernelId) -> &'a str {
         self.short_names.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// What tells the areas of a kernel from those with its hatch, see [`series_repeat`].
+    pub(super) fn repeat(&self, id: KernelId) -> Option<String> {
+        series_repeat(self.series(id)).filter(|_| self.is_chosen(id)).map(|number| number.to_string())
     }
 
     pub(super) fn kernel(&self, id: KernelId) -> Option<&'a Kernel> {

@@ -5,10 +5,14 @@ use super::{CopyBox, LabelStyle, Lane};
 use crate::device::CopyDirection;
 use crate::draw::theme::{Colour, Fill, Hatch, Theme};
 use crate::draw::{Length, MM, Rect};
+use crate::report::free_lanes::FreeLanes;
 use crate::time::Instant;
 
-/// Height of a lane.
+/// Height of a lane, and of what copies that overlap add to it: there are lanes within the lane then.
 const HEIGHT: Length = 3 * MM + MM / 2;
+const MORE: Length = 2 * MM;
+/// No lane is higher.
+const MOST_HEIGHT: Length = 4 * HEIGHT;
 /// Between a lane and what is above it.
 const GAP: Length = MM;
 
@@ -62,21 +66,30 @@ pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
             continue;
         }
         copies.sort_by_key(|(id, start, _, _)| (*start, *id));
-        let area = Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height: HEIGHT };
+        let mut free = FreeLanes::default();
+        let within: Vec<usize> = copies.iter().map(|(_, start, _, end)| free.take(*start, *end)).collect();
+        let depth = Length::try_from(free.count()).unwrap_or(Length::MAX);
+        let height = (depth - 1).saturating_mul(MORE).saturating_add(HEIGHT).min(MOST_HEIGHT);
+        let area = Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height };
         bottom = area.bottom();
         let name = if engines.engines > 1 { format!("copy {engine}") } else { "copies".to_owned() };
         let right = area.x - BESIDE_PLOT;
         let label = ending_at(name, right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
         let mut boxes: Vec<CopyBox> = Vec::new();
-        for (id, start, copy, end) in copies {
+        let mut last_within: Vec<Option<usize>> = vec![None; free.count()];
+        for ((id, start, copy, end), lane) in copies.into_iter().zip(within) {
             let (left, right) = (context.scale.x(start), context.scale.x(end));
-            let here = Rect::between(left, area.y, right, area.bottom());
-            if let Some(last) = boxes.last_mut().filter(|last| last.area.right() == right) {
+            let place = Length::try_from(lane).unwrap_or(Length::MAX);
+            let edge = |place: Length| area.y + height * place / depth;
+            let here = Rect::between(left, edge(place), right, edge(place + 1));
+            let last = last_within[lane].and_then(|last| boxes.get_mut(last));
+            if let Some(last) = last.filter(|last| last.area.right() == right) {
                 // It ends where the one before ends, so there is nothing to see of it.
                 last.count += 1;
                 last.bytes = last.bytes.saturating_add(copy.bytes);
                 continue;
             }
+            last_within[lane] = Some(boxes.len());
             let name = short_name(copy.direction);
             let texts = [format!("{name} {}", bytes(copy.bytes)), name.to_owned()];
             let label = centred(&texts, &here, Theme::PAPER.small_size);

@@ -8,7 +8,7 @@ use super::{
     StreamLane, StreamRow, Timeline,
 };
 use crate::draw::theme::{self, Colour, Fill, Theme, line_colour};
-use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text};
+use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text, font};
 use crate::report::Summary;
 
 const THEME: Theme = Theme::PAPER;
@@ -314,7 +314,13 @@ fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
     let middle = mark.area.centre();
     let missed = mark.symbol == LegendSymbol::DeadlineMissed;
     match mark.symbol {
-        LegendSymbol::Area => vec![Shape::Box { area: mark.area, fill: Some(mark.fill), stroke: Some(OUTLINE) }],
+        LegendSymbol::Area => {
+            let mut shapes = vec![Shape::Box { area: mark.area, fill: Some(mark.fill), stroke: Some(OUTLINE) }];
+            if let Some(number) = mark.repeat {
+                Pen::plated(&number_in(&mark.area, number), mark.fill, &mut shapes);
+            }
+            shapes
+        }
         LegendSymbol::Thin => {
             let area = Rect { y: middle.y - MM / 8, height: MM / 4, ..mark.area };
             vec![Shape::Box { area, fill: Some(Fill::plain(mark.fill.ink)), stroke: None }]
@@ -329,6 +335,14 @@ fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
         }
         LegendSymbol::Deadline | LegendSymbol::DeadlineMissed => deadline_shapes(middle.x, HEAD, missed, &mark.area),
     }
+}
+
+/// A number in the middle of a mark, which is hardly higher.
+fn number_in(mark: &Rect, number: usize) -> Label {
+    let (text, size) = (number.to_string(), THEME.small_size);
+    let width = font::width(&text, size, false) + size / 4;
+    let area = Rect { x: mark.centre().x - width / 2, y: mark.centre().y - size / 2, width, height: size };
+    Label { text, area, anchor: Anchor::Middle, size, style: LabelStyle::Normal }
 }
 
 /// An arrow that points downwards, as deadlines are drawn where arrows upwards are releases: with an open head, or

@@ -57,7 +57,8 @@ struct Ran {
     stream: u32,
     kernel: Option<KernelId>,
     fill: Fill,
-    name: String,
+    /// What may be written on it, best first.
+    labels: Vec<String>,
     start: Instant,
     end: Instant,
 }
@@ -70,18 +71,19 @@ fn everything<'c>(context: &'c Context<'_>) -> impl Iterator<Item = Ran> + 'c {
         if !context.scale.shows(start, end) {
             return None;
         }
-        let (kernel, fill, name) = match record.kind {
+        let (kernel, fill, labels) = match record.kind {
             OperationKind::Kernel(id) => {
                 let name = if context.is_chosen(id) { context.short_name(id) } else { "" };
-                (Some(id), fill_of(context, Some(id)), name.to_owned())
+                let labels = [name.to_owned()].into_iter().chain(context.repeat(id)).collect();
+                (Some(id), fill_of(context, Some(id)), labels)
             }
             OperationKind::Copy(id) => {
                 let copy = trace.copies().get(id.0 as usize)?;
-                (None, copies::fill_of(copy.direction), copies::short_name(copy.direction).to_owned())
+                (None, copies::fill_of(copy.direction), vec![copies::short_name(copy.direction).to_owned()])
             }
             _ => return None,
         };
-        Some(Ran { operation, stream: record.stream.0, kernel, fill, name, start, end })
+        Some(Ran { operation, stream: record.stream.0, kernel, fill, labels, start, end })
     })
 }
 
@@ -101,7 +103,7 @@ fn boxes(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<StreamBox> {
         let longest = longest(context, these).unwrap_or(first);
         let area = Rect { x: left, y: lane.y, width: x(end) - left, height: lane.height };
         let fill = if joined > 1 { longest.fill.without_hatch() } else { longest.fill };
-        let label = centred(std::slice::from_ref(&longest.name), &area, Theme::PAPER.small_size);
+        let label = centred(&longest.labels, &area, Theme::PAPER.small_size);
         let label = label.filter(|_| joined == 1 && fill != PALE);
         boxes.push(StreamBox {
             operation: first.operation,

@@ -26,11 +26,13 @@ struct Entry {
     name: String,
     /// What may not.
     rest: String,
+    /// The number in its mark.
+    repeat: Option<usize>,
 }
 
 impl Entry {
     fn new(mark: Option<(Fill, LegendSymbol)>, name: impl Into<String>) -> Self {
-        Self { mark, name: name.into(), rest: String::new() }
+        Self { mark, name: name.into(), rest: String::new(), repeat: None }
     }
 
     fn full(&self) -> String {
@@ -60,6 +62,7 @@ pub(super) fn legend(
     entries.extend(others.into_iter().map(|(symbol, text)| Entry::new(Some((PALE, symbol)), text)));
     entries.extend(deadlines.legend().into_iter().map(|(symbol, text)| Entry::new(Some((PALE, symbol)), text)));
     entries.extend(units(context, &kernels));
+    entries.extend(repeats(&kernels));
     entries.retain(|entry| !context.options.known_entries.contains(&entry.full()));
 
     // However long a name is, two of them fit side by side.
@@ -93,6 +96,7 @@ pub(super) fn legend(
         let mark = entry.mark.map(|(fill, symbol)| LegendMark {
             fill,
             symbol,
+            repeat: entry.repeat,
             area: Rect { x, y: y + (LEGEND_ROW - MARK.1) / 2, width: MARK.0, height: MARK.1 },
         });
         LegendEntry { mark, label, full: entry.full() }
@@ -153,7 +157,9 @@ impl Named {
         if self.shapes.len() > 1 && rest.chars().count() > LONGEST_RANGES {
             rest = format!(" ({} shapes)", self.shapes.len());
         }
-        Entry { mark: Some((fill_of(context, Some(self.first)), symbol)), name: name.to_owned(), rest }
+        let mark = Some((fill_of(context, Some(self.first)), symbol));
+        let repeat = theme::series_repeat(self.series).filter(|_| symbol == LegendSymbol::Area);
+        Entry { mark, name: name.to_owned(), rest, repeat }
     }
 }
 
@@ -249,6 +255,14 @@ fn units(context: &Context<'_>, kernels: &[Named]) -> Option<Entry> {
     let shared = if held { ", shared memory" } else { "" };
     let text = format!("(blocks × {}{shared})", context.options.height_by.name());
     (!kernels.is_empty()).then(|| Entry::new(None, text))
+}
+
+/// What the numbers in areas mean.
+fn repeats(kernels: &[Named]) -> Option<Entry> {
+    let numbers: BTreeSet<usize> = kernels.iter().filter_map(|kernel| theme::series_repeat(kernel.series)).collect();
+    let (least, most) = (*numbers.first()?, *numbers.last()?);
+    let numbers = range((u32::try_from(least).ok()?, u32::try_from(most).ok()?), |number| number);
+    Some(Entry::new(None, format!("({numbers}: hatch used again)")))
 }
 
 /// Whether a panel is about more than the resource that the height of blocks stands for.

@@ -6,11 +6,12 @@ use std::ops::Range;
 use super::context::{BESIDE_PLOT, Context, ending_at, starting_at};
 use super::items;
 use super::options::HeightBy;
-use super::profile::{Amount, LEAST_STEP, Steps, Sums};
+use super::profile::{LEAST_STEP, Steps};
 use super::{LabelStyle, Occupancy, OccupancyCurve};
 use crate::device::BlockDemand;
 use crate::draw::theme::Theme;
 use crate::draw::{Dash, Length, MM, Point, Rect, font};
+use crate::report::time_steps::StepSums;
 use crate::time::Instant;
 use crate::trace::SumOverTime;
 
@@ -59,13 +60,13 @@ struct InUse {
     /// Each with its time, as long as they are few.
     amounts: Vec<(Range<Instant>, u64)>,
     /// By step.
-    sums: Sums,
+    sums: StepSums,
 }
 
 /// How much of each resource is in use.
 fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
     let device = context.summary.scenario.device();
-    let mut all = RESOURCES.map(|_| InUse { amounts: Vec::new(), sums: Sums::new(steps.count()) });
+    let mut all = RESOURCES.map(|_| InUse { amounts: Vec::new(), sums: StepSums::new(&steps.time) });
     for (operation, _, kernel) in context.summary.launches() {
         // A kernel of which no block fits has no runs.
         let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { continue };
@@ -78,7 +79,7 @@ fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
                 if in_use.amounts.len() <= MOST_CHANGES / 2 {
                     in_use.amounts.push((run.first.start..run.end(), units));
                 }
-                in_use.sums.add(&Amount { group: 0, units, run }, steps);
+                in_use.sums.add(run.first.start..run.end(), units, &steps.time);
             }
         }
     }
@@ -90,7 +91,7 @@ impl InUse {
     fn points(self, context: &Context<'_>, resource: HeightBy, steps: &Steps<'_>, area: &Rect) -> Option<Vec<Point>> {
         let device = context.summary.scenario.device();
         let capacity = u128::from(resource.of_sm(device)) * u128::from(device.sms);
-        if self.sums.is_empty() || capacity == 0 {
+        if self.amounts.is_empty() || capacity == 0 {
             return None;
         }
         let y = |amount: u128, whole: u128| {
@@ -101,12 +102,12 @@ impl InUse {
         if self.amounts.len() <= MOST_CHANGES / 2 {
             return Some(exact(context, self.amounts, |amount| y(amount, capacity)));
         }
-        let totals = self.sums.totals(steps).into_iter().enumerate();
+        let totals = self.sums.totals(&steps.time).into_iter().enumerate();
         let mut line = Line::new(steps.x(0), area.bottom());
         for (step, total) in totals {
-            line.go_to(steps.x(step), y(total, capacity * steps.length(step)));
+            line.go_to(steps.x(step), y(total, capacity * steps.time.length(step)));
         }
-        Some(line.until(steps.x(steps.count())))
+        Some(line.until(steps.x(steps.time.count())))
     }
 }
 

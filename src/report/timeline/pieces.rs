@@ -42,9 +42,10 @@ fn labels(context: &Context<'_>, item: &Item) -> Vec<String> {
         return Vec::new();
     }
     let title = context.short_name(item.kernel).to_owned();
-    match (item.index, item.count) {
-        (Some(index), _) => vec![format!("{title}:{index}"), title],
-        (None, 1) => vec![title],
-        (None, count) => vec![format!("{title} ×{count}"), title],
-    }
+    let longer = match (item.index, item.count) {
+        (Some(index), _) => Some(format!("{title}:{index}")),
+        (None, 1) => None,
+        (None, count) => Some(format!("{title} ×{count}")),
+    };
+    longer.into_iter().chain([title]).chain(context.repeat(item.kernel)).collect()
 }

@@ -8,6 +8,7 @@ use super::scale::TimeScale;
 use super::{Label, OccupancyProfile};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Point, Rect, font};
+use crate::report::time_steps::{StepSums, TimeSteps};
 use crate::trace::RepeatedRun;
 use crate::workload::{KernelId, OperationKind};
 
@@ -74,94 +75,28 @@ pub(super) fn profiles(context: &Context<'_>, bands: &[Shape<'_>]) -> Vec<Vec<Oc
     bands.iter().zip(&amounts).map(|(band, amounts)| of_one_band(context, amounts, band, &steps)).collect()
 }
 
-/// A division of the window into equal steps.
+/// Equal steps of the window, and where they are on paper.
 pub(super) struct Steps<'s> {
     scale: &'s TimeScale,
-    count: usize,
+    pub(super) time: TimeSteps,
 }
 
 impl<'s> Steps<'s> {
     pub(super) fn new(scale: &'s TimeScale, most: u64) -> Self {
-        Self { scale, count: usize::try_from(most.min(scale.span_ns())).unwrap_or(1).max(1) }
+        Self { scale, time: TimeSteps::new(scale.window.clone(), most) }
     }
 
-    pub(super) const fn count(&self) -> usize {
-        self.count
-    }
-
-    /// How long a step is \[ns\], at least 1.
-    pub(super) fn length(&self, step: usize) -> u128 {
-        (self.edge(step + 1) - self.edge(step)).max(1)
-    }
-
-    /// The beginning of a step, or the end of the last one \[ns from the beginning of the window\].
-    fn edge(&self, step: usize) -> u128 {
-        u128::from(self.scale.span_ns()) * step as u128 / self.count as u128
-    }
-
-    /// Where that is on paper.
+    /// Where the beginning of a step, or the end of the last one, is on paper.
     pub(super) fn x(&self, step: usize) -> Length {
         let width = u128::from(self.scale.width.unsigned_abs());
-        let offset = width * step as u128 / self.count as u128;
+        let offset = width * step as u128 / self.time.count() as u128;
         self.scale.left + Length::try_from(offset).unwrap_or_default()
     }
-
-    /// The step in which a time lies.
-    fn of(&self, ns: u128) -> usize {
-        let guess = ns * self.count as u128 / u128::from(self.scale.span_ns());
-        let guess = usize::try_from(guess).unwrap_or(usize::MAX).min(self.count - 1);
-        if guess + 1 < self.count && self.edge(guess + 1) <= ns { guess + 1 } else { guess }
-    }
 }
 
-/// Sums of units times time, by step.
-pub(super) struct Sums {
-    count: u64,
-    /// What reaches over part of a step \[units x ns\].
-    partial: Vec<u128>,
-    /// What reaches over whole steps: units that begin and end \[units\].
-    begins: Vec<u64>,
-    ends: Vec<u64>,
-}
-
-impl Sums {
-    pub(super) fn new(steps: usize) -> Self {
-        Self { count: 0, partial: vec![0; steps], begins: vec![0; steps + 1], ends: vec![0; steps + 1] }
-    }
-
-    pub(super) fn add(&mut self, amount: &Amount, steps: &Steps<'_>) {
-        let window = &steps.scale.window;
-        let ns = |instant| u128::from(window.end.min(instant).since(window.start).as_ns());
-        let (start, end) = (ns(amount.run.first.start), ns(amount.run.end()));
-        self.count += amount.run.blocks();
-        if start == end {
-            return;
-        }
-        let units = u128::from(amount.units);
-        let (first, last) = (steps.of(start), steps.of(end - 1));
-        if first == last {
-            self.partial[first] += units * (end - start);
-            return;
-        }
-        self.partial[first] += units * (steps.edge(first + 1) - start);
-        self.partial[last] += units * (end - steps.edge(last));
-        self.begins[first + 1] += amount.units;
-        self.ends[last] += amount.units;
-    }
-
-    pub(super) const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Units x ns of each step.
-    pub(super) fn totals(&self, steps: &Steps<'_>) -> Vec<u128> {
-        let mut units: u64 = 0;
-        (0..steps.count)
-            .map(|step| {
-                units = units + self.begins[step] - self.ends[step];
-                self.partial[step] + u128::from(units) * (steps.edge(step + 1) - steps.edge(step))
-            })
-            .collect()
+impl Amount {
+    pub(super) fn add_to(&self, sums: &mut StepSums, steps: &TimeSteps) {
+        sums.add(self.run.first.start..self.run.end(), self.units, steps);
     }
 }
 
@@ -172,30 +107,33 @@ fn of_one_band(
     steps: &Steps<'_>,
 ) -> Vec<OccupancyProfile> {
     let band = &shape.area;
-    let mut sums: BTreeMap<usize, Sums> = BTreeMap::new();
+    let mut sums: BTreeMap<usize, (u64, StepSums)> = BTreeMap::new();
     for amount in amounts.iter().filter(|amount| amount.units > 0) {
-        sums.entry(amount.group).or_insert_with(|| Sums::new(steps.count)).add(amount, steps);
+        let (count, sums) = sums.entry(amount.group).or_insert_with(|| (0, StepSums::new(&steps.time)));
+        *count += amount.run.blocks();
+        amount.add_to(sums, &steps.time);
     }
+    let count_of_steps = steps.time.count();
     let capacity = u128::from(shape.capacity) * shape.sms.len().max(1) as u128;
-    let mut stacked: Vec<u128> = vec![0; steps.count];
-    let mut below = vec![band.bottom(); steps.count];
+    let mut stacked: Vec<u128> = vec![0; count_of_steps];
+    let mut below = vec![band.bottom(); count_of_steps];
     let mut profiles = Vec::new();
-    for (group, sums) in sums {
-        for (stacked, total) in stacked.iter_mut().zip(sums.totals(steps)) {
+    for (group, (count, sums)) in sums {
+        for (stacked, total) in stacked.iter_mut().zip(sums.totals(&steps.time)) {
             *stacked += total;
         }
         let height = u128::from(band.height.unsigned_abs());
-        let above: Vec<Length> = (0..steps.count)
+        let above: Vec<Length> = (0..count_of_steps)
             .map(|step| {
-                let whole = capacity * steps.length(step);
+                let whole = capacity * steps.time.length(step);
                 let high = (stacked[step] * height * 2 + whole) / (whole * 2);
                 band.bottom() - Length::try_from(high).unwrap_or(band.height).min(band.height)
             })
             .collect();
         let kernel = (group != OTHERS).then(|| context.first_of(group));
-        let label = label(context, kernel, sums.count, &above, &below, steps);
+        let label = label(context, kernel, count, &above, &below, steps);
         let outlines = outlines(&above, &below, steps);
-        profiles.push(OccupancyProfile { kernel, count: sums.count, outlines, label });
+        profiles.push(OccupancyProfile { kernel, count, outlines, label });
         below = above;
     }
     profiles
@@ -252,10 +190,10 @@ fn label(
         None => "others".to_owned(),
     };
     let size = Theme::PAPER.small_size;
-    let step = (context.scale.width / Length::try_from(steps.count).unwrap_or(1)).max(1);
+    let step = (context.scale.width / Length::try_from(steps.time.count()).unwrap_or(1)).max(1);
     [format!("{title} ×{count}"), title].into_iter().find_map(|text| {
         let width = usize::try_from((font::width(&text, size, false) + size) / step).unwrap_or(0) + 2;
-        let last = steps.count.checked_sub(width)?;
+        let last = steps.time.count().checked_sub(width)?;
         let room = |first: usize| {
             let top = above[first..first + width].iter().max().copied().unwrap_or(0);
             let bottom = below[first..first + width].iter().min().copied().unwrap_or(0);

@@ -167,16 +167,20 @@ fn fill_of_operation(context: &Context<'_>, operation: OperationId) -> Fill {
 /// What may be written on an entry, best first.
 fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String> {
     let record = context.summary.trace.operations().get(entry.operation.0 as usize);
+    let mut repeat = None;
     let name = match record.map(|record| record.kind) {
         _ if entry.count > 1 => format!("{}×", entry.count),
-        Some(OperationKind::Kernel(kernel)) if context.is_chosen(kernel) => context.short_name(kernel).to_owned(),
+        Some(OperationKind::Kernel(kernel)) if context.is_chosen(kernel) => {
+            repeat = context.repeat(kernel);
+            context.short_name(kernel).to_owned()
+        }
         Some(OperationKind::Copy(copy)) => {
             let copy = context.summary.trace.copies().get(copy.0 as usize);
             copy.map_or_else(String::new, |copy| copies::short_name(copy.direction).to_owned())
         }
         _ => return Vec::new(),
     };
-    match entry.rule {
+    let mut texts = match entry.rule {
         Some(rule) if matches!(queue, Queue::Ee(_)) => vec![
             format!("{name} waits for {} ({rule})", needed(rule)),
             format!("{name}: {} ({rule})", needed(rule)),
@@ -184,7 +188,9 @@ fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String>
             name,
         ],
         _ => vec![name],
-    }
+    };
+    texts.extend(repeat);
+    texts
 }
 
 /// What the head of a queue waits for, in few words.

@@ -32,6 +32,10 @@ impl<'a> Tooltips<'a> {
     }
 
     fn span(&self, time: &Range<Instant>) -> String {
+        let end = self.summary.trace.end();
+        if time.end > end {
+            return format!("from {} on, not ended when the run did at {}", self.at(time.start), self.at(end));
+        }
         format!("from {} to {}", self.at(time.start), self.at(time.end))
     }
 

@@ -2,7 +2,7 @@
 //! and the rules leave their order open, nobody is accused.
 
 use gpusched::audit::{Observation, ObservedKernel, ObservedOperation, ObservedWork};
-use gpusched::device::BlockDemand;
+use gpusched::device::{BlockDemand, CopySharing};
 use gpusched::logs::LogTime;
 
 /// The name of a rule that this trace of a finished run breaks, if there is one.
@@ -242,6 +242,14 @@ impl<'a> Plain<'a> {
                 _ => None,
             })
             .collect();
+        if self.observation.device.copy.sharing == CopySharing::SharedLink {
+            return copies.iter().all(|&(engine, ready, [start, end], stated)| {
+                let times = copies.iter().filter(|copy| copy.0 == engine).map(|copy| copy.2);
+                let alone = i128::from(stated.expect("it is simulated")) * PARTS;
+                let had = |until| had_of_link(&times.clone().collect::<Vec<_>>(), start, until);
+                start == ready && had(end) >= alone && had(end - 1) < alone
+            });
+        }
         copies.iter().enumerate().all(|(index, &(engine, ready, [start, end], stated))| {
             let others = || copies.iter().enumerate().filter(|&(other, copy)| other != index && copy.0 == engine);
             let overlaps = others().any(|(_, &(.., [from, to], _))| from < end && start < to);
@@ -251,4 +259,20 @@ impl<'a> Plain<'a> {
             !overlaps && !overtaken && prompt && stated.is_none_or(|stated| stated == end - start)
         })
     }
+}
+
+/// Of a nanosecond; every number up to 16 divides it.
+const PARTS: i128 = 720_720;
+
+/// What a copy had of a link in some time, with all that were on the link, in parts of a nanosecond: an equal share of it
+/// in each piece of that time.
+fn had_of_link(copies: &[[i64; 2]], from: i64, until: i64) -> i128 {
+    let mut edges: Vec<i64> = copies.iter().flatten().copied().filter(|at| from < *at && *at < until).collect();
+    edges.extend([from, until]);
+    edges.sort_unstable();
+    let pieces = edges.windows(2).map(|piece| {
+        let on_link = copies.iter().filter(|copy| copy[0] <= piece[0] && piece[0] < copy[1]).count();
+        i128::from(piece[1] - piece[0]) * PARTS / i128::try_from(on_link.max(1)).expect("few")
+    });
+    pieces.sum()
 }

@@ -2,7 +2,7 @@
 //! whole milliseconds do. Only what the plain reading of the rules knows; `crate::generate` makes scenarios with all
 //! the rest, and shrinks them.
 
-use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
+use gpusched::device::{BlockShape, CopyDirection, CopySharing, Device, SmMask};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
 use gpusched::workload::{BlockTime, Copy, Kernel, StreamId, StreamSpec};
@@ -16,8 +16,11 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
     let mut random = ChaCha8Rng::seed_from_u64(0x6175_6469_7400);
     random.set_stream(sample);
     let options = ReadOptions { seed: Some(sample), ..ReadOptions::default() };
-    let mut builder =
-        ScenarioBuilder::new(format!("sample {sample}"), device(&mut random, sample >> 8 & 1 == 1), &options);
+    let mut builder = ScenarioBuilder::new(
+        format!("sample {sample}"),
+        device(&mut random, sample >> 8 & 1 == 1, sample.is_multiple_of(3)),
+        &options,
+    );
     let has = |feature: u32| sample >> feature & 1 == 1;
     let mut streams = vec![StreamId::NULL];
     for index in 0..random.random_range(1..5) {
@@ -70,10 +73,12 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
     builder.build()
 }
 
-/// A TX2, or something like it with more SMs, another order and two copy engines; perhaps with launch latencies.
-fn device(random: &mut impl Rng, latencies: bool) -> Device {
+/// A TX2, or something like it with more SMs, another order and two copy engines; perhaps with launch latencies, or with
+/// shared links.
+fn device(random: &mut impl Rng, latencies: bool, shared: bool) -> Device {
     let name = if random.random_bool(0.6) { "tx2" } else { "titan-v" };
     let changed = builtin(name).with(|spec| {
+        spec.copy.sharing = if shared { CopySharing::SharedLink } else { CopySharing::OneAtATime };
         if latencies && random.random_bool(0.5) {
             spec.launch_latency = Duration::from_ns(random.random_range(0..3) * 500_000);
             spec.kernel_gap = Duration::from_ns(random.random_range(0..3) * 500_000);

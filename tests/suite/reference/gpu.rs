@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use gpusched::device::CopySharing;
 use gpusched::scenario::Scenario;
 use gpusched::trace::Rule;
 use gpusched::workload::{EventId, OperationKind, StreamId};
@@ -17,12 +18,28 @@ enum Place {
     Engine(usize),
 }
 
+/// A copy on a link that it shares.
+#[derive(Debug, Clone, Copy)]
+struct Sharing {
+    operation: usize,
+    engine: usize,
+    /// What it still has to get \[1 / `PARTS` ns\].
+    left: u128,
+    /// How many blocks and copies had begun before.
+    order: usize,
+}
+
+/// With up to 24 copies at once, shares of a nanosecond are whole numbers of these.
+const PARTS: u128 = 16 * 9 * 5 * 7 * 11 * 13 * 17 * 19 * 23;
+
 /// A block or a copy under way.
 #[derive(Debug, Clone, Copy)]
 struct Running {
     operation: usize,
     place: Place,
     end: u64,
+    /// How many blocks and copies had begun before.
+    order: usize,
 }
 
 pub(super) struct ReferenceGpu<'a> {
@@ -45,6 +62,11 @@ pub(super) struct ReferenceGpu<'a> {
     pub(super) channels_handed_over: u64,
     /// In the order of assignment.
     running: Vec<Running>,
+    /// Copies on shared links, at the instant `shared_until`.
+    sharing: Vec<Sharing>,
+    shared_until: u64,
+    /// Blocks and copies that have begun.
+    begun: usize,
     last_sm: Option<usize>,
     /// What each operation that is not fully dispatched waits for since the last instant.
     reasons: Vec<(usize, Rule)>,
@@ -65,6 +87,9 @@ impl<'a> ReferenceGpu<'a> {
             channel_queue: VecDeque::new(),
             channels_handed_over: 0,
             running: Vec::new(),
+            sharing: Vec::new(),
+            shared_until: 0,
+            begun: 0,
             last_sm: None,
             reasons: Vec::new(),
             reasons_since: 0,
@@ -73,7 +98,38 @@ impl<'a> ReferenceGpu<'a> {
 
     /// When the next block or copy ends.
     pub(super) fn next_completion(&self) -> Option<u64> {
-        self.running.iter().map(|running| running.end).min()
+        let next_shared = self.sharing.iter().map(|copy| {
+            let nanoseconds = (copy.left * self.on_link(copy.engine)).div_ceil(PARTS);
+            self.shared_until + u64::try_from(nanoseconds).expect("short copies")
+        });
+        self.running.iter().map(|running| running.end).chain(next_shared).min()
+    }
+
+    /// How many copies are on a link.
+    fn on_link(&self, engine: usize) -> u128 {
+        let count = self.sharing.iter().filter(|copy| copy.engine == engine).count() as u128;
+        assert!(count <= 24, "the shares of more copies are rounded");
+        count
+    }
+
+    /// Gives every copy on a shared link its share of the time until now.
+    fn share_links(&mut self) {
+        let time = u128::from(self.now - self.shared_until) * PARTS;
+        let shares: Vec<u128> = self.sharing.iter().map(|copy| time / self.on_link(copy.engine)).collect();
+        for (copy, share) in self.sharing.iter_mut().zip(shares) {
+            copy.left = copy.left.saturating_sub(share);
+        }
+        self.shared_until = self.now;
+        // Done: from here on it is like a copy that ends now.
+        let done = self.sharing.iter().filter(|copy| copy.left == 0);
+        self.running.extend(done.map(|copy| Running {
+            operation: copy.operation,
+            place: Place::Engine(copy.engine),
+            end: self.now,
+            order: copy.order,
+        }));
+        self.sharing.retain(|copy| copy.left > 0);
+        self.running.sort_by_key(|running| running.order);
     }
 
     pub(super) fn is_finished(&self, operation: usize) -> bool {
@@ -115,6 +171,7 @@ impl<'a> ReferenceGpu<'a> {
 
     /// Step 1: what ends now, in the order of assignment.
     pub(super) fn complete_what_is_due(&mut self) {
+        self.share_links();
         let due: Vec<Running> = self.running.iter().filter(|running| running.end == self.now).copied().collect();
         for done in due {
             let position = self.running.iter().position(|running| {
@@ -133,18 +190,27 @@ impl<'a> ReferenceGpu<'a> {
         }
     }
 
-    /// C2, C3.
+    /// C2, C3: at once where copies share a link, or else when the engine is idle.
     pub(super) fn start_copies(&mut self) {
+        let shared = self.scenario.device().copy.sharing == CopySharing::SharedLink;
         for engine in 0..self.ce_queues.len() {
-            if self.running.iter().any(|running| running.place == Place::Engine(engine)) {
-                continue;
+            while let Some(&operation) = self.ce_queues[engine].front() {
+                if !shared && self.running.iter().any(|running| running.place == Place::Engine(engine)) {
+                    break;
+                }
+                self.ce_queues[engine].pop_front();
+                let (time, order) = (self.copy_time(operation), self.begun);
+                self.begun += 1;
+                if shared {
+                    self.sharing.push(Sharing { operation, engine, left: u128::from(time) * PARTS, order });
+                } else {
+                    let end = self.now + time;
+                    self.running.push(Running { operation, place: Place::Engine(engine), end, order });
+                }
+                let record = &mut self.operations[operation];
+                record.first_start = Some(self.now);
+                record.last_start = Some(self.now);
             }
-            let Some(operation) = self.ce_queues[engine].pop_front() else { continue };
-            let end = self.now + self.copy_time(operation);
-            self.running.push(Running { operation, place: Place::Engine(engine), end });
-            let record = &mut self.operations[operation];
-            record.first_start = Some(self.now);
-            record.last_start = Some(self.now);
         }
     }
 
@@ -207,7 +273,8 @@ impl<'a> ReferenceGpu<'a> {
             let Some(sm) = choose(placement, device, &self.free(), &need, &allowed, self.last_sm) else { return };
             self.last_sm = Some(sm);
             let end = self.now + kernel.duration.best.as_ns();
-            self.running.push(Running { operation, place: Place::Sm(sm), end });
+            self.running.push(Running { operation, place: Place::Sm(sm), end, order: self.begun });
+            self.begun += 1;
             let record = &mut self.operations[operation];
             record.blocks.push((u32::try_from(sm).expect("few SMs"), self.now, end));
             record.first_start.get_or_insert(self.now);

@@ -139,10 +139,6 @@ impl<'a> Threads<'a> {
                 }
                 Point::Synchronized => {
                     let thread = &mut self.threads[index];
-                    if thread.time_is_over(gpu.now) {
-                        thread.state = State::Ended;
-                        continue;
-                    }
                     thread.point = Point::Step(0);
                     thread.span = self.iterations.len();
                     let iteration = thread.iteration;

@@ -129,3 +129,20 @@ fn an_unfinished_study_is_plotted_with_a_note_and_none_is_no_study() {
     assert_eq!(gpusched(&["study", "status", &file, "--check"]).status.code(), Some(1));
     assert_eq!(read(&rows).len(), text.len() / 2, "reading changes nothing");
 }
+
+#[test]
+fn a_file_with_something_behind_its_last_row_is_damaged_until_it_is_gone_on_with() {
+    let (directory, file) = with_study("behind", SMALL);
+    done(&["study", "run", &file]);
+    let rows = directory.join("study.results/rows.csv");
+    let text = read(&rows);
+    for behind in ["x", "rubbish\n", text.lines().last().expect("there are rows")] {
+        fs::write(&rows, format!("{text}{behind}")).expect("it can be written");
+        let status = gpusched(&["study", "status", &file, "--check"]);
+        assert_eq!(status.status.code(), Some(1), "{behind}");
+        assert!(String::from_utf8_lossy(&status.stdout).contains("damaged"));
+        done(&["study", "run", &file]);
+        assert_eq!(read(&rows), text);
+        assert_eq!(gpusched(&["study", "status", &file, "--check"]).status.code(), Some(0));
+    }
+}

@@ -95,6 +95,34 @@ fn a_profile_is_simulated_as_well() {
     assert_eq!(summary["points"][2]["measures"]["makespan_s"]["value"].as_f64(), makespan);
 }
 
+/// With one channel for both streams, the order says who is next.
+#[test]
+fn the_order_of_channels_and_the_block_times_of_another_profile_are_those_of_the_options() {
+    let study = r#"{"format": "gpusched-study/1", "name": "profile", "command": "simulate", "seed": 3, "samples": 1,
+        "parameters": {"scenario": "synthetic.json", "connections": 1, "block_times": "alone.json"},
+        "grid": {"channel_order": ["fifo", "lifo", "random"]}}"#;
+    let (directory, file) = with_study("simulate-options", study);
+    let profile = fs::read_to_string(crate::published::root().join("profiles/synthetic.json")).expect("it is shipped");
+    fs::write(directory.join("synthetic.json"), &profile).expect("it can be written");
+    // Its kernels that ran alone took 48, 91.5 and 16 or 16.5 us.
+    let alone = profile.replace("\"dur\": 91.5", "\"dur\": 81.5");
+    assert_ne!(alone, profile);
+    fs::write(directory.join("alone.json"), alone).expect("it can be written");
+    done(&["study", "run", &file]);
+    let summary = document(&gpusched(&["study", "plot", &file, "--format", "json"]));
+    let named = |name: &str| directory.join(name).display().to_string();
+    let (profile, alone) = (named("synthetic.json"), named("alone.json"));
+    let makespan = |more: &[&str]| {
+        let fixed = ["simulate", &profile, "--connections", "1", "--seed", "3", "--format", "json"];
+        document(&gpusched(&[&fixed, more].concat()))["makespan_ns"].as_f64().map(|ns| ns / 1e9)
+    };
+    for (point, order) in ["fifo", "lifo", "random"].into_iter().enumerate() {
+        let of_study = summary["points"][point]["measures"]["makespan_s"]["value"].as_f64();
+        assert_eq!(of_study, makespan(&["--channel-order", order, "--block-times", &alone]), "{order}");
+        assert_ne!(of_study, makespan(&["--channel-order", order]), "the block times matter");
+    }
+}
+
 #[test]
 fn mistakes_in_a_study_of_a_scenario_are_named() {
     for (old, new, message) in [
@@ -109,6 +137,9 @@ fn mistakes_in_a_study_of_a_scenario_are_named() {
         ("\"sm_mask\": [{}, ", "\"set_priority\": [{\"camera\": 1}], \"sm_mask\": [{}, ", "at most 0"),
         ("\"sm_mask\": [{}, ", "\"vary\": [\"100..80\"], \"sm_mask\": [{}, ", "the first not above the second"),
         ("\"sm_mask\": [{}, ", "\"colour\": [1], \"sm_mask\": [{}, ", "unknown key \"colour\""),
+        ("\"sm_mask\": [{}, ", "\"channel_order\": [\"first\"], \"sm_mask\": [{}, ", "one of fifo, lifo, random"),
+        ("\"sm_mask\": [{}, ", "\"block_times\": [\"scenario.json\"], \"sm_mask\": [{}, ", "a profile"),
+        ("\"sm_mask\": [{}, ", "\"block_times\": [\"none.json\"], \"sm_mask\": [{}, ", "cannot read none.json"),
         ("\"sm_mask\": [{}, ", "\"periods\": [{\"camera\": \"0 s\"}], \"sm_mask\": [{}, ", "a time above zero"),
     ] {
         assert!(WHAT_IF.contains(old), "{old}");

@@ -63,7 +63,7 @@ class App {
     this.finishes = data.finishes;
     this.notes = data.notes;
     this.fills = new Fills(data.palette, data.runs);
-    this.rules = new Map(data.rules.map((rule) => [rule.name, { ...rule, ink: inkOn(rule.colour) }]));
+    this.rules = new Map(data.rules.map((rule) => [rule.name, { ...rule, ink: inkOn(rule.fill.background) }]));
     /** What the height of a band stands for. */
     this.resource = "threads";
     /** The operation that is explained, with its run. */

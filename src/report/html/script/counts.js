@@ -1,4 +1,4 @@
-// Bands of SMs with more blocks than pixels: how much of the SM each kernel takes, column by column.
+// Bands of SMs with blocks too many to be told apart: how much of the SM each kernel takes, column by column.
 
 const KEYS_OF_FILLS = 128;
 /** Room that is kept from one band to the next. */
@@ -107,7 +107,7 @@ function countsImage(app, row, range, columns, height) {
   return image;
 }
 
-/** Draws a band with more blocks than pixels; what has been drawn before is kept. */
+/** Draws a band with blocks too many to be told apart; what has been drawn before is kept. */
 function drawCounts(painter, row, from, to) {
   const { app, context, scale } = painter;
   const { view } = app;

@@ -167,7 +167,8 @@ function firstWhere(count, is) {
 /** Stands for the end of what still lasts when the run ends. */
 const OPEN = 4294967295;
 
-/** Who is in a queue, or on a copy engine, from when to when. They leave in the order in which they enter. */
+/** Who is in a queue, or on a copy engine, from when to when. They leave in the order in which they enter, unless they
+ * share an engine's link. */
 class Queue {
   constructor({ kind, number, name, operation, entered, length, order = [] }) {
     Object.assign(this, { kind, number, name });
@@ -195,6 +196,12 @@ class Queue {
   /** Who is in it, the head first. */
   at(now) {
     return this.operation.subarray(...this.rangeAt(now));
+  }
+
+  /** Who is on a copy engine whose link is shared, in the order in which they came there. */
+  sharedAt(now) {
+    const [, to] = this.rangeAt(now);
+    return this.operation.subarray(0, to).filter((_, position) => this.left[position] > now);
   }
 
   /** As `at`, with the place of each among the entries of all CE queues. */

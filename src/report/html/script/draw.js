@@ -5,8 +5,10 @@ const SMALL = 6;
 const FADED = 0.13;
 /** However little a block takes, it is drawn this high [pixels]. */
 const LEAST_HEIGHT = 1.5;
-/** Blocks for each pixel of the width above which a band shows how many there are. */
-const COUNTED = 1.5;
+/** Pixels of a band for each of its blocks below which it shows how many there are; it does in any case if blocks are
+ * more than columns of pixels times the other number. */
+const LEAST_ROOM = 100;
+const MOST_PER_COLUMN = 1.5;
 /** Equal blocks that are drawn one by one. */
 const MOST_PARTS = 256;
 const TINY_FONT = "10px system-ui, sans-serif";
@@ -14,6 +16,11 @@ const FONT = "12px system-ui, sans-serif";
 const SMALL_FONT = "11px system-ui, sans-serif";
 /** Finish times that differ are marked in the figure up to this number of them. */
 const MOST_MARKS = 100;
+
+/** Whether a band shows how many blocks there are rather than each of them, which would be hardly seen. */
+function isCounted(view, row, range) {
+  return row.blocks.countBetween(...range) > view.width * Math.min(MOST_PER_COLUMN, row.height / LEAST_ROOM);
+}
 
 class Painter {
   constructor(app) {
@@ -160,7 +167,7 @@ class Painter {
     const { what } = run.operations;
     const isFaded = app.highlight.faded(run);
     const [from, to] = view.range(instants);
-    if (blocks.countBetween(from, to) > COUNTED * view.width) {
+    if (isCounted(view, row, [from, to])) {
       // All of them at once.
       if (!faded) drawCounts(this, row, from, to);
       return;
@@ -216,8 +223,8 @@ class Painter {
     const [left, right] = [Math.max(x, app.view.left), Math.min(x + width, app.view.left + app.view.width)];
     if (right - left < 14 || height < 13) return;
     context.font = SMALL_FONT;
-    const text = labels().find((label) => this.widthOf(label) + 8 <= right - left);
-    if (text === undefined) return;
+    const text = [...labels(), app.fills.again(title)].find((label) => this.widthOf(label) + 8 <= right - left);
+    if (!text) return;
     const middle = [(left + right) / 2, y + height / 2];
     context.fillStyle = app.fills.fill(title, app.theme).background;
     context.fillRect(middle[0] - this.widthOf(text) / 2 - 2, middle[1] - 6, this.widthOf(text) + 4, 12);

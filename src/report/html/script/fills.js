@@ -2,6 +2,8 @@
 
 /** Side of a hatch's tile [pixels]. */
 const TILE = 8;
+/** Kernels that differ by hatch alone. */
+const HATCHES = 8;
 const TURN = { rising: 45, falling: -45, crossed: 45 };
 
 /** One tile of a hatch over its background, with its strokes in the middle, so that tiles show no seams. */
@@ -85,9 +87,19 @@ class Fills {
     return this.fill(title, theme).small;
   }
 
-  /** What a canvas fills an area with. */
+  /** A number in areas of a kernel that tells it from others with its hatch; empty for the first eight. */
+  again(title) {
+    const round = Math.floor(this.numbers.get(title) / HATCHES);
+    return round > 0 ? String(round + 1) : "";
+  }
+
+  /** What a canvas fills an area of a kernel with. */
   large(context, title, theme, scale) {
-    const fill = this.fill(title, theme);
+    return this.hatched(context, this.fill(title, theme), scale);
+  }
+
+  /** What a canvas fills an area with. */
+  hatched(context, fill, scale) {
     if (fill.hatch === "plain") return fill.background;
     const key = `${fill.background} ${fill.hatch} ${fill.ink} ${scale}`;
     if (!this.patterns.has(key)) {
@@ -98,14 +110,24 @@ class Fills {
     return this.patterns.get(key);
   }
 
-  /** An image of the fill for lists, as the source of an `img`. */
-  swatch(title, theme) {
+  /** An image of a fill for lists, with a number in it or none, as the source of an `img`. */
+  swatch(fill, again = "", ink = "") {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [36, 24];
     const context = canvas.getContext("2d");
-    context.fillStyle = this.large(context, title, theme, 2);
+    context.fillStyle = this.hatched(context, fill, 2);
     context.scale(2, 2);
     context.fillRect(0, 0, 18, 12);
+    if (again) {
+      context.font = TINY_FONT;
+      context.textAlign = "center";
+      context.textBaseline = "middle";
+      const width = context.measureText(again).width + 2;
+      context.fillStyle = fill.background;
+      context.fillRect(9 - width / 2, 1, width, 10);
+      context.fillStyle = ink;
+      context.fillText(again, 9, 6.5);
+    }
     return canvas.toDataURL();
   }
 }

@@ -17,8 +17,7 @@ function blockAt(app, row, x, y) {
   const least = (LEAST_HEIGHT / row.height) * blocks.unitsOf(run, app.resource);
   const from = run.instants.lastAt(view.timeAt(x - REACH));
   const to = run.instants.lastAt(view.timeAt(x + REACH)) + 1;
-  const [first, last] = view.range(run.instants);
-  if (blocks.countBetween(first, last) > COUNTED * view.width) {
+  if (isCounted(view, row, view.range(run.instants))) {
     const counts = countsAt(app, row, x);
     return counts.length > 0 ? { kind: "counts", row, counts, from: view.timeAt(x - 1), to: view.timeAt(x + 1) } : null;
   }

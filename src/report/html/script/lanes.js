@@ -32,16 +32,23 @@ function drawPhases(painter, run, id, [from, to], top, height) {
     if (end < x) continue;
     const { rule } = phases.said[phases.reason[phase]];
     const look = app.rules.get(rule);
-    context.fillStyle = look.colour;
+    const isLarge = height >= 9 && end - x >= SMALL;
+    context.fillStyle = isLarge ? app.fills.hatched(context, look.fill, painter.scale) : look.fill.background;
     context.fillRect(x, top, Math.max(1, end - x), height);
     if (height < 9 || end - x < 20) continue;
     context.font = TINY_FONT;
     context.textAlign = "left";
     context.textBaseline = "middle";
-    context.fillStyle = look.ink;
     const texts = [`${run.title(id)}: ${rule}`, rule];
     const text = texts.find((candidate) => painter.widthOf(candidate) + 6 <= end - x);
-    if (text) context.fillText(text, Math.max(x, view.left) + 3, top + height / 2 + 0.5);
+    if (!text) continue;
+    const textAt = Math.max(x, view.left) + 3;
+    if (look.fill.hatch !== "plain") {
+      context.fillStyle = look.fill.background;
+      context.fillRect(textAt - 2, top, painter.widthOf(text) + 4, height);
+    }
+    context.fillStyle = look.ink;
+    context.fillText(text, textAt, top + height / 2 + 0.5);
   }
 }
 

@@ -19,7 +19,8 @@ const MOST_BAND = 240;
 /** With more SMs, streams and queues stand above them, so that they are seen without scrolling. */
 const FEW_SMS = 8;
 
-/** The operations that each copy engine served, in order of time, by engine. */
+/** The operations that each copy engine served, in order of time, by engine; several times where copies that share its
+ * link overlap. */
 function copiesByEngine(run) {
   const lanes = new Map();
   const { first_start: firstStart } = run.operations;
@@ -30,7 +31,20 @@ function copiesByEngine(run) {
     lanes.get(copy.engine).push(id);
   }
   for (const ids of lanes.values()) ids.sort((a, b) => firstStart[a] - firstStart[b]);
-  return [...lanes].sort((a, b) => a[0] - b[0]);
+  const engines = [...lanes].sort((a, b) => a[0] - b[0]);
+  return engines.flatMap(([engine, ids]) => withoutOverlap(run, ids).map((lane) => [engine, lane]));
+}
+
+/** Operations in order of their starts, in lanes in which none overlaps another. */
+function withoutOverlap(run, ids) {
+  const { first_start: firstStart } = run.operations;
+  const lanes = [];
+  for (const id of ids) {
+    const lane = lanes.find(({ end }) => end <= firstStart[id]);
+    if (lane) lane.ids.push(id), (lane.end = run.endOf(id));
+    else lanes.push({ ids: [id], end: run.endOf(id) });
+  }
+  return lanes.map((lane) => lane.ids);
 }
 
 /** The operations of each stream that was used or has deadlines, in launch order, by stream. */
@@ -83,8 +97,9 @@ function queueRows(run) {
 }
 
 function copyRows(run) {
-  return copiesByEngine(run).map(([engine, ids]) => {
-    const label = run.device.copy_engines > 1 ? `copy ${engine}` : "copies";
+  return copiesByEngine(run).map(([engine, ids], index, all) => {
+    const name = run.device.copy_engines > 1 ? `copy ${engine}` : "copies";
+    const label = index > 0 && all[index - 1][0] === engine ? "" : name;
     return { kind: "copy", run, ids, label, height: LANE_HEIGHT };
   });
 }

@@ -56,7 +56,7 @@ function showSelected(app) {
   const phases = run.phasesOf(id);
   for (const phase of phases) {
     const line = element("p", phaseText(run, id, phase), { class: "phase" });
-    line.style.borderColor = app.rules.get(phase.rule).colour;
+    line.style.borderColor = app.rules.get(phase.rule).fill.background;
     lines.push(line);
   }
   if (!run.blocks_only && phases.length === 0) lines.push(element("p", "It did not wait."));
@@ -89,7 +89,7 @@ function highlightButton(app, kind, name) {
   const pressed = app.highlight.has(kind, name);
   const whole = kind === "kernel" ? app.fills.whole(name) : name;
   const button = element("button", "", { type: "button", "aria-pressed": String(pressed), "data-name": name, title: whole });
-  if (kind === "kernel") button.append(element("img", "", { src: app.fills.swatch(name, app.theme), alt: "" }));
+  if (kind === "kernel") button.append(element("img", "", { src: app.fills.swatch(app.fills.fill(name, app.theme), app.fills.again(name), app.colours.label), alt: "" }));
   button.append(element("span", name));
   button.addEventListener("click", () => app.toggleHighlight(kind, name));
   return button;

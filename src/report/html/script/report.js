@@ -48,26 +48,39 @@ function blameOf(app, run) {
   return place;
 }
 
-/** What each kernel takes, alone and in all. */
-function kernelsOf(app, run) {
-  const place = element("section");
+/** What each kernel of a run takes, alone and in all, and how many kernels there are. */
+function demandsOf(run) {
   const counts = new Map();
   for (let id = 0; id < run.operationCount; id += 1) {
     const kernel = run.kernelOf(id);
     if (kernel) counts.set(kernel, (counts.get(kernel) ?? 0) + 1);
   }
-  const kernels = [...counts].slice(0, MOST_ENTRIES);
-  const rows = kernels.map(([kernel, count]) => {
+  const rows = [...counts].slice(0, MOST_ENTRIES).map(([kernel, count]) => {
     const [warps = 0, sharedMemory = 0, registers = 0] = kernel.demand ?? [];
     const [resident, limit, waves] = kernel.alone;
     return [kernel.title, limit, count, kernel.blocks, warps * run.device.warp_size, bytesText(sharedMemory), registers, resident, waves];
   });
-  const details = element("details");
-  details.append(element("summary", `What a block of each kernel takes${app.runs.length > 1 ? `, ${run.name}` : ""}`));
+  return { rows, count: counts.size };
+}
+
+/** What each kernel takes, once for all runs in which that is the same. */
+function kernelsOf(app) {
+  const known = new Map();
+  for (const run of app.runs) {
+    const demands = demandsOf(run);
+    const key = JSON.stringify(demands);
+    if (known.has(key)) known.get(key).names.push(run.name);
+    else known.set(key, { ...demands, names: [run.name] });
+  }
   const heads = ["kernel", "limited by", "launches", "blocks", "threads", "shared memory", "registers", "on an SM at once", "waves"];
-  details.append(scrolling(tableOf(heads, rows, 2)), ...rest(counts.size - kernels.length, "kernels"));
-  place.append(details);
-  return place;
+  return [...known.values()].map(({ rows, count, names }) => {
+    const place = element("section");
+    const details = element("details");
+    details.append(element("summary", `What a block of each kernel takes${known.size > 1 ? `, ${names.join(", ")}` : ""}`));
+    details.append(scrolling(tableOf(heads, rows, 2)), ...rest(count - rows.length, "kernels"));
+    place.append(details);
+    return place;
+  });
 }
 
 /** Every operation of a run, for those who read rather than look. */
@@ -127,11 +140,10 @@ function rulesOf(app) {
   const place = element("section", "", { class: "rules" });
   const used = new Set(app.runs.flatMap((run) => run.phases.said.map(({ rule }) => rule)));
   if (used.size > 0) place.append(element("h2", "Why operations waited: colours of the bars"));
-  for (const { name, colour, meaning } of app.rules.values()) {
+  for (const { name, fill, meaning } of app.rules.values()) {
     if (!used.has(name)) continue;
     const line = element("p");
-    const mark = element("span", "", { class: "mark" });
-    mark.style.background = colour;
+    const mark = element("img", "", { class: "mark", src: app.fills.swatch(fill), alt: "" });
     line.append(mark, `${name}: ${meaning}`);
     place.append(line);
   }
@@ -140,6 +152,7 @@ function rulesOf(app) {
 
 /** Everything below the figure. */
 function showReport(app) {
-  const parts = app.runs.flatMap((run) => [blameOf(app, run), kernelsOf(app, run), operationsOf(app, run)]);
+  const each = (part) => app.runs.map((run) => part(app, run));
+  const parts = [...each(blameOf), ...kernelsOf(app), ...each(operationsOf)];
   document.getElementById("report").replaceChildren(rulesOf(app), responsesOf(app), ...parts);
 }

@@ -48,6 +48,10 @@ function stateAt(run, ns) {
   const used = streams.filter(([, ids]) => ids.length > 0);
   const present = used.flatMap(([, ids]) => ids).sort((a, b) => a - b);
   const engines = Array.from({ length: run.device.copy_engines }, (_, engine) => engine);
+  const served = (engine) => {
+    if (run.device.shares_link) return titles(run.queue("copy-engine", engine)?.sharedAt(now) ?? []);
+    return titles(content("copy-engine", engine))[0] ?? null;
+  };
   const copies = engines.flatMap((engine) => run.queue("ce", engine)?.entriesAt(now) ?? []);
   copies.sort((a, b) => a.order - b.order);
   return {
@@ -56,7 +60,7 @@ function stateAt(run, ns) {
     ee_queues: Object.fromEntries(run.device.priorities.map((priority) => [priority, titles(content("ee", priority))])),
     ce_queue: titles(copies.map(({ id }) => id)),
     ce_queues: engines.map((engine) => titles(content("ce", engine))),
-    copy_engines: engines.map((engine) => titles(content("copy-engine", engine))[0] ?? null),
+    copy_engines: engines.map(served),
     sms: run.sms.map((_, sm) => smAt(run, sm, now)),
     waiting: present.map((id) => waitingAt(run, id, now)).filter((waiting) => waiting),
   };

@@ -32,11 +32,11 @@ function stateLines(run, state) {
   if (run.blocks_only) return sms;
   const priorities = run.device.priorities;
   return [
-    ...state.stream_queues.map((queue) => `stream ${queue.name}: ${list(queue.operations)}`),
+    ...state.stream_queues.map((queue) => `${streamText(queue.name)}: ${list(queue.operations)}`),
     ...priorities.map((priority) => `EE queue, priority ${priority}: ${list(state.ee_queues[priority])}`),
     ...state.ce_queues.flatMap((queue, engine) => [
       `CE queue ${engine}: ${list(queue)}`,
-      `copy engine ${engine}: ${state.copy_engines[engine] ?? "idle"}`,
+      `copy engine ${engine}: ${[state.copy_engines[engine] ?? []].flat().join(", ") || "idle"}`,
     ]),
     ...sms,
     ...state.waiting.map((waiting) => `${waiting.operation} waits (${waiting.rule}): ${waiting.why}`),
@@ -46,6 +46,7 @@ function stateLines(run, state) {
 /** From when to when, and how long. */
 function spanText(run, start, end) {
   const [from, to] = [run.instants.ns(start), run.instants.ns(end)];
+  if (end > run.end) return `from ${formatInstant(from)} on; it had not ended when the run did, at ${formatInstant(run.endNs())}`;
   return `from ${formatInstant(from)} to ${formatInstant(to)} (${formatTime(to - from)})`;
 }
 

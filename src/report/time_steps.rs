@@ -1,0 +1,137 @@
+//! Averages over equal steps of time, for pictures in which single changes are too many to be seen.
+
+use std::ops::Range;
+
+use crate::time::Instant;
+
+/// A window of time, divided into equal steps.
+pub(crate) struct TimeSteps {
+    window: Range<Instant>,
+    count: usize,
+}
+
+impl TimeSteps {
+    /// At most `most` steps, none of them shorter than 1 ns.
+    pub(crate) fn new(window: Range<Instant>, most: u64) -> Self {
+        let mut steps = Self { window, count: 1 };
+        steps.count = usize::try_from(most.min(steps.span_ns())).unwrap_or(1).max(1);
+        steps
+    }
+
+    pub(crate) const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How long a step is \[ns\], at least 1.
+    pub(crate) fn length(&self, step: usize) -> u128 {
+        (self.edge(step + 1) - self.edge(step)).max(1)
+    }
+
+    /// Length of the window \[ns\], at least 1.
+    fn span_ns(&self) -> u64 {
+        self.window.end.since(self.window.start).as_ns().max(1)
+    }
+
+    /// The beginning of a step, or the end of the last one \[ns from the beginning of the window\].
+    fn edge(&self, step: usize) -> u128 {
+        u128::from(self.span_ns()) * step as u128 / self.count as u128
+    }
+
+    /// The step in which a time lies.
+    fn of(&self, ns: u128) -> usize {
+        let guess = ns * self.count as u128 / u128::from(self.span_ns());
+        let guess = usize::try_from(guess).unwrap_or(usize::MAX).min(self.count - 1);
+        if guess + 1 < self.count && self.edge(guess + 1) <= ns { guess + 1 } else { guess }
+    }
+}
+
+/// Sums of units times time, by step.
+pub(crate) struct StepSums {
+    /// What reaches over part of a step \[units x ns\].
+    partial: Vec<u128>,
+    /// What reaches over whole steps: units that begin and end \[units\].
+    begins: Vec<u64>,
+    ends: Vec<u64>,
+}
+
+impl StepSums {
+    pub(crate) fn new(steps: &TimeSteps) -> Self {
+        let count = steps.count;
+        Self { partial: vec![0; count], begins: vec![0; count + 1], ends: vec![0; count + 1] }
+    }
+
+    /// Adds `units` for the part of `time` that is in the window. The end is not in it.
+    pub(crate) fn add(&mut self, time: Range<Instant>, units: u64, steps: &TimeSteps) {
+        let window = &steps.window;
+        let ns = |instant: Instant| u128::from(window.end.min(instant).since(window.start).as_ns());
+        let (start, end) = (ns(time.start), ns(time.end));
+        if start >= end {
+            return;
+        }
+        let (first, last) = (steps.of(start), steps.of(end - 1));
+        if first == last {
+            self.partial[first] += u128::from(units) * (end - start);
+            return;
+        }
+        self.partial[first] += u128::from(units) * (steps.edge(first + 1) - start);
+        self.partial[last] += u128::from(units) * (end - steps.edge(last));
+        self.begins[first + 1] += units;
+        self.ends[last] += units;
+    }
+
+    /// Units x ns of each step.
+    pub(crate) fn totals(&self, steps: &TimeSteps) -> Vec<u128> {
+        let mut units: u64 = 0;
+        (0..steps.count)
+            .map(|step| {
+                units = units + self.begins[step] - self.ends[step];
+                self.partial[step] + u128::from(units) * (steps.edge(step + 1) - steps.edge(step))
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_lies_across_steps_counts_in_each_of_them() {
+        let at = Instant::from_ns;
+        let steps = TimeSteps::new(at(10)..at(40), 3);
+        let mut sums = StepSums::new(&steps);
+        sums.add(at(0)..at(15), 2, &steps);
+        sums.add(at(15)..at(35), 4, &steps);
+        sums.add(at(39)..at(90), 8, &steps);
+        // By hand: 2 x 5 + 4 x 5; 4 x 10; 4 x 5 + 8 x 1.
+        assert_eq!(sums.totals(&steps), [30, 40, 28]);
+    }
+
+    proptest! {
+        /// Steps of one nanosecond, summed up, are the plain algorithm.
+        #[test]
+        fn totals_are_the_units_of_every_nanosecond(
+            start in 0..50_u64,
+            length in 1..200_u64,
+            most in 1..60_u64,
+            amounts in prop::collection::vec((0..260_u64, 0..100_u64, 0..9_u64), 0..20),
+        ) {
+            let at = Instant::from_ns;
+            let steps = TimeSteps::new(at(start)..at(start + length), most);
+            let mut sums = StepSums::new(&steps);
+            let mut plain = vec![0_u128; usize::try_from(length).expect("small")];
+            for (from, lasts, units) in amounts {
+                sums.add(at(from)..at(from + lasts), units, &steps);
+                for ns in from.max(start)..(from + lasts).min(start + length) {
+                    plain[usize::try_from(ns - start).expect("small")] += u128::from(units);
+                }
+            }
+            let edges: Vec<usize> =
+                (0..=steps.count()).map(|step| usize::try_from(steps.edge(step)).expect("small")).collect();
+            let expected: Vec<u128> = edges.windows(2).map(|pair| plain[pair[0]..pair[1]].iter().sum()).collect();
+            prop_assert_eq!(sums.totals(&steps), expected);
+        }
+    }
+}
