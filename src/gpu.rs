@@ -25,7 +25,6 @@ mod host;
 mod observer;
 mod options;
 mod simulation;
-mod wakes;
 
 pub use back::{Back, BackContext, Ready, SmBack};
 pub use calendar::{Calendar, Event, Latency};
