@@ -2,11 +2,8 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::hash::BuildHasherDefault;
 
-use priority_queue::PriorityQueue;
-use rustc_hash::FxHasher;
-
+use super::wakes::Wakes;
 use crate::time::Instant;
 
 /// Something that is going to complete; the numbers are the back's own.
