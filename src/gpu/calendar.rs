@@ -2,8 +2,11 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::hash::BuildHasherDefault;
 
-use super::wakes::Wakes;
+use priority_queue::PriorityQueue;
+use rustc_hash::FxHasher;
+
 use crate::time::Instant;
 
 /// Something that is going to complete; the numbers are the back's own.
@@ -31,9 +34,11 @@ pub struct Latency {
 /// tokens.
 ///
 /// Completions are in a binary heap: they never move, except when whole cycles of a kernel are skipped, which looks at
-/// all of them anyway. Wake-ups are in a heap of their own, because a host may move one ([`Calendar::wake_at`] with a
-/// token that is already there). Copies that share a link are slowed and sped up by others: of each link, only the
-/// completion that comes next is here, in a place of its own, where it moves ([`Calendar::move_link`]).
+/// all of them anyway. Wake-ups are in a keyed queue (`priority-queue`), because a host may move one
+/// ([`Calendar::wake_at`] with a token that is already there); it keeps an index that completions have no use for. In a
+/// run of one-block kernels the heap takes 6 % of all instructions, where the keyed queue took 17 %. Copies that share a
+/// link are slowed and sped up by others: of each link, only the completion that comes next is here, in a place of its
+/// own, where it moves ([`Calendar::move_link`]).
 ///
 /// Entering and taking out cost O(log n) for n events, `next` O(1).
 #[derive(Debug, Clone, Default)]
@@ -42,7 +47,7 @@ pub struct Calendar {
     completions: BinaryHeap<Completion>,
     /// What completes next on each shared link; empty as long as there is none.
     links: Vec<Option<Completion>>,
-    wakes: Wakes,
+    wakes: PriorityQueue<u64, Reverse<(Instant, u64)>, BuildHasherDefault<FxHasher>>,
     sequence: u64,
 }
 
@@ -160,7 +165,8 @@ impl Calendar {
     /// The instant of the next event that is no completion, or one on a shared link.
     #[must_use]
     pub fn next_besides_completions(&self) -> Option<Instant> {
-        let next = earlier(self.wakes.next(), self.latencies.peek().map(|Reverse(latency)| latency.until));
+        let wake = self.wakes.peek().map(|(_, Reverse((at, _)))| *at);
+        let next = earlier(wake, self.latencies.peek().map(|Reverse(latency)| latency.until));
         earlier(next, self.first_on_links().map(|copy| copy.at))
     }
 
