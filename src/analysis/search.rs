@@ -3,6 +3,7 @@
 //! Searched are block and copy times, orders of simultaneous launches, and placements; for sporadic streams also
 //! releases. What is found is a run, so a response found is one that can happen; a response not found may still happen.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant as WallTime;
 
@@ -34,8 +35,11 @@ const MOST_UNROLLED: usize = 20_000;
 /// Jobs from whose worst runs the search climbs.
 const MOST_TARGETS: usize = 16;
 
-/// Random runs that are handed out together.
+/// Random runs that are handed out together: so many, or fewer if all their jobs are more than [`MOST_HELD`].
 const CHUNK: u64 = 64;
+
+/// Responses of jobs that are held until they are compared with what was found before, all runs together.
+const MOST_HELD: usize = 1 << 18;
 
 /// What to search, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,15 +72,15 @@ pub struct Watch<'a> {
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
-/// The longest response of a job that was found.
+/// The longest response of a job that was found. Many jobs may have theirs in one run, which is as large as the scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Found {
     response: u64,
-    variation: Variation,
+    variation: Arc<Variation>,
 }
 
 /// A run, and the response of every job in it \[ns\].
-type Tried = (Variation, Vec<Option<u64>>);
+type Tried = (Arc<Variation>, Vec<Option<u64>>);
 
 /// What a search found.
 #[derive(Debug)]
@@ -181,11 +185,14 @@ impl Searcher<'_> {
     /// Random runs; the first of the first round are as stated, under each of the placements.
     fn sample(&mut self, round: u64, runs: u64) -> Result<(), ProgramError> {
         let stated = if round == 0 { self.result.freedom.placements() as u64 } else { 0 };
+        // Whatever is held together is compared in the order of the runs: the result is the same.
+        let affordable = u64::try_from(MOST_HELD / self.result.jobs.len().max(1)).unwrap_or(CHUNK);
+        let chunk = affordable.clamp(rayon::current_num_threads() as u64, CHUNK);
         let mut next = 0;
         while next < runs.max(stated) && (next < stated || !self.is_over()) {
-            let chunk = next..(next + CHUNK).min(runs.max(stated));
-            next = chunk.end;
-            let tried: Vec<_> = chunk
+            let numbers = next..(next + chunk).min(runs.max(stated));
+            next = numbers.end;
+            let tried: Vec<_> = numbers
                 .into_par_iter()
                 .map(|number| {
                     let SearchResult { freedom, base, .. } = &self.result;
@@ -193,7 +200,7 @@ impl Searcher<'_> {
                         Some(placement) => freedom.stated(base, placement),
                         None => freedom.draw(base, &mut self.numbers(round, false, number)),
                     };
-                    self.run(&variation).map(|responses| (variation, responses))
+                    self.run(&variation).map(|responses| (Arc::new(variation), responses))
                 })
                 .collect::<Result<_, ProgramError>>()?;
             for (variation, responses) in tried {
@@ -249,11 +256,11 @@ impl Searcher<'_> {
             if self.until.is_some() && self.is_over() {
                 break;
             }
-            let variation = self.result.freedom.mutate(&best.variation, &mut numbers);
+            let variation = Arc::new(self.result.freedom.mutate(&best.variation, &mut numbers));
             let responses = self.run(&variation)?;
             let response = responses.get(job).copied().flatten();
             if let Some(response) = response.filter(|response| *response >= best.response) {
-                best = Found { response, variation: variation.clone() };
+                best = Found { response, variation: Arc::clone(&variation) };
             }
             let beats = |(response, found): (&Option<u64>, &Option<Found>)| {
                 *response > found.as_ref().map(|found| found.response)
@@ -265,11 +272,11 @@ impl Searcher<'_> {
         Ok(worse)
     }
 
-    fn note(&mut self, variation: &Variation, responses: &[Option<u64>]) {
+    fn note(&mut self, variation: &Arc<Variation>, responses: &[Option<u64>]) {
         for (found, response) in self.result.found.iter_mut().zip(responses) {
             let known = found.as_ref().map(|found| found.response);
             if let Some(response) = response.filter(|response| Some(*response) > known) {
-                *found = Some(Found { response, variation: variation.clone() });
+                *found = Some(Found { response, variation: Arc::clone(variation) });
             }
         }
     }
