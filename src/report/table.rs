@@ -50,10 +50,10 @@ fn add_rest(page: &mut Page, rest: usize, what: &str) {
 pub fn rule_table(summary: &Summary<'_>) -> String {
     let firings = rule_log(summary);
     let columns = [
-        Column::table("at", |firing: &&Firing| firing.at_ns.into()),
-        Column::table("rule", |firing: &&Firing| firing.rule.into()).left(),
-        Column::table("operation", |firing: &&Firing| firing.operation.as_str().into()).left(),
-        Column::table("", |firing: &&Firing| firing.what.into()).left(),
+        Column::table("at", |firing: &&Firing<'_>| firing.at_ns.into()),
+        Column::table("rule", |firing: &&Firing<'_>| firing.rule.into()).left(),
+        Column::table("operation", |firing: &&Firing<'_>| (&*firing.operation).into()).left(),
+        Column::table("", |firing: &&Firing<'_>| firing.what.into()).left(),
     ];
     let table = columns::table(&columns, firings.iter().take(MAX_ROWS));
     let mut text = table.trim_fmt() + "\n";
