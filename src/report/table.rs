@@ -37,9 +37,10 @@ pub fn kernel_table(summary: &Summary<'_>, style: TableStyle) -> String {
 }
 
 /// Rows beyond which a table is no longer something to read.
-const MAX_ROWS: usize = 1_000;
+pub(super) const MAX_ROWS: usize = 1_000;
 
-fn add_rest(page: &mut Page, rest: usize, what: &str) {
+/// Says how many rows a table leaves out, if it does.
+pub(super) fn add_rest(page: &mut Page, rest: usize, what: &str) {
     if rest > 0 {
         page.line(&format!(" ... and {rest} more {what}; --format json or --format csv lists all of them"));
     }
