@@ -20,6 +20,7 @@ mod ticks;
 #[cfg(not(feature = "png"))]
 mod without_png;
 
+pub(crate) use chart::Look;
 pub use chart::{Axis, Chart, Series, SeriesLook};
 pub use drawing::{Anchor, Dash, Drawing, PictureOptions, Shape, Stroke, Text};
 pub use error::DrawError;

@@ -11,8 +11,7 @@ use gpusched::report::timeline::{HeightBy, Lanes, Panels, Timeline, TimelineOpti
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 
-use super::output::write_whole;
-use super::picture::{millimetres, parse_width};
+use super::picture::{millimetres, parse_width, write_scaled};
 
 /// What to draw, and where to.
 #[derive(Debug, Args)]
@@ -137,8 +136,7 @@ impl Figure<'_> {
     }
 
     fn write_drawing(&self, drawing: &Drawing) -> anyhow::Result<()> {
-        let file = drawing.to_file(self.format, self.scale).context("--figure")?;
-        write_whole(self.path, |out| std::io::Write::write_all(out, &file))
+        write_scaled(self.path, drawing, self.format, self.scale).context("--figure")
     }
 
     /// Draws a run.

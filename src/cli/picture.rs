@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 use gpusched::draw::{COLUMN_WIDTH, Drawing, FigureFormat, Length, PAGE_WIDTH, PictureOptions};
 
-use super::output::write_whole;
+use super::output::{note, write_whole};
 
 /// How a picture looks; the command says what `--figure` draws.
 #[derive(Debug, Clone, Copy, Args)]
@@ -55,7 +55,22 @@ pub(crate) fn check(path: Option<&Path>) -> anyhow::Result<()> {
 
 /// Writes a picture in the format that the file's extension states; PNGs have 300 pixels per inch.
 pub(crate) fn write(path: &Path, drawing: &Drawing) -> anyhow::Result<()> {
-    let file = FigureFormat::of(path).and_then(|format| drawing.to_file(format, 1.0));
-    let file = file.with_context(|| format!("cannot draw {}", path.display()))?;
+    let format = FigureFormat::of(path).with_context(|| format!("cannot draw {}", path.display()))?;
+    write_scaled(path, drawing, format, 1.0)
+}
+
+/// Writes a picture in a format; `scale` counts for PNG.
+pub(crate) fn write_scaled(path: &Path, drawing: &Drawing, format: FigureFormat, scale: f64) -> anyhow::Result<()> {
+    let file = drawing.to_file(format, scale).with_context(|| format!("cannot draw {}", path.display()))?;
+    let shapes = drawing.flat().count();
+    if format == FigureFormat::Tex && shapes > MOST_TEX_SHAPES {
+        note(&format!(
+            "{} has {shapes} shapes, which may be more than TeX's memory holds; .svg or .pdf",
+            path.display()
+        ));
+    }
     write_whole(path, |out| out.write_all(&file))
 }
+
+/// TeX holds a picture in memory, some hundred words for each shape, of usually five million.
+const MOST_TEX_SHAPES: usize = 10_000;

@@ -16,7 +16,8 @@ use plotters::style::{Color, IntoFont, TRANSPARENT, TextStyle};
 
 use self::bars::{BarLook, Bars};
 use self::canvas::{Canvas, rgb};
-use self::curve::{Curve, Look};
+use self::curve::Curve;
+pub(crate) use self::curve::Look;
 use super::drawing::{Anchor, Drawing};
 use super::error::DrawError;
 use super::geometry::{COLUMN_WIDTH, Length, MM, Point};
@@ -146,19 +147,24 @@ impl Chart {
         Ok(sheet.into_drawing(self.title.clone(), self.width, height))
     }
 
+    /// Whether points are marked: lines alone differ in dashes, of which there are few.
+    fn has_points(&self) -> bool {
+        self.look == SeriesLook::Points || self.series.len() > Look::DASHES
+    }
+
     /// The names in rows below `top`; gives where they end.
     fn legend(&self, sheet: &mut Sheet, top: Length) -> Length {
         let right = self.width - Sheet::MARGIN;
         let (mut x, mut y) = (Sheet::MARGIN, top);
-        for (index, series) in self.series.iter().enumerate() {
-            let name = Sheet::fitted(&series.name, right - Sheet::MARGIN - KEY - BESIDE_KEY);
+        let names = Sheet::fitted_apart(self.series.iter().map(|series| &*series.name), right - x - KEY - BESIDE_KEY);
+        for (index, name) in names.into_iter().enumerate() {
             let width = KEY + BESIDE_KEY + Sheet::text_width(&name);
             if x + width > right && x > Sheet::MARGIN {
                 (x, y) = (Sheet::MARGIN, y + LEGEND_ROW);
             }
             let (look, middle) = (Look::of(index), y + LEGEND_ROW / 2);
             sheet.push(look.line(vec![Point { x, y: middle }, Point { x: x + KEY, y: middle }]));
-            if self.look == SeriesLook::Points {
+            if self.has_points() {
                 sheet.push(look.point(Point { x: x + KEY / 2, y: middle }));
             }
             sheet.text(name, x + KEY + BESIDE_KEY, middle, Anchor::Start);
@@ -197,8 +203,8 @@ impl Chart {
         let line = |colour: Colour, width: Length| rgb(colour).stroke_width(pixels(width));
         chart
             .configure_mesh()
-            .x_desc(&self.x.title)
-            .y_desc(&self.y.title)
+            .x_desc(Sheet::fitted(&self.x.title, self.width - beside - 6 * MM))
+            .y_desc(Sheet::fitted(&self.y.title, height - top - below))
             .x_labels(x_labels)
             .y_labels(y_labels)
             .x_label_formatter(&|value| number(*value))
@@ -210,7 +216,7 @@ impl Chart {
             .axis_style(line(Colour::BLACK, THEME.line))
             .set_all_tick_mark_size(whole(TICK))
             .draw()?;
-        let has_points = self.look == SeriesLook::Points;
+        let has_points = self.has_points();
         let places = self.series.iter().filter(|series| !series.bars.is_empty()).flat_map(|series| &series.points);
         let places: Vec<i32> = places.map(|point| chart.backend_coord(point).0).collect();
         let with_bars = self.series.iter().filter(|series| !series.bars.is_empty()).count();

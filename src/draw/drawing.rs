@@ -41,7 +41,7 @@ pub struct Stroke {
 }
 
 /// How a path is interrupted; with a [`Stroke`], what tells lines apart in grey.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Dash {
     /// Not at all.
     #[default]

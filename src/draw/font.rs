@@ -3,6 +3,8 @@
 //! The advance widths of `DejaVu Sans` 2.37 and its bold face are compiled in as a table, so that pictures are laid out
 //! the same without the font itself, which only pixels need.
 
+use std::ops::Range;
+
 use super::geometry::Length;
 
 /// Advance widths are in this many parts of the font size.
@@ -49,14 +51,27 @@ pub(crate) fn shortened(text: &str, size: Length, bold: bool, room: Length) -> S
         return text.to_owned();
     }
     let characters: Vec<char> = text.chars().collect();
-    for kept in (1..characters.len()).rev() {
+    let keep = |kept: usize| {
         let (head, tail) = (kept.div_ceil(2), characters.len() - kept / 2);
-        let shortened = joined(&characters[..head], &characters[tail..]);
-        if width(&shortened, size, bold) <= room {
-            return shortened;
+        joined(&characters[..head], &characters[tail..])
+    };
+    let most = last_of(1..characters.len(), |kept| width(&keep(kept), size, bold) <= room);
+    most.map_or_else(String::new, keep)
+}
+
+/// The last number for which `fits` holds, if it holds for all smaller ones of the range too: keeping more of a text never
+/// makes it shorter.
+fn last_of(range: Range<usize>, fits: impl Fn(usize) -> bool) -> Option<usize> {
+    let (mut after, mut end) = (range.start, range.end);
+    while after < end {
+        let middle = after.midpoint(end);
+        if fits(middle) {
+            after = middle + 1;
+        } else {
+            end = middle;
         }
     }
-    String::new()
+    after.checked_sub(1).filter(|last| range.contains(last))
 }
 
 fn joined(head: &[char], tail: &[char]) -> String {
@@ -90,14 +105,14 @@ pub(crate) fn shortened_apart(texts: &[(&str, Length)], size: Length) -> Vec<Str
 
 /// The beginning of a text and what follows from `from` on, as much as fits.
 fn around(characters: &[char], from: usize, size: Length, room: Length) -> String {
-    let fits = |text: &String| width(text, size, false) <= room;
+    let fits = |text: &str| width(text, size, false) <= room;
     let whole = |head: usize| joined(&characters[..head], &characters[from..]);
-    if let Some(text) = (0..from).rev().map(whole).find(fits) {
-        return text;
+    if let Some(head) = last_of(0..from, |head| fits(&whole(head))) {
+        return whole(head);
     }
     let head = from.min(3);
     let cut = |end: usize| format!("{}…", joined(&characters[..head], &characters[from..end]));
-    (from + 1..characters.len()).rev().map(cut).find(fits).unwrap_or_default()
+    last_of(from + 1..characters.len(), |end| fits(&cut(end))).map_or_else(String::new, cut)
 }
 
 #[cfg(test)]
@@ -138,6 +153,22 @@ mod tests {
         assert!(width(&short, 250, false) <= 2_000);
         assert_eq!(shortened(text, 250, false, 100_000), text);
         assert_eq!(shortened(text, 250, false, 10), "");
+    }
+
+    #[test]
+    fn a_text_keeps_as_much_as_fits_in_any_room() {
+        // Blanks at the cut are dropped, so that one character more may be no wider.
+        for text in ["a benchmark with a long label", "  of   blanks    and i l W ", "K"] {
+            let characters: Vec<char> = text.chars().collect();
+            for room in (0..width(text, 250, false)).step_by(7) {
+                let kept = |kept: usize| {
+                    let (head, tail) = (kept.div_ceil(2), characters.len() - kept / 2);
+                    joined(&characters[..head], &characters[tail..])
+                };
+                let longest = (1..characters.len()).rev().map(kept).find(|short| width(short, 250, false) <= room);
+                assert_eq!(shortened(text, 250, false, room), longest.unwrap_or_default(), "{text} in {room}");
+            }
+        }
     }
 
     #[test]

@@ -81,13 +81,16 @@ impl Sheet {
         let width = |text: &str| Self::small_width(text) + size / 4;
         let fits = |text: &&&str| width(text) <= room.width && height <= room.height;
         let Some(text) = texts.iter().find(fits) else { return };
-        let width = width(text);
-        let middle = room.centre();
+        self.plated(text, room.centre(), (width(text), height), fill);
+    }
+
+    /// Text on a plate of the fill's background.
+    fn plated(&mut self, text: &str, middle: Point, (width, height): (Length, Length), fill: Fill) {
         if fill.ink != fill.background {
             let plate = Rect { x: middle.x - width / 2, y: middle.y - height / 2, width, height };
             self.area(plate, Some(Fill::plain(fill.background)), None);
         }
-        self.small(*text, middle.x, middle.y, Anchor::Middle);
+        self.small(text, middle.x, middle.y, Anchor::Middle);
     }
 
     /// The mark of a series in a list, with its number if it shares its hatch with others.
@@ -95,7 +98,10 @@ impl Sheet {
         let fill = series_fill(index);
         self.area(area, Some(fill), Some(Self::OUTLINE));
         if let Some(number) = series_repeat(index) {
-            self.label(&[&number.to_string()], &area, fill);
+            let (text, size) = (number.to_string(), Theme::PAPER.small_size);
+            // Marks are hardly higher than a number.
+            let size = (Self::small_width(&text) + size / 4, size.min(area.height));
+            self.plated(&text, area.centre(), size, fill);
         }
     }
 
@@ -117,6 +123,12 @@ impl Sheet {
     /// As much of the beginning and the end of `text`, written as a name, as fits `room`.
     pub(crate) fn fitted(text: &str, room: Length) -> String {
         font::shortened(text, Theme::PAPER.text_size, false, room)
+    }
+
+    /// As [`Self::fitted`], of several names, so that different ones stay different where that can be.
+    pub(crate) fn fitted_apart<'n>(names: impl Iterator<Item = &'n str>, room: Length) -> Vec<String> {
+        let names: Vec<(&str, Length)> = names.map(|name| (name, room)).collect();
+        font::shortened_apart(&names, Theme::PAPER.text_size)
     }
 
     /// How many ticks an axis of this width has room for.

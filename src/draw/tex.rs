@@ -28,7 +28,7 @@ impl Drawing {
 
 fn document(drawing: &Drawing, out: &mut String) -> std::fmt::Result {
     writeln!(out, "% \\usepackage{{tikz}} \\usetikzlibrary{{patterns}}")?;
-    writeln!(out, "% {} x {} mm: {}", mm(drawing.width), mm(drawing.height), one_line(&drawing.title))?;
+    writeln!(out, "% {} x {} mm: {}", mm(drawing.width), mm(drawing.height), escaped(&drawing.title))?;
     writeln!(out, "\\begin{{tikzpicture}}[x=1mm,y=-1mm,inner sep=0pt,outer sep=0pt]")?;
     let colours: BTreeSet<Colour> = drawing.flat().flat_map(colours).collect();
     for colour in colours {
@@ -94,15 +94,29 @@ fn node(text: &Text, out: &mut String) -> std::fmt::Result {
         Anchor::End => "base east",
     };
     let turn = if text.upwards { ",rotate=90" } else { "" };
-    let (size, leading) = (mm(text.size), mm(text.size * 6 / 5));
     let bold = if text.bold { "\\bfseries" } else { "" };
     writeln!(
         out,
-        "\\node[anchor={anchor}{turn},text={}] at {} {{\\fontsize{{{size}mm}}{{{leading}mm}}\\sffamily{bold}\\selectfont {}}};",
+        "\\node[anchor={anchor}{turn},scale={},text={}] at {} {{{FONT}{bold}\\selectfont {}}};",
+        scale(text.size),
         name(text.colour),
         place(text.at),
         escaped(&text.text)
     )
+}
+
+/// The size at which all text is set before it is scaled: one that every class has fonts of, those of signs (math)
+/// included. With others LaTeX warns that it takes the nearest size that there is.
+const FONT: &str = "\\fontsize{10}{12}\\sffamily";
+/// 10 TeX points of 1/72.27 inch \[nm\].
+const FONT_NM: Length = 3_514_598;
+
+/// What scales text of [`FONT`]'s size to `size`, to five decimals.
+fn scale(size: Length) -> String {
+    const NM: Length = 1_000_000 / MM;
+    const DECIMALS: Length = 100_000;
+    let scaled = (size.abs() * NM * DECIMALS + FONT_NM / 2) / FONT_NM;
+    format!("{}.{:05}", scaled / DECIMALS, scaled % DECIMALS)
 }
 
 /// Everything that a shape is painted with.
@@ -153,46 +167,115 @@ fn name(Colour(red, green, blue): Colour) -> String {
     format!("gpusched{red:02x}{green:02x}{blue:02x}")
 }
 
-/// A comment must not end before its line does.
-fn one_line(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
-}
-
-/// `text` with what TeX gives a meaning replaced. The signs that figures use themselves are set in math; other
-/// characters are left to the document's input encoding, UTF-8.
+/// `text` in ASCII, with what TeX gives a meaning replaced. Signs that not every text font has are set in math, letters
+/// with accents by their commands; what remains is told by its code, as pdfTeX refuses what its fonts do not have.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
-        match character {
-            '\\' => out.push_str("\\textbackslash{}"),
-            '~' => out.push_str("\\textasciitilde{}"),
-            '^' => out.push_str("\\textasciicircum{}"),
-            '<' => out.push_str("\\textless{}"),
-            '>' => out.push_str("\\textgreater{}"),
-            '|' => out.push_str("\\textbar{}"),
-            '"' => out.push_str("\\char`\\\"{}"),
-            '{' | '}' | '$' | '&' | '#' | '_' | '%' => {
-                out.push('\\');
-                out.push(character);
-            }
-            // Neither dashes nor ligatures nor quotation marks.
-            '-' | '`' | '\'' | ',' | '?' | '!' => {
-                out.push('{');
-                out.push(character);
-                out.push('}');
-            }
-            '−' => out.push_str("$-$"),
-            '×' => out.push_str("$\\times$"),
-            '→' => out.push_str("$\\rightarrow$"),
-            '…' => out.push_str("\\dots{}"),
-            'µ' | 'μ' => out.push_str("$\\mu$"),
-            '≥' => out.push_str("$\\geq$"),
-            '·' => out.push_str("$\\cdot$"),
-            _ if character.is_control() => out.push(' '),
-            _ => out.push(character),
+        if let Some(command) = command(character) {
+            out.push_str(command);
+        } else if character.is_control() {
+            out.push(' ');
+        } else if character.is_ascii() {
+            out.push(character);
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "[U+{:04X}]", u32::from(character));
         }
     }
     out
+}
+
+/// How a character is written that cannot stand for itself.
+const fn command(character: char) -> Option<&'static str> {
+    Some(match character {
+        '{' => "$\\{$",
+        '}' => "$\\}$",
+        '\\' => "$\\backslash$",
+        '<' => "$<$",
+        '>' => "$>$",
+        '|' => "$|$",
+        '~' => "$\\sim$",
+        '^' => "\\^{}",
+        '$' => "\\$",
+        '&' => "\\&",
+        '#' => "\\#",
+        '_' => "\\_",
+        '%' => "\\%",
+        // Neither dashes nor ligatures nor quotation marks.
+        '-' => "{-}",
+        '`' => "{`}",
+        '\'' => "{'}",
+        ',' => "{,}",
+        '?' => "{?}",
+        '!' => "{!}",
+        '"' => "{'}{'}",
+        '−' => "$-$",
+        '±' => "$\\pm$",
+        '×' => "$\\times$",
+        '·' => "$\\cdot$",
+        '→' => "$\\rightarrow$",
+        '←' => "$\\leftarrow$",
+        '≤' => "$\\leq$",
+        '≥' => "$\\geq$",
+        '≠' => "$\\neq$",
+        '∞' => "$\\infty$",
+        '°' => "$^\\circ$",
+        '²' => "$^2$",
+        '³' => "$^3$",
+        '₀' => "$_0$",
+        '₁' => "$_1$",
+        '₂' => "$_2$",
+        '₃' => "$_3$",
+        'α' => "$\\alpha$",
+        'β' => "$\\beta$",
+        'δ' => "$\\delta$",
+        'λ' => "$\\lambda$",
+        'µ' | 'μ' => "$\\mu$",
+        'π' => "$\\pi$",
+        'σ' => "$\\sigma$",
+        'τ' => "$\\tau$",
+        '‰' => "$^0\\!/_{00}$",
+        '…' => "\\dots{}",
+        '–' => "--",
+        '—' => "---",
+        '‘' => "`",
+        '’' => "'",
+        '“' => "``",
+        '”' => "''",
+        '\u{a0}' => "~",
+        'Ä' => "\\\"A",
+        'Ö' => "\\\"O",
+        'Ü' => "\\\"U",
+        'ä' => "\\\"a",
+        'ë' => "\\\"e",
+        'ï' => "\\\"\\i{}",
+        'ö' => "\\\"o",
+        'ü' => "\\\"u",
+        'ß' => "\\ss{}",
+        'á' => "\\'a",
+        'à' => "\\`a",
+        'â' => "\\^a",
+        'ã' => "\\~a",
+        'å' => "\\aa{}",
+        'æ' => "\\ae{}",
+        'ç' => "\\c{c}",
+        'É' => "\\'E",
+        'é' => "\\'e",
+        'è' => "\\`e",
+        'ê' => "\\^e",
+        'í' => "\\'\\i{}",
+        'ñ' => "\\~n",
+        'ó' => "\\'o",
+        'ò' => "\\`o",
+        'ô' => "\\^o",
+        'ø' => "\\o{}",
+        'ú' => "\\'u",
+        'š' => "\\v{s}",
+        'č' => "\\v{c}",
+        'ž' => "\\v{z}",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -201,8 +284,22 @@ mod tests {
 
     #[test]
     fn names_cannot_be_commands() {
-        assert_eq!(escaped("\\input{x_1}%$&#"), "\\textbackslash{}input\\{x\\_1\\}\\%\\$\\&\\#");
+        assert_eq!(escaped("\\input{x_1}%$&#"), "$\\backslash$input$\\{$x\\_1$\\}$\\%\\$\\&\\#");
         assert_eq!(escaped("2 × 3 −1\n--"), "2 $\\times$ 3 $-$1 {-}{-}");
+    }
+
+    #[test]
+    fn everything_is_written_in_ascii_and_nothing_left_out() {
+        assert_eq!(escaped("Übung α–β é"), "\\\"Ubung $\\alpha$--$\\beta$ \\'e");
+        assert_eq!(escaped("核 K"), "[U+6838] K");
+        let all: String = ('\u{80}'..='\u{2fff}').collect();
+        assert!(escaped(&all).is_ascii());
+    }
+
+    #[test]
+    fn text_is_scaled_to_its_size() {
+        // 10 points are 3.5146 mm.
+        assert_eq!((scale(351), scale(229)), ("0.99869".to_owned(), "0.65157".to_owned()));
     }
 
     #[test]

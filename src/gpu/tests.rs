@@ -65,6 +65,25 @@ fn completions_that_are_taken_back_do_not_come() {
     assert_eq!(order, [0, 2, 3].map(|number| Ok(Event::Wave(number))));
 }
 
+#[test]
+fn the_completion_on_a_link_moves_and_keeps_its_place_among_those_of_its_instant() {
+    let mut calendar = Calendar::new();
+    let begun = calendar.begin();
+    calendar.complete_at(T, Event::Wave(1));
+    calendar.move_link(2, Some((Instant::from_ns(3), begun)));
+    assert_eq!((calendar.next(), calendar.len()), (Some(Instant::from_ns(3)), 2));
+    calendar.move_link(2, Some((T, begun)));
+    calendar.move_link(0, Some((Instant::from_ns(9), calendar.clone().begin())));
+    assert_eq!(calendar.next_besides_completions(), Some(T));
+    assert_eq!(calendar.pop_completion(Instant::from_ns(3)), None);
+    // It began before the wave, whose completion was entered earlier.
+    let order: Vec<_> = drain(&mut calendar).into_iter().map(|(_, event)| event).collect();
+    assert_eq!(order, [Ok(Event::Copy(2)), Ok(Event::Wave(1)), Ok(Event::Copy(0))]);
+    calendar.move_link(1, Some((T, begun)));
+    calendar.move_link(1, None);
+    assert!(calendar.is_empty());
+}
+
 proptest! {
     #[test]
     fn any_events_come_in_the_order_of_a_sorted_list(

@@ -8,20 +8,16 @@ use crate::device::{CopyDirection, CopyEngines, CopySharing};
 /// Of a nanosecond, in which shares are counted: 1 to 16 divide it.
 const PARTS: u128 = 720_720;
 
-/// What memsets count as: the model's own take no time.
-pub(super) const MEMSET_AS: CopyDirection = CopyDirection::DeviceToDevice;
-
-/// The direction in which a copy or memset goes.
+/// The direction in which a copy goes.
 fn direction_of(operation: &ProfiledOperation) -> Option<CopyDirection> {
     match operation.kind {
-        ProfiledKind::Kernel(_) => None,
         ProfiledKind::Copy { direction, .. } => Some(direction),
-        ProfiledKind::Memset => Some(MEMSET_AS),
+        ProfiledKind::Kernel(_) | ProfiledKind::Memset => None,
     }
 }
 
 impl GpuProfile {
-    /// How long each copy or memset takes that has its engine to itself \[ns\], by operation; 0 of the others. That is how
+    /// How long each copy takes that has its engine to itself \[ns\], by operation; 0 of the others. That is how
     /// long it took, unless `engines` have links that copies share: then each had an equal share of its engine's link at
     /// every instant, and what it had in all is what it takes alone.
     pub(super) fn copy_times(&self, gpu: u32, engines: &CopyEngines) -> Vec<u64> {

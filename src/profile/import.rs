@@ -7,14 +7,13 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::block_times::BlockTimeCounts;
-use super::copy_times::MEMSET_AS;
 use super::error::GpuProfileError;
 use super::import_options::{ImportOptions, Launches};
 use super::latency::{KernelGap, LaunchLatency};
 use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::programs::{self, Submitted};
 use super::short_name::short_name;
-use crate::device::{Device, DeviceError};
+use crate::device::{BlockShape, Device, DeviceError};
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
 use crate::workload::{BlockTime, Copy, CopyId, Kernel, KernelId, StreamId, StreamSpec, numbered_stream};
@@ -118,9 +117,8 @@ impl GpuProfile {
                 ProfiledKind::Memset => {
                     work.memsets += 1;
                     work.memset_ns = work.memset_ns.saturating_add(operation.duration_ns);
-                    let duration = Some(Duration::from_ns(copy_times[index as usize]));
-                    let memset = Copy { direction: MEMSET_AS, bytes: 0, duration };
-                    Step::Copy(work.copy(memset, &mut builder).map_err(refuse)?, stream)
+                    let time = Duration::from_ns(operation.duration_ns);
+                    Step::Launch(work.memset(time, &mut builder).map_err(refuse)?, stream)
                 }
             };
             steps.push(Submitted { index, step });
@@ -318,8 +316,9 @@ fn stem(file: &str) -> String {
 /// Kernels and copies made known so far: equal ones are one.
 #[derive(Default)]
 struct Work {
-    kernels: FxHashMap<(u32, u32, crate::device::BlockShape, u64), KernelId>,
+    kernels: FxHashMap<(u32, u32, BlockShape, u64), KernelId>,
     known_copies: FxHashMap<Copy, CopyId>,
+    known_memsets: FxHashMap<Duration, KernelId>,
     block_times: BlockTimeCounts,
     launches: u64,
     copies: u64,
@@ -356,6 +355,26 @@ impl Work {
         Ok(id)
     }
 
+    /// A memset is a kernel of one small block: the model's own memsets take no time, and the GPU takes a gap before and
+    /// after one as between kernels.
+    fn memset(&mut self, time: Duration, builder: &mut ScenarioBuilder<'_>) -> Result<KernelId, String> {
+        if let Some(known) = self.known_memsets.get(&time) {
+            return Ok(*known);
+        }
+        let shape = BlockShape { threads: builder.device().warp_size, ..BlockShape::default() };
+        let added = builder.add_kernel(Kernel {
+            title: "memset".into(),
+            name: "memset".into(),
+            blocks: 1,
+            shape,
+            duration: BlockTime::fixed(time),
+            sm_mask: None,
+        });
+        let id = added.map_err(|error| format!("a memset: {error}"))?;
+        self.known_memsets.insert(time, id);
+        Ok(id)
+    }
+
     fn copy(&mut self, copy: Copy, builder: &mut ScenarioBuilder<'_>) -> Result<CopyId, String> {
         if let Some(known) = self.known_copies.get(&copy) {
             return Ok(*known);
@@ -375,7 +394,7 @@ impl Work {
             let time = Duration::from_ns(self.memset_ns);
             let memsets = self.memsets;
             builder.note(format!(
-                "{memsets} memsets count as copies within the GPU of their recorded time, {time} in all"
+                "{memsets} memsets are kernels of one small block here, of their recorded time, {time} in all"
             ));
         }
         if self.shortened > 0 {

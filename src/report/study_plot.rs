@@ -5,7 +5,7 @@ mod words;
 
 use self::words::{axis_title, name_of};
 use super::study_table::{measure, names};
-use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, PAGE_WIDTH, PictureOptions, Series};
+use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, Look, PAGE_WIDTH, PictureOptions, Series};
 use crate::experiments::study::{AxisValue, PointSummary, Study, StudyError, StudySummary};
 use crate::statistics::Measure;
 
@@ -51,11 +51,16 @@ struct Across<'a> {
 /// over names instead of numbers, a row of dots for each name.
 ///
 /// # Errors
-/// [`StudyError::Draw`] if a key or quantity is unknown, or shares and means were asked for together.
+/// [`StudyError::Draw`] if a key or quantity is unknown, shares and means were asked for together, or there are more
+/// curves than can be told apart in grey.
 pub fn plot(study: &Study, summary: &StudySummary, options: &PlotOptions) -> Result<Drawing, StudyError> {
     let across = across(study, options.x.as_deref())?;
     let (quantities, is_share) = quantities(summary, &options.y)?;
     let curves = curves(study, summary, &across, &quantities, is_share);
+    if curves.len() > Look::DIFFERENT {
+        let (count, most) = (curves.len(), Look::DIFFERENT);
+        return Err(StudyError::Draw(format!("{count} curves cannot be told apart, only {most} can: ask for fewer")));
+    }
     let sampled = summary.points.iter().map(|point| point.samples).max().unwrap_or(0);
     let title = format!("{}: {sampled} samples a point, 95 % confidence", study.name);
     let counted = match &quantities[..] {

@@ -347,3 +347,17 @@ fn a_block_that_the_horizon_cuts_has_no_end() {
     assert!(blocks.iter().all(|block| block["end_ns"].is_null()), "{blocks:?}");
     assert!(out("csv").lines().skip(1).all(|line| line.ends_with(',')));
 }
+
+#[cfg(unix)]
+#[test]
+fn output_replaces_a_link_and_leaves_what_it_points_to_alone() {
+    let directory = directory("link");
+    let (target, link) = (directory.join("target.svg"), directory.join("link.svg"));
+    fs::write(&target, "kept").expect("it can be written");
+    std::os::unix::fs::symlink(&target, &link).expect("it can be made");
+    let figure = link.display().to_string();
+    let output = gpusched(&["simulate", "scenarios/rtss2017/figure-3.json", "--figure", &figure]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&target).expect("it is there"), "kept");
+    assert!(!link.is_symlink() && fs::read_to_string(&link).expect("it is there").starts_with("<svg"));
+}

@@ -2,7 +2,6 @@
 //! launches with long names.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
 use gpusched::device::{BlockShape, Device};
 use gpusched::draw::PAGE_HEIGHT;
@@ -14,9 +13,7 @@ use gpusched::time::Duration;
 use gpusched::trace::{Observed, ObservedBlock, Trace};
 use gpusched::workload::{BlockTime, Kernel, OperationId, StreamSpec};
 
-use crate::common::gpusched;
 use crate::figure::fig_3;
-use crate::figure_command::directory;
 use crate::svg_checks::{checked, explained, height_mm};
 
 /// Kernels in order: stream, title, blocks, threads, block time \[us\].
@@ -51,7 +48,7 @@ fn launch(stream: &str, title: &str, shape: (u32, u32, u64)) -> (String, String,
     (stream.to_owned(), title.to_owned(), shape.0, shape.1, shape.2)
 }
 
-fn sizes() -> Vec<(&'static str, Scenario)> {
+pub(crate) fn sizes() -> Vec<(&'static str, Scenario)> {
     let eighty: Vec<_> = (1..9_u32)
         .map(|n| launch(&format!("Stream {}", n % 3), &format!("K{n}"), (n * 17, 128 * n, 1_000 * u64::from(n))))
         .collect();
@@ -142,18 +139,19 @@ fn timelines_of_all_sizes_can_be_read_and_show_every_block() {
     }
 }
 
-/// The first eight kernels have different hatches.
+/// Hatch and number of a kernel are those of no other in the legend; copies have a lane of their own.
 fn told_apart_in_grey(timeline: &Timeline, what: &str) {
-    let fills: Vec<_> = timeline
-        .legend
-        .iter()
-        .filter_map(|entry| entry.mark.filter(|mark| mark.symbol == LegendSymbol::Area))
-        .map(|mark| mark.fill)
-        .collect();
-    if fills.len() <= 8 {
-        let hatches: BTreeSet<_> = fills.iter().map(|fill| (fill.hatch, fill.background)).collect();
-        assert_eq!(hatches.len(), fills.len(), "{what}");
-    }
+    let areas = |copies: bool| {
+        let entries = timeline.legend.iter().filter(move |entry| entry.full.starts_with("copy ") == copies);
+        entries.filter_map(|entry| entry.mark.filter(|mark| mark.symbol == LegendSymbol::Area))
+    };
+    let kernels: BTreeSet<_> = areas(false).map(|mark| (mark.fill.hatch, mark.repeat)).collect();
+    assert_eq!(kernels.len(), areas(false).count(), "{what}: {kernels:?}");
+    let copies: BTreeSet<_> = areas(true).map(|mark| mark.fill.hatch).collect();
+    assert_eq!(copies.len(), areas(true).count(), "{what}: {copies:?}");
+    let numbered = areas(false).any(|mark| mark.repeat.is_some());
+    let told = timeline.legend.iter().any(|entry| entry.full.ends_with(": hatch used again)"));
+    assert_eq!(numbered, told, "{what}: what the numbers mean is said");
 }
 
 #[test]
@@ -182,42 +180,5 @@ fn lanes_of_streams_count_every_operation() {
         let timeline = Timeline::new(&summary, &options).expect("it can be drawn");
         let drawn: u64 = timeline.stream_lanes.iter().flat_map(|lane| &lane.boxes).map(|ran| ran.count).sum();
         assert_eq!(drawn, summary.launches().count() as u64 + summary.copies().count() as u64, "{what}");
-    }
-}
-
-/// Pictures of other commands, as wide as a column and as a page, with and without a title.
-#[test]
-fn pictures_of_other_commands_can_be_read_at_both_widths_with_and_without_a_title() {
-    let directory = directory("figure-kinds");
-    let set = directory.join("tasks.json");
-    fs::write(
-        &set,
-        r#"{"sms": 2, "priority_levels": 2, "tasks": [
-            {"name": "control_of_the_left_front_wheel", "C": 3, "T": 10, "D": 10, "PC": 0, "sm": 0},
-            {"name": "control_of_the_left_rear_wheel", "C": 5, "T": 15, "D": 15, "PC": 0, "sm": 0},
-            {"name": "vision", "C": 4, "T": 12, "D": 12, "PC": 0, "sm": "all"},
-            {"name": "radio", "C": 1, "T": 10, "D": 10, "PC": 0, "sm": 1}],
-            "reservation": {"period": 12, "single": {"offset": 0, "budget": 8}, "all": {"offset": 8, "budget": 4}}}"#,
-    )
-    .expect("it can be written");
-    let set = set.display().to_string();
-    let commands: [&[&str]; 4] = [
-        &["evr", "gpu-evr-figure-1"],
-        &["evr", "rodinia-like-k20m", "--inject", "12", "--scheduler", "gpu-evr"],
-        &["warps", "LLC", "--warps", "4"],
-        &["tasks", "run", &set, "--strategy", "gang"],
-    ];
-    for command in commands {
-        let mut heights = Vec::new();
-        for look in [&["--width", "column"][..], &["--width", "page"], &["--width", "page", "--no-title"]] {
-            let file = directory.join("figure.svg").display().to_string();
-            let output = gpusched(&[command, look, &["--figure", &file]].concat());
-            let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success(), "{command:?} {look:?}: {told}");
-            let svg = fs::read_to_string(&file).expect("it was written");
-            checked(&svg, &format!("{command:?} {look:?}"));
-            heights.push(height_mm(&svg));
-        }
-        assert!(heights[2] < heights[1], "{command:?}: a title takes room: {heights:?}");
     }
 }

@@ -314,15 +314,16 @@ fn a_profile_is_shown_as_recorded_above_as_simulated_by_stream() {
     assert_eq!((&simulated["name"], &simulated["blocks_only"]), (&"simulated".into(), &false.into()));
     assert!(blocks(recorded).is_empty() && !blocks(simulated).is_empty(), "on which SMs blocks ran is not recorded");
     assert_eq!(recorded["phases"]["operation"], serde_json::json!([]), "nor why they waited");
-    // The first kernel in the file: its call, its beginning and its end, from the first call on.
+    // The memset and the first kernel in the file: call, beginning and end, from the first call on.
     let operations = &recorded["operations"];
     let kinds = numbers(&operations["kind"]);
-    let first = kinds.iter().position(|kind| *kind == 0).expect("a kernel");
-    let at = |column: &str| {
-        let number = operations[column][first].as_u64().and_then(|number| usize::try_from(number).ok());
+    let kernels: Vec<usize> = (0..kinds.len()).filter(|number| kinds[*number] == 0).collect();
+    let at = |kernel: usize, column: &str| {
+        let number = operations[column][kernels[kernel]].as_u64().and_then(|number| usize::try_from(number).ok());
         instants(recorded)[number.expect("it is known")].as_ns()
     };
-    assert_eq!((at("launched"), at("first_start"), at("finish")), (14_000, 54_250, 144_250));
+    let times = |kernel| ["launched", "first_start", "finish"].map(|column| at(kernel, column));
+    assert_eq!([times(0), times(1)], [[8_000, 52_000, 53_000], [14_000, 54_250, 144_250]]);
     assert_eq!(data["finishes"].as_array().map(Vec::len), Some(10), "of each kernel");
     assert_eq!(data["notes"], serde_json::json!(["only the simulation has the changes that were asked for"]));
 }

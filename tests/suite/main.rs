@@ -32,6 +32,8 @@ mod figure_command;
 mod figure_found;
 mod figure_kinds;
 mod figure_properties;
+mod figure_sizes;
+mod figure_tex;
 mod figures;
 mod generate;
 mod host_audit;

@@ -130,7 +130,7 @@ fn every_row_has_an_answer_and_a_command_or_a_reason() {
 }
 
 #[test]
-fn every_test_that_the_errata_name_exists() {
+fn every_test_that_pages_name_exists() {
     let mut sources = String::new();
     let mut folders = vec![root().join("src"), root().join("tests")];
     while let Some(folder) = folders.pop() {
@@ -143,15 +143,17 @@ fn every_test_that_the_errata_name_exists() {
             }
         }
     }
-    let errata = read(&root().join("docs/errata.md"));
     let is_name = |code: &str| {
         code.contains('_') && code.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
     };
-    let named: Vec<String> =
-        code_spans(&errata).map(|(code, _)| code).filter(|code| is_name(code) && code.len() > 20).collect();
-    assert!(named.len() > 5);
-    for name in named {
-        assert!(sources.contains(&format!("fn {name}(")), "{name}");
+    for page in ["docs/errata.md", "SECURITY.md"] {
+        let page = read(&root().join(page));
+        let named: Vec<String> =
+            code_spans(&page).map(|(code, _)| code).filter(|code| is_name(code) && code.len() > 20).collect();
+        assert!(named.len() > 5);
+        for name in named {
+            assert!(sources.contains(&format!("fn {name}(")), "{name}");
+        }
     }
 }
 

@@ -32,8 +32,8 @@ const DISC: [(i64, i64); 12] = [
 ];
 
 /// How series number `index` looks.
-#[derive(Clone, Copy)]
-pub(super) struct Look {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Look {
     colour: Colour,
     dash: Dash,
     corners: &'static [(i64, i64)],
@@ -41,26 +41,37 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// The first four differ in dashes and in the form of their points, the next four have hollow points.
-    pub(super) fn of(index: usize) -> Self {
-        const DASHES: [Dash; 4] = [Dash::Solid, Dash::Dashed, Dash::DashDotted, Dash::Dotted];
+    /// How many series differ without their colours.
+    pub(crate) const DIFFERENT: usize = 32;
+    /// How many of them differ by their dashes.
+    pub(crate) const DASHES: usize = 4;
+
+    /// The first four differ in dashes and in the form of their points, the next four have hollow points, and the next
+    /// eight the same points on other dashes.
+    pub(crate) fn of(index: usize) -> Self {
+        const DASHES: [Dash; Look::DASHES] = [Dash::Solid, Dash::Dashed, Dash::DashDotted, Dash::Dotted];
         const FORMS: [&[(i64, i64)]; 4] = [&DISC, &SQUARE, &TRIANGLE, &DIAMOND];
         Self {
             colour: line_colour(index),
-            dash: DASHES[index % DASHES.len()],
+            dash: DASHES[(index + index / (2 * FORMS.len())) % DASHES.len()],
             corners: FORMS[index % FORMS.len()],
             filled: (index / FORMS.len()).is_multiple_of(2),
         }
     }
 
+    /// Its colour.
+    pub(crate) const fn colour(self) -> Colour {
+        self.colour
+    }
+
     /// The line through some points.
-    pub(super) fn line(self, points: Vec<Point>) -> Shape {
+    pub(crate) fn line(self, points: Vec<Point>) -> Shape {
         let stroke = Stroke { colour: self.colour, width: Theme::PAPER.curve_line };
         Shape::Path { points, stroke, dash: self.dash }
     }
 
     /// A point.
-    pub(super) fn point(self, at: Point) -> Shape {
+    pub(crate) fn point(self, at: Point) -> Shape {
         let corner = |&(x, y): &(i64, i64)| Point { x: at.x + x * RADIUS / 100, y: at.y + y * RADIUS / 100 };
         let fill = Fill::plain(if self.filled { self.colour } else { Colour::WHITE });
         let stroke = Some(Stroke { colour: self.colour, width: Theme::PAPER.line });
@@ -145,6 +156,15 @@ fn simplified(points: &[Point]) -> Vec<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn series_differ_without_their_colours() {
+        let looks = (0..Look::DIFFERENT).map(|index| Look { colour: Colour::BLACK, ..Look::of(index) });
+        assert_eq!(looks.collect::<std::collections::BTreeSet<_>>().len(), Look::DIFFERENT);
+        // Without points, dashes alone tell series apart.
+        let dashes = (0..Look::DASHES).map(|index| Look::of(index).dash);
+        assert_eq!(dashes.collect::<std::collections::BTreeSet<_>>().len(), Look::DASHES);
+    }
 
     #[test]
     fn steps_keep_their_corners_only() {

@@ -1,8 +1,9 @@
 //! Values of things that have names: a row for each name, and in it a dot with its interval for each quantity.
 
 use super::{Curve, Dot};
-use crate::draw::theme::{Fill, line_colour};
-use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Rect, Sheet, Stroke};
+use crate::draw::{
+    Anchor, Drawing, Length, Look, MM, PAGE_HEIGHT, PAGE_WIDTH, PictureOptions, Point, Rect, Sheet, Stroke,
+};
 
 /// Height of one quantity in a row.
 const LINE: Length = 22 * MM / 10;
@@ -11,6 +12,8 @@ const GAP: Length = 2 * MM;
 const LEGEND_ROW: Length = 4 * MM;
 /// Half of the width of a dot.
 const RADIUS: Length = 6 * MM / 10;
+/// Axis and its title.
+const BELOW: Length = 14 * MM;
 /// Right of the plot, where half of the last tick's label reaches.
 const RIGHT_MARGIN: Length = 6 * MM;
 
@@ -29,7 +32,10 @@ pub(super) fn draw(
     let left = Sheet::MARGIN + widest + 2 * MM;
     let top = self::legend(&mut sheet, legend, (left, width), curves) + MM;
     let row = LINE * length(curves.len()) + GAP;
-    let plot = Rect::between(left, top, width - RIGHT_MARGIN, top + row * length(names.len()));
+    // As many rows as a page holds; the others are counted.
+    let most = usize::try_from((PAGE_HEIGHT - top - BELOW) / row).unwrap_or(1).max(1);
+    let shown = names.len().min(most);
+    let plot = Rect::between(left, top, width - RIGHT_MARGIN, top + row * length(shown));
     let step = round_step(highest);
     let ticks: Vec<(Length, String)> = (0..=10)
         .map(|number| f64::from(number) * step)
@@ -39,9 +45,10 @@ pub(super) fn draw(
     for (x, _) in &ticks {
         sheet.line((*x, plot.y), (*x, plot.bottom()), Sheet::GRID);
     }
-    for (number, name) in names.iter().enumerate() {
+    let fitted = Sheet::fitted_apart(names.iter().copied().take(shown), widest);
+    for (number, name) in fitted.into_iter().enumerate() {
         let upper = top + row * length(number);
-        sheet.text(Sheet::fitted(name, widest), left - MM, upper + row / 2, Anchor::End);
+        sheet.text(name, left - MM, upper + row / 2, Anchor::End);
         for (index, curve) in curves.iter().enumerate() {
             let y = upper + GAP / 2 + LINE * length(index) + LINE / 2;
             for dot in curve.dots.iter().filter(|dot| (dot.x - number as f64).abs() < 0.5) {
@@ -50,28 +57,36 @@ pub(super) fn draw(
         }
     }
     let bottom = sheet.axis((plot.x, plot.right()), plot.bottom(), ticks, "");
-    sheet.text(counted, plot.centre().x, bottom + MM, Anchor::Middle);
-    sheet.into_drawing(title.to_owned(), width, bottom + 3 * MM)
+    let room = 2 * (plot.centre().x - Sheet::MARGIN).min(width - Sheet::MARGIN - plot.centre().x);
+    sheet.text(Sheet::fitted(counted, room), plot.centre().x, bottom + MM, Anchor::Middle);
+    let mut bottom = bottom + 3 * MM;
+    if shown < names.len() {
+        sheet.text(format!("and {} more rows", names.len() - shown), Sheet::MARGIN, bottom + MM, Anchor::Start);
+        bottom += 3 * MM;
+    }
+    sheet.into_drawing(title.to_owned(), width, bottom)
 }
 
 /// The names of curves from `top` down; gives where they end.
 fn legend(sheet: &mut Sheet, top: Length, (left, right): (Length, Length), curves: &[Curve]) -> Length {
     let (mut x, mut y) = (left, top);
-    for (index, curve) in curves.iter().enumerate().filter(|(_, curve)| !curve.name.is_empty()) {
-        let width = 4 * RADIUS + Sheet::text_width(&curve.name) + 4 * MM;
+    let room = right - Sheet::MARGIN - left - 4 * RADIUS;
+    let names = Sheet::fitted_apart(curves.iter().map(|curve| &*curve.name), room);
+    for (index, name) in names.into_iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+        let width = 4 * RADIUS + Sheet::text_width(&name) + 4 * MM;
         if x + width > right && x > left {
             (x, y) = (left, y + LEGEND_ROW);
         }
         let middle = y + LEGEND_ROW / 2;
         mark(sheet, x + RADIUS, middle, index);
-        sheet.text(&*curve.name, x + 4 * RADIUS, middle, Anchor::Start);
+        sheet.text(name, x + 4 * RADIUS, middle, Anchor::Start);
         x += width;
     }
     y + LEGEND_ROW
 }
 
 fn dot(sheet: &mut Sheet, plot: &Rect, highest: f64, index: usize, dot: &Dot, y: Length) {
-    let stroke = Stroke { colour: line_colour(index), ..Sheet::AXIS };
+    let stroke = Stroke { colour: Look::of(index).colour(), ..Sheet::AXIS };
     let [low, at, high] = [dot.low, dot.value, dot.high].map(|value| scaled(plot, value / highest));
     sheet.line((low, y), (high, y), stroke);
     for end in [low, high] {
@@ -81,8 +96,7 @@ fn dot(sheet: &mut Sheet, plot: &Rect, highest: f64, index: usize, dot: &Dot, y:
 }
 
 fn mark(sheet: &mut Sheet, x: Length, y: Length, index: usize) {
-    let area = Rect { x: x - RADIUS, y: y - RADIUS, width: 2 * RADIUS, height: 2 * RADIUS };
-    sheet.area(area, Some(Fill::plain(line_colour(index))), None);
+    sheet.push(Look::of(index).point(Point { x, y }));
 }
 
 /// A step of 1, 2 or 5 times a power of ten that divides an axis into four to ten.

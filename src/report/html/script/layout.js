@@ -41,8 +41,11 @@ function withoutOverlap(run, ids) {
   const lanes = [];
   for (const id of ids) {
     const lane = lanes.find(({ end }) => end <= firstStart[id]);
-    if (lane) lane.ids.push(id), (lane.end = run.endOf(id));
-    else lanes.push({ ids: [id], end: run.endOf(id) });
+    const end = run.endOf(id);
+    if (lane) {
+      lane.ids.push(id);
+      lane.end = end;
+    } else lanes.push({ ids: [id], end });
   }
   return lanes.map((lane) => lane.ids);
 }
