@@ -10,18 +10,18 @@ use crate::report::free_lanes::FreeLanes;
 pub(super) struct Lanes {
     process: u32,
     free: FreeLanes,
-    lanes: Vec<Lane>,
+    known: Vec<Lane>,
 }
 
 impl Lanes {
     /// None yet.
     pub(super) fn of(process: u32) -> Self {
-        Self { process, free: FreeLanes::default(), lanes: Vec::new() }
+        Self { process, free: FreeLanes::default(), known: Vec::new() }
     }
 
     /// One that has its name.
     pub(super) fn with(first: Lane) -> Self {
-        Self { lanes: vec![first], ..Self::of(first.process) }
+        Self { known: vec![first], ..Self::of(first.process) }
     }
 
     /// The first lane that is free for `span`, if spans come in order of their starts; a new one if there is none.
@@ -33,13 +33,13 @@ impl Lanes {
         name: impl FnOnce(usize) -> D,
     ) -> io::Result<Lane> {
         let place = self.free.take(span.from, span.to);
-        if let Some(lane) = self.lanes.get(place) {
+        if let Some(lane) = self.known.get(place) {
             return Ok(*lane);
         }
         let lane = Lane { process: self.process, number: *next_lane };
         *next_lane = next_lane.saturating_add(1);
         events.name_lane(lane, name(place))?;
-        self.lanes.push(lane);
+        self.known.push(lane);
         Ok(lane)
     }
 }
