@@ -71,7 +71,7 @@ pub fn gantt(
     let last = outcome.segments.iter().map(|segment| segment.end).max().unwrap_or_default();
     let last = last.max(first + Duration::from_ns(1));
     let mut canvas = Canvas { set, outcome, first, last, left: 0, width, sheet: Sheet::new() };
-    let names = (0..outcome.outcomes.len()).map(|index| Sheet::text_width(&canvas.row_name(index)));
+    let names = (0..outcome.outcomes.len()).map(|index| Sheet::text_width(&canvas.row_name(index, width)));
     let widest = names.max().unwrap_or(0).max(Sheet::text_width("SM 99")).max(Sheet::text_width("time [ms]"));
     canvas.left = Sheet::MARGIN + widest.min(MOST_FOR_NAMES).min(width / 3) + BESIDE_PLOT;
 
@@ -157,16 +157,19 @@ impl Canvas<'_> {
         found.map_or_else(String::new, |outcome| format!("{} #{injection}", outcome.name))
     }
 
-    fn row_name(&self, index: usize) -> String {
+    /// The name of an injection's row, as much of the application's as fits, and what tells it from others.
+    fn row_name(&self, index: usize, room: Length) -> String {
         let Some(outcome) = self.outcome.outcomes.get(index) else { return String::new() };
-        format!("{} ({})", self.name(outcome.injection), outcome.class)
+        let rest = format!(" #{} ({})", outcome.injection, outcome.class);
+        Sheet::fitted(&outcome.name, room - Sheet::text_width(&rest)) + &rest
     }
 
     /// One row for each injection, with its arrival and the instant at which it is due. Gives the y below.
     fn by_application(&mut self, mut y: Length) -> Length {
         let sms = Length::from(self.set.device.sms.max(1));
         for (index, outcome) in self.outcome.outcomes.iter().enumerate() {
-            self.row(y, &self.row_name(index));
+            let room = self.left - BESIDE_PLOT - Sheet::MARGIN;
+            self.row(y, &self.row_name(index, room));
             let counts = self.outcome.sms_over_time(outcome.injection);
             for pair in counts.windows(2).filter(|pair| pair[0].sms > 0) {
                 let (from, to) = (self.x(pair[0].at_ns), self.x(pair[1].at_ns));

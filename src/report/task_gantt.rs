@@ -62,8 +62,10 @@ pub fn gantt(
         figure.lane(sm, reservations);
     }
     figure.blocks(threads_per_sm);
-    for task in 0..set.tasks.len() {
-        figure.task(task);
+    let room = left - BESIDE_PLOT - Sheet::MARGIN - MARK_WIDTH - GAP;
+    let names = Sheet::fitted_apart(set.tasks.iter().map(|task| &*task.name), room);
+    for (task, name) in names.into_iter().enumerate() {
+        figure.task(task, name);
     }
     let height = figure.axis(figure.task_bottom(set.tasks.len()));
     Ok(figure.sheet.into_drawing(title, width, height))
@@ -156,13 +158,12 @@ impl Figure<'_> {
     }
 
     /// Releases, deadlines and misses of one task.
-    fn task(&mut self, index: usize) {
+    fn task(&mut self, index: usize, name: String) {
         let task = &self.set.tasks[index];
         let (top, base) = (self.task_bottom(index), self.task_bottom(index + 1));
         let (middle, up) = (top.midpoint(base), top + MM / 2);
         let mark = Rect { x: Sheet::MARGIN, y: middle - MM, width: MARK_WIDTH, height: 2 * MM };
         self.sheet.series_mark(mark, index);
-        let name = Sheet::fitted(&task.name, self.left - BESIDE_PLOT - mark.right() - GAP);
         self.sheet.text(name, self.left - BESIDE_PLOT, middle, Anchor::End);
         self.sheet.line((self.left, base), (self.right(), base), Sheet::GRID);
         let (run, end) = (self.run, self.end);

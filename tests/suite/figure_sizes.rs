@@ -68,6 +68,8 @@ fn applications_of_all_sizes_have_a_row_each() {
         };
         let names: BTreeSet<&str> = texts.iter().filter(rows).map(|text| text.text.as_str()).collect();
         assert!(names.len() >= least, "{what}: {names:?}");
+        // Whatever is cut, the number of the injection is not.
+        assert!(names.iter().all(|name| name.contains(" #")), "{what}: {names:?}");
     }
 }
 
@@ -92,6 +94,9 @@ fn task_sets_of_all_sizes_have_a_row_for_each_task() {
         let file = written(&directory, "set.json", &set);
         let command = ["tasks", "run", &file, "--strategy", "stream-per-task", "--horizon", horizon];
         let texts = drawn(&command, &directory, what);
+        let names: BTreeSet<&str> =
+            texts.iter().filter(|text| text.text.starts_with(['T', 'v'])).map(|text| text.text.as_str()).collect();
+        assert!(names.len() >= count, "{what}: {names:?}");
         // From the ninth task on hatches repeat, and the mark beside the name has a number.
         let marks = texts.iter().filter(|text| text.text == "2" && text.area.right < 500.0).count();
         assert_eq!(marks, count.saturating_sub(8).min(8), "{what}: {texts:?}");
