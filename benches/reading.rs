@@ -113,7 +113,8 @@ struct Benchmark<I> {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "read as a scenario's reader reads it")]
 struct Kernel {
-    kernel_label: String,
+    #[serde(rename = "kernel_label")]
+    label: String,
     duration: u64,
     block_count: u32,
     thread_count: u32,
