@@ -25,6 +25,7 @@ mod orders;
 mod output;
 mod picture;
 mod profile_options;
+mod progress;
 mod recorded_above;
 mod replay_log;
 mod responses_file;
@@ -33,6 +34,7 @@ mod runnable_times_option;
 mod schema;
 mod screen;
 mod search_options;
+mod several;
 mod simulate;
 mod study;
 mod tasks;
@@ -111,7 +113,12 @@ pub(crate) enum Answer {
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
     let result = match Cli::try_parse() {
-        Ok(Cli { command, limits }) => limits.watch().and_then(|()| run(command)),
+        Ok(Cli { command, limits }) => {
+            progress::show();
+            let result = limits.watch().and_then(|()| run(command));
+            progress::end();
+            result
+        }
         // Help and version, which may not find room either, and what is wrong with the arguments.
         Err(told) => match told.print() {
             Ok(()) => return told.exit_code().try_into().map_or(ExitCode::from(2), |code: u8| ExitCode::from(code)),

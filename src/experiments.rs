@@ -27,4 +27,5 @@ pub mod validation;
 pub mod warp_curves;
 
 pub use recorded::recorded_trace;
+pub(crate) use responses::each_response;
 pub use responses::{Responses, responses};

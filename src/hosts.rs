@@ -16,13 +16,15 @@ mod sm_as_core;
 mod stream_per_task;
 pub mod timegraph;
 mod usage_sums;
+mod watched;
 mod whole_application;
 
 pub use gang::Gang;
 pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub use multi_stream::MultiStream;
 pub use program::{
-    IterationSpan, LaunchOrder, ProgramError, ProgramHost, Run, make_known, simulate, simulate_in_order, simulate_with,
+    IterationSpan, LaunchOrder, ProgramError, ProgramHost, Run, make_known, simulate, simulate_in_order,
+    simulate_watched, simulate_with,
 };
 pub use run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 pub use scheduler::{ScheduleError, Scheduler, run_applications, run_gpu_evr, usage_of_applications};

@@ -35,8 +35,11 @@ const MOST_UNROLLED: usize = 20_000;
 /// Jobs from whose worst runs the search climbs.
 const MOST_TARGETS: usize = 16;
 
-/// Random runs that are handed out together.
+/// Random runs that are handed out together: so many, or fewer if all their jobs are more than [`MOST_HELD`].
 const CHUNK: u64 = 64;
+
+/// Responses of jobs that are held until they are compared with what was found before, all runs together.
+const MOST_HELD: usize = 1 << 18;
 
 /// What to search, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,11 +72,10 @@ pub struct Watch<'a> {
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
-/// The longest response of a job that was found.
+/// The longest response of a job that was found. Many jobs may have theirs in one run, which is as large as the scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Found {
     response: u64,
-    /// One run may be the worst of many jobs.
     variation: Arc<Variation>,
 }
 
@@ -184,11 +186,14 @@ impl Searcher<'_> {
     /// Random runs; the first of the first round are as stated, under each of the placements.
     fn sample(&mut self, round: u64, runs: u64) -> Result<(), ProgramError> {
         let stated = if round == 0 { self.result.freedom.placements() as u64 } else { 0 };
+        // Whatever is held together is compared in the order of the runs: the result is the same.
+        let affordable = u64::try_from(MOST_HELD / self.result.jobs.len().max(1)).unwrap_or(CHUNK);
+        let chunk = affordable.clamp(rayon::current_num_threads() as u64, CHUNK);
         let mut next = 0;
         while next < runs.max(stated) && (next < stated || !self.is_over()) {
-            let chunk = next..(next + CHUNK).min(runs.max(stated));
-            next = chunk.end;
-            let tried: Vec<_> = chunk
+            let numbers = next..(next + chunk).min(runs.max(stated));
+            next = numbers.end;
+            let tried: Vec<_> = numbers
                 .into_par_iter()
                 .map(|number| {
                     let SearchResult { freedom, base, .. } = &self.result;

@@ -7,7 +7,7 @@ use clap::Args;
 use gpusched::report::amalthea_table;
 use gpusched::scenario::amalthea::AmaltheaModel;
 
-use super::output::{Format, note};
+use super::output::{Format, Layout, note, write_document};
 use super::{Answer, input, output};
 
 /// List what is read of an AMALTHEA model: runnables with their ticks and GPU properties, copies, processing units,
@@ -32,7 +32,17 @@ impl Amalthea {
         let mut out = output::stdout();
         match self.format {
             Format::Table | Format::Markdown => write!(out, "{}", amalthea_table::text(&model, self.format.style()))?,
-            Format::Json => amalthea_table::json(&model, &mut out)?,
+            Format::Json => {
+                write_document(&amalthea_table::ModelDocument::new(&model), self.format, Layout::OneLine, &mut out)?;
+            }
+            Format::Jsonl => {
+                write_document(
+                    &amalthea_table::ModelLinesDocument::new(&model),
+                    self.format,
+                    Layout::OneLine,
+                    &mut out,
+                )?;
+            }
             Format::Csv => amalthea_table::csv(&model, &mut out)?,
         }
         out.flush()?;

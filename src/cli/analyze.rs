@@ -9,21 +9,22 @@ use gpusched::analysis::{
     Analysis, BoundOptions, JobVerdicts, RequirementVerdict, SporadicVerdicts, Verdict, analyse_and_bound,
     judge_by_bounds, judge_sporadic, printed, requirements_of_jobs, requirements_of_streams,
 };
-use gpusched::hosts::simulate;
 use gpusched::report::{
-    Summary, TableStyle, analysis_csv, analysis_table, bounded_response_table, bounded_responses,
-    bounded_responses_json, requirement_notes, requirement_table, responses, sporadic_csv, sporadic_table, steps_text,
+    AnalysisDocument, SporadicDocument, Summary, TableStyle, analysis_csv, analysis_table, bounded_response_table,
+    bounded_responses, requirement_notes, requirement_table, responses, sporadic_csv, sporadic_table, steps_text,
     verdict_csv, verdict_table,
 };
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::time::Duration;
 
+use super::Answer;
 use super::output::{Format, note};
+use super::progress::{self, Unit};
 use super::run_options::{RunOptions, by_name, parse_stream_time};
 use super::runnable_times_option::RunnableTimesOption;
 use super::search_options::{Search, write_witness};
-use super::{Answer, output};
+use super::several::{self, Part};
 
 /// Steps of the printed algorithm above which they are not shown.
 const MOST_STEPS: usize = 100_000;
@@ -33,7 +34,10 @@ const MOST_STEPS: usize = 100_000;
 /// A job is all that one release of a stream or one iteration of a host submits, copies included. Its bound holds for
 /// every placement and for blocks that run shorter than stated; bad runs are searched among the same. Beside it stand
 /// the finish times of the thesis' response-time analysis on one merged SM, and whether they are exact.
+///
+/// Several scenarios, or a directory of them, are analysed one by one.
 #[derive(Debug, Args)]
+#[command(mut_arg("scenario", several::accept))]
 pub(crate) struct Analyze {
     #[command(flatten)]
     run: RunOptions,
@@ -66,57 +70,67 @@ impl Analyze {
         if self.steps && matches!(self.format, Format::Csv | Format::Markdown) {
             bail!("--steps is shown as text and in JSON only: leave out --format, or use --format json");
         }
-        if self.verdicts_alone && self.format == Format::Json {
+        if self.verdicts_alone && self.format.is_json() {
             bail!("--verdicts is for tables and CSV: the JSON document has the verdicts in any case");
         }
         let runnable_times = self.runnable_times.table()?;
         if self.sporadic && runnable_times.is_some() {
             bail!("--runnable-times is about given releases: leave out --sporadic");
         }
-        let (scenario, demands) = self.run.read_with_demands(false)?;
-        if self.sporadic {
-            return self.sporadic(&scenario, demands.as_ref());
-        }
-        let (analysis, bounds) = analyse_and_bound(&scenario, BoundOptions::default())?;
+        let files = self.run.files()?;
+        files.refuse_options(&[
+            ("--runnable-times", runnable_times.is_some()),
+            ("--witness", self.search.witness_file().is_some()),
+        ])?;
+        let scenarios = files.paths.iter().map(|path| self.run.read_with_demands(path));
+        let scenarios: Vec<_> = scenarios.collect::<anyhow::Result<_>>()?;
+        // The threads share each search.
+        files.run(scenarios, 1, self.format, |(scenario, demands), part| {
+            let one = if self.sporadic { Self::sporadic } else { Self::one };
+            one(self, &scenario, demands.as_ref(), part)
+        })
+    }
+
+    fn one(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
+        progress::begin("analysing", Unit::None, None);
+        let (analysis, bounds) = analyse_and_bound(scenario, BoundOptions::default())?;
         let steps = if self.steps { Some(steps(&analysis)?) } else { None };
         let operations = analysis.kernels.len() + analysis.copies.len();
-        let options = self.search.options(&scenario, operations);
-        let verdicts = self.search.watched(|watch| judge_by_bounds(&scenario, bounds, &options, watch))??;
-        let run = simulate(&scenario)?;
-        let summary = Summary::of(&scenario, &run);
-        if let Some(table) = runnable_times {
+        let options = self.search.options(scenario, operations);
+        let verdicts = self.search.watched(|watch| judge_by_bounds(scenario, bounds, &options, watch))??;
+        let run = progress::simulated(scenario)?;
+        let summary = Summary::of(scenario, &run);
+        if let Some(table) = self.runnable_times.table()? {
             table.write(&summary, Some(&analysis))?;
         }
-        let requirements = demands.as_ref().map(|demands| requirements_of_jobs(demands, &scenario, &verdicts));
+        let requirements = demands.map(|demands| requirements_of_jobs(demands, scenario, &verdicts));
         let judged = verdicts.jobs.iter().map(|job| job.verdict);
         let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
-        let responses = bounded_responses(responses(&scenario, &summary.jobs()), &verdicts.jobs);
+        let responses = bounded_responses(responses(scenario, &summary.jobs()), &verdicts.jobs);
         // What the merged SM leaves out is no matter of the verdicts.
         let notes_before = if self.verdicts_alone { &scenario.notes } else { &analysis.notes };
         let doubts = requirement_notes(requirements.as_deref().unwrap_or_default());
         let notes: Vec<&String> = notes_before.iter().chain(&verdicts.notes).chain(&doubts).collect();
+        let mut out = part.turn()?;
         for text in &notes {
-            note(text);
+            part.note(text);
         }
         self.write_job_witness(&verdicts)?;
-        let mut out = output::stdout();
         match self.format {
-            Format::Json => {
-                let mut document = serde_json::to_value(&analysis)?;
-                document["notes"] = serde_json::to_value(notes)?;
-                document["jobs"] = serde_json::to_value(&verdicts.jobs)?;
-                document["responses"] = bounded_responses_json(&responses)?;
-                document["runs_searched"] = verdicts.runs.into();
-                if let Some(requirements) = &requirements {
-                    document["requirements"] = serde_json::to_value(requirements)?;
-                }
-                if let Some(steps) = &steps {
-                    document["steps"] = serde_json::to_value(steps)?;
-                }
-                writeln!(out, "{document}")?;
+            Format::Json | Format::Jsonl => {
+                let notes = notes.into_iter().cloned().collect();
+                let document = AnalysisDocument {
+                    analysis: &Analysis { notes, ..analysis },
+                    jobs: &verdicts.jobs,
+                    responses: &responses,
+                    runs_searched: verdicts.runs,
+                    requirements: requirements.as_deref(),
+                    steps: steps.as_deref(),
+                };
+                part.write_document(&document, &mut out)?;
             }
-            Format::Csv if self.verdicts_alone => verdict_csv(&verdicts.jobs, &mut out)?,
-            Format::Csv => analysis_csv(&analysis, &mut out)?,
+            Format::Csv if self.verdicts_alone => verdict_csv(&verdicts.jobs, part.csv(), &mut out)?,
+            Format::Csv => analysis_csv(&analysis, part.csv(), &mut out)?,
             Format::Table | Format::Markdown => {
                 let style = self.format.style();
                 if !self.verdicts_alone {
@@ -137,7 +151,7 @@ impl Analyze {
         Ok(answer)
     }
 
-    fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>) -> anyhow::Result<Answer> {
+    fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
         let mut jitters = by_name("--jitter", &self.jitter)?;
         let jitter: Vec<Duration> =
             scenario.threads.iter().map(|thread| jitters.remove(&*thread.label).unwrap_or(thread.jitter)).collect();
@@ -153,22 +167,22 @@ impl Analyze {
         let mut notes = scenario.notes.clone();
         notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
         notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
+        let mut out = part.turn()?;
         for text in &notes {
-            note(text);
+            part.note(text);
         }
         self.write_stream_witness(&verdicts)?;
-        let mut out = output::stdout();
         match self.format {
-            Format::Json => {
-                let mut document = serde_json::json!({
-                    "streams": verdicts.streams, "runs_searched": verdicts.runs, "notes": notes,
-                });
-                if let Some(requirements) = &requirements {
-                    document["requirements"] = serde_json::to_value(requirements)?;
-                }
-                writeln!(out, "{document}")?;
+            Format::Json | Format::Jsonl => {
+                let document = SporadicDocument {
+                    streams: &verdicts.streams,
+                    runs_searched: verdicts.runs,
+                    notes: &notes,
+                    requirements: requirements.as_deref(),
+                };
+                part.write_document(&document, &mut out)?;
             }
-            Format::Csv => sporadic_csv(&verdicts.streams, &mut out)?,
+            Format::Csv => sporadic_csv(&verdicts.streams, part.csv(), &mut out)?,
             Format::Table | Format::Markdown => {
                 let style = self.format.style();
                 write!(out, "{}", sporadic_table(&verdicts.streams, style))?;

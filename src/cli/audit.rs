@@ -6,10 +6,11 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::audit::{AuditReport, Observation, audit, audit_profile};
 use gpusched::profile::GpuProfile;
-use gpusched::report::{finding_csv, finding_table, profile_audit_csv, profile_audit_table};
+use gpusched::report::{ProfileAuditDocument, finding_csv, finding_table, profile_audit_csv, profile_audit_table};
 
 use super::log_input::LogOptions;
-use super::output::{Format, note};
+use super::output::{Format, Layout, note, write_document};
+use super::progress::{self, Unit};
 use super::what_if_options::PriorityOptions;
 use super::{Answer, output};
 
@@ -41,6 +42,7 @@ impl Audit {
             bail!("--gpu is for profiles, and these are logs");
         }
         let input = self.logs.read()?;
+        progress::begin("auditing", Unit::None, None);
         let mut report = AuditReport::new(input.dropped);
         for run in input.runs {
             let observation = match &run.scenario {
@@ -53,9 +55,8 @@ impl Audit {
         report.notes.iter().for_each(|text| note(text));
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
-                serde_json::to_writer_pretty(&mut out, &report)?;
-                writeln!(out)?;
+            Format::Json | Format::Jsonl => {
+                write_document(&report, self.format, Layout::Indented, &mut out)?;
             }
             Format::Csv => finding_csv(&report.violations, &mut out)?,
             Format::Table | Format::Markdown => {
@@ -75,17 +76,16 @@ impl Audit {
             Some(device) => device,
             None => profile.device(gpu)?,
         };
+        progress::begin("auditing", Unit::None, None);
         let audit = audit_profile(&profile, gpu, &device);
         for text in &notes {
             note(text);
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
-                let mut document = serde_json::to_value(&audit)?;
-                document["device"] = device.name.as_str().into();
-                document["notes"] = serde_json::to_value(&notes)?;
-                writeln!(out, "{document:#}")?;
+            Format::Json | Format::Jsonl => {
+                let document = ProfileAuditDocument { audit: &audit, device: &device.name, notes: &notes };
+                write_document(&document, self.format, Layout::Indented, &mut out)?;
             }
             Format::Csv => profile_audit_csv(&audit, &mut out)?,
             Format::Table | Format::Markdown => {

@@ -10,18 +10,26 @@ use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, compariso
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 
+use super::Answer;
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
-use super::output::{Format, note};
+use super::jobs::Jobs;
+use super::output::Format;
+use super::progress::{self, Unit};
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
-use super::{Answer, output};
+use super::several::{self, Part};
 
 /// Simulated beside analysed finish times: where the analysis is optimistic (unsafe), where pessimistic.
+///
+/// Several scenarios, or a directory of them, are compared one by one.
 #[derive(Debug, Args)]
+#[command(mut_arg("scenario", several::accept))]
 pub(crate) struct Compare {
     #[command(flatten)]
     run: RunOptions,
+    #[command(flatten)]
+    jobs: Jobs,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -38,30 +46,39 @@ pub(crate) struct Compare {
 
 impl Compare {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let runnable_times = self.runnable_times.table()?;
-        let scenario = self.run.read(false)?;
-        let figure = self.figure.figure(&scenario)?;
+        let files = self.run.files()?;
+        files.refuse_options(&[
+            ("--html", self.html.file()?.is_some()),
+            ("--runnable-times", self.runnable_times.table()?.is_some()),
+            ("--figure", self.figure.is_given()),
+        ])?;
+        let scenarios = files.paths.iter().map(|path| self.run.read_from(path, false));
+        let scenarios: Vec<Scenario> = scenarios.collect::<anyhow::Result<_>>()?;
+        scenarios.iter().try_for_each(|scenario| self.figure.figure(scenario).map(|_| ()))?;
+        files.run(scenarios, self.jobs.threads(), self.format, |scenario, part| self.one(&scenario, part))
+    }
+
+    fn one(&self, scenario: &Scenario, part: &Part<'_>) -> anyhow::Result<Answer> {
+        let figure = self.figure.figure(scenario)?;
         let html = self.html.file()?;
-        let (analysis, run) = (analyse(&scenario)?, simulate(&scenario)?);
-        let comparison = Comparison::new(&scenario, &analysis, &run.trace);
-        let simulated = Summary::of(&scenario, &run);
+        progress::begin("analysing", Unit::None, None);
+        let (analysis, run) = (analyse(scenario)?, progress::simulated(scenario)?);
+        let comparison = Comparison::new(scenario, &analysis, &run.trace);
+        let simulated = Summary::of(scenario, &run);
         if figure.is_some() || html.is_some() {
-            let merged = merged_scenario(&scenario, &analysis)?;
+            let merged = merged_scenario(scenario, &analysis)?;
             draw(simulated, &merged, &comparison, figure.as_ref(), html.as_ref())?;
         }
-        if let Some(table) = runnable_times {
+        if let Some(table) = self.runnable_times.table()? {
             table.write(&simulated, Some(&analysis))?;
         }
+        let mut out = part.turn()?;
         for text in &comparison.notes {
-            note(text);
+            part.note(text);
         }
-        let mut out = output::stdout();
         match self.format {
-            Format::Json => {
-                serde_json::to_writer(&mut out, &comparison)?;
-                writeln!(out)?;
-            }
-            Format::Csv => comparison_csv(&comparison, &mut out)?,
+            Format::Json | Format::Jsonl => part.write_document(&comparison, &mut out)?,
+            Format::Csv => comparison_csv(&comparison, part.csv(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", comparison_table(&comparison, self.format.style()))?;
             }

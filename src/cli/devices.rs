@@ -6,7 +6,7 @@ use clap::Args;
 use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::report::device_table;
 
-use super::output::Format;
+use super::output::{Format, Layout, write_document};
 use super::{Answer, input, output};
 
 /// List the built-in devices, or show one with the source of every number and what is an assumption.
@@ -27,6 +27,15 @@ impl Devices {
                 let device = input::device(name)?;
                 writeln!(out, "{}", device.to_json())?;
             }
+            (Some(name), Format::Jsonl) => {
+                let device = input::device(name)?;
+                write_document(
+                    &device_table::DeviceDocument { limits: &device },
+                    self.format,
+                    Layout::OneLine,
+                    &mut out,
+                )?;
+            }
             (Some(name), Format::Csv) => device_table::one_csv(&input::device(name)?, &mut out)?,
             (Some(name), Format::Table | Format::Markdown) => {
                 write!(out, "{}", device_table::one(&input::device(name)?, self.format.style()))?;
@@ -42,6 +51,10 @@ impl Devices {
                     }
                     Format::Csv => device_table::csv(&devices, &mut out)?,
                     Format::Json => writeln!(out, "{}", device_table::json(&devices))?,
+                    Format::Jsonl => {
+                        let document = device_table::DevicesDocument { devices: &devices };
+                        write_document(&document, self.format, Layout::OneLine, &mut out)?;
+                    }
                 }
             }
         }

@@ -14,9 +14,10 @@ use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applica
 use gpusched::report::application_gantt::{GanttRows, gantt};
 use gpusched::report::application_table;
 use gpusched::time::Duration;
+use serde::Serialize;
 
 use super::jobs::Jobs;
-use super::output::{Format, note};
+use super::output::{Format, Layout, note, write_document};
 use super::picture::Look;
 use super::{Answer, input, output, picture};
 
@@ -141,7 +142,7 @@ impl Evr {
                     Format::Table | Format::Markdown if outcomes.is_empty() => {
                         UsageDetail::SmsOverTime(application_table::rows_shown(self.format.style()))
                     }
-                    Format::Table | Format::Markdown | Format::Csv => UsageDetail::Totals,
+                    Format::Table | Format::Markdown | Format::Csv | Format::Jsonl => UsageDetail::Totals,
                 };
                 let usage = usage_of_applications(&set, scheduler, rules, detail).with_context(context)?;
                 Outcome::of_usage(&set, scheduler.name(), usage)
@@ -151,10 +152,10 @@ impl Evr {
         let text = match self.format {
             Format::Table | Format::Markdown => application_table::outcome_table(&set, &outcomes, self.format.style()),
             Format::Json => {
-                let mut out = output::stdout();
-                application_table::outcome_json(&set, self.seed, &outcomes, &mut out)?;
-                out.flush()?;
-                return Ok(Answer::Done);
+                return self.print_document(&application_table::OutcomeDocument::new(&set, self.seed, &outcomes));
+            }
+            Format::Jsonl => {
+                return self.print_document(&application_table::OutcomeLinesDocument::new(&set, self.seed, &outcomes));
             }
             Format::Csv => application_table::outcome_csv(&set, &outcomes),
         };
@@ -193,10 +194,19 @@ impl Evr {
         let points = self.jobs.pool()?.install(|| sample_applications(set, injections, options))?;
         let text = match self.format {
             Format::Table | Format::Markdown => application_table::point_table(set, &points, self.format.style()),
-            Format::Json => application_table::point_json(set, self.seed, &points)? + "\n",
+            Format::Json | Format::Jsonl => {
+                return self.print_document(&application_table::PointDocument::new(set, self.seed, &points));
+            }
             Format::Csv => application_table::point_csv(&points),
         };
         print(&text)
+    }
+
+    fn print_document(&self, document: &impl Serialize) -> anyhow::Result<Answer> {
+        let mut out = output::stdout();
+        write_document(document, self.format, Layout::OneLine, &mut out)?;
+        out.flush()?;
+        Ok(Answer::Done)
     }
 
     fn draw(&self, set: &ApplicationSet, outcomes: &[Outcome]) -> anyhow::Result<()> {

@@ -97,6 +97,11 @@ fn parse_range(text: &str) -> Result<RangeInclusive<u32>, String> {
 }
 
 impl FigureOptions {
+    /// Whether there is one.
+    pub(crate) fn is_given(&self) -> bool {
+        self.figure.is_some()
+    }
+
     /// The figure asked for, if any, after everything is checked that can be checked before the simulation.
     pub(crate) fn figure(&self, scenario: &Scenario) -> anyhow::Result<Option<Figure<'_>>> {
         let Some(path) = self.figure.as_deref() else { return Ok(None) };

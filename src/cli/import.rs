@@ -9,7 +9,7 @@ use gpusched::profile::{Import as ImportedProfile, Input};
 use gpusched::report::{ImportDocument, import_csv, import_table};
 use gpusched::time::Duration;
 
-use super::output::{Format, note, write_whole};
+use super::output::{Format, Layout, note, write_document, write_whole};
 use super::run_options::RunOptions;
 use super::{Answer, output};
 
@@ -60,9 +60,8 @@ impl Import {
         match self.format {
             Format::Table | Format::Markdown => write!(out, "{}", import_table(&imported, self.format.style()))?,
             Format::Csv => import_csv(&imported, &mut out)?,
-            Format::Json => {
-                serde_json::to_writer_pretty(&mut out, &ImportDocument(&imported))?;
-                writeln!(out)?;
+            Format::Json | Format::Jsonl => {
+                write_document(&ImportDocument(&imported), self.format, Layout::Indented, &mut out)?;
             }
         }
         out.flush()?;

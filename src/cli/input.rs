@@ -11,6 +11,7 @@ use gpusched::logs::{LogReading, begins_a_log, read_log, read_log_from};
 use gpusched::profile::Input;
 
 use super::ending;
+use super::progress::{self, Unit};
 
 /// The largest input file that is read into memory \[bytes\].
 const MAX_BYTES: u64 = 1 << 32;
@@ -42,6 +43,8 @@ fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         bail!("{name} is a directory; expected a file");
     }
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    progress::begin("reading", Unit::Bytes, Some(length));
     file.take(MAX_BYTES).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
     ending::has_read(bytes.len());
     Ok((name, bytes))
@@ -58,6 +61,7 @@ pub(crate) fn log(path: &Path) -> anyhow::Result<LogReading> {
     }
     let cannot = || format!("cannot read {name}");
     let metadata = std::fs::metadata(path).with_context(cannot)?;
+    progress::begin("reading", Unit::Bytes, Some(metadata.len()));
     if metadata.is_file() {
         ending::has_read(usize::try_from(metadata.len()).unwrap_or(usize::MAX));
         return read_log_from(&name, &mut File::open(path).with_context(cannot)?).with_context(cannot);

@@ -11,6 +11,12 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
+    /// How many threads that is.
+    pub(crate) fn threads(self) -> usize {
+        let one_per_core = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.map_or_else(one_per_core, usize::from)
+    }
+
     /// A pool of that many threads.
     pub(crate) fn pool(self) -> anyhow::Result<rayon::ThreadPool> {
         // 0 is rayon's word for one per core.

@@ -1,6 +1,6 @@
 //! `gpusched merged-sm`
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,9 +9,9 @@ use gpusched::device::Device;
 use gpusched::experiments::validation::{Campaign, CampaignReport, Family};
 use gpusched::report::{campaign_csv, campaign_figure, campaign_table};
 use gpusched::workload::Placement;
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use super::output::{Format, note};
+use super::output::{Format, Layout, note, write_document};
+use super::progress::{self, Unit};
 use super::{Answer, ending, input, jobs, output, picture};
 
 /// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
@@ -69,19 +69,19 @@ impl MergedSm {
 
     fn campaign(&self, campaign: &Campaign) -> anyhow::Result<CampaignReport> {
         let stop = ending::stop_flag();
-        let bar = progress_bar(self.samples.saturating_mul(campaign.families.len() as u64));
-        let report = self.jobs.pool()?.install(|| campaign.run(&stop, &|samples| bar.inc(samples)))?;
+        let samples = self.samples.saturating_mul(campaign.families.len() as u64);
+        progress::begin("analysing and simulating", Unit::Of("scenarios"), Some(samples));
+        let report = self.jobs.pool()?.install(|| campaign.run(&stop, &progress::advance))?;
         ending::finishing();
-        bar.finish_and_clear();
+        progress::end();
         Ok(report)
     }
 
     fn print(&self, report: &CampaignReport, device: &Device) -> anyhow::Result<()> {
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
-                serde_json::to_writer(&mut out, report)?;
-                writeln!(out)?;
+            Format::Json | Format::Jsonl => {
+                write_document(report, self.format, Layout::OneLine, &mut out)?;
             }
             Format::Csv => campaign_csv(report, &mut out)?,
             Format::Table | Format::Markdown => {
@@ -91,18 +91,4 @@ impl MergedSm {
         out.flush()?;
         Ok(())
     }
-}
-
-/// Shown on a terminal only.
-fn progress_bar(samples: u64) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let template = "{bar:30} {human_pos}/{human_len} scenarios, {rate}, {eta} left";
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        // Nothing is lost if it cannot be shown.
-        let _ = write!(out, "{:.0}/s", state.per_sec());
-    };
-    ProgressBar::new(samples).with_style(style.with_key("rate", rate))
 }

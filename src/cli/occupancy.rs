@@ -7,7 +7,7 @@ use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_sce
 use gpusched::profile::{GpuProfile, Input};
 use gpusched::report::{OccupancyDocument, occupancy_csv, occupancy_table};
 
-use super::output::{Format, note};
+use super::output::{Format, Layout, note, write_document};
 use super::run_options::RunOptions;
 use super::{Answer, output};
 
@@ -39,10 +39,9 @@ impl Occupancy {
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
+            Format::Json | Format::Jsonl => {
                 let document = OccupancyDocument { device: &device, report: &report, notes: &notes };
-                serde_json::to_writer_pretty(&mut out, &document)?;
-                writeln!(out)?;
+                write_document(&document, self.format, Layout::Indented, &mut out)?;
             }
             Format::Csv => occupancy_csv(&report, &mut out)?,
             Format::Table | Format::Markdown => {

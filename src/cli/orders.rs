@@ -6,7 +6,8 @@ use clap::Args;
 use gpusched::analysis::launch_orders;
 use gpusched::report::{orders_csv, orders_table};
 
-use super::output::{Format, note};
+use super::output::{Format, Layout, note, write_document};
+use super::progress::{self, Unit};
 use super::run_options::RunOptions;
 use super::{Answer, jobs, output};
 
@@ -29,15 +30,15 @@ pub(crate) struct Orders {
 impl Orders {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let scenario = self.run.read(false)?;
+        progress::begin("trying orders", Unit::None, None);
         let orders = self.jobs.pool()?.install(|| launch_orders(&scenario, self.samples, scenario.seed))?;
         for text in &orders.notes {
             note(text);
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
-                serde_json::to_writer(&mut out, &orders)?;
-                writeln!(out)?;
+            Format::Json | Format::Jsonl => {
+                write_document(&orders, self.format, Layout::OneLine, &mut out)?;
             }
             Format::Csv => orders_csv(&orders, &mut out)?,
             Format::Table | Format::Markdown => {

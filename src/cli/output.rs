@@ -1,14 +1,16 @@
 //! Writing output so that nothing is ever half-written, and saying things on stderr.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use gpusched::report::TableStyle;
+use gpusched::report::{TableStyle, write_json_lines};
+use serde::Serialize;
 
 use super::ending::Temporary;
+use super::progress::{self, Counted, Unit};
 use super::screen::Screen;
 
 /// What is printed on standard output.
@@ -18,6 +20,9 @@ pub(crate) enum Format {
     Table,
     /// One JSON document, times in integer nanoseconds
     Json,
+    /// The rows of the JSON document's lists as one object a line, `row` being the list; before them a line `document`
+    /// with everything else
+    Jsonl,
     /// One table as comma-separated values
     Csv,
     /// The tables in Markdown, all rows of them
@@ -25,6 +30,11 @@ pub(crate) enum Format {
 }
 
 impl Format {
+    /// Whether it is JSON of either form.
+    pub(crate) fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Jsonl)
+    }
+
     /// Of the tables in a text.
     pub(crate) fn style(self) -> TableStyle {
         if self == Self::Markdown { TableStyle::Markdown } else { TableStyle::Plain }
@@ -32,13 +42,42 @@ impl Format {
 }
 
 /// Buffered standard output.
-pub(crate) fn stdout() -> BufWriter<Screen<io::StdoutLock<'static>>> {
-    BufWriter::with_capacity(1 << 16, Screen::new(io::stdout().lock()))
+pub(crate) fn stdout() -> Out {
+    let out = io::stdout().lock();
+    let is_terminal = out.is_terminal();
+    BufWriter::with_capacity(1 << 16, Counted::new(Screen::new(out), is_terminal))
 }
+
+/// What [`stdout`] gives.
+pub(crate) type Out = BufWriter<Counted<Screen<io::StdoutLock<'static>>>>;
 
 /// Standard error.
 pub(crate) fn stderr() -> Screen<io::Stderr> {
     Screen::new(io::stderr())
+}
+
+/// How a JSON document is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// On one line.
+    OneLine,
+    /// For people too.
+    Indented,
+}
+
+/// Writes a document as JSON, or line by line if that is the format.
+pub(crate) fn write_document(
+    document: &(impl Serialize + ?Sized),
+    format: Format,
+    layout: Layout,
+    mut out: impl Write,
+) -> io::Result<()> {
+    match (format, layout) {
+        (Format::Jsonl, _) => return write_json_lines(document, None, out),
+        (_, Layout::OneLine) => serde_json::to_writer(&mut out, document)?,
+        (_, Layout::Indented) => serde_json::to_writer_pretty(&mut out, document)?,
+    }
+    out.write_all(b"\n")
 }
 
 /// Prints all of it.
@@ -52,7 +91,7 @@ pub(crate) fn print(bytes: &[u8]) -> io::Result<()> {
 /// A note to the user, on stderr.
 pub(crate) fn note(text: &str) {
     // If stderr is closed there is nobody left to tell.
-    let _ = writeln!(stderr(), "note: {text}");
+    let _ = progress::aside(|| writeln!(stderr(), "note: {text}"));
 }
 
 /// Writes `path` by way of a temporary file beside it, so that it holds all or nothing of what `write` writes.
@@ -95,6 +134,7 @@ impl Written {
         if path.is_dir() {
             bail!("cannot write {}: it is a directory", path.display());
         }
+        progress::begin("writing", Unit::None, None);
         let written = Temporary::create(temporary_beside(path)).and_then(|(temporary, file)| {
             let mut out = BufWriter::with_capacity(1 << 16, file);
             write(&mut out)?;

@@ -21,8 +21,9 @@ use gpusched::workload::OperationId;
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
-use super::output::{Format, note, write_whole};
+use super::output::{Format, Layout, note, write_document, write_whole};
 use super::profile_options::ProfileOptions;
+use super::progress::{self, Unit};
 use super::recorded_above::RecordedAbove;
 use super::what_if_options::WhatIfOptions;
 use super::{Answer, output};
@@ -76,6 +77,7 @@ impl ReplayLog {
         }
         let options = ReadOptions { placement: self.logs.placement(), ..ReadOptions::default() };
         let known = run.scenario.as_ref().map(|(scenario, pairing)| (scenario, pairing));
+        progress::begin("simulating", Unit::None, None);
         let result = replay(&run.run, &run.device, known, &options, &self.logs.tolerances())?;
         run.notes.iter().for_each(|text| note(text));
         if let Some(figure) = self.figure.figure(&result.scenario)? {
@@ -89,9 +91,9 @@ impl ReplayLog {
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
-                serde_json::to_writer_pretty(&mut out, &ReplayReport::new(&result, &input.dropped, &run.notes))?;
-                writeln!(out)?;
+            Format::Json | Format::Jsonl => {
+                let document = ReplayReport::new(&result, &input.dropped, &run.notes);
+                write_document(&document, self.format, Layout::Indented, &mut out)?;
             }
             Format::Csv => replay_csv(&result, &mut out)?,
             Format::Table | Format::Markdown => {
@@ -118,6 +120,7 @@ impl ReplayLog {
         for text in &import.scenario.notes {
             note(text);
         }
+        progress::begin("simulating", Unit::None, None);
         let replay = replay_profile(profile, &import)?;
         if figure.is_some() || html.is_some() || self.perfetto.is_some() {
             let sides = RecordedAbove::new(profile, &import, &replay.trace, changed)?;
@@ -127,10 +130,10 @@ impl ReplayLog {
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Json => {
+            Format::Json | Format::Jsonl => {
                 let (device, notes) = (&import.scenario.device().name, &import.scenario.notes);
-                serde_json::to_writer_pretty(&mut out, &ProfileReplayDocument { device, replay: &replay, notes })?;
-                writeln!(out)?;
+                let document = ProfileReplayDocument { device, replay: &replay, notes };
+                write_document(&document, self.format, Layout::Indented, &mut out)?;
             }
             Format::Csv => profile_replay_csv(&replay, &mut out)?,
             Format::Table | Format::Markdown => {

@@ -1,11 +1,11 @@
 //! Options of every command that takes a scenario.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{ArgAction, Args};
 use gpusched::device::Device;
 use gpusched::json::Document;
 use gpusched::profile::{GpuProfile, Import, ImportOptions, Input};
@@ -18,6 +18,7 @@ use super::amalthea_options::ModelOptions;
 use super::input;
 use super::log_input::LogOptions;
 use super::profile_options::ProfileOptions;
+use super::several::Files;
 use super::what_if_options::WhatIfOptions;
 
 /// How to read and run a scenario.
@@ -25,7 +26,9 @@ use super::what_if_options::WhatIfOptions;
 pub(crate) struct RunOptions {
     /// Scenario file, in gpusched's own format or `cuda_scheduling_examiner`'s, an AMALTHEA model, or a profile of
     /// PyTorch (Kineto), Nsight Systems (SQLite export) or nvprof (CSV); - reads standard input
-    scenario: PathBuf,
+    // One, unless a command says that it takes several.
+    #[arg(required = true, num_args = 1, action = ArgAction::Set)]
+    scenario: Vec<PathBuf>,
     /// GPU to simulate: a built-in name (see `gpusched devices`) or a device file [default: the scenario's, or tx2]
     #[arg(long, value_name = "NAME|FILE")]
     device: Option<String>,
@@ -132,9 +135,23 @@ impl RunOptions {
         &self.profile
     }
 
+    /// The scenario files, for commands that take several.
+    pub(crate) fn files(&self) -> anyhow::Result<Files> {
+        Files::new(&self.scenario)
+    }
+
+    /// The first scenario file, which there is.
+    fn path(&self) -> &Path {
+        self.scenario.first().map_or(Path::new("-"), PathBuf::as_path)
+    }
+
     /// Reads the input, whatever it is.
     pub(crate) fn input(&self) -> anyhow::Result<Input> {
-        let mut input = input::scenario(&self.scenario)?;
+        self.input_from(self.path())
+    }
+
+    fn input_from(&self, path: &Path) -> anyhow::Result<Input> {
+        let mut input = input::scenario(path)?;
         if let Input::Profile(profile) = &mut input {
             self.profile.tell_block_times(profile, self.device()?.as_ref())?;
         }
@@ -144,22 +161,27 @@ impl RunOptions {
     /// The options of logs, if the input is a directory or a log rather than a scenario.
     pub(crate) fn logs(&self) -> Option<LogOptions> {
         let is_log = || {
-            let text = std::fs::read_to_string(&self.scenario).ok()?;
+            let text = std::fs::read_to_string(self.path()).ok()?;
             let document = Document::parse("", &text).ok()?;
             Some(document.root().object().is_ok_and(|object| object.has("times") && object.has("benchmark_name")))
         };
-        (self.scenario.is_dir() || is_log() == Some(true))
-            .then(|| LogOptions::new(&self.scenario, self.device.clone(), self.placement.clone()))
+        (self.path().is_dir() || is_log() == Some(true))
+            .then(|| LogOptions::new(self.path(), self.device.clone(), self.placement.clone()))
     }
 
     /// Reads the scenario; `logs_inside` refuses log names outside the result directory.
     pub(crate) fn read(&self, logs_inside: bool) -> anyhow::Result<Scenario> {
-        Ok(self.read_with_demands(logs_inside)?.0)
+        self.scenario(self.input()?, logs_inside)
     }
 
-    /// Reads the scenario, and what is asked of it if it is an AMALTHEA model.
-    pub(crate) fn read_with_demands(&self, logs_inside: bool) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
-        self.scenario_with_demands(self.input()?, logs_inside)
+    /// Reads one of the scenarios.
+    pub(crate) fn read_from(&self, path: &Path, logs_inside: bool) -> anyhow::Result<Scenario> {
+        self.scenario(self.input_from(path)?, logs_inside)
+    }
+
+    /// Reads one of the scenarios, and what is asked of it if it is an AMALTHEA model.
+    pub(crate) fn read_with_demands(&self, path: &Path) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
+        self.scenario_with_demands(self.input_from(path)?, false)
     }
 
     /// Makes a scenario of the input, whatever it is, and changes it as the user wants.

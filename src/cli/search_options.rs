@@ -1,17 +1,16 @@
 //! Options of the search for runs that miss deadlines.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gpusched::analysis::{SearchOptions, Watch};
 use gpusched::scenario::Scenario;
 use gpusched::time::Duration;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::ending;
 use super::jobs::Jobs;
 use super::output::{note, write_whole};
+use super::progress::{self, Unit};
 
 /// Operations that the default search simulates at most, all runs together, so that a large scenario is not held up.
 const MOST_OPERATIONS: usize = 2_000_000;
@@ -43,21 +42,10 @@ impl Search {
     /// by then counts.
     pub(crate) fn watched<T: Send>(&self, work: impl FnOnce(Watch<'_>) -> T + Send) -> anyhow::Result<T> {
         let stop = ending::stop_flag();
-        let bar = (self.time.is_some() && std::io::stderr().is_terminal()).then(|| {
-            let style = ProgressStyle::with_template("searching bad runs: {pos} runs, {per_sec}, {elapsed}");
-            ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-        });
-        let progress = |runs: u64| {
-            if let Some(bar) = &bar {
-                bar.set_position(runs);
-            }
-        };
-        let answer = self.jobs.pool()?.install(|| work(Watch { stop: &stop, progress: &progress }));
+        progress::begin("searching bad runs", Unit::Of("runs"), None);
+        let answer = self.jobs.pool()?.install(|| work(Watch { stop: &stop, progress: &progress::reach }));
         if ending::finishing() {
             note("the search was stopped: what it had found by then counts");
-        }
-        if let Some(bar) = &bar {
-            bar.finish_and_clear();
         }
         Ok(answer)
     }

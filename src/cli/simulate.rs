@@ -6,30 +6,38 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::draw::FigureFormat;
-use gpusched::hosts::{Run, simulate};
+use gpusched::hosts::Run;
 use gpusched::report::{
-    BlameTables, Difference, HtmlTimeline, NotComparable, PerfettoKnown, PerfettoRun, SimulationReport, State, Summary,
-    blame_figure, blame_table, examiner_logs, kernel_csv, kernel_table, perfetto_trace, rule_table, state_text,
+    BlameTables, BlockLists, Difference, HtmlTimeline, NotComparable, PerfettoKnown, PerfettoRun, SimulationReport,
+    State, Summary, blame_figure, blame_table, examiner_logs, kernel_csv, kernel_table, perfetto_trace, rule_table,
+    state_text,
 };
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 
 use super::figure_options::FigureOptions;
 use super::html_options::HtmlOptions;
-use super::output::{Format, note, write_together, write_whole};
+use super::jobs::Jobs;
+use super::output::{Format, write_together, write_whole};
 use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
-use super::{Answer, output, picture};
+use super::several::{self, Part};
+use super::{Answer, picture, progress};
 
 /// Blocks above which listing each of them must be asked for twice.
 pub(crate) const MANY_BLOCKS: u64 = 10_000_000;
 
 /// Simulate a scenario block by block: when each kernel was launched, why it waited, when it started and finished.
+///
+/// Several scenarios, or a directory of them, are run one by one, and printed in the order given.
 #[derive(Debug, Args)]
+#[command(mut_arg("scenario", several::accept))]
 pub(crate) struct Simulate {
     #[command(flatten)]
     run: RunOptions,
+    #[command(flatten)]
+    jobs: Jobs,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -81,7 +89,28 @@ pub(crate) struct Simulate {
 
 impl Simulate {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let scenario = self.run.read(self.logs.is_some() && !self.allow_log_paths)?;
+        let files = self.run.files()?;
+        files.refuse_options(&[
+            ("--logs", self.logs.is_some()),
+            ("--runnable-times", self.runnable_times.table()?.is_some()),
+            ("--perfetto", self.perfetto.is_some()),
+            ("--responses", self.responses.is_some()),
+            ("--blame-figure", self.blame_figure.is_some()),
+            ("--html", self.html.file()?.is_some()),
+            ("--figure", self.figure.is_given()),
+        ])?;
+        // All of them before anything is run: a file that is wrong is found at once, and nothing is printed.
+        let scenarios = files.paths.iter().map(|path| {
+            let scenario = self.run.read_from(path, self.logs.is_some() && !self.allow_log_paths)?;
+            files.about(path, self.refuse_options(&scenario))?;
+            Ok(scenario)
+        });
+        let scenarios: Vec<Scenario> = scenarios.collect::<anyhow::Result<_>>()?;
+        files.run(scenarios, self.jobs.threads(), self.format, |scenario, part| self.one(&scenario, part))
+    }
+
+    /// Refuses what does not go together, or not with the scenario.
+    fn refuse_options(&self, scenario: &Scenario) -> anyhow::Result<()> {
         if self.check && scenario.expected.is_none() && scenario.threads.iter().all(|thread| thread.deadline.is_none())
         {
             bail!(
@@ -98,54 +127,64 @@ impl Simulate {
                 bail!("{option} is shown as text and in JSON only: leave out --format, or use --format json");
             }
         }
-        if self.blame && !matches!(self.format, Format::Table | Format::Json) {
+        if self.blame && !(self.format == Format::Table || self.format.is_json()) {
             bail!("--blame is a table or JSON: add --format table or --format json");
         }
         let past_horizon = |at: &&Duration| scenario.horizon.is_some_and(|horizon| **at > horizon);
         if let Some(at) = self.state_at.iter().find(past_horizon) {
             bail!("--state-at {at} is after the horizon, up to which the run goes");
         }
-        let figure = self.figure.figure(&scenario)?;
-        let html = self.html.file()?;
+        self.figure.figure(scenario)?;
         self.blame_figure.as_deref().map(FigureFormat::of).transpose().context("--blame-figure")?;
-        let responses = self.responses.as_deref().map(ResponsesFile::new).transpose()?;
-        let runnable_times = self.runnable_times.table()?;
-        let run = simulate(&scenario)?;
-        let summary = Summary::of(&scenario, &run);
+        self.responses.as_deref().map(ResponsesFile::new).transpose()?;
+        Ok(())
+    }
+
+    fn one(&self, scenario: &Scenario, part: &Part<'_>) -> anyhow::Result<Answer> {
+        let run = progress::simulated(scenario)?;
+        let summary = Summary::of(scenario, &run);
         self.refuse_too_many_blocks(&summary)?;
-        if let Some(directory) = &self.logs {
-            self.write_logs(directory, &summary, &run)?;
-        }
-        if let Some(figure) = figure {
-            figure.write(&summary)?;
-        }
-        if let Some(html) = html {
-            html.write(HtmlTimeline::new(summary), self.force)?;
-        }
         let in_text = self.blame && self.format == Format::Table;
         let blame = (in_text || self.blame_figure.is_some()).then(|| BlameTables::new(&summary));
-        if let Some((path, tables)) = self.blame_figure.as_ref().zip(blame.as_ref()) {
-            picture::write(path, &blame_figure(&summary, tables))?;
+        self.write_files(&summary, &run, blame.as_ref())?;
+        // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
+        let differences = self.check.then(|| differences(scenario, &run)).transpose()?;
+        let mut out = part.turn()?;
+        for text in summary.notes() {
+            part.note(&text);
         }
-        if let Some(table) = runnable_times {
-            table.write(&summary, None)?;
+        self.print(&summary, blame.filter(|_| in_text).as_ref(), part, &mut out)?;
+        out.flush()?;
+        let Some(differences) = differences else { return Ok(Answer::Done) };
+        let as_expected = check(scenario, &differences, part);
+        Ok(if summary.jobs().misses() > 0 { Answer::No } else { as_expected })
+    }
+
+    /// Writes the files that were asked for.
+    fn write_files(&self, summary: &Summary<'_>, run: &Run, blame: Option<&BlameTables>) -> anyhow::Result<()> {
+        if let Some(directory) = &self.logs {
+            self.write_logs(directory, summary, run)?;
         }
-        if let Some(file) = responses {
-            file.write(&summary)?;
+        if let Some(figure) = self.figure.figure(summary.scenario)? {
+            figure.write(summary)?;
+        }
+        if let Some(html) = self.html.file()? {
+            html.write(HtmlTimeline::new(*summary), self.force)?;
+        }
+        if let Some((path, tables)) = self.blame_figure.as_ref().zip(blame) {
+            picture::write(path, &blame_figure(summary, tables))?;
+        }
+        if let Some(table) = self.runnable_times.table()? {
+            table.write(summary, None)?;
+        }
+        if let Some(path) = self.responses.as_deref() {
+            ResponsesFile::new(path)?.write(summary)?;
         }
         if let Some(path) = &self.perfetto {
-            let run = PerfettoRun { summary, label: "", known: PerfettoKnown::Everything };
+            let run = PerfettoRun { summary: *summary, label: "", known: PerfettoKnown::Everything };
             write_whole(path, |out| perfetto_trace(&[run], out))?;
         }
-        for text in summary.notes() {
-            note(&text);
-        }
-        // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
-        let differences = self.check.then(|| differences(&scenario, &run)).transpose()?;
-        self.print(&summary, blame.filter(|_| in_text).as_ref())?;
-        let Some(differences) = differences else { return Ok(Answer::Done) };
-        let as_expected = check(&scenario, &differences);
-        Ok(if summary.jobs().misses() > 0 { Answer::No } else { as_expected })
+        Ok(())
     }
 
     fn refuse_too_many_blocks(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
@@ -174,15 +213,26 @@ impl Simulate {
         write_together(&logs, |log| directory.join(log.file_name()), |log, out| log.write(out))
     }
 
-    fn print(&self, summary: &Summary<'_>, blame: Option<&BlameTables>) -> anyhow::Result<()> {
-        let mut out = output::stdout();
+    fn print(
+        &self,
+        summary: &Summary<'_>,
+        blame: Option<&BlameTables>,
+        part: &Part<'_>,
+        mut out: impl Write,
+    ) -> anyhow::Result<()> {
         let states: Vec<Instant> = self.state_at.iter().map(|&at| Instant::ZERO + at).collect();
         match self.format {
-            Format::Json => {
-                let (blocks, rules, blame) = (self.blocks, self.rules, self.blame);
-                SimulationReport { summary: *summary, blocks, rules, blame, states: &states }.write(&mut out)?;
+            Format::Json | Format::Jsonl => {
+                let blocks = match self.format {
+                    _ if !self.blocks => BlockLists::None,
+                    Format::Jsonl => BlockLists::Together,
+                    _ => BlockLists::InKernels,
+                };
+                let (rules, blame) = (self.rules, self.blame);
+                let report = SimulationReport { summary: *summary, blocks, rules, blame, states: &states };
+                part.write_document(&report, out)?;
             }
-            Format::Csv => kernel_csv(summary, self.blocks, &mut out)?,
+            Format::Csv => kernel_csv(summary, self.blocks, part.csv(), out)?,
             // Rules, states and blame are refused in Markdown.
             Format::Markdown | Format::Table => {
                 write!(out, "{}", kernel_table(summary, self.format.style()))?;
@@ -197,7 +247,6 @@ impl Simulate {
                 }
             }
         }
-        out.flush()?;
         Ok(())
     }
 }
@@ -207,15 +256,15 @@ fn differences(scenario: &Scenario, run: &Run) -> Result<Vec<Difference>, NotCom
 }
 
 /// Tells how the run differs from what the scenario file expects.
-fn check(scenario: &Scenario, differences: &[Difference]) -> Answer {
+fn check(scenario: &Scenario, differences: &[Difference], part: &Part<'_>) -> Answer {
     for difference in differences {
-        note(&format!("{}: {}", difference.kernel, difference.what));
+        part.note(&format!("{}: {}", difference.kernel, difference.what));
     }
     if !differences.is_empty() {
         return Answer::No;
     }
     if let Some(expected) = &scenario.expected {
-        note(&format!("as expected ({})", expected.source));
+        part.note(&format!("as expected ({})", expected.source));
     }
     Answer::Done
 }

@@ -12,7 +12,7 @@ use gpusched::warps::{
     Unit, WorkConserving,
 };
 
-use super::output::{Format, note, write_whole};
+use super::output::{Format, Layout, note, write_document, write_whole};
 use super::picture::Look;
 use super::{Answer, input, output, picture};
 
@@ -221,7 +221,9 @@ impl Warps {
     fn print(&self, text: &str, string: &KernelString, makespans: &Makespans) -> anyhow::Result<()> {
         let mut out = output::stdout();
         match self.format {
-            Format::Json => writeln!(out, "{}", warps_json(text, string, makespans))?,
+            Format::Json | Format::Jsonl => {
+                write_document(&warps_json(text, string, makespans), self.format, Layout::OneLine, &mut out)?;
+            }
             Format::Csv => write!(out, "{}", warps_csv(text, string, makespans))?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", warps_table(text, string, makespans, self.format.style()))?;

@@ -40,28 +40,43 @@ pub struct Responses<'a> {
 /// something, in declaration order.
 #[must_use]
 pub fn responses<'a>(scenario: &'a Scenario, jobs: &Jobs) -> Vec<Responses<'a>> {
-    let mut rows: Vec<Responses<'a>> =
-        (0..).zip(&scenario.threads).map(|(index, thread)| empty(index, thread)).collect();
-    for job in &jobs.begun {
-        let Some(row) = rows.get_mut(job.thread as usize) else { continue };
-        row.jobs += 1;
-        match job.response() {
-            Some(response) => row.sorted.push(response),
-            None => row.unfinished += 1,
+    each_response(scenario, jobs).collect()
+}
+
+/// [`responses`], made one by one: of many streams they take more memory than all that is known of their jobs.
+pub(crate) fn each_response<'a, 'j>(
+    scenario: &'a Scenario,
+    jobs: &'j Jobs,
+) -> impl Iterator<Item = Responses<'a>> + use<'a, 'j> {
+    // Both are in the order of the threads.
+    let (mut begun, mut backlogs) = (&jobs.begun[..], &jobs.backlog[..]);
+    (0..).zip(&scenario.threads).filter_map(move |(index, thread)| {
+        let (own, later) = begun.split_at(begun.iter().take_while(|job| job.thread <= index).count());
+        begun = later;
+        let (own_backlog, later) = backlogs.split_at(backlogs.iter().take_while(|one| one.thread <= index).count());
+        backlogs = later;
+        if !thread.submits() {
+            return None;
         }
-        if let Some(misses) = &mut row.misses {
-            *misses += u64::from(job.outcome(jobs.end) == Some(DeadlineOutcome::Missed));
+        let mut row = empty(index, thread);
+        for job in own {
+            row.jobs += 1;
+            match job.response() {
+                Some(response) => row.sorted.push(response),
+                None => row.unfinished += 1,
+            }
+            if let Some(misses) = &mut row.misses {
+                *misses += u64::from(job.outcome(jobs.end) == Some(DeadlineOutcome::Missed));
+            }
         }
-    }
-    for backlog in &jobs.backlog {
-        let Some(row) = rows.get_mut(backlog.thread as usize) else { continue };
-        row.jobs += backlog.releases;
-        row.unfinished += backlog.releases;
-        row.misses = row.misses.map(|misses| misses + backlog.missed);
-    }
-    rows.retain(|row| scenario.threads[row.benchmark as usize].submits());
-    rows.iter_mut().for_each(Responses::sum_up);
-    rows
+        for backlog in own_backlog {
+            row.jobs += backlog.releases;
+            row.unfinished += backlog.releases;
+            row.misses = row.misses.map(|misses| misses + backlog.missed);
+        }
+        row.sum_up();
+        Some(row)
+    })
 }
 
 fn empty(benchmark: u32, thread: &HostThread) -> Responses<'_> {

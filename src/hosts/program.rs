@@ -4,9 +4,11 @@ mod launch_order;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::AtomicU64;
 
 use thiserror::Error;
 
+use super::watched::Watched;
 use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, RunError, Simulation, SubmitError, Target};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
@@ -180,6 +182,17 @@ pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
     simulate_with(scenario, own_options(scenario))
 }
 
+/// Simulates a scenario, and counts in `completed` the operations that have completed, for whoever looks meanwhile.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_watched(scenario: &Scenario, completed: &AtomicU64) -> Result<Run, ProgramError> {
+    let gpu = gpu_for(scenario, own_options(scenario))?;
+    let host = Watched { host: ProgramHost::new(&scenario.threads), completed };
+    let (trace, ended, watched) = Simulation::new(gpu, host).run()?;
+    ended_run(trace, ended, watched.host)
+}
+
 /// The options that a scenario states.
 fn own_options(scenario: &Scenario) -> GpuOptions {
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
@@ -203,11 +216,22 @@ pub fn simulate_in_order(scenario: &Scenario, order: LaunchOrder) -> Result<Run,
 }
 
 fn run(scenario: &Scenario, options: GpuOptions, order: Option<LaunchOrder>) -> Result<Run, ProgramError> {
+    let gpu = gpu_for(scenario, options)?;
+    let host = ProgramHost { order, ..ProgramHost::new(&scenario.threads) };
+    let (trace, ended, host) = Simulation::new(gpu, host).run()?;
+    ended_run(trace, ended, host)
+}
+
+/// A GPU that knows a scenario whose run can be recorded.
+fn gpu_for(scenario: &Scenario, options: GpuOptions) -> Result<Gpu, ProgramError> {
     refuse_too_many(scenario, &options)?;
     let mut gpu = Gpu::new(scenario.device(), options);
     make_known(scenario, &mut gpu)?;
-    let host = ProgramHost { order, ..ProgramHost::new(&scenario.threads) };
-    let (trace, ended, host) = Simulation::new(gpu, host).run()?;
+    Ok(gpu)
+}
+
+/// What came of a run, unless a thread still waits.
+fn ended_run(trace: Trace, ended: Ended, host: ProgramHost<'_>) -> Result<Run, ProgramError> {
     let waits_forever = host.threads.iter().position(|thread| thread.position != Position::Ended);
     if let Some(thread) = waits_forever.filter(|_| ended == Ended::Done) {
         return Err(ProgramError::WaitsForever { thread: to_u32(thread) });

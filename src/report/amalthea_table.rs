@@ -1,18 +1,19 @@
 //! What was read of an AMALTHEA model, for people and for programs.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 
 use serde::{Serialize, Serializer};
 
-use super::columns::{Cell, Column, write_csv};
+use super::columns::{Cell, Column, Objects, write_csv};
 use super::page::{Page, TableStyle};
 use crate::scenario::amalthea::{
     Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, Ticks,
 };
 
-#[derive(Serialize)]
-struct Document<'a> {
+/// The model as one JSON document.
+#[derive(Debug, Serialize)]
+pub struct ModelDocument<'a> {
     version: &'a str,
     #[serde(serialize_with = "runnables")]
     runnables: &'a [Runnable],
@@ -72,33 +73,53 @@ fn runnables<S: Serializer>(runnables: &[Runnable], serializer: S) -> Result<S::
     }))
 }
 
-/// The model as one JSON document.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn json(model: &AmaltheaModel<'_>, mut out: impl Write) -> io::Result<()> {
-    let document = Document {
-        version: &model.version,
-        runnables: &model.runnables,
-        processing_units: &model.processing_units,
-        stimuli: &model.stimuli,
-        requirements: &model.requirements,
-        skipped: &model.skipped,
-        notes: &model.notes,
-    };
-    serde_json::to_writer(&mut out, &document)?;
-    out.write_all(b"\n")
+impl<'a> ModelDocument<'a> {
+    /// Of a model.
+    #[must_use]
+    pub fn new(model: &'a AmaltheaModel<'_>) -> Self {
+        Self {
+            version: &model.version,
+            runnables: &model.runnables,
+            processing_units: &model.processing_units,
+            stimuli: &model.stimuli,
+            requirements: &model.requirements,
+            skipped: &model.skipped,
+            notes: &model.notes,
+        }
+    }
+}
+
+/// The same with the lines of [`csv()`] as a list of their own, for JSON lines.
+#[derive(Debug, Serialize)]
+pub struct ModelLinesDocument<'a> {
+    #[serde(flatten)]
+    document: ModelDocument<'a>,
+    #[serde(serialize_with = "work")]
+    work: Vec<WorkRow<'a>>,
+}
+
+impl<'a> ModelLinesDocument<'a> {
+    /// Of a model.
+    #[must_use]
+    pub fn new(model: &'a AmaltheaModel<'_>) -> Self {
+        Self { document: ModelDocument::new(model), work: work_rows(model) }
+    }
+}
+
+fn work<S: Serializer>(rows: &[WorkRow<'_>], serializer: S) -> Result<S::Ok, S::Error> {
+    Objects::as_csv(&work_columns(), || rows.iter().copied()).serialize(serializer)
 }
 
 /// One line for each amount of work, and one for each runnable without any; empty where the model says nothing.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn csv(model: &AmaltheaModel<'_>, out: impl Write) -> io::Result<()> {
+pub fn csv(model: &AmaltheaModel<'_>, out: impl io::Write) -> io::Result<()> {
     write_csv(&work_columns(), work_rows(model), out)
 }
 
 /// An amount of work of a runnable; none if it has no work at all.
+#[derive(Debug, Clone, Copy)]
 struct WorkRow<'a> {
     runnable: &'a Runnable,
     entry: Option<&'a TickEntry>,

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::columns::{Column, write_csv};
+use super::columns::{Column, CsvPart, write_csv};
 use super::launches::{OfLaunch, launch_columns};
 use crate::analysis::{AnalysedKernel, Analysis, ComparedKernel, Comparison, LaunchOrders, OrderedKernel};
 use crate::experiments::validation::{CampaignReport, FamilyReport};
@@ -136,16 +136,16 @@ fn percent(share: f64) -> String {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn analysis_csv(analysis: &Analysis<'_>, out: impl Write) -> io::Result<()> {
-    write_csv(&analysis_columns(), &analysis.kernels, out)
+pub fn analysis_csv(analysis: &Analysis<'_>, part: CsvPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&analysis_columns(), &analysis.kernels, out)
 }
 
 /// The kernels of a comparison.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn comparison_csv(comparison: &Comparison<'_>, out: impl Write) -> io::Result<()> {
-    write_csv(&comparison_columns(), &comparison.kernels, out)
+pub fn comparison_csv(comparison: &Comparison<'_>, part: CsvPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&comparison_columns(), &comparison.kernels, out)
 }
 
 /// The kernels of an exploration of launch orders.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::analysis_columns::{analysis_columns, campaign_columns, comparison_columns, orders_columns};
 use super::page::{Page, TableStyle};
+use super::table::{MAX_ROWS, add_rest};
 use crate::analysis::printed::Turn;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
 use crate::experiments::validation::CampaignReport;
@@ -12,7 +13,9 @@ use crate::experiments::validation::CampaignReport;
 #[must_use]
 pub fn analysis_table(analysis: &Analysis<'_>, style: TableStyle) -> String {
     let mut page = Page::new(style);
-    page.table(&analysis_columns(), &analysis.kernels);
+    let most = page.most_rows(MAX_ROWS);
+    page.table(&analysis_columns(), analysis.kernels.iter().take(most));
+    add_rest(&mut page, analysis.kernels.len().saturating_sub(most), "kernel launches");
     page.blank();
     let device = analysis.device;
     page.line(&match (analysis.exact, analysis.g_max) {
@@ -55,7 +58,9 @@ pub fn steps_text(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
 #[must_use]
 pub fn comparison_table(comparison: &Comparison<'_>, style: TableStyle) -> String {
     let mut page = Page::new(style);
-    page.table(&comparison_columns(), &comparison.kernels);
+    let most = page.most_rows(MAX_ROWS);
+    page.table(&comparison_columns(), comparison.kernels.iter().take(most));
+    add_rest(&mut page, comparison.kernels.len().saturating_sub(most), "kernel launches");
     let promise = if comparison.exact { "is exact" } else { "does not promise to be exact" };
     let result = if comparison.equal { "all finish times agree" } else { "finish times differ" };
     page.blank();

@@ -1,12 +1,10 @@
 //! Applications under several schedulers, for people and for programs.
 
-use std::io;
+use serde::{Serialize, Serializer};
 
-use serde::Serialize;
-
-use super::columns::{Column, csv_text};
+use super::columns::{Column, Objects, csv_text};
 use super::page::{Page, TableStyle};
-use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, SmCount};
+use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, PowerModel, SmCount};
 use crate::experiments::evr::{Ratio, SweepPoint, ratios};
 
 /// What stands above everything that was computed from a synthetic set.
@@ -22,17 +20,7 @@ const MAX_ROWS: usize = 1_000;
 #[must_use]
 pub fn outcome_table(set: &ApplicationSet, outcomes: &[Outcome], style: TableStyle) -> String {
     let mut page = heading(set, style);
-    let columns = [
-        Column::table("scheduler", |outcome: &&Outcome| outcome.scheduler.into()).left(),
-        Column::table("met", |outcome| outcome.met.into()),
-        Column::table("of", |outcome| outcome.applications.into()),
-        Column::table("total violation", |outcome| outcome.total_violation_ns.into()),
-        Column::table("utilization", |outcome| format!("{:.1} %", 100.0 * outcome.utilization).into()),
-        Column::table("board power", |outcome| format!("{:.1} W", outcome.mean_power_w).into()),
-        Column::table("power/application", |outcome| format!("{:.1} W", outcome.mean_application_power_w).into()),
-        Column::table("energy/application", |outcome| format!("{:.1} J", outcome.energy_per_application_j).into()),
-    ];
-    page.table(&columns, outcomes);
+    page.table(&total_columns(), outcomes);
     let count = u32::try_from(set.injections.len()).unwrap_or(u32::MAX);
     let points: Vec<SweepPoint> = outcomes
         .iter()
@@ -43,6 +31,26 @@ pub fn outcome_table(set: &ApplicationSet, outcomes: &[Outcome], style: TableSty
     add_ratios(&mut page, &points);
     add_applications(&mut page, outcomes);
     page.finish()
+}
+
+/// The columns of what came of all applications under a scheduler.
+fn total_columns<'a>() -> [Column<&'a Outcome>; 14] {
+    [
+        Column::new("scheduler", "scheduler", |outcome: &&Outcome| outcome.scheduler.into()).left(),
+        Column::json("applications", |outcome| outcome.applications.into()),
+        Column::new("met", "met", |outcome| outcome.met.into()),
+        Column::table("of", |outcome| outcome.applications.into()),
+        Column::new("total_violation_ns", "total violation", |outcome| outcome.total_violation_ns.into()),
+        Column::json("span_ns", |outcome| outcome.span_ns.into()),
+        Column::json("utilization", |outcome| outcome.utilization.into()),
+        Column::table("utilization", |outcome| format!("{:.1} %", 100.0 * outcome.utilization).into()),
+        Column::json("mean_power_w", |outcome| outcome.mean_power_w.into()),
+        Column::table("board power", |outcome| format!("{:.1} W", outcome.mean_power_w).into()),
+        Column::json("mean_application_power_w", |outcome| outcome.mean_application_power_w.into()),
+        Column::table("power/application", |outcome| format!("{:.1} W", outcome.mean_application_power_w).into()),
+        Column::json("energy_per_application_j", |outcome| outcome.energy_per_application_j.into()),
+        Column::table("energy/application", |outcome| format!("{:.1} J", outcome.energy_per_application_j).into()),
+    ]
 }
 
 /// One line for each scheduler and number of applications, means with standard deviations; then GPU-EvR against the
@@ -150,69 +158,114 @@ fn add_applications(page: &mut Page, outcomes: &[Outcome]) {
     }
 }
 
-/// One document: the set, and for each scheduler the totals and every application with its SMs over time. It is written
-/// as it is made: of many applications it is longer than all that is known of them.
-///
-/// # Errors
-/// Those of the writer.
-pub fn outcome_json(set: &ApplicationSet, seed: u64, outcomes: &[Outcome], out: &mut impl io::Write) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        name: &'a str,
-        synthetic: bool,
-        device: &'a str,
-        seed: u64,
-        power: crate::applications::PowerModel,
-        schedulers: Vec<Entry<'a>>,
-        notes: &'a [String],
-    }
-    #[derive(Serialize)]
-    struct Entry<'a> {
-        #[serde(flatten)]
-        outcome: &'a Outcome,
-        sms_over_time: &'a [Vec<SmCount>],
-    }
-    let schedulers = outcomes.iter().map(|outcome| Entry { outcome, sms_over_time: &outcome.sms_over_time }).collect();
-    let document = Document {
-        name: &set.name,
-        synthetic: set.synthetic,
-        device: &set.device.name,
-        seed,
-        power: set.power,
-        schedulers,
-        notes: &set.notes,
-    };
-    serde_json::to_writer(&mut *out, &document)?;
-    writeln!(out)
+/// What came of a set under some schedulers, as one JSON document: for each the totals and every application with its
+/// SMs over time.
+#[derive(Debug, Serialize)]
+pub struct OutcomeDocument<'a> {
+    name: &'a str,
+    synthetic: bool,
+    device: &'a str,
+    seed: u64,
+    power: PowerModel,
+    schedulers: Vec<OutcomeEntry<'a>>,
+    notes: &'a [String],
 }
 
-/// One document: the points, and GPU-EvR against the other schedulers.
-///
-/// # Errors
-/// What `serde_json` refuses, which are numbers that are not finite.
-pub fn point_json(set: &ApplicationSet, seed: u64, points: &[SweepPoint]) -> serde_json::Result<String> {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        name: &'a str,
-        synthetic: bool,
-        device: &'a str,
-        seed: u64,
-        points: &'a [SweepPoint],
-        ratios: Vec<Ratio>,
-        notes: &'a [String],
+#[derive(Debug, Serialize)]
+struct OutcomeEntry<'a> {
+    #[serde(flatten)]
+    outcome: &'a Outcome,
+    sms_over_time: &'a [Vec<SmCount>],
+}
+
+impl<'a> OutcomeDocument<'a> {
+    /// Of outcomes with injections drawn from `seed`.
+    #[must_use]
+    pub fn new(set: &'a ApplicationSet, seed: u64, outcomes: &'a [Outcome]) -> Self {
+        let entry = |outcome: &'a Outcome| OutcomeEntry { outcome, sms_over_time: &outcome.sms_over_time };
+        Self {
+            name: &set.name,
+            synthetic: set.synthetic,
+            device: &set.device.name,
+            seed,
+            power: set.power,
+            schedulers: outcomes.iter().map(entry).collect(),
+            notes: &set.notes,
+        }
     }
-    serde_json::to_string(&Document {
-        name: &set.name,
-        synthetic: set.synthetic,
-        device: &set.device.name,
-        seed,
-        points,
-        ratios: ratios(points, "gpu-evr"),
-        notes: &set.notes,
-    })
+}
+
+/// The same for JSON lines: applications, with the columns of [`outcome_csv`], in a list of their own, and SMs over time
+/// left out.
+#[derive(Debug, Serialize)]
+pub struct OutcomeLinesDocument<'a> {
+    name: &'a str,
+    synthetic: bool,
+    device: &'a str,
+    seed: u64,
+    power: PowerModel,
+    #[serde(serialize_with = "totals")]
+    schedulers: &'a [Outcome],
+    #[serde(serialize_with = "applications")]
+    applications: Vec<ApplicationRow<'a>>,
+    notes: &'a [String],
+}
+
+impl<'a> OutcomeLinesDocument<'a> {
+    /// Of outcomes with injections drawn from `seed`.
+    #[must_use]
+    pub fn new(set: &'a ApplicationSet, seed: u64, outcomes: &'a [Outcome]) -> Self {
+        Self {
+            name: &set.name,
+            synthetic: set.synthetic,
+            device: &set.device.name,
+            seed,
+            power: set.power,
+            schedulers: outcomes,
+            applications: application_rows(set, outcomes).collect(),
+            notes: &set.notes,
+        }
+    }
+}
+
+fn totals<S: Serializer>(outcomes: &[Outcome], serializer: S) -> Result<S::Ok, S::Error> {
+    Objects::new(&total_columns(), || outcomes.iter()).serialize(serializer)
+}
+
+fn applications<S: Serializer>(rows: &[ApplicationRow<'_>], serializer: S) -> Result<S::Ok, S::Error> {
+    Objects::as_csv(&application_columns(), || rows.iter().copied()).serialize(serializer)
+}
+
+/// Outcomes of many samples as one JSON document: the points, and GPU-EvR against the other schedulers.
+#[derive(Debug, Serialize)]
+pub struct PointDocument<'a> {
+    name: &'a str,
+    synthetic: bool,
+    device: &'a str,
+    seed: u64,
+    points: &'a [SweepPoint],
+    ratios: Vec<Ratio>,
+    notes: &'a [String],
+}
+
+impl<'a> PointDocument<'a> {
+    /// Of points with injections drawn from `seed`.
+    #[must_use]
+    pub fn new(set: &'a ApplicationSet, seed: u64, points: &'a [SweepPoint]) -> Self {
+        Self {
+            name: &set.name,
+            synthetic: set.synthetic,
+            device: &set.device.name,
+            seed,
+            points,
+            ratios: ratios(points, "gpu-evr"),
+            notes: &set.notes,
+        }
+    }
 }
 
 /// An application under a scheduler.
+#[derive(Debug, Clone, Copy)]
 struct ApplicationRow<'a> {
     outcome: &'a Outcome,
     one: &'a ApplicationOutcome,
@@ -248,9 +301,15 @@ fn application_columns<'a>() -> [Column<ApplicationRow<'a>>; 15] {
 /// One line for each scheduler and application.
 #[must_use]
 pub fn outcome_csv(set: &ApplicationSet, outcomes: &[Outcome]) -> String {
+    csv_text(&application_columns(), application_rows(set, outcomes))
+}
+
+fn application_rows<'a>(
+    set: &ApplicationSet,
+    outcomes: &'a [Outcome],
+) -> impl Iterator<Item = ApplicationRow<'a>> + use<'a> {
     let profiles = if set.synthetic { "SYNTHETIC" } else { "stated" };
-    let rows = outcomes
+    outcomes
         .iter()
-        .flat_map(|outcome| outcome.outcomes.iter().map(move |one| ApplicationRow { outcome, one, profiles }));
-    csv_text(&application_columns(), rows)
+        .flat_map(move |outcome| outcome.outcomes.iter().map(move |one| ApplicationRow { outcome, one, profiles }))
 }

@@ -93,6 +93,51 @@ impl<R> Column<R> {
     }
 }
 
+/// Which part of a table of comma-separated values is written: all of it, or of several files what is about one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CsvPart<'f> {
+    /// The file that the rows are about, which is their first column (`file`); `None`: there is no such column.
+    pub file: Option<&'f str>,
+    /// Whether the line of names stands above them.
+    pub names: bool,
+}
+
+impl CsvPart<'_> {
+    /// A table that is about one file.
+    pub const WHOLE: Self = Self { file: None, names: true };
+
+    /// Writes the line of names, if it is wanted.
+    pub(super) fn write_names<R>(self, columns: &[Column<R>], out: &mut impl Write) -> io::Result<()> {
+        let names = self.file.map(|_| "file").into_iter().chain(columns.iter().filter_map(|column| column.csv));
+        if self.names { write_cells(names.map(Cell::from), out) } else { Ok(()) }
+    }
+
+    /// Writes a line for each row.
+    pub(super) fn write_rows<R>(
+        self,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let columns: Vec<_> = columns.iter().filter(|column| column.csv.is_some()).map(|column| column.cell).collect();
+        for row in rows {
+            write_cells(self.file.map(Cell::from).into_iter().chain(columns.iter().map(|cell| cell(&row))), out)?;
+        }
+        Ok(())
+    }
+
+    /// Writes both.
+    pub(super) fn write<R>(
+        self,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+        mut out: impl Write,
+    ) -> io::Result<()> {
+        self.write_names(columns, &mut out)?;
+        self.write_rows(columns, rows, &mut out)
+    }
+}
+
 /// Writes a line of names, then one for each row, as RFC 4180 has it.
 ///
 /// # Errors
@@ -100,14 +145,9 @@ impl<R> Column<R> {
 pub(crate) fn write_csv<R>(
     columns: &[Column<R>],
     rows: impl IntoIterator<Item = R>,
-    mut out: impl Write,
+    out: impl Write,
 ) -> io::Result<()> {
-    let columns: Vec<_> = columns.iter().filter_map(|column| Some((column.csv?, column.cell))).collect();
-    write_cells(columns.iter().map(|(name, _)| Cell::from(*name)), &mut out)?;
-    for row in rows {
-        write_cells(columns.iter().map(|(_, cell)| cell(&row)), &mut out)?;
-    }
-    Ok(())
+    CsvPart::WHOLE.write(columns, rows, out)
 }
 
 /// Writes one line of comma-separated values, for tables whose columns are known only when they are written.
@@ -180,10 +220,29 @@ fn align_right(table: &mut Table, column: usize) {
     }
 }
 
+/// Which columns JSON objects have, and under which names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    /// Those of JSON.
+    Json,
+    /// Those of comma-separated values.
+    Csv,
+}
+
+impl Keys {
+    const fn of<R>(self, column: &Column<R>) -> Option<&'static str> {
+        match self {
+            Self::Json => column.json,
+            Self::Csv => column.csv,
+        }
+    }
+}
+
 /// Rows as a JSON list of objects, made one by one while they are written.
 pub(crate) struct Objects<'c, R, F> {
     columns: &'c [Column<R>],
     rows: F,
+    keys: Keys,
 }
 
 impl<'c, R, F, I> Objects<'c, R, F>
@@ -193,7 +252,12 @@ where
 {
     /// The rows that `rows` gives each time.
     pub(crate) const fn new(columns: &'c [Column<R>], rows: F) -> Self {
-        Self { columns, rows }
+        Self { columns, rows, keys: Keys::Json }
+    }
+
+    /// The same with the columns and names of comma-separated values, for lists that JSON documents do not have.
+    pub(crate) const fn as_csv(columns: &'c [Column<R>], rows: F) -> Self {
+        Self { columns, rows, keys: Keys::Csv }
     }
 }
 
@@ -205,29 +269,42 @@ where
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
         for row in (self.rows)() {
-            list.serialize_element(&Object { columns: self.columns, row: &row })?;
+            list.serialize_element(&Object { columns: self.columns, row: &row, keys: self.keys })?;
         }
         list.end()
     }
 }
 
-struct Object<'c, R> {
+/// A row as a JSON object.
+pub(crate) struct Object<'c, R> {
     columns: &'c [Column<R>],
     row: &'c R,
+    keys: Keys,
+}
+
+impl<'c, R> Object<'c, R> {
+    /// With the columns and names of comma-separated values.
+    pub(crate) const fn as_csv(columns: &'c [Column<R>], row: &'c R) -> Self {
+        Self { columns, row, keys: Keys::Csv }
+    }
 }
 
 impl<R> Serialize for Object<'_, R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        entries(self.columns, self.row, &mut map)?;
+        entries_by(self.keys, self.columns, self.row, &mut map)?;
         map.end()
     }
 }
 
 /// The columns of one row as entries of a JSON object that may have others.
 pub(crate) fn entries<R, M: SerializeMap>(columns: &[Column<R>], row: &R, map: &mut M) -> Result<(), M::Error> {
+    entries_by(Keys::Json, columns, row, map)
+}
+
+fn entries_by<R, M: SerializeMap>(keys: Keys, columns: &[Column<R>], row: &R, map: &mut M) -> Result<(), M::Error> {
     for column in columns {
-        if let Some(key) = column.json {
+        if let Some(key) = keys.of(column) {
             map.serialize_entry(key, &(column.cell)(row))?;
         }
     }

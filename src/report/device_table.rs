@@ -2,7 +2,9 @@
 
 use std::io;
 
-use super::columns::{Column, write_csv};
+use serde::{Serialize, Serializer};
+
+use super::columns::{Column, Objects, write_csv};
 use super::page::{Page, TableStyle};
 use crate::device::Device;
 
@@ -43,6 +45,30 @@ pub fn csv(devices: &[Device], out: impl io::Write) -> io::Result<()> {
 pub fn json(devices: &[Device]) -> String {
     let files: Vec<String> = devices.iter().map(Device::to_json).collect();
     format!("[{}]", files.join(",\n"))
+}
+
+/// All devices with the columns of [`csv()`], for JSON lines.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct DevicesDocument<'d> {
+    /// The devices.
+    #[serde(serialize_with = "rows")]
+    pub devices: &'d [Device],
+}
+
+fn rows<S: Serializer>(devices: &[Device], serializer: S) -> Result<S::Ok, S::Error> {
+    Objects::as_csv(&columns(), || devices.iter()).serialize(serializer)
+}
+
+/// The numbers of one device with the columns of [`one_csv`], for JSON lines.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct DeviceDocument<'d> {
+    /// The device.
+    #[serde(serialize_with = "limit_rows")]
+    pub limits: &'d Device,
+}
+
+fn limit_rows<S: Serializer>(device: &Device, serializer: S) -> Result<S::Ok, S::Error> {
+    Objects::as_csv(&limit_columns(), || limits(device)).serialize(serializer)
 }
 
 /// A number of a device: its key, its value, and whether it has a source.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::columns::{Cell, Column, write_csv};
+use super::columns::{Cell, Column, CsvPart};
 use super::launches::{OfLaunch, launch_columns};
 use super::summary::{KernelSummary, Summary, stream_index};
 use crate::scenario::KernelLaunch;
@@ -139,14 +139,15 @@ fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> Cell<'r> {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, out: impl Write) -> io::Result<()> {
+pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, part: CsvPart<'_>, mut out: impl Write) -> io::Result<()> {
     if !blocks {
-        return write_csv(&kernel_columns(), KernelRow::of(*summary), out);
+        return part.write(&kernel_columns(), KernelRow::of(*summary), out);
     }
-    let kernels: Vec<KernelSummary<'_>> = summary.kernels().collect();
-    let rows = kernels.iter().flat_map(|kernel| {
+    part.write_names(&block_columns(), &mut out)?;
+    for kernel in summary.kernels() {
         let blocks = summary.trace.blocks(OperationId(kernel.launch.id));
-        blocks.map(move |block| BlockRow { kernel, block, end: summary.trace.completed(&block) })
-    });
-    write_csv(&block_columns(), rows, out)
+        let rows = blocks.map(|block| BlockRow { kernel: &kernel, block, end: summary.trace.completed(&block) });
+        part.write_rows(&block_columns(), rows, &mut out)?;
+    }
+    Ok(())
 }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use serde::Serialize;
+
 use super::columns::{Column, write_csv};
 use super::page::{Page, TableStyle};
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES};
@@ -67,4 +69,16 @@ pub fn profile_audit_table(audit: &ProfileAudit, style: TableStyle) -> String {
 /// Whatever `out` refuses.
 pub fn profile_audit_csv(audit: &ProfileAudit, out: impl io::Write) -> io::Result<()> {
     write_csv(&columns(), &audit.cases, out)
+}
+
+/// The whole as one JSON document.
+#[derive(Debug, Serialize)]
+pub struct ProfileAuditDocument<'a> {
+    /// What was found.
+    #[serde(flatten)]
+    pub audit: &'a ProfileAudit,
+    /// The device's name.
+    pub device: &'a str,
+    /// What its user should know.
+    pub notes: &'a [String],
 }

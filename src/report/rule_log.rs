@@ -1,21 +1,23 @@
 //! Which rule acted when, and on which operation.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
-use super::state::title;
+use super::state::title_of;
 use super::summary::Summary;
 use crate::time::Instant;
 use crate::workload::{OperationId, OperationKind};
 
 /// A rule that let an operation take a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Firing {
+pub struct Firing<'a> {
     /// When.
     pub at_ns: Instant,
     /// The rule's published name.
     pub rule: &'static str,
     /// The operation's title.
-    pub operation: String,
+    pub operation: Cow<'a, str>,
     /// The operation's number.
     pub id: u32,
     /// What happened.
@@ -36,10 +38,10 @@ const ASSIGNED: u8 = 4;
 /// (G2, C1, and N1, N2, L1, L2 or a channel where they had held the operation), assignments (C2, X1, G3, and A2, R2 or R3
 /// where they had).
 #[must_use]
-pub fn rule_log(summary: &Summary<'_>) -> Vec<Firing> {
-    let mut firings: Vec<(Order, Firing)> = Vec::new();
+pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
+    let mut firings: Vec<(Order, Firing<'a>)> = Vec::new();
     for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
-        let operation = title(summary, id);
+        let operation = title_of(summary, id);
         let mut fire = |at: Option<Instant>, phase: u8, rule: &'static str, what: &'static str| {
             if let Some(at_ns) = at {
                 let order = match phase {

@@ -1,26 +1,25 @@
 //! The JSON document of `gpusched simulate`, written as it is produced: blocks are never held.
 
-use std::io::{self, Write};
-
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::blame::{BlameTables, blame_columns};
-use super::columns::{Column, Objects, entries};
+use super::columns::{Column, Object, Objects, entries};
 use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, kernel_columns};
 use super::responses::response_columns;
 use super::rule_log::rule_log;
 use super::state::State;
 use super::summary::Summary;
-use crate::experiments::responses;
+use crate::experiments::each_response;
 use crate::time::Instant;
+use crate::workload::OperationId;
 
 /// A run as one JSON document; times are integers \[ns\].
 #[derive(Debug)]
 pub struct SimulationReport<'a> {
     /// The run.
     pub summary: Summary<'a>,
-    /// Whether to list every block of every kernel (`placements`).
-    pub blocks: bool,
+    /// Whether to list every block, and where.
+    pub blocks: BlockLists,
     /// Whether to list which rule acted when (`rules`).
     pub rules: bool,
     /// Whether to list who made whom wait (`blame`, `blame_by_stream`).
@@ -29,15 +28,15 @@ pub struct SimulationReport<'a> {
     pub states: &'a [Instant],
 }
 
-impl SimulationReport<'_> {
-    /// Writes the document and a line feed.
-    ///
-    /// # Errors
-    /// Whatever `out` refuses.
-    pub fn write(&self, mut out: impl Write) -> io::Result<()> {
-        serde_json::to_writer(&mut out, self)?;
-        out.write_all(b"\n")
-    }
+/// Where the blocks of a run are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockLists {
+    /// Nowhere.
+    None,
+    /// In each kernel those of its own (`placements`).
+    InKernels,
+    /// All in one list (`blocks`), as comma-separated values have them.
+    Together,
 }
 
 impl Serialize for SimulationReport<'_> {
@@ -55,9 +54,12 @@ impl Serialize for SimulationReport<'_> {
             "kernels",
             &Streamed(|| KernelRow::of(self.summary).map(|row| KernelEntry { report: self, columns: &kernels, row })),
         )?;
+        if self.blocks == BlockLists::Together {
+            map.serialize_entry("blocks", &Blocks(self.summary))?;
+        }
         map.serialize_entry("copies", &Objects::new(&copy_columns(), || CopyRow::of(self.summary)))?;
         let jobs = self.summary.jobs();
-        let rows = || responses(self.summary.scenario, &jobs).into_iter();
+        let rows = || each_response(self.summary.scenario, &jobs);
         map.serialize_entry("responses", &Objects::new(&response_columns(), rows))?;
         map.serialize_entry("sms", &self.summary.utilization())?;
         map.serialize_entry("states", &Streamed(|| self.states.iter().map(|&at| State::at(&self.summary, at))))?;
@@ -105,13 +107,30 @@ impl Serialize for KernelEntry<'_> {
         let mut map = serializer.serialize_map(None)?;
         entries(self.columns, &self.row, &mut map)?;
         map.serialize_entry("waits_ns", &Waits(&summary.waits_by_rule(id, Instant::MAX)))?;
-        if self.report.blocks {
+        if self.report.blocks == BlockLists::InKernels {
             let kernel = &self.row.kernel;
             let row = |block| BlockRow { kernel, block, end: summary.trace.completed(&block) };
             let blocks = || summary.trace.blocks(id).map(row);
             map.serialize_entry("placements", &Objects::new(&block_columns(), blocks))?;
         }
         map.end()
+    }
+}
+
+/// All blocks of a run, by kernel.
+struct Blocks<'a>(Summary<'a>);
+
+impl Serialize for Blocks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for kernel in self.0.kernels() {
+            let columns = block_columns();
+            for block in self.0.trace.blocks(OperationId(kernel.launch.id)) {
+                let row = BlockRow { kernel: &kernel, block, end: self.0.trace.completed(&block) };
+                list.serialize_element(&Object::as_csv(&columns, &row))?;
+            }
+        }
+        list.end()
     }
 }
 

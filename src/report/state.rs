@@ -1,5 +1,7 @@
 //! The state of the GPU at one instant in words: queues, residents, and why each thing waits.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -173,18 +175,26 @@ fn waiting_of(summary: &Summary<'_>, held: &Held) -> Waiting {
 
 /// What reports call an operation: a kernel by its title, a copy by its direction and number.
 pub(super) fn title(summary: &Summary<'_>, id: OperationId) -> String {
-    let Some(record) = summary.trace.operations().get(id.0 as usize) else { return String::new() };
-    match record.kind {
-        OperationKind::Kernel(_) => summary.trace.kernel_of(id).map(|kernel| kernel.title.to_string()),
+    title_of(summary, id).into_owned()
+}
+
+/// [`title`], which of a kernel is kept already.
+pub(super) fn title_of<'a>(summary: &Summary<'a>, id: OperationId) -> Cow<'a, str> {
+    let trace = summary.trace;
+    let Some(record) = trace.operations().get(id.0 as usize) else { return Cow::Borrowed("") };
+    let made = match record.kind {
+        OperationKind::Kernel(_) => {
+            return trace.kernel_of(id).map_or(Cow::Borrowed(""), |kernel| Cow::Borrowed(&*kernel.title));
+        }
         OperationKind::Copy(copy) => {
-            let direction = summary.trace.copies().get(copy.0 as usize).map(|copy| copy.direction.name());
+            let direction = trace.copies().get(copy.0 as usize).map(|copy| copy.direction.name());
             direction.map(|direction| format!("copy {} ({direction})", id.0))
         }
         OperationKind::Memset => Some(format!("memset {}", id.0)),
         OperationKind::Record(event) | OperationKind::Wait(event) => {
-            let name = summary.trace.events().get(event.0 as usize);
+            let name = trace.events().get(event.0 as usize);
             name.map(|name| format!("{} {} ({name})", record.kind.name(), id.0))
         }
-    }
-    .unwrap_or_default()
+    };
+    Cow::Owned(made.unwrap_or_default())
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::device::BlockDemand;
+use crate::experiments::each_response;
 use crate::gpu::Ended;
 use crate::hosts::{DeadlineOutcome, IterationSpan, Job, Jobs, Run};
 use crate::scenario::{KernelLaunch, Scenario};
@@ -199,11 +200,8 @@ impl<'a> Summary<'a> {
             ));
         }
         notes.extend(self.note_on_waits_without_record());
-        notes.extend(
-            crate::experiments::responses(self.scenario, &self.jobs())
-                .iter()
-                .filter_map(crate::experiments::Responses::note),
-        );
+        let jobs = self.jobs();
+        notes.extend(each_response(self.scenario, &jobs).filter_map(|row| row.note()));
         notes
     }
 

@@ -37,9 +37,10 @@ pub fn kernel_table(summary: &Summary<'_>, style: TableStyle) -> String {
 }
 
 /// Rows beyond which a table is no longer something to read.
-const MAX_ROWS: usize = 1_000;
+pub(super) const MAX_ROWS: usize = 1_000;
 
-fn add_rest(page: &mut Page, rest: usize, what: &str) {
+/// Says how many rows a table leaves out, if it does.
+pub(super) fn add_rest(page: &mut Page, rest: usize, what: &str) {
     if rest > 0 {
         page.line(&format!(" ... and {rest} more {what}; --format json or --format csv lists all of them"));
     }
@@ -50,10 +51,10 @@ fn add_rest(page: &mut Page, rest: usize, what: &str) {
 pub fn rule_table(summary: &Summary<'_>) -> String {
     let firings = rule_log(summary);
     let columns = [
-        Column::table("at", |firing: &&Firing| firing.at_ns.into()),
-        Column::table("rule", |firing: &&Firing| firing.rule.into()).left(),
-        Column::table("operation", |firing: &&Firing| firing.operation.as_str().into()).left(),
-        Column::table("", |firing: &&Firing| firing.what.into()).left(),
+        Column::table("at", |firing: &&Firing<'_>| firing.at_ns.into()),
+        Column::table("rule", |firing: &&Firing<'_>| firing.rule.into()).left(),
+        Column::table("operation", |firing: &&Firing<'_>| (&*firing.operation).into()).left(),
+        Column::table("", |firing: &&Firing<'_>| firing.what.into()).left(),
     ];
     let table = columns::table(&columns, firings.iter().take(MAX_ROWS));
     let mut text = table.trim_fmt() + "\n";

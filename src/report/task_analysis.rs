@@ -1,8 +1,9 @@
 //! What the schedulability tests say, for people and for programs.
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::columns::{Column, csv_text};
+use super::columns::{Column, Objects, csv_text};
 use super::page::{Page, TableStyle};
 use crate::tasks::{
     Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TaskTime, TaskVerdict, TestResults,
@@ -24,6 +25,7 @@ const UNSOUND: &str =
     "the paper's text taken literally; it accepts sets that miss deadlines, so its yes proves nothing";
 
 /// One line: a test, on what, its answer, and why not.
+#[derive(Debug, Clone)]
 struct Line {
     test: &'static str,
     on: String,
@@ -119,6 +121,19 @@ impl TaskReport<'_> {
         document
     }
 
+    /// The same with the lines of [`TaskReport::csv`] as a list of their own, for JSON lines.
+    #[must_use]
+    pub fn lines_document(&self) -> impl Serialize + use<> {
+        #[derive(Serialize)]
+        struct Document {
+            #[serde(flatten)]
+            whole: Value,
+            #[serde(serialize_with = "verdicts")]
+            verdicts: Vec<Line>,
+        }
+        Document { whole: self.json(), verdicts: self.lines() }
+    }
+
     /// Names of the tests that were applied and prove nothing.
     fn unsound(&self) -> impl Iterator<Item = &'static str> {
         let tests = self.analysis.in_reservations.iter().map(|(test, _)| *test);
@@ -173,6 +188,10 @@ impl TaskReport<'_> {
     pub fn csv(&self) -> String {
         csv_text(&line_columns(), self.lines())
     }
+}
+
+fn verdicts<S: Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok, S::Error> {
+    Objects::as_csv(&line_columns(), || lines.iter().cloned()).serialize(serializer)
 }
 
 fn line_columns() -> [Column<Line>; 4] {

@@ -1,8 +1,9 @@
 //! Response times and misses of a task set that ran, for people and for programs.
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::columns::{Cell, Column, csv_text};
+use super::columns::{Cell, Column, Objects, csv_text};
 use super::page::{Page, TableStyle};
 use crate::hosts::TaskRun;
 use crate::hosts::real_time::TaskJob;
@@ -116,6 +117,19 @@ impl TaskRunReport<'_> {
         })
     }
 
+    /// The same with the lines of [`TaskRunReport::csv`] as a list of their own, for JSON lines.
+    #[must_use]
+    pub fn lines_document(&self) -> impl Serialize {
+        #[derive(Serialize)]
+        struct Document<'a> {
+            #[serde(flatten)]
+            whole: Value,
+            #[serde(serialize_with = "released")]
+            released: Vec<JobRow<'a>>,
+        }
+        Document { whole: self.json(), released: self.jobs() }
+    }
+
     /// A table.
     #[must_use]
     pub fn table(&self, style: TableStyle) -> String {
@@ -127,6 +141,10 @@ impl TaskRunReport<'_> {
     /// Every job, as comma-separated values; empty where an instant was not reached.
     #[must_use]
     pub fn csv(&self) -> String {
+        csv_text(&job_columns(), self.jobs())
+    }
+
+    fn jobs(&self) -> Vec<JobRow<'_>> {
         let mut starts = vec![None; self.run.jobs.len()];
         for (operation, &job) in self.run.launches.iter().enumerate() {
             let record = self.run.trace.operations().get(operation);
@@ -137,7 +155,7 @@ impl TaskRunReport<'_> {
             let task = self.set.tasks.get(job.task as usize).map_or("", |task| task.name.as_ref());
             JobRow { task, job, start }
         });
-        csv_text(&job_columns(), rows)
+        rows.collect()
     }
 }
 
@@ -165,7 +183,12 @@ fn first_miss(task: &TaskStatistics) -> String {
     })
 }
 
+fn released<S: Serializer>(jobs: &[JobRow<'_>], serializer: S) -> Result<S::Ok, S::Error> {
+    Objects::as_csv(&job_columns(), || jobs.iter().copied()).serialize(serializer)
+}
+
 /// A job of a run.
+#[derive(Debug, Clone, Copy)]
 struct JobRow<'a> {
     task: &'a str,
     job: &'a TaskJob,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::columns::{Column, Objects, write_csv};
+use super::columns::{Column, CsvPart};
 use super::page::{Page, TableStyle};
 use super::responses::bounded_response_columns;
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
@@ -80,11 +80,13 @@ pub fn verdict_table(jobs: &[JobVerdict], style: TableStyle) -> String {
 }
 
 /// Response times of the scenario's own run beside the bound on all jobs of the same stream or host, where every job
-/// has one.
+/// has one. The jobs are in the order of their threads.
 #[must_use]
 pub fn bounded_responses<'a>(mut rows: Vec<Responses<'a>>, jobs: &[JobVerdict]) -> Vec<Responses<'a>> {
     for row in &mut rows {
-        let mut bounds = jobs.iter().filter(|job| job.thread == row.benchmark).map(|job| job.bound_ns);
+        let first = jobs.partition_point(|job| job.thread < row.benchmark);
+        let own = jobs[first..].iter().take_while(|job| job.thread == row.benchmark);
+        let mut bounds = own.map(|job| job.bound_ns);
         let longest = bounds.try_fold(None, |longest, bound| Some(longest.max(Some(bound?))));
         row.bound_ns = longest.flatten();
     }
@@ -107,20 +109,12 @@ pub fn bounded_response_table(rows: Vec<Responses<'_>>, style: TableStyle) -> St
     page.finish()
 }
 
-/// [`bounded_responses`] as a JSON list.
-///
-/// # Errors
-/// None: names and numbers can be written.
-pub fn bounded_responses_json(rows: &[Responses<'_>]) -> serde_json::Result<serde_json::Value> {
-    serde_json::to_value(Objects::new(&bounded_response_columns(), || rows.iter().cloned()))
-}
-
 /// The verdicts on jobs as CSV; times in ns, empty where there is none.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn verdict_csv(jobs: &[JobVerdict], out: impl Write) -> io::Result<()> {
-    write_csv(&job_columns(), jobs, out)
+pub fn verdict_csv(jobs: &[JobVerdict], part: CsvPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&job_columns(), jobs, out)
 }
 
 /// The verdicts on sporadic streams as a table, and how many there are of each kind.
@@ -137,8 +131,8 @@ pub fn sporadic_table(streams: &[SporadicVerdict], style: TableStyle) -> String 
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn sporadic_csv(streams: &[SporadicVerdict], out: impl Write) -> io::Result<()> {
-    write_csv(&stream_columns(), streams, out)
+pub fn sporadic_csv(streams: &[SporadicVerdict], part: CsvPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&stream_columns(), streams, out)
 }
 
 /// The verdicts on an AMALTHEA model's requirements as a table, and how many there are of each kind; empty without any.

@@ -42,7 +42,7 @@ fn files_that_cannot_be_read_or_written_end_with_exit_status_2() {
     let folder = directory.display().to_string();
     for arguments in [
         vec!["simulate", "no/such/file.json"],
-        vec!["simulate", &folder],
+        vec!["orders", &folder],
         vec!["simulate", &file, "--logs", &file],
         vec!["simulate", &file, "--device", "gtx9999"],
         vec!["simulate", &file, "--device", &folder],

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use gpusched::analysis::{SearchOptions, Verdict, Watch, judge};
+use gpusched::analysis::{SearchOptions, Verdict, Watch, analyse, judge};
 use gpusched::hosts::{DeadlineOutcome, Run, simulate};
 use gpusched::report::timeline::{LegendSymbol, Timeline, TimelineOptions};
 use gpusched::report::{
-    self, HtmlTimeline, PerfettoKnown, PerfettoRun, Summary, bounded_responses, bounded_responses_json, perfetto_trace,
+    self, AnalysisDocument, HtmlTimeline, PerfettoKnown, PerfettoRun, Summary, bounded_responses, perfetto_trace,
 };
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -147,8 +147,17 @@ fn the_example_of_readme_has_the_responses_computed_by_hand() {
     let rows = bounded_responses(report::responses(&scenario, &jobs), &verdicts.jobs);
     let sums: Vec<_> = rows.iter().map(|row| (row.jobs, row.min_ns, row.max_ns, row.bound_ns, row.misses)).collect();
     assert_eq!(sums, [(2, ms(8), ms(13), ms(13), Some(1)), (1, ms(9), ms(9), ms(9), Some(0))]);
-    let document = bounded_responses_json(&rows).expect("it can be written");
-    assert_eq!((&document[0]["mean_ns"], &document[0]["bound_ns"]), (&json!(10_500_000), &json!(13_000_000)));
+    let document = AnalysisDocument {
+        analysis: &analyse(&scenario).expect("it runs"),
+        jobs: &verdicts.jobs,
+        responses: &rows,
+        runs_searched: verdicts.runs,
+        requirements: None,
+        steps: None,
+    };
+    let document = serde_json::to_value(&document).expect("it can be written");
+    let camera = &document["responses"][0];
+    assert_eq!((&camera["mean_ns"], &camera["bound_ns"]), (&json!(10_500_000), &json!(13_000_000)));
     let mut unknown = verdicts.jobs;
     unknown[0].bound_ns = None;
     let rows = bounded_responses(report::responses(&scenario, &jobs), &unknown);

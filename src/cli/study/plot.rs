@@ -9,7 +9,7 @@ use gpusched::experiments::study::{Shard, StudySummary, file_name, shard_files};
 use gpusched::report::study_plot::{PlotOptions, plot};
 use gpusched::report::study_table::{summary_csv, summary_json, summary_table};
 
-use super::super::output::{Format, note};
+use super::super::output::{Format, Layout, note, write_document};
 use super::super::picture::Look;
 use super::super::{Answer, output, picture};
 use super::Files;
@@ -62,7 +62,9 @@ impl Plot {
                 write!(out, "{}", summary_table(&study, &summary, self.format.style()))?;
             }
             Format::Csv => write!(out, "{}", summary_csv(&study, &summary))?,
-            Format::Json => writeln!(out, "{}", summary_json(&study, &summary))?,
+            Format::Json | Format::Jsonl => {
+                write_document(&summary_json(&study, &summary), self.format, Layout::OneLine, &mut out)?;
+            }
         }
         out.flush()?;
         Ok(Answer::Done)

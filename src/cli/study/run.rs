@@ -1,16 +1,15 @@
 //! `gpusched study run`
 
-use std::io::IsTerminal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::Args;
 use gpusched::experiments::study::{ResultFile, Shard, Study, file_name, shard_files};
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::super::output::note;
-use super::super::{Answer, ending, jobs};
+use super::super::progress::Unit;
+use super::super::{Answer, ending, jobs, progress};
 use super::Files;
 
 /// Compute the rows of a study, or of one shard of it, on all cores, and append them to its result file as they come.
@@ -47,20 +46,20 @@ impl Run {
             return Ok(Answer::Done);
         }
         let stop = ending::stop_flag();
-        let mut progress = Progress::new(&study, shard, done);
+        let mut samples = Progress::new(&study, shard, done);
         let complete = self.jobs.pool()?.install(|| {
             study.work(shard, done).run(&stop, |rows| {
                 file.append(rows)?;
-                progress.add(rows.iter().map(|row| row.place.samples).sum());
+                samples.add(rows.iter().map(|row| row.place.samples).sum());
                 Ok(())
             })
         });
         ending::finishing();
-        progress.end();
+        progress::end();
         let complete = complete?;
         file.sync()?;
         if complete {
-            note(&format!("{path} is complete: {} rows, {}", file.rows(), progress.rate()));
+            note(&format!("{path} is complete: {} rows, {}", file.rows(), samples.rate()));
             return Ok(Answer::Done);
         }
         note(&format!("{path} was stopped after {} rows; the same command goes on there", file.rows()));
@@ -98,9 +97,8 @@ fn refuse_other_division(results: &Path, shard: Shard) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Samples done, their rate and the time left: a bar on a terminal, elsewhere a line now and then.
+/// Samples done, their rate and the time left; where no terminal shows them, a line now and then.
 struct Progress {
-    bar: Option<ProgressBar>,
     all: u64,
     before: u64,
     done: u64,
@@ -115,35 +113,18 @@ impl Progress {
     fn new(study: &Study, shard: Shard, rows: u64) -> Self {
         let all = study.layout.samples_of(shard, shard.rows(study.layout.rows()));
         let done = study.layout.samples_of(shard, rows);
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let template = "{bar:30} {human_pos}/{human_len} samples, {rate}, {eta} left";
-            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-            let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                // Nothing is lost if it cannot be shown.
-                let _ = write!(out, "{:.0}/s", state.per_sec());
-            };
-            let bar = ProgressBar::new(all).with_style(style.with_key("rate", rate)).with_position(done);
-            bar.reset_eta();
-            bar
-        });
+        progress::resume("running", Unit::Of("samples"), Some(all), done);
         let now = Instant::now();
-        Self { bar, all, before: done, done, started: now, said: now }
+        Self { all, before: done, done, started: now, said: now }
     }
 
     fn add(&mut self, samples: u64) {
         self.done += samples;
-        if let Some(bar) = &self.bar {
-            bar.inc(samples);
-        } else if self.said.elapsed() >= LINE_EVERY {
+        progress::advance(samples);
+        if !progress::is_shown() && self.said.elapsed() >= LINE_EVERY {
             self.said = Instant::now();
             let left = (self.all - self.done) as f64 / self.per_second().max(1e-9);
             note(&format!("{} of {} samples, {}, {left:.0} s left", self.done, self.all, self.rate()));
-        }
-    }
-
-    fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
         }
     }
 

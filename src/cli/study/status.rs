@@ -7,7 +7,7 @@ use gpusched::experiments::study::{ShardStatus, Study, status};
 use gpusched::report::study_table::{shards_csv, shards_table};
 use serde_json::{Value, json};
 
-use super::super::output::Format;
+use super::super::output::{Format, Layout, write_document};
 use super::super::{Answer, output};
 use super::Files;
 
@@ -35,15 +35,14 @@ impl Status {
             .any(|count| shards.iter().filter(|one| one.shard.count() == count).all(ShardStatus::is_complete));
         let mut out = output::stdout();
         match self.format {
-            Format::Json => writeln!(
-                out,
-                "{}",
-                json!({
+            Format::Json | Format::Jsonl => {
+                let document = json!({
                     "study": study.name, "digest": study.digest, "rows": study.layout.rows(),
                     "samples": study.layout.points * study.layout.samples, "complete": is_complete,
                     "shards": shards.iter().map(shard_json).collect::<Vec<_>>(),
-                })
-            )?,
+                });
+                write_document(&document, self.format, Layout::OneLine, &mut out)?;
+            }
             Format::Csv => write!(out, "{}", shards_csv(&shards))?,
             Format::Markdown => {
                 writeln!(out, "{}", shards_table(&shards, self.format.style()))?;

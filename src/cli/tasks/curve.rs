@@ -1,7 +1,7 @@
 //! `gpusched tasks curve`
 
 use std::fs::OpenOptions;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -12,9 +12,9 @@ use gpusched::experiments::study::{CHECKSUM_COLUMN, with_checksum, without_check
 use gpusched::report::task_charts::acceptance_plot;
 use gpusched::report::{curve_header, curve_line, curve_point};
 use gpusched::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, TaskTime, Utilizations};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::super::jobs::Jobs;
+use super::super::progress::{self, Unit};
 use super::super::{Answer, output, picture};
 
 /// Draw random task sets and count how many each test accepts, against the utilization of each SM's own tasks.
@@ -169,18 +169,19 @@ impl CurveCommand {
         }
         let threads = self.jobs.pool()?;
         let mut rows = Rows::open(self.out.as_deref(), &curves)?;
-        let progress = progress(curves.iter().map(|curve| curve.points.len() as u64 * curve.samples).sum());
+        let samples = curves.iter().map(|curve| curve.points.len() as u64 * curve.samples).sum();
+        progress::hold("drawing", Unit::Of("task sets"), Some(samples));
         for (number, curve) in curves.iter().enumerate() {
             let mut points = Vec::new();
             for &point in &curve.points {
                 let known = rows.take_known(curve, point);
                 if known.is_some() {
-                    progress.inc(curve.samples);
+                    progress::advance(curve.samples);
                 }
                 let is_new = known.is_none();
                 let point = match known {
                     Some(point) => point,
-                    None => threads.install(|| curve.point(point, |samples| progress.inc(samples)))?,
+                    None => threads.install(|| curve.point(point, progress::advance))?,
                 };
                 if is_new {
                     rows.add(&point)?;
@@ -194,7 +195,7 @@ impl CurveCommand {
                 picture::write(&path, &acceptance_plot(&title, &points)?)?;
             }
         }
-        progress.finish_and_clear();
+        progress::end();
         Ok(Answer::Done)
     }
 
@@ -241,18 +242,6 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{stem}-{number}.{extension}"))
-}
-
-/// Time left on a terminal, and nothing elsewhere.
-fn progress(samples: u64) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::with_draw_target(Some(samples), ProgressDrawTarget::hidden());
-    }
-    let bar = ProgressBar::new(samples);
-    match ProgressStyle::with_template("{bar:40} {pos}/{len} task sets, {eta} left") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 /// Where rows go: to the end of a file, which also tells what is done already, or to standard output.

@@ -12,7 +12,7 @@ use gpusched::report::task_gantt::gantt;
 use gpusched::report::task_run::TaskRunReport;
 use gpusched::tasks::TaskTime;
 
-use super::super::output::Format;
+use super::super::output::{Format, Layout, write_document};
 use super::super::picture::Look;
 use super::super::{Answer, output, picture};
 
@@ -77,7 +77,8 @@ impl Run {
         let report = TaskRunReport { set: &set, run: &run, strategy: strategy.name(), policy: policy.name() };
         let mut out = output::stdout();
         match self.format {
-            Format::Json => writeln!(out, "{:#}", report.json())?,
+            Format::Json => write_document(&report.json(), self.format, Layout::Indented, &mut out)?,
+            Format::Jsonl => write_document(&report.lines_document(), self.format, Layout::OneLine, &mut out)?,
             Format::Csv => write!(out, "{}", report.csv())?,
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }

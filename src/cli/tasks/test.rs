@@ -12,7 +12,7 @@ use gpusched::tasks::{
     Allocation, Partition, ReservationTest, Reservations, TaskTime, TestResults, hyperperiod, smallest_budgets,
 };
 
-use super::super::output::{Format, note};
+use super::super::output::{Format, Layout, note, write_document};
 use super::super::{Answer, output, picture};
 
 /// Apply the schedulability tests to a task set.
@@ -82,7 +82,8 @@ impl Test {
         let report = TaskReport { set: &set, analysis: &analysis, budgets };
         let mut out = output::stdout();
         match self.format {
-            Format::Json => writeln!(out, "{:#}", report.json())?,
+            Format::Json => write_document(&report.json(), self.format, Layout::Indented, &mut out)?,
+            Format::Jsonl => write_document(&report.lines_document(), self.format, Layout::OneLine, &mut out)?,
             Format::Csv => write!(out, "{}", report.csv())?,
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }

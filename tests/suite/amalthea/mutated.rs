@@ -96,9 +96,8 @@ proptest! {
         let text = changes.iter().fold(models[which.index(models.len())].clone(), |text, one| changed(&text, one));
         match AmaltheaModel::parse("in.amxmi", &text) {
             Ok(model) => {
-                let mut json = Vec::new();
-                amalthea_table::json(&model, &mut json).expect("it can be written");
-                serde_json::from_slice::<serde_json::Value>(&json).expect("one document");
+                let document = amalthea_table::ModelDocument::new(&model);
+                serde_json::to_value(&document).expect("one document");
                 prop_assert!(!amalthea_table::text(&model, TableStyle::Plain).is_empty());
                 if let Err(error) = model.scenario(&AmaltheaOptions::default(), &ReadOptions::default()) {
                     prop_assert!(!error.what.is_empty());

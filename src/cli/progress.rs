@@ -1,0 +1,214 @@
+//! What a command is at, shown on a terminal once it has lasted a second: how much of it is done, how fast, and how long
+//! it still takes. Elsewhere nothing is shown.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use gpusched::hosts::{ProgramError, Run, simulate, simulate_watched};
+use gpusched::scenario::{HostThread, Scenario};
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// What lasts less shows nothing.
+const LASTING: Duration = Duration::from_secs(1);
+/// Between two looks.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// What is counted of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Nothing.
+    None,
+    /// Bytes.
+    Bytes,
+    /// Things of this name, in the plural.
+    Of(&'static str),
+}
+
+/// A part of what a command does.
+#[derive(Debug, Clone, Copy)]
+struct Stage {
+    what: &'static str,
+    unit: Unit,
+    /// How much there is, if that is known.
+    total: Option<u64>,
+    /// How much of it was done before it began.
+    before: u64,
+    began: Instant,
+}
+
+static STAGE: Mutex<Option<Stage>> = Mutex::new(None);
+/// How much of the stage is done.
+static DONE: AtomicU64 = AtomicU64::new(0);
+/// Whether a stage is shown until it ends, whatever else begins meanwhile.
+static HELD: AtomicBool = AtomicBool::new(false);
+/// What it is shown with; none unless standard error is a terminal.
+static LINE: OnceLock<ProgressBar> = OnceLock::new();
+
+/// Shows from now on what the command is at, if standard error is a terminal.
+pub(crate) fn show() {
+    if !io::stderr().is_terminal() {
+        return;
+    }
+    let line = LINE.get_or_init(|| {
+        let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+        ProgressBar::no_length().with_style(style)
+    });
+    let began = Instant::now();
+    let draw = move || loop {
+        thread::sleep(EVERY);
+        let stage = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stage) = stage.as_ref().filter(|_| began.elapsed() >= LASTING) {
+            line.set_message(stage.text(DONE.load(Ordering::Relaxed), stage.began.elapsed()));
+        }
+    };
+    // Without it nothing is shown, and nothing else is lost.
+    let _ = thread::Builder::new().name("progress".to_owned()).spawn(draw);
+}
+
+/// Whether there is a terminal to show it on.
+pub(crate) fn is_shown() -> bool {
+    LINE.get().is_some()
+}
+
+/// The command begins with something.
+pub(crate) fn begin(what: &'static str, unit: Unit, total: Option<u64>) {
+    resume(what, unit, total, 0);
+}
+
+/// The command goes on with something of which so much is done already.
+pub(crate) fn resume(what: &'static str, unit: Unit, total: Option<u64>, before: u64) {
+    if LINE.get().is_none() || HELD.load(Ordering::Relaxed) {
+        return;
+    }
+    let mut stage = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
+    DONE.store(before, Ordering::Relaxed);
+    *stage = Some(Stage { what, unit, total, before, began: Instant::now() });
+}
+
+/// The command begins with something that is shown until its end, whatever it consists of.
+pub(crate) fn hold(what: &'static str, unit: Unit, total: Option<u64>) {
+    begin(what, unit, total);
+    HELD.store(true, Ordering::Relaxed);
+}
+
+/// So much more of what is held, or else of the present stage, is done.
+pub(crate) fn advance(amount: u64) {
+    DONE.fetch_add(amount, Ordering::Relaxed);
+}
+
+/// So much of the present stage is done in all.
+pub(crate) fn reach(amount: u64) {
+    DONE.store(amount, Ordering::Relaxed);
+}
+
+/// Nothing is shown from now on until something begins.
+pub(crate) fn end() {
+    HELD.store(false, Ordering::Relaxed);
+    if let Some(line) = LINE.get() {
+        *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        line.set_message("");
+        line.finish_and_clear();
+        line.reset();
+    }
+}
+
+/// Writes something else to the terminal, without what is shown getting in between.
+pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
+    match LINE.get() {
+        Some(line) => line.suspend(write),
+        None => write(),
+    }
+}
+
+/// Simulates a scenario as [`simulate`] does, and shows how far it is.
+pub(crate) fn simulated(scenario: &Scenario) -> Result<Run, ProgramError> {
+    if LINE.get().is_none() || HELD.load(Ordering::Relaxed) {
+        return simulate(scenario);
+    }
+    // A horizon, a time limit or a repetition makes the number unknown.
+    let is_certain = |thread: &HostThread| thread.time_limit.is_none() && thread.iterations.is_some();
+    let submitted = || scenario.threads.iter().map(HostThread::submissions).fold(0, u64::saturating_add);
+    let total = (scenario.horizon.is_none() && scenario.threads.iter().all(is_certain)).then(submitted);
+    begin("simulating", Unit::Of("operations"), total);
+    simulate_watched(scenario, &DONE)
+}
+
+/// Counts what is written, and shows it unless it is written to a terminal.
+#[derive(Debug)]
+pub(crate) struct Counted<W> {
+    out: W,
+}
+
+impl<W> Counted<W> {
+    /// The command begins to write, to a terminal or elsewhere.
+    pub(crate) fn new(out: W, is_terminal: bool) -> Self {
+        if is_terminal {
+            end();
+        } else {
+            begin("writing", Unit::Bytes, None);
+        }
+        Self { out }
+    }
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        if !HELD.load(Ordering::Relaxed) {
+            advance(written as u64);
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Stage {
+    /// What is shown of it after some time.
+    fn text(&self, done: u64, elapsed: Duration) -> String {
+        let Self { what, unit, total, before, .. } = *self;
+        let amount = |number: u64| match unit {
+            Unit::Bytes => format!("{:.1} MB", number as f64 / 1e6),
+            Unit::None | Unit::Of(_) => number.to_string(),
+        };
+        let name = if let Unit::Of(name) = unit { format!(" {name}") } else { String::new() };
+        let now = done.saturating_sub(before);
+        match total {
+            _ if unit == Unit::None || done == 0 && total.is_none() => what.to_owned(),
+            Some(total) if now == 0 => format!("{what} {}{name}", amount(total)),
+            _ => {
+                let per_second = now as f64 / elapsed.as_secs_f64().max(1e-3);
+                let rate = match unit {
+                    Unit::Bytes => format!("{:.1} MB/s", per_second / 1e6),
+                    Unit::None | Unit::Of(_) => format!("{per_second:.0}/s"),
+                };
+                let of = total.map(|total| format!(" of {}", amount(total))).unwrap_or_default();
+                let left = total.map(|total| total.saturating_sub(done) as f64 / per_second);
+                let left = left.map(|left| format!(", {left:.0} s left")).unwrap_or_default();
+                format!("{what}: {}{of}{name}, {rate}{left}", amount(done))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stage_tells_amount_rate_and_time_left_as_far_as_they_are_known() {
+        let stage = |unit, total, before| Stage { what: "at it", unit, total, before, began: Instant::now() };
+        let after = |stage: Stage, done| stage.text(done, Duration::from_secs(2));
+        assert_eq!(after(stage(Unit::Of("runs"), Some(100), 0), 40), "at it: 40 of 100 runs, 20/s, 3 s left");
+        assert_eq!(after(stage(Unit::Of("runs"), Some(100), 40), 60), "at it: 60 of 100 runs, 10/s, 4 s left");
+        assert_eq!(after(stage(Unit::Of("runs"), None, 0), 40), "at it: 40 runs, 20/s");
+        assert_eq!(after(stage(Unit::Bytes, Some(86_000_000), 0), 0), "at it 86.0 MB");
+        assert_eq!(after(stage(Unit::Bytes, None, 0), 5_000_000), "at it: 5.0 MB, 2.5 MB/s");
+        assert_eq!(after(stage(Unit::None, None, 0), 7), "at it");
+    }
+}

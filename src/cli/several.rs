@@ -1,0 +1,233 @@
+//! Several scenarios in one command: run so many at once, told of one after the other in the order in which they were
+//! given.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context, bail};
+use clap::Arg;
+use gpusched::report::{CsvPart, write_json_lines};
+use serde::Serialize;
+
+use super::Answer;
+use super::output::{self, Format, Layout, Out, note};
+use super::progress::{self, Unit};
+
+/// What a directory stands for: its files with these extensions.
+const EXTENSIONS: [&str; 2] = ["json", "amxmi"];
+
+/// Lets a command that takes a scenario take several.
+pub(crate) fn accept(scenario: Arg) -> Arg {
+    scenario.num_args(1..)
+}
+
+/// The scenario files that a command was given.
+#[derive(Debug)]
+pub(crate) struct Files {
+    /// Their paths, in the order given; those of a directory by name.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Whether more than one was asked for: by name, or by a directory.
+    are_several: bool,
+}
+
+impl Files {
+    /// Of what was given, with directories read.
+    pub(crate) fn new(given: &[PathBuf]) -> anyhow::Result<Self> {
+        let mut paths = Vec::new();
+        for path in given {
+            if path.is_dir() {
+                paths.extend(files_in(path)?);
+            } else {
+                paths.push(path.clone());
+            }
+        }
+        Ok(Self { paths, are_several: given.len() > 1 || given.iter().any(|path| path.is_dir()) })
+    }
+
+    /// Refuses options that write one file, if there is more than one scenario.
+    pub(crate) fn refuse_options(&self, given: &[(&str, bool)]) -> anyhow::Result<()> {
+        match given.iter().find(|(_, is_given)| *is_given && self.are_several) {
+            Some((option, _)) => bail!("{option} is about one scenario: run those that it is wanted of one by one"),
+            None => Ok(()),
+        }
+    }
+
+    /// Says of which of them an error is, if it is not the only one.
+    pub(crate) fn about<T>(&self, path: &Path, result: anyhow::Result<T>) -> anyhow::Result<T> {
+        if self.are_several { result.with_context(|| path.display().to_string()) } else { result }
+    }
+
+    /// Runs `one` for each of the `inputs`, which are those of the files, at most `jobs` at once; it tells what it has to
+    /// tell once it has its [`Part::turn`]. Ends at the first that fails, after everything before it is told.
+    pub(crate) fn run<I: Send>(
+        &self,
+        inputs: Vec<I>,
+        jobs: usize,
+        format: Format,
+        one: impl Fn(I, &Part<'_>) -> anyhow::Result<Answer> + Sync,
+    ) -> anyhow::Result<Answer> {
+        let names: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
+        let turns = Turns::default();
+        let part = |index: usize| Part { file: self.are_several.then(|| &*names[index]), index, format, turns: &turns };
+        let mut inputs = inputs.into_iter();
+        if !self.are_several {
+            return inputs.next().map_or(Ok(Answer::Done), |input| one(input, &part(0)));
+        }
+        // Each is taken once, so that its memory is given back when it is done.
+        let inputs: Vec<Mutex<Option<I>>> = inputs.map(|input| Mutex::new(Some(input))).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some((index, input)) = take(&inputs, &next) {
+                let part = part(index);
+                let answer = one(input, &part).with_context(|| names[index].clone());
+                if !turns.end(index, answer) {
+                    return;
+                }
+                progress::advance(1);
+            }
+        };
+        progress::hold("running", Unit::Of("scenarios"), Some(inputs.len() as u64));
+        std::thread::scope(|scope| {
+            for _ in 1..jobs.min(inputs.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        progress::end();
+        let outcome = turns.outcome();
+        if format == Format::Json && outcome.told > 0 {
+            output::print(b"]\n")?;
+        }
+        match outcome.failed {
+            Some(error) => Err(error),
+            None => Ok(if outcome.is_no { Answer::No } else { Answer::Done }),
+        }
+    }
+}
+
+fn files_in(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let cannot = || format!("cannot read {}", directory.display());
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(directory).with_context(cannot)? {
+        let path = entry.with_context(cannot)?.path();
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        if path.is_file() && extension.is_some_and(|extension| EXTENSIONS.contains(&extension)) {
+            paths.push(path);
+        }
+    }
+    if paths.is_empty() {
+        bail!("{} holds no scenario: no file that ends in .json or .amxmi", directory.display());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn take<I>(inputs: &[Mutex<Option<I>>], next: &AtomicUsize) -> Option<(usize, I)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    let input = inputs.get(index)?.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    Some((index, input))
+}
+
+/// Whose turn it is to tell what came of it.
+#[derive(Debug, Default)]
+struct Turns {
+    outcome: Mutex<Outcome>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Outcome {
+    /// How many have had their turn.
+    ended: usize,
+    /// How many of them have told something.
+    told: usize,
+    is_no: bool,
+    failed: Option<anyhow::Error>,
+}
+
+impl Turns {
+    fn wait(&self, index: usize) -> MutexGuard<'_, Outcome> {
+        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_later = |outcome: &mut Outcome| outcome.ended < index && outcome.failed.is_none();
+        self.changed.wait_while(outcome, is_later).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The turn is over; whether there is another.
+    fn end(&self, index: usize, answer: anyhow::Result<Answer>) -> bool {
+        let mut outcome = self.wait(index);
+        if outcome.failed.is_some() {
+            return false;
+        }
+        outcome.ended = index + 1;
+        match answer {
+            Ok(answer) => outcome.is_no |= answer == Answer::No,
+            Err(error) => outcome.failed = Some(error),
+        }
+        let goes_on = outcome.failed.is_none();
+        drop(outcome);
+        self.changed.notify_all();
+        goes_on
+    }
+
+    fn outcome(self) -> Outcome {
+        self.outcome.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is told of one scenario.
+pub(crate) struct Part<'a> {
+    /// The file, if there are several.
+    file: Option<&'a str>,
+    index: usize,
+    format: Format,
+    turns: &'a Turns,
+}
+
+impl Part<'_> {
+    /// Waits until everything before it is told, and begins with what stands between two of them.
+    pub(crate) fn turn(&self) -> anyhow::Result<Out> {
+        let mut outcome = self.turns.wait(self.index);
+        if outcome.failed.is_some() {
+            // Nobody hears of it: the first that failed is what the command says.
+            bail!("an earlier scenario failed");
+        }
+        outcome.told += 1;
+        drop(outcome);
+        let mut out = output::stdout();
+        if let Some(file) = self.file {
+            let is_first = self.index == 0;
+            match self.format {
+                Format::Json => out.write_all(if is_first { b"[" } else { b"," })?,
+                Format::Table if is_first => writeln!(out, "{file}")?,
+                Format::Table => writeln!(out, "\n{file}")?,
+                Format::Markdown if is_first => writeln!(out, "## {file}\n")?,
+                Format::Markdown => writeln!(out, "\n## {file}\n")?,
+                Format::Csv | Format::Jsonl => {}
+            }
+        }
+        Ok(out)
+    }
+
+    /// What it is of a table of comma-separated values.
+    pub(crate) fn csv(&self) -> CsvPart<'_> {
+        CsvPart { file: self.file, names: self.index == 0 }
+    }
+
+    /// Writes a document as JSON, or line by line if that is the format.
+    pub(crate) fn write_document(&self, document: &impl Serialize, out: impl Write) -> io::Result<()> {
+        match self.format {
+            Format::Jsonl => write_json_lines(document, self.file, out),
+            _ => output::write_document(document, self.format, Layout::OneLine, out),
+        }
+    }
+
+    /// A note to the user, on stderr.
+    pub(crate) fn note(&self, text: &str) {
+        match self.file {
+            Some(file) => note(&format!("{file}: {text}")),
+            None => note(text),
+        }
+    }
+}
