@@ -13,6 +13,7 @@ mod error;
 mod node;
 mod object;
 mod scan;
+mod source;
 
 pub use document::Document;
 pub use error::{JsonError, Problem, ShownPlace};

@@ -2,28 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::error::Problem;
 use super::node::Node;
-use super::scan::{Container, behind_scalar, behind_space, behind_string};
-
-/// A text that is JSON, with its lists and objects.
-#[derive(Debug)]
-pub(super) struct Source<'a> {
-    pub(super) text: &'a str,
-    pub(super) containers: Vec<Container>,
-}
-
-impl Source<'_> {
-    /// The value that begins at `start`; `container` is its number if it is a list or object.
-    pub(super) fn value(&self, start: usize, container: usize) -> Node<'_> {
-        let bytes = self.text.as_bytes();
-        let end = match bytes.get(start) {
-            Some(b'{' | b'[') => self.containers.get(container).map_or(bytes.len(), |container| container.end),
-            Some(b'"') => behind_string(bytes, start).0,
-            _ => behind_scalar(bytes, start),
-        };
-        Node::new(self, self.text.get(start..end).unwrap_or_default(), container)
-    }
-}
+use super::scan::{behind_space, behind_string};
+use super::source::Source;
 
 /// A cursor on the inside of a list or object.
 pub(super) struct Children<'a> {
@@ -35,9 +17,9 @@ pub(super) struct Children<'a> {
 }
 
 impl<'a> Children<'a> {
-    /// Before the first value of the list or object that begins at `start` and has this number.
-    pub(super) fn new(source: &'a Source<'a>, start: usize, container: usize) -> Self {
-        Self { source, at: start + 1, container: container + 1 }
+    /// Before the first value of a list or object.
+    pub(super) fn of(node: Node<'a>) -> Self {
+        Self { source: node.source(), at: node.start() + 1, container: node.container() + 1 }
     }
 
     /// Goes to the next key or value. Says whether there is one.
@@ -52,7 +34,7 @@ impl<'a> Children<'a> {
 
     /// The value at the cursor, which goes behind it.
     fn value(&mut self) -> Node<'a> {
-        let node = self.source.value(self.at, self.container);
+        let node = Node::new(self.source, self.at, self.container);
         if node.is_list() || node.is_object() {
             self.container = self.source.containers.get(self.container).map_or(usize::MAX, |container| container.next);
         }
@@ -81,5 +63,28 @@ impl<'a> Children<'a> {
         let colon = behind_space(bytes, end);
         self.at = behind_space(bytes, colon + 1);
         Some((key, self.value()))
+    }
+}
+
+impl<'a> Node<'a> {
+    /// The elements of a list.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no list.
+    pub fn list(&self) -> Result<Vec<Node<'a>>, Problem> {
+        if !self.is_list() {
+            return Err(self.expected("a list"));
+        }
+        let mut children = Children::of(*self);
+        Ok(std::iter::from_fn(|| children.next_value()).collect())
+    }
+
+    /// The elements of a list that must not be empty.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no list, or an empty one.
+    pub fn filled_list(&self) -> Result<Vec<Node<'a>>, Problem> {
+        let list = self.list()?;
+        if list.is_empty() { Err(self.problem("expected at least one entry, found an empty list")) } else { Ok(list) }
     }
 }

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use serde_json::value::RawValue;
 
-use super::children::Source;
 use super::error::{JsonError, Problem, ShownPlace, floor_char_boundary, place};
 use super::node::Node;
 use super::object::Object;
 use super::scan::{behind_space, containers};
+use super::source::Source;
 
 /// A text that is valid JSON, with the name under which errors mention it.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl<'a> Document<'a> {
     /// The outermost value.
     #[must_use]
     pub fn root(&self) -> Node<'_> {
-        self.source.value(behind_space(self.source.text.as_bytes(), 0), 0)
+        Node::new(&self.source, behind_space(self.source.text.as_bytes(), 0), 0)
     }
 
     /// The file, line, column and path of a problem found in this document.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::children::{Children, Source};
 use super::error::Problem;
+use super::source::Source;
 use crate::time::{Decimal, DecimalError, Duration};
 
 /// One value of a [`Document`](super::Document).
@@ -18,19 +18,24 @@ pub struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// The value that is written `raw` in the text of `source`.
-    pub(super) fn new(source: &'a Source<'a>, raw: &'a str, container: usize) -> Self {
-        Self { source, raw, container }
+    /// The value that begins at `start` in the text of `source`; `container` is its number if it is a list or object.
+    pub(super) fn new(source: &'a Source<'a>, start: usize, container: usize) -> Self {
+        Self { source, raw: source.raw(start, container), container }
+    }
+
+    /// The text in which it stands.
+    pub(super) fn source(&self) -> &'a Source<'a> {
+        self.source
+    }
+
+    /// Its number among the lists and objects of the text, if it is one.
+    pub(super) fn container(&self) -> usize {
+        self.container
     }
 
     /// Where it begins in the text \[bytes\].
     pub(super) fn start(&self) -> usize {
         self.raw.as_ptr() as usize - self.source.text.as_ptr() as usize
-    }
-
-    /// Before the first value of a list or object.
-    pub(super) fn children(&self) -> Children<'a> {
-        Children::new(self.source, self.start(), self.container)
     }
 
     /// The value as it is written.
@@ -87,27 +92,6 @@ impl<'a> Node<'a> {
     #[must_use]
     pub fn is_string(&self) -> bool {
         self.raw.starts_with('"')
-    }
-
-    /// The elements of a list.
-    ///
-    /// # Errors
-    /// [`Problem`] if this is no list.
-    pub fn list(&self) -> Result<Vec<Node<'a>>, Problem> {
-        if !self.is_list() {
-            return Err(self.expected("a list"));
-        }
-        let mut children = self.children();
-        Ok(std::iter::from_fn(|| children.next_value()).collect())
-    }
-
-    /// The elements of a list that must not be empty.
-    ///
-    /// # Errors
-    /// [`Problem`] if this is no list, or an empty one.
-    pub fn filled_list(&self) -> Result<Vec<Node<'a>>, Problem> {
-        let list = self.list()?;
-        if list.is_empty() { Err(self.problem("expected at least one entry, found an empty list")) } else { Ok(list) }
     }
 
     /// A string.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+use super::children::Children;
 use super::error::Problem;
 use super::node::Node;
 
@@ -48,7 +49,7 @@ fn key_that_is_no_text(node: Node<'_>) -> Problem {
 impl<'a> Object<'a> {
     fn parse(node: Node<'a>) -> Result<Self, Problem> {
         let mut entries = Vec::with_capacity(USUAL_FIELDS);
-        let mut children = node.children();
+        let mut children = Children::of(node);
         while let Some((key, value)) = children.next_entry() {
             let Some(key) = key else { return Err(key_that_is_no_text(node)) };
             let (mark, is_comment) = (mark(&key), key.starts_with("comment"));
