@@ -111,7 +111,7 @@ struct Benchmark<I> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, clippy::struct_field_names, reason = "read as a scenario's reader reads it")]
+#[expect(dead_code, reason = "read as a scenario's reader reads it")]
 struct Kernel {
     #[serde(rename = "kernel_label")]
     label: String,
