@@ -22,7 +22,7 @@ pub struct KernelGap {
     /// Kernels that stood ready behind one, of whose gaps it is the mean of the middle half.
     pub kernels: usize,
     /// Their gaps are too different for a mean, as where a file has only some of the kernels: the upper quartile is more
-    /// than [`MOST_SPREAD`] times the lower one, and the gap is the lower decile.
+    /// than `MOST_SPREAD` times the lower one, and the gap is the lower decile.
     pub scattered: bool,
 }
 
