@@ -188,7 +188,7 @@ impl Searcher<'_> {
         let stated = if round == 0 { self.result.freedom.placements() as u64 } else { 0 };
         // Whatever is held together is compared in the order of the runs: the result is the same.
         let affordable = u64::try_from(MOST_HELD / self.result.jobs.len().max(1)).unwrap_or(CHUNK);
-        let chunk = affordable.clamp(rayon::current_num_threads() as u64, CHUNK);
+        let chunk = affordable.max(rayon::current_num_threads() as u64).min(CHUNK);
         let mut next = 0;
         while next < runs.max(stated) && (next < stated || !self.is_over()) {
             let numbers = next..(next + chunk).min(runs.max(stated));
