@@ -37,7 +37,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
         &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log"],
     ),
     ("cli/recorded_above.rs", &["replay-log"]),
-    ("cli/replay_log.rs", &["replay-log"]),
     ("cli/responses_file.rs", &["simulate"]),
     ("cli/run_options.rs", SCENARIO),
     ("cli/runnable_times_option.rs", &["simulate", "analyze", "compare"]),

@@ -94,18 +94,21 @@ fn instant(instants: &[Instant], number: i64) -> Instant {
 /// An operation in a queue, from when, and until when.
 type Entry = (u64, Instant, Option<Instant>);
 
-/// Who is in each queue when; and when they leave, by queue, in order of entry.
+/// Who is in each queue when; and when they leave, by queue, in order of entry, but for copies that share a link.
 fn queues(run: &Value, instants: &[Instant]) -> (Vec<Vec<Entry>>, Vec<(usize, Instant)>) {
     let (mut queues, mut ends) = (Vec::new(), Vec::new());
     for (number, columns) in run["queues"].as_array().expect("a list").iter().enumerate() {
         let entries = summed(&columns["operation"]).into_iter().zip(summed(&columns["entered"]));
         let lengths = columns["length"].as_array().expect("a list").iter();
         let mut queue = Vec::new();
+        let shares = columns["kind"] == "copy-engine" && run["device"]["shares_link"] == true;
         for ((operation, entered), length) in entries.zip(lengths) {
             let length = length.as_i64().expect("a number");
             let left = (length >= 0).then(|| instant(instants, entered + length));
             queue.push((u64::try_from(operation).expect("a number"), instant(instants, entered), left));
-            ends.push((number, left.unwrap_or(Instant::MAX)));
+            if !shares {
+                ends.push((number, left.unwrap_or(Instant::MAX)));
+            }
         }
         queues.push(queue);
     }
