@@ -62,16 +62,9 @@ pub(crate) fn shortened(text: &str, size: Length, bold: bool, room: Length) -> S
 /// The last number for which `fits` holds, if it holds for all smaller ones of the range too: keeping more of a text never
 /// makes it shorter.
 fn last_of(range: Range<usize>, fits: impl Fn(usize) -> bool) -> Option<usize> {
-    let (mut after, mut end) = (range.start, range.end);
-    while after < end {
-        let middle = after.midpoint(end);
-        if fits(middle) {
-            after = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    after.checked_sub(1).filter(|last| range.contains(last))
+    let numbers: Vec<usize> = range.collect();
+    let after = numbers.partition_point(|&number| fits(number));
+    numbers[..after].last().copied()
 }
 
 fn joined(head: &[char], tail: &[char]) -> String {

@@ -162,13 +162,27 @@ fn add_applications(page: &mut Page, outcomes: &[Outcome]) {
 /// SMs over time.
 #[derive(Debug, Serialize)]
 pub struct OutcomeDocument<'a> {
+    #[serde(flatten)]
+    run: RunHead<'a>,
+    schedulers: Vec<OutcomeEntry<'a>>,
+    notes: &'a [String],
+}
+
+/// What was run.
+#[derive(Debug, Serialize)]
+struct RunHead<'a> {
     name: &'a str,
     synthetic: bool,
     device: &'a str,
     seed: u64,
     power: PowerModel,
-    schedulers: Vec<OutcomeEntry<'a>>,
-    notes: &'a [String],
+}
+
+impl<'a> RunHead<'a> {
+    fn new(set: &'a ApplicationSet, seed: u64) -> Self {
+        let (name, device) = (&*set.name, &*set.device.name);
+        Self { name, synthetic: set.synthetic, device, seed, power: set.power }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -183,15 +197,7 @@ impl<'a> OutcomeDocument<'a> {
     #[must_use]
     pub fn new(set: &'a ApplicationSet, seed: u64, outcomes: &'a [Outcome]) -> Self {
         let entry = |outcome: &'a Outcome| OutcomeEntry { outcome, sms_over_time: &outcome.sms_over_time };
-        Self {
-            name: &set.name,
-            synthetic: set.synthetic,
-            device: &set.device.name,
-            seed,
-            power: set.power,
-            schedulers: outcomes.iter().map(entry).collect(),
-            notes: &set.notes,
-        }
+        Self { run: RunHead::new(set, seed), schedulers: outcomes.iter().map(entry).collect(), notes: &set.notes }
     }
 }
 
@@ -199,11 +205,8 @@ impl<'a> OutcomeDocument<'a> {
 /// left out.
 #[derive(Debug, Serialize)]
 pub struct OutcomeLinesDocument<'a> {
-    name: &'a str,
-    synthetic: bool,
-    device: &'a str,
-    seed: u64,
-    power: PowerModel,
+    #[serde(flatten)]
+    run: RunHead<'a>,
     #[serde(serialize_with = "totals")]
     schedulers: &'a [Outcome],
     #[serde(serialize_with = "applications")]
@@ -216,11 +219,7 @@ impl<'a> OutcomeLinesDocument<'a> {
     #[must_use]
     pub fn new(set: &'a ApplicationSet, seed: u64, outcomes: &'a [Outcome]) -> Self {
         Self {
-            name: &set.name,
-            synthetic: set.synthetic,
-            device: &set.device.name,
-            seed,
-            power: set.power,
+            run: RunHead::new(set, seed),
             schedulers: outcomes,
             applications: application_rows(set, outcomes).collect(),
             notes: &set.notes,

@@ -5,19 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::common::{directory, gpusched, json, stderr, stdout};
-
-/// A task set.
-const TASKS: &str = r#"{
-  "comment": "RTNS 2020, Table 1 and Fig. 2",
-  "sms": 2, "priority_levels": 2,
-  "tasks": [
-    {"name": "tau1", "C": 3, "T": 10, "D": 10, "PC": 0, "sm": 0},
-    {"name": "tau2", "C": 5, "T": 15, "D": 15, "PC": 0, "sm": 0},
-    {"name": "tau3", "C": 4, "T": 12, "D": 12, "PC": 0, "sm": "all"},
-    {"name": "tau4", "C": 1, "T": 10, "D": 10, "PC": 0, "sm": 1}
-  ],
-  "reservation": {"period": 12, "single": {"offset": 0, "budget": 8}, "all": {"offset": 8, "budget": 4}}
-}"#;
+use crate::tasks::TABLE_1;
 
 /// The lines of a command, which has to succeed, by kind.
 fn lines(arguments: &[&str]) -> BTreeMap<String, Vec<Value>> {
@@ -51,7 +39,7 @@ fn every_command_has_as_many_lines_as_its_table_has_rows() {
     let deadlines = "scenarios/deadlines/camera-and-lidar.json";
     let logs = "tests/data/logs/two-streams";
     let set = directory("json_lines").join("tasks.json");
-    std::fs::write(&set, TASKS).expect("it can be written");
+    std::fs::write(&set, TABLE_1).expect("it can be written");
     let set = set.display().to_string();
     for (arguments, kind) in [
         (vec!["simulate", figure], "kernels"),

@@ -4,6 +4,7 @@ pub(crate) mod validator;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use gpusched::hosts::simulate;
 use gpusched::report::{PerfettoKnown, PerfettoRun, Summary, perfetto_trace};
@@ -305,14 +306,18 @@ fn more_than_ten_million_blocks_are_written_only_if_forced() {
     assert!(!trace.exists());
 }
 
+/// What a replay of a file or folder of the project shows.
+fn replayed(test: &str, recorded: &str) -> Shown {
+    let trace = directory(test).join("trace.json").display().to_string();
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join(recorded).display().to_string();
+    let output = gpusched(&["replay-log", &recorded, "--perfetto", &trace]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    validate(&fs::read_to_string(&trace).expect("it was written")).expect("it keeps to the format")
+}
+
 #[test]
 fn a_replayed_log_shows_measured_and_simulated_blocks_as_processes_of_their_own() {
-    let directory = directory("perfetto-replay");
-    let trace = directory.join("trace.json").display().to_string();
-    let logs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/logs/two-streams");
-    let output = gpusched(&["replay-log", logs, "--perfetto", &trace]);
-    assert_eq!(output.status.code(), Some(0));
-    let shown = validate(&fs::read_to_string(&trace).expect("it was written")).expect("it keeps to the format");
+    let shown = replayed("perfetto-replay", "tests/data/logs/two-streams");
     let measured = ["host", "SM 0", "SM 1"].map(|name| format!("measured: {name}"));
     let simulated =
         ["host", "streams", "queues", "copy engines", "SM 0", "SM 1"].map(|name| format!("simulated: {name}"));
@@ -331,12 +336,7 @@ fn a_replayed_log_shows_measured_and_simulated_blocks_as_processes_of_their_own(
 
 #[test]
 fn a_replayed_profile_shows_what_was_recorded_by_stream_and_all_of_what_was_simulated() {
-    let directory = directory("perfetto-profile");
-    let trace = directory.join("trace.json").display().to_string();
-    let profile = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/profiles/synthetic.json");
-    let output = gpusched(&["replay-log", profile, "--perfetto", &trace]);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    let shown = validate(&fs::read_to_string(&trace).expect("it was written")).expect("it keeps to the format");
+    let shown = replayed("perfetto-profile", "scenarios/profiles/synthetic.json");
     let recorded = ["host", "streams"].map(|name| format!("recorded: {name}"));
     assert_eq!(shown.processes[..2], recorded);
     assert!(shown.processes[2..].iter().all(|name| name.starts_with("simulated: ")), "{:?}", shown.processes);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::{directory, gpusched, json};
 
-const TABLE_1: &str = r#"{
+pub(crate) const TABLE_1: &str = r#"{
   "comment": "RTNS 2020, Table 1 and Fig. 2",
   "sms": 2, "priority_levels": 2,
   "tasks": [
