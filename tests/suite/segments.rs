@@ -1,0 +1,5 @@
+//! Tasks with CPU and GPU segments: bounds against an own, plain simulation of the task model, and the commands.
+
+mod plain;
+mod random;
+mod soundness;
