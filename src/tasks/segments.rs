@@ -23,9 +23,11 @@ pub mod round_robin;
 pub mod round_robin_as_printed;
 mod segment_task_set;
 mod segment_test;
+mod task_bound;
 
-pub use segment_task_set::{GpuSegment, GpuSharing, Segment, SegmentTask, SegmentTaskSet, Waiting};
-pub use segment_test::{ResponseBounds, SegmentTest, TaskBound};
+pub use segment_task_set::{GpuSegment, GpuSharing, GpuWait, SegmentTask, SegmentTaskSet, TaskSegment};
+pub use segment_test::SegmentTest;
+pub use task_bound::{ResponseBounds, TaskBound};
 
 #[cfg(test)]
 mod tests;

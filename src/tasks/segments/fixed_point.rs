@@ -4,6 +4,7 @@ use crate::time::Duration;
 
 /// What jobs of one task can take from another within any window of some length t: ⌈(t + J) / T⌉ W.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "units belong to names")]
 pub(super) struct Interference {
     /// T, least distance of their releases \[ns\].
     pub(super) period_ns: u64,

@@ -7,12 +7,12 @@
 //! under way; and each of these is counted.
 
 use super::fixed_point::{Interference, least_response};
-use super::segment_task_set::{SegmentTaskSet, Waiting};
-use super::segment_test::{ResponseBounds, in_order};
+use super::segment_task_set::{GpuWait, SegmentTaskSet};
+use super::task_bound::{ResponseBounds, in_order};
 
 /// Bounds for all tasks.
 #[must_use]
-pub fn bounds(set: &SegmentTaskSet, waiting: Waiting) -> ResponseBounds {
+pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
     let update = u128::from(set.gpu.update_cost.as_ns());
     in_order(set, |task, known| {
         let this = &set.tasks[task];
@@ -22,7 +22,7 @@ pub fn bounds(set: &SegmentTaskSet, waiting: Waiting) -> ResponseBounds {
             let other_task = &set.tasks[other];
             let work = if set.on_one_core(task, other) { view.local_ns(other) } else { view.remote_ns(other) };
             // A local task that never suspends itself is not pending where the busy window of its core begins.
-            let stays = set.on_one_core(task, other) && (waiting == Waiting::Busy || !other_task.uses_gpu());
+            let stays = set.on_one_core(task, other) && (waiting == GpuWait::Busy || !other_task.uses_gpu());
             interference.push(if stays {
                 Interference::released_within(other_task.period, work)
             } else {
@@ -39,7 +39,7 @@ pub fn bounds(set: &SegmentTaskSet, waiting: Waiting) -> ResponseBounds {
 /// The set as one task sees it.
 struct View<'s> {
     set: &'s SegmentTaskSet,
-    waiting: Waiting,
+    waiting: GpuWait,
     task: usize,
     /// ε \[ns\].
     update: u128,
@@ -49,8 +49,8 @@ impl View<'_> {
     /// How often a job of `other` becomes ready to run on its core: when it is released, and after suspensions.
     fn ready_intervals(&self, other: usize) -> u128 {
         match self.waiting {
-            Waiting::Suspend => 1 + u128::from(self.set.tasks[other].gpu_count()),
-            Waiting::Busy => 1,
+            GpuWait::Suspend => 1 + u128::from(self.set.tasks[other].gpu_count()),
+            GpuWait::Busy => 1,
         }
     }
 
@@ -73,12 +73,12 @@ impl View<'_> {
         let other_task = &self.set.tasks[other];
         let on_cpu = other_task.cpu_ns() + other_task.misc_ns() + self.calls_ns(other);
         match self.waiting {
-            Waiting::Busy => on_cpu + other_task.exec_ns(),
-            Waiting::Suspend if self.set.tasks[self.task].uses_gpu() && other_task.uses_gpu() => {
+            GpuWait::Busy => on_cpu + other_task.exec_ns(),
+            GpuWait::Suspend if self.set.tasks[self.task].uses_gpu() && other_task.uses_gpu() => {
                 let delayed = self.update * self.ready_intervals(other) * self.callers_on_core_of(other);
                 on_cpu + other_task.exec_ns() + delayed
             }
-            Waiting::Suspend => on_cpu,
+            GpuWait::Suspend => on_cpu,
         }
     }
 
@@ -91,7 +91,7 @@ impl View<'_> {
             .filter(|&local| set.on_one_core(local, self.task) && set.tasks[local].uses_gpu())
             .filter(|&local| other_task.is_more_urgent_than(&set.tasks[local]));
         let waits_for_gpu =
-            set.tasks[self.task].uses_gpu() || (self.waiting == Waiting::Busy && local_users.clone().next().is_some());
+            set.tasks[self.task].uses_gpu() || (self.waiting == GpuWait::Busy && local_users.clone().next().is_some());
         if !waits_for_gpu {
             // A local task in a driver call may still wait for one of `other`.
             let calls = 2 * self.update * u128::from(other_task.gpu_count());

@@ -5,12 +5,12 @@
 //! blocking for each GPU segment, which has two driver calls. `docs/errata.md` has witnesses.
 
 use super::fixed_point::{Interference, least_response};
-use super::segment_task_set::{SegmentTaskSet, Waiting};
-use super::segment_test::{ResponseBounds, in_order};
+use super::segment_task_set::{GpuWait, SegmentTaskSet};
+use super::task_bound::{ResponseBounds, in_order};
 
 /// What section 6.3 says of all tasks. It proves nothing.
 #[must_use]
-pub fn bounds(set: &SegmentTaskSet, waiting: Waiting) -> ResponseBounds {
+pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
     let update = u128::from(set.gpu.update_cost.as_ns());
     in_order(set, |task, known| {
         let this = &set.tasks[task];
@@ -26,17 +26,17 @@ pub fn bounds(set: &SegmentTaskSet, waiting: Waiting) -> ResponseBounds {
             match (waiting, is_local, other_task.uses_gpu()) {
                 (_, true, false) => interference.push(Interference::released_within(period, cpu)),
                 (_, false, false) => {}
-                (Waiting::Busy, true, true) => {
+                (GpuWait::Busy, true, true) => {
                     interference.push(Interference::released_within(period, cpu + misc + exec + updates));
                 }
-                (Waiting::Suspend, true, true) => {
+                (GpuWait::Suspend, true, true) => {
                     let carried = Interference::carried_in(period, response, cpu + misc);
                     interference.push(Interference { work_ns: cpu + misc + updates, ..carried });
                     if this.uses_gpu() {
                         interference.push(remote(exec));
                     }
                 }
-                (Waiting::Suspend, false, true) if !this.uses_gpu() => {}
+                (GpuWait::Suspend, false, true) if !this.uses_gpu() => {}
                 (_, false, true) => interference.push(remote(exec + updates)),
             }
         }

@@ -12,8 +12,8 @@
 //! proofs.
 
 use super::fixed_point::{Interference, least_response};
-use super::segment_task_set::{GpuSegment, SegmentTaskSet, Waiting};
-use super::segment_test::{ResponseBounds, in_order};
+use super::segment_task_set::{GpuSegment, GpuWait, SegmentTaskSet};
+use super::task_bound::{ResponseBounds, in_order};
 
 /// Who of those that wait gets the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ pub enum LockOrder {
 
 /// Bounds for all tasks.
 #[must_use]
-pub fn bounds(set: &SegmentTaskSet, order: LockOrder, waiting: Waiting) -> ResponseBounds {
+pub fn bounds(set: &SegmentTaskSet, order: LockOrder, waiting: GpuWait) -> ResponseBounds {
     // A context that is alone never changes.
     let is_shared = set.gpu_users().count() > 1;
     let switch = if is_shared { u128::from(set.gpu.switch_cost.as_ns()) } else { 0 };
@@ -40,7 +40,7 @@ pub fn bounds(set: &SegmentTaskSet, order: LockOrder, waiting: Waiting) -> Respo
         let requests = u128::from(this.gpu_count());
         // Less urgent tasks on this core that got the lock delay each of the CPU segments, once each: they asked for it
         // when this task was not ready.
-        let on_cpu: &dyn Fn(&GpuSegment) -> u128 = if waiting == Waiting::Busy { &held } else { &misc };
+        let on_cpu: &dyn Fn(&GpuSegment) -> u128 = if waiting == GpuWait::Busy { &held } else { &misc };
         let local_low = set.less_urgent(task).filter(|&low| set.on_one_core(task, low));
         let raised: u128 = local_low.map(|low| longest(low, on_cpu)).sum();
         let before: u128 = match order {
@@ -52,7 +52,7 @@ pub fn bounds(set: &SegmentTaskSet, order: LockOrder, waiting: Waiting) -> Respo
             let other_task = &set.tasks[other];
             let holds: u128 = other_task.gpu_segments().map(held).sum();
             let waits_for_it = requests > 0 && order == LockOrder::Priority;
-            let work = match (set.on_one_core(task, other), waits_for_it || waiting == Waiting::Busy) {
+            let work = match (set.on_one_core(task, other), waits_for_it || waiting == GpuWait::Busy) {
                 (true, true) => other_task.cpu_ns() + holds,
                 (true, false) => other_task.cpu_ns() + other_task.misc_ns(),
                 (false, _) if waits_for_it => holds,

@@ -1,6 +1,6 @@
 //! Reader of files of tasks with segments, `"format": "gpusched-segments/1"`.
 
-use super::segment_task_set::{GpuSegment, GpuSharing, Segment, SegmentTask, SegmentTaskSet};
+use super::segment_task_set::{GpuSegment, GpuSharing, SegmentTask, SegmentTaskSet, TaskSegment};
 use crate::json::{Document, JsonError, Node, Object, Problem};
 use crate::time::Duration;
 
@@ -144,7 +144,7 @@ fn task(entry: Node<'_>, index: usize, cpus: u32) -> Result<SegmentTask, Problem
     Ok(task)
 }
 
-fn segments(fields: &mut Object<'_>) -> Result<Vec<Segment>, Problem> {
+fn segments(fields: &mut Object<'_>) -> Result<Vec<TaskSegment>, Problem> {
     let list_node = fields.required("segments")?;
     let entries = list_node.filled_list()?;
     if entries.len() > MAX_SEGMENTS {
@@ -153,10 +153,10 @@ fn segments(fields: &mut Object<'_>) -> Result<Vec<Segment>, Problem> {
     let segment = |entry: Node<'_>| {
         let mut fields = entry.object()?;
         let segment = match (fields.optional("cpu")?, fields.optional("gpu")?) {
-            (Some(cpu), None) => Segment::Cpu(time(cpu)?),
+            (Some(cpu), None) => TaskSegment::Cpu(time(cpu)?),
             (None, Some(gpu)) => {
                 let misc = fields.optional("misc")?.map_or(Ok(Duration::ZERO), time)?;
-                Segment::Gpu(GpuSegment { misc, exec: positive(gpu)? })
+                TaskSegment::Gpu(GpuSegment { misc, exec: positive(gpu)? })
             }
             _ => {
                 return Err(entry

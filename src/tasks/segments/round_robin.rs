@@ -5,12 +5,12 @@
 //! most one: ⌈G / L⌉ (ν (L + θ) + θ) of waiting. `docs/tasks.md` has the proofs.
 
 use super::fixed_point::{Interference, least_response};
-use super::segment_task_set::{GpuSharing, SegmentTask, SegmentTaskSet, Waiting};
-use super::segment_test::{ResponseBounds, TaskBound, in_order};
+use super::segment_task_set::{GpuSharing, GpuWait, SegmentTask, SegmentTaskSet};
+use super::task_bound::{ResponseBounds, TaskBound, in_order};
 
 /// Bounds for all tasks.
 #[must_use]
-pub fn bounds(set: &SegmentTaskSet, waiting: Waiting) -> ResponseBounds {
+pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
     if !set.has_equal_levels() {
         let why = "contexts of high level have several turns a round";
         return vec![TaskBound::NotApplicable(why); set.tasks.len()];
@@ -22,8 +22,8 @@ pub fn bounds(set: &SegmentTaskSet, waiting: Waiting) -> ResponseBounds {
         // Busy tasks of higher priority on this core have no GPU segment while this one gets the CPU, and what the GPU
         // does for them while one of them waits is their progress: only others count.
         let is_other = |&user: &usize| match waiting {
-            Waiting::Suspend => user != task,
-            Waiting::Busy => user != task && !(is_local(&user) && set.tasks[user].is_more_urgent_than(this)),
+            GpuWait::Suspend => user != task,
+            GpuWait::Busy => user != task && !(is_local(&user) && set.tasks[user].is_more_urgent_than(this)),
         };
         let others = set.gpu_users().filter(is_other).count() as u64;
         let is_shared = set.gpu_users().count() > 1;
@@ -31,12 +31,12 @@ pub fn bounds(set: &SegmentTaskSet, waiting: Waiting) -> ResponseBounds {
         let interference = local.filter_map(|other| {
             let other_task = &set.tasks[other];
             Some(match waiting {
-                Waiting::Suspend if other_task.uses_gpu() => {
+                GpuWait::Suspend if other_task.uses_gpu() => {
                     let work = other_task.cpu_ns() + other_task.misc_ns();
                     Interference::carried_in(other_task.period, known[other]?, work)
                 }
-                Waiting::Suspend => Interference::released_within(other_task.period, other_task.cpu_ns()),
-                Waiting::Busy => {
+                GpuWait::Suspend => Interference::released_within(other_task.period, other_task.cpu_ns()),
+                GpuWait::Busy => {
                     Interference::released_within(other_task.period, other_task.alone_ns() + waits(other_task))
                 }
             })

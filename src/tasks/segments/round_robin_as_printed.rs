@@ -7,8 +7,8 @@
 //! tells apart; `docs/errata.md` has both.
 
 use super::fixed_point::{Interference, least_response};
-use super::segment_task_set::{GpuSharing, SegmentTask, SegmentTaskSet, Waiting};
-use super::segment_test::{ResponseBounds, in_order};
+use super::segment_task_set::{GpuSharing, GpuWait, SegmentTask, SegmentTaskSet};
+use super::task_bound::{ResponseBounds, in_order};
 
 /// What of the paper is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub enum Print {
 
 /// What section 6.2 says of all tasks. It proves nothing.
 #[must_use]
-pub fn bounds(set: &SegmentTaskSet, waiting: Waiting, print: Print) -> ResponseBounds {
+pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait, print: Print) -> ResponseBounds {
     in_order(set, |task, known| {
         let this = &set.tasks[task];
         let is_local = |other: usize| set.on_one_core(task, other);
@@ -37,17 +37,17 @@ pub fn bounds(set: &SegmentTaskSet, waiting: Waiting, print: Print) -> ResponseB
             let other_task = &set.tasks[other];
             let on_cpu = other_task.cpu_ns() + other_task.misc_ns();
             Some(match (waiting, print) {
-                (Waiting::Suspend, Print::Equations) => {
+                (GpuWait::Suspend, Print::Equations) => {
                     Interference::carried_in(other_task.period, known[other]?, on_cpu)
                 }
-                (Waiting::Suspend, Print::Table5) => {
+                (GpuWait::Suspend, Print::Table5) => {
                     Interference::carried_in(other_task.period, other_task.period, on_cpu)
                 }
-                (Waiting::Busy, Print::Equations) => {
+                (GpuWait::Busy, Print::Equations) => {
                     let delay = interleaving_ns(other_task, delaying, set.gpu);
                     Interference::released_within(other_task.period, on_cpu + delay)
                 }
-                (Waiting::Busy, Print::Table5) => {
+                (GpuWait::Busy, Print::Table5) => {
                     let delay = interleaving_ns(other_task, delaying, set.gpu);
                     let work = if other_task.uses_gpu() {
                         other_task.alone_ns() + other_task.misc_ns()

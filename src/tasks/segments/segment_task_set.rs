@@ -6,7 +6,7 @@ use crate::time::Duration;
 
 /// What a task does on the CPU while the GPU works for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Waiting {
+pub enum GpuWait {
     /// It suspends itself: others run on its core.
     Suspend,
     /// It keeps asking: only tasks of higher priority run on its core.
@@ -24,7 +24,7 @@ pub struct GpuSegment {
 
 /// A part of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Segment {
+pub enum TaskSegment {
     /// On the CPU only, for at most this long.
     Cpu(Duration),
     /// On the GPU.
@@ -46,7 +46,7 @@ pub struct SegmentTask {
     /// deadline that anyone promises.
     pub priority: Option<u64>,
     /// What each job does, in this order.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<TaskSegment>,
     /// Whether its context has the interleave level "high" (rule T6): all others are "low".
     pub has_high_level: bool,
 }
@@ -55,8 +55,8 @@ impl SegmentTask {
     /// Its GPU segments.
     pub fn gpu_segments(&self) -> impl Iterator<Item = &GpuSegment> {
         self.segments.iter().filter_map(|segment| match segment {
-            Segment::Cpu(_) => None,
-            Segment::Gpu(gpu) => Some(gpu),
+            TaskSegment::Cpu(_) => None,
+            TaskSegment::Gpu(gpu) => Some(gpu),
         })
     }
 
@@ -75,9 +75,9 @@ impl SegmentTask {
     /// C, of all CPU segments together \[ns\].
     #[must_use]
     pub fn cpu_ns(&self) -> u128 {
-        let cpu = |segment: &Segment| match segment {
-            Segment::Cpu(time) => u128::from(time.as_ns()),
-            Segment::Gpu(_) => 0,
+        let cpu = |segment: &TaskSegment| match segment {
+            TaskSegment::Cpu(time) => u128::from(time.as_ns()),
+            TaskSegment::Gpu(_) => 0,
         };
         self.segments.iter().map(cpu).sum()
     }

@@ -1,120 +1,65 @@
 //! The tests by name, and what they say of a set.
 
-use super::segment_task_set::{SegmentTaskSet, Waiting};
+use super::segment_task_set::{GpuWait, SegmentTaskSet};
+use super::task_bound::ResponseBounds;
 use super::{gcaps, gcaps_as_printed, locks, round_robin, round_robin_as_printed};
-use crate::time::Duration;
-
-/// What a test says of one task.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TaskBound {
-    /// No job takes longer, and this is at most the deadline.
-    Bounded(Duration),
-    /// The bound exceeds the deadline: perhaps jobs miss it, perhaps not.
-    Exceeds,
-    /// A task that it depends on has no bound, so nothing is known.
-    DependsOn(usize),
-    /// Best effort: nothing is promised.
-    BestEffort,
-    /// The analysis is not for such sets; why.
-    NotApplicable(&'static str),
-}
-
-impl TaskBound {
-    /// The bound, if there is one.
-    #[must_use]
-    pub fn bound(&self) -> Option<Duration> {
-        match self {
-            Self::Bounded(bound) => Some(*bound),
-            Self::Exceeds | Self::DependsOn(_) | Self::BestEffort | Self::NotApplicable(_) => None,
-        }
-    }
-}
-
-/// What a test says of each task of a set.
-pub type ResponseBounds = Vec<TaskBound>;
-
-/// Goes through the tasks from the most urgent down. `response` gives the bound of one from the bounds of those before
-/// it, or nothing if it exceeds the deadline. What a task without bound does to less urgent ones is unknown, so they
-/// have none either.
-pub(super) fn in_order(
-    set: &SegmentTaskSet,
-    mut response: impl FnMut(usize, &[Option<Duration>]) -> Option<Duration>,
-) -> ResponseBounds {
-    let mut bounds = vec![TaskBound::BestEffort; set.tasks.len()];
-    let mut known = vec![None; set.tasks.len()];
-    let mut failed = None;
-    for task in set.by_urgency() {
-        bounds[task] = match failed {
-            Some(other) => TaskBound::DependsOn(other),
-            None => match response(task, &known) {
-                Some(bound) => TaskBound::Bounded(bound),
-                None => TaskBound::Exceeds,
-            },
-        };
-        known[task] = bounds[task].bound();
-        if failed.is_none() && known[task].is_none() {
-            failed = Some(task);
-        }
-    }
-    bounds
-}
 
 /// A test of sets of tasks with segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentTest {
     /// [`round_robin`].
-    RoundRobin(Waiting),
+    RoundRobin(GpuWait),
     /// [`gcaps`].
-    Gcaps(Waiting),
+    Gcaps(GpuWait),
     /// [`locks`], the lock given by priority.
-    Mpcp(Waiting),
+    Mpcp(GpuWait),
     /// [`locks`], the lock given in the order of requests.
-    FmlpPlus(Waiting),
+    FmlpPlus(GpuWait),
     /// [`round_robin_as_printed`], the equations of the paper: unsound.
-    RoundRobinAsPrinted(Waiting),
+    RoundRobinAsPrinted(GpuWait),
     /// [`round_robin_as_printed`], as the paper's Table 5 was computed: unsound.
-    RoundRobinTable5(Waiting),
+    RoundRobinTable5(GpuWait),
     /// [`gcaps_as_printed`]: unsound.
-    GcapsAsPrinted(Waiting),
+    GcapsAsPrinted(GpuWait),
 }
 
 impl SegmentTest {
     /// All of them.
     pub const ALL: [Self; 14] = [
-        Self::RoundRobin(Waiting::Suspend),
-        Self::RoundRobin(Waiting::Busy),
-        Self::Gcaps(Waiting::Suspend),
-        Self::Gcaps(Waiting::Busy),
-        Self::Mpcp(Waiting::Suspend),
-        Self::Mpcp(Waiting::Busy),
-        Self::FmlpPlus(Waiting::Suspend),
-        Self::FmlpPlus(Waiting::Busy),
-        Self::RoundRobinAsPrinted(Waiting::Suspend),
-        Self::RoundRobinAsPrinted(Waiting::Busy),
-        Self::RoundRobinTable5(Waiting::Suspend),
-        Self::RoundRobinTable5(Waiting::Busy),
-        Self::GcapsAsPrinted(Waiting::Suspend),
-        Self::GcapsAsPrinted(Waiting::Busy),
+        Self::RoundRobin(GpuWait::Suspend),
+        Self::RoundRobin(GpuWait::Busy),
+        Self::Gcaps(GpuWait::Suspend),
+        Self::Gcaps(GpuWait::Busy),
+        Self::Mpcp(GpuWait::Suspend),
+        Self::Mpcp(GpuWait::Busy),
+        Self::FmlpPlus(GpuWait::Suspend),
+        Self::FmlpPlus(GpuWait::Busy),
+        Self::RoundRobinAsPrinted(GpuWait::Suspend),
+        Self::RoundRobinAsPrinted(GpuWait::Busy),
+        Self::RoundRobinTable5(GpuWait::Suspend),
+        Self::RoundRobinTable5(GpuWait::Busy),
+        Self::GcapsAsPrinted(GpuWait::Suspend),
+        Self::GcapsAsPrinted(GpuWait::Busy),
     ];
 
     /// The name in options and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::RoundRobin(Waiting::Suspend) => "round-robin-suspend",
-            Self::RoundRobin(Waiting::Busy) => "round-robin-busy",
-            Self::Gcaps(Waiting::Suspend) => "gcaps-suspend",
-            Self::Gcaps(Waiting::Busy) => "gcaps-busy",
-            Self::Mpcp(Waiting::Suspend) => "mpcp-suspend",
-            Self::Mpcp(Waiting::Busy) => "mpcp-busy",
-            Self::FmlpPlus(Waiting::Suspend) => "fmlp-plus-suspend",
-            Self::FmlpPlus(Waiting::Busy) => "fmlp-plus-busy",
-            Self::RoundRobinAsPrinted(Waiting::Suspend) => "round-robin-suspend-as-printed",
-            Self::RoundRobinAsPrinted(Waiting::Busy) => "round-robin-busy-as-printed",
-            Self::RoundRobinTable5(Waiting::Suspend) => "round-robin-suspend-table-5",
-            Self::RoundRobinTable5(Waiting::Busy) => "round-robin-busy-table-5",
-            Self::GcapsAsPrinted(Waiting::Suspend) => "gcaps-suspend-as-printed",
-            Self::GcapsAsPrinted(Waiting::Busy) => "gcaps-busy-as-printed",
+            Self::RoundRobin(GpuWait::Suspend) => "round-robin-suspend",
+            Self::RoundRobin(GpuWait::Busy) => "round-robin-busy",
+            Self::Gcaps(GpuWait::Suspend) => "gcaps-suspend",
+            Self::Gcaps(GpuWait::Busy) => "gcaps-busy",
+            Self::Mpcp(GpuWait::Suspend) => "mpcp-suspend",
+            Self::Mpcp(GpuWait::Busy) => "mpcp-busy",
+            Self::FmlpPlus(GpuWait::Suspend) => "fmlp-plus-suspend",
+            Self::FmlpPlus(GpuWait::Busy) => "fmlp-plus-busy",
+            Self::RoundRobinAsPrinted(GpuWait::Suspend) => "round-robin-suspend-as-printed",
+            Self::RoundRobinAsPrinted(GpuWait::Busy) => "round-robin-busy-as-printed",
+            Self::RoundRobinTable5(GpuWait::Suspend) => "round-robin-suspend-table-5",
+            Self::RoundRobinTable5(GpuWait::Busy) => "round-robin-busy-table-5",
+            Self::GcapsAsPrinted(GpuWait::Suspend) => "gcaps-suspend-as-printed",
+            Self::GcapsAsPrinted(GpuWait::Busy) => "gcaps-busy-as-printed",
         }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! One tick is one nanosecond of the set.
 
-use gpusched::tasks::segments::{Segment, SegmentTaskSet, Waiting};
+use gpusched::tasks::segments::{GpuWait, SegmentTaskSet, TaskSegment};
 
 /// Who gets the GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ struct Job {
 struct Machine<'s> {
     set: &'s SegmentTaskSet,
     sharing: Sharing,
-    waiting: Waiting,
+    waiting: GpuWait,
     now: u64,
     jobs: Vec<Option<Job>>,
     /// Round robin: whose turn it is, what is left of the switch to it and of its time.
@@ -65,7 +65,7 @@ struct Machine<'s> {
 pub(crate) fn longest_responses(
     set: &SegmentTaskSet,
     sharing: Sharing,
-    waiting: Waiting,
+    waiting: GpuWait,
     run: &mut impl Run,
     end: u64,
 ) -> Vec<u64> {
@@ -123,8 +123,8 @@ impl Machine<'_> {
         let mut steps = Vec::new();
         for segment in &self.set.tasks[task].segments {
             match segment {
-                Segment::Cpu(time) => steps.push(Step::Cpu(run.length(time.as_ns(), 0))),
-                Segment::Gpu(gpu) => {
+                TaskSegment::Cpu(time) => steps.push(Step::Cpu(run.length(time.as_ns(), 0))),
+                TaskSegment::Gpu(gpu) => {
                     let call = |is_begin| Step::Call { is_begin, left: update, asked: false, under_way: false };
                     match self.sharing {
                         Sharing::RoundRobin => {}
@@ -166,7 +166,7 @@ impl Machine<'_> {
     fn on_core(&self, cpu: u32) -> Option<usize> {
         let ready = |task: &usize| match self.step(*task) {
             Some(Step::Cpu(_) | Step::Call { .. } | Step::Unlock) => true,
-            Some(Step::Gpu(_)) => self.waiting == Waiting::Busy,
+            Some(Step::Gpu(_)) => self.waiting == GpuWait::Busy,
             Some(Step::Lock { asked }) => asked.is_none(),
             None => false,
         };
@@ -190,10 +190,9 @@ impl Machine<'_> {
             match self.step(task) {
                 Some(Step::Cpu(0) | Step::Gpu(0)) => {
                     self.drop_step(task);
-                    if self.sharing == Sharing::RoundRobin && self.turn == task && self.switching == 0 {
-                        if !matches!(self.step(task), Some(Step::Gpu(1..))) {
-                            self.turn_left = 0;
-                        }
+                    // A turn ends when there is nothing left to do in it.
+                    if self.turn == task && self.switching == 0 && !matches!(self.step(task), Some(Step::Gpu(1..))) {
+                        self.turn_left = 0;
                     }
                     return true;
                 }

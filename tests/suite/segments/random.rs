@@ -1,6 +1,6 @@
 //! Small random sets, and random runs of them.
 
-use gpusched::tasks::segments::{GpuSegment, GpuSharing, Segment, SegmentTask, SegmentTaskSet};
+use gpusched::tasks::segments::{GpuSegment, GpuSharing, SegmentTask, SegmentTaskSet, TaskSegment};
 use gpusched::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -24,15 +24,15 @@ pub(crate) fn small_set(number: u64) -> SegmentTaskSet {
     let spread = numbers.random_range(1..=4);
     let tasks = (0..count).map(|index| {
         let gpu_segments = if index == 0 { numbers.random_range(1..=2) } else { numbers.random_range(0..=2) };
-        let mut segments = vec![Segment::Cpu(Duration::from_ns(numbers.random_range(0..=3)))];
+        let mut segments = vec![TaskSegment::Cpu(Duration::from_ns(numbers.random_range(0..=3)))];
         for _ in 0..gpu_segments {
             let misc = Duration::from_ns(numbers.random_range(0..=2));
             let exec = Duration::from_ns(numbers.random_range(1..=5));
-            segments.push(Segment::Gpu(GpuSegment { misc, exec }));
-            segments.push(Segment::Cpu(Duration::from_ns(numbers.random_range(0..=2))));
+            segments.push(TaskSegment::Gpu(GpuSegment { misc, exec }));
+            segments.push(TaskSegment::Cpu(Duration::from_ns(numbers.random_range(0..=2))));
         }
         if gpu_segments == 0 {
-            segments = vec![Segment::Cpu(Duration::from_ns(numbers.random_range(1..=6)))];
+            segments = vec![TaskSegment::Cpu(Duration::from_ns(numbers.random_range(1..=6)))];
         }
         let period = numbers.random_range(15..=30 * spread);
         SegmentTask {

@@ -1,12 +1,14 @@
 //! No run exceeds a bound that is called proven.
 
-use gpusched::tasks::segments::{Segment, SegmentTaskSet, SegmentTest, Waiting};
+use std::fmt::Write;
+
+use gpusched::tasks::segments::{GpuWait, SegmentTaskSet, SegmentTest, TaskSegment};
 
 use super::plain::{Sharing, longest_responses};
 use super::random::{RandomRun, small_set};
 
 /// How the GPU is shared under a test.
-pub(crate) fn sharing_of(test: SegmentTest) -> (Sharing, Waiting) {
+pub(crate) fn sharing_of(test: SegmentTest) -> (Sharing, GpuWait) {
     match test {
         SegmentTest::RoundRobin(waiting)
         | SegmentTest::RoundRobinAsPrinted(waiting)
@@ -77,8 +79,9 @@ fn campaign(sets: u64, runs: u64) -> String {
         }
         let Found { bounds, tightness, reached, .. } = found;
         let mean = tightness / bounds as f64;
-        report += &format!(
-            "{}: {bounds} bounds of {sets} sets hold; longest found / bound: mean {mean:.2}, 1 in {reached}\n",
+        let _ = writeln!(
+            report,
+            "{}: {bounds} bounds of {sets} sets hold; longest found / bound: mean {mean:.2}; {reached} are reached",
             test.name()
         );
     }
@@ -90,11 +93,11 @@ pub(crate) fn in_short(set: &SegmentTaskSet) -> String {
     let gpu = set.gpu;
     let mut text = format!("slice {}, switch {}, update {}\n", gpu.time_slice, gpu.switch_cost, gpu.update_cost);
     for task in &set.tasks {
-        text += &format!("{} on {}, T {}, {:?}:", task.name, task.cpu, task.period, task.priority);
+        let _ = write!(text, "{} on {}, T {}, {:?}:", task.name, task.cpu, task.period, task.priority);
         for segment in &task.segments {
-            text += &match segment {
-                Segment::Cpu(time) => format!(" cpu {time}"),
-                Segment::Gpu(gpu) => format!(" misc {} gpu {}", gpu.misc, gpu.exec),
+            let _ = match segment {
+                TaskSegment::Cpu(time) => write!(text, " cpu {time}"),
+                TaskSegment::Gpu(gpu) => write!(text, " misc {} gpu {}", gpu.misc, gpu.exec),
             };
         }
         text.push('\n');

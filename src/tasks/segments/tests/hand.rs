@@ -2,6 +2,7 @@
 
 use super::super::{SegmentTaskSet, SegmentTest, TaskBound, drive_os};
 use super::case_study::case_study;
+use crate::time::Duration;
 
 fn set(gpu: &str, tasks: &str) -> SegmentTaskSet {
     let text = format!(r#"{{"format": "gpusched-segments/1", "cpus": 2, "gpu": {gpu}, "tasks": [{tasks}]}}"#);
@@ -11,7 +12,7 @@ fn set(gpu: &str, tasks: &str) -> SegmentTaskSet {
 /// In the order of the set \[ns\].
 fn bounds(set: &SegmentTaskSet, test: &str) -> Vec<Option<u64>> {
     let test = SegmentTest::from_name(test).expect("there is such a test");
-    test.bounds(set).iter().map(|bound| bound.bound().map(|bound| bound.as_ns())).collect()
+    test.bounds(set).iter().map(|bound| bound.bound().map(Duration::as_ns)).collect()
 }
 
 const GPU: &str = r#"{"time_slice": "4 ns", "switch_cost": "1 ns", "update_cost": "2 ns"}"#;
@@ -95,7 +96,7 @@ fn drive_os_counts_slices_of_high_contexts_and_the_longest_low_one() {
     let gpu = GPU.replacen('}', ", \"channel_reset\": \"50 ns\"}", 1);
     let high = TWO_CORES.replace("\"cpu\": 0", "\"level\": \"high\", \"cpu\": 0");
     // (1 - 1) 4 + 7 + 50; and with three high-level contexts (3 - 1) 4 + 50.
-    assert_eq!(drive_os::latency(&set(&gpu, &high)).map(|latency| latency.as_ns()), Some(57));
+    assert_eq!(drive_os::latency(&set(&gpu, &high)).map(Duration::as_ns), Some(57));
     let mixed = set(&gpu, &high);
     let test = SegmentTest::from_name("round-robin-busy").expect("there is such a test");
     assert!(test.bounds(&mixed).iter().all(|bound| matches!(bound, TaskBound::NotApplicable(_))));
@@ -103,5 +104,5 @@ fn drive_os_counts_slices_of_high_contexts_and_the_longest_low_one() {
     let third = all_high.tasks[0].clone();
     all_high.tasks.push(third);
     all_high.tasks[1].has_high_level = true;
-    assert_eq!(drive_os::latency(&all_high).map(|latency| latency.as_ns()), Some(58));
+    assert_eq!(drive_os::latency(&all_high).map(Duration::as_ns), Some(58));
 }
