@@ -58,6 +58,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("experiments/study/slurm.rs", &[]),
     ("figures/", &["figures"]),
     ("figures/tour.rs", &["simulate"]),
+    ("hosts/program/error.rs", &["analyze", "compare", "orders"]),
     ("hosts/run_tasks.rs", &["tasks run"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),
