@@ -8,7 +8,7 @@ use super::copies;
 use super::facts::facts;
 use super::finding::Finding;
 use super::links;
-use super::observation::Observation;
+use super::observation::{Observation, ObservedContexts};
 use super::options::Tolerances;
 use super::placement::{self, PlacementStatistic};
 use super::queues;
@@ -85,8 +85,17 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
     );
     if binds {
         notes.push("streams share hardware channels: queue order and work conservation were not checked".to_owned());
-    } else if let Some(why) = &observation.incomplete {
-        notes.push(format!("work conservation was not checked: {why}"));
+    } else {
+        if let Some(why) = &observation.incomplete {
+            notes.push(format!("work conservation was not checked: {why}"));
+        }
+        if observation.contexts == ObservedContexts::Unseen {
+            notes.push(
+                "benchmarks ran in several processes, whose contexts take turns (T1) that no log shows: queues and SMs \
+                 were checked for each process by itself, and work conservation while it was the only one with work"
+                    .to_owned(),
+            );
+        }
     }
     findings.extend(alone.into_iter().chain(queued).chain(conserved).chain(placed));
     findings.sort_by(|one, other| {

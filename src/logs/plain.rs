@@ -68,16 +68,14 @@ impl<'t> Numbers<'t> {
 
     /// A number of few digits, and how many they are.
     fn digits(&mut self) -> Option<(u64, usize)> {
-        let (mut number, mut count) = (0, 0);
-        while let Some(digit) = self.rest.get(count).filter(|byte| byte.is_ascii_digit()) {
-            number = number * 10 + u64::from(digit - b'0');
-            count += 1;
-            if count > MOST_DIGITS {
-                return None;
-            }
+        let count = self.rest.iter().take(MOST_DIGITS + 1).take_while(|byte| byte.is_ascii_digit()).count();
+        if count == 0 || count > MOST_DIGITS {
+            return None;
         }
-        self.rest = &self.rest[count..];
-        (count > 0).then_some((number, count))
+        let (digits, rest) = self.rest.split_at(count);
+        self.rest = rest;
+        let number = digits.iter().fold(0_u32, |number, digit| number.wrapping_mul(10) + u32::from(digit & 0xf));
+        Some((u64::from(number), count))
     }
 
     /// Whole seconds, a point, and digits behind it.

@@ -1,10 +1,13 @@
 //! Why an operation waited, and for how long.
 
+use std::ops::Range;
+
 use super::record::Trace;
 use super::rule::Rule;
+use super::turn::TurnEnd;
 use super::wait::{NotedWait, Wait};
 use crate::time::Instant;
-use crate::workload::{OperationId, OperationKind, StreamId};
+use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
 impl Trace {
     /// Why and for how long an operation waited until it was fully dispatched, in order of time.
@@ -62,23 +65,41 @@ impl Trace {
 
         let is_copy = matches!(record.kind, OperationKind::Copy(_));
         let queue_rule = if is_copy { Rule::C1 } else { Rule::G2 };
-        let null_rule = if record.stream == StreamId::NULL { Rule::N1 } else { Rule::N2 };
+        let null_rule = if self.is_null_stream(record.stream) { Rule::N1 } else { Rule::N2 };
         // What holds it by itself is named first; what then still holds it is the NULL stream, or blocking streams.
         let held_by_others = awaited.or_else(|| in_stream().next_back()).map_or(reached_head, |wait| wait.to);
         let passed_null = channel().next().map_or(record.queued, |wait| wait.from);
-        let (in_queue, head) = match record.kind {
-            OperationKind::Kernel(_) => (Some((Rule::X1, record.reached_queue_head)), true),
-            OperationKind::Copy(_) => (Some((Rule::C2, record.first_start)), false),
-            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => (None, false),
+        let in_queue = |rule, to| Wait { rule, from: record.queued, to };
+        let at_head = || noted(|rule| !rule.is_noted_in_stream());
+        let (queue, held, cut) = match record.kind {
+            OperationKind::Kernel(_) if self.turns.is_empty() => {
+                (Some(in_queue(Rule::X1, record.reached_queue_head)), Some(at_head()), Vec::new())
+            }
+            OperationKind::Kernel(_) => {
+                let time = record.reached_queue_head..record.last_start;
+                let cut = self.only_in_turn(record.stream, at_head(), time);
+                (Some(in_queue(Rule::X1, record.reached_queue_head)), None, cut)
+            }
+            OperationKind::Copy(_) => {
+                let wait = in_queue(Rule::C2, record.first_start);
+                if self.items.copies_run_in_turn && !self.turns.is_empty() {
+                    let cut =
+                        self.only_in_turn(record.stream, std::iter::once(wait), record.queued..record.first_start);
+                    (None, None, cut)
+                } else {
+                    (Some(wait), None, Vec::new())
+                }
+            }
+            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => (None, None, Vec::new()),
         };
-        let head = head.then(|| noted(|rule| !rule.is_noted_in_stream())).into_iter().flatten();
         let waits = std::iter::once(Wait { rule: queue_rule, from: record.launched, to: reached_head })
             .chain(in_stream())
             .chain(awaited)
             .chain([Wait { rule: null_rule, from: held_by_others, to: passed_null }])
             .chain(channel())
-            .chain(in_queue.map(|(rule, to)| Wait { rule, from: record.queued, to }))
-            .chain(head);
+            .chain(queue)
+            .chain(held.into_iter().flatten())
+            .chain(cut);
         // Another rule may have held it between two rounds of one instant, so that what goes on is told as one.
         let mut told: Option<Wait> = None;
         waits.filter(|wait| wait.from < wait.to).for_each(|wait| match &mut told {
@@ -100,5 +121,36 @@ impl Trace {
         let rest = &self.waits[first..];
         let noted = rest.iter().take_while(|wait| wait.operation == operation.0).count();
         &rest[..noted]
+    }
+
+    /// T1 holds what is ready whenever it is not the turn of its context; only in its turn do other rules.
+    fn only_in_turn(&self, stream: StreamId, waits: impl Iterator<Item = Wait>, time: Range<Instant>) -> Vec<Wait> {
+        let process = self.process_of_stream(stream);
+        let mut cut: Vec<Wait> = Vec::new();
+        // Nothing is known of turns after the end of the run: what waits then does so under the rule that holds it.
+        let known = time.start..time.end.min(self.end);
+        for wait in waits {
+            let parts = self.in_turn(process, wait.from..wait.to.min(known.end));
+            cut.extend(parts.map(|part| Wait { rule: wait.rule, from: part.start, to: part.end }));
+            if wait.to > known.end && self.is_turn_of_last(process) {
+                cut.push(Wait { rule: wait.rule, from: wait.from.max(known.end), to: wait.to });
+            }
+        }
+        cut.extend(self.out_of_turn(process, known.clone()).map(|part| Wait {
+            rule: Rule::T1,
+            from: part.start,
+            to: part.end,
+        }));
+        if time.end > known.end && !self.is_turn_of_last(process) {
+            cut.push(Wait { rule: Rule::T1, from: known.end, to: time.end });
+        }
+        cut.sort_unstable_by_key(|wait| wait.from);
+        cut
+    }
+
+    /// Whether it is the turn of a process when the run ends.
+    fn is_turn_of_last(&self, process: ProcessId) -> bool {
+        let last = self.turns.last();
+        last.is_some_and(|turn| turn.process == process && turn.ended_by == TurnEnd::RunEnded && turn.start < self.end)
     }
 }
