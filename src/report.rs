@@ -10,6 +10,7 @@ pub mod application_table;
 mod blame;
 mod blame_map;
 mod campaign_figure;
+mod cell_kind;
 pub mod chunk_cycle;
 mod columns;
 pub mod cost_chart;

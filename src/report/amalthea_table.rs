@@ -5,7 +5,8 @@ use std::io;
 
 use serde::{Serialize, Serializer};
 
-use super::columns::{Cell, Column, Objects, write_csv};
+use super::cell_kind::{CellOf, Text};
+use super::columns::{Column, Objects, write_csv};
 use super::page::{Page, TableStyle};
 use crate::scenario::amalthea::{
     Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, Ticks,
@@ -138,7 +139,7 @@ fn work_rows<'m>(model: &'m AmaltheaModel<'_>) -> Vec<WorkRow<'m>> {
 }
 
 fn work_columns<'a>() -> [Column<WorkRow<'a>>; 12] {
-    fn ticks<'c>(ticks: Option<Ticks>) -> Cell<'c> {
+    fn ticks<'c>(ticks: Option<Ticks>) -> CellOf<'c, Text> {
         ticks.map(|ticks| ticks.to_string()).into()
     }
     [
@@ -193,7 +194,7 @@ fn stimulus_columns<'a>() -> [Column<&'a Stimulus>; 5] {
                 None => format!("{shortest_ns} or more"),
             }
             .into(),
-            Activation::Single { .. } => Cell::Missing,
+            Activation::Single { .. } => CellOf::MISSING,
         }),
         Column::table("jitter up to", |stimulus| stimulus.jitter_ns.map(|jitter| jitter.to_string()).into()),
     ]

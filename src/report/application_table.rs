@@ -288,7 +288,7 @@ fn application_columns<'a>() -> [Column<ApplicationRow<'a>>; 15] {
         Column::new("finish_ns", "finished", |row| row.one.finish_ns.into()),
         Column::csv("met", |row| row.one.met.into()),
         Column::csv("late_ns", |row| row.one.late_ns.into()),
-        Column::table("late by", |row| if row.one.met { "met".into() } else { row.one.late_ns.into() }),
+        Column::table("late by", |row| if row.one.met { "met".into() } else { row.one.late_ns.to_string().into() }),
         Column::csv("sm_time_ns", |row| row.one.sm_time_ns.to_string().into()),
         Column::table("SMs at most", |row| {
             let over_time = row.outcome.sms_over_time(row.one.injection);

@@ -11,6 +11,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
+use super::cell_kind::{CellOf, Kind, Source};
 use super::csv::field;
 use crate::tasks::TaskTime;
 use crate::time::{Duration, Instant};
@@ -43,37 +44,41 @@ pub(crate) struct Column<R> {
     json: Option<&'static str>,
     title: Option<&'static str>,
     to_the_left: bool,
-    cell: for<'r> fn(&'r R) -> Cell<'r>,
+    source: Source<R>,
 }
 
 impl<R> Column<R> {
     /// In every format: `key` for programs, `title` above a table.
-    pub(crate) const fn new(key: &'static str, title: &'static str, cell: for<'r> fn(&'r R) -> Cell<'r>) -> Self {
-        Self { csv: Some(key), json: Some(key), title: Some(title), to_the_left: false, cell }
+    pub(crate) fn new<K: Kind>(
+        key: &'static str,
+        title: &'static str,
+        cell: for<'r> fn(&'r R) -> CellOf<'r, K>,
+    ) -> Self {
+        Self { csv: Some(key), json: Some(key), title: Some(title), to_the_left: false, source: K::source(cell) }
     }
 
     /// For programs only.
-    pub(crate) const fn data(key: &'static str, cell: for<'r> fn(&'r R) -> Cell<'r>) -> Self {
-        Self { csv: Some(key), json: Some(key), title: None, to_the_left: false, cell }
+    pub(crate) fn data<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
+        Self { csv: Some(key), json: Some(key), title: None, to_the_left: false, source: K::source(cell) }
     }
 
     /// In comma-separated values only.
-    pub(crate) const fn csv(key: &'static str, cell: for<'r> fn(&'r R) -> Cell<'r>) -> Self {
-        Self { csv: Some(key), json: None, title: None, to_the_left: false, cell }
+    pub(crate) fn csv<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
+        Self { csv: Some(key), json: None, title: None, to_the_left: false, source: K::source(cell) }
     }
 
     /// In JSON only.
-    pub(crate) const fn json(key: &'static str, cell: for<'r> fn(&'r R) -> Cell<'r>) -> Self {
-        Self { csv: None, json: Some(key), title: None, to_the_left: false, cell }
+    pub(crate) fn json<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
+        Self { csv: None, json: Some(key), title: None, to_the_left: false, source: K::source(cell) }
     }
 
     /// In tables only.
-    pub(crate) const fn table(title: &'static str, cell: for<'r> fn(&'r R) -> Cell<'r>) -> Self {
-        Self { csv: None, json: None, title: Some(title), to_the_left: false, cell }
+    pub(crate) fn table<K: Kind>(title: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
+        Self { csv: None, json: None, title: Some(title), to_the_left: false, source: K::source(cell) }
     }
 
     /// The same column, standing to the left in tables: words do, numbers stand to the right.
-    pub(crate) const fn left(self) -> Self {
+    pub(crate) fn left(self) -> Self {
         Self { to_the_left: true, ..self }
     }
 
@@ -89,7 +94,7 @@ impl<R> Column<R> {
 
     /// Its value in a row, as people read it.
     pub(super) fn text(&self, row: &R) -> String {
-        (self.cell)(row).for_people()
+        self.source.cell(row).for_people()
     }
 }
 
@@ -119,9 +124,13 @@ impl CsvPart<'_> {
         rows: impl IntoIterator<Item = R>,
         out: &mut impl Write,
     ) -> io::Result<()> {
-        let columns: Vec<_> = columns.iter().filter(|column| column.csv.is_some()).map(|column| column.cell).collect();
+        let columns: Vec<_> =
+            columns.iter().filter(|column| column.csv.is_some()).map(|column| &column.source).collect();
         for row in rows {
-            write_cells(self.file.map(Cell::from).into_iter().chain(columns.iter().map(|cell| cell(&row))), out)?;
+            write_cells(
+                self.file.map(Cell::from).into_iter().chain(columns.iter().map(|source| source.cell(&row))),
+                out,
+            )?;
         }
         Ok(())
     }
@@ -305,7 +314,7 @@ pub(crate) fn entries<R, M: SerializeMap>(columns: &[Column<R>], row: &R, map: &
 fn entries_by<R, M: SerializeMap>(keys: Keys, columns: &[Column<R>], row: &R, map: &mut M) -> Result<(), M::Error> {
     for column in columns {
         if let Some(key) = keys.of(column) {
-            map.serialize_entry(key, &(column.cell)(row))?;
+            map.serialize_entry(key, &column.source.cell(row))?;
         }
     }
     Ok(())

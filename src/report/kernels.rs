@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::columns::{Cell, Column, CsvPart};
+use super::cell_kind::{CellOf, Text};
+use super::columns::{Column, CsvPart};
 use super::launches::{OfLaunch, launch_columns};
 use super::summary::{KernelSummary, Summary, stream_index};
 use crate::scenario::KernelLaunch;
@@ -27,9 +28,9 @@ impl<'a> KernelRow<'a> {
         OperationId(self.kernel.launch.id)
     }
 
-    fn stream_name(&self) -> Cell<'_> {
+    fn stream_name(&self) -> CellOf<'_, Text> {
         let record = self.summary.trace.operations().get(self.kernel.launch.id as usize);
-        record.map_or(Cell::Missing, |record| stream_name(&self.summary, record.stream))
+        record.map_or(CellOf::MISSING, |record| stream_name(&self.summary, record.stream))
     }
 
     fn longest_wait(&self) -> Option<(Rule, Duration)> {
@@ -130,7 +131,7 @@ pub(super) fn copy_columns<'a>() -> [Column<CopyRow<'a>>; 13] {
     ]
 }
 
-fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> Cell<'r> {
+fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> CellOf<'r, Text> {
     summary.trace.streams().get(stream.0 as usize).map(|stream| &*stream.name).into()
 }
 

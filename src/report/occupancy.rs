@@ -4,7 +4,8 @@ use std::io;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::columns::{Cell, Column, Objects, write_csv};
+use super::cell_kind::{CellOf, Real};
+use super::columns::{Column, Objects, write_csv};
 use super::page::{Page, TableStyle};
 use crate::analysis::{OccupancyEntry, OccupancyReport};
 
@@ -32,8 +33,8 @@ fn columns<'e>() -> [Column<&'e OccupancyEntry>; 14] {
 }
 
 /// Two digits after the point are plenty.
-fn rounded<'r>(percent: f64) -> Cell<'r> {
-    Cell::Real((percent * 100.0).round() / 100.0)
+fn rounded<'r>(percent: f64) -> CellOf<'r, Real> {
+    ((percent * 100.0).round() / 100.0).into()
 }
 
 /// One line for each kernel and shape.

@@ -4,7 +4,8 @@ use std::io;
 
 use serde::Serialize;
 
-use super::columns::{Cell, Column, write_csv};
+use super::cell_kind::{CellOf, Text};
+use super::columns::{Column, write_csv};
 use super::page::{Page, TableStyle};
 use crate::experiments::replay::{KernelComparison, Replay};
 use crate::logs::Dropped;
@@ -73,7 +74,7 @@ fn columns<'k>() -> [Column<&'k KernelComparison>; 15] {
     ]
 }
 
-fn milliseconds<'r>(ns: Option<i64>) -> Cell<'r> {
+fn milliseconds<'r>(ns: Option<i64>) -> CellOf<'r, Text> {
     ns.map(|ns| format!("{:.3} ms", ns as f64 / 1e6)).into()
 }
 

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::columns::{Cell, Column, Objects, csv_text};
+use super::columns::{Column, Objects, csv_text};
 use super::page::{Page, TableStyle};
 use crate::hosts::TaskRun;
 use crate::hosts::real_time::TaskJob;
@@ -162,7 +162,7 @@ impl TaskRunReport<'_> {
 /// The columns of tasks, by name.
 fn task_columns<'a>() -> [Column<(&'a str, TaskStatistics)>; 11] {
     [
-        Column::table("task", |(name, _): &(&str, TaskStatistics)| Cell::from(*name)).left(),
+        Column::table("task", |(name, _): &(&str, TaskStatistics)| (*name).into()).left(),
         Column::table("jobs", |(_, task)| task.jobs.into()),
         Column::table("misses", |(_, task)| task.misses.into()),
         Column::table("preemptions", |(_, task)| task.preemptions.into()),
