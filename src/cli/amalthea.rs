@@ -43,7 +43,7 @@ impl Amalthea {
                     &mut out,
                 )?;
             }
-            Format::Csv => amalthea_table::csv(&model, &mut out)?,
+            Format::Csv | Format::Arrow => amalthea_table::runnable_rows(&model, self.format.rows(), &mut out)?,
         }
         out.flush()?;
         Ok(Answer::Done)

@@ -1,6 +1,6 @@
 //! `gpusched evr`
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -12,12 +12,12 @@ use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
 use gpusched::report::application_gantt::{GanttRows, gantt};
-use gpusched::report::application_table;
+use gpusched::report::{RowsPart, application_table};
 use gpusched::time::Duration;
 use serde::Serialize;
 
 use super::jobs::Jobs;
-use super::output::{Format, Layout, note, write_document};
+use super::output::{Format, Layout, Out, note, write_document};
 use super::picture::Look;
 use super::{Answer, input, output, picture};
 
@@ -142,7 +142,9 @@ impl Evr {
                     Format::Table | Format::Markdown if outcomes.is_empty() => {
                         UsageDetail::SmsOverTime(application_table::rows_shown(self.format.style()))
                     }
-                    Format::Table | Format::Markdown | Format::Csv | Format::Jsonl => UsageDetail::Totals,
+                    Format::Table | Format::Markdown | Format::Csv | Format::Arrow | Format::Jsonl => {
+                        UsageDetail::Totals
+                    }
                 };
                 let usage = usage_of_applications(&set, scheduler, rules, detail).with_context(context)?;
                 Outcome::of_usage(&set, scheduler.name(), usage)
@@ -157,7 +159,9 @@ impl Evr {
             Format::Jsonl => {
                 return self.print_document(&application_table::OutcomeLinesDocument::new(&set, self.seed, &outcomes));
             }
-            Format::Csv => application_table::outcome_csv(&set, &outcomes),
+            Format::Csv | Format::Arrow => {
+                return self.print_rows(|part, out| application_table::outcome_rows(&set, &outcomes, part, out));
+            }
         };
         print(&text)
     }
@@ -197,7 +201,9 @@ impl Evr {
             Format::Json | Format::Jsonl => {
                 return self.print_document(&application_table::PointDocument::new(set, self.seed, &points));
             }
-            Format::Csv => application_table::point_csv(&points),
+            Format::Csv | Format::Arrow => {
+                return self.print_rows(|part, out| application_table::point_rows(&points, part, out));
+            }
         };
         print(&text)
     }
@@ -205,6 +211,13 @@ impl Evr {
     fn print_document(&self, document: &impl Serialize) -> anyhow::Result<Answer> {
         let mut out = output::stdout();
         write_document(document, self.format, Layout::OneLine, &mut out)?;
+        out.flush()?;
+        Ok(Answer::Done)
+    }
+
+    fn print_rows(&self, write: impl FnOnce(RowsPart<'_>, &mut Out) -> io::Result<()>) -> anyhow::Result<Answer> {
+        let mut out = output::stdout();
+        write(self.format.rows(), &mut out)?;
         out.flush()?;
         Ok(Answer::Done)
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::analysis::launch_orders;
-use gpusched::report::{orders_csv, orders_table};
+use gpusched::report::{orders_rows, orders_table};
 
 use super::output::{Format, Layout, note, write_document};
 use super::progress::{self, Unit};
@@ -40,7 +40,7 @@ impl Orders {
             Format::Json | Format::Jsonl => {
                 write_document(&orders, self.format, Layout::OneLine, &mut out)?;
             }
-            Format::Csv => orders_csv(&orders, &mut out)?,
+            Format::Csv | Format::Arrow => orders_rows(&orders, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", orders_table(&orders, self.format.style()))?;
             }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use gpusched::report::{TableStyle, write_json_lines};
+use clap::builder::{EnumValueParser, TypedValueParser, ValueParser, ValueParserFactory};
+use gpusched::report::{RowFormat, RowsPart, TableStyle, write_json_lines};
 use serde::Serialize;
 
 use super::ending::Temporary;
@@ -25,6 +26,8 @@ pub(crate) enum Format {
     Jsonl,
     /// One table as comma-separated values
     Csv,
+    /// The same table as a stream of Arrow IPC, whose columns have types; only in builds with the feature arrow
+    Arrow,
     /// The tables in Markdown, all rows of them
     Markdown,
 }
@@ -35,9 +38,32 @@ impl Format {
         matches!(self, Self::Json | Self::Jsonl)
     }
 
+    /// How the rows of a table for programs are written, if that is what is printed.
+    pub(crate) fn rows(self) -> RowsPart<'static> {
+        RowsPart::whole(if self == Self::Arrow { RowFormat::Arrow } else { RowFormat::Csv })
+    }
+
     /// Of the tables in a text.
     pub(crate) fn style(self) -> TableStyle {
         if self == Self::Markdown { TableStyle::Markdown } else { TableStyle::Plain }
+    }
+}
+
+impl ValueParserFactory for Format {
+    type Parser = ValueParser;
+
+    /// Refuses what cannot be printed before anything is done.
+    fn value_parser() -> ValueParser {
+        let check = |format| match format {
+            Self::Arrow if !cfg!(feature = "arrow") => Err(
+                "this build writes no Arrow; build it with cargo build --release --features arrow, or use csv or jsonl",
+            ),
+            Self::Arrow if io::stdout().is_terminal() => {
+                Err("a stream of Arrow is not for reading: send standard output into a file or a pipe")
+            }
+            format => Ok(format),
+        };
+        ValueParser::new(EnumValueParser::<Self>::new().try_map(check))
     }
 }
 

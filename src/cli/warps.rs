@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use gpusched::report::{warps_csv, warps_json, warps_table};
+use gpusched::report::{warps_json, warps_rows, warps_table};
 use gpusched::time::Duration;
 use gpusched::warps::{
     self, Answer as Makespans, Ilp, Instance, KernelString, MAX_WRITTEN_COEFFICIENTS, Question, SearchLimits, Sigma,
@@ -224,7 +224,7 @@ impl Warps {
             Format::Json | Format::Jsonl => {
                 write_document(&warps_json(text, string, makespans), self.format, Layout::OneLine, &mut out)?;
             }
-            Format::Csv => write!(out, "{}", warps_csv(text, string, makespans))?,
+            Format::Csv | Format::Arrow => warps_rows(text, string, makespans, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", warps_table(text, string, makespans, self.format.style()))?;
             }

@@ -5,9 +5,10 @@ use std::io;
 
 use serde::{Serialize, Serializer};
 
-use super::cell_kind::{CellOf, Text};
-use super::columns::{Column, Objects, write_csv};
+use super::cell::{CellOf, Text};
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows::RowsPart;
 use crate::scenario::amalthea::{
     Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, Ticks,
 };
@@ -90,7 +91,7 @@ impl<'a> ModelDocument<'a> {
     }
 }
 
-/// The same with the lines of [`csv()`] as a list of their own, for JSON lines.
+/// The same with the lines of [`runnable_rows`] as a list of their own, for JSON lines.
 #[derive(Debug, Serialize)]
 pub struct ModelLinesDocument<'a> {
     #[serde(flatten)]
@@ -115,8 +116,8 @@ fn work<S: Serializer>(rows: &[WorkRow<'_>], serializer: S) -> Result<S::Ok, S::
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn csv(model: &AmaltheaModel<'_>, out: impl io::Write) -> io::Result<()> {
-    write_csv(&work_columns(), work_rows(model), out)
+pub fn runnable_rows(model: &AmaltheaModel<'_>, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&work_columns(), work_rows(model), out)
 }
 
 /// An amount of work of a runnable; none if it has no work at all.

@@ -1,10 +1,11 @@
-//! The kernel launches, blocks and copies of a run: their columns, and the comma-separated values.
+//! The kernel launches, blocks and copies of a run: their columns, and tables of them for programs.
 
 use std::io::{self, Write};
 
-use super::cell_kind::{CellOf, Text};
-use super::columns::{Column, CsvPart};
+use super::cell::{CellOf, Text};
+use super::columns::Column;
 use super::launches::{OfLaunch, launch_columns};
+use super::rows::{RowsPart, RowsWriter};
 use super::summary::{KernelSummary, Summary, stream_index};
 use crate::scenario::KernelLaunch;
 use crate::time::{Duration, Instant};
@@ -140,15 +141,15 @@ fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> CellOf<'r, Tex
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, part: CsvPart<'_>, mut out: impl Write) -> io::Result<()> {
+pub fn kernel_rows(summary: &Summary<'_>, blocks: bool, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
     if !blocks {
         return part.write(&kernel_columns(), KernelRow::of(*summary), out);
     }
-    part.write_names(&block_columns(), &mut out)?;
+    let mut writer = RowsWriter::begin(part, &block_columns(), out)?;
     for kernel in summary.kernels() {
         let blocks = summary.trace.blocks(OperationId(kernel.launch.id));
         let rows = blocks.map(|block| BlockRow { kernel: &kernel, block, end: summary.trace.completed(&block) });
-        part.write_rows(&block_columns(), rows, &mut out)?;
+        writer.rows(&block_columns(), rows)?;
     }
-    Ok(())
+    writer.end()
 }

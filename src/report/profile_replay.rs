@@ -4,8 +4,9 @@ use std::io;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::columns::{Column, Objects, write_csv};
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows::RowsPart;
 use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::profile::{BlockTimeSource, short_name};
 use crate::time::Duration;
@@ -69,12 +70,12 @@ pub fn profile_replay_table(replay: &ProfileReplay, style: TableStyle) -> String
     page.finish()
 }
 
-/// All kernels as comma-separated values.
+/// All kernels for programs.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn profile_replay_csv(replay: &ProfileReplay, out: impl io::Write) -> io::Result<()> {
-    write_csv(&columns(), &replay.kernels, out)
+pub fn profile_replay_rows(replay: &ProfileReplay, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&columns(), &replay.kernels, out)
 }
 
 /// The whole as one JSON document.

@@ -4,9 +4,10 @@ use std::io;
 
 use serde::Serialize;
 
-use super::cell_kind::{CellOf, Text};
-use super::columns::{Column, write_csv};
+use super::cell::{CellOf, Text};
+use super::columns::Column;
 use super::page::{Page, TableStyle};
+use super::rows::RowsPart;
 use crate::experiments::replay::{KernelComparison, Replay};
 use crate::logs::Dropped;
 
@@ -82,8 +83,8 @@ fn milliseconds<'r>(ns: Option<i64>) -> CellOf<'r, Text> {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn replay_csv(replay: &Replay, out: impl io::Write) -> io::Result<()> {
-    write_csv(&columns(), &replay.kernels, out)
+pub fn replay_rows(replay: &Replay, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&columns(), &replay.kernels, out)
 }
 
 /// The kernels for people, and the figures over all blocks.

@@ -1,9 +1,13 @@
 //! What a study says, as a table, as comma-separated values, and as JSON.
 
+use std::io::{self, Write};
+
 use serde_json::{Map, Value, json};
 
-use super::columns::{Cell, Column, cells_line, csv_text};
+use super::cell::{Cell, CellKind};
+use super::columns::Column;
 use super::page::{Page, TableStyle};
+use super::rows::{Field, RowsPart, RowsWriter};
 use crate::experiments::study::{PointSummary, ShardStatus, Study, StudySummary};
 use crate::statistics::Measure;
 
@@ -52,10 +56,12 @@ fn shard_columns<'s>() -> [Column<&'s ShardStatus>; 5] {
     ]
 }
 
-/// How far shards are, as comma-separated values.
-#[must_use]
-pub fn shards_csv(shards: &[ShardStatus]) -> String {
-    csv_text(&shard_columns(), shards)
+/// How far shards are, for programs.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn shards_rows(shards: &[ShardStatus], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&shard_columns(), shards, out)
 }
 
 /// How far shards are, as a table.
@@ -81,15 +87,20 @@ fn shown(measure: Measure) -> String {
     format!("{value:.decimals$}{unit} [{low:.decimals$}, {high:.decimals$}]")
 }
 
-/// One line a point: the grid's values, samples, and for each quantity its value and 95 % confidence interval; empty
+/// One row a point: the grid's values, samples, and for each quantity its value and 95 % confidence interval; empty
 /// where there is none. Shares are from 0 to 1.
-#[must_use]
-pub fn summary_csv(study: &Study, summary: &StudySummary) -> String {
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn summary_rows(study: &Study, summary: &StudySummary, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
     let names = names(summary);
-    let ends = |name: &&str| [name.to_string(), format!("{name}_low"), format!("{name}_high")];
-    let axes = study.axes.iter().map(|axis| axis.key.clone());
-    let header = axes.chain(["samples".to_owned()]).chain(names.iter().flat_map(ends));
-    let mut text = cells_line(header.map(Cell::from));
+    let ends = |name: &&'static str| {
+        let [low, high] = ["low", "high"].map(|end| Field::new(format!("{name}_{end}"), CellKind::Real));
+        [Field::new(*name, CellKind::Real), low, high]
+    };
+    let axes = study.axes.iter().map(|axis| Field::new(&*axis.key, CellKind::Text));
+    let samples = Field::new("samples", CellKind::Unsigned);
+    let mut writer = RowsWriter::begin_with(part, axes.chain([samples]).chain(names.iter().flat_map(ends)), out)?;
     for point in &summary.points {
         let mut cells: Vec<Cell<'_>> =
             study.coordinates(point.point).into_iter().map(|value| value.text.as_str().into()).collect();
@@ -99,9 +110,9 @@ pub fn summary_csv(study: &Study, summary: &StudySummary) -> String {
             let (low, high) = found.and_then(|found| found.interval()).unzip();
             cells.extend([found.and_then(|found| found.value()), low, high].map(Cell::from));
         }
-        text += &cells_line(cells);
+        writer.cells(cells)?;
     }
-    text
+    writer.end()
 }
 
 /// The same as one JSON document, with what identifies the study.

@@ -1,10 +1,13 @@
 //! What the schedulability tests say, for people and for programs.
 
+use std::io::{self, Write};
+
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::columns::{Column, Objects, csv_text};
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows::RowsPart;
 use crate::tasks::{
     Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TaskTime, TaskVerdict, TestResults,
 };
@@ -121,7 +124,7 @@ impl TaskReport<'_> {
         document
     }
 
-    /// The same with the lines of [`TaskReport::csv`] as a list of their own, for JSON lines.
+    /// The same with the lines of [`TaskReport::write_rows`] as a list of their own, for JSON lines.
     #[must_use]
     pub fn lines_document(&self) -> impl Serialize + use<> {
         #[derive(Serialize)]
@@ -183,10 +186,12 @@ impl TaskReport<'_> {
         page.finish()
     }
 
-    /// One line per test and partition, as comma-separated values.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        csv_text(&line_columns(), self.lines())
+    /// One row per test and partition.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&line_columns(), self.lines(), out)
     }
 }
 

@@ -1,10 +1,13 @@
 //! Response times and misses of a task set that ran, for people and for programs.
 
+use std::io::{self, Write};
+
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::columns::{Column, Objects, csv_text};
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows::RowsPart;
 use crate::hosts::TaskRun;
 use crate::hosts::real_time::TaskJob;
 use crate::statistics::nearest_rank;
@@ -117,7 +120,7 @@ impl TaskRunReport<'_> {
         })
     }
 
-    /// The same with the lines of [`TaskRunReport::csv`] as a list of their own, for JSON lines.
+    /// The same with the lines of [`TaskRunReport::write_rows`] as a list of their own, for JSON lines.
     #[must_use]
     pub fn lines_document(&self) -> impl Serialize {
         #[derive(Serialize)]
@@ -138,10 +141,12 @@ impl TaskRunReport<'_> {
         page.finish()
     }
 
-    /// Every job, as comma-separated values; empty where an instant was not reached.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        csv_text(&job_columns(), self.jobs())
+    /// Every job for programs; empty where an instant was not reached.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&job_columns(), self.jobs(), out)
     }
 
     fn jobs(&self) -> Vec<JobRow<'_>> {

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::cell_kind::{CellOf, Text};
-use super::columns::{Column, csv_text};
+use super::cell::{CellOf, Text};
+use super::columns::Column;
+use super::rows::csv_text;
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 use crate::experiments::warp_curves::{Convergence, ConvergencePoint, SolvingTime};
 

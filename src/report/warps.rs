@@ -1,9 +1,12 @@
 //! The makespans of warps as a table, JSON and CSV.
 
+use std::io::{self, Write};
+
 use serde_json::{Value, json};
 
-use super::columns::{Column, csv_text};
+use super::columns::Column;
 use super::page::{Page, TableStyle};
+use super::rows::RowsPart;
 use crate::report::warp_schedule::schedule_text;
 use crate::warps::{Answer, ExactBy, KernelString, Schedule};
 
@@ -115,11 +118,19 @@ fn schedule_json(string: &KernelString, schedule: &Schedule) -> Value {
     Value::Object(units.collect())
 }
 
-/// One line of comma-separated values under a header.
-#[must_use]
-pub fn warps_csv(written: &str, string: &KernelString, answer: &Answer) -> String {
+/// The makespans as one row.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn warps_rows(
+    written: &str,
+    string: &KernelString,
+    answer: &Answer,
+    part: RowsPart<'_>,
+    out: impl Write,
+) -> io::Result<()> {
     let transformed = string.to_string();
-    csv_text(&answer_columns(), [AnswerRow { written, transformed: &transformed, answer }])
+    part.write(&answer_columns(), [AnswerRow { written, transformed: &transformed, answer }], out)
 }
 
 /// An answer with its kernel string, as written and with one cycle per letter.

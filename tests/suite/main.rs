@@ -9,6 +9,7 @@ mod analysis;
 mod analysis_commands;
 mod analysis_inputs;
 mod architecture;
+mod arrow;
 mod audit_oracle;
 mod bad_input;
 mod blame;

@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::experiments::study::{Shard, StudySummary, file_name, shard_files};
 use gpusched::report::study_plot::{PlotOptions, plot};
-use gpusched::report::study_table::{summary_csv, summary_json, summary_table};
+use gpusched::report::study_table::{summary_json, summary_rows, summary_table};
 
 use super::super::output::{Format, Layout, note, write_document};
 use super::super::picture::Look;
@@ -61,7 +61,7 @@ impl Plot {
             Format::Table | Format::Markdown => {
                 write!(out, "{}", summary_table(&study, &summary, self.format.style()))?;
             }
-            Format::Csv => write!(out, "{}", summary_csv(&study, &summary))?,
+            Format::Csv | Format::Arrow => summary_rows(&study, &summary, self.format.rows(), &mut out)?,
             Format::Json | Format::Jsonl => {
                 write_document(&summary_json(&study, &summary), self.format, Layout::OneLine, &mut out)?;
             }

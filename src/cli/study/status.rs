@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::experiments::study::{ShardStatus, Study, status};
-use gpusched::report::study_table::{shards_csv, shards_table};
+use gpusched::report::study_table::{shards_rows, shards_table};
 use serde_json::{Value, json};
 
 use super::super::output::{Format, Layout, write_document};
@@ -43,7 +43,7 @@ impl Status {
                 });
                 write_document(&document, self.format, Layout::OneLine, &mut out)?;
             }
-            Format::Csv => write!(out, "{}", shards_csv(&shards))?,
+            Format::Csv | Format::Arrow => shards_rows(&shards, self.format.rows(), &mut out)?,
             Format::Markdown => {
                 writeln!(out, "{}", shards_table(&shards, self.format.style()))?;
                 write_total(&study, is_complete, &mut out)?;
