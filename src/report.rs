@@ -44,6 +44,7 @@ mod response_chart;
 pub mod response_charts;
 mod responses;
 mod rows;
+mod rows_part;
 mod rule_log;
 mod rule_look;
 mod runnable_times;
@@ -51,6 +52,7 @@ pub mod scheduler_regions;
 mod simulation_json;
 mod sm_groups;
 mod state;
+mod streamed;
 pub mod study_plot;
 pub mod study_table;
 mod summary;
@@ -90,8 +92,8 @@ pub use profile_audit::{ProfileAuditDocument, profile_audit_rows, profile_audit_
 pub use profile_replay::{ProfileReplayDocument, profile_replay_rows, profile_replay_table};
 pub use response_chart::response_chart;
 pub use responses::responses_csv;
-pub use rows::{RowFormat, RowsPart};
 pub(crate) use rows::{csv_of, csv_text};
+pub use rows_part::{RowFormat, RowsPart};
 pub use rule_log::{Firing, rule_log};
 pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
 pub use simulation_json::{BlockLists, SimulationReport};
@@ -102,4 +104,4 @@ pub use verdicts::{
     bounded_response_table, bounded_responses, requirement_notes, requirement_table, sporadic_rows, sporadic_table,
     verdict_rows, verdict_table,
 };
-pub use warps::{warps_json, warps_rows, warps_table};
+pub use warps::{WarpsDocument, warps_rows, warps_table};

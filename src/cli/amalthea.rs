@@ -18,7 +18,7 @@ pub(crate) struct Amalthea {
     #[arg(value_name = "MODEL.amxmi")]
     model: PathBuf,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct Analyze {
     #[command(flatten)]
     run: RunOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Print the verdicts on jobs alone, also as CSV
     #[arg(long = "verdicts", conflicts_with_all = ["steps", "sporadic"])]

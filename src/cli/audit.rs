@@ -26,7 +26,7 @@ pub(crate) struct Audit {
     #[command(flatten)]
     priorities: PriorityOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 

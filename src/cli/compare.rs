@@ -31,7 +31,7 @@ pub(crate) struct Compare {
     #[command(flatten)]
     jobs: Jobs,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     #[command(flatten)]
     html: HtmlOptions,

@@ -15,7 +15,7 @@ pub(crate) struct Devices {
     /// A built-in name or a device file
     name: Option<String>,
     /// What to print; JSON of one device is a device file, a model for your own
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 

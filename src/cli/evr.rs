@@ -19,6 +19,7 @@ use serde::Serialize;
 use super::jobs::Jobs;
 use super::output::{Format, Layout, Out, note, write_document};
 use super::picture::Look;
+use super::progress::{self, Unit};
 use super::{Answer, input, output, picture};
 
 /// Run applications with timing requirements under GPU-EvR (DATE 2014) and the schedulers it is compared with, all on
@@ -69,7 +70,7 @@ pub(crate) struct Evr {
     #[arg(long, value_name = "RULE=VALUE")]
     rule: Vec<String>,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Draw which SMs each application had over time, under the first scheduler [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE", conflicts_with = "samples")]
@@ -129,6 +130,7 @@ impl Evr {
             );
         }
         let mut outcomes = Vec::with_capacity(schedulers.len());
+        progress::begin("running", Unit::Of("schedulers"), Some(schedulers.len() as u64));
         for scheduler in schedulers {
             let context = || format!("under {scheduler}");
             // The figure shows which SMs; on how many an application was, JSON says of every scheduler, the table of the
@@ -149,6 +151,7 @@ impl Evr {
                 let usage = usage_of_applications(&set, scheduler, rules, detail).with_context(context)?;
                 Outcome::of_usage(&set, scheduler.name(), usage)
             });
+            progress::advance(1);
         }
         self.draw(&set, &outcomes)?;
         let text = match self.format {
@@ -195,7 +198,10 @@ impl Evr {
     }
 
     fn sample(&self, set: &ApplicationSet, injections: Injections, options: &SweepOptions) -> anyhow::Result<Answer> {
-        let points = self.jobs.pool()?.install(|| sample_applications(set, injections, options))?;
+        let samples = u64::from(options.samples) * options.schedulers.len() as u64;
+        progress::begin("running", Unit::Of("samples"), Some(samples));
+        let points =
+            self.jobs.pool()?.install(|| sample_applications(set, injections, options, &mut progress::advance))?;
         let text = match self.format {
             Format::Table | Format::Markdown => application_table::point_table(set, &points, self.format.style()),
             Format::Json | Format::Jsonl => {

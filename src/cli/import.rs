@@ -31,7 +31,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
     to: Option<Duration>,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 

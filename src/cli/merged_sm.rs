@@ -38,7 +38,7 @@ pub(crate) struct MergedSm {
     #[command(flatten)]
     jobs: jobs::Jobs,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Draw agreement and error of every family [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE")]

@@ -39,7 +39,7 @@ pub(crate) struct ReplayLog {
     #[command(flatten)]
     what_if: WhatIfOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Write both runs as one trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
     #[arg(long, value_name = "FILE")]

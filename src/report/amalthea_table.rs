@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::cell::{CellOf, Text};
 use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
-use super::rows::RowsPart;
+use super::rows_part::RowsPart;
 use crate::scenario::amalthea::{
     Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, Ticks,
 };

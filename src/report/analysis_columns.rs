@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::columns::Column;
 use super::launches::{OfLaunch, launch_columns};
-use super::rows::RowsPart;
+use super::rows_part::RowsPart;
 use crate::analysis::{AnalysedKernel, Analysis, ComparedKernel, Comparison, LaunchOrders, OrderedKernel};
 use crate::experiments::validation::{CampaignReport, FamilyReport};
 use crate::scenario::KernelLaunch;

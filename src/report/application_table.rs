@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::cell::CellOf;
 use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
-use super::rows::RowsPart;
+use super::rows_part::RowsPart;
 use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, PowerModel, SmCount};
 use crate::experiments::evr::{Ratio, SweepPoint, ratios};
 

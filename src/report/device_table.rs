@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
-use super::rows::RowsPart;
+use super::rows_part::RowsPart;
 use crate::device::Device;
 
 fn columns<'a>() -> [Column<&'a Device>; 11] {

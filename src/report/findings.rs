@@ -4,7 +4,7 @@ use std::io;
 
 use super::columns::Column;
 use super::page::{Page, TableStyle};
-use super::rows::RowsPart;
+use super::rows_part::RowsPart;
 use crate::audit::{AuditReport, Finding};
 
 fn columns<'f>() -> [Column<&'f Finding>; 12] {

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::columns::Column;
 use super::page::{Page, TableStyle};
-use super::rows::RowsPart;
+use super::rows_part::RowsPart;
 use crate::profile::{Import, ImportedStream};
 
 fn columns<'s>() -> [Column<&'s ImportedStream>; 3] {

@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::cell::{CellOf, Real};
 use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
-use super::rows::RowsPart;
+use super::rows_part::RowsPart;
 use crate::analysis::{OccupancyEntry, OccupancyReport};
 
 fn columns<'e>() -> [Column<&'e OccupancyEntry>; 14] {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::columns::Column;
 use super::page::{Page, TableStyle};
-use super::rows::RowsPart;
+use super::rows_part::RowsPart;
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES};
 use crate::profile::short_name;
 use crate::time::Instant;

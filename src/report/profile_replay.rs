@@ -6,7 +6,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
-use super::rows::RowsPart;
+use super::rows_part::RowsPart;
+use super::table::add_rest;
 use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::profile::{BlockTimeSource, short_name};
 use crate::time::Duration;
@@ -44,7 +45,9 @@ pub fn profile_replay_table(replay: &ProfileReplay, style: TableStyle) -> String
     let mut page = Page::new(style);
     let mut worst: Vec<&ReplayedKernel> = replay.kernels.iter().collect();
     worst.sort_by_key(|kernel| std::cmp::Reverse(kernel.duration_error_ns().unsigned_abs()));
-    worst.truncate(page.most_rows(SHOWN));
+    let shown = page.most_rows(SHOWN);
+    let rest = worst.len().saturating_sub(shown);
+    worst.truncate(shown);
     let line = |what: &str, errors: &ReplayErrors| {
         let [start, start_95, duration, duration_95] = [
             errors.median_start_error_ns,
@@ -67,6 +70,7 @@ pub fn profile_replay_table(replay: &ProfileReplay, style: TableStyle) -> String
     }
     page.blank();
     page.trimmed_table(&columns(), worst);
+    add_rest(&mut page, rest, "kernels, whose durations are closer", "--format json or --format csv");
     page.finish()
 }
 

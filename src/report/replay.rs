@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::cell::{CellOf, Text};
 use super::columns::Column;
 use super::page::{Page, TableStyle};
-use super::rows::RowsPart;
+use super::rows_part::RowsPart;
 use crate::experiments::replay::{KernelComparison, Replay};
 use crate::logs::Dropped;
 

@@ -2,12 +2,15 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value, json};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use super::cell::{Cell, CellKind};
 use super::columns::Column;
 use super::page::{Page, TableStyle};
-use super::rows::{Field, RowsPart, RowsWriter};
+use super::rows::RowsWriter;
+use super::rows_part::{Field, RowsPart};
+use super::streamed::{Streamed, StreamedMap};
 use crate::experiments::study::{PointSummary, ShardStatus, Study, StudySummary};
 use crate::statistics::Measure;
 
@@ -116,40 +119,140 @@ pub fn summary_rows(study: &Study, summary: &StudySummary, part: RowsPart<'_>, o
 }
 
 /// The same as one JSON document, with what identifies the study.
-#[must_use]
-pub fn summary_json(study: &Study, summary: &StudySummary) -> Value {
-    let points = summary.points.iter().map(|point| {
-        let keys = study.axes.iter().map(|axis| axis.key.clone());
-        let values = study.coordinates(point.point).into_iter().map(|value| Value::from(value.text.as_str()));
-        let measures = point.measures.iter().map(|(name, measure)| ((*name).to_owned(), measure_json(*measure)));
-        json!({
-            "point": point.point,
-            "parameters": keys.zip(values).collect::<Map<String, Value>>(),
-            "samples": point.samples,
-            "measures": measures.collect::<Map<String, Value>>(),
-        })
-    });
-    json!({
-        "study": study.name,
-        "command": study.command.name(),
-        "digest": study.digest,
-        "gpusched": env!("CARGO_PKG_VERSION"),
-        "rows": summary.rows,
-        "rows_expected": summary.expected,
-        "points": points.collect::<Vec<_>>(),
-    })
+#[derive(Debug, Clone, Copy)]
+pub struct SummaryDocument<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// Its rows, summed up.
+    pub summary: &'a StudySummary,
 }
 
-fn measure_json(measure: Measure) -> Value {
-    let (low, high) = measure.interval().unzip();
-    let value = measure.value();
-    match measure {
-        Measure::Share { count, of } => json!({"value": value, "low": low, "high": high, "count": count, "of": of}),
-        Measure::Mean { statistic, count } => json!({
-            "value": value, "low": low, "high": high, "samples": count,
-            "deviation": statistic.deviation, "least": statistic.least, "most": statistic.most,
-        }),
-        Measure::Largest(_) => json!({"largest": value}),
+impl Serialize for SummaryDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { study, summary } = *self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("study", &study.name)?;
+        map.serialize_entry("command", study.command.name())?;
+        map.serialize_entry("digest", &study.digest)?;
+        map.serialize_entry("gpusched", env!("CARGO_PKG_VERSION"))?;
+        map.serialize_entry("rows", &summary.rows)?;
+        map.serialize_entry("rows_expected", &summary.expected)?;
+        let points = || summary.points.iter().map(|point| PointEntry { study, point });
+        map.serialize_entry("points", &Streamed(points))?;
+        map.end()
+    }
+}
+
+/// A point of the grid.
+struct PointEntry<'a> {
+    study: &'a Study,
+    point: &'a PointSummary,
+}
+
+impl Serialize for PointEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { study, point } = *self;
+        let values = || study.coordinates(point.point).into_iter().map(|value| value.text.as_str());
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("point", &point.point)?;
+        map.serialize_entry("parameters", &StreamedMap(|| study.axes.iter().map(|axis| &axis.key).zip(values())))?;
+        map.serialize_entry("samples", &point.samples)?;
+        let measures = || point.measures.iter().map(|(name, measure)| (name, MeasureEntry::from(*measure)));
+        map.serialize_entry("measures", &StreamedMap(measures))?;
+        map.end()
+    }
+}
+
+/// A measure with what its interval follows from.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum MeasureEntry {
+    Share {
+        value: Option<f64>,
+        low: Option<f64>,
+        high: Option<f64>,
+        count: u64,
+        of: u64,
+    },
+    Mean {
+        value: Option<f64>,
+        low: Option<f64>,
+        high: Option<f64>,
+        samples: u64,
+        deviation: f64,
+        least: f64,
+        most: f64,
+    },
+    Largest {
+        largest: Option<f64>,
+    },
+}
+
+impl From<Measure> for MeasureEntry {
+    fn from(measure: Measure) -> Self {
+        let (low, high) = measure.interval().unzip();
+        let value = measure.value();
+        match measure {
+            Measure::Share { count, of } => Self::Share { value, low, high, count, of },
+            Measure::Mean { statistic, count } => Self::Mean {
+                value,
+                low,
+                high,
+                samples: count,
+                deviation: statistic.deviation,
+                least: statistic.least,
+                most: statistic.most,
+            },
+            Measure::Largest(_) => Self::Largest { largest: value },
+        }
+    }
+}
+
+/// How far the shards of a study are, as one JSON document.
+#[derive(Debug, Clone, Copy)]
+pub struct ShardsDocument<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// Its shards.
+    pub shards: &'a [ShardStatus],
+    /// Whether all rows are there.
+    pub complete: bool,
+}
+
+impl Serialize for ShardsDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { study, shards, complete } = *self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("study", &study.name)?;
+        map.serialize_entry("digest", &study.digest)?;
+        map.serialize_entry("rows", &study.layout.rows())?;
+        map.serialize_entry("samples", &(study.layout.points * study.layout.samples))?;
+        map.serialize_entry("complete", &complete)?;
+        map.serialize_entry("shards", &Streamed(|| shards.iter().map(ShardEntry::of)))?;
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct ShardEntry {
+    shard: u64,
+    shards: u64,
+    state: &'static str,
+    rows: u64,
+    rows_expected: u64,
+    file: String,
+}
+
+impl ShardEntry {
+    fn of(one: &ShardStatus) -> Self {
+        Self {
+            shard: one.shard.index(),
+            shards: one.shard.count(),
+            state: one.state(),
+            rows: one.rows,
+            rows_expected: one.expected,
+            file: one.path.display().to_string(),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::columns::Column;
 use super::page::{Page, TableStyle};
 use super::responses::bounded_response_columns;
-use super::rows::RowsPart;
+use super::rows_part::RowsPart;
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
 use crate::experiments::Responses;
 

@@ -18,10 +18,13 @@ mod campaign;
 mod channels;
 mod command_line;
 mod common;
+mod cut_tables;
 mod deadlines;
 mod documentation;
 #[cfg(target_os = "linux")]
 mod ending;
+#[cfg(target_os = "linux")]
+mod ending_writes;
 mod engine_properties;
 mod events;
 mod evr;
@@ -50,6 +53,8 @@ mod perfetto;
 mod picture;
 mod placement;
 mod profiles;
+#[cfg(target_os = "linux")]
+mod progress;
 mod published;
 mod recount;
 mod reference;
