@@ -19,6 +19,8 @@
 //!
 //! [`audit_profile`] asks what can be asked of a profile, which has kernels and no blocks.
 //!
+//! Where several processes have contexts that take turns (T1), each context is checked by itself.
+//!
 //! Measured times are noisy and come from two clocks; what lies within the [`Tolerances`] is never reported, and where
 //! the order of two things cannot be known, either order is accepted. Simulated times are exact, and so is the audit.
 
@@ -50,7 +52,8 @@ mod times;
 
 pub use finding::{AuditRule, Finding};
 pub use observation::{
-    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, TimeSource,
+    Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
+    TimeSource,
 };
 pub use options::Tolerances;
 pub use placement::{PlacementStatistic, decidable_blocks};

@@ -12,6 +12,7 @@ mod mask;
 mod model;
 mod occupancy;
 mod read;
+mod time_slicing;
 mod validated;
 mod write;
 
@@ -26,6 +27,7 @@ pub use model::{
 };
 pub use occupancy::{KernelOccupancy, OccupancyLimit};
 pub(crate) use read::device as read_device;
+pub use time_slicing::{Preemption, Runlists, TimeSlicing};
 pub use validated::Device;
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! | G2, C1, N1, N2, channels | `front/promote` |
 //! | X1, G3, A1, A2, C2, C3 | `back/sm_back`, `back/ee_queue`, `back/copy_engine` |
 //! | R1, R2, R3 | `back/assign`, `back/sm` |
+//! | T1 to T6 | `contexts` |
 //! | which SM | [`workload::Placement`](crate::workload::Placement) |
 //!
 //! What happens at one instant, in this order, is written down in `simulation`. A [`Back`] of another kind may stand
@@ -19,6 +20,7 @@
 mod back;
 mod calendar;
 mod catalogue;
+mod contexts;
 mod error;
 mod front;
 mod host;
@@ -29,6 +31,7 @@ mod simulation;
 pub use back::{Back, BackContext, Ready, SmBack};
 pub use calendar::{Calendar, Event, Latency};
 pub use catalogue::Known;
+pub use contexts::{ContextBack, runlist};
 pub use error::{RunError, SubmitError};
 pub use host::{Ended, GpuEvent, Host, Target};
 pub use observer::{Finishes, Observer};

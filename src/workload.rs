@@ -13,18 +13,20 @@ use crate::time::Duration;
 
 mod catalogue;
 mod placement;
+mod process;
 
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items, WorkloadError};
 pub use placement::{Part, Placement};
 pub(crate) use placement::{Sequence, Start, distribute};
+pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec};
 
-/// A stream of one GPU. Number 0 is the NULL stream, which always exists.
+/// A stream of one GPU. Number 0 is the NULL stream of the first process, which always exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct StreamId(pub u32);
 
 impl StreamId {
-    /// The NULL stream.
+    /// The NULL stream of the first process; others have [their own](Catalogue::null_stream).
     pub const NULL: Self = Self(0);
 }
 
@@ -104,6 +106,8 @@ pub struct Copy {
 pub struct StreamSpec {
     /// Name in reports.
     pub name: Arc<str>,
+    /// The process in whose context it is.
+    pub process: ProcessId,
     /// Stream priority, 0 (lowest) or negative (higher).
     pub priority: i32,
     /// Whether N1 and N2 hold for it (`cudaStreamNonBlocking` not set).
@@ -113,10 +117,10 @@ pub struct StreamSpec {
 }
 
 impl StreamSpec {
-    /// A blocking stream of the default (lowest) priority.
+    /// A blocking stream of the default (lowest) priority, of the first process.
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), priority: 0, blocking: true, sm_mask: None }
+        Self { name: name.into(), process: ProcessId::FIRST, priority: 0, blocking: true, sm_mask: None }
     }
 }
 

@@ -5,7 +5,7 @@
 use gpusched::device::{BlockShape, Device};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
-use gpusched::workload::{BlockTime, Kernel, StreamSpec};
+use gpusched::workload::{BlockTime, Kernel, ProcessId, StreamSpec};
 
 /// The Jetson TX2.
 pub(crate) fn tx2() -> Device {
@@ -25,6 +25,7 @@ fn kernel(index: u64, blocks: u32, threads: u32, ns: u64) -> Kernel {
 
 fn thread(steps: Vec<Step>, iterations: u64) -> HostThread {
     HostThread {
+        process: ProcessId::FIRST,
         label: "thread".into(),
         release: Duration::ZERO,
         iterations: Some(iterations),

@@ -96,6 +96,7 @@ impl Back for MergedBack<'_> {
     fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackContext<'_, O>) -> Option<OperationId> {
         match event {
             Event::Wave(operation) | Event::Copy(operation) => Some(OperationId(operation)),
+            Event::Context | Event::Turn => None,
         }
     }
 

@@ -15,6 +15,7 @@ use super::assumptions;
 use super::bound_options::BoundOptions;
 use super::finish_bounds::supported;
 use super::jobs::{AnalysedJob, jobs_of};
+use super::prepared::refuse_processes;
 use crate::hosts::ProgramError;
 use crate::hosts::simulate;
 use crate::scenario::Scenario;
@@ -118,6 +119,7 @@ impl SearchResult {
 /// # Errors
 /// [`ProgramError`], as the simulation of the scenario has it.
 pub fn search(scenario: &Scenario, options: &SearchOptions, watch: Watch<'_>) -> Result<SearchResult, ProgramError> {
+    refuse_processes(scenario)?;
     let run = simulate(scenario)?;
     let jobs = jobs_of(scenario, &run);
     let fixed = assumptions::launch_dependence(scenario).is_none();

@@ -9,6 +9,7 @@ use super::assumptions::launches_at_release;
 use super::bound_options::BoundOptions;
 use super::finish_bounds::finish_bounds;
 use super::jobs::AnalysedJob;
+use super::prepared::refuse_processes;
 use super::safe_bound::Weights;
 use super::search::{ReleaseRule, SearchOptions, SearchResult, Watch, own_step, search_from};
 use super::verdict::Verdict;
@@ -88,6 +89,7 @@ pub fn sporadic_bounds(
     scenario: &Scenario,
     jitter: &[Duration],
 ) -> Result<Result<Vec<Duration>, SporadicRefusal>, ProgramError> {
+    refuse_processes(scenario)?;
     let tasks = match TaskSet::new(scenario, jitter)? {
         Ok(tasks) => tasks,
         Err(refusal) => return Ok(Err(refusal)),

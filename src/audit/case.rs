@@ -34,7 +34,10 @@ impl<'a> Case<'a> {
 
     /// Whether streams may have to wait for hardware channels, which the audit does not follow.
     pub(super) fn channels_bind(&self) -> bool {
-        self.observation.device.channels.is_some_and(|channels| channels as usize <= self.observation.streams.len())
+        // Each process has as many as the device states.
+        let streams_of = |process| self.observation.streams.iter().filter(|stream| stream.process == process).count();
+        let most = (0..self.observation.process_count()).map(streams_of).max().unwrap_or(0);
+        self.observation.device.channels.is_some_and(|channels| channels as usize <= most)
     }
 
     /// Whether operation `operation` may use SM `sm`.

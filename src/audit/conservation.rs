@@ -3,20 +3,24 @@
 //! Time passes from one start, end or queue entry to the next. At each of them the head is the kernel that surely
 //! waits and that nothing else can be ahead of; where launches are too close to tell who was first, or nobody saw when
 //! a copy was done, there is none, and nobody is accused.
+//!
+//! Where contexts take turns, each is judged by itself, and only while it surely has its turn.
 
 use super::case::Case;
 use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding, length};
-use super::observation::TimeSource;
+use super::observation::{ObservedContexts, TimeSource};
 use super::sweep::{BlockEvent, sm_of};
 use crate::logs::LogTime;
 
 /// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let mut sweep = Sweep::new(case);
-    sweep.run();
-    let mut worst: Vec<(usize, Idle)> =
-        sweep.worst.into_iter().enumerate().filter_map(|(k, idle)| Some((k, idle?))).collect();
+    let mut worst: Vec<(usize, Idle)> = Vec::new();
+    for context in 0..case.observation.context_count() {
+        let mut sweep = Sweep::new(case, context);
+        sweep.run();
+        worst.extend(sweep.worst.into_iter().enumerate().filter_map(|(kernel, idle)| Some((kernel, idle?))));
+    }
     worst.sort_by_key(|(_, idle)| idle.from);
     for (kernel, idle) in worst {
         let operation = &case.observation.operations[kernel];
@@ -53,6 +57,9 @@ struct Idle {
 
 struct Sweep<'c, 'a> {
     case: &'c Case<'a>,
+    context: usize,
+    /// Whether it may be the turn of another context.
+    out_of_turn: bool,
     free: Vec<Amounts>,
     /// Kernels that may be in a queue.
     perhaps: Vec<usize>,
@@ -69,12 +76,14 @@ struct Sweep<'c, 'a> {
 }
 
 impl<'c, 'a> Sweep<'c, 'a> {
-    fn new(case: &'c Case<'a>) -> Self {
+    fn new(case: &'c Case<'a>, context: usize) -> Self {
         let (sms, operations) = (case.observation.device.sms as usize, case.facts.len());
         let left =
             |operation: &super::observation::ObservedOperation| operation.kernel().map_or(0, |k| k.grid as usize);
         Self {
             case,
+            context,
+            out_of_turn: false,
             free: vec![capacity(&case.observation.device); sms],
             perhaps: Vec::new(),
             surely: vec![false; operations],
@@ -87,9 +96,11 @@ impl<'c, 'a> Sweep<'c, 'a> {
     }
 
     fn run(&mut self) {
-        let case = self.case;
+        let (case, context) = (self.case, self.context);
         let tolerances = &case.clocks.tolerances;
-        let kernels = || (0..case.facts.len()).filter(|&index| case.observation.operations[index].kernel().is_some());
+        let is_own = |operation: usize| case.observation.context_of(operation) == context;
+        let is_kernel = |index: &usize| case.observation.operations[*index].kernel().is_some() && is_own(*index);
+        let kernels = || (0..case.facts.len()).filter(is_kernel);
         let sorted = |mut list: Vec<(LogTime, usize)>| {
             list.sort_unstable();
             list
@@ -97,8 +108,11 @@ impl<'c, 'a> Sweep<'c, 'a> {
         let may = sorted(kernels().map(|index| (case.ready[index].lo.earliest_on_gpu(tolerances), index)).collect());
         let must = |index: usize| Some((case.ready[index].hi?.latest_on_gpu(tolerances.across_clocks_ns), index));
         let must = sorted(kernels().filter_map(must).filter(|(at, _)| *at < LogTime::MAX).collect());
-        let (mut starts, mut ends) = (case.events.starts().peekable(), case.events.ends().peekable());
+        let of_context = |event: &BlockEvent| is_own(event.operation());
+        let mut starts = case.events.starts().filter(of_context).peekable();
+        let mut ends = case.events.ends().filter(of_context).peekable();
         let (mut may_at, mut must_at) = (0, 0);
+        let mut turns = others_turns(case, self.context).into_iter().peekable();
         let horizon = match case.observation.source {
             TimeSource::Simulated { horizon_ns: Some(horizon), .. } => horizon,
             _ => LogTime::MAX,
@@ -110,6 +124,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
                 must.get(must_at).map(|entry| entry.0),
                 starts.peek().map(|event| event.at),
                 ends.peek().map(|event| event.at),
+                turns.peek().map(|turn| turn.0),
             ];
             let Some(now) = next.into_iter().flatten().min().filter(|&now| now <= horizon) else { break };
             last = now;
@@ -131,6 +146,9 @@ impl<'c, 'a> Sweep<'c, 'a> {
             }
             if changed {
                 self.choose_head(now);
+            }
+            while let Some((_, out_of_turn)) = turns.next_if(|turn| turn.0 == now) {
+                self.turn(now, out_of_turn);
             }
             while let Some(start) = starts.next_if(|start| start.at == now) {
                 self.start(&start);
@@ -218,6 +236,16 @@ impl<'c, 'a> Sweep<'c, 'a> {
         others.fold(kernel, |first, other| if self.case.surely_ahead(other, first) { other } else { first })
     }
 
+    /// From now on it may be the turn of another context, or surely no longer.
+    fn turn(&mut self, now: LogTime, out_of_turn: bool) {
+        self.judge_all(now);
+        self.out_of_turn = out_of_turn;
+        self.head_since = (now, now);
+        for sm in 0..self.room_since.len() {
+            self.room_since[sm] = self.room_for_head(sm).then_some(now);
+        }
+    }
+
     fn judge_all(&mut self, now: LogTime) {
         if now.since(self.head_since.0) > self.case.clocks.tolerances.one_clock_ns {
             (0..self.room_since.len()).for_each(|sm| self.judge(sm, now));
@@ -227,6 +255,9 @@ impl<'c, 'a> Sweep<'c, 'a> {
     /// Has the head waited until `now` for longer than the tolerance while SM `sm` had room?
     fn judge(&mut self, sm: usize, now: LogTime) {
         let (Some(head), Some(room_since)) = (self.head, self.room_since[sm]) else { return };
+        if self.out_of_turn {
+            return;
+        }
         if now.since(self.head_since.0.max(room_since)) <= self.case.clocks.tolerances.one_clock_ns {
             return;
         }
@@ -237,4 +268,33 @@ impl<'c, 'a> Sweep<'c, 'a> {
             self.worst[head] = Some(idle);
         }
     }
+}
+
+/// From when on it may be the turn of another context (or it is the switch from it), and from when on surely not any
+/// more: while another one may have kernels, and as long behind that as clocks and a switch may take.
+fn others_turns(case: &Case<'_>, context: usize) -> Vec<(LogTime, bool)> {
+    if case.observation.contexts == ObservedContexts::One {
+        return Vec::new();
+    }
+    let apart = case.clocks.tolerances.across_clocks_ns;
+    let mut times: Vec<(LogTime, LogTime)> = Vec::new();
+    for (index, facts) in case.facts.iter().enumerate() {
+        let operation = &case.observation.operations[index];
+        if operation.kernel().is_none() || case.observation.context_of(index) == context {
+            continue;
+        }
+        // The clocks of two processes are compared by way of the host's.
+        let from = case.ready[index].lo.earliest_on_gpu(&case.clocks.tolerances).saturating_sub(2 * apart);
+        let to = facts.finish.unwrap_or(LogTime::MAX).saturating_add(2 * apart);
+        times.push((from, to));
+    }
+    times.sort_unstable();
+    let mut changes: Vec<(LogTime, bool)> = Vec::new();
+    for (from, to) in times {
+        match changes.last_mut() {
+            Some((until, false)) if from <= *until => *until = to.max(*until),
+            _ => changes.extend([(from, true), (to, false)]),
+        }
+    }
+    changes
 }

@@ -1,10 +1,11 @@
 //! Measured logs as observations.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::observation::{
-    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, TimeSource,
+    Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
+    TimeSource,
 };
 use crate::device::{BlockShape, Device, SmMask};
 use crate::logs::{Log, LogRun, LogTime, LoggedKernel, Pairing, unrolled};
@@ -12,16 +13,16 @@ use crate::scenario::{Scenario, Step};
 use crate::workload::Kernel;
 
 impl Observation {
-    /// What logs alone tell: each is a stream, or the NULL stream if the kind of benchmark says so. Streams count as
-    /// blocking ones; their priorities, SM masks, registers, and any copies and memsets are not known.
+    /// What logs alone tell: each is a stream, or the NULL stream of its process if the kind of benchmark says so. Streams
+    /// count as blocking ones; their priorities, SM masks, registers, and any copies and memsets are not known.
     #[must_use]
     pub fn of_logs(run: &LogRun, device: &Device) -> Self {
-        let mut streams = vec![stream("NULL".into(), None, false)];
+        let mut streams = vec![stream("NULL".into(), true, None, false)];
         let mut operations = Vec::new();
         for (index, log) in run.logs.iter().enumerate().filter(|(_, log)| !log.kernels.is_empty()) {
             let number = if log.on_null_stream() { 0 } else { streams.len() };
             if number > 0 {
-                streams.push(stream(log.title(), None, true));
+                streams.push(stream(log.title(), false, None, true));
             }
             for (position, kernel) in log.kernels.iter().enumerate() {
                 let work = ObservedWork::Kernel(observed(kernel, 0, None));
@@ -36,7 +37,8 @@ impl Observation {
     #[must_use]
     pub fn of_logs_with(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> Self {
         let known = |(index, spec): (usize, &crate::workload::CheckedStream)| {
-            stream(Arc::clone(&spec.name), Some(spec.priority), spec.blocking && index > 0)
+            let is_null = index == 0;
+            stream(Arc::clone(&spec.name), is_null, Some(spec.priority), spec.blocking && !is_null)
         };
         let streams = scenario.streams().iter().enumerate().map(known).collect();
         let mut operations = Vec::new();
@@ -54,35 +56,56 @@ impl Observation {
     }
 }
 
-fn stream(name: Arc<str>, priority: Option<i32>, blocking: bool) -> ObservedStream {
-    ObservedStream { name, priority, blocking }
+fn stream(name: Arc<str>, is_null: bool, priority: Option<i32>, blocking: bool) -> ObservedStream {
+    ObservedStream { name, process: 0, is_null, priority, blocking }
+}
+
+/// Says which process each stream is of. One that several processes use, such as the NULL stream, is one of each of them.
+fn by_process(run: &LogRun, streams: &mut Vec<ObservedStream>, operations: &mut [ObservedOperation]) {
+    let mut numbers: BTreeMap<u64, usize> = BTreeMap::new();
+    for pid in run.logs.iter().filter(|log| !log.kernels.is_empty()).filter_map(|log| log.pid) {
+        let next = numbers.len();
+        numbers.entry(pid).or_insert(next);
+    }
+    let mut owners: Vec<Option<usize>> = vec![None; streams.len()];
+    let mut others: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for operation in operations {
+        let process = operation.process.and_then(|pid| numbers.get(&pid));
+        let (Some(&process), Some(owner)) = (process, owners.get_mut(operation.stream)) else { continue };
+        let owner = *owner.get_or_insert(process);
+        if owner != process {
+            let known = operation.stream;
+            operation.stream = *others.entry((known, process)).or_insert_with(|| {
+                streams.push(ObservedStream { process, ..streams[known].clone() });
+                streams.len() - 1
+            });
+        }
+    }
+    for (stream, owner) in streams.iter_mut().zip(owners) {
+        stream.process = owner.unwrap_or(0);
+    }
 }
 
 fn finish(
     run: &LogRun,
     device: &Device,
-    streams: Vec<ObservedStream>,
+    mut streams: Vec<ObservedStream>,
     mut operations: Vec<ObservedOperation>,
     missing: Option<String>,
 ) -> Observation {
     operations.sort_by_key(|operation| (operation.launched_ns[1], operation.launched_ns[0]));
     let processes: BTreeSet<Option<u64>> =
         run.logs.iter().filter(|log| !log.kernels.is_empty()).map(|log| log.pid).collect();
-    let incomplete = if run.incomplete() {
-        Some("kernels or blocks are missing from the logs".to_owned())
-    } else if processes.len() > 1 {
-        Some(
-            "benchmarks ran in several processes, and no published rule says how their contexts share the GPU"
-                .to_owned(),
-        )
-    } else {
-        missing
-    };
+    let incomplete =
+        if run.incomplete() { Some("kernels or blocks are missing from the logs".to_owned()) } else { missing };
+    by_process(run, &mut streams, &mut operations);
+    let contexts = if processes.len() > 1 { ObservedContexts::Unseen } else { ObservedContexts::One };
     Observation {
         title: Arc::clone(&run.scenario_name),
         device: device.clone(),
         source: TimeSource::Measured,
         streams,
+        contexts,
         operations,
         incomplete,
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::observation::{
-    Observation, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork, TimeSource,
+    Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
+    TimeSource,
 };
 use crate::device::{CopySharing, Device};
 use crate::gpu::Ended;
@@ -30,6 +31,8 @@ impl Observation {
         let horizon_ns = (ended == Ended::Horizon).then(|| LogTime::try_from(trace.end())).transpose()?;
         let streams = trace.streams().iter().enumerate().map(|(index, stream)| ObservedStream {
             name: Arc::clone(&stream.name),
+            process: 0,
+            is_null: index == 0,
             priority: Some(stream.priority),
             blocking: stream.blocking && index > 0,
         });
@@ -39,6 +42,7 @@ impl Observation {
             device: device.clone(),
             source: TimeSource::Simulated { placement: trace.placement(), horizon_ns },
             streams: streams.collect(),
+            contexts: ObservedContexts::One,
             operations: operations
                 .map(|(id, record)| operation(device, trace, id, record))
                 .collect::<Result<_, _>>()?,

@@ -15,8 +15,10 @@ pub struct Observation {
     pub device: Device,
     /// Where the times come from.
     pub source: TimeSource,
-    /// Streams; number 0 is the NULL stream.
+    /// Streams.
     pub streams: Vec<ObservedStream>,
+    /// How the contexts of several processes share the GPU.
+    pub contexts: ObservedContexts,
     /// Operations in launch order; those of one stream in their order in the stream.
     pub operations: Vec<ObservedOperation>,
     /// Why kernels or blocks are missing that ran as well; then nobody can tell what should not have waited.
@@ -37,14 +39,27 @@ pub enum TimeSource {
     },
 }
 
+/// How the contexts of several processes share the GPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ObservedContexts {
+    /// All streams are of one context: there is one process, or all are clients of MPS.
+    One,
+    /// They take turns (T1), and nobody saw when.
+    Unseen,
+}
+
 /// A stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObservedStream {
     /// Name in reports.
     pub name: Arc<str>,
+    /// The process that it is of, by number.
+    pub process: usize,
+    /// Whether it is the NULL stream of its process.
+    pub is_null: bool,
     /// Priority, 0 the lowest; a log does not say it.
     pub priority: Option<i32>,
-    /// Whether N1 and N2 hold for it.
+    /// Whether N1 and N2 hold for it against the NULL stream of its process.
     pub blocking: bool,
 }
 
@@ -110,6 +125,37 @@ pub struct ObservedCopy {
     pub duration_ns: Option<i64>,
     /// Start and end \[ns\]; `None`: it has not run, or nobody saw.
     pub times_ns: Option<[LogTime; 2]>,
+}
+
+impl Observation {
+    /// The context of an operation, by number: what runs at one time, and shares queues and SMs.
+    pub(super) fn context_of(&self, operation: usize) -> usize {
+        match self.contexts {
+            ObservedContexts::One => 0,
+            ObservedContexts::Unseen => {
+                let stream = self.operations.get(operation).and_then(|operation| self.streams.get(operation.stream));
+                stream.map_or(0, |stream| stream.process)
+            }
+        }
+    }
+
+    /// How many contexts there are.
+    pub(super) fn context_count(&self) -> usize {
+        match self.contexts {
+            ObservedContexts::One => 1,
+            ObservedContexts::Unseen => self.process_count(),
+        }
+    }
+
+    /// How many processes there are.
+    pub(super) fn process_count(&self) -> usize {
+        self.streams.iter().map(|stream| stream.process + 1).max().unwrap_or(1)
+    }
+
+    /// Whether a stream is the NULL stream of its process.
+    pub(super) fn is_null(&self, stream: usize) -> bool {
+        self.streams.get(stream).is_some_and(|stream| stream.is_null)
+    }
 }
 
 impl ObservedOperation {

@@ -69,7 +69,9 @@ pub fn decidable_blocks(observation: &Observation, tolerances: &Tolerances) -> V
 fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
     let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
     let device = &observation.device;
-    let mut free: Vec<Amounts> = vec![capacity(device); device.sms as usize];
+    // For each context: what others have on the SMs is put aside while it has its turn.
+    let mut contexts: Vec<Vec<Amounts>> =
+        vec![vec![capacity(device); device.sms as usize]; observation.context_count()];
     let order: Vec<u32> = device.sm_order.ids(device.sms);
     let simulated = matches!(observation.source, TimeSource::Simulated { .. });
     if simulated && (!case.clocks.exact || case.channels_bind()) {
@@ -81,12 +83,14 @@ fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
     let (mut assignments, mut before) = (assignments(case).peekable(), None);
     while let Some(event) = assignments.next() {
         while let Some(end) = ends.next_if(|end| end.at <= event.at) {
+            let free = &mut contexts[observation.context_of(end.operation())];
             if let Some(free) = sm_of(observation, &end).and_then(|sm| free.get_mut(sm as usize)) {
                 change(free, &case.facts[end.operation()].taken, -1);
             }
             last_end = Some(end.at);
         }
         let operation = event.operation();
+        let free = &mut contexts[observation.context_of(operation)];
         let near = |at: LogTime| at.abs_diff(event.at) <= tolerance.unsigned_abs();
         let other_starts = |other: Option<&BlockEvent>| {
             other.is_some_and(|other| other.operation != event.operation && near(other.at))

@@ -37,10 +37,16 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         if simulated { When::on_gpu(stamp) } else { When::on_host(stamp) }
     };
     let blocking = |stream: usize| observation.streams.get(stream).is_some_and(|stream| stream.blocking);
-    let operations = || observation.operations.iter();
-    let on_null = operations().filter(|operation| operation.stream == 0);
-    let on_blocking = operations().filter(|operation| operation.stream != 0 && blocking(operation.stream));
-    let mut sides = [Launches::of(on_null), Launches::of(on_blocking)];
+    let is_null = |stream: usize| observation.is_null(stream);
+    let process = |stream: usize| observation.streams.get(stream).map_or(0, |stream| stream.process);
+    // N1 and N2 hold inside each process.
+    let sides_of = |number: usize| {
+        let own = || observation.operations.iter().filter(move |operation| process(operation.stream) == number);
+        let on_null = own().filter(|operation| is_null(operation.stream));
+        let on_blocking = own().filter(|operation| !is_null(operation.stream) && blocking(operation.stream));
+        [Launches::of(on_null), Launches::of(on_blocking)]
+    };
+    let mut sides: Vec<[Launches; 2]> = (0..observation.process_count()).map(sides_of).collect();
     let mut shared = if clocks.ordered { BTreeMap::new() } else { shared_streams(observation) };
     let device = &observation.device;
     let mut streams = vec![Stream::default(); observation.streams.len()];
@@ -60,9 +66,9 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         if let Some((_, completion)) = &stream.last {
             wait_for(completion);
         }
-        let is_null = operation.stream == 0;
+        let (is_null, process) = (is_null(operation.stream), process(operation.stream));
         let (null, unsure_null) = if is_null || blocking(operation.stream) {
-            sides[usize::from(is_null)].before(operation, clocks)
+            sides[process][usize::from(is_null)].before(operation, clocks)
         } else {
             (None, false)
         };
@@ -106,7 +112,7 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
             records.insert(number, (index, completion));
         }
         if is_null || blocking(operation.stream) {
-            sides[usize::from(!is_null)].push(operation, index, completion);
+            sides[process][usize::from(!is_null)].push(operation, index, completion);
         }
         if let Some(shared) = shared.get_mut(&operation.stream) {
             shared.push(operation, index, completion);

@@ -25,7 +25,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
         }
         let started = When::on_gpu(Stamp::assignment(start));
         let waits = &case.ready[index];
-        let null_rule = if operation.stream == 0 { AuditRule::N1 } else { AuditRule::N2 };
+        let null_rule = if case.observation.is_null(operation.stream) { AuditRule::N1 } else { AuditRule::N2 };
         for (rule, held) in [(AuditRule::L1, waits.launch_latency), (AuditRule::L2, waits.kernel_gap)] {
             let Some(over) = held.filter(|over| case.clocks.surely_before(&started, over)) else { continue };
             let early = over.latest().since(start);

@@ -71,12 +71,14 @@ struct Account {
     over: [Option<usize>; 4],
 }
 
-/// At no time do the blocks of an SM take more than it has. A block that is recorded as starting up to the tolerance
+/// At no time do the blocks of an SM take more than it has; where contexts take turns, those of each context, since what
+/// the others have there is put aside meanwhile (T1, T4). A block that is recorded as starting up to the tolerance
 /// before the end of the one it replaces is noise, so blocks count as ending that much earlier.
 fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
     let has = capacity(&observation.device);
-    let mut sms = vec![Account { free: has, over: [None; 4] }; observation.device.sms as usize];
+    let sms = vec![Account { free: has, over: [None; 4] }; observation.device.sms as usize];
+    let mut contexts = vec![sms; observation.context_count()];
     let is_long = |event: &BlockEvent| {
         let block = observation.operations[event.operation()].kernel().and_then(|k| k.blocks.get(event.block as usize));
         block.is_some_and(|block| block.end_ns.since(block.start_ns) > tolerance)
@@ -84,7 +86,7 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let mut ends = case.events.ends().filter(is_long).peekable();
     for start in case.events.starts().filter(is_long) {
         while let Some(end) = ends.next_if(|end| end.at.saturating_sub(tolerance) <= start.at) {
-            let Some(account) = account(&mut sms, observation, &end) else { continue };
+            let Some(account) = account(&mut contexts, observation, &end) else { continue };
             change(&mut account.free, &case.facts[end.operation()].taken, -1);
             for (over, free) in account.over.iter_mut().zip(account.free) {
                 if free >= 0 {
@@ -92,7 +94,7 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 }
             }
         }
-        let Some(account) = account(&mut sms, observation, &start) else { continue };
+        let Some(account) = account(&mut contexts, observation, &start) else { continue };
         change(&mut account.free, &case.facts[start.operation()].taken, 1);
         for (resource, (rule, unit)) in RESOURCES.into_iter().enumerate() {
             let excess = account.free[resource].saturating_neg();
@@ -125,6 +127,11 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn account<'a>(sms: &'a mut [Account], observation: &Observation, event: &BlockEvent) -> Option<&'a mut Account> {
-    sms.get_mut(sm_of(observation, event)? as usize)
+fn account<'a>(
+    contexts: &'a mut [Vec<Account>],
+    observation: &Observation,
+    event: &BlockEvent,
+) -> Option<&'a mut Account> {
+    let context = observation.context_of(event.operation());
+    contexts.get_mut(context)?.get_mut(sm_of(observation, event)? as usize)
 }

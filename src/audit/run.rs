@@ -8,7 +8,7 @@ use super::copies;
 use super::facts::facts;
 use super::finding::Finding;
 use super::links;
-use super::observation::Observation;
+use super::observation::{Observation, ObservedContexts};
 use super::options::Tolerances;
 use super::placement::{self, PlacementStatistic};
 use super::queues;
@@ -62,9 +62,17 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
     } else {
         queues::check(&case, &mut findings);
         copies::check(&case, &mut findings);
-        match &observation.incomplete {
-            Some(why) => notes.push(format!("work conservation was not checked: {why}")),
-            None => conservation::check(&case, &mut findings),
+        if let Some(why) = &observation.incomplete {
+            notes.push(format!("work conservation was not checked: {why}"));
+        } else {
+            conservation::check(&case, &mut findings);
+        }
+        if observation.contexts == ObservedContexts::Unseen {
+            notes.push(
+                "benchmarks ran in several processes, whose contexts take turns (T1) that no log shows: queues and SMs \
+                 were checked for each process by itself, and work conservation while it was the only one with work"
+                    .to_owned(),
+            );
         }
     }
     let placement = placement::check(&case, &mut findings);

@@ -45,9 +45,18 @@ pub(crate) struct RunOptions {
     /// without .so, or the kernel's name
     #[arg(long, value_name = "LABEL=TIME", value_parser = parse_block_duration)]
     block_duration: Vec<(String, Duration)>,
-    /// Replay benchmarks that ask for processes or MPS clients of their own as threads of one process
+    /// Replay what asks for processes or MPS clients of its own as threads of one process
     #[arg(long)]
     as_threads: bool,
+    /// Replay processes as clients of MPS, whose streams are as of one context, instead of contexts that take turns
+    #[arg(long, conflicts_with = "as_threads")]
+    mps: bool,
+    /// A turn of a context lasts TIME at most (rule T2) [default: the process's, or the device's]
+    #[arg(long, value_name = "TIME", value_parser = parse_time_slice)]
+    time_slice: Option<Duration>,
+    /// A switch of contexts costs TIME (rule T3) [default: the scenario's, or the device's]
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
+    switch_cost: Option<Duration>,
     /// Release STREAM (a stream with operations, a host, or a benchmark's label) once every TIME; what has a single job
     /// repeats until the horizon. May be repeated
     #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time)]
@@ -98,6 +107,14 @@ pub(crate) fn by_name(option: &str, given: &[(String, Duration)]) -> anyhow::Res
     Ok(times)
 }
 
+fn parse_time_slice(text: &str) -> Result<Duration, String> {
+    match Duration::parse(text) {
+        Ok(Duration::ZERO) => Err("expected a time above zero".to_owned()),
+        Ok(time) => Ok(time),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 fn parse_range(text: &str) -> Result<(u32, u32), String> {
     const EXPECTED: &str = "expected two whole percentages up to 10000, the first not above the second: 80..100";
     ReadOptions::parse_vary(text).ok_or_else(|| EXPECTED.to_owned())
@@ -111,6 +128,9 @@ impl RunOptions {
             ("--launch-latency", self.launch_latency.is_some()),
             ("--kernel-gap", self.kernel_gap.is_some()),
             ("--as-threads", self.as_threads),
+            ("--mps", self.mps),
+            ("--time-slice", self.time_slice.is_some()),
+            ("--switch-cost", self.switch_cost.is_some()),
             ("--period", !self.period.is_empty()),
             ("--deadline", !self.deadline.is_empty()),
             ("--horizon", self.horizon.is_some()),
@@ -244,6 +264,9 @@ impl RunOptions {
             deadlines: by_name("--deadline", &self.deadline)?,
             other_block_duration: None,
             as_threads: self.as_threads,
+            mps: self.mps,
+            time_slice: self.time_slice,
+            switch_cost: self.switch_cost,
             logs_inside,
         })
     }

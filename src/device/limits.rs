@@ -6,8 +6,9 @@
 
 use thiserror::Error;
 
-use super::{DeviceSpec, PerSmLimits};
+use super::{DeviceSpec, PerSmLimits, TimeSlicing};
 use crate::json::{Node, Problem};
+use crate::time::Duration;
 
 /// The range of one number of a device.
 pub(super) struct Limit {
@@ -69,6 +70,10 @@ pub(super) const DEVICE_TO_HOST: Limit = Limit::new("copy.device_to_host_bytes_p
 pub(super) const DEVICE_TO_DEVICE: Limit = Limit::new("copy.device_to_device_bytes_per_s", 1, u64::MAX);
 pub(super) const LAUNCH_LATENCY: Limit = Limit::new("launch_latency_ns", 0, u64::MAX >> 1);
 pub(super) const KERNEL_GAP: Limit = Limit::new("kernel_gap_ns", 0, u64::MAX >> 1);
+/// Half of all time, so that a slice and a switch can be added.
+pub(super) const TIME_SLICE: Limit = Limit::new("time_slice_ns", 1, u64::MAX >> 1);
+pub(super) const SWITCH_COST: Limit = Limit::new("switch_cost_ns", 0, u64::MAX >> 1);
+pub(super) const COPY_TIME_SLICE: Limit = Limit::new("copy_time_slice_ns", 1, u64::MAX >> 1);
 pub(super) const CHANNELS: Limit = Limit::new("channels", 1, u32::MAX as u64);
 
 /// Why a GPU cannot be as stated.
@@ -100,6 +105,14 @@ pub enum DeviceError {
         what: &'static str,
         /// How many.
         all: u64,
+    },
+    /// A GPU that would switch contexts for longer than it runs them.
+    #[error("a switch of contexts costs {switch_cost}, more than a time slice of {time_slice}")]
+    SwitchCost {
+        /// The cost of a switch.
+        switch_cost: Duration,
+        /// The time slice.
+        time_slice: Duration,
     },
     /// An explicit SM order that leaves out or repeats an SM.
     #[error("sm_order has to name every SM id from 0 to {last} exactly once")]
@@ -140,10 +153,17 @@ impl DeviceSpec {
         LAUNCH_LATENCY.check(self.launch_latency.as_ns())?;
         KERNEL_GAP.check(self.kernel_gap.as_ns())?;
         self.channels.map_or(Ok(()), |channels| CHANNELS.check(channels))?;
+        TIME_SLICE.check(self.time_slicing.time_slice.as_ns())?;
+        SWITCH_COST.check(self.time_slicing.switch_cost.as_ns())?;
+        COPY_TIME_SLICE.check(self.time_slicing.copy_time_slice.as_ns())?;
         self.check_together()
     }
 
     fn check_together(&self) -> Result<(), DeviceError> {
+        let TimeSlicing { time_slice, switch_cost, .. } = self.time_slicing;
+        if switch_cost > time_slice {
+            return Err(DeviceError::SwitchCost { switch_cost, time_slice });
+        }
         if self.per_sm.warps.min(self.per_sm.threads / self.warp_size) == 0 {
             return Err(DeviceError::NoWarp);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::TimeSlicing;
 use crate::time::{Duration, NS_PER_SECOND};
 
 /// What is stated about a GPU, as far as block scheduling depends on it; a [`Device`](super::Device) once it is checked.
@@ -43,6 +44,8 @@ pub struct DeviceSpec {
     pub launch_latency: Duration,
     /// L2: no kernel goes on earlier than this after the kernel before it in its stream has completed.
     pub kernel_gap: Duration,
+    /// How contexts of several processes share it.
+    pub time_slicing: TimeSlicing,
     /// Duration of one loop iteration of the examiner's `counter_spin` \[10^-9 ns\].
     pub spin_iteration_atto: u64,
     /// Where the numbers come from, by key of the device file.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ChannelOrder, CopyEngines, CopySharing, Device, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
-    SharedMemoryAllocation, SmOrder, limits,
+    ChannelOrder, CopyEngines, CopySharing, Device, DeviceSpec, PerBlockLimits, PerSmLimits, Preemption,
+    RegisterAllocation, Runlists, SharedMemoryAllocation, SmOrder, TimeSlicing, limits,
 };
 use crate::json::{Node, Object, Problem};
 use crate::time::Duration;
@@ -46,6 +46,7 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         },
         launch_latency: latency(&mut file, "launch_latency_ns", &limits::LAUNCH_LATENCY)?,
         kernel_gap: latency(&mut file, "kernel_gap_ns", &limits::KERNEL_GAP)?,
+        time_slicing: time_slicing(&mut file)?,
         spin_iteration_atto: spin
             .decimal()?
             .scaled(9, u64::MAX)
@@ -129,6 +130,31 @@ fn copy(node: Node<'_>, engines: u32, sharing: CopySharing) -> Result<CopyEngine
 fn latency(file: &mut Object<'_>, key: &'static str, limit: &limits::Limit) -> Result<Duration, Problem> {
     let stated = file.optional(key)?.map(|node| limit.read(node)).transpose()?;
     Ok(stated.map_or(Duration::ZERO, Duration::from_ns))
+}
+
+/// What is not stated is as [`TimeSlicing::NOMINAL`] has it.
+fn time_slicing(file: &mut Object<'_>) -> Result<TimeSlicing, Problem> {
+    let nominal = TimeSlicing::NOMINAL;
+    let mut time = |key: &'static str, limit: &limits::Limit, nominal: Duration| {
+        let stated = file.optional(key)?.map(|node| limit.read(node)).transpose()?;
+        Ok(stated.map_or(nominal, Duration::from_ns))
+    };
+    let time_slice = time("time_slice_ns", &limits::TIME_SLICE, nominal.time_slice)?;
+    let switch_cost = time("switch_cost_ns", &limits::SWITCH_COST, nominal.switch_cost)?;
+    let copy_time_slice = time("copy_time_slice_ns", &limits::COPY_TIME_SLICE, nominal.copy_time_slice)?;
+    let runlists = match file.optional("runlists")? {
+        Some(node) => {
+            Runlists::from_name(&node.string()?).ok_or_else(|| node.expected("\"separate\" or \"shared\""))?
+        }
+        None => nominal.runlists,
+    };
+    let preemption = match file.optional("preemption")? {
+        Some(node) => {
+            Preemption::from_name(&node.string()?).ok_or_else(|| node.expected("\"mid-block\" or \"block-end\""))?
+        }
+        None => nominal.preemption,
+    };
+    Ok(TimeSlicing { time_slice, switch_cost, copy_time_slice, runlists, preemption })
 }
 
 fn sm_order(node: Node<'_>, sms: u32) -> Result<SmOrder, Problem> {

@@ -14,7 +14,7 @@ fn per_sm(shape: &BlockShape) -> u32 {
 
 #[test]
 fn every_built_in_device_reads_and_accounts_for_each_number() {
-    const KEYS: [&str; 14] = [
+    const KEYS: [&str; 19] = [
         "compute_capability",
         "sms",
         "sms_per_tpc",
@@ -27,6 +27,11 @@ fn every_built_in_device_reads_and_accounts_for_each_number() {
         "sm_order",
         "copy_engines",
         "copy",
+        "time_slice_ns",
+        "switch_cost_ns",
+        "copy_time_slice_ns",
+        "runlists",
+        "preemption",
         "ns_per_spin_iteration",
         "per_sm",
     ];

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ChannelOrder, CopySharing, Device, SmOrder};
+use super::{ChannelOrder, CopySharing, Device, SmOrder, TimeSlicing};
 use crate::time::Duration;
 
 impl Device {
@@ -76,6 +76,12 @@ impl Device {
                 put(key, json!(latency));
             }
         }
+        let TimeSlicing { time_slice, switch_cost, copy_time_slice, runlists, preemption } = self.time_slicing;
+        put("time_slice_ns", json!(time_slice));
+        put("switch_cost_ns", json!(switch_cost));
+        put("copy_time_slice_ns", json!(copy_time_slice));
+        put("runlists", json!(runlists));
+        put("preemption", json!(preemption));
         put("ns_per_spin_iteration", json!(self.spin_iteration_atto as f64 / 1e9));
         put("sources", json!(self.sources));
         put("assumptions", json!(self.assumptions));

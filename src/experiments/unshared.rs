@@ -52,8 +52,10 @@ impl Back for Unlimited {
 
     /// Its own numbers are those of the operations.
     fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackContext<'_, O>) -> Option<OperationId> {
-        let (Event::Wave(operation) | Event::Copy(operation)) = event;
-        Some(OperationId(operation))
+        match event {
+            Event::Wave(operation) | Event::Copy(operation) => Some(OperationId(operation)),
+            Event::Context | Event::Turn => None,
+        }
     }
 
     fn dispatch<O: Observer>(&mut self, _context: &mut BackContext<'_, O>) -> Result<Option<OperationId>, RunError> {

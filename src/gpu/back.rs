@@ -15,7 +15,7 @@ use super::catalogue::Known;
 use super::error::RunError;
 use super::observer::Observer;
 use crate::time::Instant;
-use crate::workload::{OperationId, OperationKind, StreamId};
+use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
 /// What a back works with, at one instant.
 #[derive(Debug)]
@@ -67,6 +67,16 @@ pub trait Back {
     fn settle<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
         let _ = context;
         Ok(())
+    }
+
+    /// The processes that are known, or how they share the GPU, have changed; nothing was submitted yet.
+    fn know_processes(&mut self, catalogue: &Known) {
+        let _ = catalogue;
+    }
+
+    /// The context of a process is taken off the runlist, or put back.
+    fn set_runnable(&mut self, process: ProcessId, runnable: bool) {
+        let _ = (process, runnable);
     }
 
     /// The run is over: tells the observer what still waits.

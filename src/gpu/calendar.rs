@@ -7,7 +7,7 @@ use std::hash::BuildHasherDefault;
 use priority_queue::PriorityQueue;
 use rustc_hash::FxHasher;
 
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// Something that is going to complete; the numbers are the back's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +16,10 @@ pub enum Event {
     Wave(u32),
     /// A copy on a copy engine.
     Copy(u32),
+    /// Whatever completes next of the context whose turn it is.
+    Context,
+    /// A turn begins, or may not go on.
+    Turn,
 }
 
 /// An operation at the head of its stream queue that a launch latency or kernel gap holds (L1, L2).
@@ -38,7 +42,11 @@ pub struct Latency {
 /// ([`Calendar::wake_at`] with a token that is already there); it keeps an index that completions have no use for. In a
 /// run of one-block kernels the heap takes 6 % of all instructions, where the keyed queue took 17 %. Copies that share a
 /// link are slowed and sped up by others: of each link, only the completion that comes next is here, in a place of its
-/// own, where it moves ([`Calendar::move_link`]).
+/// own, where it moves ([`Calendar::move_to`]).
+///
+/// A context that is not in its turn has a calendar of its own that stands still: completions are kept as instants of a
+/// clock that was held for as long as the calendar was ([`Calendar::stand_still`]), so that a switch costs the same
+/// however many blocks are on the GPU.
 ///
 /// Entering and taking out cost O(log n) for n events, `next` O(1).
 #[derive(Debug, Clone, Default)]
@@ -49,6 +57,8 @@ pub struct Calendar {
     links: Vec<Option<Completion>>,
     wakes: PriorityQueue<u64, Reverse<(Instant, u64)>, BuildHasherDefault<FxHasher>>,
     sequence: u64,
+    /// How long it has stood still.
+    held: Duration,
 }
 
 /// A completion; the one that comes first is the largest, as the heap has that on top.
@@ -118,9 +128,26 @@ impl Calendar {
         self.latencies.push(Reverse(latency));
     }
 
+    /// On the clock that stands still with it.
+    #[inline]
+    fn own(&self, at: Instant) -> Instant {
+        Instant::from_ns(at.since(Instant::ZERO + self.held).as_ns())
+    }
+
+    /// Stands still from `from` to `to`: what would have completed later does so as much later.
+    pub fn stand_still(&mut self, from: Instant, to: Instant) {
+        self.held += to.since(from);
+    }
+
+    /// Goes on numbering where `other` is.
+    pub fn count_on_from(&mut self, other: &Self) {
+        self.sequence = other.sequence;
+    }
+
     /// Enters a completion behind all those of the same instant.
     pub fn complete_at(&mut self, at: Instant, event: Event) {
         let sequence = self.begin();
+        let at = self.own(at);
         self.completions.push(Completion { at, sequence, event });
     }
 
@@ -133,11 +160,36 @@ impl Calendar {
     /// Of the link of copy engine `engine`, the copy that began as number `sequence` is the next to complete, at `at`,
     /// whatever was entered before; `None`: nothing completes there.
     pub fn move_link(&mut self, engine: u32, next: Option<(Instant, u64)>) {
-        let place = engine as usize;
+        self.move_to(engine, Event::Copy(engine), next);
+    }
+
+    /// What is at `place` comes at another instant, or not at all. Places are few.
+    pub fn move_to(&mut self, place: u32, event: Event, next: Option<(Instant, u64)>) {
+        let place = place as usize;
         if place >= self.links.len() {
+            if next.is_none() {
+                return;
+            }
             self.links.resize(place + 1, None);
         }
-        self.links[place] = next.map(|(at, sequence)| Completion { at, sequence, event: Event::Copy(engine) });
+        self.links[place] = next.map(|(at, sequence)| Completion { at: self.own(at), sequence, event });
+    }
+
+    /// The completion that comes next, and its place among those of its instant.
+    #[must_use]
+    pub fn next_completion(&self) -> Option<(Instant, u64)> {
+        let first = self.completions.peek().copied().max(self.first_on_links());
+        first.map(|first| (first.at + self.held, first.sequence))
+    }
+
+    /// The instant of the next event that is not at `place`.
+    #[must_use]
+    pub fn next_besides(&self, place: u32) -> Option<Instant> {
+        let others =
+            self.links.iter().enumerate().filter(|(own, _)| *own != place as usize).filter_map(|(_, one)| *one);
+        let completion = others.max().max(self.completions.peek().copied()).map(|first| first.at + self.held);
+        let wake = self.wakes.peek().map(|(_, Reverse((at, _)))| *at);
+        earlier(earlier(completion, wake), self.latencies.peek().map(|Reverse(latency)| latency.until))
     }
 
     /// The copy on a link that completes first. Without shared links, which is the rule, it costs a comparison.
@@ -158,7 +210,7 @@ impl Calendar {
     /// The instant of the next event.
     #[must_use]
     pub fn next(&self) -> Option<Instant> {
-        let completion = self.completions.peek().map(|first| first.at);
+        let completion = self.completions.peek().map(|first| first.at + self.held);
         earlier(completion, self.next_besides_completions())
     }
 
@@ -167,7 +219,7 @@ impl Calendar {
     pub fn next_besides_completions(&self) -> Option<Instant> {
         let wake = self.wakes.peek().map(|(_, Reverse((at, _)))| *at);
         let next = earlier(wake, self.latencies.peek().map(|Reverse(latency)| latency.until));
-        earlier(next, self.first_on_links().map(|copy| copy.at))
+        earlier(next, self.first_on_links().map(|copy| copy.at + self.held))
     }
 
     /// Takes out the next latency if it ends by `at`.
@@ -178,6 +230,7 @@ impl Calendar {
 
     /// Takes out the next completion if it belongs to instant `at`.
     pub fn pop_completion(&mut self, at: Instant) -> Option<Event> {
+        let at = self.own(at);
         let first = self.completions.peek();
         let on_links = self.first_on_links().filter(|copy| copy.at == at && first.is_none_or(|first| copy > first));
         if let Some(copy) = on_links {
@@ -196,7 +249,7 @@ impl Calendar {
 
     /// All completions, those on shared links aside, with their instants and sequence numbers, in no particular order.
     pub fn completions(&self) -> impl Iterator<Item = (Event, Instant, u64)> + '_ {
-        self.completions.iter().map(|one| (one.event, one.at, one.sequence))
+        self.completions.iter().map(|one| (one.event, one.at + self.held, one.sequence))
     }
 
     /// Takes back every completion that `keep` does not want. Costs O(n).
@@ -211,6 +264,7 @@ impl Calendar {
         self.links.clear();
         self.wakes.clear();
         self.sequence = 0;
+        self.held = Duration::ZERO;
     }
 }
 

@@ -7,8 +7,8 @@ use super::error::SubmitError;
 use crate::device::{Device, SmMask};
 use crate::time::Duration;
 use crate::workload::{
-    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Copy, CopyId, EventId, Items, Kernel, KernelId,
-    Placement, StreamId, StreamSpec,
+    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedProcess, CheckedStream, Copy, CopyId, EventId, Items,
+    Kernel, KernelId, Placement, ProcessId, ProcessSharing, ProcessSpec, StreamId, StreamSpec,
 };
 
 /// Streams, kernels and copies that the device takes, and where and how long their blocks run.
@@ -66,6 +66,33 @@ impl Known {
     #[must_use]
     pub fn copies(&self) -> &[CheckedCopy] {
         self.catalogue.copies()
+    }
+
+    /// All processes that were made known; at least one.
+    #[must_use]
+    pub fn processes(&self) -> &[CheckedProcess] {
+        self.catalogue.processes()
+    }
+
+    /// All of it.
+    pub(super) const fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    pub(super) fn set_sharing(&mut self, sharing: ProcessSharing) -> Result<(), SubmitError> {
+        Ok(self.catalogue.set_sharing(sharing)?)
+    }
+
+    pub(super) fn add_process(&mut self, spec: ProcessSpec) -> Result<ProcessId, SubmitError> {
+        let id = self.catalogue.add_process(spec)?;
+        // Its NULL stream.
+        self.stream_sms.push(None);
+        Ok(id)
+    }
+
+    /// The NULL stream of a process.
+    pub(super) fn null_stream(&self, process: ProcessId) -> StreamId {
+        self.catalogue.null_stream(process)
     }
 
     /// All streams that were made known.

@@ -16,6 +16,9 @@ pub enum SubmitError {
     /// A stream, event, kernel or copy that was never made known.
     #[error("no such stream, event, kernel or copy")]
     Unknown,
+    /// Processes of two catalogues, of which nobody says which is which.
+    #[error("several processes are made known beside others")]
+    SeveralProcesses,
     /// More operations than the run may submit.
     #[error("the scenario submits more than {most} operations")]
     TooManyOperations {

@@ -15,7 +15,7 @@ use super::observer::Observer;
 use crate::device::Device;
 use crate::time::{Duration, Instant};
 use crate::trace::Launch;
-use crate::workload::{EventId, OperationId, OperationKind, Origin, StreamId};
+use crate::workload::{EventId, OperationId, OperationKind, Origin, ProcessId, StreamId};
 use channels::ChannelQueue;
 use stream_queue::{NONE, StreamQueue};
 
@@ -24,7 +24,8 @@ use stream_queue::{NONE, StreamQueue};
 #[derive(Debug, Clone)]
 pub(super) struct Front {
     streams: Vec<StreamQueue>,
-    blocking_streams: Vec<StreamId>,
+    /// What streams of one process share.
+    processes: Vec<Process>,
     /// Operations from the first that has not completed on.
     operations: VecDeque<Operation>,
     /// Operations before those.
@@ -38,10 +39,6 @@ pub(super) struct Front {
     /// L2.
     kernel_gap: Duration,
     channels: Option<u32>,
-    /// `None`: no limit.
-    free_channels: Option<u32>,
-    /// Kernels that need a channel, and since when.
-    channel_queue: ChannelQueue,
     /// Entries into EE and CE queues so far, at most one per operation.
     queue_entries: u32,
     /// What the host is still to be told.
@@ -49,6 +46,17 @@ pub(super) struct Front {
     scratch_ready: Vec<u32>,
     scratch_streams: Vec<StreamId>,
     scratch_held: Vec<StreamId>,
+}
+
+/// What the streams of one process share, and no others: its NULL stream (N1, N2) and the channels of its context.
+#[derive(Debug, Clone)]
+struct Process {
+    null: StreamId,
+    blocking_streams: Vec<StreamId>,
+    /// `None`: no limit.
+    free_channels: Option<u32>,
+    /// Kernels that need a channel, and since when.
+    channel_queue: ChannelQueue,
 }
 
 /// One submitted operation.
@@ -67,38 +75,53 @@ struct Operation {
 impl Front {
     /// Only the NULL stream exists.
     pub(super) fn new(device: &Device, seed: u64) -> Self {
-        let channels = device.channels;
-        Self {
-            streams: vec![StreamQueue::new(true)],
-            blocking_streams: Vec::new(),
+        let mut front = Self {
+            streams: Vec::new(),
+            processes: Vec::new(),
             operations: VecDeque::new(),
             completed_in_a_row: 0,
             last_records: Vec::new(),
             awaiting: Vec::new(),
             launch_latency: device.launch_latency,
             kernel_gap: device.kernel_gap,
-            channels,
-            free_channels: channels,
-            channel_queue: ChannelQueue::new(device.channel_order, seed),
+            channels: device.channels,
             queue_entries: 0,
             events: Vec::new(),
             scratch_ready: Vec::new(),
             scratch_streams: Vec::new(),
             scratch_held: Vec::new(),
-        }
+        };
+        front.add_process(device, seed);
+        front
+    }
+
+    /// A process was made known, the next by number; its NULL stream is the next stream.
+    pub(super) fn add_process(&mut self, device: &Device, seed: u64) {
+        // There are no more than 32 bits number, which the catalogue checks.
+        let number = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
+        let null = StreamId(u32::try_from(self.streams.len()).unwrap_or(u32::MAX));
+        self.processes.push(Process {
+            null,
+            blocking_streams: Vec::new(),
+            free_channels: device.channels,
+            channel_queue: ChannelQueue::new(device.channel_order, seed.wrapping_add(u64::from(number))),
+        });
+        self.streams.push(StreamQueue::new(true, number));
     }
 
     /// Idle again at t = 0; streams stay.
     pub(super) fn clear(&mut self) {
         for stream in &mut self.streams {
-            *stream = StreamQueue::new(stream.blocking);
+            *stream = StreamQueue::new(stream.blocking, stream.process);
         }
         self.operations.clear();
         self.completed_in_a_row = 0;
         self.last_records.clear();
         self.awaiting.clear();
-        self.free_channels = self.channels;
-        self.channel_queue.clear();
+        for process in &mut self.processes {
+            process.free_channels = self.channels;
+            process.channel_queue.clear();
+        }
         self.queue_entries = 0;
         self.events.clear();
         self.scratch_ready.clear();
@@ -107,11 +130,11 @@ impl Front {
     }
 
     /// A stream was created, the next by number.
-    pub(super) fn add_stream(&mut self, id: StreamId, blocking: bool) {
+    pub(super) fn add_stream(&mut self, id: StreamId, process: ProcessId, blocking: bool) {
         debug_assert_eq!(id.0 as usize, self.streams.len());
-        self.streams.push(StreamQueue::new(blocking));
-        if blocking {
-            self.blocking_streams.push(id);
+        self.streams.push(StreamQueue::new(blocking, process.0));
+        if let Some(process) = self.processes.get_mut(process.0 as usize).filter(|_| blocking) {
+            process.blocking_streams.push(id);
         }
     }
 
@@ -240,7 +263,8 @@ impl Front {
     /// The run is over: what still waits for a channel, or for time to pass, waits until now, which is for good.
     pub(super) fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
         self.close_latencies(context);
-        while let Some((operation, since)) = self.channel_queue.next() {
+        while let Some((operation, since)) = self.processes.iter_mut().find_map(|process| process.channel_queue.next())
+        {
             context.observer.waited(OperationId(operation), crate::trace::Rule::Channel, since, context.now);
         }
     }

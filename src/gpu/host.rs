@@ -6,7 +6,8 @@ use super::error::{RunError, SubmitError};
 use crate::device::Device;
 use crate::time::Instant;
 use crate::workload::{
-    Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
+    Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, ProcessId, ProcessSharing,
+    ProcessSpec, StreamId, StreamSpec,
 };
 
 /// The side of a GPU that a host sees: the simulated one or an analysis in its place, whatever observes it. The same
@@ -18,10 +19,31 @@ pub trait Target {
     /// The present instant.
     fn now(&self) -> Instant;
 
+    /// Changes how the contexts of several processes share the GPU. Before anything is submitted.
+    ///
+    /// # Errors
+    /// [`SubmitError::Workload`] if a switch costs more than a time slice.
+    fn set_sharing(&mut self, sharing: ProcessSharing) -> Result<(), SubmitError>;
+
+    /// Makes a process known, with a context and a NULL stream of its own, beside the one that always exists. Before
+    /// anything is submitted.
+    ///
+    /// # Errors
+    /// [`SubmitError::Workload`] if the device does not take its time slice.
+    fn add_process(&mut self, spec: ProcessSpec) -> Result<ProcessId, SubmitError>;
+
+    /// The NULL stream of a process.
+    fn null_stream(&self, process: ProcessId) -> StreamId;
+
+    /// Takes the context of a process off the runlist, or puts it back to its place there. One that is taken off loses
+    /// its turn at this instant, as by a preemption (T4), and gets none until it is put back. What that costs the host
+    /// is the host's matter. Without several contexts that take turns it has no effect.
+    fn set_runnable(&mut self, process: ProcessId, runnable: bool);
+
     /// Creates a stream.
     ///
     /// # Errors
-    /// [`SubmitError`] if the device lacks its priority or its mask leaves no SM.
+    /// [`SubmitError`] if the device lacks its priority, its mask leaves no SM or its process is not known.
     fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError>;
 
     /// Makes a kernel known, so that it can be launched.

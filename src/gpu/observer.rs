@@ -5,7 +5,7 @@
 //! costs nothing.
 
 use crate::time::Instant;
-use crate::trace::{Launch, NEVER, NewStretch, NewWave, Recorder, Rule, TraceFull};
+use crate::trace::{Launch, NEVER, NewStretch, NewTurn, NewWave, Recorder, Rule, TraceFull, TurnEnd};
 use crate::workload::{OperationId, Part};
 
 /// Told what happens, in the order of time; methods that are not implemented ignore it.
@@ -74,6 +74,16 @@ pub trait Observer {
         Ok(())
     }
 
+    /// T1: the turn of a context begins at `turn.start`, which may be later, after a switch.
+    fn turn_begins(&mut self, turn: &NewTurn) {
+        let _ = turn;
+    }
+
+    /// The turn that began last ends.
+    fn turn_ends(&mut self, at: Instant, why: TurnEnd) {
+        let _ = (at, why);
+    }
+
     /// The run is over.
     fn ended(&mut self, at: Instant) {
         let _ = at;
@@ -131,6 +141,14 @@ impl Observer for Recorder {
 
     fn stretch(&mut self, stretch: &NewStretch) -> Result<(), TraceFull> {
         self.stretch(stretch)
+    }
+
+    fn turn_begins(&mut self, turn: &NewTurn) {
+        self.turn_begins(turn);
+    }
+
+    fn turn_ends(&mut self, at: Instant, why: TurnEnd) {
+        self.turn_ends(at, why);
     }
 
     fn ended(&mut self, at: Instant) {

@@ -12,9 +12,10 @@
 
 use std::sync::Arc;
 
-use super::back::{Back, BackContext, SmBack};
+use super::back::{Back, BackContext};
 use super::calendar::Calendar;
 use super::catalogue::Known;
+use super::contexts::ContextBack;
 use super::error::{MAX_ROUNDS, RunError, SubmitError};
 use super::front::Front;
 use super::host::{Ended, Host, Target};
@@ -24,14 +25,14 @@ use crate::device::Device;
 use crate::time::{Duration, Instant};
 use crate::trace::{Recorder, Trace};
 use crate::workload::{
-    BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId,
-    StreamSpec,
+    BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, ProcessId,
+    ProcessSharing, ProcessSpec, StreamId, StreamSpec,
 };
 
 /// The simulated GPU: a front with streams, a back with SMs, and an observer that is told what happens. A [`Host`]
 /// makes streams, kernels and copies known and submits operations; [`Gpu::run`] lets time pass.
 #[derive(Debug, Clone)]
-pub struct Gpu<B = SmBack, O = Recorder> {
+pub struct Gpu<B = ContextBack, O = Recorder> {
     options: GpuOptions,
     now: Instant,
     calendar: Calendar,
@@ -58,11 +59,11 @@ impl<B> Gpu<B, Recorder> {
     }
 }
 
-impl<O: Observer> Gpu<SmBack, O> {
+impl<O: Observer> Gpu<ContextBack, O> {
     /// An idle GPU as [`Gpu::new`] makes it, of which `observer` learns what happens.
     #[must_use]
     pub fn observed_by(observer: O, device: &Device, options: GpuOptions) -> Self {
-        Self::with_back(SmBack::new(device, &options), observer, device, options)
+        Self::with_back(ContextBack::new(device, options), observer, device, options)
     }
 }
 
@@ -97,17 +98,26 @@ impl<B: Back, O: Observer> Gpu<B, O> {
         self.observer.clear();
     }
 
-    /// Makes all streams, events, kernels and copies of `work` known, behind those that are known already. Where there are none
-    /// and the device is the same, nothing is copied.
+    /// Makes all processes, streams, events, kernels and copies of `work` known, behind those that are known already; its
+    /// first process is the one that always exists. Where nothing is known and the device is the same, nothing is copied.
     ///
     /// # Errors
-    /// [`SubmitError::Workload`] if the device does not take one of them.
+    /// [`SubmitError::Workload`] if the device does not take one of them, and [`SubmitError::SeveralProcesses`] if both
+    /// sides have several processes.
     pub fn make_known(&mut self, work: &Catalogue) -> Result<(), SubmitError> {
         if self.catalogue.share(work) {
             for (id, stream) in (0..).map(StreamId).zip(work.streams()).skip(1) {
-                self.front.add_stream(id, stream.blocking);
+                if work.is_null_stream(id) {
+                    self.front.add_process(work.device(), self.options.seed);
+                } else {
+                    self.front.add_stream(id, stream.process, stream.blocking);
+                }
             }
+            self.back.know_processes(&self.catalogue);
             return Ok(());
+        }
+        if work.processes().len() > 1 {
+            return Err(SubmitError::SeveralProcesses);
         }
         for stream in work.streams().iter().skip(1) {
             self.add_stream(StreamSpec::clone(stream))?;
@@ -255,10 +265,31 @@ impl<B: Back, O: Observer> Target for Gpu<B, O> {
         self.now
     }
 
+    fn set_sharing(&mut self, sharing: ProcessSharing) -> Result<(), SubmitError> {
+        self.catalogue.set_sharing(sharing)?;
+        self.back.know_processes(&self.catalogue);
+        Ok(())
+    }
+
+    fn add_process(&mut self, spec: ProcessSpec) -> Result<ProcessId, SubmitError> {
+        let id = self.catalogue.add_process(spec)?;
+        self.front.add_process(self.catalogue.device(), self.options.seed);
+        self.back.know_processes(&self.catalogue);
+        Ok(id)
+    }
+
+    fn null_stream(&self, process: ProcessId) -> StreamId {
+        self.catalogue.null_stream(process)
+    }
+
+    fn set_runnable(&mut self, process: ProcessId, runnable: bool) {
+        self.back.set_runnable(process, runnable);
+    }
+
     fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError> {
-        let blocking = spec.blocking;
+        let (process, blocking) = (spec.process, spec.blocking);
         let id = self.catalogue.add_stream(spec)?;
-        self.front.add_stream(id, blocking);
+        self.front.add_stream(id, process, blocking);
         Ok(id)
     }
 

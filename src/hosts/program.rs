@@ -1,20 +1,23 @@
 //! The host threads of a scenario, such as the examiner's.
 
+mod device_waits;
+mod error;
 mod launch_order;
 mod waiting;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU64;
 
-use thiserror::Error;
-
 use super::watched::Watched;
-use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, RunError, Simulation, SubmitError, Target};
+use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, Simulation, SubmitError, Target};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::{NEVER, Trace};
 use crate::workload::{OperationId, OperationKind, Origin, StreamId};
+pub use error::ProgramError;
 pub use launch_order::LaunchOrder;
+
+use device_waits::DeviceWaits;
 use waiting::Waiting;
 
 /// Runs the threads of a scenario.
@@ -33,7 +36,7 @@ pub struct ProgramHost<'a> {
     waiting_for: Waiting,
     /// Threads that wait for the device, with the number of operations submitted before each one's call, which
     /// ascends.
-    waiting_for_device: VecDeque<(usize, usize)>,
+    waiting_for_device: DeviceWaits,
     barriers: BTreeMap<BarrierId, Barrier>,
     spans: Vec<IterationSpan>,
     /// Steps since time went on or something was submitted.
@@ -123,54 +126,6 @@ impl IterationSpan {
     #[must_use]
     pub fn end(&self) -> Option<Instant> {
         (self.end != NEVER).then_some(self.end)
-    }
-}
-
-/// Why the threads of a scenario cannot run to their end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ProgramError {
-    /// The GPU cannot go on.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// A thread goes on and on at one instant without submitting anything.
-    #[error("a host thread goes through more than {most} steps at {at} without submitting anything: time stands still")]
-    HostStandsStill {
-        /// The instant.
-        at: Instant,
-        /// The limit.
-        most: u32,
-    },
-    /// Threads go on and on without submitting anything.
-    #[error(
-        "host threads go through more than {most} steps up to {at} while nothing is submitted and nothing completes: \
-         shorten what they repeat, or end the run earlier"
-    )]
-    HostSubmitsNothing {
-        /// How far the run came.
-        at: Instant,
-        /// The limit.
-        most: u32,
-    },
-    /// The threads together would submit more than can be recorded.
-    #[error("the scenario submits {count} operations; a run has {most} at most")]
-    TooManyOperations {
-        /// How many they would submit.
-        count: u64,
-        /// The limit.
-        most: u32,
-    },
-    /// Nothing is left to happen, and a thread still waits: threads that cross two barriers in opposite order.
-    #[error("host thread {thread} (counted from 0) waits forever at a barrier that the others never reach")]
-    WaitsForever {
-        /// Index of the thread.
-        thread: u32,
-    },
-}
-
-impl From<SubmitError> for ProgramError {
-    fn from(error: SubmitError) -> Self {
-        Self::Run(error.into())
     }
 }
 
@@ -278,6 +233,7 @@ impl<'a> ProgramHost<'a> {
                 barriers.entry(barrier).or_default().members += 1;
             }
         }
+        let waiting_for_device = DeviceWaits::new(threads);
         let threads = threads
             .iter()
             .map(|program| Thread {
@@ -296,7 +252,7 @@ impl<'a> ProgramHost<'a> {
             ready: Vec::new(),
             turn: Vec::new(),
             waiting_for: Waiting::default(),
-            waiting_for_device: VecDeque::new(),
+            waiting_for_device,
             barriers,
             spans: Vec::new(),
             idle_steps: 0,
@@ -314,12 +270,7 @@ impl<'a> ProgramHost<'a> {
             self.ready.push(thread as usize);
             waiting = self.threads[thread as usize].also_waiting.take();
         }
-        while let Some(&(thread, before)) = self.waiting_for_device.front()
-            && gpu.completed_in_a_row() >= before
-        {
-            self.waiting_for_device.pop_front();
-            self.ready.push(thread);
-        }
+        self.waiting_for_device.completed(gpu, &mut self.ready);
     }
 
     /// Runs all threads that can go on, until each of them waits or has ended.
@@ -419,7 +370,9 @@ impl<'a> ProgramHost<'a> {
                 Step::Launch(..) => return self.order.as_ref()?.rank(index, thread.launches),
                 Step::Barrier(_) | Step::Repeat { .. } => return None,
                 Step::Sleep(duration) if duration > Duration::ZERO => return None,
-                Step::SynchronizeDevice if gpu.completed_in_a_row() < gpu.submitted() => return None,
+                Step::SynchronizeDevice if !self.waiting_for_device.is_done(thread.program.process, gpu) => {
+                    return None;
+                }
                 Step::SynchronizeDevice => None,
                 Step::AwaitLast => thread.last,
                 Step::SynchronizeStream(stream) => gpu.last_in(stream),
@@ -460,8 +413,9 @@ impl<'a> ProgramHost<'a> {
             Step::SynchronizeEvent(event) => return Ok(self.satisfied(index, gpu.last_record(event), gpu)),
             Step::SynchronizeStream(stream) => return Ok(self.satisfied(index, gpu.last_in(stream), gpu)),
             Step::SynchronizeDevice => {
-                if gpu.completed_in_a_row() < gpu.submitted() {
-                    self.waiting_for_device.push_back((index, gpu.submitted()));
+                let process = thread.program.process;
+                if !self.waiting_for_device.is_done(process, gpu) {
+                    self.waiting_for_device.wait(index, process, gpu);
                     return Ok(false);
                 }
             }
@@ -498,7 +452,9 @@ impl<'a> ProgramHost<'a> {
     ) -> Result<(), SubmitError> {
         let thread = &mut self.threads[index];
         let origin = Origin { thread: to_u32(index), iteration: to_u32(thread.iteration) };
-        thread.last = Some(gpu.submit(stream, kind, origin)?);
+        let operation = gpu.submit(stream, kind, origin)?;
+        thread.last = Some(operation);
+        self.waiting_for_device.submitted(thread.program.process, operation);
         (self.idle_steps, self.quiet_steps) = (0, 0);
         Ok(())
     }

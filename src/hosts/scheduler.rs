@@ -11,7 +11,7 @@ use super::timegraph::timegraph;
 use super::usage_sums::{MAX_SM_COUNTS, UsageDetail, UsageSums};
 use crate::applications::{ApplicationSet, Usage};
 use crate::device::Device;
-use crate::gpu::{Gpu, GpuOptions, Observer, RunError, Simulation, SmBack};
+use crate::gpu::{ContextBack, Gpu, GpuOptions, Observer, RunError, Simulation};
 use crate::trace::Trace;
 
 /// A scheduler of applications.
@@ -151,8 +151,8 @@ fn run_observed<O: Observer>(
     set: &ApplicationSet,
     scheduler: Scheduler,
     rules: EvrRules,
-    mut gpu: Gpu<SmBack, O>,
-) -> Result<Gpu<SmBack, O>, ScheduleError> {
+    mut gpu: Gpu<ContextBack, O>,
+) -> Result<Gpu<ContextBack, O>, ScheduleError> {
     scheduler.check(&set.device)?;
     match scheduler {
         Scheduler::GpuEvr => gpu.run(&mut GpuEvr::new(set, rules))?,

@@ -16,7 +16,7 @@ use super::short_name::short_name;
 use crate::device::{BlockShape, Device, DeviceError};
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
-use crate::workload::{BlockTime, Copy, CopyId, Kernel, KernelId, StreamId, StreamSpec, numbered_stream};
+use crate::workload::{BlockTime, Copy, CopyId, Kernel, KernelId, ProcessId, StreamId, StreamSpec, numbered_stream};
 
 /// A stream of the scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -224,6 +224,7 @@ impl GpuProfile {
             let name = numbered_stream(stream.number) + &context + &process;
             let spec = StreamSpec {
                 name: name.into(),
+                process: ProcessId::FIRST,
                 priority: stream.priority.unwrap_or(0),
                 blocking: stream.blocking.unwrap_or(false) && !stream.is_null,
                 sm_mask: None,

@@ -24,6 +24,7 @@ pub(crate) fn rule_fill(rule: Rule) -> Fill {
         Rule::Channel => (Colour(0x4d, 0x4d, 0x4d), Hatch::Plain),
         Rule::L1 => (Colour(0xd9, 0xd9, 0xd9), Hatch::Plain),
         Rule::L2 => (Colour(0xd9, 0xd9, 0xd9), Hatch::Rising),
+        Rule::T1 => (Colour(0xf7, 0xf7, 0xf7), Hatch::Crossed),
     };
     match hatch {
         Hatch::Plain => Fill::plain(background),
@@ -48,6 +49,7 @@ pub(crate) const fn rule_meaning(rule: Rule) -> &'static str {
         Rule::E2 => "an event is not recorded yet",
         Rule::L1 => "launch latency",
         Rule::L2 => "gap between kernels of a stream",
+        Rule::T1 => "not the turn of its context",
     }
 }
 

@@ -142,7 +142,7 @@ impl State {
         Self {
             at_ns: at,
             stream_queues: stream_queues.iter().map(of_stream).collect(),
-            ee_queues: ee_queues.iter().map(|(priority, ids)| (*priority, names(ids))).collect(),
+            ee_queues: ee_queues.iter().map(|(_, priority, ids)| (*priority, names(ids))).collect(),
             ce_queue: names(&copies),
             ce_queues: ce_queues.iter().map(|ids| names(ids)).collect(),
             copy_engines: copy_engines.iter().map(|ids| served(names(ids))).collect(),

@@ -9,7 +9,8 @@ use super::timing::Timing;
 use crate::device::{Device, SmMask};
 use crate::time::Duration;
 use crate::workload::{
-    Catalogue, Copy, CopyId, EventId, Kernel, KernelId, Placement, StreamId, StreamSpec, WorkloadError,
+    Catalogue, Copy, CopyId, EventId, Kernel, KernelId, Placement, ProcessId, ProcessSharing, ProcessSpec, StreamId,
+    StreamSpec, WorkloadError,
 };
 
 /// Names that a message lists at most.
@@ -24,6 +25,8 @@ pub struct ScenarioBuilder<'a> {
     timing: Timing<'a>,
     scenario: Scenario,
     barriers: u32,
+    /// Whether the process that always exists is one that was added.
+    has_process: bool,
 }
 
 impl<'a> ScenarioBuilder<'a> {
@@ -44,7 +47,7 @@ impl<'a> ScenarioBuilder<'a> {
             examiner: None,
         };
         let durations = BlockDurations::new(options);
-        Self { options, durations, timing: Timing::new(options), scenario, barriers: 0 }
+        Self { options, durations, timing: Timing::new(options), scenario, barriers: 0, has_process: false }
     }
 
     /// The device that it will run on.
@@ -64,6 +67,49 @@ impl<'a> ScenarioBuilder<'a> {
         self.scenario.placement = self.options.placement.or(placement).unwrap_or_default();
         self.scenario.seed = self.options.seed.or(seed).unwrap_or(0);
         self.scenario.horizon = self.options.horizon.or(horizon);
+    }
+
+    /// Sets how processes share the GPU; the user's options win.
+    ///
+    /// # Errors
+    /// [`WorkloadError::SwitchCost`] if a switch costs more than a time slice.
+    pub fn set_sharing(&mut self, stated: ProcessSharing) -> Result<(), WorkloadError> {
+        let switch_cost = self.options.switch_cost.or(stated.switch_cost);
+        self.scenario.catalogue.set_sharing(ProcessSharing { mps: stated.mps || self.options.mps, switch_cost })
+    }
+
+    /// Whether processes are clients of MPS.
+    #[must_use]
+    pub fn has_mps(&self) -> bool {
+        self.scenario.catalogue.sharing().mps
+    }
+
+    /// Adds a process; the first is the one that always exists. Where the user wants threads of one process, it is that
+    /// one, always.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if the device does not take its time slice.
+    pub fn add_process(&mut self, mut process: ProcessSpec) -> Result<ProcessId, WorkloadError> {
+        if self.options.as_threads {
+            return Ok(ProcessId::FIRST);
+        }
+        process.time_slice = self.options.time_slice.or(process.time_slice);
+        if std::mem::replace(&mut self.has_process, true) {
+            return self.scenario.catalogue.add_process(process);
+        }
+        self.scenario.catalogue.set_process(ProcessId::FIRST, process).map(|()| ProcessId::FIRST)
+    }
+
+    /// The NULL stream of a process.
+    #[must_use]
+    pub fn null_stream(&self, process: ProcessId) -> StreamId {
+        self.scenario.catalogue.null_stream(process)
+    }
+
+    /// The process of a stream.
+    #[must_use]
+    pub fn process_of(&self, stream: StreamId) -> ProcessId {
+        self.scenario.catalogue.process_of(stream)
     }
 
     /// Adds a stream.

@@ -8,7 +8,8 @@ use super::expected::Expected;
 use crate::device::{ChannelOrder, Device};
 use crate::time::{Duration, Instant};
 use crate::workload::{
-    Catalogue, CheckedCopy, CheckedKernel, CheckedStream, CopyId, EventId, KernelId, OperationKind, Placement, StreamId,
+    Catalogue, CheckedCopy, CheckedKernel, CheckedStream, CopyId, EventId, KernelId, OperationKind, Placement,
+    ProcessId, StreamId,
 };
 
 /// A set of host threads, the operations that they submit to streams, and the GPU that they share.
@@ -43,7 +44,13 @@ impl Scenario {
         self.catalogue.device()
     }
 
-    /// Streams, by [`StreamId`]; number 0 is the NULL stream.
+    /// Whether several processes share the GPU, as clients of MPS or by turns.
+    #[must_use]
+    pub fn has_processes(&self) -> bool {
+        self.catalogue.processes().len() > 1
+    }
+
+    /// Streams, by [`StreamId`]; number 0 is the NULL stream of the first process.
     #[must_use]
     pub fn streams(&self) -> &[CheckedStream] {
         self.catalogue.streams()
@@ -126,6 +133,8 @@ pub struct BarrierId(pub u32);
 pub struct HostThread {
     /// Name in reports (the examiner's `label`).
     pub label: Arc<str>,
+    /// The process that it is of, in whose streams it submits.
+    pub process: ProcessId,
     /// When its first iteration starts, after t = 0.
     pub release: Duration,
     /// Iterations at most; `None`: no limit.
@@ -147,11 +156,12 @@ pub struct HostThread {
 }
 
 impl HostThread {
-    /// A thread that takes its steps once, `release` after t = 0.
+    /// A thread of the first process that takes its steps once, `release` after t = 0.
     #[must_use]
     pub fn once(label: impl Into<Arc<str>>, release: Duration, steps: Vec<Step>) -> Self {
         Self {
             label: label.into(),
+            process: ProcessId::FIRST,
             release,
             iterations: Some(1),
             time_limit: None,
@@ -181,7 +191,7 @@ pub enum Step {
     AwaitLast,
     /// Wait until everything submitted to a stream so far has completed.
     SynchronizeStream(StreamId),
-    /// Wait until everything submitted to the GPU so far has completed.
+    /// Wait until everything that its process has submitted to the GPU so far has completed.
     SynchronizeDevice,
     /// Wait until the last record of an event submitted so far has completed; not at all if there is none.
     SynchronizeEvent(EventId),

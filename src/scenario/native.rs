@@ -9,6 +9,7 @@ mod file;
 mod hosts;
 mod kernels;
 mod operations;
+pub(super) mod processes;
 mod reading;
 mod streams;
 mod write;

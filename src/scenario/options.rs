@@ -33,8 +33,14 @@ pub struct ReadOptions {
     pub periods: BTreeMap<String, Duration>,
     /// Deadlines, counted from the release, by name of the stream or host.
     pub deadlines: BTreeMap<String, Duration>,
-    /// Replay benchmarks that ask for processes of their own as threads of one.
+    /// Replay what asks for processes of its own as threads of one.
     pub as_threads: bool,
+    /// Processes are clients of MPS, also where the file does not say so.
+    pub mps: bool,
+    /// Time slice of all processes (T2); `None`: each process's own, or else the device's.
+    pub time_slice: Option<Duration>,
+    /// What a switch of contexts costs (T3); `None`: the file's, or else the device's.
+    pub switch_cost: Option<Duration>,
     /// Refuse log names outside the result directory.
     pub logs_inside: bool,
 }

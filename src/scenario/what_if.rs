@@ -121,7 +121,7 @@ impl Scenario {
         change: impl FnOnce(&mut StreamSpec),
     ) -> Result<(), WhatIfError> {
         let id = self.stream_named(option, name)?;
-        if id == StreamId::NULL {
+        if self.catalogue.is_null_stream(id) {
             return Err(WhatIfError::NullStream { option });
         }
         // It was found by name.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::record::Trace;
-use super::turns::Turns;
+use super::repeats::Repeats;
 use super::wave::{Block, Stretch, Wave};
 use crate::time::{Duration, Instant};
 use crate::workload::{OperationId, Part, Sequence, Start};
@@ -56,12 +56,12 @@ impl Trace {
     /// The blocks of a kernel launch, grouped by SM and instant, in the order of assignment. A stretch of many cycles
     /// is expanded as the iterator advances.
     pub fn block_runs(&self, operation: OperationId) -> impl Iterator<Item = BlockRun> + '_ {
-        self.turns(operation, Instant::ZERO..Instant::MAX).flat_map(move |(wave, start, first_block)| {
+        self.repeats(operation, Instant::ZERO..Instant::MAX).flat_map(move |(wave, start, first_block)| {
             self.parts_of(wave).iter().filter(|part| part.blocks > 0).map(move |part| BlockRun {
                 sm: part.sm,
                 blocks: part.blocks,
                 start,
-                end: start + wave.duration,
+                end: self.end_of_wave(wave, start),
                 first_block,
             })
         })
@@ -75,14 +75,15 @@ impl Trace {
     /// Those of [`Trace::blocks`] that were on an SM at some time of `window`; blocks of no length count at both
     /// of its ends. Cycles of a stretch that lie outside it are skipped, not expanded.
     pub fn blocks_within(&self, operation: OperationId, window: Range<Instant>) -> impl Iterator<Item = Block> + '_ {
-        let mut turns = self.turns(operation, window);
+        let mut repeats = self.repeats(operation, window);
         let mut sequence = Sequence::default();
-        let mut current: Option<(&Wave, Instant, u32)> = None;
-        let (mut next, mut blocks) = (0, 0);
+        let mut current: Option<(&Wave, Range<Instant>)> = None;
+        let (mut next, mut blocks, mut first) = (0, 0, 0);
         std::iter::from_fn(move || {
             if next == blocks {
-                let (wave, start, first_block) = turns.next()?;
-                current = Some((wave, start, first_block));
+                let (wave, start, first_block) = repeats.next()?;
+                current = Some((wave, start..self.end_of_wave(wave, start)));
+                first = first_block;
                 // With one SM there is nothing to choose.
                 let parts = self.parts_of(wave);
                 (next, blocks) = (0, parts.iter().map(|part| u32::from(part.blocks)).sum());
@@ -92,14 +93,15 @@ impl Trace {
                     sequence.begin(self.placement, parts, blocks, &mut choice);
                 }
             }
-            let (wave, start, first_block) = current?;
+            let (wave, time) = current.as_ref()?;
+            let (start, end) = (time.start, time.end);
             let part = match self.parts_of(wave) {
                 [only] => only,
                 parts => parts.get(sequence.next(parts)? as usize)?,
             };
-            let index = first_block + next;
+            let index = first + next;
             next += 1;
-            Some(Block { index, sm: part.sm, start, end: start + wave.duration })
+            Some(Block { index, sm: part.sm, start, end })
         })
     }
 
@@ -119,24 +121,25 @@ impl Trace {
         });
         repeated.flat_map(move |(wave, times)| {
             self.parts_of(wave).iter().filter(|part| part.blocks > 0).map(move |part| {
-                let (start, end) = (wave.start, wave.start + wave.duration);
+                let (start, end) = (wave.start, self.end_of_wave(wave, wave.start));
                 let first = BlockRun { sm: part.sm, blocks: part.blocks, start, end, first_block: wave.first_block };
                 RepeatedRun { first, times }
             })
         })
     }
 
-    /// The blocks of a kernel launch that are on SMs at `at`, after all events of that instant. Stretches are not
-    /// expanded.
+    /// The blocks of a kernel launch that are on SMs at `at`, after all events of that instant; not those of a context
+    /// whose turn it is not. Stretches are not expanded.
     pub fn resident_at(&self, operation: OperationId, at: Instant) -> impl Iterator<Item = Part> + '_ {
+        let is_turn = self.is_turn_of(self.process_of(operation), at);
         let waves = &self.waves_by_operation[self.wave_range(operation)];
         waves.iter().filter_map(|&index| self.waves.get(index as usize)).flat_map(move |wave| {
             let stretch = self.stretches.get(wave.stretch as usize);
             let (period, cycles) = stretch.map_or((0, 1), |stretch| (stretch.period.as_ns(), stretch.cycles));
             let since_first = at.since(wave.start).as_ns();
             let cycle = since_first.checked_div(period).unwrap_or(0).min(u64::from(cycles) - 1);
-            let into_block = since_first - period * cycle;
-            let resident = wave.start <= at && into_block < wave.duration.as_ns();
+            let start = wave.start + Duration::from_ns(period * cycle);
+            let resident = is_turn && wave.start <= at && at < self.end_of_wave(wave, start);
             self.parts_of(wave).iter().copied().filter(move |part| resident && part.blocks > 0)
         })
     }
@@ -150,15 +153,19 @@ impl Trace {
             let period = self.stretches.get(wave.stretch as usize).map_or(Duration::ZERO, |stretch| stretch.period);
             // Only the last of them can reach beyond the end.
             let last = wave.start + period.repeated(u64::from(cycles - 1));
-            let last_time = (last + wave.duration).min(self.end) - last;
+            let last_time = if self.turns().is_empty() {
+                (last + wave.duration).min(self.end) - last
+            } else {
+                self.time_in_turn(self.process_of(operation), last..self.end).min(wave.duration)
+            };
             let time = u128::from(wave.duration.as_ns()) * u128::from(cycles - 1) + u128::from(last_time.as_ns());
             self.parts_of(wave).iter().map(move |part| (part.sm, time * u128::from(part.blocks)))
         })
     }
 
     /// Every time that a wave of an operation happened and touched `window`: the wave, when, and its first block.
-    fn turns(&self, operation: OperationId, window: Range<Instant>) -> Turns<'_> {
-        Turns::new(self, &self.waves_by_operation[self.wave_range(operation)], window)
+    fn repeats(&self, operation: OperationId, window: Range<Instant>) -> Repeats<'_> {
+        Repeats::new(self, &self.waves_by_operation[self.wave_range(operation)], window)
     }
 
     /// The cycles of a stretch of which some wave may touch `window`.
@@ -166,7 +173,7 @@ impl Trace {
         let range = stretch.first_wave as usize..(stretch.first_wave + stretch.waves) as usize;
         let waves = self.waves.get(range).unwrap_or_default();
         let starts = waves.iter().map(|wave| wave.start).min();
-        let ends = waves.iter().map(|wave| wave.start + wave.duration).max();
+        let ends = waves.iter().map(|wave| self.end_of_wave(wave, wave.start)).max();
         let (Some(first_start), Some(first_end), false) = (starts, ends, stretch.period == Duration::ZERO) else {
             return 0..stretch.cycles;
         };
@@ -174,6 +181,14 @@ impl Trace {
         let cycles = |ns: u64| u32::try_from(ns).unwrap_or(u32::MAX).min(stretch.cycles);
         cycles(window.start.since(first_end).as_ns() / period)
             ..cycles(window.end.since(first_start).as_ns().div_ceil(period))
+    }
+
+    /// When the blocks of a wave end that began at `start`, in whichever cycle of its stretch.
+    pub(super) fn end_of_wave(&self, wave: &Wave, start: Instant) -> Instant {
+        if self.turns().is_empty() {
+            return start + wave.duration;
+        }
+        self.end_of(self.process_of(OperationId(wave.operation)), start, wave.duration)
     }
 
     fn wave_range(&self, operation: OperationId) -> Range<usize> {

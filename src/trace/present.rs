@@ -64,21 +64,27 @@ impl<'a> Present<'a> {
         let stream = self.trace.streams().get(record.stream.0 as usize)?;
         let queue = match rule {
             Rule::G2 | Rule::C1 => Queue::Stream(record.stream),
-            Rule::X1 => Queue::Ee(stream.priority),
+            Rule::X1 => Queue::Ee(self.trace.context_of(stream.process), stream.priority),
             Rule::A2 => {
-                let mut higher = self.device.priorities().filter(|&other| other < stream.priority).map(Queue::Ee);
+                let higher = self.device.priorities().filter(|&other| other < stream.priority);
+                let mut higher = higher.map(|other| Queue::Ee(self.trace.context_of(stream.process), other));
                 higher.find(|queue| self.queues.contains_key(queue))?
             }
             Rule::N1 => {
-                let blocking =
-                    |stream: StreamId| self.trace.streams().get(stream.0 as usize).is_some_and(|spec| spec.blocking);
+                let blocking = |other: StreamId| {
+                    self.trace
+                        .streams()
+                        .get(other.0 as usize)
+                        .is_some_and(|spec| spec.blocking && spec.process == stream.process)
+                };
                 let mut heads = self.stream_heads().filter(|&(stream, head)| blocking(stream) && head < id);
                 heads.next().map(|(stream, _)| Queue::Stream(stream))?
             }
-            Rule::N2 => Queue::Stream(StreamId::NULL),
+            Rule::N2 => Queue::Stream(self.trace.null_stream_of(record.stream)),
             Rule::C2 => Queue::CopyEngine(engine_of(self.trace, self.device, record.kind)?),
             Rule::Channel => return Some(Cause::Channel),
             Rule::L1 | Rule::L2 => return Some(Cause::Time),
+            Rule::T1 => return Some(Cause::Turn),
             Rule::E2 => {
                 let record = self.trace.operations().get(self.trace.awaited_by(id)?.0 as usize)?;
                 let OperationKind::Record(event) = record.kind else { return None };

@@ -7,15 +7,15 @@ use std::ops::Range;
 use super::record::Trace;
 use crate::device::Device;
 use crate::time::Instant;
-use crate::workload::{OperationId, OperationKind, StreamId};
+use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
 /// A queue, or a copy engine, which serves one copy at a time unless copies share its link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Queue {
     /// The queue of a stream: an operation is in it from its launch (G1) until it has completed (G4, C4).
     Stream(StreamId),
-    /// The EE queue of a priority: a kernel is in it from G2 until it is fully dispatched (G3).
-    Ee(i32),
+    /// The EE queue of a priority, in the context of a process: a kernel is in it from G2 until it is fully dispatched (G3).
+    Ee(ProcessId, i32),
     /// The CE queue of a copy engine: a copy is in it from C1 until it is assigned (C2, C3).
     Ce(u32),
     /// A copy engine: a copy is on it from C2 until it has completed (C4).
@@ -26,7 +26,7 @@ impl fmt::Display for Queue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stream(stream) => write!(f, "stream queue {}", stream.0),
-            Self::Ee(priority) => write!(f, "EE queue, priority {priority}"),
+            Self::Ee(_, priority) => write!(f, "EE queue, priority {priority}"),
             Self::Ce(engine) => write!(f, "CE queue {engine}"),
             Self::CopyEngine(engine) => write!(f, "copy engine {engine}"),
         }
@@ -69,7 +69,10 @@ pub fn stays(trace: &Trace, device: &Device, operation: OperationId) -> impl Ite
     let queued = record.and_then(|record| Some((record, record.queued()?)));
     let between = queued.and_then(|(record, queued)| {
         let queue = match record.kind {
-            OperationKind::Kernel(_) => Queue::Ee(trace.streams().get(record.stream.0 as usize)?.priority),
+            OperationKind::Kernel(_) => {
+                let stream = trace.streams().get(record.stream.0 as usize)?;
+                Queue::Ee(trace.context_of(stream.process), stream.priority)
+            }
             OperationKind::Copy(_) => Queue::Ce(engine_of(trace, device, record.kind)?),
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => return None,
         };

@@ -70,7 +70,7 @@ impl<'a> Sweep<'a> {
             sweep.waits.iter().filter_map(|(_, wait)| wait.rule.cause_varies_with()).collect();
         let matters = |queue| match queue {
             Queue::Stream(_) => varying.contains(&Varying::StreamQueues),
-            Queue::Ee(_) => varying.contains(&Varying::EeQueues),
+            Queue::Ee(..) => varying.contains(&Varying::EeQueues),
             Queue::Ce(_) | Queue::CopyEngine(_) => false,
         };
         sweep.stays = ids().flat_map(|id| stays(trace, device, id)).filter(|(queue, _)| matters(*queue)).collect();

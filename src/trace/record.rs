@@ -5,11 +5,14 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::operation::OperationRecord;
+use super::turn::{ContextTurn, Served};
 use super::wait::NotedWait;
 use super::wave::{Block, Stretch, Wave};
 use crate::device::SmMask;
 use crate::time::Instant;
-use crate::workload::{CheckedKernel, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec};
+use crate::workload::{
+    CheckedKernel, CheckedProcess, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec,
+};
 
 /// More waves than 32 bits count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -34,6 +37,10 @@ pub struct Trace {
     pub(super) waits: Vec<NotedWait>,
     /// Waits for events, in launch order, and the records that they are for.
     pub(super) awaited: Vec<(OperationId, OperationId)>,
+    /// The turns of contexts, in order of time; none without several contexts that take turns.
+    pub(super) turns: Vec<ContextTurn>,
+    /// The same by process; filled once the run is over.
+    pub(super) served: Vec<Served>,
     /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
     pub(super) first_wave: Vec<u32>,
     pub(super) waves_by_operation: Vec<u32>,
@@ -54,6 +61,8 @@ impl Trace {
             stretches: Vec::new(),
             waits: Vec::new(),
             awaited: Vec::new(),
+            turns: Vec::new(),
+            served: Vec::new(),
             first_wave: Vec::new(),
             waves_by_operation: Vec::new(),
         }
@@ -90,7 +99,13 @@ impl Trace {
         finishes?.into_iter().max()
     }
 
-    /// All streams; number 0 is the NULL stream.
+    /// All processes; at least one, unless nothing was made known.
+    #[must_use]
+    pub fn processes(&self) -> &[CheckedProcess] {
+        &self.items.processes
+    }
+
+    /// All streams; number 0 is the NULL stream of the first process.
     #[must_use]
     pub fn streams(&self) -> &[StreamSpec] {
         &self.items.streams
@@ -171,6 +186,7 @@ impl Trace {
     pub(super) fn index(&mut self, end: Instant) {
         self.end = end;
         self.waits.sort_by_key(|wait| wait.operation);
+        self.index_turns();
 
         // Where each operation's waves end, then, filled from the end, where they begin.
         let operations = self.operations.len();

@@ -3,6 +3,7 @@
 use super::operation::{NEVER, OperationRecord};
 use super::record::{Trace, TraceFull};
 use super::rule::Rule;
+use super::turn::{ContextTurn, NewTurn, TurnEnd};
 use super::wait::NotedWait;
 use super::wave::{NO_STRETCH, Stretch, Wave};
 use crate::time::{Duration, Instant};
@@ -91,6 +92,7 @@ impl Recorder {
         trace.stretches.clear();
         trace.waits.clear();
         trace.awaited.clear();
+        trace.turns.clear();
         self.stretch = (NO_STRETCH, 0);
     }
 
@@ -177,6 +179,20 @@ impl Recorder {
         self.trace.stretches.push(Stretch { first_wave, waves, cycles, period, blocks });
         self.stretch = (index, waves);
         Ok(())
+    }
+
+    /// The turn of a context begins.
+    pub fn turn_begins(&mut self, turn: &NewTurn) {
+        let &NewTurn { process, switch_from, start } = turn;
+        // Unless it is told to end, it ends with the run.
+        self.trace.turns.push(ContextTurn { process, switch_from, start, end: NEVER, ended_by: TurnEnd::RunEnded });
+    }
+
+    /// The turn that began last ends.
+    pub fn turn_ends(&mut self, at: Instant, why: TurnEnd) {
+        if let Some(turn) = self.trace.turns.last_mut() {
+            (turn.end, turn.ended_by) = (at, why);
+        }
     }
 
     /// The run is over.

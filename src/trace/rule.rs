@@ -5,7 +5,7 @@ use serde::Serialize;
 /// A published scheduling rule that can make an operation wait.
 ///
 /// G, X, R, C, A and N rules: Amert et al., RTSS 2017, sections III and IV. `Channel`: Bakita and Anderson, RTAS 2024.
-/// E2: the CUDA runtime's description of `cudaStreamWaitEvent`. L1 and L2 are parameters of the device.
+/// T1: Bakita and Anderson, RTAS 2024, R4. E2: the CUDA runtime's description of `cudaStreamWaitEvent`. L1 and L2 are parameters of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum Rule {
@@ -37,11 +37,13 @@ pub enum Rule {
     L1,
     /// A kernel goes on only when the device's gap has passed since the kernel before it in its stream completed.
     L2,
+    /// Blocks are assigned only in the turn of their context; a copy runs only in it where all engines share a runlist.
+    T1,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::G2,
         Self::C1,
         Self::X1,
@@ -56,6 +58,7 @@ impl Rule {
         Self::E2,
         Self::L1,
         Self::L2,
+        Self::T1,
     ];
 
     /// The name as published.
@@ -76,6 +79,7 @@ impl Rule {
             Self::E2 => "E2",
             Self::L1 => "L1",
             Self::L2 => "L2",
+            Self::T1 => "T1",
         }
     }
 
@@ -90,6 +94,7 @@ impl Rule {
             Self::C2 => "until its copy engine is idle, which serves",
             Self::L1 => "until the launch latency is over",
             Self::L2 => "until the gap behind the kernel before it in its stream is over",
+            Self::T1 => "until it is the turn of its context",
             Self::R2 | Self::R3 | Self::Registers | Self::Channel | Self::E2 => "behind",
         }
     }
@@ -100,9 +105,16 @@ impl Rule {
             Self::N1 => Some(Varying::StreamQueues),
             Self::A2 => Some(Varying::EeQueues),
             Self::R2 | Self::R3 | Self::Registers => Some(Varying::Sms),
-            Self::G2 | Self::C1 | Self::X1 | Self::C2 | Self::N2 | Self::Channel | Self::E2 | Self::L1 | Self::L2 => {
-                None
-            }
+            Self::G2
+            | Self::C1
+            | Self::X1
+            | Self::C2
+            | Self::N2
+            | Self::Channel
+            | Self::E2
+            | Self::L1
+            | Self::L2
+            | Self::T1 => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The state of the GPU at one instant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cause::Cause;
 use super::free::Free;
@@ -11,7 +11,7 @@ use super::record::Trace;
 use super::rule::Rule;
 use crate::device::{BlockDemand, Device};
 use crate::time::Instant;
-use crate::workload::{OperationId, StreamId};
+use crate::workload::{OperationId, ProcessId, StreamId};
 
 /// The GPU after all events of one instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub struct Snapshot {
     /// The stream queues that are not empty, the NULL stream's first; the head of each first. An operation stays
     /// until it has completed (G4, C4).
     pub stream_queues: Vec<(StreamId, Vec<OperationId>)>,
-    /// The EE queues by stream priority, highest first; the head of each first.
-    pub ee_queues: Vec<(i32, Vec<OperationId>)>,
+    /// The EE queues by context, named after its process, and stream priority, highest first; the head of each first.
+    pub ee_queues: Vec<(ProcessId, i32, Vec<OperationId>)>,
     /// The CE queue of each copy engine; the head of each first.
     pub ce_queues: Vec<Vec<OperationId>>,
     /// What each copy engine is serving, in the order in which it came there: one copy at most, unless copies share the
@@ -81,10 +81,16 @@ impl Snapshot {
             .filter_map(|id| held(trace, &present, id, at))
             .collect();
         waiting.sort_unstable_by_key(|held| held.operation);
+        let contexts: BTreeSet<ProcessId> =
+            (0..).take(trace.processes().len().max(1)).map(|number| trace.context_of(ProcessId(number))).collect();
         Self {
             at,
             stream_queues: streams.iter().map(|&stream| (stream, content(Queue::Stream(stream)))).collect(),
-            ee_queues: device.priorities().map(|priority| (priority, content(Queue::Ee(priority)))).collect(),
+            ee_queues: contexts
+                .into_iter()
+                .flat_map(|context| device.priorities().map(move |priority| (context, priority)))
+                .map(|(context, priority)| (context, priority, content(Queue::Ee(context, priority))))
+                .collect(),
             ce_queues: (0..device.copy.engines).map(|engine| content(Queue::Ce(engine))).collect(),
             copy_engines: (0..device.copy.engines).map(|engine| content(Queue::CopyEngine(engine))).collect(),
             sms: present

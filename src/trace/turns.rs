@@ -1,90 +1,132 @@
-//! When the waves of an operation happened: once, or again and again in a stretch.
+//! The turns of contexts, and what follows from them: when blocks that were suspended end, and when they pause.
+//!
+//! A block keeps its start and the time for which it runs. While it is not the turn of its context (T1) it does not run
+//! (T4); so it ends when its context has had turns of that time since it began. Everything about that is derived here.
 
 use std::ops::Range;
 
 use super::record::Trace;
-use super::wave::{Stretch, Wave};
-use crate::time::Instant;
+use super::turn::ContextTurn;
+use crate::time::{Duration, Instant};
+use crate::workload::{CheckedProcess, OperationId, ProcessId, StreamId};
 
-/// Every time that a wave of an operation happened and touched a window of time: the wave, when, and its first block.
-#[derive(Debug, Clone)]
-pub(super) struct Turns<'a> {
-    trace: &'a Trace,
-    /// What is left of the operation's waves.
-    waves: &'a [u32],
-    window: Range<Instant>,
-    repeating: Option<Repeating>,
-}
-
-/// A stretch that is being expanded.
-#[derive(Debug, Clone)]
-struct Repeating {
-    stretch: Stretch,
-    cycles: Range<u32>,
-    /// The next wave of the first of these cycles.
-    next: u32,
-}
-
-impl<'a> Turns<'a> {
-    /// Those of `waves` that touch `window`. The waves of a stretch follow each other.
-    pub(super) fn new(trace: &'a Trace, waves: &'a [u32], window: Range<Instant>) -> Self {
-        Self { trace, waves, window, repeating: None }
+impl Trace {
+    /// The turns of all contexts, in order of time; none where there is one process, or all are clients of MPS.
+    #[must_use]
+    pub fn turns(&self) -> &[ContextTurn] {
+        &self.turns
     }
 
-    /// Whether a wave that starts at `start` touches the window; one of no length does so at both ends, too.
-    fn touches(&self, wave: &Wave, start: Instant) -> bool {
-        let end = start + wave.duration;
-        let begins = start < self.window.end || start == end && start == self.window.end;
-        begins && (end > self.window.start || start >= self.window.start)
+    /// The process of an operation.
+    #[must_use]
+    pub fn process_of(&self, operation: OperationId) -> ProcessId {
+        let record = self.operations.get(operation.0 as usize);
+        record.map_or(ProcessId::FIRST, |record| self.process_of_stream(record.stream))
     }
 
-    fn next_repeated(&mut self) -> Option<(&'a Wave, Instant, u32)> {
-        while let Some(repeating) = &mut self.repeating {
-            let Repeating { stretch, cycles, next } = repeating;
-            if cycles.start >= cycles.end {
-                self.repeating = None;
-                break;
-            }
-            let (stretch, cycle, index) = (*stretch, cycles.start, *next);
-            *next += 1;
-            if *next >= stretch.first_wave + stretch.waves {
-                *next = stretch.first_wave;
-                cycles.start += 1;
-            }
-            let wave = self.trace.waves.get(index as usize)?;
-            let Some(shift) = stretch.period.checked_mul(u64::from(cycle)) else { continue };
-            let start = wave.start + shift;
-            if self.touches(wave, start) {
-                return Some((wave, start, wave.first_block + stretch.blocks * cycle));
-            }
+    /// The process of a stream.
+    #[must_use]
+    pub fn process_of_stream(&self, stream: StreamId) -> ProcessId {
+        self.items.streams.get(stream.0 as usize).map_or(ProcessId::FIRST, |stream| stream.process)
+    }
+
+    /// The NULL stream of a stream's process.
+    pub(super) fn null_stream_of(&self, stream: StreamId) -> StreamId {
+        let process = self.items.processes.get(self.process_of_stream(stream).0 as usize);
+        process.map_or(StreamId::NULL, CheckedProcess::null_stream)
+    }
+
+    /// Whether a stream is the NULL stream of its process.
+    #[must_use]
+    pub fn is_null_stream(&self, stream: StreamId) -> bool {
+        self.null_stream_of(stream) == stream
+    }
+
+    /// In whose context a process is: its own, or as a client of MPS, the one that all share.
+    #[must_use]
+    pub fn context_of(&self, process: ProcessId) -> ProcessId {
+        if self.items.sharing.mps { ProcessId::FIRST } else { process }
+    }
+
+    /// The turns of a process that end after `at`; `None` if contexts do not take turns, and each runs always.
+    fn served(&self, process: ProcessId, at: Instant) -> Option<&[(Instant, Instant, Duration)]> {
+        if self.turns.is_empty() {
+            return None;
         }
-        None
+        let served = self.served.get(process.0 as usize).map_or(&[][..], Vec::as_slice);
+        Some(&served[served.partition_point(|&(_, end, _)| end <= at)..])
     }
-}
 
-impl<'a> Iterator for Turns<'a> {
-    type Item = (&'a Wave, Instant, u32);
+    /// When something of a process that begins at `start` and runs for `duration` ends. What has not ended when the run
+    /// does goes on as if it were its turn from then on.
+    #[must_use]
+    pub fn end_of(&self, process: ProcessId, start: Instant, duration: Duration) -> Instant {
+        let Some(served) = self.served(process, start).filter(|_| duration > Duration::ZERO) else {
+            return start + duration;
+        };
+        let Some(&(first_start, _, first_before)) = served.first() else {
+            return self.end.max(start) + duration;
+        };
+        // By when all turns together have lasted so long.
+        let due = first_before + start.since(first_start) + duration;
+        let last = served.partition_point(|&(_, _, before)| before < due).saturating_sub(1);
+        let (from, to, before) = served[last];
+        let end = from.max(start) + Duration::from_ns(due.as_ns() - before.as_ns() - start.since(from).as_ns());
+        if end <= to { end } else { self.end.max(start) + end.since(to) }
+    }
 
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if self.repeating.is_some()
-                && let Some(turn) = self.next_repeated()
-            {
-                return Some(turn);
+    /// The parts of a time in which it is the turn of a process: all of it if contexts do not take turns.
+    pub fn in_turn(&self, process: ProcessId, time: Range<Instant>) -> impl Iterator<Item = Range<Instant>> + '_ {
+        let served = self.served(process, time.start);
+        let whole = served.is_none().then(|| time.clone());
+        let parts = served.unwrap_or_default().iter().map_while(move |&(from, to, _)| {
+            let part = from.max(time.start)..to.min(time.end);
+            (from < time.end).then_some(part)
+        });
+        whole.into_iter().chain(parts).filter(|part| part.start < part.end)
+    }
+
+    /// The parts of a time in which it is not the turn of a process.
+    pub fn out_of_turn(&self, process: ProcessId, time: Range<Instant>) -> impl Iterator<Item = Range<Instant>> + '_ {
+        let mut from = time.start;
+        let end = std::iter::once(time.end..time.end);
+        self.in_turn(process, time)
+            .chain(end)
+            .map(move |part| std::mem::replace(&mut from, part.end)..part.start)
+            .filter(|part| part.start < part.end)
+    }
+
+    /// For how much of a time it is the turn of a process.
+    #[must_use]
+    pub fn time_in_turn(&self, process: ProcessId, time: Range<Instant>) -> Duration {
+        self.in_turn(process, time).fold(Duration::ZERO, |sum, part| sum + part.end.since(part.start))
+    }
+
+    /// Whether it is the turn of a process, after all events of `at`.
+    #[must_use]
+    pub fn is_turn_of(&self, process: ProcessId, at: Instant) -> bool {
+        self.served(process, at).is_none_or(|served| served.first().is_some_and(|&(from, ..)| from <= at))
+    }
+
+    /// Ends the turn that the end of the run cut off, and sums up the turns of each process.
+    pub(super) fn index_turns(&mut self) {
+        let end = self.end;
+        self.served.clear();
+        for turn in &mut self.turns {
+            turn.start = turn.start.min(end);
+            turn.end = turn.end.min(end);
+            let number = turn.process.0 as usize;
+            if number >= self.served.len() {
+                self.served.resize(number + 1, Vec::new());
             }
-            let (&index, rest) = self.waves.split_first()?;
-            let wave = self.trace.waves.get(index as usize)?;
-            let Some(&stretch) = self.trace.stretches.get(wave.stretch as usize) else {
-                self.waves = rest;
-                if self.touches(wave, wave.start) {
-                    return Some((wave, wave.start, wave.first_block));
-                }
-                continue;
-            };
-            self.waves = self.waves.get(stretch.waves as usize..).unwrap_or_default();
-            let cycles = self.trace.cycles_within(&stretch, self.window.clone());
-            self.repeating = Some(Repeating { stretch, cycles, next: stretch.first_wave });
+            let own = &mut self.served[number];
+            let before = own.last().map_or(Duration::ZERO, |&(from, to, before)| before + to.since(from));
+            match own.last_mut() {
+                // Its level gave it the next turn, too: nothing paused.
+                Some((_, to, _)) if *to == turn.start => *to = turn.end,
+                _ if turn.start < turn.end => own.push((turn.start, turn.end, before)),
+                _ => {}
+            }
         }
     }
 }

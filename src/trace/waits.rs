@@ -1,10 +1,13 @@
 //! Why an operation waited, and for how long.
 
+use std::ops::Range;
+
 use super::record::Trace;
 use super::rule::Rule;
+use super::turn::TurnEnd;
 use super::wait::{NotedWait, Wait};
 use crate::time::Instant;
-use crate::workload::{OperationId, OperationKind, StreamId};
+use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
 impl Trace {
     /// Why and for how long an operation waited until it was fully dispatched, in order of time.
@@ -44,7 +47,7 @@ impl Trace {
 
         let is_copy = matches!(record.kind, OperationKind::Copy(_));
         let queue_rule = if is_copy { Rule::C1 } else { Rule::G2 };
-        let null_rule = if record.stream == StreamId::NULL { Rule::N1 } else { Rule::N2 };
+        let null_rule = if self.is_null_stream(record.stream) { Rule::N1 } else { Rule::N2 };
         // What holds it by itself is named first; what then still holds it is the NULL stream, or blocking streams.
         let held_by_others = own.last().map_or(reached_head, |wait| wait.to);
         let passed_null = channel.first().map_or(record.queued, |wait| wait.from);
@@ -55,10 +58,16 @@ impl Trace {
         match record.kind {
             OperationKind::Kernel(_) => {
                 waits.push(Wait { rule: Rule::X1, from: record.queued, to: record.reached_queue_head });
-                waits.extend(head);
+                let at_head = record.reached_queue_head..record.last_start;
+                waits.extend(self.only_in_turn(record.stream, &head, at_head));
             }
             OperationKind::Copy(_) => {
-                waits.push(Wait { rule: Rule::C2, from: record.queued, to: record.first_start });
+                let wait = Wait { rule: Rule::C2, from: record.queued, to: record.first_start };
+                if self.items.copies_run_in_turn {
+                    waits.extend(self.only_in_turn(record.stream, &[wait], record.queued..record.first_start));
+                } else {
+                    waits.push(wait);
+                }
             }
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => {}
         }
@@ -72,5 +81,39 @@ impl Trace {
             continues
         });
         waits
+    }
+
+    /// T1 holds what is ready whenever it is not the turn of its context; only in its turn do other rules.
+    fn only_in_turn(&self, stream: StreamId, waits: &[Wait], time: Range<Instant>) -> Vec<Wait> {
+        if self.turns.is_empty() {
+            return waits.to_vec();
+        }
+        let process = self.process_of_stream(stream);
+        let mut cut: Vec<Wait> = Vec::new();
+        // Nothing is known of turns after the end of the run: what waits then does so under the rule that holds it.
+        let known = time.start..time.end.min(self.end);
+        for wait in waits {
+            let parts = self.in_turn(process, wait.from..wait.to.min(known.end));
+            cut.extend(parts.map(|part| Wait { rule: wait.rule, from: part.start, to: part.end }));
+            if wait.to > known.end && self.is_turn_of_last(process) {
+                cut.push(Wait { rule: wait.rule, from: wait.from.max(known.end), to: wait.to });
+            }
+        }
+        cut.extend(self.out_of_turn(process, known.clone()).map(|part| Wait {
+            rule: Rule::T1,
+            from: part.start,
+            to: part.end,
+        }));
+        if time.end > known.end && !self.is_turn_of_last(process) {
+            cut.push(Wait { rule: Rule::T1, from: known.end, to: time.end });
+        }
+        cut.sort_unstable_by_key(|wait| wait.from);
+        cut
+    }
+
+    /// Whether it is the turn of a process when the run ends.
+    fn is_turn_of_last(&self, process: ProcessId) -> bool {
+        let last = self.turns.last();
+        last.is_some_and(|turn| turn.process == process && turn.ended_by == TurnEnd::RunEnded && turn.start < self.end)
     }
 }

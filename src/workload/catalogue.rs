@@ -1,12 +1,17 @@
 //! Streams, kernels and copies that a device takes.
 
+mod processes;
+
 use std::ops::Deref;
 use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::{BlockTime, Copy, CopyId, EventId, Kernel, KernelId, StreamId, StreamSpec};
-use crate::device::{BlockDemand, DemandError, Device, SmMask};
+use super::{
+    BlockTime, CheckedProcess, Copy, CopyId, EventId, Kernel, KernelId, ProcessSharing, ProcessSpec, StreamId,
+    StreamSpec,
+};
+use crate::device::{BlockDemand, DemandError, Device, Runlists, SmMask};
 use crate::time::Duration;
 
 /// Why a device does not take a stream, kernel or copy.
@@ -44,6 +49,23 @@ pub enum WorkloadError {
     /// A copy longer than time itself.
     #[error("the copy takes longer than 2^64 ns")]
     CopyTooLong,
+    /// A turn of no length.
+    #[error("a time slice of 0: a context would never run")]
+    NoTimeSlice,
+    /// A GPU that would switch contexts for longer than it runs one of them.
+    #[error("a switch of contexts costs {switch_cost}, more than the time slice of {time_slice}")]
+    SwitchCost {
+        /// The cost of a switch.
+        switch_cost: Duration,
+        /// The time slice.
+        time_slice: Duration,
+    },
+    /// A round of turns that is too long to be kept.
+    #[error("so many processes of these levels take more than {} turns in a round", processes::MOST_TURNS)]
+    Runlist,
+    /// A stream of a process that was not made known.
+    #[error("no such process")]
+    NoProcess,
     /// More streams, events, kernels or copies than 32 bits count.
     #[error("more than 4294967295 streams, events, kernels or copies")]
     TooMany,
@@ -195,10 +217,14 @@ fn check_mask(mask: Option<SmMask>, device: &Device) -> Result<(), WorkloadError
     }
 }
 
-/// A device with its events, and with the streams, kernels and copies that were checked against it. Stream 0 is the NULL stream.
+/// A device with its events, and with the processes, streams, kernels and copies that were checked against it. Stream 0
+/// is the NULL stream of process 0, which always exists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
     device: Device,
+    /// Never empty.
+    processes: Vec<CheckedProcess>,
+    sharing: ProcessSharing,
     streams: Vec<CheckedStream>,
     /// Their names.
     events: Vec<Arc<str>>,
@@ -210,6 +236,12 @@ pub struct Catalogue {
 /// What a catalogue names, as plain data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Items {
+    /// Processes, by [`ProcessId`].
+    pub processes: Vec<CheckedProcess>,
+    /// How they share the GPU.
+    pub sharing: ProcessSharing,
+    /// Whether copies run only in the turns of their contexts (T5).
+    pub copies_run_in_turn: bool,
     /// Streams, by [`StreamId`].
     pub streams: Vec<StreamSpec>,
     /// Names of the events, by [`EventId`].
@@ -221,11 +253,20 @@ pub struct Items {
 }
 
 impl Catalogue {
-    /// A device with its NULL stream.
+    /// A device with one process and its NULL stream.
     #[must_use]
     pub fn new(device: Device) -> Self {
         let streams = vec![CheckedStream::null(&device)];
-        Self { device, streams, events: Vec::new(), kernels: Arc::default(), copies: Vec::new() }
+        let first = CheckedProcess { spec: ProcessSpec::new("process 0"), null: StreamId::NULL };
+        Self {
+            device,
+            processes: vec![first],
+            sharing: ProcessSharing::default(),
+            streams,
+            events: Vec::new(),
+            kernels: Arc::default(),
+            copies: Vec::new(),
+        }
     }
 
     /// The same streams, kernels and copies, checked against another device.
@@ -234,6 +275,9 @@ impl Catalogue {
     /// [`WorkloadError`] if that device does not take one of them.
     pub fn on(&self, device: Device) -> Result<Self, WorkloadError> {
         let mut other = Self { events: self.events.clone(), ..Self::new(device) };
+        other.sharing = self.sharing;
+        other.processes.clone_from(&self.processes);
+        other.check_processes()?;
         for stream in &self.streams[1..] {
             other.add_stream(stream.spec.clone())?;
         }
@@ -279,8 +323,11 @@ impl Catalogue {
     /// Adds a stream.
     ///
     /// # Errors
-    /// [`WorkloadError`] if the device does not have such a stream.
+    /// [`WorkloadError`] if the device does not have such a stream, or its process is not known.
     pub fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, WorkloadError> {
+        if spec.process.0 as usize >= self.processes.len() {
+            return Err(WorkloadError::NoProcess);
+        }
         let id = StreamId(next(self.streams.len())?);
         self.streams.push(CheckedStream::new(spec, &self.device)?);
         Ok(id)
@@ -292,7 +339,8 @@ impl Catalogue {
     /// [`WorkloadError`] if the device does not have such a stream.
     pub fn set_stream(&mut self, stream: StreamId, spec: StreamSpec) -> Result<(), WorkloadError> {
         let checked = CheckedStream::new(spec, &self.device)?;
-        if let Some(known) = self.streams.get_mut(stream.0 as usize).filter(|_| stream != StreamId::NULL) {
+        let is_null = self.is_null_stream(stream);
+        if let Some(known) = self.streams.get_mut(stream.0 as usize).filter(|_| !is_null) {
             *known = checked;
         }
         Ok(())
@@ -353,9 +401,11 @@ impl Catalogue {
 
     /// Streams, events, kernels and copies, for a trace.
     pub(crate) fn into_items(self) -> Items {
-        let streams = self.streams.into_iter().map(|stream| stream.spec).collect();
-        let copies = self.copies.into_iter().map(|copy| copy.copy).collect();
-        Items { streams, events: self.events, kernels: self.kernels, copies }
+        let copies_run_in_turn = self.is_time_sliced() && self.device.time_slicing.runlists == Runlists::Shared;
+        let Self { processes, sharing, streams, events, kernels, copies, .. } = self;
+        let streams = streams.into_iter().map(|stream| stream.spec).collect();
+        let copies = copies.into_iter().map(|copy| copy.copy).collect();
+        Items { processes, sharing, copies_run_in_turn, streams, events, kernels, copies }
     }
 
     /// Changes how long a copy holds its engine. An unknown copy is passed over.
@@ -369,9 +419,10 @@ impl Catalogue {
     /// The same device, streams and events, without kernels and copies.
     #[must_use]
     pub fn without_work(&self) -> Self {
-        let Self { device, streams, events, .. } = self;
-        let (device, streams, events) = (device.clone(), streams.clone(), events.clone());
-        Self { device, streams, events, kernels: Arc::default(), copies: Vec::new() }
+        let Self { device, processes, sharing, streams, events, .. } = self;
+        let (device, processes, sharing) = (device.clone(), processes.clone(), *sharing);
+        let (streams, events) = (streams.clone(), events.clone());
+        Self { device, processes, sharing, streams, events, kernels: Arc::default(), copies: Vec::new() }
     }
 
     /// The mask that holds for a kernel in a stream: a kernel's own replaces its stream's.

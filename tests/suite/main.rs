@@ -52,6 +52,7 @@ mod own_logs;
 mod perfetto;
 mod picture;
 mod placement;
+mod processes;
 mod profiles;
 #[cfg(target_os = "linux")]
 mod progress;
@@ -62,6 +63,7 @@ mod reproduction;
 mod rtss_2017;
 mod rules;
 mod schema;
+mod segments;
 mod several_scenarios;
 mod shared_link;
 mod sporadic;

@@ -97,6 +97,46 @@ fn the_null_stream_orders_kernels_across_logs() {
     assert_eq!(findings(&folder, &["--logs-alone"]), [found("N2", "K2", 499_999_000)]);
 }
 
+/// The second log is of another process, which fills the rest of the SMs, and more, while blocks of the first are there.
+const OTHER_PROCESS: [(&str, &str, &str); 2] = [
+    ("two.json", "\"PID\": 100", "\"PID\": 200"),
+    ("two.json", "6.000064000,6.500069000,6.000064000,6.500070000", "5.500064,6.000069,5.500064,6.000070"),
+];
+
+#[test]
+fn turns_explain_that_blocks_of_two_processes_are_on_the_sms_together() {
+    let next = ("two.json", "6.500074000,6.750077000", "6.000074000,6.250077000");
+    let folder = changed("processes", &[&OTHER_PROCESS[..], &[next]].concat());
+    assert_eq!(findings(&folder, &[]), []);
+    assert_eq!(findings(&folder, &["--logs-alone"]), []);
+    // Of one process they are too many.
+    let folder = changed("one-process", &[OTHER_PROCESS[1], next]);
+    assert_eq!(findings(&folder, &[]), [found("R2", "K2", 512), found("R2", "K2", 512)]);
+}
+
+#[test]
+fn the_null_stream_of_one_process_orders_nothing_of_another() {
+    let null = ("one.json", "\"Timer Spin\"", "\"Timer Spin (default stream)\"");
+    let next = ("two.json", "6.500074000,6.750077000", "6.000074000,6.250077000");
+    let folder = changed("null-of-another", &[&OTHER_PROCESS[..], &[null, next]].concat());
+    assert_eq!(findings(&folder, &["--logs-alone"]), []);
+}
+
+#[test]
+fn a_wait_while_no_other_process_has_work_is_found() {
+    let folder = changed("alone", &OTHER_PROCESS);
+    // By hand: K3 is ready at 6.000070 s, and the other process's last block, which ended at 6.000063 s, explains nothing
+    // more 1 ms later: as the clocks of the two may be apart by twice the tolerance. K3 started at 6.500074 s.
+    assert_eq!(findings(&folder, &[]), [found("work conservation", "K3", 499_011_000)]);
+}
+
+#[test]
+fn what_breaks_a_rule_inside_one_of_several_processes_is_found() {
+    let next = ("two.json", "6.500074000,6.750077000", "5.800000000,6.050003000");
+    let folder = changed("inside", &[&OTHER_PROCESS[..], &[next]].concat());
+    assert_eq!(findings(&folder, &[]), [found("G4", "K3", 200_070_000)]);
+}
+
 #[test]
 fn a_replay_counts_from_the_first_launch_on_both_sides() {
     let output = gpusched(&["replay-log", &format!("{FOLDER}/two-streams"), "--format", "json"]);

@@ -10,7 +10,7 @@ use gpusched::trace::{
     Block, Cause, OperationRecord, Queue, QueueContents, Reason, Rule, Shortage, Snapshot, SumOverTime, Trace,
     queue_contents, reasons,
 };
-use gpusched::workload::{OperationId, OperationKind, StreamId};
+use gpusched::workload::{OperationId, OperationKind, ProcessId, StreamId};
 use proptest::prelude::*;
 
 use crate::engine_properties::config;
@@ -83,7 +83,7 @@ impl<'a> Plain<'a> {
         let is_queued = |id| self.reached(self.record(id).queued()) && !self.reached(self.record(id).last_start());
         content.retain(|&id| match queue {
             Queue::Stream(stream) => self.record(id).stream == stream,
-            Queue::Ee(priority) => {
+            Queue::Ee(_, priority) => {
                 self.is_kernel(id) && is_queued(id) && self.priority(self.record(id).stream) == priority
             }
             Queue::Ce(engine) => self.engine(id) == Some(engine) && is_queued(id),
@@ -187,12 +187,12 @@ impl<'a> Plain<'a> {
             return Some((Rule::C2, first(Queue::CopyEngine(engine))));
         }
         let own = self.priority(record.stream);
-        let head = first(Queue::Ee(own));
+        let head = first(Queue::Ee(ProcessId::FIRST, own));
         if head != Some(id) {
             return Some((Rule::X1, head));
         }
         let mut higher = self.scenario.device().priorities().filter(|&other| other < own);
-        if let Some(holder) = higher.find_map(|priority| first(Queue::Ee(priority))) {
+        if let Some(holder) = higher.find_map(|priority| first(Queue::Ee(ProcessId::FIRST, priority))) {
             return Some((Rule::A2, Some(holder)));
         }
         let broken = |(_, by): (u32, [u32; 4])| match by {
@@ -222,8 +222,10 @@ impl<'a> Plain<'a> {
         let queues = streams.map(|stream| (stream, self.content(Queue::Stream(stream))));
         let queues: Vec<_> = queues.filter(|(_, content)| !content.is_empty()).collect();
         prop_assert_eq!(&state.stream_queues, &queues, "at {}", self.at);
-        let queues: Vec<_> =
-            device.priorities().map(|priority| (priority, self.content(Queue::Ee(priority)))).collect();
+        let queues: Vec<_> = device
+            .priorities()
+            .map(|priority| (ProcessId::FIRST, priority, self.content(Queue::Ee(ProcessId::FIRST, priority))))
+            .collect();
         prop_assert_eq!(&state.ee_queues, &queues, "at {}", self.at);
         let engines = || 0..device.copy.engines;
         let queues: Vec<_> = engines().map(|engine| self.content(Queue::Ce(engine))).collect();
@@ -249,6 +251,7 @@ impl<'a> Plain<'a> {
                     prop_assert_eq!(held.behind, self.content(*queue).first().copied(), "at {}", self.at);
                 }
                 Cause::Channel => prop_assert_eq!(held.rule, Rule::Channel),
+                Cause::Turn => prop_assert_eq!(held.rule, Rule::T1),
             }
         }
         Ok(())
@@ -269,8 +272,8 @@ fn over_time_agrees(queues: &[QueueContents], reasons: &[Reason], state: &Snapsh
     }
     streams.retain(|(_, content)| !content.is_empty());
     prop_assert_eq!(&streams, &state.stream_queues, "at {}", state.at);
-    for (priority, expected) in &state.ee_queues {
-        prop_assert_eq!(&content(Queue::Ee(*priority)), expected, "at {}", state.at);
+    for (context, priority, expected) in &state.ee_queues {
+        prop_assert_eq!(&content(Queue::Ee(*context, *priority)), expected, "at {}", state.at);
     }
     for (engine, (expected, served)) in (0..).zip(state.ce_queues.iter().zip(&state.copy_engines)) {
         prop_assert_eq!(&content(Queue::Ce(engine)), expected, "at {}", state.at);

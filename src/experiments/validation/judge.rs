@@ -9,7 +9,7 @@ use super::family::Family;
 use super::sample::{NS_PER_MS, Sample};
 use crate::analysis::{MergedKernel, MergedResources, MergedSm, PooledKernel, needs, pool};
 use crate::device::{BlockDemand, Device};
-use crate::gpu::{Finishes, Gpu, GpuOptions, Host, RunError, SmBack, SubmitError, Target};
+use crate::gpu::{ContextBack, Finishes, Gpu, GpuOptions, Host, RunError, SubmitError, Target};
 use crate::time::{Duration, Instant};
 use crate::workload::{
     BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec, WorkloadError,
@@ -30,7 +30,7 @@ pub enum Agreement {
 #[derive(Debug)]
 pub struct Judge {
     device: Device,
-    gpu: Gpu<SmBack, Finishes>,
+    gpu: Gpu<ContextBack, Finishes>,
     /// For each priority, a stream for every stream of a sample; grows as needed.
     streams: Vec<(i32, Vec<StreamId>)>,
     slots: MergedSm,

@@ -8,7 +8,7 @@ use crate::device::CopySharing;
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 use crate::workload::{CopyId, OperationId};
 
 /// One copy engine and its CE queue.
@@ -42,6 +42,28 @@ impl CopyEngine {
                 *serving = None;
             }
             Self::Shared(link) => link.clear(),
+        }
+    }
+
+    /// Whether nothing is on it or waits for it.
+    pub(super) fn is_idle(&self) -> bool {
+        match self {
+            Self::One { queue, serving } => queue.is_empty() && serving.is_none(),
+            Self::Shared(link) => link.is_idle(),
+        }
+    }
+
+    /// What is on it stands still from now on, until [`CopyEngine::resume`]. Of a single copy, the calendar does.
+    pub(super) fn suspend(&mut self, now: Instant) {
+        if let Self::Shared(link) = self {
+            link.advance(now);
+        }
+    }
+
+    /// What is on it goes on.
+    pub(super) fn resume(&mut self, now: Instant) {
+        if let Self::Shared(link) = self {
+            link.resume(now);
         }
     }
 

@@ -37,6 +37,16 @@ impl SharedLink {
         *self = Self::default();
     }
 
+    /// Whether nothing is on it or waits for it.
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.running.is_empty() && self.done.is_empty()
+    }
+
+    /// It has stood still since it was last [advanced](Self::advance).
+    pub(super) fn resume(&mut self, now: Instant) {
+        self.as_of = now;
+    }
+
     /// C1: enters at the end.
     pub(super) fn push(&mut self, operation: OperationId, copy: CopyId) {
         self.queue.push_back((operation, copy));
@@ -90,7 +100,7 @@ impl SharedLink {
     }
 
     /// Nothing has begun or ended from `as_of` to `now`.
-    fn advance(&mut self, now: Instant) {
+    pub(super) fn advance(&mut self, now: Instant) {
         self.served = self.served_by(now);
         self.as_of = now;
         while let Some(first) = self.running.first_entry().filter(|first| first.key().0 <= self.served) {

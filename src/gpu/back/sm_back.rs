@@ -14,7 +14,7 @@ use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::gpu::options::GpuOptions;
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 use crate::trace::Rule;
 use crate::workload::{KernelId, OperationId, OperationKind, Part, Placement, Sequence, StreamId};
 
@@ -132,6 +132,26 @@ impl SmBack {
         }
     }
 
+    /// Whether a kernel is in an EE queue or on the GPU, or a copy in a CE queue or on its engine.
+    pub(in crate::gpu) fn has_work(&self) -> bool {
+        self.kernels.len() > self.free_kernels.len() || self.copy_engines.iter().any(|engine| !engine.is_idle())
+    }
+
+    /// Whether blocks are on SMs.
+    pub(in crate::gpu) fn has_blocks(&self) -> bool {
+        self.waves.len() > self.free_waves.len()
+    }
+
+    /// Nothing of it runs from now on, until [`SmBack::resume`].
+    pub(in crate::gpu) fn suspend(&mut self, now: Instant) {
+        self.copy_engines.iter_mut().for_each(|engine| engine.suspend(now));
+    }
+
+    /// It goes on where it was suspended.
+    pub(in crate::gpu) fn resume(&mut self, now: Instant) {
+        self.copy_engines.iter_mut().for_each(|engine| engine.resume(now));
+    }
+
     /// C2, C3: every idle copy engine takes the head of its queue.
     fn start_copies<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
         (0..).zip(&mut self.copy_engines).try_for_each(|(number, engine)| engine.start(number, context))
@@ -242,6 +262,10 @@ impl Back for SmBack {
             Event::Copy(engine) => {
                 self.copies_changed = true;
                 self.copy_engines[engine as usize].complete(engine, context)
+            }
+            Event::Context | Event::Turn => {
+                debug_assert!(false, "one context knows of no turns");
+                None
             }
         }
     }

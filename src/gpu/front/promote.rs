@@ -1,7 +1,7 @@
 //! Who may go on from a stream queue to its EE or CE queue: rules G2, A1, C1, N1, N2, E1, E2, and hardware channels.
 
-use super::Front;
 use super::stream_queue::{HeadState, NONE};
+use super::{Front, Process};
 use crate::gpu::back::{Back, BackContext, Ready};
 use crate::gpu::host::GpuEvent;
 use crate::gpu::observer::Observer;
@@ -132,15 +132,18 @@ impl Front {
         if matches!(kind, OperationKind::Kernel(_)) {
             queue.kernels_from = context.now.saturating_add(self.kernel_gap);
         }
-        let (next, is_blocking) = (queue.pop(next), queue.blocking);
+        let (next, is_blocking, process) = (queue.pop(next), queue.blocking, queue.process);
         if let Some(next) = next {
             self.become_head(stream, next, context);
             affected.push(stream);
         }
-        if stream == StreamId::NULL {
-            affected.extend_from_slice(&self.blocking_streams);
-        } else if is_blocking && self.streams[StreamId::NULL.0 as usize].head().is_some() {
-            affected.push(StreamId::NULL);
+        if is_blocking {
+            let Process { null, blocking_streams, .. } = &self.processes[process as usize];
+            if stream == *null {
+                affected.extend_from_slice(blocking_streams);
+            } else if self.streams[null.0 as usize].head().is_some() {
+                affected.push(*null);
+            }
         }
         if matches!(kind, OperationKind::Record(_)) {
             self.wake_awaiting(operation, affected);
@@ -179,14 +182,17 @@ impl Front {
     /// Rules N1 and N2 for `head`, the operation at the head of `stream`.
     fn may_advance(&self, stream: StreamId, head: u32) -> bool {
         let empty_or_later = |other: StreamId| self.streams[other.0 as usize].head().is_none_or(|first| first > head);
-        if stream == StreamId::NULL {
+        let queue = &self.streams[stream.0 as usize];
+        if !queue.blocking {
+            return true;
+        }
+        let Process { null, blocking_streams, .. } = &self.processes[queue.process as usize];
+        if stream == *null {
             // N1.
-            self.blocking_streams.iter().all(|&other| empty_or_later(other))
-        } else if self.streams[stream.0 as usize].blocking {
-            // N2.
-            empty_or_later(StreamId::NULL)
+            blocking_streams.iter().all(|&other| empty_or_later(other))
         } else {
-            true
+            // N2.
+            empty_or_later(*null)
         }
     }
 
@@ -200,10 +206,11 @@ impl Front {
         let stream = self.operation(operation).stream;
         let queue = &mut self.streams[stream.0 as usize];
         if !queue.holds_channel {
-            if let Some(free) = &mut self.free_channels {
+            let process = &mut self.processes[queue.process as usize];
+            if let Some(free) = &mut process.free_channels {
                 if *free == 0 {
                     queue.head_state = HeadState::NeedsChannel;
-                    self.channel_queue.push(operation, context.now);
+                    process.channel_queue.push(operation, context.now);
                     return;
                 }
                 *free -= 1;
@@ -236,11 +243,12 @@ impl Front {
         context: &mut BackContext<'_, O>,
     ) -> Option<u32> {
         let queue = &mut self.streams[stream.0 as usize];
-        let free = self.free_channels.as_mut()?;
+        let process = &mut self.processes[queue.process as usize];
+        let free = process.free_channels.as_mut()?;
         if !std::mem::take(&mut queue.holds_channel) {
             return None;
         }
-        let Some((operation, since)) = self.channel_queue.next() else {
+        let Some((operation, since)) = process.channel_queue.next() else {
             *free += 1;
             return None;
         };

@@ -25,6 +25,8 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct StreamQueue {
     head: u32,
     last: u32,
+    /// The process that it is of.
+    pub(super) process: u32,
     /// Kernels submitted here that are not fully dispatched; while there are some the stream keeps its channel.
     pub(super) undispatched_kernels: u32,
     /// Whether N1 and N2 hold for it.
@@ -37,10 +39,11 @@ pub(super) struct StreamQueue {
 
 impl StreamQueue {
     /// An empty one.
-    pub(super) fn new(blocking: bool) -> Self {
+    pub(super) fn new(blocking: bool, process: u32) -> Self {
         Self {
             head: NONE,
             last: NONE,
+            process,
             undispatched_kernels: 0,
             blocking,
             head_state: HeadState::Waiting,

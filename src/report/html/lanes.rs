@@ -30,7 +30,7 @@ pub(super) struct LaneColumns {
 pub(super) fn lanes(contents: &[QueueContents], end: Instant, instants: &Instants) -> Vec<LaneColumns> {
     let of = |contents: &QueueContents| {
         let (kind, number) = match contents.queue {
-            Queue::Ee(priority) => ("ee", i64::from(priority)),
+            Queue::Ee(_, priority) => ("ee", i64::from(priority)),
             Queue::Ce(engine) => ("ce", i64::from(engine)),
             Queue::Stream(_) | Queue::CopyEngine(_) => return None,
         };

@@ -35,7 +35,7 @@ impl<'a> QueueData<'a> {
                 let name = streams.get(stream.0 as usize).map(|stream| &*stream.name);
                 ("stream", stream_index(stream), name)
             }
-            Queue::Ee(priority) => ("ee", i64::from(priority), None),
+            Queue::Ee(_, priority) => ("ee", i64::from(priority), None),
             Queue::Ce(engine) => ("ce", i64::from(engine), None),
             Queue::CopyEngine(engine) => ("copy-engine", i64::from(engine), None),
         };

@@ -11,7 +11,7 @@ use crate::workload::OperationId;
 
 /// Whether it lies between the streams and what executes.
 const fn is_shown(queue: Queue) -> bool {
-    matches!(queue, Queue::Ee(_) | Queue::Ce(_))
+    matches!(queue, Queue::Ee(..) | Queue::Ce(_))
 }
 
 pub(super) fn write<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {

@@ -31,7 +31,7 @@ impl Queues {
         let end_of_run = summary.trace.end();
         let mut queues = Vec::new();
         for mut contents in queue_contents(summary.trace, summary.scenario.device()) {
-            if !matches!(contents.queue, Queue::Ee(_) | Queue::Ce(_)) {
+            if !matches!(contents.queue, Queue::Ee(..) | Queue::Ce(_)) {
                 continue;
             }
             contents.stays.retain(|stay| {
@@ -48,13 +48,13 @@ impl Queues {
 
     /// Names, as they stand beside the plot.
     pub(super) fn names(&self, context: &Context<'_>) -> Vec<String> {
-        let priorities = self.queues.iter().filter(|(queue, ..)| matches!(queue, Queue::Ee(_))).count();
+        let priorities = self.queues.iter().filter(|(queue, ..)| matches!(queue, Queue::Ee(..))).count();
         let engines = context.summary.scenario.device().copy.engines;
         let name = |queue: Queue| match queue {
-            Queue::Ee(priority) if priorities > 1 || priority != 0 => {
+            Queue::Ee(_, priority) if priorities > 1 || priority != 0 => {
                 format!("EE prio. {}", super::arrows::signed(priority))
             }
-            Queue::Ee(_) => "EE queue".to_owned(),
+            Queue::Ee(..) => "EE queue".to_owned(),
             Queue::Ce(engine) if engines > 1 => format!("CE queue {engine}"),
             Queue::Ce(_) => "CE queue".to_owned(),
             Queue::Stream(_) | Queue::CopyEngine(_) => queue.to_string(),
@@ -181,7 +181,7 @@ fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String>
         _ => return Vec::new(),
     };
     let mut texts = match entry.rule {
-        Some(rule) if matches!(queue, Queue::Ee(_)) => vec![
+        Some(rule) if matches!(queue, Queue::Ee(..)) => vec![
             format!("{name} waits for {} ({rule})", needed(rule)),
             format!("{name}: {} ({rule})", needed(rule)),
             format!("{name}: {rule}"),

@@ -18,6 +18,8 @@ pub(super) struct Benchmark<'a> {
     pub(super) blocks: Node<'a>,
     pub(super) info: Option<Node<'a>>,
     pub(super) stream: StreamId,
+    /// The NULL stream of its process.
+    pub(super) null: StreamId,
 }
 
 impl Benchmark<'_> {

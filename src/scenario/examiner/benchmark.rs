@@ -4,15 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::behaviour::{Behaviour, Benchmark};
-use super::reading::{Reading, refuse_contexts};
+use super::reading::Reading;
 use super::{multikernel, spin, stream_action};
 use crate::device::SmMask;
 use crate::json::{Node, Object, Problem};
 use crate::scenario::examiner_logs::BenchmarkLog;
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread};
+use crate::scenario::native::processes::mps_percentage;
 use crate::time::{Duration, MAX_INPUT_NS};
-use crate::workload::{StreamId, StreamSpec};
+use crate::workload::{MpsPercentage, ProcessId, ProcessSpec, StreamId, StreamSpec};
 
 /// What a benchmark inherits from the level of the file in which it stands.
 pub(super) struct Context {
@@ -22,6 +23,16 @@ pub(super) struct Context {
     /// Release of the `task_host.so` around it.
     pub(super) release: Duration,
     pub(super) barrier: Option<BarrierId>,
+    pub(super) processes: Processes,
+}
+
+/// Of which processes the benchmarks of a level are.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Processes {
+    /// All of this one.
+    One(ProcessId),
+    /// Each of one of its own (`use_processes`).
+    Each,
 }
 
 /// The scenario in the `additional_info` of a `task_host.so`.
@@ -30,6 +41,7 @@ pub(super) struct Nested<'a> {
     pub(super) name: Arc<str>,
     /// Release of the `task_host.so`, that of those around it included.
     pub(super) release: Duration,
+    pub(super) process: ProcessId,
 }
 
 /// Reads one entry of `benchmarks`; a scenario nested in it is left to be read.
@@ -68,20 +80,17 @@ pub(super) fn read<'a>(
     let mps = entry.optional("mps_thread_percentage")?;
     entry.finish()?;
 
-    if let Some(node) = mps
-        && node.decimal()?.scaled_exactly(0) != Some(100)
-    {
-        refuse_contexts(reading, node, "mps_thread_percentage other than 100 asks for an MPS client")?;
-    }
+    let mps_percentage = mps.map(|node| percentage(node, context, reading)).transpose()?;
     let start = context.release.saturating_add(release);
     if start.as_ns() > MAX_INPUT_NS {
         return Err(node.problem("the release time, that of the task_host.so around it included, is past 2^63 ns"));
     }
     if kind == "task_host" {
         let info = info.ok_or_else(|| node.problem("task_host.so needs a scenario in additional_info"))?;
+        let process = process(node, label.as_deref().unwrap_or(kind), mps_percentage, context, reading)?;
         let mut nested = info.object()?;
         let name = nested.required("name")?.text()?.into();
-        return Ok(Some(Nested { file: nested, name, release: start }));
+        return Ok(Some(Nested { file: nested, name, release: start, process }));
     }
     if kind.starts_with("cpu_") {
         let title = label.as_deref().unwrap_or(kind);
@@ -102,12 +111,15 @@ pub(super) fn read<'a>(
         reading.builder.note(format!("the sm_mask of benchmark {title:?} ({kind}.so) has no effect: {why}"));
     }
     let sm_mask = sm_mask.filter(|_| without_effect.is_none());
-    let stream = add_stream(reading, mask_node.unwrap_or(node), &title, priority, sm_mask)?;
-    let benchmark = Benchmark { node, kind, title: Arc::clone(&title), threads, blocks, info, stream };
+    let process = process(node, &title, mps_percentage, context, reading)?;
+    let stream = add_stream(reading, mask_node.unwrap_or(node), &title, process, priority, sm_mask)?;
+    let null = reading.builder.null_stream(process);
+    let benchmark = Benchmark { node, kind, title: Arc::clone(&title), threads, blocks, info, stream, null };
     let behaviour = behaviour(&benchmark, reading)?;
     let label = label.map(|_| Arc::clone(&title));
     reading.builder.add_thread(HostThread {
         label: title,
+        process,
         release: start,
         iterations: own_or(iterations, context.iterations),
         time_limit: match time_limit {
@@ -132,6 +144,41 @@ pub(super) fn read<'a>(
         sync: behaviour.sync,
     });
     Ok(None)
+}
+
+/// The process of a benchmark: that of its level, or a new one.
+fn process(
+    node: Node<'_>,
+    title: &str,
+    mps_percentage: Option<MpsPercentage>,
+    context: &Context,
+    reading: &mut Reading<'_, '_>,
+) -> Result<ProcessId, Problem> {
+    if let Processes::One(process) = context.processes {
+        return Ok(process);
+    }
+    let mps_percentage = mps_percentage.unwrap_or(MpsPercentage::ALL);
+    let added = reading.builder.add_process(ProcessSpec { mps_percentage, ..ProcessSpec::new(title) });
+    added.map_err(|error| node.problem(error.to_string()))
+}
+
+/// What a benchmark says of its share of the GPU as a client of MPS, which only a process can be.
+fn percentage(node: Node<'_>, context: &Context, reading: &mut Reading<'_, '_>) -> Result<MpsPercentage, Problem> {
+    let percentage = mps_percentage(node)?;
+    let is_process = matches!(context.processes, Processes::Each);
+    if percentage == MpsPercentage::ALL || is_process && reading.builder.has_mps() {
+        return Ok(percentage);
+    }
+    if reading.builder.options().as_threads {
+        reading.builder.note("mps_thread_percentage has no effect on threads of one process, as asked for");
+    } else if is_process {
+        reading.builder.note("mps_thread_percentage has no effect without MPS, which --mps simulates");
+    } else {
+        return Err(node
+            .problem("mps_thread_percentage other than 100 asks for an MPS client, and use_processes is false")
+            .with_help("--as-threads replays the benchmarks as threads of one context instead"));
+    }
+    Ok(percentage)
 }
 
 /// A benchmark's own number of iterations, 0 meaning no limit, replaces that of the level.
@@ -160,11 +207,13 @@ fn add_stream(
     reading: &mut Reading<'_, '_>,
     node: Node<'_>,
     title: &Arc<str>,
+    process: ProcessId,
     priority: Option<i64>,
     sm_mask: Option<SmMask>,
 ) -> Result<StreamId, Problem> {
     let stated = priority.and_then(|priority| i32::try_from(priority).ok());
     let valid = stated.filter(|priority| reading.builder.device().priorities().any(|known| known == *priority));
-    let spec = StreamSpec { name: Arc::clone(title), priority: valid.unwrap_or(0), blocking: valid.is_none(), sm_mask };
+    let (name, blocking) = (Arc::clone(title), valid.is_none());
+    let spec = StreamSpec { name, process, priority: valid.unwrap_or(0), blocking, sm_mask };
     reading.builder.add_stream(spec).map_err(|error| node.problem(error.to_string()))
 }

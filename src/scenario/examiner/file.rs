@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::benchmark::{self, Context, Nested};
-use super::reading::{Reading, refuse_contexts};
+use super::benchmark::{self, Context, Nested, Processes};
+use super::reading::Reading;
 use crate::json::{Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::examiner_logs::ExaminerLogs;
@@ -11,6 +11,7 @@ use crate::scenario::finish::{default_device, finish};
 use crate::scenario::model::Scenario;
 use crate::scenario::options::ReadOptions;
 use crate::time::Duration;
+use crate::workload::{ProcessId, ProcessSharing};
 
 /// `task_host.so` benchmarks may be nested this deep.
 const MAX_NESTING: u32 = 16;
@@ -39,7 +40,9 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
         None => "./results".to_owned(),
     };
     let root = file.node();
-    level(file, name, Duration::ZERO, None, 0, &mut reading)?;
+    let set = reading.builder.set_sharing(ProcessSharing::default());
+    set.map_err(|error| root.problem(error.to_string()))?;
+    level(file, name, Duration::ZERO, ProcessId::FIRST, None, &mut reading)?;
     if reading.nodes.is_empty() {
         reading.builder.note("no benchmark of this scenario uses the GPU");
     }
@@ -49,15 +52,17 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     Ok(scenario)
 }
 
-/// Reads one level of the file: its top, or the `additional_info` of a `task_host.so`.
+/// Reads one level of the file: its top, or the `additional_info` of a `task_host.so` in `process`. `outer` is the device
+/// of the level around it, and how deep that is.
 fn level<'a>(
     mut file: Object<'a>,
     scenario_name: Arc<str>,
     release: Duration,
-    outer_device: Option<u64>,
-    depth: u32,
+    process: ProcessId,
+    outer: Option<(u64, u32)>,
     reading: &mut Reading<'a, '_>,
 ) -> Result<(), Problem> {
+    let depth = outer.map_or(0, |(_, depth)| depth + 1);
     if depth > MAX_NESTING {
         return Err(file.node().problem(format!("task_host.so benchmarks are nested more than {MAX_NESTING} deep")));
     }
@@ -65,7 +70,7 @@ fn level<'a>(
     let time = file.required("max_time")?.seconds()?;
     let device_node = file.required("cuda_device")?;
     let cuda_device = device_node.whole_number(0, 1 << 31)?;
-    if let Some(outer) = outer_device.filter(|&outer| outer != cuda_device) {
+    if let Some(outer) = outer.map(|(device, _)| device).filter(|&outer| outer != cuda_device) {
         return Err(device_node
             .problem(format!("expected {outer}, the device of the surrounding scenario, found {cuda_device}")));
     }
@@ -74,10 +79,14 @@ fn level<'a>(
     }
     // Known at every level, used at the top only.
     file.optional("base_result_directory")?.map(|node| node.string()).transpose()?;
-    if let Some(node) = file.optional("use_processes")?
-        && node.boolean()?
-    {
-        refuse_contexts(reading, node, "use_processes asks for a CUDA context per benchmark")?;
+    let use_processes = match file.optional("use_processes")? {
+        Some(node) => node.boolean()?,
+        None => false,
+    };
+    let as_threads = reading.builder.options().as_threads;
+    if use_processes && as_threads {
+        let what = "use_processes asks for a CUDA context per benchmark";
+        reading.builder.note(format!("{what}: replayed as threads of one context, as asked for"));
     }
     let synced = match file.optional("sync_every_iteration")? {
         Some(node) => node.boolean()?,
@@ -92,10 +101,11 @@ fn level<'a>(
         time_limit: (time > Duration::ZERO).then_some(time),
         release,
         barrier: synced.then(|| reading.builder.new_barrier()),
+        processes: if use_processes && !as_threads { Processes::Each } else { Processes::One(process) },
     };
     for node in benchmarks {
-        if let Some(Nested { file, name, release }) = benchmark::read(node, &context, reading)? {
-            level(file, name, release, Some(cuda_device), depth + 1, reading)?;
+        if let Some(Nested { file, name, release, process }) = benchmark::read(node, &context, reading)? {
+            level(file, name, release, process, Some((cuda_device, depth)), reading)?;
         }
     }
     Ok(())

@@ -45,19 +45,6 @@ impl<'o> Reading<'_, 'o> {
     }
 }
 
-/// Contexts of their own do not share the GPU concurrently, which the published rules do not cover.
-pub(super) fn refuse_contexts(reading: &mut Reading<'_, '_>, node: Node<'_>, what: &str) -> Result<(), Problem> {
-    if reading.builder.options().as_threads {
-        reading.builder.note(format!("{what}: replayed as threads of one context, as asked for"));
-        return Ok(());
-    }
-    Err(node
-        .problem(format!(
-            "{what}; contexts do not share the GPU concurrently, and no published rule says how they take turns"
-        ))
-        .with_help("--as-threads replays the benchmarks as threads of one context instead"))
-}
-
 /// Adds a kernel, which stands at `place`.
 pub(super) fn add_kernel(reading: &mut Reading<'_, '_>, place: Place<'_>, kernel: Kernel) -> Result<KernelId, Problem> {
     let title = Arc::clone(&kernel.title);

@@ -33,7 +33,7 @@ pub(super) fn timer_default_stream(
     let duration = spin_time(benchmark.info)?;
     let kernel = one_kernel(benchmark, reading, "GPUSpin", duration, 0)?;
     Ok(Behaviour {
-        steps: vec![Step::Launch(kernel, StreamId::NULL), Step::AwaitLast],
+        steps: vec![Step::Launch(kernel, benchmark.null), Step::AwaitLast],
         benchmark_name: "Timer Spin (default stream)",
         sync: KernelSync::None,
     })

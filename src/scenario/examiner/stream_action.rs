@@ -24,7 +24,7 @@ pub(super) fn read(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> 
         Some(node) => node.boolean()?,
         None => false,
     };
-    let stream = if use_null { StreamId::NULL } else { benchmark.stream };
+    let stream = if use_null { benchmark.null } else { benchmark.stream };
     let actions = fields.required("actions")?.filled_list()?;
     fields.finish()?;
     let mut steps = Vec::new();
@@ -58,12 +58,12 @@ fn read_action(
         "memset" => {
             let mut fields = needed()?;
             fields.required("size")?.whole_number(0, u64::MAX)?;
-            let on = if is_async(&mut fields)? { stream } else { StreamId::NULL };
+            let on = if is_async(&mut fields)? { stream } else { benchmark.null };
             fields.finish()?;
             // Measured: the host does not wait for a memset, synchronous or not.
             steps.push(Step::Memset(on));
         }
-        "memcpy" => copy(needed()?, stream, reading, steps)?,
+        "memcpy" => copy(needed()?, stream, benchmark.null, reading, steps)?,
         "malloc" | "free" => {
             if let Some(parameters) = parameters {
                 let mut fields = parameters.object()?;
@@ -133,6 +133,7 @@ fn kernel(
 fn copy(
     mut fields: Object<'_>,
     stream: StreamId,
+    null: StreamId,
     reading: &mut Reading<'_, '_>,
     steps: &mut Vec<Step>,
 ) -> Result<(), Problem> {
@@ -152,7 +153,7 @@ fn copy(
     if asynchronous {
         steps.push(Step::Copy(id, stream));
     } else {
-        steps.extend([Step::Copy(id, StreamId::NULL), Step::AwaitLast]);
+        steps.extend([Step::Copy(id, null), Step::AwaitLast]);
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::reading::{NULL_STREAM, Reading};
-use super::{expected, hosts, kernels, streams};
+use super::{expected, hosts, kernels, processes, streams};
 use crate::device::{BUILTIN_NAMES, Device, read_device};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
@@ -43,7 +43,14 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
         barriers: BTreeMap::new(),
         events: BTreeMap::new(),
         launched: BTreeSet::new(),
+        processes: BTreeMap::new(),
+        declares_processes: false,
+        without_process: None,
     };
+    processes::sharing(&mut file, &mut reading)?;
+    if let Some(node) = file.optional("processes")? {
+        processes::read(node, &mut reading)?;
+    }
     if let Some(node) = file.optional("kernels")? {
         kernels::read(node, &mut reading)?;
     }
@@ -56,6 +63,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     let expected = file.optional("expected")?.map(|node| expected::read(node, &reading.kernels, sms)).transpose()?;
     let root = file.node();
     file.finish()?;
+    processes::check(&reading)?;
 
     if reading.nodes.is_empty() {
         return Err(root

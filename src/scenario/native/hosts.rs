@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::operations;
+use super::processes;
 use super::reading::Reading;
 use crate::json::{Node, Object, Problem};
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread, Step};
+use crate::workload::ProcessId;
 
 /// `repeat` steps may be nested this deep.
 const MAX_NESTING: u32 = 16;
@@ -38,18 +40,20 @@ pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<
 
 /// Without any limit stated a host runs once; with a period or a limit on time, the number of its iterations is
 /// limited only if the file says so.
-fn thread(entry: &mut Object<'_>, name: String, reading: &mut Reading<'_, '_>) -> Result<HostThread, Problem> {
+fn thread<'a>(entry: &mut Object<'a>, name: String, reading: &mut Reading<'a, '_>) -> Result<HostThread, Problem> {
     let release = entry.optional("release")?.map(|node| node.time()).transpose()?.unwrap_or_default();
     let iterations = entry.optional("iterations")?.map(|node| node.whole_u32(1, u32::MAX)).transpose()?.map(u64::from);
     let time_limit = fields::positive_time(entry, "time_limit")?;
     let period = fields::positive_time(entry, "period")?;
     let deadline = fields::positive_time(entry, "deadline")?;
     let barrier = entry.optional("barrier")?.map(|node| barrier(node, reading)).transpose()?;
+    let process = processes::process_of(entry, reading)?;
     let mut steps = Vec::new();
-    read_steps(entry.required("steps")?, 0, reading, &mut steps)?;
+    read_steps(entry.required("steps")?, process, 0, reading, &mut steps)?;
     let once = period.is_none() && time_limit.is_none();
     Ok(HostThread {
         label: name.into(),
+        process,
         release,
         iterations: iterations.or(once.then_some(1)),
         time_limit,
@@ -61,7 +65,13 @@ fn thread(entry: &mut Object<'_>, name: String, reading: &mut Reading<'_, '_>) -
     })
 }
 
-fn read_steps(list: Node<'_>, depth: u32, reading: &mut Reading<'_, '_>, steps: &mut Vec<Step>) -> Result<(), Problem> {
+fn read_steps(
+    list: Node<'_>,
+    process: ProcessId,
+    depth: u32,
+    reading: &mut Reading<'_, '_>,
+    steps: &mut Vec<Step>,
+) -> Result<(), Problem> {
     for node in list.filled_list()? {
         let mut entry = node.object()?;
         match operations::kind(&entry, &KINDS)? {
@@ -71,31 +81,36 @@ fn read_steps(list: Node<'_>, depth: u32, reading: &mut Reading<'_, '_>, steps: 
                 }
                 let times = u64::from(entry.required("repeat")?.whole_u32(1, u32::MAX)?);
                 let from = steps.len();
-                read_steps(entry.required("steps")?, depth + 1, reading, steps)?;
+                read_steps(entry.required("steps")?, process, depth + 1, reading, steps)?;
                 steps.push(Step::Repeat { from, times });
             }
-            kind => steps.push(step(kind, &mut entry, reading)?),
+            kind => steps.push(step(kind, &mut entry, process, reading)?),
         }
         entry.finish()?;
     }
     Ok(())
 }
 
-fn step(kind: &str, entry: &mut Object<'_>, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+fn step(
+    kind: &str,
+    entry: &mut Object<'_>,
+    process: ProcessId,
+    reading: &mut Reading<'_, '_>,
+) -> Result<Step, Problem> {
     match kind {
         "synchronize" => {
             let target = entry.required("synchronize")?;
             match target.string()?.as_str() {
                 "device" => Ok(Step::SynchronizeDevice),
                 "last" => Ok(Step::AwaitLast),
-                _ => Ok(Step::SynchronizeStream(reading.stream(target)?)),
+                _ => Ok(Step::SynchronizeStream(reading.stream_of(target, process)?)),
             }
         }
         "synchronize_event" => Ok(Step::SynchronizeEvent(reading.event(entry.required("synchronize_event")?)?)),
         "sleep" => Ok(Step::Sleep(entry.required("sleep")?.time()?)),
         "barrier" => Ok(Step::Barrier(barrier(entry.required("barrier")?, reading)?)),
         submission => {
-            let stream = reading.stream(entry.required("stream")?)?;
+            let stream = reading.stream_of(entry.required("stream")?, process)?;
             match submission {
                 "launch" => operations::launch(entry, "launch", stream, reading),
                 "copy" => operations::copy(entry, stream, reading),

@@ -7,7 +7,7 @@ use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread, Step};
 use crate::time::Duration;
-use crate::workload::{EventId, KernelId, StreamId};
+use crate::workload::{EventId, KernelId, ProcessId, StreamId};
 
 /// The stream that exists without being declared.
 pub(super) const NULL_STREAM: &str = "NULL";
@@ -23,6 +23,11 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) events: BTreeMap<String, EventId>,
     /// Kernels that something launches.
     pub(super) launched: BTreeSet<KernelId>,
+    pub(super) processes: BTreeMap<String, ProcessId>,
+    /// Whether the file lists its processes; otherwise the first mention makes one.
+    pub(super) declares_processes: bool,
+    /// The first stream or host that says of no process that it is of it.
+    pub(super) without_process: Option<Node<'a>>,
 }
 
 /// A kernel as the rest of the file refers to it.

@@ -1,13 +1,15 @@
 //! `streams`, and the operations that some of them launch by themselves.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::operations;
+use super::processes;
 use super::reading::{NULL_STREAM, Reading};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::fields::{self, Place};
 use crate::scenario::model::{HostThread, Step};
-use crate::workload::{StreamId, StreamSpec};
+use crate::workload::{ProcessId, StreamId, StreamSpec};
 
 /// Words that `synchronize` takes for something else than a stream.
 pub(super) const RESERVED: [&str; 2] = ["device", "last"];
@@ -17,13 +19,19 @@ const TIMING: [&str; 5] = ["release", "period", "jitter", "jobs", "deadline"];
 
 /// Reads the list of streams. One with `operations` gets a host thread of its own.
 pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {
-    let mut declared_null = false;
+    let mut declared_null = BTreeSet::new();
     for node in node.filled_list()? {
         let mut entry = node.object()?;
         let name_node = entry.required("name")?;
         let name: Arc<str> = fields::name(name_node)?.into();
+        let process = processes::process_of(&mut entry, reading)?;
         let is_null = &*name == NULL_STREAM;
-        let again = if is_null { declared_null } else { reading.streams.contains_key(&*name) };
+        let as_threads = reading.builder.options().as_threads;
+        let again = if is_null {
+            !as_threads && declared_null.contains(&process)
+        } else {
+            reading.streams.contains_key(&*name)
+        };
         if again {
             return Err(name_node.problem(format!("two streams are called {name:?}")));
         }
@@ -33,14 +41,15 @@ pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<
             )));
         }
         let stream = if is_null {
-            declared_null = true;
-            null_stream(&entry)?
+            declared_null.insert(process);
+            check_null_stream(&entry)?;
+            reading.builder.null_stream(process)
         } else {
-            let stream = add_stream(&mut entry, Arc::clone(&name), reading)?;
+            let stream = add_stream(&mut entry, Arc::clone(&name), process, reading)?;
             reading.streams.insert(name.to_string(), stream);
             stream
         };
-        if let Some(thread) = thread(&mut entry, name, stream, reading)? {
+        if let Some(thread) = thread(&mut entry, name, (stream, process), reading)? {
             reading.add_thread(node, thread);
         }
         entry.finish()?;
@@ -49,9 +58,9 @@ pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<
 }
 
 /// The NULL stream exists already, and its properties are CUDA's.
-fn null_stream(entry: &Object<'_>) -> Result<StreamId, Problem> {
+fn check_null_stream(entry: &Object<'_>) -> Result<(), Problem> {
     match ["priority", "blocking", "sm_mask"].into_iter().find(|key| entry.has(key)) {
-        None => Ok(StreamId::NULL),
+        None => Ok(()),
         Some(key) => Err(entry.node().problem(format!(
             "unknown key {key:?} here: the stream called {NULL_STREAM:?} is the NULL stream, of lowest priority and without a mask"
         ))),
@@ -60,7 +69,12 @@ fn null_stream(entry: &Object<'_>) -> Result<StreamId, Problem> {
 
 /// A stream without a stated priority is blocking, one with a priority is not, as in the RTSS 2017 study; `blocking`
 /// says otherwise.
-fn add_stream(entry: &mut Object<'_>, name: Arc<str>, reading: &mut Reading<'_, '_>) -> Result<StreamId, Problem> {
+fn add_stream(
+    entry: &mut Object<'_>,
+    name: Arc<str>,
+    process: ProcessId,
+    reading: &mut Reading<'_, '_>,
+) -> Result<StreamId, Problem> {
     let place = Place {
         whole: entry.node(),
         threads: None,
@@ -71,6 +85,7 @@ fn add_stream(entry: &mut Object<'_>, name: Arc<str>, reading: &mut Reading<'_, 
     let blocking = entry.optional("blocking")?.map(|node| node.boolean()).transpose()?;
     let spec = StreamSpec {
         name,
+        process,
         priority: stated.map_or(0, |priority| i32::try_from(priority).unwrap_or(i32::MIN)),
         blocking: blocking.unwrap_or(stated.is_none()),
         sm_mask: place.sm_mask.map(fields::sm_mask).transpose()?,
@@ -82,7 +97,7 @@ fn add_stream(entry: &mut Object<'_>, name: Arc<str>, reading: &mut Reading<'_, 
 fn thread(
     entry: &mut Object<'_>,
     label: Arc<str>,
-    stream: StreamId,
+    (stream, process): (StreamId, ProcessId),
     reading: &mut Reading<'_, '_>,
 ) -> Result<Option<HostThread>, Problem> {
     let Some(operations) = entry.optional("operations")? else {
@@ -109,6 +124,7 @@ fn thread(
     }
     Ok(Some(HostThread {
         label,
+        process,
         release,
         iterations: if period.is_some() { jobs.map(u64::from) } else { Some(1) },
         time_limit: None,

@@ -1,6 +1,7 @@
 //! Writing scenarios in the native format, so that anything in them can be edited.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -11,7 +12,9 @@ use super::streams::RESERVED;
 use crate::device::Device;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::time::Duration;
-use crate::workload::{BlockTime, EventId, Kernel, KernelId, StreamId};
+use crate::workload::{
+    BlockTime, EventId, InterleaveLevel, Kernel, KernelId, MpsPercentage, ProcessId, ProcessSharing, StreamId,
+};
 
 /// What the native format cannot say.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -75,6 +78,7 @@ impl Scenario {
         if let Some(horizon) = self.horizon {
             file.insert("horizon".to_owned(), time(horizon));
         }
+        writer.processes(&mut file);
         if !self.kernels().is_empty() {
             file.insert("kernels".to_owned(), Value::Object(writer.kernels()));
         }
@@ -105,6 +109,7 @@ struct Writer<'a> {
     kernels: Vec<String>,
     streams: Vec<String>,
     events: Vec<String>,
+    processes: Vec<String>,
 }
 
 impl<'a> Writer<'a> {
@@ -114,8 +119,53 @@ impl<'a> Writer<'a> {
         let reserved: Vec<&str> = RESERVED.into_iter().chain([NULL_STREAM]).collect();
         let mut streams = vec![NULL_STREAM.to_owned()];
         streams.extend(distinct(names, "stream", &reserved));
+        for process in scenario.catalogue.processes() {
+            // A NULL stream is meant by who uses it.
+            NULL_STREAM.clone_into(&mut streams[process.null_stream().0 as usize]);
+        }
+        let processes = distinct(scenario.catalogue.processes().iter().map(|process| &*process.name), "process", &[]);
         let events = distinct(scenario.events().iter().map(|name| &**name), "event", &[]);
-        Self { scenario, kernels: distinct(titles, "kernel", &[]), streams, events }
+        Self { scenario, kernels: distinct(titles, "kernel", &[]), streams, events, processes }
+    }
+
+    /// What the file says of processes, where there are several.
+    fn processes(&self, file: &mut Map<String, Value>) {
+        let catalogue = &self.scenario.catalogue;
+        let ProcessSharing { mps, switch_cost } = catalogue.sharing();
+        if mps {
+            file.insert("mps".to_owned(), json!(true));
+        }
+        if let Some(cost) = switch_cost {
+            file.insert("switch_cost".to_owned(), time(cost));
+        }
+        if !self.scenario.has_processes() {
+            return;
+        }
+        let entries = self.processes.iter().zip(catalogue.processes()).map(|(name, process)| {
+            let mut entry = Map::new();
+            if let Some(slice) = process.time_slice {
+                entry.insert("time_slice".to_owned(), time(slice));
+            }
+            if process.level != InterleaveLevel::default() {
+                entry.insert("level".to_owned(), json!(process.level.name()));
+            }
+            if process.mps_percentage != MpsPercentage::ALL {
+                entry.insert("mps_percentage".to_owned(), json!(process.mps_percentage.percent()));
+            }
+            (name.clone(), Value::Object(entry))
+        });
+        file.insert("processes".to_owned(), Value::Object(entries.collect()));
+    }
+
+    /// Says of which process a stream or host is, where there are several.
+    fn process(&self, process: ProcessId, entry: &mut Map<String, Value>) {
+        if let Some(name) = self.processes.get(process.0 as usize).filter(|_| self.scenario.has_processes()) {
+            entry.insert("process".to_owned(), json!(name));
+        }
+    }
+
+    fn is_null(&self, stream: StreamId) -> bool {
+        self.scenario.catalogue.is_null_stream(stream)
     }
 
     fn kernels(&self) -> Map<String, Value> {
@@ -160,22 +210,26 @@ impl<'a> Writer<'a> {
         }
         let threads: Vec<&HostThread> = self.scenario.threads.iter().filter(runs).collect();
         for &thread in &threads {
-            let last = of_streams.iter().map(|(stream, _)| *stream).filter(|stream| *stream != StreamId::NULL).max();
+            let last = of_streams.iter().map(|(stream, _)| *stream).filter(|stream| !self.is_null(*stream)).max();
             match self.stream_of(thread) {
                 Some(stream)
                     if of_streams.iter().all(|(other, _)| *other != stream)
-                        && last.is_none_or(|last| stream == StreamId::NULL || stream > last) =>
+                        && last.is_none_or(|last| self.is_null(stream) || stream > last) =>
                 {
                     of_streams.push((stream, thread));
                 }
                 _ => break,
             }
         }
+        let plain = |ids: Range<u32>| {
+            let declared = ids.map(StreamId).filter(|&stream| !self.is_null(stream));
+            declared.map(|stream| Value::Object(self.stream(stream))).collect::<Vec<_>>()
+        };
         let mut streams = Vec::new();
         let mut next = 1;
         for &(stream, thread) in &of_streams {
-            if stream != StreamId::NULL {
-                streams.extend((next..stream.0).map(|plain| Value::Object(self.stream(StreamId(plain)))));
+            if !self.is_null(stream) {
+                streams.extend(plain(next..stream.0));
                 next = stream.0 + 1;
             }
             let mut entry = self.stream(stream);
@@ -187,7 +241,7 @@ impl<'a> Writer<'a> {
         }
         // A scenario has no more streams than 32 bits number.
         let rest = u32::try_from(self.streams.len()).unwrap_or(u32::MAX);
-        streams.extend((next..rest).map(|plain| Value::Object(self.stream(StreamId(plain)))));
+        streams.extend(plain(next..rest));
 
         let taken: Vec<&str> = of_streams.iter().filter_map(|(stream, _)| self.stream_name(*stream)).collect();
         let others = &threads[of_streams.len()..];
@@ -218,7 +272,8 @@ impl<'a> Writer<'a> {
     fn stream(&self, id: StreamId) -> Map<String, Value> {
         let mut entry = Map::new();
         entry.insert("name".to_owned(), json!(self.stream_name(id).unwrap_or_default()));
-        if let Some(spec) = self.scenario.streams().get(id.0 as usize).filter(|_| id != StreamId::NULL) {
+        self.process(self.scenario.catalogue.process_of(id), &mut entry);
+        if let Some(spec) = self.scenario.streams().get(id.0 as usize).filter(|_| !self.is_null(id)) {
             entry.insert("priority".to_owned(), json!(spec.priority));
             entry.insert("blocking".to_owned(), json!(spec.blocking));
             if let Some(mask) = spec.sm_mask {
@@ -231,6 +286,7 @@ impl<'a> Writer<'a> {
     fn host(&self, thread: &HostThread, name: &str) -> Result<Value, NotNative> {
         let mut entry = Map::new();
         entry.insert("name".to_owned(), json!(name));
+        self.process(thread.process, &mut entry);
         timing(thread, "iterations", &mut entry)?;
         match thread.time_limit {
             Some(limit) => entry.insert("time_limit".to_owned(), time(limit)),

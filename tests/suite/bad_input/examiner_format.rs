@@ -192,21 +192,21 @@ fn an_unknown_duration_says_how_to_supply_it_and_an_unneeded_one_is_refused() {
 }
 
 #[test]
-fn contexts_of_their_own_are_refused_unless_replayed_as_threads() {
-    let processes = r#""max_iterations": 1, "max_time": 0, "use_processes": true"#;
-    let mps = spin(r#""mps_thread_percentage": 50"#);
-    for (text, path) in [
-        (level(processes, &benchmark("timer_spin", "")), "use_processes"),
-        (mps, "benchmarks[0].mps_thread_percentage"),
-    ] {
-        refused(&text, path, "no published rule");
-        let help = refusal_with(&text, &ReadOptions::default()).help.expect("advice");
-        assert!(help.contains("--as-threads"), "{help}");
-        let options = ReadOptions { as_threads: true, ..ReadOptions::default() };
-        let scenario = Scenario::from_json("in.json", &text, &options).expect("as threads");
-        assert!(scenario.notes.iter().any(|note| note.contains("replayed as threads")));
+fn a_share_of_the_gpu_is_refused_of_what_is_no_process() {
+    let share = |percentage: &str| spin(&format!(r#""mps_thread_percentage": {percentage}"#));
+    refused(&share("50"), "benchmarks[0].mps_thread_percentage", "use_processes is false");
+    let help = refusal_with(&share("50"), &ReadOptions::default()).help.expect("advice");
+    assert!(help.contains("--as-threads"), "{help}");
+    for none in ["0", "-1", "100.5", "\"all\""] {
+        refused(&share(none), "benchmarks[0].mps_thread_percentage", "");
     }
-    accepted(&spin(r#""mps_thread_percentage": 100.0"#));
+    accepted(&share("100.0"));
+    let as_threads = ReadOptions { as_threads: true, ..ReadOptions::default() };
+    let processes = r#""max_iterations": 1, "max_time": 0, "use_processes": true"#;
+    for text in [level(processes, &benchmark("timer_spin", "")), share("50")] {
+        let scenario = Scenario::from_json("in.json", &text, &as_threads).expect("as threads");
+        assert!(scenario.notes.iter().any(|note| note.contains("as asked for")), "{:?}", scenario.notes);
+    }
 }
 
 #[test]

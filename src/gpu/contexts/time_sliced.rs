@@ -1,0 +1,366 @@
+//! Contexts that take turns: rules T1 to T5.
+//!
+//! What happens at one instant is as ever (`simulation`): completions, then the host, then blocks are assigned, in the
+//! context whose turn it is. Then it is seen whose turn comes next:
+//!
+//! - A turn ends when its context has neither blocks nor anything that waits for SMs (T2), or when its slice is over and
+//!   another context has work. Alone, a context goes on without an end; its slices are counted on all the same, so a
+//!   context that comes waits at most one slice.
+//! - The next turn is that of the next context on the runlist that has work (T1, T6). It begins when the switch is over
+//!   (T3), which costs nothing if the context is the one that had the last turn, or nobody had one.
+//! - In the instant at which a slice is over no block is assigned any more.
+
+use super::runlist::Runlist;
+use super::traded_copies::TradedCopies;
+use crate::device::{CopySharing, Preemption, Runlists};
+use crate::gpu::back::{Back, BackContext, Ready, SmBack};
+use crate::gpu::calendar::{Calendar, Event};
+use crate::gpu::error::RunError;
+use crate::gpu::observer::Observer;
+use crate::gpu::options::GpuOptions;
+use crate::time::{Duration, Instant};
+use crate::trace::{NewTurn, TurnEnd};
+use crate::workload::{Catalogue, InterleaveLevel, OperationId, OperationKind, ProcessId};
+
+/// The contexts of several processes, and whose turn it is.
+#[derive(Debug, Clone)]
+pub(super) struct TimeSliced {
+    contexts: Vec<Context>,
+    runlist: Runlist,
+    turn: Turn,
+    /// Who had the last turn: nothing has to be switched for it.
+    loaded: Option<usize>,
+    /// How many contexts have work and may have a turn.
+    working: usize,
+    switch_cost: Duration,
+    preemption: Preemption,
+    copies: Copies,
+    /// Places in the calendar: what completes next in the context whose turn it is, and what its turn comes to.
+    places: (u32, u32),
+}
+
+/// One context.
+#[derive(Debug, Clone)]
+struct Context {
+    back: SmBack,
+    /// What is going to complete in it; stands still while it is not its turn.
+    calendar: Calendar,
+    /// Since when it stands still.
+    stands_since: Instant,
+    time_slice: Duration,
+    /// Whether it is on the runlist.
+    runnable: bool,
+    /// Whether it is, and has work.
+    works: bool,
+}
+
+/// Whose turn it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// Nobody's.
+    Nobody,
+    /// That of this context begins when the switch is over.
+    Begins(usize),
+    /// Its slice ends at `until`, and counts while `contended`: another context has work.
+    Of { context: usize, until: Instant, contended: bool },
+}
+
+/// Where copies run (T5).
+#[derive(Debug, Clone)]
+enum Copies {
+    /// In the turns of their contexts.
+    InTurn,
+    /// On engines that go on, each of which contexts share by turns.
+    Traded(TradedCopies),
+    /// On engines that go on, whose links all copies share: a back that has no kernels.
+    Linked(Box<SmBack>),
+}
+
+impl TimeSliced {
+    /// Idle, with contexts for all processes.
+    pub(super) fn new(catalogue: &Catalogue, options: &GpuOptions) -> Self {
+        let (device, processes) = (catalogue.device(), catalogue.processes());
+        let context = |number| Context {
+            back: SmBack::new(device, options),
+            calendar: Calendar::new(),
+            stands_since: Instant::ZERO,
+            time_slice: catalogue.time_slice(ProcessId(number)),
+            runnable: true,
+            works: false,
+        };
+        let levels: Vec<InterleaveLevel> = processes.iter().map(|process| process.level).collect();
+        let engines = device.copy.engines;
+        Self {
+            contexts: (0..).take(processes.len()).map(context).collect(),
+            runlist: Runlist::new(&levels),
+            turn: Turn::Nobody,
+            loaded: None,
+            working: 0,
+            switch_cost: catalogue.switch_cost(),
+            preemption: device.time_slicing.preemption,
+            copies: match (device.time_slicing.runlists, device.copy.sharing) {
+                (Runlists::Shared, _) => Copies::InTurn,
+                (Runlists::Separate, CopySharing::OneAtATime) => {
+                    Copies::Traded(TradedCopies::new(engines, processes.len(), device.time_slicing.copy_time_slice))
+                }
+                (Runlists::Separate, CopySharing::SharedLink) => Copies::Linked(Box::new(SmBack::new(device, options))),
+            },
+            places: (engines, engines + 1),
+        }
+    }
+
+    /// Lets a context act, with its own calendar.
+    fn within<O: Observer, T>(
+        &mut self,
+        number: usize,
+        context: &mut BackContext<'_, O>,
+        act: impl FnOnce(&mut SmBack, &mut BackContext<'_, O>) -> T,
+    ) -> T {
+        let Context { back, calendar, .. } = &mut self.contexts[number];
+        calendar.count_on_from(context.calendar);
+        let BackContext { now, horizon, catalogue, ref mut observer, .. } = *context;
+        let mut inner = BackContext { now, horizon, catalogue, calendar, observer: &mut **observer };
+        let done = act(back, &mut inner);
+        context.calendar.count_on_from(calendar);
+        done
+    }
+
+    /// Enters in the calendar of the GPU what completes next in the context whose turn it is.
+    fn announce<O>(&self, number: usize, context: &mut BackContext<'_, O>) {
+        let next = self.contexts[number].calendar.next_completion();
+        context.calendar.move_to(self.places.0, Event::Context, next);
+    }
+
+    /// Keeps account of who has work.
+    fn note_work(&mut self, number: usize) {
+        let context = &mut self.contexts[number];
+        let works = context.runnable && context.back.has_work();
+        if works != context.works {
+            context.works = works;
+            self.working = if works { self.working + 1 } else { self.working - 1 };
+        }
+    }
+
+    /// Sees whether the slice counts, because another context has work. If it did not until now, it may have been over
+    /// once or several times, and begun again.
+    fn look_around(&mut self, now: Instant) {
+        let Turn::Of { context, until, contended } = &mut self.turn else { return };
+        let Context { time_slice, works, .. } = self.contexts[*context];
+        let others = self.working > usize::from(works);
+        if others && !*contended && *until < now {
+            let over = now.since(*until).as_ns().div_ceil(time_slice.as_ns().max(1));
+            *until = time_slice.checked_mul(over).map_or(Instant::MAX, |slices| until.saturating_add(slices));
+        }
+        *contended = others;
+    }
+
+    /// Why the context whose turn it is must not go on.
+    fn must_yield(&self, now: Instant) -> Option<TurnEnd> {
+        let Turn::Of { context, until, contended } = self.turn else { return None };
+        let Context { back, runnable, .. } = &self.contexts[context];
+        if !back.has_work() {
+            Some(TurnEnd::NoWork)
+        } else if !runnable {
+            Some(TurnEnd::TakenOff)
+        } else if contended && until <= now {
+            Some(TurnEnd::TimeSlice)
+        } else {
+            None
+        }
+    }
+
+    /// T1: the next context that has work gets a turn, if nobody has one. Says whether its turn has begun.
+    fn give_turn<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> bool {
+        if self.turn != Turn::Nobody || self.working == 0 {
+            return false;
+        }
+        let Some((place, number)) = self.runlist.peek(|number| self.contexts[number].works) else { return false };
+        self.runlist.go_on_behind(place);
+        // T3.
+        let same = self.loaded.is_none_or(|loaded| loaded == number);
+        let start = context.now.saturating_add(if same { Duration::ZERO } else { self.switch_cost });
+        context.observer.turn_begins(&NewTurn { process: process(number), switch_from: context.now, start });
+        if start > context.now {
+            self.turn = Turn::Begins(number);
+            context.calendar.move_to(self.places.1, Event::Turn, Some((start, 0)));
+            return false;
+        }
+        self.begin_turn(number, context);
+        true
+    }
+
+    fn begin_turn<O>(&mut self, number: usize, context: &mut BackContext<'_, O>) {
+        let Context { back, calendar, stands_since, time_slice, .. } = &mut self.contexts[number];
+        calendar.stand_still(*stands_since, context.now);
+        back.resume(context.now);
+        let until = context.now.saturating_add(*time_slice);
+        self.turn = Turn::Of { context: number, until, contended: false };
+        self.loaded = Some(number);
+        self.announce(number, context);
+    }
+
+    fn end_turn<O: Observer>(&mut self, number: usize, why: TurnEnd, context: &mut BackContext<'_, O>) {
+        context.observer.turn_ends(context.now, why);
+        let ended = &mut self.contexts[number];
+        ended.stands_since = context.now;
+        ended.back.suspend(context.now);
+        self.turn = Turn::Nobody;
+        context.calendar.move_to(self.places.0, Event::Context, None);
+        context.calendar.move_to(self.places.1, Event::Turn, None);
+    }
+
+    /// T2, T4: ends the turn that must not go on, if it is over at once.
+    fn yield_turn<O: Observer>(&mut self, why: TurnEnd, context: &mut BackContext<'_, O>) {
+        let Turn::Of { context: number, .. } = self.turn else { return };
+        let next = self.runlist.peek(|number| self.contexts[number].works);
+        if let Some((place, _)) = next.filter(|&(_, next)| why == TurnEnd::TimeSlice && next == number) {
+            // Its level gives it the next turn, too.
+            self.runlist.go_on_behind(place);
+            context.observer.turn_ends(context.now, why);
+            let now = context.now;
+            context.observer.turn_begins(&NewTurn { process: process(number), switch_from: now, start: now });
+            self.begin_again(number, context);
+            return;
+        }
+        if self.preemption == Preemption::BlockEnd && self.contexts[number].back.has_blocks() {
+            // They run to their ends, the last of which is looked at like this.
+            context.calendar.move_to(self.places.1, Event::Turn, None);
+            return;
+        }
+        self.end_turn(number, why, context);
+    }
+
+    fn begin_again<O>(&mut self, number: usize, context: &mut BackContext<'_, O>) {
+        let until = context.now.saturating_add(self.contexts[number].time_slice);
+        self.turn = Turn::Of { context: number, until, contended: true };
+        self.look_again(context);
+    }
+
+    /// Another round at this instant, in which blocks are assigned.
+    fn look_again<O>(&self, context: &mut BackContext<'_, O>) {
+        context.calendar.move_to(self.places.1, Event::Turn, Some((context.now, 0)));
+    }
+
+    /// Takes a context off the runlist, or puts it back.
+    pub(super) fn set_runnable(&mut self, process: ProcessId, runnable: bool) {
+        let number = process.0 as usize;
+        if let Some(context) = self.contexts.get_mut(number) {
+            context.runnable = runnable;
+            self.note_work(number);
+        }
+    }
+}
+
+impl Back for TimeSliced {
+    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut BackContext<'_, O>) {
+        let process = context.catalogue.streams()[ready.stream.0 as usize].process;
+        let number = process.0 as usize;
+        match (&mut self.copies, ready.kind) {
+            (Copies::Traded(engines), OperationKind::Copy(copy)) => {
+                let engine = context.catalogue.copies()[copy.0 as usize].engine();
+                engines.push(engine, number, ready.operation, copy);
+            }
+            (Copies::Linked(back), OperationKind::Copy(_)) => back.enter(ready, context),
+            _ => {
+                self.within(number, context, |back, inner| back.enter(ready, inner));
+                self.note_work(number);
+            }
+        }
+    }
+
+    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackContext<'_, O>) -> Option<OperationId> {
+        match (event, self.turn) {
+            (Event::Context, Turn::Of { context: number, .. }) => {
+                let event = self.contexts[number].calendar.pop_completion(context.now)?;
+                let completed = self.within(number, context, |back, inner| back.complete(event, inner));
+                self.note_work(number);
+                self.announce(number, context);
+                completed
+            }
+            (Event::Turn, Turn::Begins(number)) => {
+                self.begin_turn(number, context);
+                None
+            }
+            // A slice is over: it is seen when all of this instant has happened. Nothing else is entered here.
+            (Event::Turn | Event::Context | Event::Wave(_), _) => None,
+            (Event::Copy(engine), _) => match &mut self.copies {
+                Copies::InTurn => None,
+                Copies::Traded(engines) => engines.complete(engine, context),
+                Copies::Linked(back) => back.complete(event, context),
+            },
+        }
+    }
+
+    fn dispatch<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<Option<OperationId>, RunError> {
+        match &mut self.copies {
+            Copies::InTurn => {}
+            Copies::Traded(engines) => engines.start(context)?,
+            // It has no kernel.
+            Copies::Linked(back) => drop(back.dispatch(context)?),
+        }
+        self.give_turn(context);
+        self.look_around(context.now);
+        let Turn::Of { context: number, .. } = self.turn else { return Ok(None) };
+        if self.must_yield(context.now).is_some() {
+            return Ok(None);
+        }
+        let dispatched = self.within(number, context, Back::dispatch)?;
+        self.announce(number, context);
+        Ok(dispatched)
+    }
+
+    fn settle<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+        self.look_around(context.now);
+        if let Some(why) = self.must_yield(context.now) {
+            self.yield_turn(why, context);
+            if self.give_turn(context) {
+                self.look_again(context);
+            }
+            return Ok(());
+        }
+        if self.give_turn(context) {
+            self.look_again(context);
+            return Ok(());
+        }
+        let Turn::Of { context: number, until, contended } = self.turn else { return Ok(()) };
+        context.calendar.move_to(self.places.1, Event::Turn, contended.then_some((until, 0)));
+        // Whatever else happens on the GPU ends what may be skipped in this context.
+        let other = context.calendar.next_besides(self.places.0).unwrap_or(Instant::MAX);
+        let horizon = context.horizon.min(Instant::from_ns(other.as_ns().saturating_sub(1)));
+        self.within(number, context, |back, inner| {
+            inner.horizon = horizon;
+            back.settle(inner)
+        })?;
+        self.announce(number, context);
+        Ok(())
+    }
+
+    fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
+        for number in 0..self.contexts.len() {
+            self.within(number, context, Back::close);
+        }
+    }
+
+    fn clear(&mut self) {
+        for context in &mut self.contexts {
+            context.back.clear();
+            context.calendar.clear();
+            context.stands_since = Instant::ZERO;
+            (context.runnable, context.works) = (true, false);
+        }
+        self.runlist.clear();
+        self.turn = Turn::Nobody;
+        self.loaded = None;
+        self.working = 0;
+        match &mut self.copies {
+            Copies::InTurn => {}
+            Copies::Traded(engines) => engines.clear(),
+            Copies::Linked(back) => back.clear(),
+        }
+    }
+}
+
+/// Contexts are numbered as processes are, with 32 bits.
+fn process(number: usize) -> ProcessId {
+    ProcessId(u32::try_from(number).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,166 @@
+//! Copy engines that contexts share by turns: rule T5.
+
+use std::collections::VecDeque;
+
+use crate::gpu::back::BackContext;
+use crate::gpu::error::RunError;
+use crate::gpu::observer::Observer;
+use crate::time::{Duration, Instant};
+use crate::workload::{CopyId, OperationId};
+
+/// Copy engines whose runlists are their own. On each, the copies of one context come first in, first out; those of
+/// several contexts take turns, round-robin, and a copy that its turn interrupts goes on in the next.
+#[derive(Debug, Clone)]
+pub(super) struct TradedCopies {
+    engines: Vec<Engine>,
+    time_slice: Duration,
+    /// Since engines were last looked at, a copy has come or completed, or a turn has ended.
+    changed: bool,
+}
+
+/// One copy engine.
+#[derive(Debug, Clone)]
+struct Engine {
+    /// By context.
+    queues: Vec<Queue>,
+    /// How many of them have a copy.
+    working: usize,
+    /// The context whose turn it is, or was last.
+    turn: usize,
+    /// Until when.
+    until: Instant,
+    /// Whether the turn counts, because another context has a copy.
+    contended: bool,
+    /// Since when the copy of the context whose turn it is goes on.
+    serving_since: Option<Instant>,
+}
+
+/// The copies of one context on one engine.
+#[derive(Debug, Clone, Default)]
+struct Queue {
+    waiting: VecDeque<(OperationId, CopyId)>,
+    begun: Option<Begun>,
+}
+
+/// A copy that has begun.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    operation: OperationId,
+    /// How long it still takes, from when it went on last.
+    left: Duration,
+    /// Its place among completions of one instant.
+    sequence: u64,
+}
+
+impl Queue {
+    fn has_copy(&self) -> bool {
+        self.begun.is_some() || !self.waiting.is_empty()
+    }
+}
+
+impl TradedCopies {
+    /// Idle engines.
+    pub(super) fn new(engines: u32, contexts: usize, time_slice: Duration) -> Self {
+        let engine = Engine {
+            queues: vec![Queue::default(); contexts],
+            working: 0,
+            turn: contexts.saturating_sub(1),
+            until: Instant::ZERO,
+            contended: false,
+            serving_since: None,
+        };
+        Self { engines: vec![engine; engines as usize], time_slice, changed: false }
+    }
+
+    /// As when they were made.
+    pub(super) fn clear(&mut self) {
+        let contexts = self.engines.first().map_or(0, |engine| engine.queues.len());
+        // As many as there are, which 32 bits hold.
+        let engines = u32::try_from(self.engines.len()).unwrap_or(u32::MAX);
+        *self = Self::new(engines, contexts, self.time_slice);
+    }
+
+    /// C1: a copy of a context enters the CE queue.
+    pub(super) fn push(&mut self, engine: usize, context: usize, operation: OperationId, copy: CopyId) {
+        let engine = &mut self.engines[engine];
+        let queue = &mut engine.queues[context];
+        engine.working += usize::from(!queue.has_copy());
+        queue.waiting.push_back((operation, copy));
+        self.changed = true;
+    }
+
+    /// C2, C3: every idle engine takes the next copy of the context whose turn it is.
+    pub(super) fn start<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+        if !std::mem::take(&mut self.changed) {
+            return Ok(());
+        }
+        (0..).zip(&mut self.engines).try_for_each(|(number, engine)| engine.start(number, self.time_slice, context))
+    }
+
+    /// The copy on an engine has completed, or its turn is over.
+    pub(super) fn complete<O>(&mut self, engine: u32, context: &mut BackContext<'_, O>) -> Option<OperationId> {
+        self.changed = true;
+        self.engines.get_mut(engine as usize)?.complete(context.now)
+    }
+}
+
+impl Engine {
+    fn start<O: Observer>(
+        &mut self,
+        number: u32,
+        time_slice: Duration,
+        context: &mut BackContext<'_, O>,
+    ) -> Result<(), RunError> {
+        let now = context.now;
+        let others = self.working > usize::from(self.queues[self.turn].has_copy());
+        if others && !self.contended && self.until < now {
+            // Alone, it began its turns again and again.
+            let over = now.since(self.until).as_ns().div_ceil(time_slice.as_ns().max(1));
+            self.until = time_slice.checked_mul(over).map_or(Instant::MAX, |slices| self.until.saturating_add(slices));
+        }
+        if self.serving_since.is_none() && self.working > 0 {
+            let contexts = self.queues.len();
+            let goes_on = self.queues[self.turn].has_copy() && now < self.until;
+            if !goes_on {
+                let next = (1..=contexts).map(|step| (self.turn + step) % contexts);
+                let next = next.into_iter().find(|&next| self.queues[next].has_copy());
+                self.turn = next.unwrap_or(self.turn);
+                self.until = now.saturating_add(time_slice);
+            }
+            let queue = &mut self.queues[self.turn];
+            if queue.begun.is_none()
+                && let Some((operation, copy)) = queue.waiting.pop_front()
+            {
+                context.observer.dispatched(operation, now);
+                context.observer.fully_dispatched(operation, now);
+                let left = context.catalogue.copies()[copy.0 as usize].time();
+                queue.begun = Some(Begun { operation, left, sequence: context.calendar.begin() });
+            }
+            self.serving_since = Some(now);
+        }
+        self.contended = self.working > usize::from(self.queues[self.turn].has_copy());
+        let serving = self.serving_since.zip(self.queues[self.turn].begun);
+        let mut next = None;
+        if let Some((since, Begun { operation, left, sequence })) = serving {
+            let end = since.checked_add(left).ok_or(RunError::TimeOverflow { operation })?;
+            next = Some((if self.contended { end.min(self.until) } else { end }, sequence));
+        }
+        context.calendar.move_link(number, next);
+        Ok(())
+    }
+
+    fn complete(&mut self, now: Instant) -> Option<OperationId> {
+        let since = self.serving_since.take()?;
+        let queue = &mut self.queues[self.turn];
+        let begun = queue.begun.as_mut()?;
+        let left = begun.left.as_ns() - now.since(since).as_ns();
+        begun.left = Duration::from_ns(left);
+        if left > 0 {
+            return None;
+        }
+        let operation = begun.operation;
+        queue.begun = None;
+        self.working -= usize::from(!queue.has_copy());
+        Some(operation)
+    }
+}

@@ -1,0 +1,77 @@
+//! One turn of a context.
+
+use serde::Serialize;
+
+use crate::time::{Duration, Instant};
+use crate::workload::ProcessId;
+
+/// A turn that begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewTurn {
+    /// The process whose context it is of.
+    pub process: ProcessId,
+    /// When the switch to it began; `start` if there is none.
+    pub switch_from: Instant,
+    /// When blocks of it may run.
+    pub start: Instant,
+}
+
+/// Why a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum TurnEnd {
+    /// Its slice was over and another context had work (T2).
+    TimeSlice,
+    /// Its context had no resident block and none to assign (T2).
+    NoWork,
+    /// Its context was taken off the runlist.
+    TakenOff,
+    /// The run ended.
+    RunEnded,
+}
+
+impl TurnEnd {
+    /// What reports call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TimeSlice => "time slice",
+            Self::NoWork => "no work",
+            Self::TakenOff => "taken off the runlist",
+            Self::RunEnded => "end of the run",
+        }
+    }
+}
+
+/// A turn of a context: the time in which blocks of it, and of no other, run (T1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextTurn {
+    /// The process whose context it is of.
+    pub process: ProcessId,
+    /// When the switch to it began, in which no block ran (T3); `start` if there was none.
+    pub switch_from: Instant,
+    /// When it began; the end of the run if that came before.
+    pub start: Instant,
+    /// When it ended.
+    pub end: Instant,
+    /// Why it ended.
+    pub ended_by: TurnEnd,
+}
+
+impl ContextTurn {
+    /// How long it lasted.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.end.since(self.start)
+    }
+
+    /// How long the switch to it took.
+    #[must_use]
+    pub fn switch(&self) -> Duration {
+        self.start.since(self.switch_from)
+    }
+}
+
+/// The turns of one process, in order of time: from when to when, and how long all before them lasted together.
+pub(super) type Served = Vec<(Instant, Instant, Duration)>;

@@ -1,0 +1,133 @@
+//! The processes of a catalogue.
+
+use super::{Catalogue, CheckedStream, WorkloadError, next};
+use crate::time::Duration;
+use crate::workload::{CheckedProcess, InterleaveLevel, ProcessId, ProcessSharing, ProcessSpec, StreamId, StreamSpec};
+
+/// Turns of one round at most (T6).
+pub(super) const MOST_TURNS: u64 = 1 << 20;
+
+impl Catalogue {
+    /// Processes, by [`ProcessId`]; at least one.
+    #[must_use]
+    pub fn processes(&self) -> &[CheckedProcess] {
+        &self.processes
+    }
+
+    /// Whether the contexts of several processes take turns.
+    #[must_use]
+    pub fn is_time_sliced(&self) -> bool {
+        self.processes.len() > 1 && !self.sharing.mps
+    }
+
+    /// How processes share the GPU.
+    #[must_use]
+    pub const fn sharing(&self) -> ProcessSharing {
+        self.sharing
+    }
+
+    /// What a switch of contexts costs (T3).
+    #[must_use]
+    pub fn switch_cost(&self) -> Duration {
+        self.sharing.switch_cost.unwrap_or(self.device.time_slicing.switch_cost)
+    }
+
+    /// How long a turn of a process lasts at most (T2); the device's for an unknown process.
+    #[must_use]
+    pub fn time_slice(&self, process: ProcessId) -> Duration {
+        let own = self.processes.get(process.0 as usize).and_then(|process| process.time_slice);
+        own.unwrap_or(self.device.time_slicing.time_slice)
+    }
+
+    /// Changes how processes share the GPU.
+    ///
+    /// # Errors
+    /// [`WorkloadError::SwitchCost`] if a switch costs more than a time slice of a process that is known already.
+    pub fn set_sharing(&mut self, sharing: ProcessSharing) -> Result<(), WorkloadError> {
+        let before = std::mem::replace(&mut self.sharing, sharing);
+        self.check_processes().inspect_err(|_| self.sharing = before)
+    }
+
+    /// Adds a process with its NULL stream.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if the device does not take its time slice.
+    pub fn add_process(&mut self, spec: ProcessSpec) -> Result<ProcessId, WorkloadError> {
+        let id = ProcessId(next(self.processes.len())?);
+        self.check_process(&spec)?;
+        let stream = StreamSpec { process: id, ..StreamSpec::new(format!("NULL of {}", spec.name)) };
+        let null = StreamId(next(self.streams.len())?);
+        self.processes.push(CheckedProcess { spec, null });
+        if self.turns_in_a_round() > MOST_TURNS {
+            self.processes.pop();
+            return Err(WorkloadError::Runlist);
+        }
+        self.streams.push(CheckedStream::new(stream, &self.device)?);
+        Ok(id)
+    }
+
+    /// Makes another process of one that is known. An unknown one is passed over.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if the device does not take its time slice.
+    pub fn set_process(&mut self, process: ProcessId, spec: ProcessSpec) -> Result<(), WorkloadError> {
+        self.check_process(&spec)?;
+        let Some(known) = self.processes.get_mut(process.0 as usize) else { return Ok(()) };
+        let before = std::mem::replace(&mut known.spec, spec);
+        if self.turns_in_a_round() > MOST_TURNS {
+            self.processes[process.0 as usize].spec = before;
+            return Err(WorkloadError::Runlist);
+        }
+        Ok(())
+    }
+
+    /// Whether the device takes the time slice of a process.
+    fn check_process(&self, process: &ProcessSpec) -> Result<(), WorkloadError> {
+        let time_slice = process.time_slice.unwrap_or(self.device.time_slicing.time_slice);
+        if time_slice == Duration::ZERO {
+            return Err(WorkloadError::NoTimeSlice);
+        }
+        let switch_cost = self.switch_cost();
+        if switch_cost > time_slice {
+            return Err(WorkloadError::SwitchCost { switch_cost, time_slice });
+        }
+        Ok(())
+    }
+
+    /// Whether it takes those of all, where there are several: one alone has none.
+    pub(super) fn check_processes(&self) -> Result<(), WorkloadError> {
+        let several = self.processes.len() > 1;
+        self.processes.iter().filter(|_| several).try_for_each(|process| self.check_process(process))
+    }
+
+    /// T6: turns of a round.
+    fn turns_in_a_round(&self) -> u64 {
+        let of = |level| self.processes.iter().filter(|process| process.level == level).count() as u64;
+        let [low, medium, high] = InterleaveLevel::ALL.map(of);
+        // Fewer than 2^32 of each, so that only the last product can be too large.
+        let above_low = if medium == 0 { high } else { medium.saturating_mul(high + 1) };
+        if low == 0 {
+            return above_low;
+        }
+        let before_each_low = if medium == 0 { high } else { above_low.saturating_add(high) };
+        low.saturating_mul(before_each_low.saturating_add(1))
+    }
+
+    /// The NULL stream of a process; of an unknown one, that of the first.
+    #[must_use]
+    pub fn null_stream(&self, process: ProcessId) -> StreamId {
+        self.processes.get(process.0 as usize).map_or(StreamId::NULL, CheckedProcess::null_stream)
+    }
+
+    /// The process of a stream; of an unknown one, the first.
+    #[must_use]
+    pub fn process_of(&self, stream: StreamId) -> ProcessId {
+        self.streams.get(stream.0 as usize).map_or(ProcessId::FIRST, |stream| stream.process)
+    }
+
+    /// Whether a stream is the NULL stream of its process.
+    #[must_use]
+    pub fn is_null_stream(&self, stream: StreamId) -> bool {
+        self.null_stream(self.process_of(stream)) == stream
+    }
+}
