@@ -44,6 +44,7 @@ mod rule_log;
 mod rule_look;
 mod runnable_times;
 pub mod scheduler_regions;
+pub mod segment_bounds;
 mod simulation_json;
 mod sm_groups;
 mod state;

@@ -58,6 +58,7 @@ mod reproduction;
 mod rtss_2017;
 mod rules;
 mod schema;
+mod segments;
 mod several_scenarios;
 mod shared_link;
 mod sporadic;
