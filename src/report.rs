@@ -64,6 +64,7 @@ pub mod task_gantt;
 pub mod task_run;
 mod time_steps;
 pub mod timeline;
+mod turns;
 mod verdicts;
 pub mod warp_charts;
 pub mod warp_schedule;
