@@ -50,6 +50,7 @@ mod rule_look;
 mod runnable_times;
 pub mod scheduler_regions;
 pub mod segment_bounds;
+pub mod segment_run;
 mod simulation_json;
 mod sm_groups;
 mod state;
