@@ -121,6 +121,7 @@ pub(crate) fn cells_line<'r>(cells: impl IntoIterator<Item = Cell<'r>>) -> Strin
 
 /// Appends one line of comma-separated values.
 pub(super) fn push_cells<'r>(cells: impl IntoIterator<Item = Cell<'r>>, line: &mut String) {
+    let mut digits = itoa::Buffer::new();
     for (index, cell) in cells.into_iter().enumerate() {
         if index > 0 {
             line.push(',');
@@ -128,13 +129,13 @@ pub(super) fn push_cells<'r>(cells: impl IntoIterator<Item = Cell<'r>>, line: &m
         match cell {
             Cell::Missing => {}
             Cell::Text(text) => line.push_str(&field(&text)),
-            Cell::Unsigned(number) => line.push_str(&number.to_string()),
-            Cell::Signed(number) => line.push_str(&number.to_string()),
+            Cell::Unsigned(number) => line.push_str(digits.format(number)),
+            Cell::Signed(number) => line.push_str(digits.format(number)),
             Cell::Real(number) => line.push_str(&number.to_string()),
             Cell::Rounded(_) => line.push_str(&cell.for_people()),
             Cell::Flag(flag) => line.push_str(if flag { "true" } else { "false" }),
-            Cell::At(instant) => line.push_str(&instant.as_ns().to_string()),
-            Cell::Lasting(time) => line.push_str(&time.as_ns().to_string()),
+            Cell::At(instant) => line.push_str(digits.format(instant.as_ns())),
+            Cell::Lasting(time) => line.push_str(digits.format(time.as_ns())),
         }
     }
     line.push('\n');

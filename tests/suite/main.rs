@@ -52,6 +52,7 @@ mod own_logs;
 mod perfetto;
 mod picture;
 mod placement;
+mod process_properties;
 mod processes;
 mod profiles;
 #[cfg(target_os = "linux")]
