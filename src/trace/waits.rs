@@ -123,7 +123,7 @@ impl Trace {
         &rest[..noted]
     }
 
-    /// T1 holds what is ready whenever it is not the turn of its context; only in its turn do other rules.
+    /// T1 holds what is ready whenever no other rule does; only in the turn of its context do others.
     fn only_in_turn(&self, stream: StreamId, waits: impl Iterator<Item = Wait>, time: Range<Instant>) -> Vec<Wait> {
         let process = self.process_of_stream(stream);
         let mut cut: Vec<Wait> = Vec::new();
@@ -136,11 +136,15 @@ impl Trace {
                 cut.push(Wait { rule: wait.rule, from: wait.from.max(known.end), to: wait.to });
             }
         }
-        cut.extend(self.out_of_turn(process, known.clone()).map(|part| Wait {
-            rule: Rule::T1,
-            from: part.start,
-            to: part.end,
-        }));
+        cut.sort_unstable_by_key(|wait| wait.from);
+        // Also while blocks of a turn whose slice is over run to their ends.
+        let mut from = known.start;
+        let mut rest = Vec::new();
+        for (start, end) in cut.iter().map(|wait| (wait.from, wait.to)).chain([(known.end, known.end)]) {
+            rest.push(Wait { rule: Rule::T1, from, to: start.min(known.end) });
+            from = from.max(end);
+        }
+        cut.extend(rest.into_iter().filter(|wait| wait.from < wait.to));
         if time.end > known.end && !self.is_turn_of_last(process) {
             cut.push(Wait { rule: Rule::T1, from: known.end, to: time.end });
         }
