@@ -1,9 +1,13 @@
-//! The kernel launches, blocks and copies of a run: their columns, and the comma-separated values.
+//! The kernel launches, blocks and copies of a run: their columns, and tables of them for programs.
 
+use std::cell::OnceCell;
 use std::io::{self, Write};
 
-use super::columns::{Cell, Column, CsvPart};
+use super::cell::{CellOf, Text};
+use super::columns::Column;
 use super::launches::{OfLaunch, launch_columns};
+use super::rows::RowsWriter;
+use super::rows_part::RowsPart;
 use super::summary::{KernelSummary, Summary, stream_index};
 use crate::scenario::KernelLaunch;
 use crate::time::{Duration, Instant};
@@ -14,12 +18,14 @@ use crate::workload::{OperationId, StreamId};
 pub(super) struct KernelRow<'a> {
     pub(super) summary: Summary<'a>,
     pub(super) kernel: KernelSummary<'a>,
+    /// What several columns tell of, found once; not where no column does.
+    longest_wait: OnceCell<Option<(Rule, Duration)>>,
 }
 
 impl<'a> KernelRow<'a> {
     /// All of them, in launch order.
     pub(super) fn of(summary: Summary<'a>) -> impl Iterator<Item = Self> {
-        summary.kernels().map(move |kernel| Self { summary, kernel })
+        summary.kernels().map(move |kernel| Self { summary, kernel, longest_wait: OnceCell::new() })
     }
 
     /// The operation.
@@ -27,13 +33,17 @@ impl<'a> KernelRow<'a> {
         OperationId(self.kernel.launch.id)
     }
 
-    fn stream_name(&self) -> Cell<'_> {
+    fn stream_name(&self) -> CellOf<'_, Text> {
         let record = self.summary.trace.operations().get(self.kernel.launch.id as usize);
-        record.map_or(Cell::Missing, |record| stream_name(&self.summary, record.stream))
+        record.map_or(CellOf::MISSING, |record| stream_name(&self.summary, record.stream))
+    }
+
+    fn process_name(&self) -> CellOf<'_, Text> {
+        process_name(&self.summary, self.id())
     }
 
     fn longest_wait(&self) -> Option<(Rule, Duration)> {
-        self.summary.longest_wait(self.id())
+        *self.longest_wait.get_or_init(|| self.summary.longest_wait(self.id()))
     }
 }
 
@@ -43,10 +53,13 @@ impl OfLaunch for KernelRow<'_> {
     }
 }
 
-/// The columns of kernel launches.
-pub(super) fn kernel_columns<'a>() -> Vec<Column<KernelRow<'a>>> {
+/// The columns of kernel launches; with the process where the run has several.
+pub(super) fn kernel_columns<'a>(summary: &Summary<'_>) -> Vec<Column<KernelRow<'a>>> {
     let mut columns = launch_columns();
     columns.insert(columns.len() - 1, Column::table("stream", KernelRow::stream_name).left());
+    if summary.scenario.has_processes() {
+        columns.insert(columns.len() - 1, Column::new("process", "process", KernelRow::process_name).left());
+    }
     columns.extend([
         Column::table("blocks", |row: &KernelRow<'_>| row.kernel.blocks.into()),
         Column::new("threads", "threads", |row| row.kernel.threads.into()),
@@ -105,15 +118,19 @@ pub(super) struct CopyRow<'a> {
 }
 
 impl<'a> CopyRow<'a> {
+    fn process_name(&self) -> CellOf<'_, Text> {
+        process_name(&self.summary, self.id)
+    }
+
     /// All of them, in launch order.
     pub(super) fn of(summary: Summary<'a>) -> impl Iterator<Item = Self> {
         summary.copies().map(move |(id, record, copy)| Self { summary, id, record, copy })
     }
 }
 
-/// The columns of copies.
-pub(super) fn copy_columns<'a>() -> [Column<CopyRow<'a>>; 13] {
-    [
+/// The columns of copies; with the process where the run has several.
+pub(super) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>> {
+    let mut columns = vec![
         Column::table("copy", |row: &CopyRow<'_>| super::state::title(&row.summary, row.id).into()).left(),
         Column::data("id", |row| row.id.0.into()),
         Column::data("benchmark", |row| row.record.origin.thread.into()),
@@ -127,10 +144,20 @@ pub(super) fn copy_columns<'a>() -> [Column<CopyRow<'a>>; 13] {
         Column::table("waited", |row| row.record.first_start().map(|start| start.since(row.record.launched())).into()),
         Column::new("start_ns", "started", |row| row.record.first_start().into()),
         Column::new("end_ns", "finished", |row| row.record.finish().into()),
-    ]
+    ];
+    if summary.scenario.has_processes() {
+        // Behind the stream.
+        columns.insert(5, Column::new("process", "process", CopyRow::process_name).left());
+    }
+    columns
 }
 
-fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> Cell<'r> {
+fn process_name<'r>(summary: &'r Summary<'_>, operation: OperationId) -> CellOf<'r, Text> {
+    let process = summary.trace.process_of(operation);
+    summary.trace.processes().get(process.0 as usize).map(|process| &*process.name).into()
+}
+
+fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> CellOf<'r, Text> {
     summary.trace.streams().get(stream.0 as usize).map(|stream| &*stream.name).into()
 }
 
@@ -139,15 +166,15 @@ fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> Cell<'r> {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, part: CsvPart<'_>, mut out: impl Write) -> io::Result<()> {
+pub fn kernel_rows(summary: &Summary<'_>, blocks: bool, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
     if !blocks {
-        return part.write(&kernel_columns(), KernelRow::of(*summary), out);
+        return part.write(&kernel_columns(summary), KernelRow::of(*summary), out);
     }
-    part.write_names(&block_columns(), &mut out)?;
+    let mut writer = RowsWriter::begin(part, &block_columns(), out)?;
     for kernel in summary.kernels() {
         let blocks = summary.trace.blocks(OperationId(kernel.launch.id));
         let rows = blocks.map(|block| BlockRow { kernel: &kernel, block, end: summary.trace.completed(&block) });
-        part.write_rows(&block_columns(), rows, &mut out)?;
+        writer.rows(&block_columns(), rows)?;
     }
-    Ok(())
+    writer.end()
 }

@@ -8,7 +8,9 @@ use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, 
 use super::responses::response_columns;
 use super::rule_log::rule_log;
 use super::state::State;
+use super::streamed::Streamed;
 use super::summary::Summary;
+use super::turns::{TurnRow, turn_columns};
 use crate::experiments::each_response;
 use crate::time::Instant;
 use crate::workload::OperationId;
@@ -49,7 +51,7 @@ impl Serialize for SimulationReport<'_> {
         map.serialize_entry("seed", &scenario.seed)?;
         map.serialize_entry("makespan_ns", &self.summary.makespan())?;
         map.serialize_entry("end_ns", &trace.end())?;
-        let kernels = kernel_columns();
+        let kernels = kernel_columns(&self.summary);
         map.serialize_entry(
             "kernels",
             &Streamed(|| KernelRow::of(self.summary).map(|row| KernelEntry { report: self, columns: &kernels, row })),
@@ -57,7 +59,11 @@ impl Serialize for SimulationReport<'_> {
         if self.blocks == BlockLists::Together {
             map.serialize_entry("blocks", &Blocks(self.summary))?;
         }
-        map.serialize_entry("copies", &Objects::new(&copy_columns(), || CopyRow::of(self.summary)))?;
+        map.serialize_entry("copies", &Objects::new(&copy_columns(&self.summary), || CopyRow::of(self.summary)))?;
+        if scenario.catalogue.is_time_sliced() {
+            let rows = || TurnRow::of(self.summary);
+            map.serialize_entry("turns", &Objects::new(&turn_columns(), rows))?;
+        }
         let jobs = self.summary.jobs();
         let rows = || each_response(self.summary.scenario, &jobs);
         map.serialize_entry("responses", &Objects::new(&response_columns(), rows))?;
@@ -77,24 +83,6 @@ impl Serialize for SimulationReport<'_> {
     }
 }
 
-/// A list whose elements are made one by one while it is written.
-struct Streamed<F>(F);
-
-impl<F, I> Serialize for Streamed<F>
-where
-    F: Fn() -> I,
-    I: Iterator,
-    I::Item: Serialize,
-{
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        for element in (self.0)() {
-            list.serialize_element(&element)?;
-        }
-        list.end()
-    }
-}
-
 struct KernelEntry<'a> {
     report: &'a SimulationReport<'a>,
     columns: &'a [Column<KernelRow<'a>>],
@@ -106,7 +94,7 @@ impl Serialize for KernelEntry<'_> {
         let (id, summary) = (self.row.id(), &self.report.summary);
         let mut map = serializer.serialize_map(None)?;
         entries(self.columns, &self.row, &mut map)?;
-        map.serialize_entry("waits_ns", &Waits(&summary.waits_by_rule(id, Instant::MAX)))?;
+        map.serialize_entry("waits_ns", &Waits(&summary.sums_by_rule(id, Instant::MAX)))?;
         if self.report.blocks == BlockLists::InKernels {
             let kernel = &self.row.kernel;
             let row = |block| BlockRow { kernel, block, end: summary.trace.completed(&block) };

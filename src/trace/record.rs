@@ -14,9 +14,9 @@ use crate::workload::{
     CheckedKernel, CheckedProcess, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec,
 };
 
-/// More waves than 32 bits count.
+/// More waves than 32 bits count, or more turns of contexts than memory should hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the run is too long to record: more than 2^32 waves of blocks")]
+#[error("the run is too long to record: more than 2^32 waves of blocks, or 2^25 turns of contexts")]
 pub struct TraceFull;
 
 /// The record of one run.
@@ -95,8 +95,9 @@ impl Trace {
     /// When the last operation completed; `None` if there was none, or one had not completed when the run ended.
     #[must_use]
     pub fn makespan(&self) -> Option<Instant> {
-        let finishes: Option<Vec<Instant>> = self.operations.iter().map(OperationRecord::finish).collect();
-        finishes?.into_iter().max()
+        let mut finishes = self.operations.iter().map(OperationRecord::finish);
+        let first = finishes.next()??;
+        finishes.try_fold(first, |latest, finish| Some(latest.max(finish?)))
     }
 
     /// All processes; at least one, unless nothing was made known.

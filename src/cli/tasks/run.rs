@@ -17,6 +17,7 @@ use gpusched::time::Duration;
 
 use super::super::output::{Format, Layout, write_document};
 use super::super::picture::Look;
+use super::super::progress::{self, Unit};
 use super::super::{Answer, output, picture};
 use super::TaskFile;
 
@@ -48,7 +49,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TIME", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1 << 48))]
     synchronization: u64,
     /// What to print; CSV lists every job
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Write what ran on each SM, with releases, deadlines and misses [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE")]
@@ -75,6 +76,7 @@ impl Run {
         let (horizon, seed) = (self.horizon.map(TaskTime::from_units), self.seed);
         let synchronization = TaskTime::from_units(self.synchronization);
         let options = RunOptions { strategy, policy, horizon, seed, synchronization, device };
+        progress::begin("simulating", Unit::None, None);
         let run = run_tasks(&set, &options)?;
         if let Some(path) = &self.figure {
             let shaded = set.reservations.filter(|_| strategy == Strategy::Gang);
@@ -86,9 +88,9 @@ impl Run {
         let report = TaskRunReport { set: &set, run: &run, strategy: strategy.name(), policy: policy.name() };
         let mut out = output::stdout();
         match self.format {
-            Format::Json => write_document(&report.json(), self.format, Layout::Indented, &mut out)?,
+            Format::Json => write_document(&report, self.format, Layout::Indented, &mut out)?,
             Format::Jsonl => write_document(&report.lines_document(), self.format, Layout::OneLine, &mut out)?,
-            Format::Csv => write!(out, "{}", report.csv())?,
+            Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }
         out.flush()?;
