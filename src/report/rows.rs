@@ -27,7 +27,7 @@ impl RowsPart<'_> {
 pub(super) enum RowsWriter<'f, W> {
     Csv(CsvPart<'f>, W),
     #[cfg(feature = "arrow")]
-    Arrow(ArrowRows<'f, W>),
+    Arrow(Box<ArrowRows<'f, W>>),
 }
 
 impl<'f, W: Write> RowsWriter<'f, W> {
@@ -56,7 +56,7 @@ impl<'f, W: Write> RowsWriter<'f, W> {
                 Ok(Self::Csv(CsvPart { file }, out))
             }
             #[cfg(feature = "arrow")]
-            RowFormat::Arrow => Ok(Self::Arrow(ArrowRows::begin(part, fields, out)?)),
+            RowFormat::Arrow => Ok(Self::Arrow(Box::new(ArrowRows::begin(part, fields, out)?))),
             #[cfg(not(feature = "arrow"))]
             RowFormat::Arrow => Err(io::Error::new(
                 io::ErrorKind::Unsupported,

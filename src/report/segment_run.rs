@@ -1,9 +1,12 @@
 //! Response times of tasks with segments that ran, beside their bounds, for people and for programs.
 
+use std::io::{self, Write};
+
 use serde::{Serialize, Serializer};
 
-use super::columns::{Column, Objects, csv_text};
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
 use crate::hosts::{SegmentJob, SegmentRun};
 use crate::tasks::segments::{SegmentTask, SegmentTaskSet, SegmentTest, TaskBound};
 use crate::time::{Duration, Instant};
@@ -86,10 +89,12 @@ impl SegmentRunReport<'_> {
         page.finish()
     }
 
-    /// One line for each task, as comma-separated values.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        csv_text(&columns(), self.lines())
+    /// A row for each task.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&columns(), self.lines(), out)
     }
 }
 

@@ -117,7 +117,7 @@ impl Run {
         match self.format {
             Format::Json => write_document(&report.document(), self.format, Layout::Indented, &mut out)?,
             Format::Jsonl => write_document(&report.document(), self.format, Layout::OneLine, &mut out)?,
-            Format::Csv => write!(out, "{}", report.csv())?,
+            Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }
         out.flush()?;
