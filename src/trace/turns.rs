@@ -48,6 +48,12 @@ impl Trace {
         if self.items.sharing.mps { ProcessId::FIRST } else { process }
     }
 
+    /// The process whose turns an operation's blocks run in; `None` if contexts do not take turns, and share the SMs.
+    #[must_use]
+    pub fn context_with_turns(&self, operation: OperationId) -> Option<ProcessId> {
+        (!self.turns.is_empty()).then(|| self.process_of(operation))
+    }
+
     /// The turns of a process that end after `at`; `None` if contexts do not take turns, and each runs always.
     fn served(&self, process: ProcessId, at: Instant) -> Option<&[(Instant, Instant, Duration)]> {
         if self.turns.is_empty() {
