@@ -14,6 +14,7 @@
 //! | [`sbf`], [`sbf_linear`], [`periodic_resource`] | sporadic tasks in a reservation | sufficient |
 //! | [`chunks`], [`harmonic`], [`digraph`] | synchronous periodic tasks in a reservation | sufficient |
 //! | [`exact`] | synchronous periodic tasks in a reservation | decides |
+//! | [`segments`] | tasks with CPU and GPU segments on several cores | bounds responses |
 //! | [`chunks_as_printed`], [`harmonic_as_printed`] | comparison with the printed text | nothing: unsound |
 
 mod analysis;
@@ -39,6 +40,7 @@ mod read;
 mod reservation;
 pub mod sbf;
 pub mod sbf_linear;
+pub mod segments;
 mod supply;
 mod task_set;
 mod task_time;

@@ -2,6 +2,7 @@
 
 mod curve;
 mod run;
+mod segments;
 mod test;
 
 use std::path::Path;
@@ -9,13 +10,15 @@ use std::path::Path;
 use clap::{Args, CommandFactory, Subcommand};
 use gpusched::device::Device;
 use gpusched::tasks::TaskSet;
+use gpusched::tasks::segments::SegmentTaskSet;
 
 use super::{Answer, Cli, input};
 
 /// Test real-time task sets, run them on the simulated GPU, draw acceptance curves.
 ///
 /// Zahaf and Lipari, "Design and Analysis of Programming Platform for Accelerated GPU-Like Architectures", RTNS 2020,
-/// with its formulas corrected; docs/tasks.md says which test may be trusted for what.
+/// with its formulas corrected, and tasks with CPU and GPU segments on several cores; docs/tasks.md says which test may
+/// be trusted for what.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Tasks {
@@ -47,9 +50,20 @@ impl Tasks {
     }
 }
 
-/// The task set of a file, and the GPU whose limits measure its kernels.
-fn read_set(file: &Path, device: &str) -> anyhow::Result<(TaskSet, Device)> {
-    let device = input::device(device)?;
+/// What a tasks file has.
+enum TaskFile {
+    /// Tasks of SMs, and the GPU whose limits measure their kernels.
+    Sms(TaskSet, Box<Device>),
+    /// Tasks with CPU and GPU segments.
+    Segments(SegmentTaskSet),
+}
+
+/// The tasks of a file; kernels are measured by `device`.
+fn read_file(file: &Path, device: &str) -> anyhow::Result<TaskFile> {
     let (name, text) = input::read(file)?;
-    Ok((TaskSet::from_json(&name, &text, &device)?, device))
+    if SegmentTaskSet::is_claimed_by(&text) {
+        return Ok(TaskFile::Segments(SegmentTaskSet::from_json(&name, &text)?));
+    }
+    let device = input::device(device)?;
+    Ok(TaskFile::Sms(TaskSet::from_json(&name, &text, &device)?, Box::new(device)))
 }

@@ -1,6 +1,7 @@
 //! What is behind the stream queues: where ready operations run, and when they complete.
 
 mod assign;
+mod clients;
 mod copy_engine;
 mod ee_queue;
 mod random;

@@ -72,6 +72,9 @@ impl Back for ContextBack {
 
     fn know_processes(&mut self, catalogue: &Known) {
         let known = catalogue.catalogue();
+        if known.sharing().mps {
+            self.one.serve_clients(known.device(), known.processes());
+        }
         self.several = known.is_time_sliced().then(|| Box::new(TimeSliced::new(known, &self.options)));
     }
 

@@ -4,8 +4,8 @@
 //! observer of one's own keeps whatever sums it needs. An observer is a type parameter of the GPU, so what it ignores
 //! costs nothing.
 
-use crate::time::Instant;
-use crate::trace::{Launch, NEVER, NewStretch, NewTurn, NewWave, Recorder, Rule, TraceFull, TurnEnd};
+use crate::time::{Duration, Instant};
+use crate::trace::{ContextTurn, Launch, NEVER, NewStretch, NewTurn, NewWave, Recorder, Rule, TraceFull, TurnEnd};
 use crate::workload::{OperationId, Part};
 
 /// Told what happens, in the order of time; methods that are not implemented ignore it.
@@ -75,8 +75,22 @@ pub trait Observer {
     }
 
     /// T1: the turn of a context begins at `turn.start`, which may be later, after a switch.
-    fn turn_begins(&mut self, turn: &NewTurn) {
+    ///
+    /// # Errors
+    /// If there is no room to note it.
+    fn turn_begins(&mut self, turn: &NewTurn) -> Result<(), TraceFull> {
         let _ = turn;
+        Ok(())
+    }
+
+    /// The turn that began last, and those that follow it, are `turns`; after `period` they come again, `times` times in
+    /// all.
+    ///
+    /// # Errors
+    /// If there is no room to note them.
+    fn rounds(&mut self, turns: &[ContextTurn], times: u64, period: Duration) -> Result<(), TraceFull> {
+        let _ = (turns, times, period);
+        Ok(())
     }
 
     /// The turn that began last ends.
@@ -143,8 +157,12 @@ impl Observer for Recorder {
         self.stretch(stretch)
     }
 
-    fn turn_begins(&mut self, turn: &NewTurn) {
-        self.turn_begins(turn);
+    fn turn_begins(&mut self, turn: &NewTurn) -> Result<(), TraceFull> {
+        self.turn_begins(turn)
+    }
+
+    fn rounds(&mut self, turns: &[ContextTurn], times: u64, period: Duration) -> Result<(), TraceFull> {
+        self.rounds(turns, times, period)
     }
 
     fn turn_ends(&mut self, at: Instant, why: TurnEnd) {

@@ -32,6 +32,10 @@ impl<'a> KernelRow<'a> {
         record.map_or(Cell::Missing, |record| stream_name(&self.summary, record.stream))
     }
 
+    fn process_name(&self) -> Cell<'_> {
+        process_name(&self.summary, self.id())
+    }
+
     fn longest_wait(&self) -> Option<(Rule, Duration)> {
         self.summary.longest_wait(self.id())
     }
@@ -43,10 +47,13 @@ impl OfLaunch for KernelRow<'_> {
     }
 }
 
-/// The columns of kernel launches.
-pub(super) fn kernel_columns<'a>() -> Vec<Column<KernelRow<'a>>> {
+/// The columns of kernel launches; with the process where the run has several.
+pub(super) fn kernel_columns<'a>(summary: &Summary<'_>) -> Vec<Column<KernelRow<'a>>> {
     let mut columns = launch_columns();
     columns.insert(columns.len() - 1, Column::table("stream", KernelRow::stream_name).left());
+    if summary.scenario.has_processes() {
+        columns.insert(columns.len() - 1, Column::new("process", "process", KernelRow::process_name).left());
+    }
     columns.extend([
         Column::table("blocks", |row: &KernelRow<'_>| row.kernel.blocks.into()),
         Column::new("threads", "threads", |row| row.kernel.threads.into()),
@@ -105,15 +112,19 @@ pub(super) struct CopyRow<'a> {
 }
 
 impl<'a> CopyRow<'a> {
+    fn process_name(&self) -> Cell<'_> {
+        process_name(&self.summary, self.id)
+    }
+
     /// All of them, in launch order.
     pub(super) fn of(summary: Summary<'a>) -> impl Iterator<Item = Self> {
         summary.copies().map(move |(id, record, copy)| Self { summary, id, record, copy })
     }
 }
 
-/// The columns of copies.
-pub(super) fn copy_columns<'a>() -> [Column<CopyRow<'a>>; 13] {
-    [
+/// The columns of copies; with the process where the run has several.
+pub(super) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>> {
+    let mut columns = vec![
         Column::table("copy", |row: &CopyRow<'_>| super::state::title(&row.summary, row.id).into()).left(),
         Column::data("id", |row| row.id.0.into()),
         Column::data("benchmark", |row| row.record.origin.thread.into()),
@@ -127,7 +138,17 @@ pub(super) fn copy_columns<'a>() -> [Column<CopyRow<'a>>; 13] {
         Column::table("waited", |row| row.record.first_start().map(|start| start.since(row.record.launched())).into()),
         Column::new("start_ns", "started", |row| row.record.first_start().into()),
         Column::new("end_ns", "finished", |row| row.record.finish().into()),
-    ]
+    ];
+    if summary.scenario.has_processes() {
+        // Behind the stream.
+        columns.insert(5, Column::new("process", "process", CopyRow::process_name).left());
+    }
+    columns
+}
+
+fn process_name<'r>(summary: &'r Summary<'_>, operation: OperationId) -> Cell<'r> {
+    let process = summary.trace.process_of(operation);
+    summary.trace.processes().get(process.0 as usize).map(|process| &*process.name).into()
 }
 
 fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> Cell<'r> {
@@ -141,7 +162,7 @@ fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> Cell<'r> {
 /// Whatever `out` refuses.
 pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, part: CsvPart<'_>, mut out: impl Write) -> io::Result<()> {
     if !blocks {
-        return part.write(&kernel_columns(), KernelRow::of(*summary), out);
+        return part.write(&kernel_columns(summary), KernelRow::of(*summary), out);
     }
     part.write_names(&block_columns(), &mut out)?;
     for kernel in summary.kernels() {

@@ -25,6 +25,7 @@ pub(crate) fn rule_fill(rule: Rule) -> Fill {
         Rule::L1 => (Colour(0xd9, 0xd9, 0xd9), Hatch::Plain),
         Rule::L2 => (Colour(0xd9, 0xd9, 0xd9), Hatch::Rising),
         Rule::T1 => (Colour(0xf7, 0xf7, 0xf7), Hatch::Crossed),
+        Rule::Mps => (Colour(0x4d, 0x4d, 0x4d), Hatch::Dots),
     };
     match hatch {
         Hatch::Plain => Fill::plain(background),
@@ -50,6 +51,7 @@ pub(crate) const fn rule_meaning(rule: Rule) -> &'static str {
         Rule::L1 => "launch latency",
         Rule::L2 => "gap between kernels of a stream",
         Rule::T1 => "not the turn of its context",
+        Rule::Mps => "no SM that its process may use has room",
     }
 }
 

@@ -9,6 +9,7 @@ use super::responses::response_columns;
 use super::rule_log::rule_log;
 use super::state::State;
 use super::summary::Summary;
+use super::turns::{TurnRow, turn_columns};
 use crate::experiments::each_response;
 use crate::time::Instant;
 use crate::workload::OperationId;
@@ -49,7 +50,7 @@ impl Serialize for SimulationReport<'_> {
         map.serialize_entry("seed", &scenario.seed)?;
         map.serialize_entry("makespan_ns", &self.summary.makespan())?;
         map.serialize_entry("end_ns", &trace.end())?;
-        let kernels = kernel_columns();
+        let kernels = kernel_columns(&self.summary);
         map.serialize_entry(
             "kernels",
             &Streamed(|| KernelRow::of(self.summary).map(|row| KernelEntry { report: self, columns: &kernels, row })),
@@ -57,7 +58,11 @@ impl Serialize for SimulationReport<'_> {
         if self.blocks == BlockLists::Together {
             map.serialize_entry("blocks", &Blocks(self.summary))?;
         }
-        map.serialize_entry("copies", &Objects::new(&copy_columns(), || CopyRow::of(self.summary)))?;
+        map.serialize_entry("copies", &Objects::new(&copy_columns(&self.summary), || CopyRow::of(self.summary)))?;
+        if scenario.catalogue.is_time_sliced() {
+            let rows = || TurnRow::of(self.summary);
+            map.serialize_entry("turns", &Objects::new(&turn_columns(), rows))?;
+        }
         let jobs = self.summary.jobs();
         let rows = || each_response(self.summary.scenario, &jobs);
         map.serialize_entry("responses", &Objects::new(&response_columns(), rows))?;

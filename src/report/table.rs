@@ -18,11 +18,11 @@ use crate::workload::stream_in_words;
 pub fn kernel_table(summary: &Summary<'_>, style: TableStyle) -> String {
     let mut page = Page::new(style);
     let most = page.most_rows(MAX_ROWS);
-    page.trimmed_table(&kernel_columns(), KernelRow::of(*summary).take(most));
+    page.trimmed_table(&kernel_columns(summary), KernelRow::of(*summary).take(most));
     add_rest(&mut page, summary.kernels().skip(most).count(), "kernel launches");
     if summary.copies().next().is_some() {
         page.blank();
-        page.trimmed_table(&copy_columns(), CopyRow::of(*summary).take(most));
+        page.trimmed_table(&copy_columns(summary), CopyRow::of(*summary).take(most));
         add_rest(&mut page, summary.copies().skip(most).count(), "copies");
     }
     let mut rows = responses(summary.scenario, &summary.jobs());

@@ -28,6 +28,8 @@ pub enum Cause {
     Time,
     /// Until it is the turn of its context: it is that of another, or nobody's, as during a switch (T1, T3).
     Turn,
+    /// Room on one of the SMs that its process may use as a client of MPS.
+    Share,
     /// Room for its next block on one SM (R2, R3, registers).
     Room(Shortage),
 }
@@ -38,7 +40,7 @@ impl Cause {
     pub fn queue(&self) -> Option<Queue> {
         match self {
             Self::Behind(queue) | Self::Record { queue, .. } => Some(*queue),
-            Self::Channel | Self::Time | Self::Turn | Self::Room(_) => None,
+            Self::Channel | Self::Time | Self::Turn | Self::Share | Self::Room(_) => None,
         }
     }
 
@@ -46,7 +48,7 @@ impl Cause {
     #[must_use]
     pub fn sentence(&self, rule: Rule) -> Cow<'static, str> {
         match self {
-            Self::Behind(_) | Self::Time | Self::Turn => rule.phrase().into(),
+            Self::Behind(_) | Self::Time | Self::Turn | Self::Share => rule.phrase().into(),
             Self::Record { event, stream, .. } => {
                 format!("until event {event} is recorded in {}, behind", stream_in_words(stream)).into()
             }

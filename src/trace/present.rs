@@ -85,6 +85,7 @@ impl<'a> Present<'a> {
             Rule::Channel => return Some(Cause::Channel),
             Rule::L1 | Rule::L2 => return Some(Cause::Time),
             Rule::T1 => return Some(Cause::Turn),
+            Rule::Mps => return Some(Cause::Share),
             Rule::E2 => {
                 let record = self.trace.operations().get(self.trace.awaited_by(id)?.0 as usize)?;
                 let OperationKind::Record(event) = record.kind else { return None };

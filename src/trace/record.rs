@@ -14,9 +14,9 @@ use crate::workload::{
     CheckedKernel, CheckedProcess, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec,
 };
 
-/// More waves than 32 bits count.
+/// More waves than 32 bits count, or more turns of contexts than memory should hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the run is too long to record: more than 2^32 waves of blocks")]
+#[error("the run is too long to record: more than 2^32 waves of blocks, or 2^25 turns of contexts")]
 pub struct TraceFull;
 
 /// The record of one run.

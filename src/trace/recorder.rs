@@ -52,6 +52,9 @@ pub struct NewStretch {
     pub blocks: u32,
 }
 
+/// Turns of contexts that are recorded at most: about 2 GB.
+const MOST_TURNS: usize = 1 << 25;
+
 /// Makes a [`Trace`]. Operations have to be told in the order of their numbers; what is told of one that was not
 /// launched is passed over.
 #[derive(Debug, Clone)]
@@ -182,10 +185,52 @@ impl Recorder {
     }
 
     /// The turn of a context begins.
-    pub fn turn_begins(&mut self, turn: &NewTurn) {
+    ///
+    /// # Errors
+    /// [`TraceFull`]
+    pub fn turn_begins(&mut self, turn: &NewTurn) -> Result<(), TraceFull> {
         let &NewTurn { process, switch_from, start } = turn;
+        if self.trace.turns.len() >= MOST_TURNS {
+            return Err(TraceFull);
+        }
         // Unless it is told to end, it ends with the run.
         self.trace.turns.push(ContextTurn { process, switch_from, start, end: NEVER, ended_by: TurnEnd::RunEnded });
+        Ok(())
+    }
+
+    /// The turn that began last, and those that follow it, are `turns`, and come again after each `period`, `times` times
+    /// in all.
+    ///
+    /// # Errors
+    /// [`TraceFull`]
+    pub fn rounds(&mut self, turns: &[ContextTurn], times: u64, period: Duration) -> Result<(), TraceFull> {
+        let all = usize::try_from(times).ok().and_then(|times| times.checked_mul(turns.len())).ok_or(TraceFull)?;
+        let own = &mut self.trace.turns;
+        if own.len().saturating_add(all) > MOST_TURNS {
+            return Err(TraceFull);
+        }
+        // How its switch began, only the one that was told knows.
+        let first = own.pop().map_or(Instant::ZERO, |first| first.switch_from);
+        let begin = own.len();
+        let mut switch_to_first = None;
+        for time in 0..times {
+            let shift = period.repeated(time);
+            own.extend(turns.iter().map(|turn| ContextTurn {
+                switch_from: turn.switch_from + shift,
+                start: turn.start + shift,
+                end: turn.end + shift,
+                ..*turn
+            }));
+            // The next begins with the switch from the last of this one.
+            if let Some(from) = switch_to_first.replace(own.last().map_or(Instant::ZERO, |last| last.end)) {
+                let this = own.len() - turns.len();
+                own[this].switch_from = from;
+            }
+        }
+        if let Some(told) = own.get_mut(begin) {
+            told.switch_from = first;
+        }
+        Ok(())
     }
 
     /// The turn that began last ends.

@@ -39,11 +39,13 @@ pub enum Rule {
     L2,
     /// Blocks are assigned only in the turn of their context; a copy runs only in it where all engines share a runlist.
     T1,
+    /// A client of MPS uses as many SMs as its active-thread percentage allows.
+    Mps,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::G2,
         Self::C1,
         Self::X1,
@@ -59,6 +61,7 @@ impl Rule {
         Self::L1,
         Self::L2,
         Self::T1,
+        Self::Mps,
     ];
 
     /// The name as published.
@@ -80,6 +83,7 @@ impl Rule {
             Self::L1 => "L1",
             Self::L2 => "L2",
             Self::T1 => "T1",
+            Self::Mps => "MPS",
         }
     }
 
@@ -95,6 +99,7 @@ impl Rule {
             Self::L1 => "until the launch latency is over",
             Self::L2 => "until the gap behind the kernel before it in its stream is over",
             Self::T1 => "until it is the turn of its context",
+            Self::Mps => "until one of the SMs that its process may use has room",
             Self::R2 | Self::R3 | Self::Registers | Self::Channel | Self::E2 => "behind",
         }
     }
@@ -114,7 +119,8 @@ impl Rule {
             | Self::E2
             | Self::L1
             | Self::L2
-            | Self::T1 => None,
+            | Self::T1
+            | Self::Mps => None,
         }
     }
 

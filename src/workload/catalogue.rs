@@ -236,7 +236,7 @@ pub struct Catalogue {
 /// What a catalogue names, as plain data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Items {
-    /// Processes, by [`ProcessId`].
+    /// Processes, by [`ProcessId`](super::ProcessId).
     pub processes: Vec<CheckedProcess>,
     /// How they share the GPU.
     pub sharing: ProcessSharing,

@@ -96,7 +96,7 @@ fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCa
 }
 
 /// What `agrees` compares, of another run instead of the reference: all but how the record is stored.
-fn same(run: &Run, other: &Run) -> Result<(), TestCaseError> {
+pub(crate) fn same(run: &Run, other: &Run) -> Result<(), TestCaseError> {
     prop_assert_eq!(run.trace.operations(), other.trace.operations());
     prop_assert_eq!((run.trace.end(), run.ended), (other.trace.end(), other.ended));
     prop_assert_eq!(&run.iterations, &other.iterations);
@@ -117,7 +117,7 @@ fn placement() -> impl Strategy<Value = Placement> {
 }
 
 const VARYING: Limits = Limits { varying: true, ..Limits::ALL };
-const MANY_BLOCKS: Limits = Limits { blocks: 400, ..Limits::ALL };
+pub(crate) const MANY_BLOCKS: Limits = Limits { blocks: 400, ..Limits::ALL };
 const EQUAL_BLOCKS: Limits = Limits { equal_blocks: true, ..Limits::ALL };
 
 proptest! {

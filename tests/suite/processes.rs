@@ -295,3 +295,130 @@ fn mps_clients_use_whole_tpcs() {
     assert_eq!(MpsPercentage::from_parts(1).expect("little").sms(&builtin("h100")), 2);
     assert_eq!(MpsPercentage::ALL.sms(&builtin("tx2")), 2);
 }
+
+/// Two processes of one kernel each, as threads, by turns, or as clients of MPS.
+fn two_halves(device: &str, percentage: u32) -> Value {
+    json!({
+        "format": "gpusched-scenario/1", "name": "halves", "device": device, "mps": true,
+        "processes": {"P": {"mps_percentage": percentage}, "Q": {"mps_percentage": percentage}},
+        "kernels": {"K": {"blocks": 4000, "threads": 256, "duration": "1 ms"}},
+        "streams": [
+            {"name": "p", "process": "P", "operations": [{"kernel": "K"}]},
+            {"name": "q", "process": "Q", "release": "100 us", "operations": [{"kernel": "K"}]},
+        ],
+    })
+}
+
+fn sms_used(trace: &Trace, operation: u32, at: Instant) -> usize {
+    let mut sms: Vec<u16> = trace.resident_at(OperationId(operation), at).map(|part| part.sm).collect();
+    sms.sort_unstable();
+    sms.dedup();
+    sms.len()
+}
+
+#[test]
+fn clients_of_mps_use_half_of_the_sms_at_once_and_reserve_nothing() {
+    for (count, half) in [(114, 56), (108, 54)] {
+        let device = builtin("h100").with(|spec| spec.sms = count).expect("sound");
+        let options = ReadOptions { device: Some(device), ..ReadOptions::default() };
+        let file = two_halves("h100", 50);
+        let trace = run_with(&file, &options);
+        assert!(trace.turns().is_empty(), "there are no slices");
+        assert_eq!(sms_used(&trace, 0, Instant::from_ns(50 * US)), half);
+        // X1: the first kernel is still the head of the one EE queue, and so holds the other.
+        assert_eq!(sms_used(&trace, 1, Instant::from_ns(150 * US)), 0);
+        assert!(trace.waits(OperationId(0)).iter().any(|wait| wait.rule == Rule::Mps));
+        assert_eq!(
+            trace.blocks(OperationId(0)).map(|block| block.end - block.start).max(),
+            Some(Duration::from_ns(MS))
+        );
+    }
+}
+
+#[test]
+fn ten_seconds_of_four_processes_are_rounds_that_are_skipped() {
+    let begin = std::time::Instant::now();
+    let trace = run(&filling(&[(2_500_000, 0), (2_500_000, 0), (2_500_000, 0), (2_500_000, 0)], "1 ms", "0 us"));
+    assert_eq!(finishes(&trace), [9_997_000, 9_998_000, 9_999_000, 10_000_000]);
+    assert_eq!(trace.turns().len(), 10_000);
+    // Not optimized, and beside other tests.
+    assert!(begin.elapsed().as_secs_f64() < 0.5);
+    // An hour of nanosecond slices is more than is recorded.
+    let endless = filling(&[(3_600_000_000, 0), (3_600_000_000, 0)], "1 ns", "0 us");
+    let refused = simulate(&scenario_with(&endless, &ReadOptions::default())).expect_err("it is too long");
+    assert!(refused.to_string().contains("2^25 turns"), "{refused}");
+}
+
+#[test]
+fn a_priority_does_not_preempt_blocks_of_another_stream_of_its_context() {
+    for (a, waited) in [(200, 100), (500, 400), (2_000, 1_900), (10_000, 9_900)] {
+        for priority in [0, -1] {
+            let device = builtin("h100").with(|spec| spec.sms = 114).expect("sound");
+            let file = json!({
+                "format": "gpusched-scenario/1", "name": "priority",
+                "kernels": {
+                    "A": {"blocks": 912, "threads": 256, "duration": format!("{a} us")},
+                    "B": {"blocks": 114, "threads": 256, "duration": "10 us"},
+                },
+                "streams": [
+                    {"name": "a", "priority": 0, "operations": [{"kernel": "A"}]},
+                    {"name": "b", "priority": priority, "release": "100 us", "operations": [{"kernel": "B"}]},
+                ],
+            });
+            // 8 blocks of 256 threads fill an SM. Measured: 0.103, 0.401, 1.903 and 9.902 ms.
+            let trace = run_with(&file, &ReadOptions { device: Some(device), ..ReadOptions::default() });
+            let second = trace.operations()[1];
+            let start = second.first_start().expect("it starts");
+            assert_eq!(start.since(second.launched()).as_ns() / US, waited);
+        }
+    }
+}
+
+#[test]
+fn examiner_benchmarks_of_their_own_processes_take_turns() {
+    let spin = |label: &str| {
+        json!({"filename": "timer_spin.so", "label": label, "thread_count": 512, "block_count": 8,
+        "data_size": 0, "additional_info": 10_000_000, "log_name": format!("{label}.json"), "mps_thread_percentage": 50})
+    };
+    let file = json!({"name": "two", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "use_processes": true,
+        "benchmarks": [spin("A"), spin("B")]});
+    let slice = Duration::from_ns(MS);
+    let read = |change: fn(&mut ReadOptions)| {
+        let mut options =
+            ReadOptions { time_slice: Some(slice), switch_cost: Some(Duration::ZERO), ..ReadOptions::default() };
+        change(&mut options);
+        scenario_with(&file, &options)
+    };
+    let own = read(|_| {});
+    assert!(own.notes.iter().any(|note| note.contains("--mps")), "{:?}", own.notes);
+    assert_eq!(finishes(&simulate(&own).expect("it runs").trace), [19_000, 20_000]);
+    // Each client has half of the two SMs, so four blocks at a time; the second kernel is behind the first.
+    let clients = simulate(&read(|options| options.mps = true)).expect("it runs").trace;
+    assert_eq!((finishes(&clients), clients.turns().len()), (vec![20_000, 30_000], 0));
+    let threads = simulate(&read(|options| options.as_threads = true)).expect("it runs").trace;
+    assert_eq!(finishes(&threads), [10_000, 20_000]);
+}
+
+#[test]
+fn processes_written_in_the_native_format_run_the_same() {
+    let mut file = filling(&[(10_000, 0), (3_000, 500), (4_000, 0)], "1 ms", "100 us");
+    file["processes"]["P2"] = json!({"time_slice": "by level", "level": "medium", "mps_percentage": 33.3});
+    file["hosts"] = json!([{"name": "h", "process": "P1", "steps": [{"launch": "P1", "stream": "NULL"}]}]);
+    let scenario = scenario_with(&file, &ReadOptions::default());
+    let written = scenario.to_native_json().expect("it can be written");
+    let again = Scenario::from_json("again.json", &written, &ReadOptions::default()).expect("it is sound");
+    assert_eq!(again.catalogue, scenario.catalogue);
+    let (one, two) = (simulate(&scenario).expect("it runs").trace, simulate(&again).expect("it runs").trace);
+    assert_eq!((one.operations(), one.turns()), (two.operations(), two.turns()));
+}
+
+#[test]
+fn no_analysis_takes_several_processes() {
+    let scenario = scenario_with(&filling(&[(100, 0), (100, 0)], "1 ms", "0 us"), &ReadOptions::default());
+    let refusals = [
+        gpusched::analysis::analyse(&scenario).expect_err("refused").to_string(),
+        gpusched::analysis::launch_orders(&scenario, 1, 0).expect_err("refused").to_string(),
+        gpusched::analysis::sporadic_bounds(&scenario, &[]).expect_err("refused").to_string(),
+    ];
+    assert!(refusals.iter().all(|refusal| refusal.starts_with("2 processes share the GPU")), "{refusals:?}");
+}

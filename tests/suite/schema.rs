@@ -17,6 +17,7 @@ use gpusched::json::JsonError;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::schema::{NAMES, json_schema};
 use gpusched::tasks::TaskSet;
+use gpusched::tasks::segments::SegmentTaskSet;
 use gpusched::warps::Instance;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -81,7 +82,7 @@ fn every_shipped_scenario_and_every_built_in_device_is_valid() {
         assert_eq!(errors(&validator("study"), &value), Vec::<String>::new(), "{}", file.display());
         read_study(&text).expect("it is sound");
     }
-    assert_eq!(NAMES.len(), 6, "a schema that is added needs tests here");
+    assert_eq!(NAMES.len(), 7, "a schema that is added needs tests here");
 }
 
 /// What stands in for every value in turn.
@@ -186,6 +187,21 @@ const TASKS: &str = r#"{
 fn tasks_reader_and_schema_agree_on_mutated_task_sets() {
     let device = Device::builtin("tx2").expect("sound").expect("built in");
     agree("tasks", TASKS, |text| TaskSet::from_json("mutant.json", text, &device).map(drop));
+}
+
+/// A file of tasks with segments with every key there is.
+const SEGMENTS: &str = r#"{
+    "format": "gpusched-segments/1", "cpus": 2, "comment": 1,
+    "gpu": {"time_slice": "1 ms", "switch_cost": "200 us", "update_cost": "1 ms", "channel_reset": "5 ms", "comment": 1},
+    "tasks": [
+        {"name": "a", "cpu": 0, "T": "100 ms", "D": "90 ms", "priority": 1, "level": "high", "comment": 1,
+         "segments": [{"cpu": "1 ms", "comment": 1}, {"misc": "1 ms", "gpu": "10 ms", "comment": 1}]},
+        {"cpu": 1, "T": "100 ms", "best_effort": true, "segments": [{"gpu": "10 ms"}]}]
+}"#;
+
+#[test]
+fn segments_reader_and_schema_agree_on_mutated_sets() {
+    agree("segments", SEGMENTS, |text| SegmentTaskSet::from_json("mutant.json", text).map(drop));
 }
 
 /// An instance of the warps' makespan with every key there is.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::hosts::real_time::Policy;
@@ -15,6 +15,7 @@ use gpusched::tasks::TaskTime;
 use super::super::output::{Format, Layout, write_document};
 use super::super::picture::Look;
 use super::super::{Answer, output, picture};
+use super::TaskFile;
 
 /// Run a task set on the simulated GPU and report response times, misses and preemptions.
 ///
@@ -59,7 +60,10 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         picture::check(self.figure.as_deref())?;
-        let (set, device) = super::read_set(&self.file, &self.device)?;
+        let (set, device) = match super::read_file(&self.file, &self.device)? {
+            TaskFile::Sms(set, device) => (set, *device),
+            TaskFile::Segments(_) => bail!("tasks with CPU and GPU segments have bounds; they cannot be run yet"),
+        };
         let strategy = Strategy::from_name(&self.strategy).unwrap_or(Strategy::SingleStream);
         let policy = Policy::from_name(&self.policy).unwrap_or(Policy::Edf);
         let threads_per_sm = device.per_sm.threads;

@@ -8,17 +8,19 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::report::task_analysis::TaskReport;
 use gpusched::report::task_charts::demand_plot;
+use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{
     Allocation, Partition, ReservationTest, Reservations, TaskTime, TestResults, hyperperiod, smallest_budgets,
 };
 
 use super::super::output::{Format, Layout, note, write_document};
 use super::super::{Answer, output, picture};
+use super::{TaskFile, segments};
 
 /// Apply the schedulability tests to a task set.
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Tasks file (see `gpusched schema tasks`); - reads standard input
+    /// Tasks file (see `gpusched schema tasks` and `gpusched schema segments`); - reads standard input
     file: PathBuf,
     /// GPU whose limits measure kernels: a built-in name or a device file; its numbers of SMs and of stream priorities
     /// are replaced by the file's
@@ -27,8 +29,8 @@ pub(crate) struct Test {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Tests of the reservations to apply [default: all that are sound]
-    #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(ReservationTest::ALL.map(ReservationTest::name)))]
+    /// Tests of the reservations, or of tasks with segments, to apply [default: all that are sound]
+    #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(test_names()))]
     tests: Vec<String>,
     /// Choose reservations of this period in proportion to utilization, as the paper does
     #[arg(long, value_name = "PERIOD")]
@@ -36,7 +38,8 @@ pub(crate) struct Test {
     /// Also search, for each test, the smallest budgets that pass it, with reservations of this period
     #[arg(long, value_name = "PERIOD")]
     smallest_budgets: Option<u64>,
-    /// Exit status 1 unless this test accepts the set: single-stream, multi-stream or a test of the reservations
+    /// Exit status 1 unless this test accepts the set: single-stream, multi-stream, a test of the reservations or of
+    /// tasks with segments
     #[arg(long, value_name = "TEST")]
     check: Option<String>,
     /// Draw demand against supply of one partition, sm0, sm1, … or all, into the file given by --figure
@@ -50,13 +53,16 @@ pub(crate) struct Test {
 impl Test {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         picture::check(self.figure.as_deref())?;
-        let (mut set, _) = super::read_set(&self.file, &self.device)?;
+        let mut set = match super::read_file(&self.file, &self.device)? {
+            TaskFile::Sms(set, _) => set,
+            TaskFile::Segments(set) => return self.run_segments(&set),
+        };
         if let Some(period) = self.reservation_period {
             set.reservations = Some(Reservations::proportional(&set, checked_period(period)?));
         }
         let tests: Vec<ReservationTest> = match &self.tests[..] {
             [] => ReservationTest::sound().collect(),
-            names => names.iter().filter_map(|name| ReservationTest::from_name(name)).collect(),
+            names => names.iter().map(|name| reservation_test(name)).collect::<anyhow::Result<_>>()?,
         };
         let analysis = TestResults::new(&set, &tests);
         let answer = self.check.as_deref().map(|name| check(&analysis, name)).transpose()?;
@@ -93,6 +99,30 @@ impl Test {
         }
         Ok(if answer == Some(false) { Answer::No } else { Answer::Done })
     }
+
+    fn run_segments(&self, set: &SegmentTaskSet) -> anyhow::Result<Answer> {
+        let of_reservations = [
+            ("--reservation-period", self.reservation_period.is_some()),
+            ("--smallest-budgets", self.smallest_budgets.is_some()),
+            ("--figure", self.figure.is_some()),
+        ];
+        if let Some((option, _)) = of_reservations.iter().find(|(_, is_given)| *is_given) {
+            bail!("{option} is not for tasks with segments, which have no reservations");
+        }
+        segments::test(set, &self.tests, self.check.as_deref(), self.format)
+    }
+}
+
+/// Of all tests that --tests may name.
+fn test_names() -> impl Iterator<Item = &'static str> {
+    let segments = SegmentTest::ALL.map(SegmentTest::name);
+    ReservationTest::ALL.map(ReservationTest::name).into_iter().chain(segments)
+}
+
+fn reservation_test(name: &str) -> anyhow::Result<ReservationTest> {
+    ReservationTest::from_name(name).ok_or_else(|| {
+        anyhow!("--tests: {name:?} is for tasks with segments, files with \"format\": \"gpusched-segments/1\"")
+    })
 }
 
 fn checked_period(period: u64) -> anyhow::Result<TaskTime> {

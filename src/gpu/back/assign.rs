@@ -31,6 +31,13 @@ impl SmBack {
                 total += u32::from(room);
             }
         }
+        let mut at_limit = false;
+        if let Some(clients) = &mut self.clients {
+            let first_block = kernel.blocks - kernel.unassigned;
+            let start = Start { cursor: self.cursor, seed: self.seed, operation: kernel.operation.0, first_block };
+            at_limit = clients.restrict(kernel.process, self.placement, &start, &mut parts);
+            total = parts.iter().map(|part| u32::from(part.room)).sum();
+        }
         let blocks = kernel.unassigned.min(total);
         if blocks > 0 {
             self.place(head, kernel, &mut parts, blocks, context)?;
@@ -38,6 +45,9 @@ impl SmBack {
         self.scratch_parts = parts;
         if blocks == kernel.unassigned {
             return Ok(None);
+        }
+        if at_limit {
+            return Ok(Some(Rule::Mps));
         }
         // Why not even one further block fits: the first rule that every SM breaks, after giving each SM the benefit
         // of the rules before it.
@@ -100,9 +110,12 @@ impl SmBack {
         duration: Duration,
         context: &mut BackContext<'_, O>,
     ) -> Result<(), RunError> {
-        let RunningKernel { operation, demand, .. } = self.kernels[head as usize];
+        let RunningKernel { operation, process, demand, .. } = self.kernels[head as usize];
         for part in parts {
             self.sms[usize::from(part.sm)].take(&demand, u32::from(part.blocks));
+        }
+        if let Some(clients) = &mut self.clients {
+            parts.iter().for_each(|part| clients.take(process, part.sm, part.blocks));
         }
         let end = context.now.checked_add(duration).ok_or(RunError::TimeOverflow { operation })?;
         let wave = NewWave { operation, first_block, blocks, cursor, start: context.now, duration };

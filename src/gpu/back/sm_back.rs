@@ -4,6 +4,7 @@ mod stretch;
 
 use stretch::{Period, Running};
 
+use super::clients::Clients;
 use super::copy_engine::CopyEngine;
 use super::ee_queue::EeQueue;
 use super::random::BlockTimes;
@@ -16,7 +17,9 @@ use crate::gpu::observer::Observer;
 use crate::gpu::options::GpuOptions;
 use crate::time::{Duration, Instant};
 use crate::trace::Rule;
-use crate::workload::{KernelId, OperationId, OperationKind, Part, Placement, Sequence, StreamId};
+use crate::workload::{
+    CheckedProcess, KernelId, OperationId, OperationKind, Part, Placement, ProcessId, Sequence, StreamId,
+};
 
 /// EE queues before SMs, CE queues before copy engines.
 #[derive(Debug, Clone)]
@@ -43,6 +46,8 @@ pub struct SmBack {
     changed: bool,
     /// Since copy engines were last looked at, a copy has entered a CE queue or completed.
     copies_changed: bool,
+    /// Clients of MPS, where one of them may use a part of the SMs only.
+    pub(super) clients: Option<Box<Clients>>,
     pub(super) block_times: BlockTimes,
     pub(super) order: Sequence,
     pub(super) scratch_parts: Vec<Part>,
@@ -56,6 +61,7 @@ pub(super) struct RunningKernel {
     pub(super) operation: OperationId,
     pub(super) kernel: KernelId,
     pub(super) stream: StreamId,
+    pub(super) process: ProcessId,
     pub(super) demand: BlockDemand,
     /// How long each block runs, where all run equally long.
     pub(super) duration: Option<Duration>,
@@ -124,12 +130,18 @@ impl SmBack {
             skip_attempt: NO_ATTEMPT,
             changed: false,
             copies_changed: false,
+            clients: None,
             block_times: BlockTimes::new(options.seed),
             order: Sequence::default(),
             scratch_parts: Vec::new(),
             scratch_running: Vec::new(),
             scratch_period: Period::default(),
         }
+    }
+
+    /// The processes are clients of MPS.
+    pub(in crate::gpu) fn serve_clients(&mut self, device: &Device, processes: &[CheckedProcess]) {
+        self.clients = Clients::new(device, processes).map(Box::new);
     }
 
     /// Whether a kernel is in an EE queue or on the GPU, or a copy in a CE queue or on its engine.
@@ -140,6 +152,16 @@ impl SmBack {
     /// Whether blocks are on SMs.
     pub(in crate::gpu) fn has_blocks(&self) -> bool {
         self.waves.len() > self.free_waves.len()
+    }
+
+    /// Whether nothing can be assigned until something completes or comes.
+    pub(in crate::gpu) fn is_settled(&self) -> bool {
+        !self.changed && !self.copies_changed
+    }
+
+    /// What is on it has gone on for `time`, of which it is at `since`, and nothing has completed.
+    pub(in crate::gpu) fn serve(&mut self, time: Duration, since: Instant) {
+        self.suspend(since + time);
     }
 
     /// Nothing of it runs from now on, until [`SmBack::resume`].
@@ -194,6 +216,9 @@ impl SmBack {
         for share in wave.shares() {
             self.sms[usize::from(share.sm)].give_back(&kernel.demand, u32::from(share.blocks));
         }
+        if let Some(clients) = &mut self.clients {
+            wave.shares().for_each(|share| clients.give_back(kernel.process, share.sm, share.blocks));
+        }
         self.changed = true;
         kernel.running -= wave.blocks;
         let is_complete = kernel.running == 0 && kernel.unassigned == 0;
@@ -222,10 +247,12 @@ impl Back for SmBack {
                 let (demand, blocks) = (known.demand(), known.blocks);
                 let is_fixed = !known.duration.varies() && context.catalogue.block_times(kernel).is_none();
                 let duration = is_fixed.then_some(known.duration.worst);
+                let spec = &context.catalogue.streams()[stream.0 as usize];
                 let running = RunningKernel {
                     operation,
                     kernel,
                     stream,
+                    process: spec.process,
                     demand,
                     duration,
                     blocks,
@@ -239,8 +266,7 @@ impl Back for SmBack {
                     self.kernels.push(running);
                     next_place(self.kernels.len() - 1)
                 };
-                let level = context.catalogue.streams()[stream.0 as usize].level();
-                if self.ee_queues[level].push(place) {
+                if self.ee_queues[spec.level()].push(place) {
                     self.changed = true;
                     context.observer.reached_queue_head(operation, context.now);
                 }
@@ -319,6 +345,9 @@ impl Back for SmBack {
         self.free_waves.extend((0..).take(self.waves.len()));
         self.cursor = 0;
         self.skip_attempt = NO_ATTEMPT;
+        if let Some(clients) = &mut self.clients {
+            clients.clear();
+        }
         self.changed = false;
         self.copies_changed = false;
     }

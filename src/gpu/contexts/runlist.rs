@@ -58,6 +58,11 @@ impl Runlist {
         places.map(|place| (place, self.order[place])).find(|&(_, context)| has_work(context))
     }
 
+    /// Whose the turns of a round are, from the next one on; the last is that of the last turn.
+    pub(super) fn round(&self) -> impl Iterator<Item = usize> + '_ {
+        self.order[self.next..].iter().chain(&self.order[..self.next]).copied()
+    }
+
     /// The turn at `place` was given.
     pub(super) fn go_on_behind(&mut self, place: usize) {
         self.next = (place + 1) % self.order.len().max(1);

@@ -10,6 +10,8 @@
 //!   (T3), which costs nothing if the context is the one that had the last turn, or nobody had one.
 //! - In the instant at which a slice is over no block is assigned any more.
 
+mod rounds;
+
 use super::runlist::Runlist;
 use super::traded_copies::TradedCopies;
 use crate::device::{CopySharing, Preemption, Runlists};
@@ -19,7 +21,7 @@ use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::gpu::options::GpuOptions;
 use crate::time::{Duration, Instant};
-use crate::trace::{NewTurn, TurnEnd};
+use crate::trace::{NewTurn, TraceFull, TurnEnd};
 use crate::workload::{Catalogue, InterleaveLevel, OperationId, OperationKind, ProcessId};
 
 /// The contexts of several processes, and whose turn it is.
@@ -34,6 +36,7 @@ pub(super) struct TimeSliced {
     working: usize,
     switch_cost: Duration,
     preemption: Preemption,
+    may_skip_rounds: bool,
     copies: Copies,
     /// Places in the calendar: what completes next in the context whose turn it is, and what its turn comes to.
     places: (u32, u32),
@@ -98,6 +101,7 @@ impl TimeSliced {
             working: 0,
             switch_cost: catalogue.switch_cost(),
             preemption: device.time_slicing.preemption,
+            may_skip_rounds: options.skip_cycles,
             copies: match (device.time_slicing.runlists, device.copy.sharing) {
                 (Runlists::Shared, _) => Copies::InTurn,
                 (Runlists::Separate, CopySharing::OneAtATime) => {
@@ -170,23 +174,23 @@ impl TimeSliced {
     }
 
     /// T1: the next context that has work gets a turn, if nobody has one. Says whether its turn has begun.
-    fn give_turn<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> bool {
+    fn give_turn<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<bool, TraceFull> {
         if self.turn != Turn::Nobody || self.working == 0 {
-            return false;
+            return Ok(false);
         }
-        let Some((place, number)) = self.runlist.peek(|number| self.contexts[number].works) else { return false };
+        let Some((place, number)) = self.runlist.peek(|number| self.contexts[number].works) else { return Ok(false) };
         self.runlist.go_on_behind(place);
         // T3.
         let same = self.loaded.is_none_or(|loaded| loaded == number);
         let start = context.now.saturating_add(if same { Duration::ZERO } else { self.switch_cost });
-        context.observer.turn_begins(&NewTurn { process: process(number), switch_from: context.now, start });
+        context.observer.turn_begins(&NewTurn { process: process(number), switch_from: context.now, start })?;
         if start > context.now {
             self.turn = Turn::Begins(number);
             context.calendar.move_to(self.places.1, Event::Turn, Some((start, 0)));
-            return false;
+            return Ok(false);
         }
         self.begin_turn(number, context);
-        true
+        Ok(true)
     }
 
     fn begin_turn<O>(&mut self, number: usize, context: &mut BackContext<'_, O>) {
@@ -210,24 +214,25 @@ impl TimeSliced {
     }
 
     /// T2, T4: ends the turn that must not go on, if it is over at once.
-    fn yield_turn<O: Observer>(&mut self, why: TurnEnd, context: &mut BackContext<'_, O>) {
-        let Turn::Of { context: number, .. } = self.turn else { return };
+    fn yield_turn<O: Observer>(&mut self, why: TurnEnd, context: &mut BackContext<'_, O>) -> Result<(), TraceFull> {
+        let Turn::Of { context: number, .. } = self.turn else { return Ok(()) };
         let next = self.runlist.peek(|number| self.contexts[number].works);
         if let Some((place, _)) = next.filter(|&(_, next)| why == TurnEnd::TimeSlice && next == number) {
             // Its level gives it the next turn, too.
             self.runlist.go_on_behind(place);
             context.observer.turn_ends(context.now, why);
             let now = context.now;
-            context.observer.turn_begins(&NewTurn { process: process(number), switch_from: now, start: now });
+            context.observer.turn_begins(&NewTurn { process: process(number), switch_from: now, start: now })?;
             self.begin_again(number, context);
-            return;
+            return Ok(());
         }
         if self.preemption == Preemption::BlockEnd && self.contexts[number].back.has_blocks() {
             // They run to their ends, the last of which is looked at like this.
             context.calendar.move_to(self.places.1, Event::Turn, None);
-            return;
+            return Ok(());
         }
         self.end_turn(number, why, context);
+        Ok(())
     }
 
     fn begin_again<O>(&mut self, number: usize, context: &mut BackContext<'_, O>) {
@@ -298,7 +303,7 @@ impl Back for TimeSliced {
             // It has no kernel.
             Copies::Linked(back) => drop(back.dispatch(context)?),
         }
-        self.give_turn(context);
+        self.give_turn(context)?;
         self.look_around(context.now);
         let Turn::Of { context: number, .. } = self.turn else { return Ok(None) };
         if self.must_yield(context.now).is_some() {
@@ -312,13 +317,13 @@ impl Back for TimeSliced {
     fn settle<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
         self.look_around(context.now);
         if let Some(why) = self.must_yield(context.now) {
-            self.yield_turn(why, context);
-            if self.give_turn(context) {
+            self.yield_turn(why, context)?;
+            if self.give_turn(context)? {
                 self.look_again(context);
             }
             return Ok(());
         }
-        if self.give_turn(context) {
+        if self.give_turn(context)? {
             self.look_again(context);
             return Ok(());
         }
@@ -332,7 +337,7 @@ impl Back for TimeSliced {
             back.settle(inner)
         })?;
         self.announce(number, context);
-        Ok(())
+        self.skip_rounds(context)
     }
 
     fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {

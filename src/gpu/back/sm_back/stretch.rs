@@ -40,7 +40,9 @@ impl SmBack {
         let worth_trying = kernel.running > 0
             && kernel.unassigned / 2 > kernel.running
             && !(self.skip_attempt.0 == kernel.operation && kernel.unassigned > self.skip_attempt.1);
-        if !worth_trying || !self.may_skip_cycles {
+        // Which SMs a client uses may change from cycle to cycle.
+        let is_limited = self.clients.as_ref().is_some_and(|clients| clients.is_limited(kernel.process));
+        if !worth_trying || !self.may_skip_cycles || is_limited {
             return Ok(());
         }
         let Some(block_time) = kernel.duration else { return Ok(()) };

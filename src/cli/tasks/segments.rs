@@ -1,0 +1,56 @@
+//! `gpusched tasks` on sets of tasks with CPU and GPU segments.
+
+use std::io::Write;
+
+use anyhow::{anyhow, bail};
+use gpusched::report::segment_bounds::{SegmentReport, all_proven};
+use gpusched::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest};
+
+use super::super::output::{Format, Layout, write_document};
+use super::super::{Answer, output};
+
+/// The tests of these names, or all that are sound.
+fn chosen(names: &[String]) -> anyhow::Result<Vec<SegmentTest>> {
+    let known = |name: &String| {
+        let unknown = || anyhow!("--tests: {name:?} is not for tasks with segments; {}", available());
+        SegmentTest::from_name(name).ok_or_else(unknown)
+    };
+    if names.is_empty() { Ok(SegmentTest::sound().collect()) } else { names.iter().map(known).collect() }
+}
+
+fn available() -> String {
+    format!("there are {}", SegmentTest::ALL.map(SegmentTest::name).join(", "))
+}
+
+/// Applies tests to a set and prints what they say.
+pub(super) fn test(
+    set: &SegmentTaskSet,
+    names: &[String],
+    check: Option<&str>,
+    format: Format,
+) -> anyhow::Result<Answer> {
+    let tests: Vec<(SegmentTest, ResponseBounds)> =
+        chosen(names)?.into_iter().map(|test| (test, test.bounds(set))).collect();
+    let answer = check.map(|name| is_proven(&tests, name)).transpose()?;
+    let report = SegmentReport { set, tests: &tests };
+    let mut out = output::stdout();
+    match format {
+        Format::Json => write_document(&report.document_with_bounds(), format, Layout::Indented, &mut out)?,
+        Format::Jsonl => write_document(&report.document_with_bounds(), format, Layout::OneLine, &mut out)?,
+        Format::Csv => write!(out, "{}", report.csv())?,
+        Format::Table | Format::Markdown => write!(out, "{}", report.table(format.style()))?,
+    }
+    out.flush()?;
+    Ok(if answer == Some(false) { Answer::No } else { Answer::Done })
+}
+
+/// Whether the test of that name proves that the whole set meets its deadlines.
+fn is_proven(tests: &[(SegmentTest, ResponseBounds)], name: &str) -> anyhow::Result<bool> {
+    let applied = tests.iter().find(|(test, _)| test.name() == name);
+    let (test, bounds) =
+        applied.ok_or_else(|| anyhow!("--check: the test {name:?} was not applied; {}", available()))?;
+    if !test.is_sound() {
+        bail!("--check: {name:?} is the paper's text taken literally, and runs exceed its bounds");
+    }
+    Ok(all_proven(*test, bounds) == Some(true))
+}

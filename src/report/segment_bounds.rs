@@ -1,0 +1,154 @@
+//! Bounds on the responses of tasks with segments, for people and for programs.
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::columns::{Column, Objects, csv_text};
+use super::page::{Page, TableStyle};
+use crate::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest, TaskBound, drive_os};
+use crate::time::Duration;
+
+/// A set, and what some tests say about it.
+#[derive(Debug, Clone, Copy)]
+pub struct SegmentReport<'a> {
+    /// The set.
+    pub set: &'a SegmentTaskSet,
+    /// The tests, and their bounds.
+    pub tests: &'a [(SegmentTest, ResponseBounds)],
+}
+
+/// Said of tests that are not sound.
+const UNSOUND: &str = "as printed; runs exceed these bounds, so they prove nothing";
+
+/// One line: a test, a task, its bound, and what that means.
+#[derive(Debug, Clone)]
+struct Line {
+    test: &'static str,
+    task: String,
+    bound: Option<Duration>,
+    deadline: Option<Duration>,
+    verdict: Option<&'static str>,
+    why: String,
+}
+
+/// Whether each task of a set meets its deadline by a test: `Some(true)` if that is proven, else unknown.
+#[must_use]
+pub fn all_proven(test: SegmentTest, bounds: &ResponseBounds) -> Option<bool> {
+    let is_proven = |bound: &TaskBound| matches!(bound, TaskBound::Bounded(_) | TaskBound::BestEffort);
+    (test.is_sound() && bounds.iter().all(is_proven)).then_some(true)
+}
+
+impl SegmentReport<'_> {
+    fn line(&self, test: SegmentTest, task: usize, bound: &TaskBound) -> Line {
+        let this = &self.set.tasks[task];
+        let why = match bound {
+            TaskBound::Bounded(_) if !test.is_sound() => UNSOUND.to_owned(),
+            TaskBound::Bounded(_) => String::new(),
+            TaskBound::Exceeds => "the bound exceeds the deadline".to_owned(),
+            TaskBound::DependsOn(other) => format!("{} has no bound", self.set.tasks[*other].name),
+            TaskBound::BestEffort => "best effort".to_owned(),
+            TaskBound::NotApplicable(why) => (*why).to_owned(),
+        };
+        let verdict = match bound {
+            TaskBound::Bounded(_) if !test.is_sound() => Some("as printed"),
+            TaskBound::Bounded(_) => Some("proven"),
+            TaskBound::Exceeds | TaskBound::DependsOn(_) | TaskBound::NotApplicable(_) => Some("open"),
+            TaskBound::BestEffort => None,
+        };
+        let deadline = this.priority.map(|_| this.deadline);
+        Line { test: test.name(), task: this.name.to_string(), bound: bound.bound(), deadline, verdict, why }
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        let of = |(test, bounds): &(SegmentTest, ResponseBounds)| {
+            let lines = bounds.iter().enumerate().map(|(task, bound)| self.line(*test, task, bound));
+            lines.collect::<Vec<_>>()
+        };
+        self.tests.iter().flat_map(of).collect()
+    }
+
+    /// What the tests together say, and what is said once.
+    fn document(&self) -> Map<String, Value> {
+        let mut tests = Map::new();
+        for (test, bounds) in self.tests {
+            let mut answers = Map::new();
+            for (task, bound) in self.set.tasks.iter().zip(bounds) {
+                let is_proven = test.is_sound() && bound.bound().is_some();
+                answers.insert(task.name.to_string(), json!(is_proven.then_some(true)));
+            }
+            let schedulable = all_proven(*test, bounds);
+            tests.insert(test.name().to_owned(), json!({ "schedulable": schedulable, "tasks": answers }));
+        }
+        let notes: Vec<String> = self.unsound().map(|test| format!("{test}: {UNSOUND}")).collect();
+        let mut document = Map::new();
+        document.insert("cpus".to_owned(), json!(self.set.cpus));
+        document.insert("tests".to_owned(), Value::Object(tests));
+        document.insert("drive_os_latency_ns".to_owned(), json!(drive_os::latency(self.set)));
+        document.insert("notes".to_owned(), json!(notes));
+        document
+    }
+
+    /// Names of the tests that were applied and prove nothing.
+    fn unsound(&self) -> impl Iterator<Item = &'static str> {
+        self.tests.iter().filter(|(test, _)| !test.is_sound()).map(|(test, _)| test.name())
+    }
+
+    /// One JSON document; its list `bounds` has the lines of [`SegmentReport::csv`].
+    #[must_use]
+    pub fn document_with_bounds(&self) -> impl Serialize + use<> {
+        #[derive(Serialize)]
+        struct Document {
+            #[serde(flatten)]
+            whole: Map<String, Value>,
+            #[serde(serialize_with = "bounds")]
+            bounds: Vec<Line>,
+        }
+        Document { whole: self.document(), bounds: self.lines() }
+    }
+
+    /// Tables.
+    #[must_use]
+    pub fn table(&self, style: TableStyle) -> String {
+        let mut page = Page::new(style);
+        page.table(&line_columns(), self.lines());
+        for (test, bounds) in self.tests {
+            let name = test.name();
+            let answer = match all_proven(*test, bounds) {
+                _ if !test.is_sound() => format!("{name}: {UNSOUND}"),
+                Some(_) => format!("all together by {name}: proven"),
+                None => format!("all together by {name}: open"),
+            };
+            match style {
+                TableStyle::Plain => page.line(&answer),
+                TableStyle::Markdown => page.item(&answer),
+            }
+        }
+        if let Some(latency) = drive_os::latency(self.set) {
+            page.line(&format!(
+                "a context of high level gets the GPU within {latency}, by DRIVE OS' formula; here it is not proven"
+            ));
+        }
+        page.finish()
+    }
+
+    /// One line for each test and task, as comma-separated values.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        csv_text(&line_columns(), self.lines())
+    }
+}
+
+fn bounds<S: Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok, S::Error> {
+    Objects::new(&line_columns(), || lines.iter().cloned()).serialize(serializer)
+}
+
+fn line_columns() -> [Column<Line>; 6] {
+    [
+        Column::new("test", "test", |line: &Line| line.test.into()).left(),
+        Column::new("task", "task", |line: &Line| line.task.as_str().into()).left(),
+        Column::new("bound_ns", "bound", |line: &Line| line.bound.into()),
+        Column::new("deadline_ns", "deadline", |line: &Line| line.deadline.into()),
+        Column::new("verdict", "verdict", |line: &Line| line.verdict.into()).left(),
+        Column::new("why", "why", |line: &Line| line.why.as_str().into()).left(),
+    ]
+}

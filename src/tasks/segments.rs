@@ -1,0 +1,33 @@
+//! Tasks with CPU segments and GPU segments on several cores: by when, at the latest, is a job done?
+//!
+//! The task model of Wang, Liu, Wong and Kim, "GCAPS: GPU Context-Aware Preemptive Priority-based Scheduling for
+//! Real-Time Tasks", ECRTS 2024, section 4: partitioned fixed priorities, sporadic tasks with deadlines up to their
+//! periods, each task a process with a GPU context of its own, waiting for the GPU suspended or busy. `docs/tasks.md`
+//! states the model and proves the bounds.
+//!
+//! | analysis | the GPU is shared by | what it bounds |
+//! | --- | --- | --- |
+//! | [`round_robin`] | time slices of equal contexts, the driver's default | response times, proven |
+//! | [`gcaps`] | priorities of the tasks, a driver call at both ends of each GPU segment | response times, proven |
+//! | [`locks`] | one lock: MPCP (by priority) or FMLP+ (first come, first served) | response times, proven |
+//! | [`round_robin_as_printed`], [`gcaps_as_printed`] | as above | what the paper prints: unsound, for comparison |
+//! | [`drive_os`] | time slices and interleave levels | when a context of high level gets the GPU |
+
+pub mod drive_os;
+mod fixed_point;
+pub mod gcaps;
+pub mod gcaps_as_printed;
+pub mod locks;
+mod read;
+pub mod round_robin;
+pub mod round_robin_as_printed;
+mod segment_task_set;
+mod segment_test;
+mod task_bound;
+
+pub use segment_task_set::{GpuSegment, GpuSharing, GpuWait, SegmentTask, SegmentTaskSet, TaskSegment};
+pub use segment_test::SegmentTest;
+pub use task_bound::{ResponseBounds, TaskBound};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! Response times as least fixed points.
+
+use crate::time::Duration;
+
+/// What jobs of one task can take from another within any window of some length t: ⌈(t + J) / T⌉ W.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "units belong to names")]
+pub(super) struct Interference {
+    /// T, least distance of their releases \[ns\].
+    pub(super) period_ns: u64,
+    /// J \[ns\]. R - W if work may come at the end of the response R of one job and at the beginning of the next one's;
+    /// 0 if the window starts when no job of the task is pending.
+    pub(super) jitter_ns: u128,
+    /// W, of one job \[ns\].
+    pub(super) work_ns: u128,
+}
+
+impl Interference {
+    /// Of jobs with period T, response R and work W whose work may lie anywhere in their responses.
+    pub(super) fn carried_in(period: Duration, response: Duration, work_ns: u128) -> Self {
+        let jitter_ns = u128::from(response.as_ns()).saturating_sub(work_ns);
+        Self { period_ns: period.as_ns(), jitter_ns, work_ns }
+    }
+
+    /// Of jobs with period T and work W, none of which is pending when the window starts.
+    pub(super) fn released_within(period: Duration, work_ns: u128) -> Self {
+        Self { period_ns: period.as_ns(), jitter_ns: 0, work_ns }
+    }
+
+    fn within(&self, window_ns: u128) -> u128 {
+        (window_ns + self.jitter_ns).div_ceil(u128::from(self.period_ns)) * self.work_ns
+    }
+}
+
+/// The least t with t = `base_ns` + all interference within t, if it is at most `limit`.
+pub(super) fn least_response(base_ns: u128, interference: &[Interference], limit: Duration) -> Option<Duration> {
+    let mut window = base_ns;
+    loop {
+        if window > u128::from(limit.as_ns()) {
+            return None;
+        }
+        let next = base_ns + interference.iter().map(|one| one.within(window)).sum::<u128>();
+        if next == window {
+            return u64::try_from(window).ok().map(Duration::from_ns);
+        }
+        window = next;
+    }
+}

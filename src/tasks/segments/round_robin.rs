@@ -1,0 +1,55 @@
+//! The driver's default: contexts take turns of at most one time slice, whatever their tasks' priorities.
+//!
+//! After Wang, Liu, Wong and Kim, ECRTS 2024, section 6.2, with the switch to a task's own context added: a turn of the
+//! task needs a switch too. A GPU segment of G takes ⌈G / L⌉ turns, and before each of them every other context has at
+//! most one: ⌈G / L⌉ (ν (L + θ) + θ) of waiting. `docs/tasks.md` has the proofs.
+
+use super::fixed_point::{Interference, least_response};
+use super::segment_task_set::{GpuSharing, GpuWait, SegmentTask, SegmentTaskSet};
+use super::task_bound::{ResponseBounds, TaskBound, in_order};
+
+/// Bounds for all tasks.
+#[must_use]
+pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
+    if !set.has_equal_levels() {
+        let why = "contexts of high level have several turns a round";
+        return vec![TaskBound::NotApplicable(why); set.tasks.len()];
+    }
+    in_order(set, |task, known| {
+        let this = &set.tasks[task];
+        let is_local = |&other: &usize| set.on_one_core(task, other);
+        let local = set.more_urgent(task).filter(is_local);
+        // Busy tasks of higher priority on this core have no GPU segment while this one gets the CPU, and what the GPU
+        // does for them while one of them waits is their progress: only others count.
+        let is_other = |&user: &usize| match waiting {
+            GpuWait::Suspend => user != task,
+            GpuWait::Busy => user != task && !(is_local(&user) && set.tasks[user].is_more_urgent_than(this)),
+        };
+        let others = set.gpu_users().filter(is_other).count() as u64;
+        let is_shared = set.gpu_users().count() > 1;
+        let waits = |one: &SegmentTask| waiting_ns(one, others, is_shared, set.gpu);
+        let interference = local.filter_map(|other| {
+            let other_task = &set.tasks[other];
+            Some(match waiting {
+                GpuWait::Suspend if other_task.uses_gpu() => {
+                    let work = other_task.cpu_ns() + other_task.misc_ns();
+                    Interference::carried_in(other_task.period, known[other]?, work)
+                }
+                GpuWait::Suspend => Interference::released_within(other_task.period, other_task.cpu_ns()),
+                GpuWait::Busy => {
+                    Interference::released_within(other_task.period, other_task.alone_ns() + waits(other_task))
+                }
+            })
+        });
+        let interference: Vec<Interference> = interference.collect();
+        least_response(this.alone_ns() + waits(this), &interference, this.deadline)
+    })
+}
+
+/// What a job of `task` waits for turns of `others` contexts, and for switches to its own if the GPU `is_shared` \[ns\].
+fn waiting_ns(task: &SegmentTask, others: u64, is_shared: bool, gpu: GpuSharing) -> u128 {
+    let (slice, switch) = (u128::from(gpu.time_slice.as_ns()), u128::from(gpu.switch_cost.as_ns()));
+    let turns: u128 = task.gpu_segments().map(|segment| u128::from(segment.exec.as_ns()).div_ceil(slice)).sum();
+    let own_switch = if is_shared { switch } else { 0 };
+    turns * (u128::from(others) * (slice + switch) + own_switch)
+}

@@ -1,0 +1,59 @@
+//! What a test says of a task, and the order in which bounds follow from each other.
+
+use super::segment_task_set::SegmentTaskSet;
+use crate::time::Duration;
+
+/// What a test says of one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskBound {
+    /// No job takes longer, and this is at most the deadline.
+    Bounded(Duration),
+    /// The bound exceeds the deadline: perhaps jobs miss it, perhaps not.
+    Exceeds,
+    /// A task that it depends on has no bound, so nothing is known.
+    DependsOn(usize),
+    /// Best effort: nothing is promised.
+    BestEffort,
+    /// The analysis is not for such sets; why.
+    NotApplicable(&'static str),
+}
+
+impl TaskBound {
+    /// The bound, if there is one.
+    #[must_use]
+    pub fn bound(&self) -> Option<Duration> {
+        match self {
+            Self::Bounded(bound) => Some(*bound),
+            Self::Exceeds | Self::DependsOn(_) | Self::BestEffort | Self::NotApplicable(_) => None,
+        }
+    }
+}
+
+/// What a test says of each task of a set.
+pub type ResponseBounds = Vec<TaskBound>;
+
+/// Goes through the tasks from the most urgent down. `response` gives the bound of one from the bounds of those before
+/// it, or nothing if it exceeds the deadline. What a task without bound does to less urgent ones is unknown, so they
+/// have none either.
+pub(super) fn in_order(
+    set: &SegmentTaskSet,
+    mut response: impl FnMut(usize, &[Option<Duration>]) -> Option<Duration>,
+) -> ResponseBounds {
+    let mut bounds = vec![TaskBound::BestEffort; set.tasks.len()];
+    let mut known = vec![None; set.tasks.len()];
+    let mut failed = None;
+    for task in set.by_urgency() {
+        bounds[task] = match failed {
+            Some(other) => TaskBound::DependsOn(other),
+            None => match response(task, &known) {
+                Some(bound) => TaskBound::Bounded(bound),
+                None => TaskBound::Exceeds,
+            },
+        };
+        known[task] = bounds[task].bound();
+        if failed.is_none() && known[task].is_none() {
+            failed = Some(task);
+        }
+    }
+    bounds
+}

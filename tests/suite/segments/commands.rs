@@ -1,0 +1,49 @@
+//! `gpusched tasks` on tasks with segments, as its user meets it.
+
+use serde_json::Value;
+
+use crate::common::{gpusched, json};
+
+fn witness(name: &str) -> String {
+    format!("{}/witnesses/ecrts2024/{name}.json", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn only_sound_tests_say_proven() {
+    let tests = "round-robin-busy,gcaps-suspend,gcaps-suspend-as-printed";
+    let report = json(&["tasks", &witness("case-study"), "--tests", tests, "--format", "json"]);
+    assert_eq!(report["tests"]["gcaps-suspend"]["schedulable"], true);
+    assert_eq!(report["tests"]["gcaps-suspend"]["tasks"]["histogram"], true);
+    assert_eq!(report["tests"]["gcaps-suspend-as-printed"]["schedulable"], Value::Null);
+    assert_eq!(report["tests"]["gcaps-suspend-as-printed"]["tasks"]["histogram"], Value::Null);
+    let rows = report["bounds"].as_array().expect("a list");
+    assert_eq!(rows.len(), 3 * 6);
+    for row in rows {
+        let is_proven = row["verdict"] == "proven";
+        assert!(!is_proven || !row["test"].as_str().expect("a name").contains("printed"), "{row}");
+        assert_eq!(row["bound_ns"].is_null(), row["verdict"] == "open" || row["task"] == "mmul_gpu_2", "{row}");
+    }
+    assert!(report["notes"][0].as_str().is_some_and(|note| note.contains("prove nothing")), "{}", report["notes"]);
+}
+
+#[test]
+fn a_check_is_answered_by_the_exit_status() {
+    let study = witness("case-study");
+    let status = |arguments: &[&str]| gpusched(&[&["tasks", &study], arguments].concat()).status.code();
+    assert_eq!(status(&["--check", "gcaps-suspend"]), Some(0));
+    assert_eq!(status(&["--check", "fmlp-plus-suspend"]), Some(1));
+    assert_eq!(status(&["--check", "exact"]), Some(2));
+    let printed = "gcaps-busy-as-printed";
+    assert_eq!(status(&["--tests", printed, "--check", printed]), Some(2));
+    assert_eq!(status(&["--tests", "exact"]), Some(2));
+    assert_eq!(status(&["--reservation-period", "5"]), Some(2));
+}
+
+#[test]
+fn tests_of_segments_are_refused_for_other_sets() {
+    let other = format!("{}/witnesses/rtns2020/theorem-5-left.json", env!("CARGO_MANIFEST_DIR"));
+    let output = gpusched(&["tasks", &other, "--tests", "gcaps-busy"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("is for tasks with segments"), "{text}");
+}

@@ -1,0 +1,51 @@
+//! What shows that printed bounds are exceeded, step by step (`docs/errata.md`, ECRTS 2024).
+
+use std::fs;
+
+use gpusched::tasks::segments::{GpuWait, SegmentTaskSet, SegmentTest};
+use gpusched::time::Duration;
+
+use super::plain::{Run, Sharing, longest_responses};
+
+/// One job of each task, released at these instants, each part taking its longest.
+struct Once<'r>(&'r [u64]);
+
+impl Run for Once<'_> {
+    fn release(&mut self, task: usize, job: usize) -> Option<u64> {
+        (job == 0).then(|| self.0[task])
+    }
+
+    fn length(&mut self, longest: u64, _least: u64) -> u64 {
+        longest
+    }
+}
+
+pub(crate) fn witness(file: &str) -> SegmentTaskSet {
+    let path = format!("{}/witnesses/ecrts2024/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(&path).expect("the witness is committed");
+    SegmentTaskSet::from_json(&path, &text).expect("it is sound")
+}
+
+#[test]
+fn ecrts_2024_witnesses_exceed_what_is_printed_and_not_what_is_proven() {
+    use {Sharing::Gcaps, Sharing::RoundRobin};
+    // File, sharing, releases, task, its response, as printed, proven.
+    for (file, sharing, releases, task, response, printed, proven) in [
+        ("eq-3-own-switch", RoundRobin, &[0, 0][..], 0, 12, 11, 12),
+        ("lemma-13-holder-on-its-cpu", Gcaps, &[0, 0], 1, 7, 2, 7),
+        ("lemma-13-holder-preempted", Gcaps, &[1, 0, 0], 2, 14, 2, 14),
+        ("lemma-8-two-calls-a-segment", Gcaps, &[1, 0, 6, 16, 26], 0, 39, 38, 43),
+    ] {
+        let set = witness(file);
+        for waiting in [GpuWait::Suspend, GpuWait::Busy] {
+            let (as_printed, sound) = match sharing {
+                RoundRobin => (SegmentTest::RoundRobinAsPrinted(waiting), SegmentTest::RoundRobin(waiting)),
+                _ => (SegmentTest::GcapsAsPrinted(waiting), SegmentTest::Gcaps(waiting)),
+            };
+            let bound = |test: SegmentTest| test.bounds(&set)[task].bound().map(Duration::as_ns);
+            let longest = longest_responses(&set, sharing, waiting, &mut Once(releases), 50);
+            assert_eq!(longest[task], response, "{file}, {waiting:?}");
+            assert_eq!((bound(as_printed), bound(sound)), (Some(printed), Some(proven)), "{file}, {waiting:?}");
+        }
+    }
+}
