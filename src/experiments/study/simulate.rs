@@ -43,6 +43,7 @@ impl Parameters for SimulatePoint {
         "kernel_gap",
         "launch_latency",
         "launches",
+        "mps",
         "periods",
         "placement",
         "responses_of",
@@ -50,6 +51,8 @@ impl Parameters for SimulatePoint {
         "set_priority",
         "set_stream",
         "sm_mask",
+        "switch_cost",
+        "time_slice",
         "vary",
     ];
 
@@ -105,7 +108,12 @@ impl Parameters for SimulatePoint {
                 let vary = vary.ok_or_else(|| value.expected(expected))?;
                 Box::new(move |point| point.options.vary_percent = Some(vary))
             }
-            "horizon" | "kernel_gap" | "launch_latency" => time(key, value.time()?),
+            "mps" => {
+                let mps = value.boolean()?;
+                Box::new(move |point| point.options.mps = mps)
+            }
+            "time_slice" if value.time()? == Duration::ZERO => return Err(value.expected("a time above zero")),
+            "horizon" | "kernel_gap" | "launch_latency" | "switch_cost" | "time_slice" => time(key, value.time()?),
             "block_durations" | "deadlines" | "periods" => times(key, value)?,
             _ => change(key, value)?,
         })
@@ -120,6 +128,8 @@ fn time(key: &str, time: Duration) -> Change<SimulatePoint> {
     match key {
         "horizon" => Box::new(move |point| point.options.horizon = Some(time)),
         "kernel_gap" => Box::new(move |point| point.options.kernel_gap = Some(time)),
+        "switch_cost" => Box::new(move |point| point.options.switch_cost = Some(time)),
+        "time_slice" => Box::new(move |point| point.options.time_slice = Some(time)),
         _ => Box::new(move |point| point.options.launch_latency = Some(time)),
     }
 }
