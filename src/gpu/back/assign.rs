@@ -115,7 +115,9 @@ impl SmBack {
             self.sms[usize::from(part.sm)].take(&demand, u32::from(part.blocks));
         }
         if let Some(clients) = &mut self.clients {
-            parts.iter().for_each(|part| clients.take(process, part.sm, part.blocks));
+            for part in parts {
+                clients.take(process, part.sm, part.blocks);
+            }
         }
         let end = context.now.checked_add(duration).ok_or(RunError::TimeOverflow { operation })?;
         let wave = NewWave { operation, first_block, blocks, cursor, start: context.now, duration };

@@ -16,8 +16,7 @@ const CLIENTS: u64 = 0x6d70_7363_6c69_656e;
 /// While it uses fewer than it may, its next block may go to any SM; when it uses as many, only to one of those.
 #[derive(Debug, Clone)]
 pub(super) struct Clients {
-    /// By process.
-    clients: Vec<Client>,
+    of_process: Vec<Client>,
     /// SMs that a client may take now.
     allowed: Vec<bool>,
     ranked: Vec<Part>,
@@ -39,14 +38,14 @@ impl Clients {
         let sms = device.sms as usize;
         let most = |process: &CheckedProcess| process.mps_percentage.sms(device) as usize;
         let client = |process| Client { most: most(process), used: 0, blocks: vec![0; sms] };
-        let clients: Vec<Client> = processes.iter().map(client).collect();
-        let some_is_limited = clients.iter().any(|client| client.most < sms);
-        some_is_limited.then(|| Self { clients, allowed: vec![false; sms], ranked: Vec::new() })
+        let of_process: Vec<Client> = processes.iter().map(client).collect();
+        let some_is_limited = of_process.iter().any(|client| client.most < sms);
+        some_is_limited.then(|| Self { of_process, allowed: vec![false; sms], ranked: Vec::new() })
     }
 
     /// None of them uses any SM.
     pub(super) fn clear(&mut self) {
-        for client in &mut self.clients {
+        for client in &mut self.of_process {
             client.used = 0;
             client.blocks.fill(0);
         }
@@ -54,13 +53,13 @@ impl Clients {
 
     /// Whether a client may not use the whole device.
     pub(super) fn is_limited(&self, process: ProcessId) -> bool {
-        let client = &self.clients[process.0 as usize];
+        let client = &self.of_process[process.0 as usize];
         client.most < client.blocks.len()
     }
 
     /// Blocks of a client begin on an SM.
     pub(super) fn take(&mut self, process: ProcessId, sm: u16, blocks: u16) {
-        let client = &mut self.clients[process.0 as usize];
+        let client = &mut self.of_process[process.0 as usize];
         let own = &mut client.blocks[usize::from(sm)];
         client.used += usize::from(*own == 0 && blocks > 0);
         *own += u32::from(blocks);
@@ -68,7 +67,7 @@ impl Clients {
 
     /// Blocks of a client have ended on an SM.
     pub(super) fn give_back(&mut self, process: ProcessId, sm: u16, blocks: u16) {
-        let client = &mut self.clients[process.0 as usize];
+        let client = &mut self.of_process[process.0 as usize];
         let own = &mut client.blocks[usize::from(sm)];
         *own -= u32::from(blocks);
         client.used -= usize::from(*own == 0 && blocks > 0);
@@ -83,7 +82,7 @@ impl Clients {
         start: &Start,
         parts: &mut Vec<Part>,
     ) -> bool {
-        let Client { most, used, blocks } = &self.clients[process.0 as usize];
+        let Client { most, used, blocks } = &self.of_process[process.0 as usize];
         let others = parts.iter().filter(|part| blocks[usize::from(part.sm)] == 0);
         self.ranked.clear();
         self.ranked.extend(others.copied());
