@@ -2,9 +2,8 @@
 
 use gpusched::draw::MM;
 use gpusched::hosts::{Run, simulate};
-use gpusched::report::perfetto::{PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::report::timeline::{Timeline, TimelineOptions};
-use gpusched::report::{BlameTables, State, Summary, rule_log, state_text};
+use gpusched::report::{BlameTables, PerfettoKnown, PerfettoRun, State, Summary, perfetto_trace, rule_log, state_text};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Rule;
