@@ -22,6 +22,7 @@ mod whole_application;
 pub use gang::Gang;
 pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub use multi_stream::MultiStream;
+pub(crate) use program::simulate_placed;
 pub use program::{
     IterationSpan, LaunchOrder, ProgramError, ProgramHost, Run, make_known, simulate, simulate_in_order,
     simulate_watched, simulate_with,

@@ -10,6 +10,7 @@ mod log;
 mod number;
 mod pairing;
 mod pieces;
+mod plain;
 mod read;
 mod reading;
 mod recognize;

@@ -74,7 +74,7 @@ impl BlockTime {
 }
 
 /// A kernel: a grid of equal blocks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kernel {
     /// Name of the function, as logs have it.
     pub name: Arc<str>,

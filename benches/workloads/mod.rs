@@ -2,6 +2,8 @@
 
 #![allow(dead_code, clippy::expect_used, reason = "each benchmark uses some of them, and they are known to be sound")]
 
+pub(crate) mod texts;
+
 use gpusched::device::{BlockShape, Device};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;

@@ -3,6 +3,7 @@
 //! Searched are block and copy times, orders of simultaneous launches, and placements; for sporadic streams also
 //! releases. What is found is a run, so a response found is one that can happen; a response not found may still happen.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant as WallTime;
@@ -16,8 +17,7 @@ use super::bound_options::BoundOptions;
 use super::finish_bounds::supported;
 use super::jobs::{AnalysedJob, jobs_of};
 use super::prepared::refuse_processes;
-use crate::hosts::ProgramError;
-use crate::hosts::simulate;
+use crate::hosts::{Jobs, ProgramError, simulate, simulate_placed};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::Placement;
@@ -125,19 +125,33 @@ pub fn search(scenario: &Scenario, options: &SearchOptions, watch: Watch<'_>) ->
     let fixed = assumptions::launch_dependence(scenario).is_none();
     let unrolls = fixed && run.trace.operations().len() <= MOST_UNROLLED;
     // How logs would be written is the larger part of many short benchmarks, and no run needs it.
-    let base = if unrolls { unrolled(scenario, &run, &jobs) } else { Scenario { examiner: None, ..scenario.clone() } };
-    search_from(base, jobs, unrolls, Vec::new(), options, watch)
+    let (base, own) = if unrolls {
+        (unrolled(scenario, &run, &jobs), None)
+    } else {
+        let finish = |operation: u32| run.trace.operations().get(operation as usize)?.finish();
+        let response = |job: &AnalysedJob| job.finish(finish).map(|finish| finish.since(job.released).as_ns());
+        let own = jobs.iter().map(response).collect();
+        (Scenario { examiner: None, ..scenario.clone() }, Some(own))
+    };
+    drop(run);
+    let base = Base { scenario: base, is_unrolled: unrolls, jobs, own, releases: Vec::new() };
+    search_from(base, options, watch)
 }
 
-/// Searches runs of `base`, whose threads are the jobs if it is unrolled.
-pub(super) fn search_from(
-    base: Scenario,
-    jobs: Vec<AnalysedJob>,
-    unrolled: bool,
-    releases: Vec<ReleaseRule>,
-    options: &SearchOptions,
-    watch: Watch<'_>,
-) -> Result<SearchResult, ProgramError> {
+/// A scenario whose runs are searched.
+pub(super) struct Base {
+    /// Its threads are the jobs if it is unrolled.
+    pub(super) scenario: Scenario,
+    pub(super) is_unrolled: bool,
+    pub(super) jobs: Vec<AnalysedJob>,
+    /// The response of each of them in the run of the scenario itself \[ns\], if that was simulated.
+    pub(super) own: Option<Vec<Option<u64>>>,
+    pub(super) releases: Vec<ReleaseRule>,
+}
+
+/// Searches runs of `base`.
+pub(super) fn search_from(base: Base, options: &SearchOptions, watch: Watch<'_>) -> Result<SearchResult, ProgramError> {
+    let Base { scenario: base, is_unrolled, jobs, own: known, releases } = base;
     let own = [base.placement];
     let placements = if options.placements.is_empty() { &own[..] } else { &options.placements };
     let mut freedom = Freedom::new(&base, supported(&base, options.bound), placements);
@@ -145,7 +159,8 @@ pub(super) fn search_from(
     let found = vec![None; jobs.len()];
     let mut searcher = Searcher {
         result: SearchResult { jobs, runs: 0, base, freedom, found },
-        unrolled,
+        unrolled: is_unrolled,
+        own: known,
         seed: options.seed,
         until: options.time_limit.map(|limit| WallTime::now() + limit),
         runs: AtomicU64::new(0),
@@ -169,6 +184,8 @@ struct Searcher<'a> {
     unrolled: bool,
     seed: u64,
     until: Option<WallTime>,
+    /// What came of the base itself, if that is known.
+    own: Option<Vec<Option<u64>>>,
     runs: AtomicU64,
     watch: Watch<'a>,
 }
@@ -287,12 +304,16 @@ impl Searcher<'_> {
     /// The response of every job \[ns\].
     fn run(&self, variation: &Variation) -> Result<Vec<Option<u64>>, ProgramError> {
         let SearchResult { jobs, base, freedom, .. } = &self.result;
-        let scenario = freedom.apply(base, variation);
-        let run = simulate(&scenario)?;
+        let scenario = freedom.vary(base, variation);
+        let is_own = matches!(scenario, Cow::Borrowed(_))
+            && (variation.placement, variation.seed) == (base.placement, base.seed);
+        if let Some(own) = self.own.as_ref().filter(|_| is_own) {
+            (self.watch.progress)(self.runs.fetch_add(1, Ordering::Relaxed) + 1);
+            return Ok(own.clone());
+        }
+        let run = simulate_placed(&scenario, variation.placement, variation.seed)?;
         (self.watch.progress)(self.runs.fetch_add(1, Ordering::Relaxed) + 1);
         let operations = run.trace.operations();
-        let finish =
-            |operation: u32| operations.get(operation as usize).and_then(crate::trace::OperationRecord::finish);
         let mut responses = vec![None; jobs.len()];
         if self.unrolled {
             let mut arrivals: Vec<Instant> = jobs.iter().map(|job| job.released).collect();
@@ -312,10 +333,10 @@ impl Searcher<'_> {
                 }
             }
         } else {
-            for job in jobs_of(&scenario, &run) {
-                let key = (variation.declared(job.thread), job.job);
+            for job in Jobs::of(&scenario, &run.trace, run.ended, &run.iterations).begun {
+                let key = (variation.declared(job.thread), job.iteration);
                 let Ok(index) = jobs.binary_search_by_key(&key, |job| (job.thread, job.job)) else { continue };
-                responses[index] = job.finish(finish).map(|finish| finish.since(job.released).as_ns());
+                responses[index] = job.response().map(Duration::as_ns);
             }
         }
         Ok(responses)

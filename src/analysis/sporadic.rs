@@ -11,7 +11,7 @@ use super::finish_bounds::finish_bounds;
 use super::jobs::AnalysedJob;
 use super::prepared::refuse_processes;
 use super::safe_bound::Weights;
-use super::search::{ReleaseRule, SearchOptions, SearchResult, Watch, own_step, search_from};
+use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, Watch, own_step, search_from};
 use super::verdict::Verdict;
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, Scenario};
@@ -136,7 +136,9 @@ pub fn judge_sporadic(
         Err(refusal) => (None, Some(refusal)),
     };
     let unrolled = unrolled(scenario, jitter);
-    let found = unrolled.map(|(base, jobs, rules)| search_from(base, jobs, true, rules, options, watch)).transpose()?;
+    let base =
+        unrolled.map(|(scenario, jobs, releases)| Base { scenario, is_unrolled: true, jobs, own: None, releases });
+    let found = base.map(|base| search_from(base, options, watch)).transpose()?;
     let mut worst_job = vec![None; scenario.threads.len()];
     for (index, job) in found.iter().flat_map(|found| found.jobs.iter().enumerate()) {
         let longer = |other: usize| found.as_ref().is_some_and(|found| found.worst(index) > found.worst(other));

@@ -38,6 +38,9 @@ pub struct Checked {
     pub blocks: usize,
 }
 
+/// Finds what breaks one of the rules.
+type Check = fn(&Case<'_>, &mut Vec<Finding>);
+
 /// Checks an observation against every rule. The tolerances are those for measured times; simulated ones are exact.
 #[must_use]
 pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
@@ -54,18 +57,37 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
         ));
     }
     let case = Case::with_facts(observation, facts, &tolerances);
-    ready::check(&case, &mut findings);
-    resources::check(&case, &mut findings);
-    links::check(observation, &mut findings);
-    if case.channels_bind() {
+    // Each looks at all blocks again, so they do so at once; what they find is put together in a fixed order.
+    let by = |checks: &[Check]| {
+        let mut found = Vec::new();
+        for check in checks {
+            check(&case, &mut found);
+        }
+        found
+    };
+    let binds = case.channels_bind();
+    let ((alone, (placement, placed)), (queued, conserved)) = rayon::join(
+        || {
+            rayon::join(
+                || by(&[ready::check, resources::check, |case, found| links::check(case.observation, found)]),
+                || {
+                    let mut found = Vec::new();
+                    (placement::check(&case, &mut found), found)
+                },
+            )
+        },
+        || {
+            rayon::join(
+                || if binds { Vec::new() } else { by(&[queues::check, copies::check]) },
+                || if binds || observation.incomplete.is_some() { Vec::new() } else { by(&[conservation::check]) },
+            )
+        },
+    );
+    if binds {
         notes.push("streams share hardware channels: queue order and work conservation were not checked".to_owned());
     } else {
-        queues::check(&case, &mut findings);
-        copies::check(&case, &mut findings);
         if let Some(why) = &observation.incomplete {
             notes.push(format!("work conservation was not checked: {why}"));
-        } else {
-            conservation::check(&case, &mut findings);
         }
         if observation.contexts == ObservedContexts::Unseen {
             notes.push(
@@ -75,7 +97,7 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
             );
         }
     }
-    let placement = placement::check(&case, &mut findings);
+    findings.extend(alone.into_iter().chain(queued).chain(conserved).chain(placed));
     findings.sort_by(|one, other| {
         (one.at_ns, one.rule, &one.kernel, one.block).cmp(&(other.at_ns, other.rule, &other.kernel, other.block))
     });

@@ -3,6 +3,7 @@
 mod device_waits;
 mod error;
 mod launch_order;
+mod releases;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,11 +14,12 @@ use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, Simulat
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::{NEVER, Trace};
-use crate::workload::{OperationId, OperationKind, Origin, StreamId};
+use crate::workload::{OperationId, OperationKind, Origin, Placement, StreamId};
 pub use error::ProgramError;
 pub use launch_order::LaunchOrder;
 
 use device_waits::DeviceWaits;
+use releases::Releases;
 use waiting::Waiting;
 
 /// Runs the threads of a scenario.
@@ -28,6 +30,7 @@ use waiting::Waiting;
 #[derive(Debug)]
 pub struct ProgramHost<'a> {
     threads: Vec<Thread<'a>>,
+    releases: Releases,
     /// Threads that can go on at the present instant, in no order.
     ready: Vec<usize>,
     /// Room for those whose turn it is.
@@ -154,6 +157,11 @@ fn own_options(scenario: &Scenario) -> GpuOptions {
     GpuOptions { placement: scenario.placement, seed: scenario.seed, horizon, ..GpuOptions::default() }
 }
 
+/// Simulates a scenario under another placement and with another seed than it states.
+pub(crate) fn simulate_placed(scenario: &Scenario, placement: Placement, seed: u64) -> Result<Run, ProgramError> {
+    simulate_with(scenario, GpuOptions { placement, seed, ..own_options(scenario) })
+}
+
 /// Simulates a scenario with the given options in place of its own.
 ///
 /// # Errors
@@ -228,7 +236,7 @@ impl<'a> ProgramHost<'a> {
     #[must_use]
     pub fn new(threads: &'a [HostThread]) -> Self {
         let mut barriers: BTreeMap<BarrierId, Barrier> = BTreeMap::new();
-        for thread in threads {
+        for thread in threads.iter().filter(|thread| thread.barriers().next().is_some()) {
             for barrier in thread.barriers().collect::<BTreeSet<_>>() {
                 barriers.entry(barrier).or_default().members += 1;
             }
@@ -249,6 +257,7 @@ impl<'a> ProgramHost<'a> {
             .collect();
         Self {
             threads,
+            releases: Releases::default(),
             ready: Vec::new(),
             turn: Vec::new(),
             waiting_for: Waiting::default(),
@@ -484,6 +493,9 @@ impl<'a> ProgramHost<'a> {
     /// A thread ends and no longer counts, which may open a barrier for the others.
     fn end(&mut self, index: usize) {
         self.threads[index].position = Position::Ended;
+        if self.barriers.is_empty() {
+            return;
+        }
         for id in self.threads[index].program.barriers().collect::<BTreeSet<_>>() {
             let Some(barrier) = self.barriers.get_mut(&id) else { continue };
             barrier.members -= 1;
@@ -514,9 +526,9 @@ impl Host for ProgramHost<'_> {
         let expected = self.threads.iter().map(|thread| thread.program.submissions()).fold(0, u64::saturating_add);
         let most = MAX_EXPECTED / gpu.device().sms.max(1) as usize;
         gpu.reserve(usize::try_from(expected).map_or(most, |expected| expected.min(most)));
-        for (token, thread) in (0..).zip(&self.threads) {
-            gpu.wake_at(Instant::ZERO + thread.program.release, token);
-        }
+        let releases =
+            self.threads.iter().zip(0..).map(|(thread, index)| (Instant::ZERO + thread.program.release, index));
+        self.releases = Releases::begin(releases, gpu);
         Ok(())
     }
 
@@ -531,6 +543,7 @@ impl Host for ProgramHost<'_> {
     }
 
     fn act(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+        self.releases.come(&mut self.ready, gpu);
         if self.idle_since != gpu.now() {
             (self.idle_since, self.idle_steps) = (gpu.now(), 0);
         }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::error::Problem;
 use super::source::Source;
-use crate::time::{Decimal, DecimalError, Duration};
+use crate::time::{Decimal, DecimalError, Duration, MAX_INPUT_NS};
 
 /// One value of a [`Document`](super::Document).
 #[derive(Debug, Clone, Copy)]
@@ -129,9 +129,12 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] naming the range.
     pub fn whole_number(&self, least: u64, most: u64) -> Result<u64, Problem> {
-        let refuse = || self.expected(&format!("a whole number from {least} to {most}"));
-        let number = self.decimal().map_err(|_| refuse())?;
-        whole(number, most).filter(|&value| value >= least).ok_or_else(refuse)
+        let value = match Decimal::plain_digits(self.raw) {
+            Some(value) => Some(value),
+            None => self.decimal().ok().and_then(|number| whole(number, most)),
+        };
+        let value = value.filter(|value| (least..=most).contains(value));
+        value.ok_or_else(|| self.expected(&format!("a whole number from {least} to {most}")))
     }
 
     /// A whole number that fits 32 bits.
@@ -176,9 +179,17 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] if this is no number, is negative, or more than 2^63 ns.
     pub fn seconds(&self) -> Result<Duration, Problem> {
-        self.decimal()?;
-        Duration::from_decimal_seconds(self.raw)
-            .map_err(|_| self.expected("seconds, from 0 to 9223372036.854775808 (2^63 ns)"))
+        let time = self.decimal()?.scaled(9, MAX_INPUT_NS);
+        time.map(Duration::from_ns).map_err(|_| self.expected("seconds, from 0 to 9223372036.854775808 (2^63 ns)"))
+    }
+
+    /// A number of nanoseconds, rounded to whole ones.
+    ///
+    /// # Errors
+    /// [`Problem`] if this is no number, is negative, or more than 2^63 ns.
+    pub fn nanoseconds(&self) -> Result<Duration, Problem> {
+        let time = self.decimal()?.scaled(0, MAX_INPUT_NS);
+        time.map(Duration::from_ns).map_err(|_| self.expected("nanoseconds, from 0 to 2^63"))
     }
 
     /// A time with a unit, as a string: `"250 ms"`.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
+use smallvec::SmallVec;
 
 use super::children::Children;
 use super::error::Problem;
@@ -14,8 +15,8 @@ use super::node::Node;
 #[derive(Debug)]
 pub struct Object<'a> {
     node: Node<'a>,
-    entries: Vec<Entry<'a>>,
-    known: Vec<&'static str>,
+    entries: SmallVec<[Entry<'a>; USUAL_FIELDS]>,
+    known: SmallVec<[&'static str; USUAL_KEYS]>,
 }
 
 #[derive(Debug)]
@@ -27,17 +28,20 @@ struct Entry<'a> {
     taken: bool,
 }
 
-/// Objects have about as many fields, for which room is made beforehand.
+/// Objects have about as many fields, for which they need no memory elsewhere.
 const USUAL_FIELDS: usize = 8;
 /// And so many keys are asked for at most.
 const USUAL_KEYS: usize = 16;
 
 /// Length, first and last byte of a key: different keys mostly differ in that, which takes one comparison to see.
-type Mark = (usize, u8, u8);
+type Mark = u64;
 
+#[inline]
 fn mark(key: &str) -> Mark {
     let bytes = key.as_bytes();
-    (bytes.len(), bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0))
+    let (first, last) = (bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0));
+    // What is lost of a length that no key has is compared with the key.
+    (bytes.len() as u64) << 16 | u64::from(first) << 8 | u64::from(last)
 }
 
 /// What is wrong with an object that has such a key.
@@ -48,14 +52,14 @@ fn key_that_is_no_text(node: Node<'_>) -> Problem {
 
 impl<'a> Object<'a> {
     fn parse(node: Node<'a>) -> Result<Self, Problem> {
-        let mut entries = Vec::with_capacity(USUAL_FIELDS);
+        let mut entries = SmallVec::new();
         let mut children = Children::of(node);
         while let Some((key, value)) = children.next_entry() {
             let Some(key) = key else { return Err(key_that_is_no_text(node)) };
             let (mark, is_comment) = (mark(&key), key.starts_with("comment"));
             entries.push(Entry { key, mark, value, taken: is_comment });
         }
-        Ok(Self { node, entries, known: Vec::with_capacity(USUAL_KEYS) })
+        Ok(Self { node, entries, known: SmallVec::new() })
     }
 
     /// The object as a value, for errors that concern it as a whole.
@@ -74,9 +78,14 @@ impl<'a> Object<'a> {
     ///
     /// # Errors
     /// [`Problem`] if the key stands twice.
+    #[inline]
     pub fn optional(&mut self, key: &'static str) -> Result<Option<Node<'a>>, Problem> {
+        self.take(key, mark(key))
+    }
+
+    fn take(&mut self, key: &'static str, mark: Mark) -> Result<Option<Node<'a>>, Problem> {
         self.known.push(key);
-        let (mut found, mark) = (None, mark(key));
+        let mut found = None;
         for entry in self.entries.iter_mut().filter(|entry| entry.mark == mark && entry.key == key) {
             entry.taken = true;
             if found.is_some() {
@@ -91,6 +100,7 @@ impl<'a> Object<'a> {
     ///
     /// # Errors
     /// [`Problem`] if it is missing, `null`, or stands twice.
+    #[inline]
     pub fn required(&mut self, key: &'static str) -> Result<Node<'a>, Problem> {
         self.optional(key)?.ok_or_else(|| self.node.problem(format!("the key {key:?} is missing")))
     }

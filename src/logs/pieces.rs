@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Seek};
 
+use rayon::prelude::*;
 use serde::de::DeserializeSeed;
 
 use super::assemble::assemble;
@@ -43,38 +44,62 @@ pub(super) fn in_pieces(file: &str, source: &mut (impl Read + Seek), piece: usiz
 pub fn begins_a_log(head: &[u8]) -> bool {
     let mut draft = Draft::default();
     // A beginning is not a whole, so that this fails.
-    let _ = FileSeed(&mut draft).deserialize(&mut serde_json::Deserializer::from_slice(head));
+    let _ = FileSeed { draft: &mut draft, whole: false }.deserialize(&mut serde_json::Deserializer::from_slice(head));
     draft.entries.is_some() && draft.benchmark_name.is_some()
 }
 
 /// Reads a log that nothing is wrong with. Says whether it is one; if not, the draft means nothing.
 ///
 /// Pieces are cut between two entries of `times`, where `},{` stands, white space aside. That may be elsewhere too, in a
-/// name or further inside; but such a piece is no JSON once it is completed, or does not end in `times`.
+/// name or further inside; but such a piece is no JSON once it is completed, or does not end in `times`. As many as there
+/// are threads are read at once.
 fn sound_draft(source: &mut impl Read, most: usize, draft: &mut Draft) -> io::Result<bool> {
     let mut piece = Vec::new();
+    let mut together = Vec::new();
     loop {
         let fresh = piece.len();
         let read = source.take(most as u64).read_to_end(&mut piece)?;
         if read < most {
-            return Ok(is_sound(&piece, draft));
+            // What stands behind the last entry belongs to the log as a whole.
+            return Ok(add_entries(&mut together, draft) && is_sound(&piece, draft));
         }
         let Some(comma) = last_cut(&piece, fresh) else { continue };
-        let rest = piece.split_off(comma + 1);
+        let mut rest = BEFORE.to_vec();
+        rest.extend_from_slice(&piece[comma + 1..]);
         piece.truncate(comma);
         piece.extend_from_slice(BEHIND);
-        if !is_sound(&piece, draft) || !draft.ends_in_times {
-            return Ok(false);
+        if draft.keys == 0 {
+            if !is_sound(&piece, draft) || !draft.ends_in_times {
+                return Ok(false);
+            }
+        } else {
+            together.push(piece);
+            if together.len() >= rayon::current_num_threads() && !add_entries(&mut together, draft) {
+                return Ok(false);
+            }
         }
-        piece.clear();
-        piece.extend_from_slice(BEFORE);
-        piece.extend_from_slice(&rest);
+        piece = rest;
     }
+}
+
+/// Adds the entries of pieces that have nothing else; says whether that is so.
+fn add_entries(pieces: &mut Vec<Vec<u8>>, draft: &mut Draft) -> bool {
+    let read = |piece: Vec<u8>| {
+        let mut own = Draft::default();
+        (is_sound(&piece, &mut own) && own.keys == 1).then_some(own.entries?)
+    };
+    let read: Vec<_> = pieces.par_drain(..).map(read).collect();
+    read.into_iter().all(|own| {
+        own.is_some_and(|own| {
+            draft.entries.get_or_insert_default().extend(own);
+            true
+        })
+    })
 }
 
 fn is_sound(piece: &[u8], draft: &mut Draft) -> bool {
     let mut json = serde_json::Deserializer::from_slice(piece);
-    FileSeed(draft).deserialize(&mut json).and_then(|()| json.end()).is_ok()
+    FileSeed { draft, whole: true }.deserialize(&mut json).and_then(|()| json.end()).is_ok()
 }
 
 /// The last comma between a closing brace and an opening one at or behind `from`.

@@ -5,9 +5,11 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::clock::LogTime;
 use super::number::{EachNumber, NO_TIME, Number, push_sm, push_time};
+use super::plain::{plain_sms, plain_times};
 
 /// What was read of a file so far.
 #[derive(Debug, Default)]
@@ -21,6 +23,8 @@ pub(super) struct Draft {
     pub(super) left_out_at_horizon: Option<u64>,
     /// Entries of `times`; `None`: the key is not there.
     pub(super) entries: Option<Vec<Entry>>,
+    /// Keys at the top.
+    pub(super) keys: usize,
     /// Whether the last key at the top was that of `entries`.
     pub(super) ends_in_times: bool,
 }
@@ -45,7 +49,11 @@ pub(super) struct Entry {
 }
 
 /// Reads a whole file into a draft.
-pub(super) struct FileSeed<'a>(pub(super) &'a mut Draft);
+pub(super) struct FileSeed<'a> {
+    pub(super) draft: &'a mut Draft,
+    /// Whether nothing is kept of a text that is broken, so that lists may be looked at twice.
+    pub(super) whole: bool,
+}
 
 impl<'de> DeserializeSeed<'de> for FileSeed<'_> {
     type Value = ();
@@ -63,8 +71,9 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let draft = self.0;
+        let Self { draft, whole } = self;
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            draft.keys += 1;
             draft.ends_in_times = key == "times";
             match &*key {
                 "scenario_name" => draft.scenario_name = map.next_value::<Text>()?.0,
@@ -78,7 +87,10 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
                 "left_out_at_horizon" => {
                     draft.left_out_at_horizon = map.next_value_seed(Number(None))?.whole(u64::from(u32::MAX));
                 }
-                "times" => map.next_value_seed(TimesSeed(draft.entries.get_or_insert_default()))?,
+                "times" => {
+                    let entries = draft.entries.get_or_insert_default();
+                    map.next_value_seed(TimesSeed { entries, whole })?;
+                }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -89,7 +101,10 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
 }
 
 /// Reads the list `times`.
-struct TimesSeed<'a>(&'a mut Vec<Entry>);
+struct TimesSeed<'a> {
+    entries: &'a mut Vec<Entry>,
+    whole: bool,
+}
 
 impl<'de> DeserializeSeed<'de> for TimesSeed<'_> {
     type Value = ();
@@ -107,39 +122,46 @@ impl<'de> Visitor<'de> for TimesSeed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while let Some(entry) = list.next_element()? {
-            self.0.push(entry);
+        while let Some(entry) = list.next_element_seed(EntrySeed { whole: self.whole })? {
+            self.entries.push(entry);
         }
         Ok(())
     }
 }
 
-impl<'de> Deserialize<'de> for Entry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntryVisitor;
-        impl<'de> Visitor<'de> for EntryVisitor {
-            type Value = Entry;
+/// Reads an entry of `times`.
+struct EntrySeed {
+    whole: bool,
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
+impl<'de> DeserializeSeed<'de> for EntrySeed {
+    type Value = Entry;
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
-                let mut entry = Entry::default();
-                while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-                    entry.filled = true;
-                    entry.read(&key, &mut map)?;
-                }
-                Ok(entry)
-            }
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Entry, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for EntrySeed {
+    type Value = Entry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
+        let mut entry = Entry::default();
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            entry.filled = true;
+            entry.read(&key, self.whole, &mut map)?;
         }
-        deserializer.deserialize_map(EntryVisitor)
+        Ok(entry)
     }
 }
 
 impl Entry {
     /// Reads the value of one key.
-    fn read<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+    fn read<'de, A: MapAccess<'de>>(&mut self, key: &str, whole: bool, map: &mut A) -> Result<(), A::Error> {
         let mut number = |most: u64| map.next_value_seed(Number(None)).map(|number| number.whole(most));
         match key {
             "block_count" => self.block_count = number(u64::from(u32::MAX))?,
@@ -160,13 +182,18 @@ impl Entry {
             }
             "block_times" => {
                 (self.times, self.time_count) = (Vec::new(), 0);
-                let (times, count) = (&mut self.times, &mut self.time_count);
-                map.next_value_seed(EachNumber(|number| push_time(times, count, number)))?;
+                let plain = |entry: &mut Self, text: &str| {
+                    plain_times(text).map(|times| (entry.time_count, entry.times) = (2 * times.len(), times))
+                };
+                self.list(map, whole, plain, |entry, number| {
+                    push_time(&mut entry.times, &mut entry.time_count, number);
+                })?;
             }
             "block_smids" => {
-                self.sms = Vec::with_capacity(self.times.len());
-                let sms = &mut self.sms;
-                map.next_value_seed(EachNumber(|number| push_sm(sms, number)))?;
+                self.sms = Vec::new();
+                let blocks = self.times.len();
+                let plain = |entry: &mut Self, text: &str| plain_sms(text, blocks).map(|sms| entry.sms = sms);
+                self.list(map, whole, plain, |entry, number| push_sm(&mut entry.sms, number))?;
             }
             _ => {
                 map.next_value::<IgnoredAny>()?;
@@ -175,6 +202,27 @@ impl Entry {
         }
         self.is_kernel |= key != "execute_times";
         Ok(())
+    }
+}
+
+impl Entry {
+    /// Reads a list of numbers: by `plain` if it can be looked at as a whole and is one, or else one by one.
+    fn list<'de, A: MapAccess<'de>>(
+        &mut self,
+        map: &mut A,
+        whole: bool,
+        plain: impl FnOnce(&mut Self, &str) -> Option<()>,
+        push: impl Fn(&mut Self, Number),
+    ) -> Result<(), A::Error> {
+        if !whole {
+            return map.next_value_seed(EachNumber(|number| push(self, number)));
+        }
+        let text = map.next_value::<&RawValue>()?.get();
+        if plain(self, text).is_some() {
+            return Ok(());
+        }
+        let each = EachNumber(|number| push(self, number));
+        each.deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(serde::de::Error::custom)
     }
 }
 

@@ -109,7 +109,7 @@ impl CsvPart<'_> {
     /// Writes the line of names, if it is wanted.
     pub(super) fn write_names<R>(self, columns: &[Column<R>], out: &mut impl Write) -> io::Result<()> {
         let names = self.file.map(|_| "file").into_iter().chain(columns.iter().filter_map(|column| column.csv));
-        if self.names { write_cells(names.map(Cell::from), out) } else { Ok(()) }
+        if self.names { out.write_all(cells_line(names.map(Cell::from)).as_bytes()) } else { Ok(()) }
     }
 
     /// Writes a line for each row.
@@ -120,8 +120,11 @@ impl CsvPart<'_> {
         out: &mut impl Write,
     ) -> io::Result<()> {
         let columns: Vec<_> = columns.iter().filter(|column| column.csv.is_some()).map(|column| column.cell).collect();
+        let mut line = String::new();
         for row in rows {
-            write_cells(self.file.map(Cell::from).into_iter().chain(columns.iter().map(|cell| cell(&row))), out)?;
+            line.clear();
+            push_cells(self.file.map(Cell::from).into_iter().chain(columns.iter().map(|cell| cell(&row))), &mut line);
+            out.write_all(line.as_bytes())?;
         }
         Ok(())
     }
@@ -150,35 +153,32 @@ pub(crate) fn write_csv<R>(
     CsvPart::WHOLE.write(columns, rows, out)
 }
 
-/// Writes one line of comma-separated values, for tables whose columns are known only when they are written.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub(crate) fn write_cells<'r>(cells: impl IntoIterator<Item = Cell<'r>>, out: &mut impl Write) -> io::Result<()> {
+/// One line of comma-separated values, for tables whose columns are known only when they are written.
+pub(crate) fn cells_line<'r>(cells: impl IntoIterator<Item = Cell<'r>>) -> String {
+    let mut line = String::new();
+    push_cells(cells, &mut line);
+    line
+}
+
+/// Appends one line of comma-separated values.
+fn push_cells<'r>(cells: impl IntoIterator<Item = Cell<'r>>, line: &mut String) {
+    let mut digits = itoa::Buffer::new();
     for (index, cell) in cells.into_iter().enumerate() {
         if index > 0 {
-            out.write_all(b",")?;
+            line.push(',');
         }
         match cell {
             Cell::Missing => {}
-            Cell::Text(text) => out.write_all(field(&text).as_bytes())?,
-            Cell::Unsigned(number) => write!(out, "{number}")?,
-            Cell::Signed(number) => write!(out, "{number}")?,
-            Cell::Real(number) => write!(out, "{number}")?,
-            Cell::Flag(flag) => write!(out, "{flag}")?,
-            Cell::At(instant) => write!(out, "{}", instant.as_ns())?,
-            Cell::Lasting(time) => write!(out, "{}", time.as_ns())?,
+            Cell::Text(text) => line.push_str(&field(&text)),
+            Cell::Unsigned(number) => line.push_str(digits.format(number)),
+            Cell::Signed(number) => line.push_str(digits.format(number)),
+            Cell::Real(number) => line.push_str(&number.to_string()),
+            Cell::Flag(flag) => line.push_str(if flag { "true" } else { "false" }),
+            Cell::At(instant) => line.push_str(digits.format(instant.as_ns())),
+            Cell::Lasting(time) => line.push_str(digits.format(time.as_ns())),
         }
     }
-    out.write_all(b"\n")
-}
-
-/// As [`write_cells`], in memory.
-pub(crate) fn cells_line<'r>(cells: impl IntoIterator<Item = Cell<'r>>) -> String {
-    let mut out = Vec::new();
-    // Writing to memory cannot fail, and all that is written is text.
-    let _ = write_cells(cells, &mut out);
-    String::from_utf8(out).unwrap_or_default()
+    line.push('\n');
 }
 
 /// As [`write_csv`], in memory.

@@ -1,5 +1,6 @@
 //! The kernel launches, blocks and copies of a run: their columns, and the comma-separated values.
 
+use std::cell::OnceCell;
 use std::io::{self, Write};
 
 use super::columns::{Cell, Column, CsvPart};
@@ -14,12 +15,14 @@ use crate::workload::{OperationId, StreamId};
 pub(super) struct KernelRow<'a> {
     pub(super) summary: Summary<'a>,
     pub(super) kernel: KernelSummary<'a>,
+    /// What several columns tell of, found once; not where no column does.
+    longest_wait: OnceCell<Option<(Rule, Duration)>>,
 }
 
 impl<'a> KernelRow<'a> {
     /// All of them, in launch order.
     pub(super) fn of(summary: Summary<'a>) -> impl Iterator<Item = Self> {
-        summary.kernels().map(move |kernel| Self { summary, kernel })
+        summary.kernels().map(move |kernel| Self { summary, kernel, longest_wait: OnceCell::new() })
     }
 
     /// The operation.
@@ -37,7 +40,7 @@ impl<'a> KernelRow<'a> {
     }
 
     fn longest_wait(&self) -> Option<(Rule, Duration)> {
-        self.summary.longest_wait(self.id())
+        *self.longest_wait.get_or_init(|| self.summary.longest_wait(self.id()))
     }
 }
 

@@ -111,7 +111,7 @@ impl Serialize for KernelEntry<'_> {
         let (id, summary) = (self.row.id(), &self.report.summary);
         let mut map = serializer.serialize_map(None)?;
         entries(self.columns, &self.row, &mut map)?;
-        map.serialize_entry("waits_ns", &Waits(&summary.waits_by_rule(id, Instant::MAX)))?;
+        map.serialize_entry("waits_ns", &Waits(&summary.sums_by_rule(id, Instant::MAX)))?;
         if self.report.blocks == BlockLists::InKernels {
             let kernel = &self.row.kernel;
             let row = |block| BlockRow { kernel, block, end: summary.trace.completed(&block) };

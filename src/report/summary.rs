@@ -1,6 +1,7 @@
 //! One run in numbers: what every report of it has in common.
 
 use serde::Serialize;
+use smallvec::SmallVec;
 
 use crate::device::BlockDemand;
 use crate::experiments::each_response;
@@ -10,6 +11,9 @@ use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Trace};
 use crate::workload::{Kernel, OperationId, OperationKind, StreamId};
+
+/// Times by rule, without memory of their own as long as they are as few as usual.
+pub(super) type RuleSums = SmallVec<[(Rule, Duration); 4]>;
 
 /// A scenario, what happened, and how it ended.
 #[derive(Debug, Clone, Copy)]
@@ -136,7 +140,7 @@ impl<'a> Summary<'a> {
     #[must_use]
     pub fn longest_wait(&self, id: OperationId) -> Option<(Rule, Duration)> {
         let start = self.trace.operations().get(id.0 as usize)?.first_start().unwrap_or(Instant::MAX);
-        let before_start = self.waits_by_rule(id, start);
+        let before_start = self.sums_by_rule(id, start);
         // The earliest of equals: `max_by_key` would take the last.
         before_start.into_iter().rev().max_by_key(|(_, duration)| *duration)
     }
@@ -144,14 +148,20 @@ impl<'a> Summary<'a> {
     /// Time spent waiting under each rule before `until`, in the order in which the rules first held.
     #[must_use]
     pub fn waits_by_rule(&self, id: OperationId, until: Instant) -> Vec<(Rule, Duration)> {
-        let mut sums: Vec<(Rule, Duration)> = Vec::new();
-        for wait in self.trace.waits(id).iter().filter(|wait| wait.from < until) {
+        self.sums_by_rule(id, until).into_iter().collect()
+    }
+
+    /// [`Summary::waits_by_rule`], for those who ask it of every launch.
+    pub(super) fn sums_by_rule(&self, id: OperationId, until: Instant) -> RuleSums {
+        let mut sums = RuleSums::new();
+        self.trace.each_wait(id, |wait| {
             let duration = wait.to.min(until).since(wait.from);
             match sums.iter_mut().find(|(rule, _)| *rule == wait.rule) {
+                _ if wait.from >= until => {}
                 Some((_, sum)) => *sum += duration,
                 None => sums.push((wait.rule, duration)),
             }
-        }
+        });
         sums
     }
 

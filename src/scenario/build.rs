@@ -3,18 +3,23 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::model::{BarrierId, HostThread, Scenario};
 use super::options::{BlockDurations, ReadOptions};
 use super::timing::Timing;
 use crate::device::{Device, SmMask};
 use crate::time::Duration;
 use crate::workload::{
-    Catalogue, Copy, CopyId, EventId, Kernel, KernelId, Placement, ProcessId, ProcessSharing, ProcessSpec, StreamId,
-    StreamSpec, WorkloadError,
+    Catalogue, CheckedKernel, Copy, CopyId, EventId, Kernel, KernelId, Placement, ProcessId, ProcessSharing,
+    ProcessSpec, StreamId, StreamSpec, WorkloadError,
 };
 
 /// Names that a message lists at most.
 const MOST_NAMES: usize = 12;
+
+/// So many different kernels are looked for among those before; where there are more, few come again.
+const MOST_KERNELS: usize = 1 << 15;
 
 /// A scenario in the making. Whatever is added is checked against the device here, where its place in the input is
 /// known.
@@ -24,6 +29,8 @@ pub struct ScenarioBuilder<'a> {
     durations: BlockDurations<'a>,
     timing: Timing<'a>,
     scenario: Scenario,
+    /// Different kernels, as far as those that come again are stored once.
+    kernels: FxHashSet<CheckedKernel>,
     barriers: u32,
     /// Whether the process that always exists is one that was added.
     has_process: bool,
@@ -47,7 +54,8 @@ impl<'a> ScenarioBuilder<'a> {
             examiner: None,
         };
         let durations = BlockDurations::new(options);
-        Self { options, durations, timing: Timing::new(options), scenario, barriers: 0, has_process: false }
+        let (timing, kernels) = (Timing::new(options), FxHashSet::default());
+        Self { options, durations, timing, scenario, kernels, barriers: 0, has_process: false }
     }
 
     /// The device that it will run on.
@@ -140,7 +148,16 @@ impl<'a> ScenarioBuilder<'a> {
     pub fn add_kernel(&mut self, mut kernel: Kernel) -> Result<KernelId, WorkloadError> {
         kernel.duration = self.options.vary(kernel.duration).ok_or(WorkloadError::BlockTimeTooLong)?;
         let without_effect = self.mask_without_effect("kernel", &kernel.name, kernel.sm_mask);
-        let added = self.scenario.catalogue.add_kernel(kernel)?;
+        let checked = if let Some(known) = self.kernels.get(&kernel) {
+            known.clone()
+        } else {
+            let checked = CheckedKernel::new(kernel, self.device())?;
+            if self.kernels.len() < MOST_KERNELS {
+                self.kernels.insert(checked.clone());
+            }
+            checked
+        };
+        let added = self.scenario.catalogue.add_checked(checked)?;
         if let Some(note) = without_effect {
             self.note(note);
         }

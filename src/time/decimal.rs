@@ -30,12 +30,22 @@ pub enum DecimalError {
 const KEPT_DIGITS: u32 = 27;
 
 impl Decimal {
+    /// The value of a text of digits and nothing else, as most numbers are, unless they are more than 64 bits always hold.
+    pub(crate) fn plain_digits(text: &str) -> Option<u64> {
+        const MOST: usize = 18;
+        if text.is_empty() || text.len() > MOST {
+            return None;
+        }
+        let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+        text.bytes().try_fold(0, |number, byte| Some(number * 10 + digit(byte)?))
+    }
+
     /// Reads `12`, `0.5`, `1.5e-3`. A minus sign is allowed only in front of zero.
     ///
     /// # Errors
     /// [`DecimalError`] for anything else.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
-        if let Some(digits) = plain_digits(text) {
+        if let Some(digits) = Self::plain_digits(text) {
             return Ok(Self { digits: u128::from(digits), exponent: 0, exact: true });
         }
         let (negative, unsigned) = match text.as_bytes().first() {
@@ -119,16 +129,6 @@ impl Decimal {
             None => None,
         }
     }
-}
-
-/// The value of a text of few enough digits and nothing else, as most numbers are.
-fn plain_digits(text: &str) -> Option<u64> {
-    const MOST: usize = 18;
-    if text.is_empty() || text.len() > MOST {
-        return None;
-    }
-    let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
-    text.bytes().try_fold(0, |number, byte| Some(number * 10 + digit(byte)?))
 }
 
 /// An exponent, held within a range in which no later addition can overflow.

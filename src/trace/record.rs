@@ -95,8 +95,9 @@ impl Trace {
     /// When the last operation completed; `None` if there was none, or one had not completed when the run ended.
     #[must_use]
     pub fn makespan(&self) -> Option<Instant> {
-        let finishes: Option<Vec<Instant>> = self.operations.iter().map(OperationRecord::finish).collect();
-        finishes?.into_iter().max()
+        let mut finishes = self.operations.iter().map(OperationRecord::finish);
+        let first = finishes.next()??;
+        finishes.try_fold(first, |latest, finish| Some(latest.max(finish?)))
     }
 
     /// All processes; at least one, unless nothing was made known.

@@ -16,78 +16,115 @@ impl Trace {
     /// whole time from its launch to its full dispatch.
     #[must_use]
     pub fn waits(&self, operation: OperationId) -> Vec<Wait> {
-        let mut waits = self.open_waits(operation);
-        for wait in &mut waits {
-            wait.to = wait.to.min(self.end);
-        }
-        waits.retain(|wait| wait.from < wait.to);
+        let mut waits = Vec::new();
+        self.each_wait(operation, |wait| waits.push(wait));
         waits
+    }
+
+    /// Tells each of [`Trace::waits`], in the same order, without a list of them.
+    pub fn each_wait(&self, operation: OperationId, mut tell: impl FnMut(Wait)) {
+        self.each_open_wait(operation, |wait| {
+            let to = wait.to.min(self.end);
+            if wait.from < to {
+                tell(Wait { to, ..wait });
+            }
+        });
     }
 
     /// The rule that holds an operation after all events of `at`; since when, and until when or [`Instant::MAX`] if it
     /// still holds when the run ends. `None`: it was not submitted yet, or nothing of it waits any more.
     #[must_use]
     pub fn held_at(&self, operation: OperationId, at: Instant) -> Option<Wait> {
-        self.open_waits(operation).into_iter().find(|wait| wait.from <= at && at < wait.to)
+        let mut held = None;
+        self.each_open_wait(operation, |wait| {
+            if wait.from <= at && at < wait.to {
+                held = held.or(Some(wait));
+            }
+        });
+        held
     }
 
     /// As [`Trace::waits`], but what still waits when the run ends does so until [`Instant::MAX`], even if it began to
     /// wait at the last instant of the run.
     pub(crate) fn open_waits(&self, operation: OperationId) -> Vec<Wait> {
-        let Some(record) = self.operations.get(operation.0 as usize) else { return Vec::new() };
-        let first = self.waits.partition_point(|wait| wait.operation < operation.0);
-        let noted = self.waits[first..].iter().take_while(|wait| wait.operation == operation.0).map(NotedWait::wait);
-        let (in_stream, head): (Vec<Wait>, Vec<Wait>) = noted.partition(|wait| wait.rule.is_noted_in_stream());
-        let (channel, mut own): (Vec<Wait>, Vec<Wait>) =
-            in_stream.into_iter().partition(|wait| wait.rule == Rule::Channel);
+        let mut waits = Vec::new();
+        self.each_open_wait(operation, |wait| waits.push(wait));
+        waits
+    }
+
+    fn each_open_wait(&self, operation: OperationId, mut tell: impl FnMut(Wait)) {
+        let Some(record) = self.operations.get(operation.0 as usize) else { return };
+        let noted = self.noted_waits(operation);
+        let noted = |chosen: fn(Rule) -> bool| noted.iter().map(NotedWait::wait).filter(move |wait| chosen(wait.rule));
+        let in_stream = || noted(|rule| rule.is_noted_in_stream() && rule != Rule::Channel);
+        let channel = || noted(|rule| rule == Rule::Channel);
         let reached_head = record.reached_head;
-        if let Some(awaited) = self.awaited_by(operation).and_then(|other| self.operations.get(other.0 as usize)) {
-            own.push(Wait { rule: Rule::E2, from: reached_head, to: awaited.finish.max(reached_head) });
-        }
+        let awaited = self.awaited_by(operation).and_then(|other| self.operations.get(other.0 as usize));
+        let awaited =
+            awaited.map(|other| Wait { rule: Rule::E2, from: reached_head, to: other.finish.max(reached_head) });
 
         let is_copy = matches!(record.kind, OperationKind::Copy(_));
         let queue_rule = if is_copy { Rule::C1 } else { Rule::G2 };
         let null_rule = if self.is_null_stream(record.stream) { Rule::N1 } else { Rule::N2 };
         // What holds it by itself is named first; what then still holds it is the NULL stream, or blocking streams.
-        let held_by_others = own.last().map_or(reached_head, |wait| wait.to);
-        let passed_null = channel.first().map_or(record.queued, |wait| wait.from);
-        let mut waits = vec![Wait { rule: queue_rule, from: record.launched, to: reached_head }];
-        waits.extend(own);
-        waits.push(Wait { rule: null_rule, from: held_by_others, to: passed_null });
-        waits.extend(channel);
-        match record.kind {
+        let held_by_others = awaited.or_else(|| in_stream().next_back()).map_or(reached_head, |wait| wait.to);
+        let passed_null = channel().next().map_or(record.queued, |wait| wait.from);
+        let in_queue = |rule, to| Wait { rule, from: record.queued, to };
+        let at_head = || noted(|rule| !rule.is_noted_in_stream());
+        let (queue, held, cut) = match record.kind {
+            OperationKind::Kernel(_) if self.turns.is_empty() => {
+                (Some(in_queue(Rule::X1, record.reached_queue_head)), Some(at_head()), Vec::new())
+            }
             OperationKind::Kernel(_) => {
-                waits.push(Wait { rule: Rule::X1, from: record.queued, to: record.reached_queue_head });
-                let at_head = record.reached_queue_head..record.last_start;
-                waits.extend(self.only_in_turn(record.stream, &head, at_head));
+                let time = record.reached_queue_head..record.last_start;
+                let cut = self.only_in_turn(record.stream, at_head(), time);
+                (Some(in_queue(Rule::X1, record.reached_queue_head)), None, cut)
             }
             OperationKind::Copy(_) => {
-                let wait = Wait { rule: Rule::C2, from: record.queued, to: record.first_start };
-                if self.items.copies_run_in_turn {
-                    waits.extend(self.only_in_turn(record.stream, &[wait], record.queued..record.first_start));
+                let wait = in_queue(Rule::C2, record.first_start);
+                if self.items.copies_run_in_turn && !self.turns.is_empty() {
+                    let cut =
+                        self.only_in_turn(record.stream, std::iter::once(wait), record.queued..record.first_start);
+                    (None, None, cut)
                 } else {
-                    waits.push(wait);
+                    (Some(wait), None, Vec::new())
                 }
             }
-            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => {}
-        }
-        waits.retain(|wait| wait.from < wait.to);
-        // Another rule may have held it between two rounds of one instant.
-        waits.dedup_by(|next, wait| {
-            let continues = wait.rule == next.rule && wait.to == next.from;
-            if continues {
-                wait.to = next.to;
+            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => (None, None, Vec::new()),
+        };
+        let waits = std::iter::once(Wait { rule: queue_rule, from: record.launched, to: reached_head })
+            .chain(in_stream())
+            .chain(awaited)
+            .chain([Wait { rule: null_rule, from: held_by_others, to: passed_null }])
+            .chain(channel())
+            .chain(queue)
+            .chain(held.into_iter().flatten())
+            .chain(cut);
+        // Another rule may have held it between two rounds of one instant, so that what goes on is told as one.
+        let mut told: Option<Wait> = None;
+        waits.filter(|wait| wait.from < wait.to).for_each(|wait| match &mut told {
+            Some(before) if before.rule == wait.rule && before.to == wait.from => before.to = wait.to,
+            before => {
+                if let Some(before) = before.replace(wait) {
+                    tell(before);
+                }
             }
-            continues
         });
-        waits
+        if let Some(last) = told {
+            tell(last);
+        }
     }
 
-    /// T1 holds what is ready whenever it is not the turn of its context; only in its turn do other rules.
-    fn only_in_turn(&self, stream: StreamId, waits: &[Wait], time: Range<Instant>) -> Vec<Wait> {
-        if self.turns.is_empty() {
-            return waits.to_vec();
-        }
+    /// What the record has of an operation's waits.
+    fn noted_waits(&self, operation: OperationId) -> &[NotedWait] {
+        let first = self.waits.partition_point(|wait| wait.operation < operation.0);
+        let rest = &self.waits[first..];
+        let noted = rest.iter().take_while(|wait| wait.operation == operation.0).count();
+        &rest[..noted]
+    }
+
+    /// T1 holds what is ready whenever no other rule does; only in the turn of its context do others.
+    fn only_in_turn(&self, stream: StreamId, waits: impl Iterator<Item = Wait>, time: Range<Instant>) -> Vec<Wait> {
         let process = self.process_of_stream(stream);
         let mut cut: Vec<Wait> = Vec::new();
         // Nothing is known of turns after the end of the run: what waits then does so under the rule that holds it.
@@ -99,11 +136,15 @@ impl Trace {
                 cut.push(Wait { rule: wait.rule, from: wait.from.max(known.end), to: wait.to });
             }
         }
-        cut.extend(self.out_of_turn(process, known.clone()).map(|part| Wait {
-            rule: Rule::T1,
-            from: part.start,
-            to: part.end,
-        }));
+        cut.sort_unstable_by_key(|wait| wait.from);
+        // Also while blocks of a turn whose slice is over run to their ends.
+        let mut from = known.start;
+        let mut rest = Vec::new();
+        for (start, end) in cut.iter().map(|wait| (wait.from, wait.to)).chain([(known.end, known.end)]) {
+            rest.push(Wait { rule: Rule::T1, from, to: start.min(known.end) });
+            from = from.max(end);
+        }
+        cut.extend(rest.into_iter().filter(|wait| wait.from < wait.to));
         if time.end > known.end && !self.is_turn_of_last(process) {
             cut.push(Wait { rule: Rule::T1, from: known.end, to: time.end });
         }

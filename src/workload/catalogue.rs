@@ -2,6 +2,8 @@
 
 mod processes;
 
+use std::borrow::Borrow;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -71,9 +73,13 @@ pub enum WorkloadError {
     TooMany,
 }
 
-/// A kernel whose blocks can run on the device that it was checked against.
+/// A kernel whose blocks can run on the device that it was checked against. Kernels that are the same in all but their
+/// numbers may share one in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CheckedKernel {
+pub struct CheckedKernel(Arc<Checked>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Checked {
     kernel: Kernel,
     demand: BlockDemand,
 }
@@ -92,13 +98,13 @@ impl CheckedKernel {
             return Err(WorkloadError::BlockTime);
         }
         check_mask(kernel.sm_mask, device)?;
-        Ok(Self { kernel, demand })
+        Ok(Self(Arc::new(Checked { kernel, demand })))
     }
 
     /// What one block takes from its SM.
     #[must_use]
-    pub const fn demand(&self) -> BlockDemand {
-        self.demand
+    pub fn demand(&self) -> BlockDemand {
+        self.0.demand
     }
 
     /// Changes how long its blocks run.
@@ -109,7 +115,7 @@ impl CheckedKernel {
         if time.best > time.worst {
             return Err(WorkloadError::BlockTime);
         }
-        self.kernel.duration = time;
+        Arc::make_mut(&mut self.0).kernel.duration = time;
         Ok(())
     }
 }
@@ -118,13 +124,26 @@ impl Deref for CheckedKernel {
     type Target = Kernel;
 
     fn deref(&self) -> &Kernel {
-        &self.kernel
+        &self.0.kernel
+    }
+}
+
+impl Hash for CheckedKernel {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Of one device, what a block takes follows from the kernel.
+        self.0.kernel.hash(state);
+    }
+}
+
+impl Borrow<Kernel> for CheckedKernel {
+    fn borrow(&self) -> &Kernel {
+        self
     }
 }
 
 impl From<CheckedKernel> for Kernel {
     fn from(checked: CheckedKernel) -> Self {
-        checked.kernel
+        Arc::unwrap_or_clone(checked.0).kernel
     }
 }
 
@@ -282,7 +301,7 @@ impl Catalogue {
             other.add_stream(stream.spec.clone())?;
         }
         for kernel in self.kernels() {
-            other.add_kernel(kernel.kernel.clone())?;
+            other.add_kernel(Kernel::clone(kernel))?;
         }
         for copy in &self.copies {
             other.add_copy(copy.copy)?;
@@ -361,8 +380,12 @@ impl Catalogue {
     /// # Errors
     /// [`WorkloadError`] if one of its blocks can never run.
     pub fn add_kernel(&mut self, kernel: Kernel) -> Result<KernelId, WorkloadError> {
+        self.add_checked(CheckedKernel::new(kernel, &self.device)?)
+    }
+
+    /// Adds a kernel that was checked against the same device.
+    pub(crate) fn add_checked(&mut self, kernel: CheckedKernel) -> Result<KernelId, WorkloadError> {
         let id = KernelId(next(self.kernels.len())?);
-        let kernel = CheckedKernel::new(kernel, &self.device)?;
         Arc::make_mut(&mut self.kernels).push(kernel);
         Ok(id)
     }

@@ -1,5 +1,6 @@
 //! One way in which a scenario may run: what the statement of the scenario leaves open.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use rand::{Rng, RngExt};
 use crate::analysis::bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 use crate::scenario::Scenario;
 use crate::time::Duration;
-use crate::workload::{BlockTime, CopyId, KernelId, Placement};
+use crate::workload::{BlockTime, CheckedKernel, CopyId, KernelId, Placement};
 
 /// Kernels of more blocks get one time for all of them.
 const MOST_OWN_TIMES: u32 = 64;
@@ -44,8 +45,8 @@ pub(super) struct Variation {
     copies: Vec<u64>,
     /// The threads, in the order of their declaration.
     order: Vec<usize>,
-    placement: Placement,
-    seed: u64,
+    pub(super) placement: Placement,
+    pub(super) seed: u64,
     /// By rule, then job: (arrival, release) \[ns\].
     pub(super) releases: Vec<Vec<(u64, u64)>>,
 }
@@ -181,6 +182,24 @@ impl Freedom {
 
     /// The scenario that runs this way.
     pub(super) fn apply(&self, scenario: &Scenario, variation: &Variation) -> Scenario {
+        let varied = self.vary(scenario, variation).into_owned();
+        Scenario { placement: variation.placement, seed: variation.seed, ..varied }
+    }
+
+    /// The scenario that runs this way under the placement and with the seed of the variation; many differ in nothing
+    /// else from what is stated.
+    pub(super) fn vary<'s>(&self, scenario: &'s Scenario, variation: &Variation) -> Cow<'s, Scenario> {
+        let is_stated = |(times, kernel): (&Times, &CheckedKernel)| {
+            *times == Times::AsStated && kernel.duration == BlockTime::fixed(kernel.duration.worst)
+        };
+        let is_in_order = variation.order.is_sorted();
+        if is_in_order
+            && self.releases.is_empty()
+            && variation.kernels.iter().zip(scenario.kernels()).all(is_stated)
+            && variation.copies.iter().zip(scenario.copies()).all(|(&ns, copy)| copy.time().as_ns() == ns)
+        {
+            return Cow::Borrowed(scenario);
+        }
         let mut varied = scenario.clone();
         for ((id, times), kernel) in (0..).map(KernelId).zip(&variation.kernels).zip(scenario.kernels()) {
             // Not a time that is drawn.
@@ -206,13 +225,11 @@ impl Freedom {
                 varied.threads[thread].release = Duration::from_ns(release);
             }
         }
-        if !variation.order.is_sorted() {
-            let threads = std::mem::take(&mut varied.threads);
-            varied.threads = variation.order.iter().filter_map(|&thread| threads.get(thread).cloned()).collect();
+        if !is_in_order {
+            let mut threads: Vec<_> = varied.threads.into_iter().map(Some).collect();
+            varied.threads = variation.order.iter().filter_map(|&thread| threads.get_mut(thread)?.take()).collect();
         }
-        varied.placement = variation.placement;
-        varied.seed = variation.seed;
-        varied
+        Cow::Owned(varied)
     }
 }
 

@@ -108,12 +108,15 @@ impl Parameters for SimulatePoint {
                 let vary = vary.ok_or_else(|| value.expected(expected))?;
                 Box::new(move |point| point.options.vary_percent = Some(vary))
             }
+            "horizon" | "kernel_gap" | "launch_latency" | "switch_cost" => time(key, value.time()?),
+            "time_slice" => match value.time()? {
+                Duration::ZERO => return Err(value.expected("a time above zero")),
+                slice => time(key, slice),
+            },
             "mps" => {
                 let mps = value.boolean()?;
                 Box::new(move |point| point.options.mps = mps)
             }
-            "time_slice" if value.time()? == Duration::ZERO => return Err(value.expected("a time above zero")),
-            "horizon" | "kernel_gap" | "launch_latency" | "switch_cost" | "time_slice" => time(key, value.time()?),
             "block_durations" | "deadlines" | "periods" => times(key, value)?,
             _ => change(key, value)?,
         })

@@ -229,6 +229,8 @@ impl TimeSliced {
         if self.preemption == Preemption::BlockEnd && self.contexts[number].back.has_blocks() {
             // They run to their ends, the last of which is looked at like this.
             context.calendar.move_to(self.places.1, Event::Turn, None);
+            // Nothing that waits does so for room any more.
+            self.within(number, context, Back::close);
             return Ok(());
         }
         self.end_turn(number, why, context);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::behaviour::{Behaviour, Benchmark};
 use super::reading::{Reading, add_kernel};
-use super::spin::{nanoseconds, shared_memory};
+use super::spin::shared_memory;
 use crate::device::{BlockShape, CopyDirection};
 use crate::json::{Node, Problem};
 use crate::scenario::examiner_logs::KernelSync;
@@ -40,7 +40,7 @@ fn read_entry(
     let stream = benchmark.stream;
     let mut entry = node.object()?;
     let label = reading.name(&entry.required("kernel_label")?.text()?);
-    let duration = nanoseconds(entry.required("duration")?)?;
+    let duration = entry.required("duration")?.nanoseconds()?;
     let blocks = dimensions(entry.required("block_count")?)?;
     let threads_node = entry.required("thread_count")?;
     let threads = dimensions(threads_node)?;

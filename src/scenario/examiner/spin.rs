@@ -46,7 +46,7 @@ pub(super) fn shared_memory_timer(
 ) -> Result<Behaviour, Problem> {
     let info = benchmark.info.ok_or_else(|| missing_info(benchmark))?;
     let mut fields = info.object()?;
-    let duration = nanoseconds(fields.required("duration")?)?;
+    let duration = fields.required("duration")?.nanoseconds()?;
     let shared = shared_memory(fields.optional("shared_memory_size")?)?;
     fields.finish()?;
     let kernel = one_kernel(benchmark, reading, "SharedMem_GPUSpin", duration, shared)?;
@@ -116,13 +116,7 @@ fn spin_time(info: Option<Node<'_>>) -> Result<Duration, Problem> {
         return Duration::from_decimal_ns(text.trim())
             .map_err(|_| node.expected("nanoseconds, as a number or a string of one"));
     }
-    nanoseconds(node)
-}
-
-/// A number of nanoseconds.
-pub(super) fn nanoseconds(node: Node<'_>) -> Result<Duration, Problem> {
-    node.decimal()?;
-    Duration::from_decimal_ns(node.raw()).map_err(|_| node.expected("nanoseconds, from 0 to 2^63"))
+    node.nanoseconds()
 }
 
 /// The time that a number of `counter_spin` iterations takes on this device; warns that it is an assumption.

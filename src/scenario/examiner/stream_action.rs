@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::behaviour::{Behaviour, Benchmark};
 use super::reading::{Reading, add_kernel};
-use super::spin::{nanoseconds, shared_memory, spin_iterations};
+use super::spin::{shared_memory, spin_iterations};
 use crate::device::{BlockShape, CopyDirection};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::examiner_logs::KernelSync;
@@ -102,9 +102,9 @@ fn kernel(
     let node = fields.node();
     let duration_node = fields.required("duration")?;
     let (duration, name) = match fields.optional("type")? {
-        None => (nanoseconds(duration_node)?, "GPUSpin"),
+        None => (duration_node.nanoseconds()?, "GPUSpin"),
         Some(kind) => match kind.string().as_deref() {
-            Ok("timer_spin") => (nanoseconds(duration_node)?, "GPUSpin"),
+            Ok("timer_spin") => (duration_node.nanoseconds()?, "GPUSpin"),
             Ok("counter_spin") => (spin_iterations(duration_node, reading)?, "CounterSpin"),
             _ => return Err(kind.expected("\"timer_spin\" or \"counter_spin\"")),
         },

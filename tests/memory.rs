@@ -1,0 +1,113 @@
+//! Memory, counted by an allocator of this test's own: reports do not grow with their length, and what is read,
+//! simulated and written grows with the number of kernels and no faster.
+
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test")]
+
+use std::fmt::Write;
+use std::io;
+use std::sync::Mutex;
+
+use gpusched::hosts::{Run, simulate};
+use gpusched::report::{BlockLists, CsvPart, SimulationReport, Summary, kernel_csv, write_json_lines};
+use gpusched::scenario::{ReadOptions, Scenario};
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+/// What is counted is counted of one test at a time.
+static COUNTED: Mutex<()> = Mutex::new(());
+
+/// Allocations while `run` runs, and the most bytes that were held at once of what it allocated.
+fn counted(run: impl FnOnce()) -> (u64, usize) {
+    let profiler = dhat::Profiler::builder().testing().build();
+    run();
+    let stats = dhat::HeapStats::get();
+    drop(profiler);
+    (stats.total_blocks, stats.max_bytes)
+}
+
+/// A file of the examiner: `streams` streams of `kernels` kernels of `blocks` blocks each.
+fn file(streams: u32, kernels: u32, blocks: u32) -> String {
+    let mut text = r#"{"name": "n", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": ["#.to_owned();
+    for stream in 0..streams {
+        let comma = if stream > 0 { "]}," } else { "" };
+        let head =
+            format!(r#"{comma}{{"filename": "multikernel.so", "label": "S{stream}", "log_name": "{stream}.json""#);
+        text += &head;
+        text += r#", "thread_count": 0, "block_count": 0, "data_size": 0, "additional_info": ["#;
+        for kernel in 0..kernels {
+            let comma = if kernel > 0 { "," } else { "" };
+            let duration = 1_000 + 7 * kernel;
+            write!(text, r#"{comma}{{"kernel_label": "K{kernel}", "duration": {duration}, "#).unwrap();
+            write!(text, r#""block_count": {blocks}, "thread_count": 256}}"#).unwrap();
+        }
+    }
+    text + "]}]}"
+}
+
+/// As [`file`], but with a benchmark for each kernel.
+fn benchmarks(kernels: u32) -> String {
+    let mut text = r#"{"name": "n", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": ["#.to_owned();
+    for kernel in 0..kernels {
+        let comma = if kernel > 0 { "," } else { "" };
+        write!(text, r#"{comma}{{"filename": "timer_spin.so", "label": "B{kernel}", "log_name": "{kernel}.json", "#)
+            .unwrap();
+        let spin = 1_000 + 7 * kernel;
+        write!(text, r#""thread_count": 256, "block_count": 2, "data_size": 0, "additional_info": {spin}}}"#).unwrap();
+    }
+    text + "]}"
+}
+
+fn read(text: &str) -> Scenario {
+    Scenario::from_json("test", text, &ReadOptions::default()).expect("sound")
+}
+
+/// Writes a run in every form for programs.
+fn write(scenario: &Scenario, run: &Run, blocks: bool, out: &mut impl io::Write) {
+    let summary = Summary::of(scenario, run);
+    kernel_csv(&summary, blocks, CsvPart::WHOLE, &mut *out).unwrap();
+    let report = |blocks| SimulationReport { summary, blocks, rules: false, blame: false, states: &[] };
+    let lists = |lists| if blocks { lists } else { BlockLists::None };
+    serde_json::to_writer(&mut *out, &report(lists(BlockLists::InKernels))).unwrap();
+    write_json_lines(&report(lists(BlockLists::Together)), None, &mut *out).unwrap();
+}
+
+/// The most bytes that writing takes.
+fn written(text: &str, blocks: bool) -> usize {
+    let scenario = read(text);
+    let run = simulate(&scenario).unwrap();
+    counted(|| write(&scenario, &run, blocks, &mut io::sink())).1
+}
+
+#[test]
+fn reports_of_many_blocks_take_no_more_memory_than_of_few() {
+    let _alone = COUNTED.lock();
+    let (few, many) = (written(&file(2, 3, 100), true), written(&file(2, 3, 20_000), true));
+    assert!(many <= few + 4_096, "{few} bytes for 600 blocks, {many} for 120,000");
+}
+
+#[test]
+fn reports_of_many_kernels_take_no_more_memory_than_of_few() {
+    let _alone = COUNTED.lock();
+    let (few, many) = (written(&file(4, 25, 1), false), written(&file(4, 2_500, 1), false));
+    assert!(many <= few + 4_096, "{few} bytes for 100 kernels, {many} for 10,000");
+}
+
+/// Allocations from a text to reports.
+fn allocations(text: &str) -> u64 {
+    counted(|| {
+        let scenario = read(text);
+        let run = simulate(&scenario).unwrap();
+        write(&scenario, &run, false, &mut io::sink());
+    })
+    .0
+}
+
+#[test]
+fn ten_times_the_kernels_take_ten_times_the_allocations() {
+    let _alone = COUNTED.lock();
+    for (few, many) in [(file(8, 100, 2), file(8, 1_000, 2)), (benchmarks(1_000), benchmarks(10_000))] {
+        let (few, many) = (allocations(&few), allocations(&many));
+        assert!(many <= 11 * few, "{few} and {many} allocations");
+    }
+}
