@@ -54,7 +54,7 @@ pub use bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
 pub use jobs::{AnalysedJob, jobs_of};
-pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders};
+pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders, orders_to_try};
 pub use merged_resources::{MergedResources, PooledKernel};
 pub use merged_scenario::{MergedScenarioError, merged_scenario};
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};

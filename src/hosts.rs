@@ -11,6 +11,7 @@ mod program;
 pub mod real_time;
 mod run_tasks;
 mod scheduler;
+mod segment_tasks;
 mod single_stream;
 mod sm_as_core;
 mod stream_per_task;
@@ -29,6 +30,7 @@ pub use program::{
 };
 pub use run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 pub use scheduler::{ScheduleError, Scheduler, run_applications, run_gpu_evr, usage_of_applications};
+pub use segment_tasks::{SegmentJob, SegmentRun, SegmentRunError, run_segment_tasks};
 pub use single_stream::SingleStream;
 pub use sm_as_core::SmAsCore;
 pub use stream_per_task::StreamPerTask;

@@ -7,9 +7,12 @@ mod analysis_table;
 pub mod application_curves;
 pub mod application_gantt;
 pub mod application_table;
+#[cfg(feature = "arrow")]
+mod arrow_rows;
 mod blame;
 mod blame_map;
 mod campaign_figure;
+mod cell;
 pub mod chunk_cycle;
 mod columns;
 pub mod cost_chart;
@@ -40,14 +43,18 @@ pub mod replay;
 mod response_chart;
 pub mod response_charts;
 mod responses;
+mod rows;
+mod rows_part;
 mod rule_log;
 mod rule_look;
 mod runnable_times;
 pub mod scheduler_regions;
 pub mod segment_bounds;
+pub mod segment_run;
 mod simulation_json;
 mod sm_groups;
 mod state;
+mod streamed;
 pub mod study_plot;
 pub mod study_table;
 mod summary;
@@ -65,29 +72,31 @@ pub mod warp_schedule;
 mod warps;
 
 pub use crate::experiments::{Responses, responses};
-pub use analysis_columns::{analysis_csv, campaign_csv, comparison_csv, orders_csv};
+pub use analysis_columns::{analysis_rows, campaign_rows, comparison_rows, orders_rows};
 pub use analysis_json::{AnalysisDocument, SporadicDocument};
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
 pub use blame::{BlameRow, BlameTables, blame_table};
 pub use blame_map::{BlameMap, blame_figure, blame_maps};
 pub use campaign_figure::campaign_figure;
-pub use columns::CsvPart;
-pub(crate) use columns::{Cell, Column, cells_line, csv_text};
+pub(crate) use cell::Cell;
+pub(crate) use columns::{Column, cells_line};
 pub use curve_rows::{curve_header, curve_line, curve_point};
 pub use differences::{Difference, NotComparable, differences};
 pub use examiner_log::{ExaminerLog, examiner_logs};
-pub use findings::{finding_csv, finding_table};
+pub use findings::{finding_rows, finding_table};
 pub use html::{HtmlRun, HtmlScene, HtmlTimeline, write_html_tour};
-pub use import::{ImportDocument, import_csv, import_table};
+pub use import::{ImportDocument, import_rows, import_table};
 pub use json_lines::write_json_lines;
-pub use kernels::kernel_csv;
-pub use occupancy::{OccupancyDocument, occupancy_csv, occupancy_table};
+pub use kernels::kernel_rows;
+pub use occupancy::{OccupancyDocument, occupancy_rows, occupancy_table};
 pub use page::TableStyle;
 pub use perfetto::{PerfettoKnown, PerfettoRun, perfetto_trace};
-pub use profile_audit::{ProfileAuditDocument, profile_audit_csv, profile_audit_table};
-pub use profile_replay::{ProfileReplayDocument, profile_replay_csv, profile_replay_table};
+pub use profile_audit::{ProfileAuditDocument, profile_audit_rows, profile_audit_table};
+pub use profile_replay::{ProfileReplayDocument, profile_replay_rows, profile_replay_table};
 pub use response_chart::response_chart;
 pub use responses::responses_csv;
+pub(crate) use rows::{csv_of, csv_text};
+pub use rows_part::{RowFormat, RowsPart};
 pub use rule_log::{Firing, rule_log};
 pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
 pub use simulation_json::{BlockLists, SimulationReport};
@@ -95,7 +104,7 @@ pub use state::{EeQueue, QueueContent, Resident, Served, SmState, State, Suspend
 pub use summary::{KernelSummary, SmUtilization, Summary};
 pub use table::{kernel_table, rule_table, state_text};
 pub use verdicts::{
-    bounded_response_table, bounded_responses, requirement_notes, requirement_table, sporadic_csv, sporadic_table,
-    verdict_csv, verdict_table,
+    bounded_response_table, bounded_responses, requirement_notes, requirement_table, sporadic_rows, sporadic_table,
+    verdict_rows, verdict_table,
 };
-pub use warps::{warps_csv, warps_json, warps_table};
+pub use warps::{WarpsDocument, warps_rows, warps_table};

@@ -92,17 +92,33 @@ type Extremes = BTreeMap<Launch, (Found, Found)>;
 /// A finish time and the number of the order that gave it.
 type Found = (Instant, u64);
 
+/// How many orders there are, if 64 bits hold the number.
+fn number_of_orders(groups: &[Vec<usize>]) -> Option<u64> {
+    groups.iter().try_fold(1_u64, |product, group| product.checked_mul(factorial(group.len())?))
+}
+
+/// How many orders [`launch_orders`] tries.
+#[must_use]
+pub fn orders_to_try(scenario: &Scenario, samples: u64) -> u64 {
+    number_of_orders(&groups(&scenario.threads)).filter(|&orders| orders <= MOST_ORDERS).unwrap_or(samples.max(1))
+}
+
 /// Explores the orders in which host threads released at one instant act. If there are more than 40320 (those of 8
 /// threads), `samples` of them are tried: that of the scenario itself, and others drawn at random. Uses rayon's current
-/// thread pool; the result does not depend on its size.
+/// thread pool; the result does not depend on its size. Of each order that was tried, `tried_more` hears.
 ///
 /// # Errors
 /// [`OrdersError`].
-pub fn launch_orders(scenario: &Scenario, samples: u64, seed: u64) -> Result<LaunchOrders<'_>, OrdersError> {
+pub fn launch_orders<'s>(
+    scenario: &'s Scenario,
+    samples: u64,
+    seed: u64,
+    tried_more: &(dyn Fn(u64) + Sync),
+) -> Result<LaunchOrders<'s>, OrdersError> {
     let analysis = analyse(scenario)?;
     let method = if analysis.exact { Method::Analysis } else { Method::Simulation };
     let groups = groups(&scenario.threads);
-    let orders = groups.iter().try_fold(1_u64, |product, group| product.checked_mul(factorial(group.len())?));
+    let orders = number_of_orders(&groups);
     let exhaustive = orders.is_some_and(|orders| orders <= MOST_ORDERS);
     let tried = orders.filter(|_| exhaustive).unwrap_or(samples.max(1));
     let order = |number: u64| {
@@ -119,6 +135,7 @@ pub fn launch_orders(scenario: &Scenario, samples: u64, seed: u64) -> Result<Lau
             || scenario.clone(),
             |permuted, number| {
                 let finishes = finishes(scenario, permuted, &order(number), method)?;
+                tried_more(1);
                 Ok(finishes
                     .into_iter()
                     .map(|(launch, finish)| (launch, ((finish, number), (finish, number))))

@@ -18,7 +18,7 @@ pub(crate) struct Amalthea {
     #[arg(value_name = "MODEL.amxmi")]
     model: PathBuf,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 
@@ -43,7 +43,7 @@ impl Amalthea {
                     &mut out,
                 )?;
             }
-            Format::Csv => amalthea_table::csv(&model, &mut out)?,
+            Format::Csv | Format::Arrow => amalthea_table::runnable_rows(&model, self.format.rows(), &mut out)?,
         }
         out.flush()?;
         Ok(Answer::Done)

@@ -10,9 +10,9 @@ use gpusched::analysis::{
     judge_by_bounds, judge_sporadic, printed, requirements_of_jobs, requirements_of_streams,
 };
 use gpusched::report::{
-    AnalysisDocument, SporadicDocument, Summary, TableStyle, analysis_csv, analysis_table, bounded_response_table,
-    bounded_responses, requirement_notes, requirement_table, responses, sporadic_csv, sporadic_table, steps_text,
-    verdict_csv, verdict_table,
+    AnalysisDocument, SporadicDocument, Summary, TableStyle, analysis_rows, analysis_table, bounded_response_table,
+    bounded_responses, requirement_notes, requirement_table, responses, sporadic_rows, sporadic_table, steps_text,
+    verdict_rows, verdict_table,
 };
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -42,7 +42,7 @@ pub(crate) struct Analyze {
     #[command(flatten)]
     run: RunOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Print the verdicts on jobs alone, also as CSV
     #[arg(long = "verdicts", conflicts_with_all = ["steps", "sporadic"])]
@@ -67,7 +67,7 @@ pub(crate) struct Analyze {
 
 impl Analyze {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        if self.steps && matches!(self.format, Format::Csv | Format::Markdown) {
+        if self.steps && matches!(self.format, Format::Csv | Format::Arrow | Format::Markdown) {
             bail!("--steps is shown as text and in JSON only: leave out --format, or use --format json");
         }
         if self.verdicts_alone && self.format.is_json() {
@@ -129,8 +129,8 @@ impl Analyze {
                 };
                 part.write_document(&document, &mut out)?;
             }
-            Format::Csv if self.verdicts_alone => verdict_csv(&verdicts.jobs, part.csv(), &mut out)?,
-            Format::Csv => analysis_csv(&analysis, part.csv(), &mut out)?,
+            Format::Csv | Format::Arrow if self.verdicts_alone => verdict_rows(&verdicts.jobs, part.rows(), &mut out)?,
+            Format::Csv | Format::Arrow => analysis_rows(&analysis, part.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 let style = self.format.style();
                 if !self.verdicts_alone {
@@ -182,7 +182,7 @@ impl Analyze {
                 };
                 part.write_document(&document, &mut out)?;
             }
-            Format::Csv => sporadic_csv(&verdicts.streams, part.csv(), &mut out)?,
+            Format::Csv | Format::Arrow => sporadic_rows(&verdicts.streams, part.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 let style = self.format.style();
                 write!(out, "{}", sporadic_table(&verdicts.streams, style))?;

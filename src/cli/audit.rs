@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::audit::{AuditReport, Observation, audit, audit_profile};
 use gpusched::profile::GpuProfile;
-use gpusched::report::{ProfileAuditDocument, finding_csv, finding_table, profile_audit_csv, profile_audit_table};
+use gpusched::report::{ProfileAuditDocument, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
 
 use super::log_input::LogOptions;
 use super::output::{Format, Layout, note, write_document};
@@ -26,7 +26,7 @@ pub(crate) struct Audit {
     #[command(flatten)]
     priorities: PriorityOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 
@@ -58,7 +58,7 @@ impl Audit {
             Format::Json | Format::Jsonl => {
                 write_document(&report, self.format, Layout::Indented, &mut out)?;
             }
-            Format::Csv => finding_csv(&report.violations, &mut out)?,
+            Format::Csv | Format::Arrow => finding_rows(&report.violations, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", finding_table(&report, self.format.style()))?;
             }
@@ -87,7 +87,7 @@ impl Audit {
                 let document = ProfileAuditDocument { audit: &audit, device: &device.name, notes: &notes };
                 write_document(&document, self.format, Layout::Indented, &mut out)?;
             }
-            Format::Csv => profile_audit_csv(&audit, &mut out)?,
+            Format::Csv | Format::Arrow => profile_audit_rows(&audit, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", profile_audit_table(&audit, self.format.style()))?;
             }

@@ -6,7 +6,7 @@ use clap::Args;
 use gpusched::analysis::{Comparison, analyse, merged_scenario};
 use gpusched::hosts::simulate;
 use gpusched::report::timeline::{FinishMark, Lanes, Panels};
-use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_csv, comparison_table};
+use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_rows, comparison_table};
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 
@@ -31,7 +31,7 @@ pub(crate) struct Compare {
     #[command(flatten)]
     jobs: Jobs,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     #[command(flatten)]
     html: HtmlOptions,
@@ -78,7 +78,7 @@ impl Compare {
         }
         match self.format {
             Format::Json | Format::Jsonl => part.write_document(&comparison, &mut out)?,
-            Format::Csv => comparison_csv(&comparison, part.csv(), &mut out)?,
+            Format::Csv | Format::Arrow => comparison_rows(&comparison, part.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", comparison_table(&comparison, self.format.style()))?;
             }

@@ -15,7 +15,7 @@ pub(crate) struct Devices {
     /// A built-in name or a device file
     name: Option<String>,
     /// What to print; JSON of one device is a device file, a model for your own
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 
@@ -36,7 +36,9 @@ impl Devices {
                     &mut out,
                 )?;
             }
-            (Some(name), Format::Csv) => device_table::one_csv(&input::device(name)?, &mut out)?,
+            (Some(name), Format::Csv | Format::Arrow) => {
+                device_table::number_rows(&input::device(name)?, self.format.rows(), &mut out)?;
+            }
             (Some(name), Format::Table | Format::Markdown) => {
                 write!(out, "{}", device_table::one(&input::device(name)?, self.format.style()))?;
             }
@@ -49,7 +51,7 @@ impl Devices {
                     Format::Table | Format::Markdown => {
                         write!(out, "{}", device_table::list(&devices, format.style()))?;
                     }
-                    Format::Csv => device_table::csv(&devices, &mut out)?,
+                    Format::Csv | Format::Arrow => device_table::device_rows(&devices, self.format.rows(), &mut out)?,
                     Format::Json => writeln!(out, "{}", device_table::json(&devices))?,
                     Format::Jsonl => {
                         let document = device_table::DevicesDocument { devices: &devices };

@@ -104,9 +104,19 @@ impl Temporary {
     }
 
     /// Gives the file its name.
-    pub(crate) fn rename(self, to: &Path) -> io::Result<()> {
+    pub(crate) fn rename(&self, to: &Path) -> io::Result<()> {
+        Self::rename_all([(self, to)]).map_err(|(_, error)| error)
+    }
+
+    /// Gives several files their names. The command does not end between two of them.
+    ///
+    /// # Errors
+    /// The name that the system refuses to give, and why.
+    pub(crate) fn rename_all<'t>(
+        files: impl IntoIterator<Item = (&'t Self, &'t Path)>,
+    ) -> Result<(), (&'t Path, io::Error)> {
         let _known = TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner);
-        fs::rename(&self.0, to)
+        files.into_iter().try_for_each(|(file, to)| fs::rename(&file.0, to).map_err(|error| (to, error)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `gpusched evr`
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -12,13 +12,14 @@ use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
 use gpusched::report::application_gantt::{GanttRows, gantt};
-use gpusched::report::application_table;
+use gpusched::report::{RowsPart, application_table};
 use gpusched::time::Duration;
 use serde::Serialize;
 
 use super::jobs::Jobs;
-use super::output::{Format, Layout, note, write_document};
+use super::output::{Format, Layout, Out, note, write_document};
 use super::picture::Look;
+use super::progress::{self, Unit};
 use super::{Answer, input, output, picture};
 
 /// Run applications with timing requirements under GPU-EvR (DATE 2014) and the schedulers it is compared with, all on
@@ -69,7 +70,7 @@ pub(crate) struct Evr {
     #[arg(long, value_name = "RULE=VALUE")]
     rule: Vec<String>,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Draw which SMs each application had over time, under the first scheduler [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE", conflicts_with = "samples")]
@@ -129,6 +130,7 @@ impl Evr {
             );
         }
         let mut outcomes = Vec::with_capacity(schedulers.len());
+        progress::begin("running", Unit::Of("schedulers"), Some(schedulers.len() as u64));
         for scheduler in schedulers {
             let context = || format!("under {scheduler}");
             // The figure shows which SMs; on how many an application was, JSON says of every scheduler, the table of the
@@ -142,11 +144,14 @@ impl Evr {
                     Format::Table | Format::Markdown if outcomes.is_empty() => {
                         UsageDetail::SmsOverTime(application_table::rows_shown(self.format.style()))
                     }
-                    Format::Table | Format::Markdown | Format::Csv | Format::Jsonl => UsageDetail::Totals,
+                    Format::Table | Format::Markdown | Format::Csv | Format::Arrow | Format::Jsonl => {
+                        UsageDetail::Totals
+                    }
                 };
                 let usage = usage_of_applications(&set, scheduler, rules, detail).with_context(context)?;
                 Outcome::of_usage(&set, scheduler.name(), usage)
             });
+            progress::advance(1);
         }
         self.draw(&set, &outcomes)?;
         let text = match self.format {
@@ -157,7 +162,9 @@ impl Evr {
             Format::Jsonl => {
                 return self.print_document(&application_table::OutcomeLinesDocument::new(&set, self.seed, &outcomes));
             }
-            Format::Csv => application_table::outcome_csv(&set, &outcomes),
+            Format::Csv | Format::Arrow => {
+                return self.print_rows(|part, out| application_table::outcome_rows(&set, &outcomes, part, out));
+            }
         };
         print(&text)
     }
@@ -191,13 +198,18 @@ impl Evr {
     }
 
     fn sample(&self, set: &ApplicationSet, injections: Injections, options: &SweepOptions) -> anyhow::Result<Answer> {
-        let points = self.jobs.pool()?.install(|| sample_applications(set, injections, options))?;
+        let samples = u64::from(options.samples) * options.schedulers.len() as u64;
+        progress::begin("running", Unit::Of("samples"), Some(samples));
+        let points =
+            self.jobs.pool()?.install(|| sample_applications(set, injections, options, &mut progress::advance))?;
         let text = match self.format {
             Format::Table | Format::Markdown => application_table::point_table(set, &points, self.format.style()),
             Format::Json | Format::Jsonl => {
                 return self.print_document(&application_table::PointDocument::new(set, self.seed, &points));
             }
-            Format::Csv => application_table::point_csv(&points),
+            Format::Csv | Format::Arrow => {
+                return self.print_rows(|part, out| application_table::point_rows(&points, part, out));
+            }
         };
         print(&text)
     }
@@ -205,6 +217,13 @@ impl Evr {
     fn print_document(&self, document: &impl Serialize) -> anyhow::Result<Answer> {
         let mut out = output::stdout();
         write_document(document, self.format, Layout::OneLine, &mut out)?;
+        out.flush()?;
+        Ok(Answer::Done)
+    }
+
+    fn print_rows(&self, write: impl FnOnce(RowsPart<'_>, &mut Out) -> io::Result<()>) -> anyhow::Result<Answer> {
+        let mut out = output::stdout();
+        write(self.format.rows(), &mut out)?;
         out.flush()?;
         Ok(Answer::Done)
     }

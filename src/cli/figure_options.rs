@@ -12,6 +12,7 @@ use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 
 use super::picture::{millimetres, parse_width, write_scaled};
+use super::progress::{self, Unit};
 
 /// What to draw, and where to.
 #[derive(Debug, Args)]
@@ -132,6 +133,7 @@ impl Figure<'_> {
     /// Draws two runs above one another, with the finish times that differ; times count from `origin`.
     pub(crate) fn write_panels(&self, panels: &Panels<'_>, origin: Instant, lanes: Lanes) -> anyhow::Result<()> {
         let options = TimelineOptions { origin, lanes, ..self.options.clone() };
+        progress::begin("drawing", Unit::None, None);
         self.write_drawing(&panels.draw(&options).context("--figure")?)
     }
 
@@ -141,6 +143,7 @@ impl Figure<'_> {
 
     /// Draws a run.
     pub(crate) fn write(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
+        progress::begin("drawing", Unit::None, None);
         let timeline = Timeline::new(summary, &self.options).context("--figure")?;
         self.write_drawing(&timeline.draw(summary, &self.options))
     }

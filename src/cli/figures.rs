@@ -10,6 +10,7 @@ use gpusched::figures::{Figure, FigureKind, GALLERY_MARK, Made, TIME_LIMIT, cata
 use gpusched::time::Duration;
 
 use super::output::{note, write_whole};
+use super::progress::{self, Unit};
 use super::{Answer, jobs, output};
 
 /// Make every figure and table of the papers that can be computed: SVG pictures, the data behind each as CSV, and a
@@ -48,16 +49,20 @@ impl Figures {
         let limit = self.time_limit.map_or(TIME_LIMIT, |limit| std::time::Duration::from_nanos(limit.as_ns()));
         let pool = self.jobs.pool()?;
         let mut made = Vec::with_capacity(asked.len());
+        progress::hold("making", Unit::Of("figures"), Some(asked.len() as u64));
         for figure in asked {
             if self.only.is_empty() && self.is_there(&figure) {
                 note(&format!("{}: states times, kept as it is; --only {0} makes it anew", figure.name));
                 made.push((figure, None));
+                progress::advance(1);
                 continue;
             }
             let result = pool.install(|| figure.make_within(limit))?;
             self.write(&result)?;
             made.push((figure, Some(result)));
+            progress::advance(1);
         }
+        progress::end();
         if self.only.is_empty() {
             write_whole(&page, |out| out.write_all(gallery(&made).as_bytes()))?;
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use gpusched::profile::{Import as ImportedProfile, Input};
-use gpusched::report::{ImportDocument, import_csv, import_table};
+use gpusched::report::{ImportDocument, import_rows, import_table};
 use gpusched::time::Duration;
 
 use super::output::{Format, Layout, note, write_document, write_whole};
@@ -31,7 +31,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
     to: Option<Duration>,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 
@@ -59,7 +59,7 @@ impl Import {
         let mut out = output::stdout();
         match self.format {
             Format::Table | Format::Markdown => write!(out, "{}", import_table(&imported, self.format.style()))?,
-            Format::Csv => import_csv(&imported, &mut out)?,
+            Format::Csv | Format::Arrow => import_rows(&imported, self.format.rows(), &mut out)?,
             Format::Json | Format::Jsonl => {
                 write_document(&ImportDocument(&imported), self.format, Layout::Indented, &mut out)?;
             }

@@ -45,8 +45,11 @@ fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     }
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     progress::begin("reading", Unit::Bytes, Some(length));
-    file.take(MAX_BYTES).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    let mut source = progress::CountedRead::new(file.take(MAX_BYTES));
+    source.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
     ending::has_read(bytes.len());
+    // Until something else begins.
+    progress::begin("parsing", Unit::Bytes, Some(bytes.len() as u64));
     Ok((name, bytes))
 }
 
@@ -64,7 +67,8 @@ pub(crate) fn log(path: &Path) -> anyhow::Result<LogReading> {
     progress::begin("reading", Unit::Bytes, Some(metadata.len()));
     if metadata.is_file() {
         ending::has_read(usize::try_from(metadata.len()).unwrap_or(usize::MAX));
-        return read_log_from(&name, &mut File::open(path).with_context(cannot)?).with_context(cannot);
+        return read_log_from(&name, &mut progress::CountedRead::new(File::open(path).with_context(cannot)?))
+            .with_context(cannot);
     }
     let bytes = std::fs::read(path).with_context(cannot)?;
     ending::has_read(bytes.len());

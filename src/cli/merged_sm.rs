@@ -7,7 +7,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::device::Device;
 use gpusched::experiments::validation::{Campaign, CampaignReport, Family};
-use gpusched::report::{campaign_csv, campaign_figure, campaign_table};
+use gpusched::report::{campaign_figure, campaign_rows, campaign_table};
 use gpusched::workload::Placement;
 
 use super::output::{Format, Layout, note, write_document};
@@ -38,7 +38,7 @@ pub(crate) struct MergedSm {
     #[command(flatten)]
     jobs: jobs::Jobs,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Draw agreement and error of every family [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE")]
@@ -83,7 +83,7 @@ impl MergedSm {
             Format::Json | Format::Jsonl => {
                 write_document(report, self.format, Layout::OneLine, &mut out)?;
             }
-            Format::Csv => campaign_csv(report, &mut out)?,
+            Format::Csv | Format::Arrow => campaign_rows(report, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", campaign_table(report, &device.title, self.format.style()))?;
             }

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::Args;
 use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
 use gpusched::profile::{GpuProfile, Input};
-use gpusched::report::{OccupancyDocument, occupancy_csv, occupancy_table};
+use gpusched::report::{OccupancyDocument, occupancy_rows, occupancy_table};
 
 use super::output::{Format, Layout, note, write_document};
 use super::run_options::RunOptions;
@@ -21,7 +21,7 @@ pub(crate) struct Occupancy {
     #[command(flatten)]
     run: RunOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 
@@ -43,7 +43,7 @@ impl Occupancy {
                 let document = OccupancyDocument { device: &device, report: &report, notes: &notes };
                 write_document(&document, self.format, Layout::Indented, &mut out)?;
             }
-            Format::Csv => occupancy_csv(&report, &mut out)?,
+            Format::Csv | Format::Arrow => occupancy_rows(&report, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", occupancy_table(&report, self.format.style()))?;
             }

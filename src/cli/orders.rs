@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use clap::Args;
-use gpusched::analysis::launch_orders;
-use gpusched::report::{orders_csv, orders_table};
+use gpusched::analysis::{launch_orders, orders_to_try};
+use gpusched::report::{orders_rows, orders_table};
 
 use super::output::{Format, Layout, note, write_document};
 use super::progress::{self, Unit};
@@ -18,7 +18,7 @@ pub(crate) struct Orders {
     #[command(flatten)]
     run: RunOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Orders to draw where there are too many to try all
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -30,8 +30,10 @@ pub(crate) struct Orders {
 impl Orders {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let scenario = self.run.read(false)?;
-        progress::begin("trying orders", Unit::None, None);
-        let orders = self.jobs.pool()?.install(|| launch_orders(&scenario, self.samples, scenario.seed))?;
+        let total = orders_to_try(&scenario, self.samples);
+        progress::begin("trying", Unit::Of("orders"), Some(total));
+        let orders =
+            self.jobs.pool()?.install(|| launch_orders(&scenario, self.samples, scenario.seed, &progress::advance))?;
         for text in &orders.notes {
             note(text);
         }
@@ -40,7 +42,7 @@ impl Orders {
             Format::Json | Format::Jsonl => {
                 write_document(&orders, self.format, Layout::OneLine, &mut out)?;
             }
-            Format::Csv => orders_csv(&orders, &mut out)?,
+            Format::Csv | Format::Arrow => orders_rows(&orders, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", orders_table(&orders, self.format.style()))?;
             }

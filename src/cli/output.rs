@@ -1,16 +1,18 @@
 //! Writing output so that nothing is ever half-written, and saying things on stderr.
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use gpusched::report::{TableStyle, write_json_lines};
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser, ValueParser};
+use gpusched::report::{RowFormat, RowsPart, TableStyle, write_json_lines};
 use serde::Serialize;
 
 use super::ending::Temporary;
-use super::progress::{self, Counted, Unit};
+use super::progress::{self, Counted};
 use super::screen::Screen;
 
 /// What is printed on standard output.
@@ -25,6 +27,8 @@ pub(crate) enum Format {
     Jsonl,
     /// One table as comma-separated values
     Csv,
+    /// The same table as a stream of Arrow IPC, whose columns have types; only in builds with the feature arrow
+    Arrow,
     /// The tables in Markdown, all rows of them
     Markdown,
 }
@@ -35,9 +39,34 @@ impl Format {
         matches!(self, Self::Json | Self::Jsonl)
     }
 
+    /// Refuses what cannot be printed before anything is done.
+    pub(crate) fn parser() -> ValueParser {
+        let check = |format| match format {
+            Self::Arrow if !cfg!(feature = "arrow") => Err(
+                "this build writes no Arrow; build it with cargo build --release --features arrow, or use csv or jsonl",
+            ),
+            Self::Arrow if io::stdout().is_terminal() => {
+                Err("a stream of Arrow is not for reading: send standard output into a file or a pipe")
+            }
+            format => Ok(format),
+        };
+        ValueParser::new(EnumValueParser::<Self>::new().try_map(check))
+    }
+
+    /// How the rows of a table for programs are written, if that is what is printed.
+    pub(crate) fn rows(self) -> RowsPart<'static> {
+        RowsPart::whole(if self == Self::Arrow { RowFormat::Arrow } else { RowFormat::Csv })
+    }
+
     /// Of the tables in a text.
     pub(crate) fn style(self) -> TableStyle {
         if self == Self::Markdown { TableStyle::Markdown } else { TableStyle::Plain }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.to_possible_value().as_ref().map_or("", PossibleValue::get_name))
     }
 }
 
@@ -50,6 +79,9 @@ pub(crate) fn stdout() -> Out {
 
 /// What [`stdout`] gives.
 pub(crate) type Out = BufWriter<Counted<Screen<io::StdoutLock<'static>>>>;
+
+/// A file that is written.
+pub(crate) type OutFile = BufWriter<Counted<File>>;
 
 /// Standard error.
 pub(crate) fn stderr() -> Screen<io::Stderr> {
@@ -95,15 +127,12 @@ pub(crate) fn note(text: &str) {
 }
 
 /// Writes `path` by way of a temporary file beside it, so that it holds all or nothing of what `write` writes.
-pub(crate) fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> anyhow::Result<()> {
+pub(crate) fn write_whole(path: &Path, write: impl FnOnce(&mut OutFile) -> io::Result<()>) -> anyhow::Result<()> {
     // Devices and pipes cannot be replaced by a renamed file.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         let opened = OpenOptions::new().write(true).open(path);
         let written = opened.and_then(|file| {
-            let mut out = BufWriter::new(file);
+            let mut out = BufWriter::with_capacity(1 << 16, Counted::new(file, false));
             write(&mut out).and_then(|()| out.flush())
         });
         return written.with_context(|| format!("cannot write {}", path.display()));
@@ -115,12 +144,13 @@ pub(crate) fn write_whole(
 pub(crate) fn write_together<T>(
     files: &[T],
     path: impl Fn(&T) -> PathBuf,
-    write: impl Fn(&T, &mut BufWriter<File>) -> io::Result<()>,
+    write: impl Fn(&T, &mut OutFile) -> io::Result<()>,
 ) -> anyhow::Result<()> {
     let written = files.iter().map(|file| Written::beside(&path(file), |out| write(file, out)));
     let written: Vec<Written> = written.collect::<anyhow::Result<_>>()?;
     // What could fail has been done: there is room for all, and every folder takes files.
-    written.into_iter().try_for_each(Written::rename)
+    Temporary::rename_all(written.iter().map(|one| (&one.temporary, &*one.path)))
+        .map_err(|(path, error)| anyhow::Error::new(error).context(format!("cannot write {}", path.display())))
 }
 
 /// A file that is complete and has not got its name yet.
@@ -130,13 +160,12 @@ struct Written {
 }
 
 impl Written {
-    fn beside(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> anyhow::Result<Self> {
+    fn beside(path: &Path, write: impl FnOnce(&mut OutFile) -> io::Result<()>) -> anyhow::Result<Self> {
         if path.is_dir() {
             bail!("cannot write {}: it is a directory", path.display());
         }
-        progress::begin("writing", Unit::None, None);
         let written = Temporary::create(temporary_beside(path)).and_then(|(temporary, file)| {
-            let mut out = BufWriter::with_capacity(1 << 16, file);
+            let mut out = BufWriter::with_capacity(1 << 16, Counted::new(file, false));
             write(&mut out)?;
             out.flush()?;
             Ok(Self { temporary, path: path.to_owned() })
@@ -145,7 +174,8 @@ impl Written {
     }
 
     fn rename(self) -> anyhow::Result<()> {
-        self.temporary.rename(&self.path).with_context(|| format!("cannot write {}", self.path.display()))
+        let Self { temporary, path } = &self;
+        temporary.rename(path).with_context(|| format!("cannot write {}", path.display()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a command is at, shown on a terminal once it has lasted a second: how much of it is done, how fast, and how long
 //! it still takes. Elsewhere nothing is shown.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -134,6 +134,38 @@ pub(crate) fn simulated(scenario: &Scenario) -> Result<Run, ProgramError> {
     let total = (scenario.horizon.is_none() && scenario.threads.iter().all(is_certain)).then(submitted);
     begin("simulating", Unit::Of("operations"), total);
     simulate_watched(scenario, &DONE)
+}
+
+/// Counts what is read.
+#[derive(Debug)]
+pub(crate) struct CountedRead<R> {
+    source: R,
+}
+
+impl<R> CountedRead<R> {
+    pub(crate) fn new(source: R) -> Self {
+        Self { source }
+    }
+}
+
+impl<R: Read> Read for CountedRead<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(bytes)?;
+        if !HELD.load(Ordering::Relaxed) {
+            advance(read as u64);
+        }
+        Ok(read)
+    }
+}
+
+impl<R: Seek> Seek for CountedRead<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = self.source.seek(to)?;
+        if !HELD.load(Ordering::Relaxed) {
+            reach(position);
+        }
+        Ok(position)
+    }
 }
 
 /// Counts what is written, and shows it unless it is written to a terminal.

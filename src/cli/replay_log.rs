@@ -8,11 +8,11 @@ use clap::Args;
 use gpusched::experiments::profile_replay::replay_profile;
 use gpusched::experiments::replay::{KernelComparison, Replay, replay};
 use gpusched::profile::GpuProfile;
-use gpusched::report::replay::{ReplayReport, replay_csv, replay_table};
+use gpusched::report::replay::{ReplayReport, replay_rows, replay_table};
 use gpusched::report::timeline::{FinishMark, Lanes, Panels};
 use gpusched::report::{
     HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, ProfileReplayDocument, Summary, perfetto_trace,
-    profile_replay_csv, profile_replay_table,
+    profile_replay_rows, profile_replay_table,
 };
 use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};
@@ -39,7 +39,7 @@ pub(crate) struct ReplayLog {
     #[command(flatten)]
     what_if: WhatIfOptions,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Write both runs as one trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
     #[arg(long, value_name = "FILE")]
@@ -95,7 +95,7 @@ impl ReplayLog {
                 let document = ReplayReport::new(&result, &input.dropped, &run.notes);
                 write_document(&document, self.format, Layout::Indented, &mut out)?;
             }
-            Format::Csv => replay_csv(&result, &mut out)?,
+            Format::Csv | Format::Arrow => replay_rows(&result, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", replay_table(&result, self.format.style()))?;
             }
@@ -135,7 +135,7 @@ impl ReplayLog {
                 let document = ProfileReplayDocument { device, replay: &replay, notes };
                 write_document(&document, self.format, Layout::Indented, &mut out)?;
             }
-            Format::Csv => profile_replay_csv(&replay, &mut out)?,
+            Format::Csv | Format::Arrow => profile_replay_rows(&replay, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", profile_replay_table(&replay, self.format.style()))?;
             }

@@ -7,7 +7,6 @@ use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args};
 use gpusched::device::Device;
-use gpusched::json::Document;
 use gpusched::profile::{GpuProfile, Import, ImportOptions, Input};
 use gpusched::scenario::amalthea::{AmaltheaModel, ModelDemands};
 use gpusched::scenario::{ReadOptions, Scenario};
@@ -180,12 +179,7 @@ impl RunOptions {
 
     /// The options of logs, if the input is a directory or a log rather than a scenario.
     pub(crate) fn logs(&self) -> Option<LogOptions> {
-        let is_log = || {
-            let text = std::fs::read_to_string(self.path()).ok()?;
-            let document = Document::parse("", &text).ok()?;
-            Some(document.root().object().is_ok_and(|object| object.has("times") && object.has("benchmark_name")))
-        };
-        (self.path().is_dir() || is_log() == Some(true))
+        (self.path().is_dir() || input::is_log(self.path()))
             .then(|| LogOptions::new(self.path(), self.device.clone(), self.placement.clone()))
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, bail};
 use clap::Arg;
-use gpusched::report::{CsvPart, write_json_lines};
+use gpusched::report::{RowFormat, RowsPart, write_json_lines};
 use serde::Serialize;
 
 use super::Answer;
@@ -97,8 +97,12 @@ impl Files {
         });
         progress::end();
         let outcome = turns.outcome();
-        if format == Format::Json && outcome.told > 0 {
-            output::print(b"]\n")?;
+        if outcome.told > 0 {
+            match format {
+                Format::Json => output::print(b"]\n")?,
+                Format::Arrow => output::print(RowFormat::Arrow.end())?,
+                Format::Table | Format::Markdown | Format::Csv | Format::Jsonl => {}
+            }
         }
         match outcome.failed {
             Some(error) => Err(error),
@@ -204,15 +208,16 @@ impl Part<'_> {
                 Format::Table => writeln!(out, "\n{file}")?,
                 Format::Markdown if is_first => writeln!(out, "## {file}\n")?,
                 Format::Markdown => writeln!(out, "\n## {file}\n")?,
-                Format::Csv | Format::Jsonl => {}
+                Format::Csv | Format::Arrow | Format::Jsonl => {}
             }
         }
         Ok(out)
     }
 
-    /// What it is of a table of comma-separated values.
-    pub(crate) fn csv(&self) -> CsvPart<'_> {
-        CsvPart { file: self.file, names: self.index == 0 }
+    /// What it is of a table for programs.
+    pub(crate) fn rows(&self) -> RowsPart<'_> {
+        let RowsPart { format, .. } = self.format.rows();
+        RowsPart { format, file: self.file, begins: self.index == 0, ends: self.file.is_none() }
     }
 
     /// Writes a document as JSON, or line by line if that is the format.

@@ -9,7 +9,7 @@ use gpusched::draw::FigureFormat;
 use gpusched::hosts::Run;
 use gpusched::report::{
     BlameTables, BlockLists, Difference, HtmlTimeline, NotComparable, PerfettoKnown, PerfettoRun, SimulationReport,
-    State, Summary, blame_figure, blame_table, examiner_logs, kernel_csv, kernel_table, perfetto_trace, rule_table,
+    State, Summary, blame_figure, blame_table, examiner_logs, kernel_rows, kernel_table, perfetto_trace, rule_table,
     state_text,
 };
 use gpusched::scenario::Scenario;
@@ -39,7 +39,7 @@ pub(crate) struct Simulate {
     #[command(flatten)]
     jobs: Jobs,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Write one log per benchmark into DIR, as `cuda_scheduling_examiner` does
     #[arg(long, value_name = "DIR")]
@@ -121,7 +121,7 @@ impl Simulate {
         if self.blocks && matches!(self.format, Format::Table | Format::Markdown) {
             bail!("--blocks lists blocks in JSON and CSV only: add --format json or --format csv");
         }
-        if matches!(self.format, Format::Csv | Format::Markdown) {
+        if matches!(self.format, Format::Csv | Format::Arrow | Format::Markdown) {
             let shown = [("--rules", self.rules), ("--state-at", !self.state_at.is_empty())];
             if let Some((option, _)) = shown.iter().find(|(_, is_given)| *is_given) {
                 bail!("{option} is shown as text and in JSON only: leave out --format, or use --format json");
@@ -232,7 +232,7 @@ impl Simulate {
                 let report = SimulationReport { summary: *summary, blocks, rules, blame, states: &states };
                 part.write_document(&report, out)?;
             }
-            Format::Csv => kernel_csv(summary, self.blocks, part.csv(), out)?,
+            Format::Csv | Format::Arrow => kernel_rows(summary, self.blocks, part.rows(), out)?,
             // Rules, states and blame are refused in Markdown.
             Format::Markdown | Format::Table => {
                 write!(out, "{}", kernel_table(summary, self.format.style()))?;

@@ -7,6 +7,7 @@ use clap::Args;
 use gpusched::figures::write_tour;
 
 use super::output::write_whole;
+use super::progress::{self, Unit};
 use super::{Answer, html_options, output};
 
 /// Write a tour of how a GPU schedules blocks, to read in a browser: five scenes on published scenarios, from one kernel
@@ -21,6 +22,7 @@ pub(crate) struct Tour {
 impl Tour {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         html_options::check("--output", &self.output)?;
+        progress::begin("making", Unit::Of("scenes"), None);
         let mut page = Vec::new();
         write_tour(&mut page)?;
         write_whole(&self.output, |out| -> io::Result<()> { out.write_all(&page) })?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use gpusched::report::{warps_csv, warps_json, warps_table};
+use gpusched::report::{WarpsDocument, warps_rows, warps_table};
 use gpusched::time::Duration;
 use gpusched::warps::{
     self, Answer as Makespans, Ilp, Instance, KernelString, MAX_WRITTEN_COEFFICIENTS, Question, SearchLimits, Sigma,
@@ -14,6 +14,7 @@ use gpusched::warps::{
 
 use super::output::{Format, Layout, note, write_document, write_whole};
 use super::picture::Look;
+use super::progress;
 use super::{Answer, input, output, picture};
 
 /// How long W warps of one kernel can take on one SM under any work-conserving warp scheduler.
@@ -70,7 +71,7 @@ pub(crate) struct Warps {
     #[command(flatten)]
     look: Look,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 
@@ -132,6 +133,7 @@ impl Warps {
             time: self.time_limit.map(|time| std::time::Duration::from_nanos(time.as_ns())),
         };
         let question = Question { warps: count, estimate_from, limits };
+        progress::begin("searching the worst case", progress::Unit::None, None);
         let makespans = match self.solver {
             Solver::Search => warps::answer(&string, &question),
             Solver::Ilp => self.solve(&string, &question)?,
@@ -222,9 +224,10 @@ impl Warps {
         let mut out = output::stdout();
         match self.format {
             Format::Json | Format::Jsonl => {
-                write_document(&warps_json(text, string, makespans), self.format, Layout::OneLine, &mut out)?;
+                let document = WarpsDocument { written: text, string, answer: makespans };
+                write_document(&document, self.format, Layout::OneLine, &mut out)?;
             }
-            Format::Csv => write!(out, "{}", warps_csv(text, string, makespans))?,
+            Format::Csv | Format::Arrow => warps_rows(text, string, makespans, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
                 write!(out, "{}", warps_table(text, string, makespans, self.format.style()))?;
             }

@@ -10,7 +10,7 @@ use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};
 use crate::hosts::simulate;
 use crate::report::timeline::{FinishMark, Panels, Timeline, TimelineOptions};
 use crate::report::{
-    Column, CsvPart, RunnableTimes, Summary, comparison_csv, csv_text, runnable_times, runnable_times_csv,
+    Column, RowsPart, RunnableTimes, Summary, comparison_rows, csv_text, runnable_times, runnable_times_csv,
 };
 use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
@@ -48,7 +48,7 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Fai
     let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };
     let drawing = panels.draw(&TimelineOptions::default())?;
     let mut csv = Vec::new();
-    comparison_csv(&compared, CsvPart::WHOLE, &mut csv)?;
+    comparison_rows(&compared, RowsPart::CSV, &mut csv)?;
     let mut files = vec![
         File { name: format!("{name}.svg"), text: drawing.to_svg() },
         File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },

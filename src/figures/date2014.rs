@@ -11,9 +11,10 @@ use crate::hosts::gpu_evr::{EvrRules, FullGpu};
 use crate::hosts::{Scheduler, run_applications};
 use crate::report::application_curves::{Curves, Quantity};
 use crate::report::application_gantt::{GanttRows, gantt};
-use crate::report::application_table::{outcome_csv, point_csv};
+use crate::report::application_table::{outcome_rows, point_rows};
 use crate::report::scheduler_regions::{region_cells, scheduler_regions};
-use crate::report::study_table::summary_csv;
+use crate::report::study_table::summary_rows;
+use crate::report::{RowsPart, csv_of};
 use crate::time::Duration;
 
 pub(super) const FIGURES: &[Figure] = &[
@@ -97,7 +98,7 @@ fn figure_1(name: &'static str) -> Result<Made, Failure> {
     Ok(Made {
         files: vec![
             File { name: format!("{name}.svg"), text: svg },
-            File { name: format!("{name}.csv"), text: outcome_csv(&set, &outcomes) },
+            File { name: format!("{name}.csv"), text: csv_of(|out| outcome_rows(&set, &outcomes, RowsPart::CSV, out)) },
         ],
         finding: format!("{}. The block times are ours, the paper gives none.", shares.join("; ")),
     })
@@ -166,7 +167,7 @@ fn random_injections(name: &str, suffix: &str, set: &ApplicationSet) -> Result<M
     for (part, title, quantity) in pictures {
         files.push(curves(&format!("gpu-evr2014-figure-{part}{suffix}"), title, injected, quantity, &points)?);
     }
-    files.push(File { name: format!("{name}.csv"), text: point_csv(&points) });
+    files.push(File { name: format!("{name}.csv"), text: csv_of(|out| point_rows(&points, RowsPart::CSV, out)) });
     let finding = format!("{}: {} {} {SYNTHETIC}", set.name, largest(&points), board_power(&points));
     Ok(Made { files, finding })
 }
@@ -193,7 +194,7 @@ fn injections_per_period(name: &str, set: &str, period_ms: u64, rules: EvrRules)
     let x_title = format!("applications injected per period of {period}, ten periods");
     let files = vec![
         curves(name, title, &x_title, Quantity::Met, &points)?,
-        File { name: format!("{name}.csv"), text: point_csv(&points) },
+        File { name: format!("{name}.csv"), text: csv_of(|out| point_rows(&points, RowsPart::CSV, out)) },
     ];
     let finding = format!("{}: {} {} {SYNTHETIC}", set.name, largest(&points), board_power(&points));
     Ok(Made { files, finding })
@@ -226,7 +227,10 @@ fn regions(name: &'static str) -> Result<Made, Failure> {
     Ok(Made {
         files: vec![
             File { name: format!("{name}.svg"), text: scheduler_regions(&cells, title, panel).to_svg() },
-            File { name: format!("{name}.csv"), text: summary_csv(&study, &summary) },
+            File {
+                name: format!("{name}.csv"),
+                text: csv_of(|out| summary_rows(&study, &summary, RowsPart::CSV, out)),
+            },
         ],
         finding,
     })

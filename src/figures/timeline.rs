@@ -3,7 +3,7 @@
 use super::made::{File, Made};
 use crate::hosts::simulate;
 use crate::report::timeline::{Timeline, TimelineOptions};
-use crate::report::{CsvPart, NotComparable, Summary, differences, kernel_csv};
+use crate::report::{NotComparable, RowsPart, Summary, differences, kernel_rows};
 use crate::scenario::{ReadOptions, Scenario};
 use crate::trace::Trace;
 
@@ -36,7 +36,7 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Box
     let options = TimelineOptions { queues: true, occupancy: true, ..TimelineOptions::default() };
     let svg = Timeline::new(&summary, &options)?.draw(&summary, &options).to_svg();
     let mut csv = Vec::new();
-    kernel_csv(&summary, true, CsvPart::WHOLE, &mut csv)?;
+    kernel_rows(&summary, true, RowsPart::CSV, &mut csv)?;
     let files = vec![
         File { name: format!("{name}.svg"), text: svg },
         File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },

@@ -5,8 +5,10 @@ use std::io;
 
 use serde::{Serialize, Serializer};
 
-use super::columns::{Cell, Column, Objects, write_csv};
+use super::cell::{CellOf, Text};
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
 use crate::scenario::amalthea::{
     Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, Ticks,
 };
@@ -89,7 +91,7 @@ impl<'a> ModelDocument<'a> {
     }
 }
 
-/// The same with the lines of [`csv()`] as a list of their own, for JSON lines.
+/// The same with the lines of [`runnable_rows`] as a list of their own, for JSON lines.
 #[derive(Debug, Serialize)]
 pub struct ModelLinesDocument<'a> {
     #[serde(flatten)]
@@ -114,8 +116,8 @@ fn work<S: Serializer>(rows: &[WorkRow<'_>], serializer: S) -> Result<S::Ok, S::
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn csv(model: &AmaltheaModel<'_>, out: impl io::Write) -> io::Result<()> {
-    write_csv(&work_columns(), work_rows(model), out)
+pub fn runnable_rows(model: &AmaltheaModel<'_>, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&work_columns(), work_rows(model), out)
 }
 
 /// An amount of work of a runnable; none if it has no work at all.
@@ -138,7 +140,7 @@ fn work_rows<'m>(model: &'m AmaltheaModel<'_>) -> Vec<WorkRow<'m>> {
 }
 
 fn work_columns<'a>() -> [Column<WorkRow<'a>>; 12] {
-    fn ticks<'c>(ticks: Option<Ticks>) -> Cell<'c> {
+    fn ticks<'c>(ticks: Option<Ticks>) -> CellOf<'c, Text> {
         ticks.map(|ticks| ticks.to_string()).into()
     }
     [
@@ -193,7 +195,7 @@ fn stimulus_columns<'a>() -> [Column<&'a Stimulus>; 5] {
                 None => format!("{shortest_ns} or more"),
             }
             .into(),
-            Activation::Single { .. } => Cell::Missing,
+            Activation::Single { .. } => CellOf::MISSING,
         }),
         Column::table("jitter up to", |stimulus| stimulus.jitter_ns.map(|jitter| jitter.to_string()).into()),
     ]

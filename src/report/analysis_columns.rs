@@ -1,10 +1,11 @@
-//! The columns of what analyses find, and the comma-separated values; times in ns, empty where there is none. The
+//! The columns of what analyses find, and the tables for programs; times in ns, empty where there is none. The
 //! documents in JSON are the results themselves.
 
 use std::io::{self, Write};
 
-use super::columns::{Column, CsvPart, write_csv};
+use super::columns::Column;
 use super::launches::{OfLaunch, launch_columns};
+use super::rows_part::RowsPart;
 use crate::analysis::{AnalysedKernel, Analysis, ComparedKernel, Comparison, LaunchOrders, OrderedKernel};
 use crate::experiments::validation::{CampaignReport, FamilyReport};
 use crate::scenario::KernelLaunch;
@@ -136,7 +137,7 @@ fn percent(share: f64) -> String {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn analysis_csv(analysis: &Analysis<'_>, part: CsvPart<'_>, out: impl Write) -> io::Result<()> {
+pub fn analysis_rows(analysis: &Analysis<'_>, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
     part.write(&analysis_columns(), &analysis.kernels, out)
 }
 
@@ -144,7 +145,7 @@ pub fn analysis_csv(analysis: &Analysis<'_>, part: CsvPart<'_>, out: impl Write)
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn comparison_csv(comparison: &Comparison<'_>, part: CsvPart<'_>, out: impl Write) -> io::Result<()> {
+pub fn comparison_rows(comparison: &Comparison<'_>, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
     part.write(&comparison_columns(), &comparison.kernels, out)
 }
 
@@ -152,14 +153,14 @@ pub fn comparison_csv(comparison: &Comparison<'_>, part: CsvPart<'_>, out: impl 
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn orders_csv(orders: &LaunchOrders<'_>, out: impl Write) -> io::Result<()> {
-    write_csv(&orders_columns(), &orders.kernels, out)
+pub fn orders_rows(orders: &LaunchOrders<'_>, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&orders_columns(), &orders.kernels, out)
 }
 
 /// The families of a campaign.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn campaign_csv(report: &CampaignReport, out: impl Write) -> io::Result<()> {
-    write_csv(&campaign_columns(), &report.families, out)
+pub fn campaign_rows(report: &CampaignReport, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&campaign_columns(), &report.families, out)
 }

@@ -15,7 +15,12 @@ pub fn analysis_table(analysis: &Analysis<'_>, style: TableStyle) -> String {
     let mut page = Page::new(style);
     let most = page.most_rows(MAX_ROWS);
     page.table(&analysis_columns(), analysis.kernels.iter().take(most));
-    add_rest(&mut page, analysis.kernels.len().saturating_sub(most), "kernel launches");
+    add_rest(
+        &mut page,
+        analysis.kernels.len().saturating_sub(most),
+        "kernel launches",
+        "--format json or --format csv",
+    );
     page.blank();
     let device = analysis.device;
     page.line(&match (analysis.exact, analysis.g_max) {
@@ -60,7 +65,12 @@ pub fn comparison_table(comparison: &Comparison<'_>, style: TableStyle) -> Strin
     let mut page = Page::new(style);
     let most = page.most_rows(MAX_ROWS);
     page.table(&comparison_columns(), comparison.kernels.iter().take(most));
-    add_rest(&mut page, comparison.kernels.len().saturating_sub(most), "kernel launches");
+    add_rest(
+        &mut page,
+        comparison.kernels.len().saturating_sub(most),
+        "kernel launches",
+        "--format json or --format csv",
+    );
     let promise = if comparison.exact { "is exact" } else { "does not promise to be exact" };
     let result = if comparison.equal { "all finish times agree" } else { "finish times differ" };
     page.blank();

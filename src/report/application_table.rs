@@ -1,9 +1,13 @@
 //! Applications under several schedulers, for people and for programs.
 
+use std::io::{self, Write};
+
 use serde::{Serialize, Serializer};
 
-use super::columns::{Column, Objects, csv_text};
+use super::cell::CellOf;
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
 use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, PowerModel, SmCount};
 use crate::experiments::evr::{Ratio, SweepPoint, ratios};
 
@@ -63,10 +67,12 @@ pub fn point_table(set: &ApplicationSet, points: &[SweepPoint], style: TableStyl
     page.finish()
 }
 
-/// The same points as comma-separated values, four decimals.
-#[must_use]
-pub fn point_csv(points: &[SweepPoint]) -> String {
-    csv_text(&point_columns(), points)
+/// The same points for programs; four decimals as comma-separated values.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn point_rows(points: &[SweepPoint], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&point_columns(), points, out)
 }
 
 fn point_columns<'p>() -> Vec<Column<&'p SweepPoint>> {
@@ -74,10 +80,10 @@ fn point_columns<'p>() -> Vec<Column<&'p SweepPoint>> {
     macro_rules! statistic {
         ($field:ident) => {
             [
-                Column::csv(concat!(stringify!($field), "_mean"), |row: &&SweepPoint| digits(row.$field.mean).into()),
-                Column::csv(concat!(stringify!($field), "_deviation"), |row| digits(row.$field.deviation).into()),
-                Column::csv(concat!(stringify!($field), "_least"), |row| digits(row.$field.least).into()),
-                Column::csv(concat!(stringify!($field), "_most"), |row| digits(row.$field.most).into()),
+                Column::csv(concat!(stringify!($field), "_mean"), |row: &&SweepPoint| CellOf::rounded(row.$field.mean)),
+                Column::csv(concat!(stringify!($field), "_deviation"), |row| CellOf::rounded(row.$field.deviation)),
+                Column::csv(concat!(stringify!($field), "_least"), |row| CellOf::rounded(row.$field.least)),
+                Column::csv(concat!(stringify!($field), "_most"), |row| CellOf::rounded(row.$field.most)),
             ]
         };
         ($field:ident, $title:literal, $scale:literal) => {
@@ -100,10 +106,6 @@ fn point_columns<'p>() -> Vec<Column<&'p SweepPoint>> {
     columns.extend(statistic!(application_power_w, "power/application [W]", 1.0));
     columns.extend(statistic!(energy_per_application_j));
     columns
-}
-
-fn digits(number: f64) -> String {
-    format!("{number:.4}")
 }
 
 fn heading(set: &ApplicationSet, style: TableStyle) -> Page {
@@ -201,7 +203,7 @@ impl<'a> OutcomeDocument<'a> {
     }
 }
 
-/// The same for JSON lines: applications, with the columns of [`outcome_csv`], in a list of their own, and SMs over time
+/// The same for JSON lines: applications, with the columns of [`outcome_rows`], in a list of their own, and SMs over time
 /// left out.
 #[derive(Debug, Serialize)]
 pub struct OutcomeLinesDocument<'a> {
@@ -288,8 +290,8 @@ fn application_columns<'a>() -> [Column<ApplicationRow<'a>>; 15] {
         Column::new("finish_ns", "finished", |row| row.one.finish_ns.into()),
         Column::csv("met", |row| row.one.met.into()),
         Column::csv("late_ns", |row| row.one.late_ns.into()),
-        Column::table("late by", |row| if row.one.met { "met".into() } else { row.one.late_ns.into() }),
-        Column::csv("sm_time_ns", |row| row.one.sm_time_ns.to_string().into()),
+        Column::table("late by", |row| if row.one.met { "met".into() } else { row.one.late_ns.to_string().into() }),
+        Column::csv("sm_time_ns", |row| i128::try_from(row.one.sm_time_ns).ok().into()),
         Column::table("SMs at most", |row| {
             let over_time = row.outcome.sms_over_time(row.one.injection);
             over_time.iter().map(|count| count.sms).max().unwrap_or(0).into()
@@ -297,10 +299,12 @@ fn application_columns<'a>() -> [Column<ApplicationRow<'a>>; 15] {
     ]
 }
 
-/// One line for each scheduler and application.
-#[must_use]
-pub fn outcome_csv(set: &ApplicationSet, outcomes: &[Outcome]) -> String {
-    csv_text(&application_columns(), application_rows(set, outcomes))
+/// One row for each scheduler and application.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn outcome_rows(set: &ApplicationSet, outcomes: &[Outcome], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&application_columns(), application_rows(set, outcomes), out)
 }
 
 fn application_rows<'a>(

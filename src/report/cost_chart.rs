@@ -4,7 +4,8 @@ mod fit;
 mod turns;
 
 use self::fit::best_fit;
-use super::columns::{Column, csv_text};
+use super::columns::Column;
+use super::rows::csv_text;
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 use crate::experiments::cost_study::{CostFigure, CostPoint};
 

@@ -1,6 +1,7 @@
 //! The table of a curve of acceptance ratios, line by line: curves that take long are written, and read again, so.
 
-use super::columns::{Cell, cells_line};
+use super::cell::Cell;
+use super::columns::cells_line;
 use crate::experiments::acceptance::{Curve, CurvePoint};
 
 /// The header of the curve's table.

@@ -4,8 +4,9 @@ use std::io;
 
 use serde::{Serialize, Serializer};
 
-use super::columns::{Column, Objects, write_csv};
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
 use crate::device::Device;
 
 fn columns<'a>() -> [Column<&'a Device>; 11] {
@@ -32,12 +33,12 @@ pub fn list(devices: &[Device], style: TableStyle) -> String {
     page.finish()
 }
 
-/// The same as comma-separated values.
+/// The same for programs.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn csv(devices: &[Device], out: impl io::Write) -> io::Result<()> {
-    write_csv(&columns(), devices, out)
+pub fn device_rows(devices: &[Device], part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&columns(), devices, out)
 }
 
 /// All devices in one JSON list, each as its device file.
@@ -47,7 +48,7 @@ pub fn json(devices: &[Device]) -> String {
     format!("[{}]", files.join(",\n"))
 }
 
-/// All devices with the columns of [`csv()`], for JSON lines.
+/// All devices with the columns of [`device_rows`], for JSON lines.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct DevicesDocument<'d> {
     /// The devices.
@@ -59,7 +60,7 @@ fn rows<S: Serializer>(devices: &[Device], serializer: S) -> Result<S::Ok, S::Er
     Objects::as_csv(&columns(), || devices.iter()).serialize(serializer)
 }
 
-/// The numbers of one device with the columns of [`one_csv`], for JSON lines.
+/// The numbers of one device with the columns of [`number_rows`], for JSON lines.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct DeviceDocument<'d> {
     /// The device.
@@ -89,12 +90,12 @@ fn limit_columns() -> [Column<Limit>; 3] {
     ]
 }
 
-/// The numbers of one device as comma-separated values, without the texts below the table of [`one`].
+/// The numbers of one device for programs, without the texts below the table of [`one`].
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn one_csv(device: &Device, out: impl io::Write) -> io::Result<()> {
-    write_csv(&limit_columns(), limits(device), out)
+pub fn number_rows(device: &Device, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&limit_columns(), limits(device), out)
 }
 
 /// Every number of one device, with its source or the note that it is assumed.

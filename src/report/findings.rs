@@ -2,8 +2,9 @@
 
 use std::io;
 
-use super::columns::{Column, write_csv};
+use super::columns::Column;
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
 use crate::audit::{AuditReport, Finding};
 
 fn columns<'f>() -> [Column<&'f Finding>; 12] {
@@ -27,8 +28,8 @@ fn columns<'f>() -> [Column<&'f Finding>; 12] {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn finding_csv(findings: &[Finding], out: impl io::Write) -> io::Result<()> {
-    write_csv(&columns(), findings, out)
+pub fn finding_rows(findings: &[Finding], part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&columns(), findings, out)
 }
 
 /// Findings shown in a table.

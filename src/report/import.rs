@@ -4,8 +4,9 @@ use std::io;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::columns::{Column, write_csv};
+use super::columns::Column;
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
 use crate::profile::{Import, ImportedStream};
 
 fn columns<'s>() -> [Column<&'s ImportedStream>; 3] {
@@ -35,12 +36,12 @@ pub fn import_table(import: &Import, style: TableStyle) -> String {
     page.finish()
 }
 
-/// The streams as comma-separated values.
+/// The streams for programs.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn import_csv(import: &Import, out: impl io::Write) -> io::Result<()> {
-    write_csv(&columns(), &import.streams, out)
+pub fn import_rows(import: &Import, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&columns(), &import.streams, out)
 }
 
 /// The whole as one JSON document.

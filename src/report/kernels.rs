@@ -1,10 +1,13 @@
-//! The kernel launches, blocks and copies of a run: their columns, and the comma-separated values.
+//! The kernel launches, blocks and copies of a run: their columns, and tables of them for programs.
 
 use std::cell::OnceCell;
 use std::io::{self, Write};
 
-use super::columns::{Cell, Column, CsvPart};
+use super::cell::{CellOf, Text};
+use super::columns::Column;
 use super::launches::{OfLaunch, launch_columns};
+use super::rows::RowsWriter;
+use super::rows_part::RowsPart;
 use super::summary::{KernelSummary, Summary, stream_index};
 use crate::scenario::KernelLaunch;
 use crate::time::{Duration, Instant};
@@ -30,12 +33,12 @@ impl<'a> KernelRow<'a> {
         OperationId(self.kernel.launch.id)
     }
 
-    fn stream_name(&self) -> Cell<'_> {
+    fn stream_name(&self) -> CellOf<'_, Text> {
         let record = self.summary.trace.operations().get(self.kernel.launch.id as usize);
-        record.map_or(Cell::Missing, |record| stream_name(&self.summary, record.stream))
+        record.map_or(CellOf::MISSING, |record| stream_name(&self.summary, record.stream))
     }
 
-    fn process_name(&self) -> Cell<'_> {
+    fn process_name(&self) -> CellOf<'_, Text> {
         process_name(&self.summary, self.id())
     }
 
@@ -115,7 +118,7 @@ pub(super) struct CopyRow<'a> {
 }
 
 impl<'a> CopyRow<'a> {
-    fn process_name(&self) -> Cell<'_> {
+    fn process_name(&self) -> CellOf<'_, Text> {
         process_name(&self.summary, self.id)
     }
 
@@ -149,12 +152,12 @@ pub(super) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>
     columns
 }
 
-fn process_name<'r>(summary: &'r Summary<'_>, operation: OperationId) -> Cell<'r> {
+fn process_name<'r>(summary: &'r Summary<'_>, operation: OperationId) -> CellOf<'r, Text> {
     let process = summary.trace.process_of(operation);
     summary.trace.processes().get(process.0 as usize).map(|process| &*process.name).into()
 }
 
-fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> Cell<'r> {
+fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> CellOf<'r, Text> {
     summary.trace.streams().get(stream.0 as usize).map(|stream| &*stream.name).into()
 }
 
@@ -163,15 +166,15 @@ fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> Cell<'r> {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn kernel_csv(summary: &Summary<'_>, blocks: bool, part: CsvPart<'_>, mut out: impl Write) -> io::Result<()> {
+pub fn kernel_rows(summary: &Summary<'_>, blocks: bool, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
     if !blocks {
         return part.write(&kernel_columns(summary), KernelRow::of(*summary), out);
     }
-    part.write_names(&block_columns(), &mut out)?;
+    let mut writer = RowsWriter::begin(part, &block_columns(), out)?;
     for kernel in summary.kernels() {
         let blocks = summary.trace.blocks(OperationId(kernel.launch.id));
         let rows = blocks.map(|block| BlockRow { kernel: &kernel, block, end: summary.trace.completed(&block) });
-        part.write_rows(&block_columns(), rows, &mut out)?;
+        writer.rows(&block_columns(), rows)?;
     }
-    Ok(())
+    writer.end()
 }

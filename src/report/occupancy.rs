@@ -4,8 +4,10 @@ use std::io;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::columns::{Cell, Column, Objects, write_csv};
+use super::cell::{CellOf, Real};
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
 use crate::analysis::{OccupancyEntry, OccupancyReport};
 
 fn columns<'e>() -> [Column<&'e OccupancyEntry>; 14] {
@@ -32,8 +34,8 @@ fn columns<'e>() -> [Column<&'e OccupancyEntry>; 14] {
 }
 
 /// Two digits after the point are plenty.
-fn rounded<'r>(percent: f64) -> Cell<'r> {
-    Cell::Real((percent * 100.0).round() / 100.0)
+fn rounded<'r>(percent: f64) -> CellOf<'r, Real> {
+    ((percent * 100.0).round() / 100.0).into()
 }
 
 /// One line for each kernel and shape.
@@ -48,12 +50,12 @@ pub fn occupancy_table(report: &OccupancyReport, style: TableStyle) -> String {
     page.finish()
 }
 
-/// The same as comma-separated values.
+/// The same for programs.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn occupancy_csv(report: &OccupancyReport, out: impl io::Write) -> io::Result<()> {
-    write_csv(&columns(), &report.entries, out)
+pub fn occupancy_rows(report: &OccupancyReport, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&columns(), &report.entries, out)
 }
 
 /// The whole as one JSON document.

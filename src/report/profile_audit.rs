@@ -4,8 +4,9 @@ use std::io;
 
 use serde::Serialize;
 
-use super::columns::{Column, write_csv};
+use super::columns::Column;
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES};
 use crate::profile::short_name;
 use crate::time::Instant;
@@ -67,8 +68,8 @@ pub fn profile_audit_table(audit: &ProfileAudit, style: TableStyle) -> String {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn profile_audit_csv(audit: &ProfileAudit, out: impl io::Write) -> io::Result<()> {
-    write_csv(&columns(), &audit.cases, out)
+pub fn profile_audit_rows(audit: &ProfileAudit, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&columns(), &audit.cases, out)
 }
 
 /// The whole as one JSON document.

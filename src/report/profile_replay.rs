@@ -4,8 +4,10 @@ use std::io;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::columns::{Column, Objects, write_csv};
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
+use super::table::add_rest;
 use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::profile::{BlockTimeSource, short_name};
 use crate::time::Duration;
@@ -43,7 +45,9 @@ pub fn profile_replay_table(replay: &ProfileReplay, style: TableStyle) -> String
     let mut page = Page::new(style);
     let mut worst: Vec<&ReplayedKernel> = replay.kernels.iter().collect();
     worst.sort_by_key(|kernel| std::cmp::Reverse(kernel.duration_error_ns().unsigned_abs()));
-    worst.truncate(page.most_rows(SHOWN));
+    let shown = page.most_rows(SHOWN);
+    let rest = worst.len().saturating_sub(shown);
+    worst.truncate(shown);
     let line = |what: &str, errors: &ReplayErrors| {
         let [start, start_95, duration, duration_95] = [
             errors.median_start_error_ns,
@@ -66,15 +70,16 @@ pub fn profile_replay_table(replay: &ProfileReplay, style: TableStyle) -> String
     }
     page.blank();
     page.trimmed_table(&columns(), worst);
+    add_rest(&mut page, rest, "kernels, whose durations are closer", "--format json or --format csv");
     page.finish()
 }
 
-/// All kernels as comma-separated values.
+/// All kernels for programs.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn profile_replay_csv(replay: &ProfileReplay, out: impl io::Write) -> io::Result<()> {
-    write_csv(&columns(), &replay.kernels, out)
+pub fn profile_replay_rows(replay: &ProfileReplay, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&columns(), &replay.kernels, out)
 }
 
 /// The whole as one JSON document.

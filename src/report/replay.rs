@@ -4,8 +4,10 @@ use std::io;
 
 use serde::Serialize;
 
-use super::columns::{Cell, Column, write_csv};
+use super::cell::{CellOf, Text};
+use super::columns::Column;
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
 use crate::experiments::replay::{KernelComparison, Replay};
 use crate::logs::Dropped;
 
@@ -73,7 +75,7 @@ fn columns<'k>() -> [Column<&'k KernelComparison>; 15] {
     ]
 }
 
-fn milliseconds<'r>(ns: Option<i64>) -> Cell<'r> {
+fn milliseconds<'r>(ns: Option<i64>) -> CellOf<'r, Text> {
     ns.map(|ns| format!("{:.3} ms", ns as f64 / 1e6)).into()
 }
 
@@ -81,8 +83,8 @@ fn milliseconds<'r>(ns: Option<i64>) -> Cell<'r> {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn replay_csv(replay: &Replay, out: impl io::Write) -> io::Result<()> {
-    write_csv(&columns(), &replay.kernels, out)
+pub fn replay_rows(replay: &Replay, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&columns(), &replay.kernels, out)
 }
 
 /// The kernels for people, and the figures over all blocks.

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::columns::{Column, write_csv};
+use super::columns::Column;
+use super::rows::write_csv;
 use crate::experiments::Responses;
 
 impl Responses<'_> {

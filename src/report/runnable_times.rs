@@ -6,7 +6,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::columns::{Column, Objects, write_csv};
+use super::columns::{Column, Objects};
+use super::rows::write_csv;
 use super::summary::Summary;
 use crate::analysis::Analysis;
 use crate::device::CopyDirection;

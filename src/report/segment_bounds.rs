@@ -1,10 +1,13 @@
 //! Bounds on the responses of tasks with segments, for people and for programs.
 
+use std::io::{self, Write};
+
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::columns::{Column, Objects, csv_text};
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
 use crate::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest, TaskBound, drive_os};
 use crate::time::Duration;
 
@@ -93,7 +96,7 @@ impl SegmentReport<'_> {
         self.tests.iter().filter(|(test, _)| !test.is_sound()).map(|(test, _)| test.name())
     }
 
-    /// One JSON document; its list `bounds` has the lines of [`SegmentReport::csv`].
+    /// One JSON document; its list `bounds` has the lines of [`SegmentReport::write_rows`].
     #[must_use]
     pub fn document_with_bounds(&self) -> impl Serialize + use<> {
         #[derive(Serialize)]
@@ -131,10 +134,12 @@ impl SegmentReport<'_> {
         page.finish()
     }
 
-    /// One line for each test and task, as comma-separated values.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        csv_text(&line_columns(), self.lines())
+    /// One row for each test and task.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&line_columns(), self.lines(), out)
     }
 }
 

@@ -8,6 +8,7 @@ use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, 
 use super::responses::response_columns;
 use super::rule_log::rule_log;
 use super::state::State;
+use super::streamed::Streamed;
 use super::summary::Summary;
 use super::turns::{TurnRow, turn_columns};
 use crate::experiments::each_response;
@@ -79,24 +80,6 @@ impl Serialize for SimulationReport<'_> {
         }
         map.serialize_entry("notes", &self.summary.notes())?;
         map.end()
-    }
-}
-
-/// A list whose elements are made one by one while it is written.
-struct Streamed<F>(F);
-
-impl<F, I> Serialize for Streamed<F>
-where
-    F: Fn() -> I,
-    I: Iterator,
-    I::Item: Serialize,
-{
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        for element in (self.0)() {
-            list.serialize_element(&element)?;
-        }
-        list.end()
     }
 }
 

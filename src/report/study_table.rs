@@ -1,9 +1,16 @@
 //! What a study says, as a table, as comma-separated values, and as JSON.
 
-use serde_json::{Map, Value, json};
+use std::io::{self, Write};
 
-use super::columns::{Cell, Column, cells_line, csv_text};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::cell::{Cell, CellKind};
+use super::columns::Column;
 use super::page::{Page, TableStyle};
+use super::rows::RowsWriter;
+use super::rows_part::{Field, RowsPart};
+use super::streamed::{Streamed, StreamedMap};
 use crate::experiments::study::{PointSummary, ShardStatus, Study, StudySummary};
 use crate::statistics::Measure;
 
@@ -52,10 +59,12 @@ fn shard_columns<'s>() -> [Column<&'s ShardStatus>; 5] {
     ]
 }
 
-/// How far shards are, as comma-separated values.
-#[must_use]
-pub fn shards_csv(shards: &[ShardStatus]) -> String {
-    csv_text(&shard_columns(), shards)
+/// How far shards are, for programs.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn shards_rows(shards: &[ShardStatus], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&shard_columns(), shards, out)
 }
 
 /// How far shards are, as a table.
@@ -81,15 +90,20 @@ fn shown(measure: Measure) -> String {
     format!("{value:.decimals$}{unit} [{low:.decimals$}, {high:.decimals$}]")
 }
 
-/// One line a point: the grid's values, samples, and for each quantity its value and 95 % confidence interval; empty
+/// One row a point: the grid's values, samples, and for each quantity its value and 95 % confidence interval; empty
 /// where there is none. Shares are from 0 to 1.
-#[must_use]
-pub fn summary_csv(study: &Study, summary: &StudySummary) -> String {
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn summary_rows(study: &Study, summary: &StudySummary, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
     let names = names(summary);
-    let ends = |name: &&str| [name.to_string(), format!("{name}_low"), format!("{name}_high")];
-    let axes = study.axes.iter().map(|axis| axis.key.clone());
-    let header = axes.chain(["samples".to_owned()]).chain(names.iter().flat_map(ends));
-    let mut text = cells_line(header.map(Cell::from));
+    let ends = |name: &&'static str| {
+        let [low, high] = ["low", "high"].map(|end| Field::new(format!("{name}_{end}"), CellKind::Real));
+        [Field::new(*name, CellKind::Real), low, high]
+    };
+    let axes = study.axes.iter().map(|axis| Field::new(&*axis.key, CellKind::Text));
+    let samples = Field::new("samples", CellKind::Unsigned);
+    let mut writer = RowsWriter::begin_with(part, axes.chain([samples]).chain(names.iter().flat_map(ends)), out)?;
     for point in &summary.points {
         let mut cells: Vec<Cell<'_>> =
             study.coordinates(point.point).into_iter().map(|value| value.text.as_str().into()).collect();
@@ -99,46 +113,146 @@ pub fn summary_csv(study: &Study, summary: &StudySummary) -> String {
             let (low, high) = found.and_then(|found| found.interval()).unzip();
             cells.extend([found.and_then(|found| found.value()), low, high].map(Cell::from));
         }
-        text += &cells_line(cells);
+        writer.cells(cells)?;
     }
-    text
+    writer.end()
 }
 
 /// The same as one JSON document, with what identifies the study.
-#[must_use]
-pub fn summary_json(study: &Study, summary: &StudySummary) -> Value {
-    let points = summary.points.iter().map(|point| {
-        let keys = study.axes.iter().map(|axis| axis.key.clone());
-        let values = study.coordinates(point.point).into_iter().map(|value| Value::from(value.text.as_str()));
-        let measures = point.measures.iter().map(|(name, measure)| ((*name).to_owned(), measure_json(*measure)));
-        json!({
-            "point": point.point,
-            "parameters": keys.zip(values).collect::<Map<String, Value>>(),
-            "samples": point.samples,
-            "measures": measures.collect::<Map<String, Value>>(),
-        })
-    });
-    json!({
-        "study": study.name,
-        "command": study.command.name(),
-        "digest": study.digest,
-        "gpusched": env!("CARGO_PKG_VERSION"),
-        "rows": summary.rows,
-        "rows_expected": summary.expected,
-        "points": points.collect::<Vec<_>>(),
-    })
+#[derive(Debug, Clone, Copy)]
+pub struct SummaryDocument<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// Its rows, summed up.
+    pub summary: &'a StudySummary,
 }
 
-fn measure_json(measure: Measure) -> Value {
-    let (low, high) = measure.interval().unzip();
-    let value = measure.value();
-    match measure {
-        Measure::Share { count, of } => json!({"value": value, "low": low, "high": high, "count": count, "of": of}),
-        Measure::Mean { statistic, count } => json!({
-            "value": value, "low": low, "high": high, "samples": count,
-            "deviation": statistic.deviation, "least": statistic.least, "most": statistic.most,
-        }),
-        Measure::Largest(_) => json!({"largest": value}),
+impl Serialize for SummaryDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { study, summary } = *self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("study", &study.name)?;
+        map.serialize_entry("command", study.command.name())?;
+        map.serialize_entry("digest", &study.digest)?;
+        map.serialize_entry("gpusched", env!("CARGO_PKG_VERSION"))?;
+        map.serialize_entry("rows", &summary.rows)?;
+        map.serialize_entry("rows_expected", &summary.expected)?;
+        let points = || summary.points.iter().map(|point| PointEntry { study, point });
+        map.serialize_entry("points", &Streamed(points))?;
+        map.end()
+    }
+}
+
+/// A point of the grid.
+struct PointEntry<'a> {
+    study: &'a Study,
+    point: &'a PointSummary,
+}
+
+impl Serialize for PointEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { study, point } = *self;
+        let values = || study.coordinates(point.point).into_iter().map(|value| value.text.as_str());
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("point", &point.point)?;
+        map.serialize_entry("parameters", &StreamedMap(|| study.axes.iter().map(|axis| &axis.key).zip(values())))?;
+        map.serialize_entry("samples", &point.samples)?;
+        let measures = || point.measures.iter().map(|(name, measure)| (name, MeasureEntry::from(*measure)));
+        map.serialize_entry("measures", &StreamedMap(measures))?;
+        map.end()
+    }
+}
+
+/// A measure with what its interval follows from.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum MeasureEntry {
+    Share {
+        value: Option<f64>,
+        low: Option<f64>,
+        high: Option<f64>,
+        count: u64,
+        of: u64,
+    },
+    Mean {
+        value: Option<f64>,
+        low: Option<f64>,
+        high: Option<f64>,
+        samples: u64,
+        deviation: f64,
+        least: f64,
+        most: f64,
+    },
+    Largest {
+        largest: Option<f64>,
+    },
+}
+
+impl From<Measure> for MeasureEntry {
+    fn from(measure: Measure) -> Self {
+        let (low, high) = measure.interval().unzip();
+        let value = measure.value();
+        match measure {
+            Measure::Share { count, of } => Self::Share { value, low, high, count, of },
+            Measure::Mean { statistic, count } => Self::Mean {
+                value,
+                low,
+                high,
+                samples: count,
+                deviation: statistic.deviation,
+                least: statistic.least,
+                most: statistic.most,
+            },
+            Measure::Largest(_) => Self::Largest { largest: value },
+        }
+    }
+}
+
+/// How far the shards of a study are, as one JSON document.
+#[derive(Debug, Clone, Copy)]
+pub struct ShardsDocument<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// Its shards.
+    pub shards: &'a [ShardStatus],
+    /// Whether all rows are there.
+    pub complete: bool,
+}
+
+impl Serialize for ShardsDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { study, shards, complete } = *self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("study", &study.name)?;
+        map.serialize_entry("digest", &study.digest)?;
+        map.serialize_entry("rows", &study.layout.rows())?;
+        map.serialize_entry("samples", &(study.layout.points * study.layout.samples))?;
+        map.serialize_entry("complete", &complete)?;
+        map.serialize_entry("shards", &Streamed(|| shards.iter().map(ShardEntry::of)))?;
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct ShardEntry {
+    shard: u64,
+    shards: u64,
+    state: &'static str,
+    rows: u64,
+    rows_expected: u64,
+    file: String,
+}
+
+impl ShardEntry {
+    fn of(one: &ShardStatus) -> Self {
+        Self {
+            shard: one.shard.index(),
+            shards: one.shard.count(),
+            state: one.state(),
+            rows: one.rows,
+            rows_expected: one.expected,
+            file: one.path.display().to_string(),
+        }
     }
 }
 

@@ -19,11 +19,11 @@ pub fn kernel_table(summary: &Summary<'_>, style: TableStyle) -> String {
     let mut page = Page::new(style);
     let most = page.most_rows(MAX_ROWS);
     page.trimmed_table(&kernel_columns(summary), KernelRow::of(*summary).take(most));
-    add_rest(&mut page, summary.kernels().skip(most).count(), "kernel launches");
+    add_rest(&mut page, summary.kernels().skip(most).count(), "kernel launches", "--format json or --format csv");
     if summary.copies().next().is_some() {
         page.blank();
         page.trimmed_table(&copy_columns(summary), CopyRow::of(*summary).take(most));
-        add_rest(&mut page, summary.copies().skip(most).count(), "copies");
+        add_rest(&mut page, summary.copies().skip(most).count(), "copies", "--format json");
     }
     let mut rows = responses(summary.scenario, &summary.jobs());
     if rows.iter().any(Responses::is_worth_showing) {
@@ -31,7 +31,7 @@ pub fn kernel_table(summary: &Summary<'_>, style: TableStyle) -> String {
         rows.truncate(most);
         page.blank();
         page.trimmed_table(&response_columns(), rows);
-        add_rest(&mut page, rest, "streams and hosts");
+        add_rest(&mut page, rest, "streams and hosts", "--format json");
     }
     page.finish()
 }
@@ -39,10 +39,10 @@ pub fn kernel_table(summary: &Summary<'_>, style: TableStyle) -> String {
 /// Rows beyond which a table is no longer something to read.
 pub(super) const MAX_ROWS: usize = 1_000;
 
-/// Says how many rows a table leaves out, if it does.
-pub(super) fn add_rest(page: &mut Page, rest: usize, what: &str) {
+/// Says how many rows a table leaves out, if it does, and which options list all of them.
+pub(super) fn add_rest(page: &mut Page, rest: usize, what: &str, options: &str) {
     if rest > 0 {
-        page.line(&format!(" ... and {rest} more {what}; --format json or --format csv lists all of them"));
+        page.line(&format!(" ... and {rest} more {what}; {options} lists all of them"));
     }
 }
 

@@ -1,10 +1,16 @@
 //! What the schedulability tests say, for people and for programs.
 
-use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::io::{self, Write};
 
-use super::columns::{Column, Objects, csv_text};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
+use super::streamed::{Streamed, StreamedMap};
 use crate::tasks::{
     Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TaskTime, TaskVerdict, TestResults,
 };
@@ -40,10 +46,6 @@ fn partition_name(partition: &Partition) -> String {
     }
 }
 
-fn reservation_json(reservation: &Reservation) -> Value {
-    json!({ "offset": reservation.offset, "budget": reservation.budget })
-}
-
 impl TaskReport<'_> {
     fn why(&self, verdict: &TaskVerdict) -> String {
         match verdict {
@@ -66,72 +68,17 @@ impl TaskReport<'_> {
         lines
     }
 
-    /// One JSON document.
+    /// The same with the lines of [`TaskReport::write_rows`] as a list of their own, for JSON lines.
     #[must_use]
-    pub fn json(&self) -> Value {
-        let mut tests = Map::new();
-        tests.insert("single-stream".to_owned(), json!(self.analysis.single_stream.answer()));
-        tests.insert("multi-stream".to_owned(), json!(self.analysis.multi_stream.answer()));
-        for (test, verdicts) in &self.analysis.in_reservations {
-            let mut answers: Map<String, Value> =
-                verdicts.iter().map(|(part, verdict)| (partition_name(part), json!(verdict.answer()))).collect();
-            answers.insert("schedulable".to_owned(), json!(TestResults::all_pass(*test, verdicts)));
-            tests.insert(test.name().to_owned(), Value::Object(answers));
-        }
-        let gpu = [("single-stream", &self.analysis.single_stream), ("multi-stream", &self.analysis.multi_stream)];
-        let mut reasons: Vec<Value> =
-            gpu.iter().filter_map(|(test, verdict)| self.reason(test, "gpu", verdict)).collect();
-        let mut notes = Vec::new();
-        for (test, verdicts) in &self.analysis.in_reservations {
-            for (part, verdict) in verdicts {
-                reasons.extend(self.reason(test.name(), &partition_name(part), verdict));
-            }
-        }
-        notes.extend(
-            self.lines()
-                .into_iter()
-                .filter(|line| line.answer.is_none())
-                .map(|line| json!(format!("{} on {}: {}", line.test, line.on, line.why))),
-        );
-        notes.extend(self.unsound().map(|test| json!(format!("{test}: {UNSOUND}"))));
-        let mut document = json!({
-            "sms": self.set.sms,
-            "priority_levels": self.set.priority_levels,
-            "necessary": self.analysis.necessary,
-            "tests": tests,
-            "reasons": reasons,
-            "notes": notes,
-        });
-        if let Some(both) = &self.set.reservations {
-            document["reservation"] = json!({
-                "period": both.single.period,
-                "single": reservation_json(&both.single),
-                "all": reservation_json(&both.all),
-            });
-        }
-        if let Some((period, budgets)) = self.budgets {
-            let list: Vec<Value> = budgets
-                .iter()
-                .map(|found| {
-                    json!({ "test": found.test.name(), "single": found.single, "all": found.all, "fits": found.fits })
-                })
-                .collect();
-            document["smallest_budgets"] = json!({ "period": period, "tests": list });
-        }
-        document
-    }
-
-    /// The same with the lines of [`TaskReport::csv`] as a list of their own, for JSON lines.
-    #[must_use]
-    pub fn lines_document(&self) -> impl Serialize + use<> {
+    pub fn lines_document(&self) -> impl Serialize {
         #[derive(Serialize)]
-        struct Document {
+        struct Document<'a> {
             #[serde(flatten)]
-            whole: Value,
+            whole: &'a TaskReport<'a>,
             #[serde(serialize_with = "verdicts")]
             verdicts: Vec<Line>,
         }
-        Document { whole: self.json(), verdicts: self.lines() }
+        Document { whole: self, verdicts: self.lines() }
     }
 
     /// Names of the tests that were applied and prove nothing.
@@ -140,7 +87,25 @@ impl TaskReport<'_> {
         tests.filter(|test| !test.is_sound()).map(ReservationTest::name)
     }
 
-    /// A "no" with its numbers and its text.
+    /// The answers of a test to each partition, then to the whole set.
+    fn answers(
+        test: ReservationTest,
+        verdicts: &[(Partition, TaskVerdict)],
+    ) -> impl Iterator<Item = (Cow<'static, str>, Option<bool>)> {
+        let of_partitions = verdicts.iter().map(|(part, verdict)| (partition_name(part).into(), verdict.answer()));
+        of_partitions.chain(std::iter::once_with(move || ("schedulable".into(), TestResults::all_pass(test, verdicts))))
+    }
+
+    /// The tests in the order of the document, with what they say and on what.
+    fn verdicts(&self) -> impl Iterator<Item = (&'static str, Cow<'static, str>, &TaskVerdict)> {
+        let on_gpu = [("single-stream", &self.analysis.single_stream), ("multi-stream", &self.analysis.multi_stream)];
+        let on_parts = self.analysis.in_reservations.iter().flat_map(|(test, verdicts)| {
+            verdicts.iter().map(|(part, verdict)| (test.name(), partition_name(part).into(), verdict))
+        });
+        on_gpu.into_iter().map(|(test, verdict)| (test, "gpu".into(), verdict)).chain(on_parts)
+    }
+
+    /// A "no" with its text, and its numbers with tasks by name.
     fn reason(&self, test: &str, on: &str, verdict: &TaskVerdict) -> Option<Value> {
         let TaskVerdict::No(reason) = verdict else { return None };
         let mut value = json!({ "test": test, "on": on, "text": self.why(verdict) });
@@ -154,6 +119,13 @@ impl TaskReport<'_> {
             };
         }
         Some(value)
+    }
+
+    /// What a user of the document should know.
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let unknown = self.lines().into_iter().filter(|line| line.answer.is_none());
+        let unknown = unknown.map(|line| format!("{} on {}: {}", line.test, line.on, line.why));
+        unknown.chain(self.unsound().map(|test| format!("{test}: {UNSOUND}")))
     }
 
     /// Tables.
@@ -183,10 +155,90 @@ impl TaskReport<'_> {
         page.finish()
     }
 
-    /// One line per test and partition, as comma-separated values.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        csv_text(&line_columns(), self.lines())
+    /// One row per test and partition.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&line_columns(), self.lines(), out)
+    }
+}
+
+/// One JSON document.
+impl Serialize for TaskReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("sms", &self.set.sms)?;
+        map.serialize_entry("priority_levels", &self.set.priority_levels)?;
+        map.serialize_entry("necessary", &self.analysis.necessary)?;
+        map.serialize_entry("tests", &TestEntries(self.analysis))?;
+        let reasons = || self.verdicts().filter_map(|(test, on, verdict)| self.reason(test, &on, verdict));
+        map.serialize_entry("reasons", &Streamed(reasons))?;
+        map.serialize_entry("notes", &Streamed(|| self.notes()))?;
+        if let Some(both) = &self.set.reservations {
+            let [single, all] = [&both.single, &both.all].map(Supply::of);
+            map.serialize_entry("reservation", &BothSupplies { period: both.single.period, single, all })?;
+        }
+        if let Some((period, budgets)) = self.budgets {
+            let tests = || budgets.iter().map(BudgetEntry::of);
+            map.serialize_entry("smallest_budgets", &BudgetEntries { period, tests: Streamed(tests) })?;
+        }
+        map.end()
+    }
+}
+
+/// What each test says.
+struct TestEntries<'a>(&'a TestResults);
+
+impl Serialize for TestEntries<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("single-stream", &self.0.single_stream.answer())?;
+        map.serialize_entry("multi-stream", &self.0.multi_stream.answer())?;
+        for (test, verdicts) in &self.0.in_reservations {
+            map.serialize_entry(test.name(), &StreamedMap(|| TaskReport::answers(*test, verdicts)))?;
+        }
+        map.end()
+    }
+}
+
+/// When a reservation begins in its period, and how long it is.
+#[derive(Serialize)]
+struct Supply {
+    offset: TaskTime,
+    budget: TaskTime,
+}
+
+impl Supply {
+    fn of(reservation: &Reservation) -> Self {
+        Self { offset: reservation.offset, budget: reservation.budget }
+    }
+}
+
+#[derive(Serialize)]
+struct BothSupplies {
+    period: TaskTime,
+    single: Supply,
+    all: Supply,
+}
+
+#[derive(Serialize)]
+struct BudgetEntries<T> {
+    period: TaskTime,
+    tests: T,
+}
+
+#[derive(Serialize)]
+struct BudgetEntry<'a> {
+    test: &'static str,
+    single: &'a Option<TaskTime>,
+    all: &'a Option<TaskTime>,
+    fits: bool,
+}
+
+impl<'a> BudgetEntry<'a> {
+    fn of(found: &'a SmallestBudget) -> Self {
+        Self { test: found.test.name(), single: &found.single, all: &found.all, fits: found.fits }
     }
 }
 

@@ -1,10 +1,14 @@
 //! Response times and misses of a task set that ran, for people and for programs.
 
-use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use std::io::{self, Write};
 
-use super::columns::{Cell, Column, Objects, csv_text};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
+use super::streamed::Streamed;
 use crate::hosts::TaskRun;
 use crate::hosts::real_time::TaskJob;
 use crate::statistics::nearest_rank;
@@ -79,55 +83,17 @@ impl TaskRunReport<'_> {
         tasks.map(|(index, task)| (task.name.as_ref(), TaskStatistics::of(self.run, index)))
     }
 
-    /// One JSON document.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let tasks: Vec<Value> = self
-            .statistics()
-            .map(|(name, task)| {
-                json!({
-                    "name": name,
-                    "jobs": task.jobs,
-                    "misses": task.misses,
-                    "preemptions": task.preemptions,
-                    "response": {
-                        "min": task.responses.first(),
-                        "mean": task.mean(),
-                        "max": task.responses.last(),
-                        "p50": task.percentile(PERCENTILES[0]),
-                        "p90": task.percentile(PERCENTILES[1]),
-                        "p99": task.percentile(PERCENTILES[2]),
-                    },
-                    "first_miss": task.first_miss.map(|job| json!({
-                        "job": job.number,
-                        "release": job.release,
-                        "deadline": job.deadline,
-                        "finish": job.finish,
-                    })),
-                })
-            })
-            .collect();
-        json!({
-            "strategy": self.strategy,
-            "policy": self.policy,
-            "horizon": self.run.horizon,
-            "jobs": self.run.jobs.len(),
-            "misses": self.run.jobs.iter().filter(|job| job.is_late()).count(),
-            "tasks": tasks,
-        })
-    }
-
-    /// The same with the lines of [`TaskRunReport::csv`] as a list of their own, for JSON lines.
+    /// The same with the lines of [`TaskRunReport::write_rows`] as a list of their own, for JSON lines.
     #[must_use]
     pub fn lines_document(&self) -> impl Serialize {
         #[derive(Serialize)]
         struct Document<'a> {
             #[serde(flatten)]
-            whole: Value,
+            whole: &'a TaskRunReport<'a>,
             #[serde(serialize_with = "released")]
             released: Vec<JobRow<'a>>,
         }
-        Document { whole: self.json(), released: self.jobs() }
+        Document { whole: self, released: self.jobs() }
     }
 
     /// A table.
@@ -138,10 +104,12 @@ impl TaskRunReport<'_> {
         page.finish()
     }
 
-    /// Every job, as comma-separated values; empty where an instant was not reached.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        csv_text(&job_columns(), self.jobs())
+    /// Every job for programs; empty where an instant was not reached.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&job_columns(), self.jobs(), out)
     }
 
     fn jobs(&self) -> Vec<JobRow<'_>> {
@@ -159,10 +127,75 @@ impl TaskRunReport<'_> {
     }
 }
 
+/// One JSON document.
+impl Serialize for TaskRunReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("strategy", self.strategy)?;
+        map.serialize_entry("policy", self.policy)?;
+        map.serialize_entry("horizon", &self.run.horizon)?;
+        map.serialize_entry("jobs", &self.run.jobs.len())?;
+        map.serialize_entry("misses", &self.run.jobs.iter().filter(|job| job.is_late()).count())?;
+        let tasks = || self.statistics().map(|(name, task)| TaskEntry::new(name, &task));
+        map.serialize_entry("tasks", &Streamed(tasks))?;
+        map.end()
+    }
+}
+
+/// What became of the jobs of a task.
+#[derive(Serialize)]
+struct TaskEntry<'a> {
+    name: &'a str,
+    jobs: usize,
+    misses: usize,
+    preemptions: u64,
+    response: ResponseEntry,
+    first_miss: Option<MissEntry>,
+}
+
+#[derive(Serialize)]
+struct ResponseEntry {
+    min: Option<TaskTime>,
+    mean: Option<f64>,
+    max: Option<TaskTime>,
+    p50: Option<TaskTime>,
+    p90: Option<TaskTime>,
+    p99: Option<TaskTime>,
+}
+
+#[derive(Serialize)]
+struct MissEntry {
+    job: u32,
+    release: TaskTime,
+    deadline: TaskTime,
+    finish: Option<TaskTime>,
+}
+
+impl<'a> TaskEntry<'a> {
+    fn new(name: &'a str, task: &TaskStatistics) -> Self {
+        let [p50, p90, p99] = PERCENTILES.map(|percent| task.percentile(percent));
+        let (min, max) = (task.responses.first().copied(), task.responses.last().copied());
+        let first_miss = task.first_miss.map(|job| MissEntry {
+            job: job.number,
+            release: job.release,
+            deadline: job.deadline,
+            finish: job.finish,
+        });
+        Self {
+            name,
+            jobs: task.jobs,
+            misses: task.misses,
+            preemptions: task.preemptions,
+            response: ResponseEntry { min, mean: task.mean(), max, p50, p90, p99 },
+            first_miss,
+        }
+    }
+}
+
 /// The columns of tasks, by name.
 fn task_columns<'a>() -> [Column<(&'a str, TaskStatistics)>; 11] {
     [
-        Column::table("task", |(name, _): &(&str, TaskStatistics)| Cell::from(*name)).left(),
+        Column::table("task", |(name, _): &(&str, TaskStatistics)| (*name).into()).left(),
         Column::table("jobs", |(_, task)| task.jobs.into()),
         Column::table("misses", |(_, task)| task.misses.into()),
         Column::table("preemptions", |(_, task)| task.preemptions.into()),

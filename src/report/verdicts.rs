@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::columns::{Column, CsvPart};
+use super::columns::Column;
 use super::page::{Page, TableStyle};
 use super::responses::bounded_response_columns;
+use super::rows_part::RowsPart;
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
 use crate::experiments::Responses;
 
@@ -109,11 +110,11 @@ pub fn bounded_response_table(rows: Vec<Responses<'_>>, style: TableStyle) -> St
     page.finish()
 }
 
-/// The verdicts on jobs as CSV; times in ns, empty where there is none.
+/// The verdicts on jobs for programs; times in ns, empty where there is none.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn verdict_csv(jobs: &[JobVerdict], part: CsvPart<'_>, out: impl Write) -> io::Result<()> {
+pub fn verdict_rows(jobs: &[JobVerdict], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
     part.write(&job_columns(), jobs, out)
 }
 
@@ -127,11 +128,11 @@ pub fn sporadic_table(streams: &[SporadicVerdict], style: TableStyle) -> String 
     page.finish()
 }
 
-/// The verdicts on sporadic streams as CSV; times in ns, empty where there is none.
+/// The verdicts on sporadic streams for programs; times in ns, empty where there is none.
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn sporadic_csv(streams: &[SporadicVerdict], part: CsvPart<'_>, out: impl Write) -> io::Result<()> {
+pub fn sporadic_rows(streams: &[SporadicVerdict], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
     part.write(&stream_columns(), streams, out)
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::columns::{Cell, Column, csv_text};
+use super::cell::{CellOf, Text};
+use super::columns::Column;
+use super::rows::csv_text;
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 use crate::experiments::warp_curves::{Convergence, ConvergencePoint, SolvingTime};
 
@@ -96,6 +98,6 @@ pub fn solving_times_csv(times: &[SolvingTime]) -> String {
     csv_text(&columns, times)
 }
 
-fn seconds<'r>(time: Option<Duration>) -> Cell<'r> {
+fn seconds<'r>(time: Option<Duration>) -> CellOf<'r, Text> {
     time.map(|time| format!("{:.6}", time.as_secs_f64())).into()
 }

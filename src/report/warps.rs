@@ -1,11 +1,16 @@
 //! The makespans of warps as a table, JSON and CSV.
 
-use serde_json::{Value, json};
+use std::io::{self, Write};
 
-use super::columns::{Column, csv_text};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::columns::Column;
 use super::page::{Page, TableStyle};
+use super::rows_part::RowsPart;
+use super::streamed::Streamed;
 use crate::report::warp_schedule::schedule_text;
-use crate::warps::{Answer, ExactBy, KernelString, Schedule};
+use crate::warps::{Answer, ExactBy, Issue, KernelString, Schedule};
 
 /// Schedules of more cycles or warps than this are not printed as a table.
 const MAX_PRINTED: (u64, u32) = (60, 40);
@@ -72,54 +77,87 @@ fn makespans(answer: &Answer) -> Vec<Makespan> {
 }
 
 /// One JSON document; makespans in cycles.
-#[must_use]
-pub fn warps_json(written: &str, string: &KernelString, answer: &Answer) -> Value {
-    let units: Vec<Value> =
-        string.units().iter().map(|unit| json!({"letter": unit.letter, "capacity": unit.capacity})).collect();
-    let uninterrupted = string.steps().iter().any(|step| step.held);
-    json!({
-        "string": written,
-        "transformed": string.to_string(),
-        "uninterrupted": uninterrupted,
-        "units": units,
-        "warps": answer.warps,
-        "pessimistic": answer.pessimistic,
-        "pessimistic_is_bound": answer.pessimistic_is_bound,
-        "bound": answer.bound.cycles,
-        "bound_formula": answer.bound.by.formula(),
-        "exact": answer.exact,
-        "exact_by": answer.exact_by.map(ExactBy::name),
-        "at_least": answer.at_least,
-        "best": answer.best,
-        "best_at_least": answer.best_at_least,
-        "estimate": answer.estimate.map(|estimate| estimate.cycles),
-        "estimate_from": answer.estimate.map(|estimate| estimate.known),
-        "estimate_is_bound": false,
-        "states": answer.size.states,
-        "schedule": answer.schedule.as_ref().map(|schedule| schedule_json(string, schedule)),
-        "notes": answer.notes,
-    })
+#[derive(Debug, Clone, Copy)]
+pub struct WarpsDocument<'a> {
+    /// The kernel string as it was written.
+    pub written: &'a str,
+    /// The kernel string with one cycle per letter.
+    pub string: &'a KernelString,
+    /// What was found.
+    pub answer: &'a Answer,
+}
+
+impl Serialize for WarpsDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct UnitEntry {
+            letter: char,
+            capacity: u32,
+        }
+        let Self { written, string, answer } = *self;
+        let units = || string.units().iter().map(|unit| UnitEntry { letter: unit.letter, capacity: unit.capacity });
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("string", written)?;
+        map.serialize_entry("transformed", &string.to_string())?;
+        map.serialize_entry("uninterrupted", &string.steps().iter().any(|step| step.held))?;
+        map.serialize_entry("units", &Streamed(units))?;
+        map.serialize_entry("warps", &answer.warps)?;
+        map.serialize_entry("pessimistic", &answer.pessimistic)?;
+        map.serialize_entry("pessimistic_is_bound", &answer.pessimistic_is_bound)?;
+        map.serialize_entry("bound", &answer.bound.cycles)?;
+        map.serialize_entry("bound_formula", answer.bound.by.formula())?;
+        map.serialize_entry("exact", &answer.exact)?;
+        map.serialize_entry("exact_by", &answer.exact_by.map(ExactBy::name))?;
+        map.serialize_entry("at_least", &answer.at_least)?;
+        map.serialize_entry("best", &answer.best)?;
+        map.serialize_entry("best_at_least", &answer.best_at_least)?;
+        map.serialize_entry("estimate", &answer.estimate.map(|estimate| estimate.cycles))?;
+        map.serialize_entry("estimate_from", &answer.estimate.map(|estimate| estimate.known))?;
+        map.serialize_entry("estimate_is_bound", &false)?;
+        map.serialize_entry("states", &answer.size.states)?;
+        let schedule = answer.schedule.as_ref();
+        map.serialize_entry("schedule", &schedule.map(|schedule| ServedByUnit { string, schedule }))?;
+        map.serialize_entry("notes", &answer.notes)?;
+        map.end()
+    }
 }
 
 /// Per unit and cycle, the warps that it serves, from 0.
-fn schedule_json(string: &KernelString, schedule: &Schedule) -> Value {
-    let on = |unit: usize| {
-        let cycles = schedule.cycles.iter().map(|issues| {
-            let here =
-                issues.iter().filter(|issue| string.steps().get(issue.step).is_some_and(|step| step.unit == unit));
-            here.map(|issue| issue.warp).collect::<Vec<_>>()
-        });
-        cycles.collect::<Vec<_>>()
-    };
-    let units = (0..).zip(string.units()).map(|(unit, kind)| (kind.letter.to_string(), json!(on(unit))));
-    Value::Object(units.collect())
+struct ServedByUnit<'a> {
+    string: &'a KernelString,
+    schedule: &'a Schedule,
 }
 
-/// One line of comma-separated values under a header.
-#[must_use]
-pub fn warps_csv(written: &str, string: &KernelString, answer: &Answer) -> String {
+impl Serialize for ServedByUnit<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { string, schedule } = *self;
+        let units = string.units().iter().enumerate().map(|(unit, kind)| {
+            let is_here = move |issue: &&Issue| string.steps().get(issue.step).is_some_and(|step| step.unit == unit);
+            let cycles = move || {
+                schedule
+                    .cycles
+                    .iter()
+                    .map(move |issues| Streamed(move || issues.iter().filter(is_here).map(|issue| issue.warp)))
+            };
+            (kind.letter, Streamed(cycles))
+        });
+        serializer.collect_map(units)
+    }
+}
+
+/// The makespans as one row.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn warps_rows(
+    written: &str,
+    string: &KernelString,
+    answer: &Answer,
+    part: RowsPart<'_>,
+    out: impl Write,
+) -> io::Result<()> {
     let transformed = string.to_string();
-    csv_text(&answer_columns(), [AnswerRow { written, transformed: &transformed, answer }])
+    part.write(&answer_columns(), [AnswerRow { written, transformed: &transformed, answer }], out)
 }
 
 /// An answer with its kernel string, as written and with one cycle per letter.

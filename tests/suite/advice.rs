@@ -60,6 +60,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("figures/tour.rs", &["simulate"]),
     ("hosts/program/error.rs", &["analyze", "compare", "orders"]),
     ("hosts/run_tasks.rs", &["tasks run"]),
+    ("hosts/segment_tasks.rs", &["tasks run"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),
     ("report/application_table.rs", &["evr"]),

@@ -361,3 +361,13 @@ fn output_replaces_a_link_and_leaves_what_it_points_to_alone() {
     assert_eq!(fs::read_to_string(&target).expect("it is there"), "kept");
     assert!(!link.is_symlink() && fs::read_to_string(&link).expect("it is there").starts_with("<svg"));
 }
+
+#[test]
+fn convert_reads_its_input_once_so_that_a_pipe_will_do() {
+    let file = "scenarios/rtss2017/figure-3.json";
+    let text = std::fs::read_to_string(file).expect("it is there");
+    let piped = crate::common::gpusched_with(&text, &["convert", "/dev/stdin"]);
+    let read = gpusched(&["convert", file]);
+    assert_eq!(piped.status.code(), Some(0), "{}", stderr(&piped));
+    assert_eq!((stdout(&piped), stderr(&piped)), (stdout(&read), stderr(&read)));
+}

@@ -13,8 +13,9 @@ use gpusched::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
 use gpusched::experiments::study::{Study, StudySummary, per_period, random_injection};
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
+use gpusched::report::RowsPart;
 use gpusched::report::application_curves::{Curves, Quantity};
-use gpusched::report::study_table::summary_csv;
+use gpusched::report::study_table::summary_rows;
 use gpusched::time::Duration;
 use serde_json::{Value, json};
 
@@ -96,7 +97,9 @@ fn committed_rows_of_the_map_of_regions_come_out_again() {
     let study = Study::from_json("gpu-evr-regions.json", &file.to_string(), &no_file).expect("it is sound");
     let summary = StudySummary::compute(&study).expect("it runs");
     let committed = read("output/gpu-evr2014-regions.csv");
-    let here = summary_csv(&study, &summary);
+    let mut here = Vec::new();
+    summary_rows(&study, &summary, RowsPart::CSV, &mut here).expect("memory takes all");
+    let here = String::from_utf8(here).expect("it is text");
     assert_eq!(here.lines().count(), 1 + 2 * 2 * 4);
     for row in here.lines() {
         assert!(committed.lines().any(|line| line == row), "{row}");

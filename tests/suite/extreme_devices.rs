@@ -4,7 +4,7 @@ use gpusched::analysis::{Comparison, analyse, merged_scenario};
 use gpusched::device::{BlockShape, Device, DeviceError, DeviceSpec};
 use gpusched::hosts::simulate;
 use gpusched::report::timeline::{Timeline, TimelineOptions};
-use gpusched::report::{CsvPart, State, Summary, TableStyle, kernel_csv, kernel_table};
+use gpusched::report::{RowsPart, State, Summary, TableStyle, kernel_rows, kernel_table};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockTime, Kernel, Placement, StreamSpec};
@@ -54,7 +54,7 @@ fn report(summary: &Summary<'_>) {
         assert!(timeline.draw(summary, &options).to_svg().contains("svg"));
     }
     assert!(kernel_table(summary, TableStyle::Plain).contains('A'));
-    kernel_csv(summary, true, CsvPart::WHOLE, &mut Vec::new()).expect("writing to memory succeeds");
+    kernel_rows(summary, true, RowsPart::CSV, &mut Vec::new()).expect("writing to memory succeeds");
     let state = State::at(summary, Instant::from_ns(500));
     assert!(serde_json::to_string(&state).is_ok());
 }

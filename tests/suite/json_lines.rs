@@ -32,16 +32,16 @@ fn csv_rows(arguments: &[&str]) -> usize {
         .count()
 }
 
-#[test]
-fn every_command_has_as_many_lines_as_its_table_has_rows() {
+/// Every command that prints a table for programs, and which lines its rows are.
+pub(crate) fn tables(test: &str) -> Vec<(Vec<String>, &'static str)> {
     let (figure, model) = ("scenarios/rtss2017/figure-8.json", "scenarios/amalthea/tx2-like-waters2019.amxmi");
     let (profile, nvprof) = ("scenarios/profiles/synthetic.json", "scenarios/profiles/synthetic.csv");
     let deadlines = "scenarios/deadlines/camera-and-lidar.json";
     let logs = "tests/data/logs/two-streams";
-    let set = directory("json_lines").join("tasks.json");
+    let set = directory(test).join("tasks.json");
     std::fs::write(&set, TABLE_1).expect("it can be written");
     let set = set.display().to_string();
-    for (arguments, kind) in [
+    let tables = [
         (vec!["simulate", figure], "kernels"),
         (vec!["simulate", figure, "--blocks"], "blocks"),
         (vec!["analyze", figure], "kernels"),
@@ -63,7 +63,15 @@ fn every_command_has_as_many_lines_as_its_table_has_rows() {
         (vec!["tasks", "run", &set, "--strategy", "single-stream"], "released"),
         (vec!["devices"], "devices"),
         (vec!["devices", "tx2"], "limits"),
-    ] {
+    ];
+    let owned = |arguments: Vec<&str>| arguments.into_iter().map(str::to_owned).collect();
+    tables.into_iter().map(|(arguments, kind)| (owned(arguments), kind)).collect()
+}
+
+#[test]
+fn every_command_has_as_many_lines_as_its_table_has_rows() {
+    for (arguments, kind) in tables("json_lines") {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let rows = lines(&arguments).get(kind).map_or(0, Vec::len);
         // Logs that break no rule have none.
         assert!(rows > 0 || kind == "violations", "{arguments:?} has no {kind}");

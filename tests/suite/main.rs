@@ -9,6 +9,7 @@ mod analysis;
 mod analysis_commands;
 mod analysis_inputs;
 mod architecture;
+mod arrow;
 mod audit_oracle;
 mod bad_input;
 mod blame;
@@ -17,10 +18,13 @@ mod campaign;
 mod channels;
 mod command_line;
 mod common;
+mod cut_tables;
 mod deadlines;
 mod documentation;
 #[cfg(target_os = "linux")]
 mod ending;
+#[cfg(target_os = "linux")]
+mod ending_writes;
 mod engine_properties;
 mod events;
 mod evr;
@@ -52,6 +56,8 @@ mod process_pictures;
 mod process_properties;
 mod processes;
 mod profiles;
+#[cfg(target_os = "linux")]
+mod progress;
 mod published;
 mod recount;
 mod reference;

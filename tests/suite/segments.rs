@@ -1,6 +1,7 @@
 //! Tasks with CPU and GPU segments: bounds against an own, plain simulation of the task model, and the commands.
 
 mod commands;
+mod engine;
 mod plain;
 mod random;
 mod soundness;

@@ -31,18 +31,49 @@ fn a_directory_is_its_files_by_name_and_json_is_a_list_of_what_each_prints() {
     }
 }
 
+/// The formats of this build.
+fn formats() -> impl Iterator<Item = &'static str> {
+    let arrow = if cfg!(feature = "arrow") { Some("arrow") } else { None };
+    ["table", "markdown", "csv", "json", "jsonl"].into_iter().chain(arrow)
+}
+
+/// What comes of a command with one job and with eight: the same in every format, with this exit status.
+fn same_with_any_jobs(arguments: &[&str], status: i32) {
+    for format in formats() {
+        let with = |jobs: &str| gpusched(&[arguments, &["--format", format, "--jobs", jobs]].concat());
+        let one = with("1");
+        assert_eq!(one.status.code(), Some(status), "{arguments:?}: {}", stderr(&one));
+        let eight = with("8");
+        assert_eq!(eight.status.code(), one.status.code(), "{arguments:?}, {format}");
+        let same = one.stdout == eight.stdout && one.stderr == eight.stderr;
+        assert!(same, "{arguments:?}, {format}: {}", stderr(&eight));
+    }
+}
+
 #[test]
 fn the_same_is_printed_with_any_number_of_jobs() {
-    for format in ["table", "markdown", "csv", "json", "jsonl"] {
-        let with =
-            |jobs: &str| gpusched(&["simulate", DIRECTORY, "scenarios/rtss2017", "--format", format, "--jobs", jobs]);
-        let one = with("1");
-        assert_eq!(one.status.code(), Some(0));
-        for jobs in ["2", "7"] {
-            let other = with(jobs);
-            assert!(one.stdout == other.stdout && one.stderr == other.stderr, "{format} with --jobs {jobs}");
-        }
-    }
+    same_with_any_jobs(&["simulate", DIRECTORY, "scenarios/rtss2017"], 0);
+    same_with_any_jobs(&["compare", DIRECTORY], 0);
+    let (one, other) = ("scenarios/deadlines/camera-and-lidar.json", "scenarios/thesis2019/figure-3-4.json");
+    same_with_any_jobs(&["analyze", one, other], 0);
+}
+
+#[test]
+fn checks_and_errors_are_the_same_with_any_number_of_jobs() {
+    let (late, sound) = ("scenarios/deadlines/camera-and-lidar.json", "scenarios/thesis2019/figure-3-4.json");
+    let deadline = ["--deadline", "camera=1ns"];
+    same_with_any_jobs(&[&["simulate", late, late, "--check"], &deadline[..]].concat(), 1);
+    let directory = directory("several_jobs_bad");
+    fs::copy(sound, directory.join("a.json")).expect("it can be copied");
+    fs::write(directory.join("b.json"), "{").expect("it can be written");
+    fs::copy(sound, directory.join("c.json")).expect("it can be copied");
+    same_with_any_jobs(&["simulate", &directory.display().to_string()], 2);
+    // A run that fails after one before it was told, and before one that is sound.
+    let too_many = r#"{"format": "gpusched-scenario/1", "name": "b", "kernels": {"K": {"blocks": 1, "threads": 32,
+        "duration": "1 ns"}}, "streams": [{"name": "S", "period": "1 us", "jobs": 4294967295, "operations":
+        [{"kernel": "K"}]}]}"#;
+    fs::write(directory.join("b.json"), too_many).expect("it can be written");
+    same_with_any_jobs(&["simulate", sound, &directory.display().to_string(), sound], 2);
 }
 
 #[test]

@@ -7,10 +7,11 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::experiments::study::{Shard, StudySummary, file_name, shard_files};
 use gpusched::report::study_plot::{PlotOptions, plot};
-use gpusched::report::study_table::{summary_csv, summary_json, summary_table};
+use gpusched::report::study_table::{SummaryDocument, summary_rows, summary_table};
 
 use super::super::output::{Format, Layout, note, write_document};
 use super::super::picture::Look;
+use super::super::progress::{self, Unit};
 use super::super::{Answer, output, picture};
 use super::Files;
 
@@ -31,7 +32,7 @@ pub(super) struct Plot {
     #[arg(long, value_name = "NAME")]
     y: Vec<String>,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 
@@ -44,6 +45,7 @@ impl Plot {
             let advice = if shard_files(&results)?.is_empty() { "study run" } else { "study merge" };
             bail!("there is no {}: `gpusched {advice}` makes it", path.display());
         }
+        progress::begin("summing rows up", Unit::None, None);
         let summary = StudySummary::read(&study, &path)?;
         if summary.rows < summary.expected {
             note(&format!("{} of {} rows: the study is not complete", summary.rows, summary.expected));
@@ -61,9 +63,10 @@ impl Plot {
             Format::Table | Format::Markdown => {
                 write!(out, "{}", summary_table(&study, &summary, self.format.style()))?;
             }
-            Format::Csv => write!(out, "{}", summary_csv(&study, &summary))?,
+            Format::Csv | Format::Arrow => summary_rows(&study, &summary, self.format.rows(), &mut out)?,
             Format::Json | Format::Jsonl => {
-                write_document(&summary_json(&study, &summary), self.format, Layout::OneLine, &mut out)?;
+                let document = SummaryDocument { study: &study, summary: &summary };
+                write_document(&document, self.format, Layout::OneLine, &mut out)?;
             }
         }
         out.flush()?;

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::experiments::study::{ShardStatus, Study, status};
-use gpusched::report::study_table::{shards_csv, shards_table};
-use serde_json::{Value, json};
+use gpusched::report::study_table::{ShardsDocument, shards_rows, shards_table};
 
 use super::super::output::{Format, Layout, write_document};
+use super::super::progress::{self, Unit};
 use super::super::{Answer, output};
 use super::Files;
 
@@ -20,13 +20,14 @@ pub(super) struct Status {
     #[arg(long)]
     check: bool,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
 }
 
 impl Status {
     pub(super) fn run(&self) -> anyhow::Result<Answer> {
         let study = self.files.study()?;
+        progress::begin("checking shards", Unit::None, None);
         let shards = status(&study, &self.files.results()?)?;
         // Complete is a whole file, or all shards of one division.
         let counts = shards.iter().map(|one| one.shard.count());
@@ -36,14 +37,10 @@ impl Status {
         let mut out = output::stdout();
         match self.format {
             Format::Json | Format::Jsonl => {
-                let document = json!({
-                    "study": study.name, "digest": study.digest, "rows": study.layout.rows(),
-                    "samples": study.layout.points * study.layout.samples, "complete": is_complete,
-                    "shards": shards.iter().map(shard_json).collect::<Vec<_>>(),
-                });
+                let document = ShardsDocument { study: &study, shards: &shards, complete: is_complete };
                 write_document(&document, self.format, Layout::OneLine, &mut out)?;
             }
-            Format::Csv => write!(out, "{}", shards_csv(&shards))?,
+            Format::Csv | Format::Arrow => shards_rows(&shards, self.format.rows(), &mut out)?,
             Format::Markdown => {
                 writeln!(out, "{}", shards_table(&shards, self.format.style()))?;
                 write_total(&study, is_complete, &mut out)?;
@@ -67,11 +64,4 @@ fn write_total(study: &Study, is_complete: bool, out: &mut impl Write) -> std::i
     let (points, samples, rows) = (study.layout.points, study.layout.samples, study.layout.rows());
     let state = if is_complete { "complete" } else { "not complete" };
     writeln!(out, "{}: {points} points of {samples} samples, {rows} rows: {state}", study.name)
-}
-
-fn shard_json(one: &ShardStatus) -> Value {
-    json!({
-        "shard": one.shard.index(), "shards": one.shard.count(), "state": one.state(), "rows": one.rows,
-        "rows_expected": one.expected, "file": one.path.display().to_string(),
-    })
 }

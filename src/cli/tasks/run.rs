@@ -7,13 +7,17 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::hosts::real_time::Policy;
-use gpusched::hosts::{RunOptions, Strategy, run_tasks};
+use gpusched::hosts::{RunOptions, Strategy, run_segment_tasks, run_tasks};
+use gpusched::report::segment_run::SegmentRunReport;
 use gpusched::report::task_gantt::gantt;
 use gpusched::report::task_run::TaskRunReport;
 use gpusched::tasks::TaskTime;
+use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
+use gpusched::time::Duration;
 
 use super::super::output::{Format, Layout, write_document};
 use super::super::picture::Look;
+use super::super::progress::{self, Unit};
 use super::super::{Answer, output, picture};
 use super::TaskFile;
 
@@ -23,14 +27,14 @@ use super::TaskFile;
 /// at most PC. One time unit is one nanosecond of the GPU.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// Tasks file (see `gpusched schema tasks`); - reads standard input
+    /// Tasks file (see `gpusched schema tasks` and `gpusched schema segments`); - reads standard input
     file: PathBuf,
     /// GPU whose limits measure kernels: a built-in name or a device file; its numbers of SMs and of stream priorities
     /// are replaced by the file's
     #[arg(long, value_name = "NAME|FILE", default_value = "tx2")]
     device: String,
-    /// How jobs get to the GPU
-    #[arg(long, value_parser = PossibleValuesParser::new(Strategy::ALL.map(Strategy::name)))]
+    /// How jobs get to the GPU, or how tasks with segments share it
+    #[arg(long, value_parser = PossibleValuesParser::new(strategies()))]
     strategy: String,
     /// Which job goes first
     #[arg(long, default_value = "edf", value_parser = PossibleValuesParser::new(Policy::ALL.map(Policy::name)))]
@@ -45,7 +49,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TIME", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1 << 48))]
     synchronization: u64,
     /// What to print; CSV lists every job
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Write what ran on each SM, with releases, deadlines and misses [.svg, .png, .tex or .pdf]
     #[arg(long, value_name = "FILE")]
@@ -62,14 +66,17 @@ impl Run {
         picture::check(self.figure.as_deref())?;
         let (set, device) = match super::read_file(&self.file, &self.device)? {
             TaskFile::Sms(set, device) => (set, *device),
-            TaskFile::Segments(_) => bail!("tasks with CPU and GPU segments have bounds; they cannot be run yet"),
+            TaskFile::Segments(set) => return self.run_segments(&set),
         };
-        let strategy = Strategy::from_name(&self.strategy).unwrap_or(Strategy::SingleStream);
+        let Some(strategy) = Strategy::from_name(&self.strategy) else {
+            bail!("--strategy: {:?} is for tasks with CPU and GPU segments", self.strategy);
+        };
         let policy = Policy::from_name(&self.policy).unwrap_or(Policy::Edf);
         let threads_per_sm = device.per_sm.threads;
         let (horizon, seed) = (self.horizon.map(TaskTime::from_units), self.seed);
         let synchronization = TaskTime::from_units(self.synchronization);
         let options = RunOptions { strategy, policy, horizon, seed, synchronization, device };
+        progress::begin("simulating", Unit::None, None);
         let run = run_tasks(&set, &options)?;
         if let Some(path) = &self.figure {
             let shaded = set.reservations.filter(|_| strategy == Strategy::Gang);
@@ -81,13 +88,44 @@ impl Run {
         let report = TaskRunReport { set: &set, run: &run, strategy: strategy.name(), policy: policy.name() };
         let mut out = output::stdout();
         match self.format {
-            Format::Json => write_document(&report.json(), self.format, Layout::Indented, &mut out)?,
+            Format::Json => write_document(&report, self.format, Layout::Indented, &mut out)?,
             Format::Jsonl => write_document(&report.lines_document(), self.format, Layout::OneLine, &mut out)?,
-            Format::Csv => write!(out, "{}", report.csv())?,
+            Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }
         out.flush()?;
         let missed = run.jobs.iter().any(gpusched::hosts::real_time::TaskJob::is_late);
         Ok(if self.check && missed { Answer::No } else { Answer::Done })
     }
+
+    fn run_segments(&self, set: &SegmentTaskSet) -> anyhow::Result<Answer> {
+        let Some(test) = SegmentTest::from_name(&self.strategy).filter(|test| test.is_sound()) else {
+            bail!("--strategy: {:?} is not for tasks with CPU and GPU segments", self.strategy);
+        };
+        let others = [
+            ("--policy fp", self.policy == Policy::Fp.name()),
+            ("--synchronization", self.synchronization > 0),
+            ("--figure", self.figure.is_some()),
+        ];
+        if let Some((option, _)) = others.iter().find(|(_, is_given)| *is_given) {
+            bail!("{option} is not for tasks with CPU and GPU segments");
+        }
+        let device = super::super::input::device(&self.device)?;
+        let run = run_segment_tasks(set, test, self.horizon.map(Duration::from_ns), &device)?;
+        let report = SegmentRunReport { set, test, run: &run };
+        let mut out = output::stdout();
+        match self.format {
+            Format::Json => write_document(&report.document(), self.format, Layout::Indented, &mut out)?,
+            Format::Jsonl => write_document(&report.document(), self.format, Layout::OneLine, &mut out)?,
+            Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
+            Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
+        }
+        out.flush()?;
+        Ok(if self.check && report.misses() > 0 { Answer::No } else { Answer::Done })
+    }
+}
+
+/// Of tasks of SMs, and of tasks with segments.
+fn strategies() -> impl Iterator<Item = &'static str> {
+    Strategy::ALL.map(Strategy::name).into_iter().chain(SegmentTest::sound().map(SegmentTest::name))
 }

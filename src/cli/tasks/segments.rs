@@ -7,6 +7,7 @@ use gpusched::report::segment_bounds::{SegmentReport, all_proven};
 use gpusched::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest};
 
 use super::super::output::{Format, Layout, write_document};
+use super::super::progress::{self, Unit};
 use super::super::{Answer, output};
 
 /// The tests of these names, or all that are sound.
@@ -29,6 +30,7 @@ pub(super) fn test(
     check: Option<&str>,
     format: Format,
 ) -> anyhow::Result<Answer> {
+    progress::begin("testing", Unit::None, None);
     let tests: Vec<(SegmentTest, ResponseBounds)> =
         chosen(names)?.into_iter().map(|test| (test, test.bounds(set))).collect();
     let answer = check.map(|name| is_proven(&tests, name)).transpose()?;
@@ -37,7 +39,7 @@ pub(super) fn test(
     match format {
         Format::Json => write_document(&report.document_with_bounds(), format, Layout::Indented, &mut out)?,
         Format::Jsonl => write_document(&report.document_with_bounds(), format, Layout::OneLine, &mut out)?,
-        Format::Csv => write!(out, "{}", report.csv())?,
+        Format::Csv | Format::Arrow => report.write_rows(format.rows(), &mut out)?,
         Format::Table | Format::Markdown => write!(out, "{}", report.table(format.style()))?,
     }
     out.flush()?;

@@ -14,6 +14,7 @@ use gpusched::tasks::{
 };
 
 use super::super::output::{Format, Layout, note, write_document};
+use super::super::progress::{self, Unit};
 use super::super::{Answer, output, picture};
 use super::{TaskFile, segments};
 
@@ -27,7 +28,7 @@ pub(crate) struct Test {
     #[arg(long, value_name = "NAME|FILE", default_value = "tx2")]
     device: String,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
     /// Tests of the reservations, or of tasks with segments, to apply [default: all that are sound]
     #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(test_names()))]
@@ -64,6 +65,7 @@ impl Test {
             [] => ReservationTest::sound().collect(),
             names => names.iter().map(|name| reservation_test(name)).collect::<anyhow::Result<_>>()?,
         };
+        progress::begin("testing", Unit::None, None);
         let analysis = TestResults::new(&set, &tests);
         let answer = self.check.as_deref().map(|name| check(&analysis, name)).transpose()?;
         let found = match self.smallest_budgets {
@@ -88,9 +90,9 @@ impl Test {
         let report = TaskReport { set: &set, analysis: &analysis, budgets };
         let mut out = output::stdout();
         match self.format {
-            Format::Json => write_document(&report.json(), self.format, Layout::Indented, &mut out)?,
+            Format::Json => write_document(&report, self.format, Layout::Indented, &mut out)?,
             Format::Jsonl => write_document(&report.lines_document(), self.format, Layout::OneLine, &mut out)?,
-            Format::Csv => write!(out, "{}", report.csv())?,
+            Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }
         out.flush()?;

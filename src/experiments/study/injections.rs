@@ -22,7 +22,7 @@ pub fn random_injection(
     gap: Duration,
     options: &SweepOptions,
 ) -> Result<Vec<SweepPoint>, StudyError> {
-    points(set, counts.iter().map(|&count| Injections::Random { count, gap }), options)
+    points(set, counts.iter().map(|&count| Injections::Random { count, gap }), options, &mut |_| {})
 }
 
 /// DATE 2014, Figure 6: `counts` applications in each of `periods` periods; met and violations are per period.
@@ -36,11 +36,11 @@ pub fn per_period(
     periods: u32,
     options: &SweepOptions,
 ) -> Result<Vec<SweepPoint>, StudyError> {
-    points(set, counts.iter().map(|&count| Injections::PerPeriod { count, period, periods }), options)
+    points(set, counts.iter().map(|&count| Injections::PerPeriod { count, period, periods }), options, &mut |_| {})
 }
 
 /// Runs every sample of one kind of injections under every scheduler; means and spreads are in the order of the
-/// schedulers.
+/// schedulers. Of samples that were run, `done` hears.
 ///
 /// # Errors
 /// [`StudyError::Sample`] if nothing can be injected, or the applications cannot be run.
@@ -48,8 +48,9 @@ pub fn sample_applications(
     set: &ApplicationSet,
     injections: Injections,
     options: &SweepOptions,
+    done: &mut (dyn FnMut(u64) + Send),
 ) -> Result<Vec<SweepPoint>, StudyError> {
-    points(set, std::iter::once(injections), options)
+    points(set, std::iter::once(injections), options, done)
 }
 
 /// A study with one point for each kind of injections and scheduler.
@@ -57,6 +58,7 @@ fn points(
     set: &ApplicationSet,
     injections: impl Iterator<Item = Injections>,
     options: &SweepOptions,
+    done: &mut (dyn FnMut(u64) + Send),
 ) -> Result<Vec<SweepPoint>, StudyError> {
     let set = Arc::new(set.clone());
     let (seed, rules) = (options.seed, options.rules);
@@ -75,6 +77,7 @@ fn points(
             let place = usize::try_from(row.place.point).ok();
             let place = place.and_then(|place| points.get(place).zip(tallies.get_mut(place)));
             let (point, tally) = place.ok_or_else(wrong)?;
+            done(row.place.samples);
             tally.add(quantities(&row.values).ok_or_else(wrong)?, periods(point.injections).1);
         }
         Ok(())

@@ -11,7 +11,7 @@ use crate::report::chunk_cycle::{Vertex, chunk_cycle};
 use crate::report::task_charts::demand_plot;
 use crate::report::task_gantt::gantt;
 use crate::report::task_run::TaskRunReport;
-use crate::report::{Column, csv_text};
+use crate::report::{Column, RowsPart, csv_of, csv_text};
 use crate::tasks::{
     Allocation, Reservation, ReservationTest, Reservations, Task, TaskSet, TaskTime, TaskVerdict, Timing, chunks,
     hyperperiod,
@@ -67,7 +67,7 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
     Ok(Made {
         files: vec![
             File { name: format!("{name}.svg"), text: picture.to_svg() },
-            File { name: format!("{name}.csv"), text: report.csv() },
+            File { name: format!("{name}.csv"), text: csv_of(|out| report.write_rows(RowsPart::CSV, out)) },
         ],
         finding: format!(
             "On the simulated GPU, {} of {} jobs released in [0, {}) miss their deadlines: {}.",

@@ -7,7 +7,7 @@ use super::super::made::{Failure, File, Made};
 use super::SEED;
 use crate::device::Device;
 use crate::experiments::validation::{Campaign, CampaignReport, Family};
-use crate::report::{campaign_csv, campaign_figure};
+use crate::report::{RowsPart, campaign_figure, campaign_rows};
 use crate::workload::Placement;
 
 /// Scenarios of each family.
@@ -23,7 +23,7 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
     };
     let report = campaign.run(&AtomicBool::new(false), &|_| {})?;
     let mut csv = Vec::new();
-    campaign_csv(&report, &mut csv)?;
+    campaign_rows(&report, RowsPart::CSV, &mut csv)?;
     Ok(Made {
         files: vec![
             File { name: format!("{name}.svg"), text: campaign_figure(&report).to_svg() },

@@ -47,3 +47,32 @@ fn tests_of_segments_are_refused_for_other_sets() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("is for tasks with segments"), "{text}");
 }
+
+#[test]
+fn runs_stand_beside_their_bounds_and_say_what_was_missed() {
+    let study = witness("case-study");
+    let report = json(&["tasks", "run", &study, "--strategy", "round-robin-busy", "--format", "json"]);
+    assert_eq!(report["horizon_ns"], 1_200_000_000);
+    let tasks = report["tasks"].as_array().expect("a list");
+    assert_eq!((tasks.len(), &tasks[0]["jobs"]), (6, &Value::from(12)));
+    for task in &tasks[..5] {
+        assert_eq!(task["verdict"], "proven");
+        assert!(task["longest_response_ns"].as_u64() <= task["bound_ns"].as_u64(), "{task}");
+    }
+    assert_eq!((&tasks[5]["verdict"], &tasks[5]["bound_ns"]), (&Value::Null, &Value::Null));
+    // One of the two waits for the other's slice of 5 ns.
+    let late = std::fs::read_to_string(witness("eq-3-own-switch")).expect("it is committed");
+    let folder = crate::common::directory("segments_missed");
+    let file = folder.join("late.json").display().to_string();
+    std::fs::write(&file, late.replace("\"T\": \"100 ns\"", "\"T\": \"100 ns\", \"D\": \"6 ns\""))
+        .expect("it is written");
+    let run = ["tasks", "run", &file, "--strategy", "round-robin-suspend"];
+    assert_eq!(gpusched(&[&run[..], &["--check"]].concat()).status.code(), Some(1));
+    let report = json(&[&run[..], &["--format", "json"]].concat());
+    assert!(report["tasks"].as_array().expect("a list").iter().any(|task| task["verdict"] == "missed"), "{report}");
+    for refused in [&["--strategy", "gang"][..], &["--strategy", "mpcp-busy", "--policy", "fp"]] {
+        assert_eq!(gpusched(&[&["tasks", "run", &study], refused].concat()).status.code(), Some(2), "{refused:?}");
+    }
+    let other = format!("{}/witnesses/rtns2020/theorem-5-left.json", env!("CARGO_MANIFEST_DIR"));
+    assert_eq!(gpusched(&["tasks", "run", &other, "--strategy", "mpcp-busy"]).status.code(), Some(2));
+}

@@ -249,7 +249,7 @@ impl Machine<'_> {
             _ => None,
         });
         let chosen = match self.sharing {
-            Sharing::FmlpPlus => asking.min(),
+            Sharing::FmlpPlus => asking.min_by_key(|&(since, task)| (since, self.rank(task))),
             _ => asking.min_by_key(|&(_, task)| self.rank(task)),
         };
         let Some((_, task)) = chosen else { return false };

@@ -1,0 +1,94 @@
+//! Tasks with CPU and GPU segments: cores with fixed priorities before the simulated GPU, on which each task is a process.
+//!
+//! The task model of `docs/tasks.md`. The host has the cores, driver calls and locks; the GPU has the contexts, their turns
+//! and switches (rules T1 to T4). Under GCAPS the host keeps every context off the runlist but that of the most urgent
+//! task between its calls; a call takes ε - θ on its core, for the GPU itself takes θ to switch.
+
+mod cores;
+mod segment_host;
+mod segment_job;
+
+use thiserror::Error;
+
+use crate::device::Device;
+use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, SubmitError};
+use crate::tasks::segments::{SegmentTaskSet, SegmentTest};
+use crate::time::{Duration, Instant};
+use crate::trace::Trace;
+use segment_host::SegmentHost;
+
+pub use segment_job::SegmentJob;
+
+/// Jobs that a run may release at most, so that a long horizon cannot fill the memory.
+const MAX_JOBS: u128 = 5_000_000;
+
+/// What a run led to.
+#[derive(Debug, Clone)]
+pub struct SegmentRun {
+    /// What happened on the GPU.
+    pub trace: Trace,
+    /// All jobs, in the order of release.
+    pub jobs: Vec<SegmentJob>,
+    /// Jobs were released before this.
+    pub horizon: Instant,
+}
+
+/// Why a set cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SegmentRunError {
+    /// No horizon, and no hyperperiod that could be one.
+    #[error("the hyperperiod does not fit 62 bits of nanoseconds; state a horizon (--horizon)")]
+    HyperperiodOverflow,
+    /// Too many jobs.
+    #[error(
+        "{jobs} jobs would be released before {horizon}, more than {MAX_JOBS}; state a shorter horizon (--horizon)"
+    )]
+    TooManyJobs {
+        /// How many.
+        jobs: u128,
+        /// Before when.
+        horizon: Duration,
+    },
+    /// The GPU refused something.
+    #[error(transparent)]
+    Submit(#[from] SubmitError),
+    /// The simulation cannot go on.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// Releases jobs of all tasks at 0, T, 2 T, … before the horizon, each of which takes its longest, and runs until all are
+/// done. `test` names the way of sharing the GPU; `horizon`: one hyperperiod if it is not stated.
+///
+/// # Errors
+/// [`SegmentRunError`].
+pub fn run_segment_tasks(
+    set: &SegmentTaskSet,
+    test: SegmentTest,
+    horizon: Option<Duration>,
+    device: &Device,
+) -> Result<SegmentRun, SegmentRunError> {
+    let horizon = match horizon {
+        Some(horizon) => horizon,
+        None => hyperperiod(set).ok_or(SegmentRunError::HyperperiodOverflow)?,
+    };
+    let releases = |period: Duration| u128::from(horizon.as_ns().div_ceil(period.as_ns()));
+    let jobs = set.tasks.iter().map(|task| releases(task.period)).sum();
+    if jobs > MAX_JOBS {
+        return Err(SegmentRunError::TooManyJobs { jobs, horizon });
+    }
+    let mut gpu = Gpu::new(device, GpuOptions::default());
+    let horizon = Instant::ZERO.saturating_add(horizon);
+    let host = SegmentHost::new(set, test, horizon, &mut gpu)?;
+    let (trace, _, host) = Simulation::new(gpu, host).run()?;
+    Ok(SegmentRun { trace, jobs: host.into_jobs(), horizon })
+}
+
+/// The least common multiple of all periods, if it fits.
+fn hyperperiod(set: &SegmentTaskSet) -> Option<Duration> {
+    let mut periods = set.tasks.iter().map(|task| task.period);
+    let first = periods.next()?;
+    let all = periods.try_fold(first, Duration::least_common_multiple)?;
+    (all.as_ns() < 1 << 62).then_some(all)
+}

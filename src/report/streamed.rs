@@ -1,0 +1,32 @@
+//! Lists and objects of JSON documents whose entries are made one by one while they are written.
+
+use serde::ser::{Serialize, Serializer};
+
+/// A list with the elements that the function gives each time.
+pub(super) struct Streamed<F>(pub(super) F);
+
+impl<F, I> Serialize for Streamed<F>
+where
+    F: Fn() -> I,
+    I: Iterator,
+    I::Item: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
+/// An object with the keys and values that the function gives each time.
+pub(super) struct StreamedMap<F>(pub(super) F);
+
+impl<F, I, K, V> Serialize for StreamedMap<F>
+where
+    F: Fn() -> I,
+    I: Iterator<Item = (K, V)>,
+    K: Serialize,
+    V: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map((self.0)())
+    }
+}
