@@ -100,7 +100,7 @@ pub use rows_part::{RowFormat, RowsPart};
 pub use rule_log::{Firing, rule_log};
 pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
 pub use simulation_json::{BlockLists, SimulationReport};
-pub use state::{QueueContent, Resident, Served, SmState, State, Waiting};
+pub use state::{EeQueue, QueueContent, Resident, Served, SmState, State, Suspended, TurnState, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
 pub use table::{kernel_table, rule_table, state_text};
 pub use verdicts::{

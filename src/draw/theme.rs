@@ -156,6 +156,18 @@ pub fn series_fill(index: usize) -> Fill {
     Fill { background: colour.tint(45), hatch, ink: colour.shade(70) }
 }
 
+/// How shares of time of number `index` are filled: three greys, which no series of areas has, under each hatch.
+#[must_use]
+pub fn share_fill(index: usize) -> Fill {
+    const GREYS: [Colour; 3] = [Colour(0xf4, 0xf4, 0xf4), Colour(0xc4, 0xc4, 0xc4), Colour(0x94, 0x94, 0x94)];
+    let hatch = HATCHES[index / GREYS.len() % HATCHES.len()];
+    let background = GREYS[index % GREYS.len()];
+    if hatch == Hatch::Plain {
+        return Fill::plain(background);
+    }
+    Fill { background, hatch, ink: background.shade(55) }
+}
+
 /// What tells series number `index` from earlier ones with the same hatch where colours are not seen: how often its hatch
 /// is in use with it, written in its areas; `None` for the first eight.
 #[must_use]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::columns::{self, Column};
-use super::state::title;
+use super::state::{process_name, title};
 use super::summary::Summary;
 use crate::time::Duration;
 use crate::trace::{Blame, Rule, blame};
@@ -16,7 +16,7 @@ use crate::workload::OperationId;
 pub struct BlameRow {
     /// The kernel, copy or stream that waited, from launches until first blocks were assigned.
     pub waiting: String,
-    /// The kernel, copy or stream that stood in the way; `None`: none did.
+    /// The kernel, copy or stream that stood in the way, or under T1 the turns of the context that did; `None`: none did.
     pub blocking: Option<String>,
     /// The rule.
     pub rule: Rule,
@@ -65,7 +65,7 @@ fn rows(summary: &Summary<'_>, parts: &[Blame], name: impl Fn(OperationId) -> St
     let waits = |id: OperationId| records.get(id.0 as usize).is_some_and(|record| !record.kind.is_instant());
     let mut sums: BTreeMap<(String, Option<String>, Rule), Duration> = BTreeMap::new();
     for part in parts.iter().filter(|part| waits(part.operation)) {
-        let key = (name(part.operation), part.blocking.map(&name), part.rule);
+        let key = (name(part.operation), part.blocking.map(&name).or_else(|| turns(summary, part)), part.rule);
         let sum = sums.entry(key).or_default();
         *sum = sum.saturating_add(part.to.since(part.from));
     }
@@ -87,6 +87,15 @@ fn columns_of(waiting: &'static str, blocking: &'static str) -> [Column<BlameRow
         Column::new("rule", "rule", |row: &BlameRow| row.rule.name().into()).left(),
         Column::new("wait_ns", "waited", |row| row.wait_ns.into()),
     ]
+}
+
+/// T1: whose turns stood in the way.
+fn turns(summary: &Summary<'_>, part: &Blame) -> Option<String> {
+    if part.rule != Rule::T1 {
+        return None;
+    }
+    let Some(process) = part.turn_of else { return Some("switches of contexts".to_owned()) };
+    Some(format!("turns of {}", process_name(summary, process)))
 }
 
 /// Rows that a table shows at most.

@@ -5,7 +5,7 @@
 //! succeeds if a block may be split; where that splits one, other orders are tried in which none is.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
 use crate::time::Instant;
@@ -36,6 +36,23 @@ pub(crate) fn packed(capacity: u32, needs: &[Need]) -> Vec<Vec<Range<u32>>> {
             None => places.extend(by_start),
         }
         first = last;
+    }
+    places
+}
+
+/// As [`packed`], where needs of different keys do not meet: each key has the whole capacity.
+pub(crate) fn packed_apart<K: Ord + Copy>(capacity: u32, needs: &[(K, Need)]) -> Vec<Vec<Range<u32>>> {
+    let mut by_key: BTreeMap<K, (Vec<usize>, Vec<Need>)> = BTreeMap::new();
+    for (number, (key, need)) in needs.iter().enumerate() {
+        let (numbers, own) = by_key.entry(*key).or_default();
+        numbers.push(number);
+        own.push(need.clone());
+    }
+    let mut places = vec![Vec::new(); needs.len()];
+    for (numbers, own) in by_key.into_values() {
+        for (number, place) in numbers.into_iter().zip(packed(capacity, &own)) {
+            places[number] = place;
+        }
     }
     places
 }

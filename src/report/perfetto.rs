@@ -7,7 +7,8 @@
 //! | streams | a lane for each stream: the operation at the head of its queue, from then until it completes; an asynchronous slice for each job that missed its deadline, from then until it finished |
 //! | queues | an asynchronous slice for each operation in an EE or CE queue, from its entry until it leaves; counters of their lengths |
 //! | copy engines | a lane for each engine, or as many as copies share its link at once: the copies that it serves |
-//! | SM n | as many lanes as blocks run on it at once: the blocks; a counter of the thread slots taken |
+//! | contexts | only if contexts take turns, a lane for each process: its turns, and before each the switch to it |
+//! | SM n | as many lanes as blocks are on it at once: the blocks, of those that are suspended each part that runs; a counter of the thread slots taken |
 //!
 //! An arrow (flow) leads from each launch to the kernel's first block. Slices of one lane never overlap. What is cut
 //! off by the horizon ends there.
@@ -25,6 +26,7 @@ mod number;
 mod operations;
 mod queues;
 mod tracks;
+mod turns;
 
 use std::io::{self, Write};
 
@@ -74,6 +76,7 @@ pub fn perfetto_trace(runs: &[PerfettoRun<'_>], mut out: impl Write) -> io::Resu
         tracks.write_names(&mut events)?;
         operations::write(run, &tracks, &mut next_lane, &mut events)?;
         if run.known == PerfettoKnown::Everything {
+            turns::write(&run.summary, &tracks, &mut next_lane, &mut events)?;
             deadlines::write(&run.summary, &tracks, &mut events)?;
             queues::write(run, &tracks, &mut events)?;
         }

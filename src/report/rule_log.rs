@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::state::title_of;
 use super::summary::Summary;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
+use crate::trace::TurnEnd;
 use crate::workload::{OperationId, OperationKind};
 
 /// A rule that let an operation take a step.
@@ -16,10 +17,10 @@ pub struct Firing<'a> {
     pub at_ns: Instant,
     /// The rule's published name.
     pub rule: &'static str,
-    /// The operation's title.
+    /// The operation's title; of turns the name of the process.
     pub operation: Cow<'a, str>,
-    /// The operation's number.
-    pub id: u32,
+    /// The operation's number; none for turns.
+    pub id: Option<u32>,
     /// What happened.
     pub what: &'static str,
 }
@@ -31,11 +32,12 @@ const COMPLETED: u8 = 0;
 const CALLED: u8 = 1;
 const PASSED: u8 = 2;
 const QUEUED: u8 = 3;
-const ASSIGNED: u8 = 4;
+const TURN: u8 = 4;
+const ASSIGNED: u8 = 5;
 
 /// Every step of every operation with the rule behind it, in order of time, and at one instant in the order in which
 /// the rules are checked: completions (G4, C4), calls (G1), records and waits (E1, E2), entries into EE and CE queues
-/// (G2, C1, and N1, N2, L1, L2 or a channel where they had held the operation), assignments (C2, X1, G3, and A2, R2 or R3
+/// (G2, C1, and N1, N2, L1, L2 or a channel where they had held the operation), turns (T1 to T3), assignments (C2, X1, G3, and A2, R2 or R3
 /// where they had).
 #[must_use]
 pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
@@ -49,7 +51,7 @@ pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
                     CALLED | PASSED => (phase, None, id.0),
                     _ => (phase, None, record.queue_order()),
                 };
-                firings.push((order, Firing { at_ns, rule, operation: operation.clone(), id: id.0, what }));
+                firings.push((order, Firing { at_ns, rule, operation: operation.clone(), id: Some(id.0), what }));
             }
         };
         for wait in summary.trace.waits(id) {
@@ -97,7 +99,34 @@ pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
             }
         }
     }
+    turns(summary, &mut firings);
     // Stable: of one operation and phase, the rule that had held it comes before what it could do then.
     firings.sort_by_key(|(order, firing)| (firing.at_ns, *order));
     firings.into_iter().map(|(_, firing)| firing).collect()
+}
+
+/// Beginnings and ends of turns, and of switches.
+fn turns<'a>(summary: &Summary<'a>, firings: &mut Vec<(Order, Firing<'a>)>) {
+    let trace = summary.trace;
+    for turn in trace.turns() {
+        let process = trace.processes().get(turn.process.0 as usize);
+        let operation = process.map_or(Cow::Borrowed(""), |process| Cow::Borrowed(&*process.name));
+        let mut fire = |at_ns: Instant, place: u32, rule: &'static str, what: &'static str| {
+            let order = (TURN, None, place);
+            firings.push((order, Firing { at_ns, rule, operation: operation.clone(), id: None, what }));
+        };
+        if turn.switch() > Duration::ZERO {
+            fire(turn.switch_from, 1, "T3", "contexts begin to be switched to it");
+        }
+        if turn.start < turn.end {
+            fire(turn.start, 2, "T1", "its turn begins");
+        }
+        let ended = match turn.ended_by {
+            TurnEnd::TimeSlice => "its turn ends with its time slice",
+            TurnEnd::NoWork => "its turn ends, as it has no work left",
+            TurnEnd::TakenOff => "its turn ends, as it is taken off the runlist",
+            TurnEnd::RunEnded => continue,
+        };
+        fire(turn.end, 0, "T2", ended);
+    }
 }

@@ -1,6 +1,7 @@
 //! The state of the GPU at one instant in words: queues, residents, and why each thing waits.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -8,20 +9,24 @@ use serde::ser::{SerializeMap, Serializer};
 use super::summary::{Summary, stream_index};
 use crate::device::CopySharing;
 use crate::time::Instant;
-use crate::trace::{Held, OperationRecord, SmSnapshot, Snapshot};
-use crate::workload::{OperationId, OperationKind, StreamId};
+use crate::trace::{Cause, Held, OperationRecord, SmSnapshot, Snapshot};
+use crate::workload::{Kernel, OperationId, OperationKind, ProcessId, StreamId};
 
 /// A [`Snapshot`] in words: the GPU after all events of one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct State {
     /// The instant.
     pub at_ns: Instant,
+    /// Whose turn it is, if contexts take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnState>,
     /// The stream queues that are not empty, the NULL stream's first; the head of each first. An operation stays
     /// until it has completed (G4, C4).
     pub stream_queues: Vec<QueueContent>,
-    /// The EE queues by stream priority, highest first; the head of each first.
+    /// The EE queues by stream priority, highest first; the head of each first. Where contexts take turns, each has its
+    /// own.
     #[serde(serialize_with = "as_map")]
-    pub ee_queues: Vec<(i32, Vec<String>)>,
+    pub ee_queues: Vec<EeQueue>,
     /// What waits for a copy engine, in order of entry; of all engines together.
     pub ce_queue: Vec<String>,
     /// The CE queue of each copy engine.
@@ -30,8 +35,46 @@ pub struct State {
     pub copy_engines: Vec<Served>,
     /// The SMs.
     pub sms: Vec<SmState>,
+    /// Blocks that have begun and do not run, as it is not the turn of their context (T4), of all SMs together; where
+    /// contexts take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<Vec<Suspended>>,
     /// Every operation that was submitted and has work left that is not on the GPU.
     pub waiting: Vec<Waiting>,
+}
+
+/// Whose turn it is at one instant (T1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TurnState {
+    /// The process; `None`: nobody's.
+    pub process: Option<String>,
+    /// Whether contexts are still being switched for it (T3), so that no block runs.
+    pub switching: bool,
+    /// Since when.
+    pub from_ns: Option<Instant>,
+    /// Until when.
+    pub to_ns: Option<Instant>,
+}
+
+/// An EE queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EeQueue {
+    /// The process of its context; `None` where there is one context.
+    pub process: Option<String>,
+    /// Priority of its streams.
+    pub priority: i32,
+    /// What is in it.
+    pub operations: Vec<String>,
+}
+
+/// Blocks of one kernel that are suspended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Suspended {
+    /// The process.
+    pub process: String,
+    /// Which.
+    #[serde(flatten)]
+    pub blocks: Resident,
 }
 
 /// What a copy engine is serving.
@@ -107,10 +150,15 @@ pub struct Waiting {
     pub why: String,
 }
 
-fn as_map<S: Serializer>(queues: &[(i32, Vec<String>)], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(queues.len()))?;
-    for (priority, names) in queues {
-        map.serialize_entry(&priority.to_string(), names)?;
+/// By priority, or where contexts have queues of their own, by process and priority.
+fn as_map<S: Serializer>(queues: &[EeQueue], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    for queues in queues.chunk_by(|one, other| one.process == other.process) {
+        let by_priority = || queues.iter().map(|queue| (queue.priority.to_string(), &queue.operations));
+        match queues.first().and_then(|queue| queue.process.as_ref()) {
+            None => by_priority().try_for_each(|(priority, names)| map.serialize_entry(&priority, names))?,
+            Some(process) => map.serialize_entry(process, &by_priority().collect::<BTreeMap<_, _>>())?,
+        }
     }
     map.end()
 }
@@ -139,15 +187,23 @@ impl State {
             stream: stream_index(*stream),
             operations: names(ids),
         };
+        let is_sliced = !summary.trace.turns().is_empty();
+        let of_ee_queue = |(process, priority, ids): &(ProcessId, i32, Vec<OperationId>)| EeQueue {
+            process: is_sliced.then(|| process_name(summary, *process)),
+            priority: *priority,
+            operations: names(ids),
+        };
         Self {
+            turn: is_sliced.then(|| turn_state(summary, at)),
+            suspended: is_sliced.then(|| suspended(summary, at)),
             at_ns: at,
             stream_queues: stream_queues.iter().map(of_stream).collect(),
-            ee_queues: ee_queues.iter().map(|(_, priority, ids)| (*priority, names(ids))).collect(),
+            ee_queues: ee_queues.iter().map(of_ee_queue).collect(),
             ce_queue: names(&copies),
             ce_queues: ce_queues.iter().map(|ids| names(ids)).collect(),
             copy_engines: copy_engines.iter().map(|ids| served(names(ids))).collect(),
             sms: (0..).zip(&sms).map(|(number, sm)| sm_state(summary, number, sm)).collect(),
-            waiting: waiting.iter().map(|held| waiting_of(summary, held)).collect(),
+            waiting: waiting.iter().map(|held| waiting_of(summary, held, at)).collect(),
         }
     }
 }
@@ -164,8 +220,52 @@ fn sm_state(summary: &Summary<'_>, sm: u32, SmSnapshot { residents, free }: &SmS
     }
 }
 
-fn waiting_of(summary: &Summary<'_>, held: &Held) -> Waiting {
+fn turn_state(summary: &Summary<'_>, at: Instant) -> TurnState {
+    let Some(turn) = summary.trace.turn_at(at) else {
+        return TurnState { process: None, switching: false, from_ns: None, to_ns: None };
+    };
+    let switching = at < turn.start;
+    let (from, to) = if switching { (turn.switch_from, turn.start) } else { (turn.start, turn.end) };
+    let process = Some(process_name(summary, turn.process));
+    TurnState { process, switching, from_ns: Some(from), to_ns: Some(to) }
+}
+
+fn suspended(summary: &Summary<'_>, at: Instant) -> Vec<Suspended> {
+    let trace = summary.trace;
+    let begun = summary.launches().filter(|(_, record, _)| record.first_start().is_some_and(|start| start <= at));
+    let of_kernel = |(id, ..): (OperationId, &OperationRecord, &Kernel)| {
+        let blocks = trace.suspended_at(id, at).map(|part| u32::from(part.blocks)).sum();
+        let process = process_name(summary, trace.process_of(id));
+        (blocks > 0).then(|| Suspended { process, blocks: Resident { kernel: title(summary, id), id: id.0, blocks } })
+    };
+    begun.filter_map(of_kernel).collect()
+}
+
+/// What a process is called.
+pub(super) fn process_name(summary: &Summary<'_>, process: ProcessId) -> String {
+    let known = summary.trace.processes().get(process.0 as usize);
+    known.map_or_else(String::new, |process| process.name.to_string())
+}
+
+/// Whose turn it is instead, and when that of what waits comes.
+fn other_turn(summary: &Summary<'_>, operation: OperationId, at: Instant) -> String {
+    let trace = summary.trace;
+    let now = match trace.turn_at(at) {
+        None => "now nobody has one".to_owned(),
+        Some(turn) if at < turn.start => format!("contexts are switched to {}", process_name(summary, turn.process)),
+        Some(turn) => format!("now {} has one, until {}", process_name(summary, turn.process), turn.end),
+    };
+    match trace.next_turn_of(trace.process_of(operation), at) {
+        Some(next) => format!(", at {next}: {now}"),
+        None => format!(": {now}"),
+    }
+}
+
+fn waiting_of(summary: &Summary<'_>, held: &Held, at: Instant) -> Waiting {
     let mut why = held.cause.as_ref().map_or_else(String::new, |cause| cause.sentence(held.rule).into_owned());
+    if held.cause == Some(Cause::Turn) {
+        why.push_str(&other_turn(summary, held.operation, at));
+    }
     if let Some(other) = held.behind {
         why.push(' ');
         why.push_str(&title(summary, other));

@@ -7,7 +7,7 @@ use super::kernels::{CopyRow, KernelRow, copy_columns, kernel_columns};
 use super::page::{Page, TableStyle};
 use super::responses::response_columns;
 use super::rule_log::{Firing, rule_log};
-use super::state::State;
+use super::state::{State, Suspended, TurnState};
 use super::summary::Summary;
 use crate::experiments::{Responses, responses};
 use crate::workload::stream_in_words;
@@ -65,16 +65,28 @@ pub fn rule_table(summary: &Summary<'_>) -> String {
     text
 }
 
+fn turn_in_words(turn: &TurnState) -> String {
+    let (Some(process), Some(from), Some(to)) = (&turn.process, turn.from_ns, turn.to_ns) else {
+        return "turn: nobody's".to_owned();
+    };
+    let what = if turn.switching { "switch to" } else { "turn:" };
+    format!("{what} {process}, from {from} to {to}")
+}
+
 /// The state at one instant as text.
 #[must_use]
 pub fn state_text(state: &State) -> String {
     let mut text = format!("state at {}\n", state.at_ns);
+    if let Some(turn) = &state.turn {
+        let _ = writeln!(text, "  {}", turn_in_words(turn));
+    }
     let list = |names: &[String]| if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
     for queue in &state.stream_queues {
         let _ = writeln!(text, "  {}: {}", stream_in_words(&queue.name), list(&queue.operations));
     }
-    for (priority, queue) in &state.ee_queues {
-        let _ = writeln!(text, "  EE queue, priority {priority}: {}", list(queue));
+    for queue in &state.ee_queues {
+        let of = queue.process.as_ref().map_or_else(String::new, |process| format!(" of {process}"));
+        let _ = writeln!(text, "  EE queue{of}, priority {}: {}", queue.priority, list(&queue.operations));
     }
     for (engine, (queue, served)) in state.ce_queues.iter().zip(&state.copy_engines).enumerate() {
         let _ = writeln!(text, "  CE queue {engine}: {}", list(queue));
@@ -94,6 +106,10 @@ pub fn state_text(state: &State) -> String {
             sm.free_shared_memory,
             sm.free_registers
         );
+    }
+    for suspended in state.suspended.iter().flatten() {
+        let Suspended { process, blocks } = suspended;
+        let _ = writeln!(text, "  suspended, of {process}: {} x {}", blocks.blocks, blocks.kernel);
     }
     for waiting in &state.waiting {
         let _ = writeln!(text, "  {} waits ({}): {}", waiting.operation, waiting.rule, waiting.why);

@@ -1,6 +1,6 @@
 //! Timelines of blocks on SMs: the layout, as plain data.
 //!
-//! From top to bottom: title, legend, one band for each SM, one lane for each copy engine in use, the panels of occupancy
+//! From top to bottom: title, legend, whose turn it is if contexts take turns, one band for each SM, one lane for each copy engine in use, the panels of occupancy
 //! and of queues if asked for, one row with launch arrows
 //! and marks of deadlines for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as high as the
 //! share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS 2017.
@@ -22,6 +22,7 @@ mod layout;
 mod legend;
 mod occupancy;
 mod options;
+mod pauses;
 mod pieces;
 mod plan;
 mod profile;
@@ -29,6 +30,7 @@ mod queues;
 mod scale;
 mod thin;
 mod tooltip;
+mod turns;
 
 use std::ops::Range;
 
@@ -41,7 +43,7 @@ use crate::draw::theme::Fill;
 use crate::draw::{Anchor, AxisTicks, Dash, Length, Point, Rect};
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Rule};
-use crate::workload::{KernelId, OperationId, StreamId};
+use crate::workload::{KernelId, OperationId, ProcessId, StreamId};
 
 /// What goes where in a timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +68,8 @@ pub struct Timeline {
     pub ticks: AxisTicks,
     /// Where each tick is.
     pub tick_places: Vec<Length>,
+    /// Whose turn it is, if contexts take turns.
+    pub turns: Option<TurnBand>,
     /// The SMs.
     pub bands: Vec<Band>,
     /// Names across bands that are too low for labels of their own.
@@ -183,10 +187,36 @@ pub struct Blocks {
 pub struct Piece {
     /// The part of the SM's capacity.
     pub units: Range<u32>,
-    /// On paper.
+    /// On paper, from the first start to the last end.
     pub area: Rect,
+    /// From where to where in it, from left to right, it pauses because it is the turn of another context; in order.
+    pub pauses: Vec<Range<Length>>,
     /// What is written on it.
     pub label: Option<Label>,
+}
+
+impl Piece {
+    /// Where it runs: all of its area but the pauses.
+    #[must_use]
+    pub fn parts(&self) -> Vec<Rect> {
+        parts_between(&self.area, &self.pauses)
+    }
+}
+
+/// What is left of an area between pauses, which are in order.
+fn parts_between(area: &Rect, pauses: &[Range<Length>]) -> Vec<Rect> {
+    let mut left = area.x;
+    let mut parts = Vec::with_capacity(pauses.len() + 1);
+    for pause in pauses {
+        if left < pause.start {
+            parts.push(Rect { x: left, width: pause.start - left, ..*area });
+        }
+        left = pause.end;
+    }
+    if left < area.right() || parts.is_empty() {
+        parts.push(Rect { x: left, width: area.right() - left, ..*area });
+    }
+    parts
 }
 
 /// Blocks of one kernel that take none of the resource shown.
@@ -225,6 +255,51 @@ pub struct Across {
     pub count: u64,
     /// What is written.
     pub label: Label,
+}
+
+/// Whose turn it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnBand {
+    /// Its name.
+    pub label: Label,
+    /// The whole window.
+    pub area: Rect,
+    /// Turns and switches, in order of time.
+    pub boxes: Vec<TurnBox>,
+    /// Where turns are too many and too short to be seen: the share of time of each process; then `boxes` is empty.
+    pub shares: Vec<TurnShare>,
+    /// Turns in the window.
+    pub turns: u64,
+}
+
+/// Turns of one context that follow one another at once, or a switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnBox {
+    /// The process; `None`: a switch.
+    pub process: Option<ProcessId>,
+    /// How many turns.
+    pub turns: u64,
+    /// From when to when.
+    pub time: Range<Instant>,
+    /// How it is filled.
+    pub fill: Fill,
+    /// On paper.
+    pub area: Rect,
+    /// What is written on it.
+    pub label: Option<Label>,
+}
+
+/// The share of time that a process had, or switches took, on average over steps of equal length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnShare {
+    /// The process; `None`: switches.
+    pub process: Option<ProcessId>,
+    /// How many turns.
+    pub turns: u64,
+    /// How it is filled.
+    pub fill: Fill,
+    /// The polygons' corners.
+    pub outlines: Vec<Vec<Point>>,
 }
 
 /// One copy engine.
@@ -467,4 +542,8 @@ pub enum LegendSymbol {
     Capacity,
     /// As the arrow from an event's record to a wait for it.
     Event,
+    /// As the line across the pause of a block.
+    Pause,
+    /// Not at all: the text says something of the whole figure.
+    Nothing,
 }

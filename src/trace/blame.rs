@@ -10,7 +10,7 @@ use super::record::Trace;
 use super::rule::Rule;
 use crate::device::{BlockDemand, Device};
 use crate::time::Instant;
-use crate::workload::OperationId;
+use crate::workload::{OperationId, ProcessId};
 
 /// A part of the time that an operation waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct Blame {
     pub to: Instant,
     /// The kernel or copy that stood in the way; `None`: there is none, as for a channel or a launch latency.
     pub blocking: Option<OperationId>,
+    /// Under T1, the process whose turn it was; `None`: nobody's, as during a switch of contexts.
+    pub turn_of: Option<ProcessId>,
 }
 
 /// Divides the time from each operation's launch until its first block was assigned (or it began, or the run ended) by
@@ -33,6 +35,7 @@ pub struct Blame {
 ///
 /// - In a queue (G2, C1, X1, A2, N1, N2, C2, E2) it is the operation at the head. If that is a memset, record or wait, it is
 ///   whoever holds that.
+/// - Where it is not the turn of its context (T1) it is each context that has a turn meanwhile.
 /// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it and take some of
 ///   what the rule is about, the one that began first.
 #[must_use]
@@ -66,6 +69,9 @@ struct Accuser<'a> {
 impl Accuser<'_> {
     /// Divides `time` where someone else comes to stand in the way.
     fn divide(&mut self, reason: &Reason, mut time: Range<Instant>) {
+        if reason.cause == Some(Cause::Turn) {
+            return self.divide_by_turns(reason, time);
+        }
         while time.start < time.end {
             let (blocking, until) = match &reason.cause {
                 Some(Cause::Room(_)) => self.standing.holder_at(reason.operation, reason.rule, time.start),
@@ -80,6 +86,22 @@ impl Accuser<'_> {
         }
     }
 
+    /// Divides `time` by whose turn it is.
+    fn divide_by_turns(&mut self, reason: &Reason, time: Range<Instant>) {
+        let &Reason { operation, rule, .. } = reason;
+        let trace = self.standing.trace;
+        let mut from = time.start;
+        let turns = trace.turns_within(time.clone()).iter();
+        let parts = turns.flat_map(|turn| [(turn.start, None), (turn.end, Some(turn.process))]);
+        for (to, turn_of) in parts.chain([(time.end, None)]) {
+            let to = to.clamp(from, time.end);
+            if from < to {
+                self.push(Blame { operation, rule, from, to, blocking: None, turn_of });
+            }
+            from = to;
+        }
+    }
+
     /// Adds one part, or where `blocking` needs no engine, those that hold it meanwhile.
     fn add(&mut self, reason: &Reason, time: Range<Instant>, blocking: Option<OperationId>) {
         let &Reason { operation, rule, .. } = reason;
@@ -88,25 +110,23 @@ impl Accuser<'_> {
         // What stands in the way was launched before, so its parts are known.
         let held = passes_on.and_then(|id| Some(*self.first.get(id.0 as usize)?..*self.first.get(id.0 as usize + 1)?));
         let Some(held) = held else {
-            self.push(Blame { operation, rule, from: time.start, to: time.end, blocking });
+            self.push(Blame { operation, rule, from: time.start, to: time.end, blocking, turn_of: None });
             return;
         };
         for number in held {
             let part = self.parts[number];
             let (from, to) = (part.from.max(time.start), part.to.min(time.end));
             if from < to {
-                self.push(Blame { operation, rule, from, to, blocking: part.blocking });
+                self.push(Blame { operation, rule, from, to, blocking: part.blocking, turn_of: part.turn_of });
             }
         }
     }
 
     /// Adds a part, joined to the one before it if both say the same.
     fn push(&mut self, part: Blame) {
+        let same = |part: &Blame| (part.operation, part.rule, part.blocking, part.turn_of);
         match self.parts.last_mut() {
-            Some(last)
-                if (last.operation, last.rule, last.blocking) == (part.operation, part.rule, part.blocking)
-                    && last.to == part.from =>
-            {
+            Some(last) if same(last) == same(&part) && last.to == part.from => {
                 last.to = part.to;
             }
             _ => self.parts.push(part),

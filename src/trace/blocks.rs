@@ -132,6 +132,18 @@ impl Trace {
     /// whose turn it is not. Stretches are not expanded.
     pub fn resident_at(&self, operation: OperationId, at: Instant) -> impl Iterator<Item = Part> + '_ {
         let is_turn = self.is_turn_of(self.process_of(operation), at);
+        self.begun_at(operation, at).filter(move |_| is_turn)
+    }
+
+    /// Those that have begun and are suspended at `at`, as it is not the turn of their context (T4), and the SMs that
+    /// keep them.
+    pub fn suspended_at(&self, operation: OperationId, at: Instant) -> impl Iterator<Item = Part> + '_ {
+        let is_turn = self.is_turn_of(self.process_of(operation), at);
+        self.begun_at(operation, at).filter(move |_| !is_turn)
+    }
+
+    /// The blocks that have begun and not completed after all events of `at`.
+    fn begun_at(&self, operation: OperationId, at: Instant) -> impl Iterator<Item = Part> + '_ {
         let waves = &self.waves_by_operation[self.wave_range(operation)];
         waves.iter().filter_map(|&index| self.waves.get(index as usize)).flat_map(move |wave| {
             let stretch = self.stretches.get(wave.stretch as usize);
@@ -139,7 +151,7 @@ impl Trace {
             let since_first = at.since(wave.start).as_ns();
             let cycle = since_first.checked_div(period).unwrap_or(0).min(u64::from(cycles) - 1);
             let start = wave.start + Duration::from_ns(period * cycle);
-            let resident = is_turn && wave.start <= at && at < self.end_of_wave(wave, start);
+            let resident = wave.start <= at && at < self.end_of_wave(wave, start);
             self.parts_of(wave).iter().copied().filter(move |part| resident && part.blocks > 0)
         })
     }

@@ -17,6 +17,26 @@ impl Trace {
         &self.turns
     }
 
+    /// The turn that is on after all events of `at`, or whose switch is; `None`: nobody has one.
+    #[must_use]
+    pub fn turn_at(&self, at: Instant) -> Option<&ContextTurn> {
+        let after = self.turns.partition_point(|turn| turn.end <= at);
+        self.turns.get(after).filter(|turn| turn.switch_from <= at)
+    }
+
+    /// When the next turn of a process begins, if it is not its turn after all events of `at`; `None` if it has none.
+    #[must_use]
+    pub fn next_turn_of(&self, process: ProcessId, at: Instant) -> Option<Instant> {
+        self.served(process, at)?.iter().map(|&(from, ..)| from).find(|from| *from > at)
+    }
+
+    /// The turns that touch a time.
+    pub(super) fn turns_within(&self, time: Range<Instant>) -> &[ContextTurn] {
+        let first = self.turns.partition_point(|turn| turn.end <= time.start);
+        let after = self.turns.partition_point(|turn| turn.switch_from < time.end);
+        &self.turns[first.min(after)..after]
+    }
+
     /// The process of an operation.
     #[must_use]
     pub fn process_of(&self, operation: OperationId) -> ProcessId {
@@ -46,6 +66,12 @@ impl Trace {
     #[must_use]
     pub fn context_of(&self, process: ProcessId) -> ProcessId {
         if self.items.sharing.mps { ProcessId::FIRST } else { process }
+    }
+
+    /// The process whose turns an operation's blocks run in; `None` if contexts do not take turns, and share the SMs.
+    #[must_use]
+    pub fn context_with_turns(&self, operation: OperationId) -> Option<ProcessId> {
+        (!self.turns.is_empty()).then(|| self.process_of(operation))
     }
 
     /// The turns of a process that end after `at`; `None` if contexts do not take turns, and each runs always.

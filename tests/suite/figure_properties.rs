@@ -6,7 +6,7 @@ use gpusched::device::{BlockDemand, BlockShape, Device};
 use gpusched::draw::Rect;
 use gpusched::hosts::simulate;
 use gpusched::report::timeline::{HeightBy, Label, Timeline, TimelineOptions};
-use gpusched::report::{State, Summary};
+use gpusched::report::{EeQueue, State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Block;
@@ -205,7 +205,7 @@ fn check_queues(timeline: &Timeline, summary: &Summary<'_>) -> Result<(), TestCa
     let span = timeline.window.end.since(timeline.window.start).as_ns();
     for at in (0..7).map(|part| timeline.window.start + Duration::from_ns(span / 7 * part)) {
         let state = State::at(summary, at);
-        for (priority, expected) in &state.ee_queues {
+        for EeQueue { priority, operations: expected, .. } in &state.ee_queues {
             let signed = if *priority < 0 { format!("−{}", priority.unsigned_abs()) } else { priority.to_string() };
             let is_it = |name: &str| name == format!("EE prio. {signed}") || name == "EE queue" && *priority == 0;
             let Some(queue) = timeline.queues.iter().find(|queue| is_it(&queue.name)) else {

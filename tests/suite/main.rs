@@ -52,6 +52,7 @@ mod own_logs;
 mod perfetto;
 mod picture;
 mod placement;
+mod process_pictures;
 mod process_properties;
 mod processes;
 mod profiles;

@@ -4,7 +4,7 @@
 //! Operations by number: 0 to 5 are S1's K1, K2, C2o, C3i, K3, C3o; 6 is K4, 7 K5, 8 C5o, 9 K6 and 10 C6o.
 
 use gpusched::hosts::simulate;
-use gpusched::report::{Served, State, Summary};
+use gpusched::report::{EeQueue, Served, State, Summary};
 use gpusched::time::Instant;
 
 use crate::published;
@@ -32,9 +32,9 @@ fn waits(state: &State, id: u32) -> (&'static str, &str) {
 }
 
 fn low_priority_queue(state: &State) -> &[String] {
-    let (priority, queue) = state.ee_queues.last().expect("there is a lowest priority");
+    let EeQueue { priority, operations: queue, .. } = state.ee_queues.last().expect("there is a lowest priority");
     assert_eq!(*priority, 0);
-    assert!(state.ee_queues.iter().rev().skip(1).all(|(_, queue)| queue.is_empty()), "nothing has high priority");
+    assert!(state.ee_queues.iter().rev().skip(1).all(|queue| queue.operations.is_empty()), "nothing has high priority");
     queue
 }
 

@@ -11,6 +11,8 @@ use crate::report::Summary;
 use crate::report::pack::{most_at_once, packed};
 use crate::report::timeline::HeightBy;
 use crate::time::Instant;
+use crate::trace::Trace;
+use crate::workload::OperationId;
 
 /// Blocks on an SM up to which pages have their places by shared memory and by registers, too.
 const MOST_PLACED: usize = 20_000;
@@ -66,14 +68,18 @@ pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBl
         let operation = id.0;
         if one_by_one {
             for block in summary.trace.blocks(id) {
-                let (time, index) = (block.start..block.end, block.index);
-                add(block.sm, PlacedBlocks { time, operation, index, blocks: 1, times: 1, demand });
+                for time in parts(summary.trace, id, block.start..block.end) {
+                    add(block.sm, PlacedBlocks { time, operation, index: block.index, blocks: 1, times: 1, demand });
+                }
             }
         } else {
             for run in summary.trace.repeated_runs(id) {
                 let (time, first) = (run.first.start..run.end(), run.first);
                 let (index, blocks, times) = (first.first_block, u32::from(first.blocks), run.times);
-                add(first.sm, PlacedBlocks { time, operation, index, blocks, times, demand });
+                // What is repeated is never suspended: a turn has all of it.
+                for time in if times > 1 { vec![time] } else { parts(summary.trace, id, time) } {
+                    add(first.sm, PlacedBlocks { time, operation, index, blocks, times, demand });
+                }
             }
         }
     }
@@ -81,6 +87,16 @@ pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBl
         blocks.sort_by_key(|block: &PlacedBlocks| (block.group(), block.index));
     }
     by_sm
+}
+
+/// When a block runs: its whole time, but for the turns of other contexts (T4).
+fn parts(trace: &Trace, operation: OperationId, time: Range<Instant>) -> Vec<Range<Instant>> {
+    let Some(process) = trace.context_with_turns(operation).filter(|_| time.start < time.end) else {
+        return vec![time];
+    };
+    let until = time.end.min(trace.end()).max(time.start);
+    let parts: Vec<_> = trace.in_turn(process, time.start..until).collect();
+    if parts.is_empty() { vec![time] } else { parts }
 }
 
 /// What blocks on several SMs have in common: when they start, their launch, when they end, how often they follow one

@@ -185,7 +185,7 @@ impl<'a> RunData<'a> {
             placement: scenario.placement.name(),
             blocks_only: run.blocks_only,
             merged: !one_by_one,
-            notes: run.summary.notes(),
+            notes: notes(&run.summary),
             device: DeviceData::new(device),
             threads: scenario.threads.iter().map(|thread| &*thread.label).collect(),
             streams: trace.streams().iter().map(|stream| StreamData { name: &stream.name }).collect(),
@@ -208,6 +208,16 @@ impl<'a> RunData<'a> {
             instants,
         }
     }
+}
+
+/// What users of the page should know of the run.
+fn notes(summary: &Summary<'_>) -> Vec<String> {
+    let mut notes = summary.notes();
+    if !summary.trace.turns().is_empty() {
+        let turns = summary.trace.turns().len();
+        notes.push(format!("contexts took {turns} turns; a block that was suspended is a box for each part that ran"));
+    }
+    notes
 }
 
 fn instants_of(record: &OperationRecord) -> impl Iterator<Item = Instant> + use<> {

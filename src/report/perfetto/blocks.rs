@@ -33,6 +33,8 @@ pub(super) fn write<W: Write>(
 ) -> io::Result<()> {
     let summary = &run.summary;
     let mut sms: BTreeMap<u16, (Lanes, SumOverTime)> = BTreeMap::new();
+    // Where contexts take turns: blocks that go on do not come in the order in which they began.
+    let mut in_turns: BTreeMap<u16, Vec<(Instant, Instant, u64)>> = BTreeMap::new();
     for (id, block, is_first) in InOrder::new(summary) {
         let Some(kernel) = summary.trace.kernel_of(id) else { continue };
         let device = summary.scenario.device();
@@ -43,17 +45,39 @@ pub(super) fn write<W: Write>(
         let (lanes, occupancy) = sms.entry(block.sm).or_insert_with(|| (Lanes::of(process), SumOverTime::default()));
         let lane = lanes.take(span, next_lane, events, |number| format!("lane {number}"))?;
         let args = BlockArgs { id, block: block.index, thread_slots };
-        events.slice(lane, "block", &kernel.title, span, args)?;
+        let parts = parts(summary.trace, id, span);
+        let mut slices = parts.iter();
+        events.slice(lane, "block", &kernel.title, *slices.next().unwrap_or(&span), &args)?;
         if is_first && has_arrow(summary, id) {
             events.arrow_to(Flow::Launch, lane, tracks.id(id.0), span.from)?;
         }
-        occupancy.add(span.from..span.to, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
+        for &part in slices {
+            events.slice(lane, "block", &kernel.title, part, &args)?;
+        }
+        if summary.trace.turns().is_empty() {
+            occupancy
+                .add(span.from..span.to, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
+        } else {
+            let parts = parts.into_iter().map(|part| (part.from, part.to, thread_slots));
+            in_turns.entry(block.sm).or_default().extend(parts);
+        }
     }
-    for (sm, (_, occupancy)) in sms {
+    for (sm, (_, mut occupancy)) in sms {
         let process = tracks.sm(sm);
+        let mut parts = in_turns.remove(&sm).unwrap_or_default();
+        parts.sort_unstable();
+        for (from, to, slots) in parts {
+            occupancy.add(from..to, slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
+        }
         occupancy.finish(|at, taken| thread_slots_taken(events, process, at, taken))?;
     }
     Ok(())
+}
+
+/// When a block runs: its whole time, but for the turns of other contexts.
+fn parts(trace: &Trace, id: OperationId, span: Span) -> Vec<Span> {
+    let Some(process) = trace.context_with_turns(id).filter(|_| span.from < span.to) else { return vec![span] };
+    trace.in_turn(process, span.from..span.to).map(|part| Span { from: part.start, to: part.end }).collect()
 }
 
 fn thread_slots_taken<W: Write>(events: &mut Events<W>, process: u32, at: Instant, taken: u64) -> io::Result<()> {

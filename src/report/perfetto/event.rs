@@ -92,9 +92,14 @@ impl<W: Write> Events<W> {
 
     /// Names a process and gives it its place from top to bottom.
     pub(super) fn name_process(&mut self, process: u32, name: impl Display) -> io::Result<()> {
+        self.name_process_at(process, process, name)
+    }
+
+    /// The same for a place that is not that of its number.
+    pub(super) fn name_process_at(&mut self, process: u32, place: u32, name: impl Display) -> io::Result<()> {
         let args = Some(json!({"name": name.to_string()}));
         self.write(&Event { args, ..Event::new('M', "process_name", process) })?;
-        let args = Some(json!({"sort_index": process}));
+        let args = Some(json!({"sort_index": place}));
         self.write(&Event { args, ..Event::new('M', "process_sort_index", process) })
     }
 

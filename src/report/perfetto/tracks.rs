@@ -27,7 +27,7 @@ const FIRST_SM: u32 = 4;
 impl<'a> Tracks<'a> {
     /// How many processes a run takes.
     pub(super) fn processes(trace: &Trace) -> u32 {
-        FIRST_SM + trace.sms()
+        FIRST_SM + trace.sms() + u32::from(!trace.turns().is_empty())
     }
 
     /// Numbers the processes from `first_process` and lanes from `next_lane`.
@@ -76,6 +76,35 @@ impl<'a> Tracks<'a> {
     /// The process of an SM.
     pub(super) fn sm(&self, sm: u16) -> u32 {
         self.first_process + FIRST_SM + u32::from(sm)
+    }
+
+    /// Names the process of the turns of contexts, if they take turns; it stands beside the copy engines.
+    pub(super) fn name_contexts<W: Write>(&self, events: &mut Events<W>) -> io::Result<Option<u32>> {
+        let trace = self.run.summary.trace;
+        if trace.turns().is_empty() {
+            return Ok(None);
+        }
+        let process = self.first_process + FIRST_SM + trace.sms();
+        let label = if self.run.label.is_empty() { String::new() } else { format!("{}: ", self.run.label) };
+        events.name_process_at(process, self.first_process + COPY_ENGINES, format_args!("{label}contexts"))?;
+        Ok(Some(process))
+    }
+
+    /// A lane of that process for each process of the run, with its name.
+    pub(super) fn contexts<W: Write>(
+        &self,
+        process: u32,
+        next_lane: &mut u32,
+        events: &mut Events<W>,
+    ) -> io::Result<Vec<Lane>> {
+        let mut lanes = Vec::new();
+        for known in self.run.summary.trace.processes() {
+            let lane = Lane { process, number: *next_lane };
+            *next_lane = next_lane.saturating_add(1);
+            events.name_lane(lane, &known.name)?;
+            lanes.push(lane);
+        }
+        Ok(lanes)
     }
 
     /// An identifier of an operation that no other run of the file has.

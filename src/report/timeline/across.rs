@@ -35,8 +35,9 @@ pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, 
         let OperationKind::Kernel(id) = record.kind else { continue };
         let (units, series) = (u64::from(context.units(kernel)), context.series(id));
         for run in items::runs(context, operation).filter(|run| places.contains_key(&u32::from(run.first.sm))) {
-            let amount = Amount { group: series, units: units * u64::from(run.first.blocks), run };
-            amount.add_to(&mut all, &steps.time);
+            let process = context.summary.trace.process_of(operation);
+            let amount = Amount { group: series, units: units * u64::from(run.first.blocks), process, run };
+            amount.add_to(&mut all, &steps.time, context.summary.trace);
             let block_ns = u128::from(run.blocks()) * u128::from(run.duration().as_ns());
             *totals.entry(series).or_default() += u128::from(units) * block_ns;
             amounts.entry(series).or_default().push(amount);
@@ -52,7 +53,7 @@ pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, 
         }
         let mut own = StepSums::new(&steps.time);
         for amount in &amounts {
-            amount.add_to(&mut own, &steps.time);
+            amount.add_to(&mut own, &steps.time, context.summary.trace);
         }
         let rules: Vec<bool> = own.totals(&steps.time).iter().zip(&all).map(|(own, all)| own * 2 > *all).collect();
         let (from, to) = longest(&rules);

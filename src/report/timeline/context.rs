@@ -32,6 +32,8 @@ pub(super) struct Context<'a> {
     /// The first kernel of each series.
     first_of_series: Vec<KernelId>,
     pub(super) budget: Budget,
+    /// Whether turns of contexts are too many and too short to be shown one by one.
+    pub(super) turns_are_narrow: bool,
 }
 
 impl<'a> Context<'a> {
@@ -44,7 +46,8 @@ impl<'a> Context<'a> {
             *first = id.min(*first);
         }
         let short_names = short_names(kernels);
-        Self { summary: *summary, options, scale, short_names, series, first_of_series, budget: Budget::GENEROUS }
+        let (budget, turns_are_narrow) = (Budget::GENEROUS, false);
+        Self { summary: *summary, options, scale, short_names, series, first_of_series, budget, turns_are_narrow }
     }
 
     /// The number of a kernel's title: all kernels of one title look alike.

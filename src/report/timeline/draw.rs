@@ -5,7 +5,7 @@ use super::options::TimelineOptions;
 use super::tooltip::Tooltips;
 use super::{
     Arrow, Band, EventArrow, Label, LabelStyle, Lane, LegendEntry, LegendMark, LegendSymbol, Occupancy, QueueRow,
-    StreamLane, StreamRow, Timeline,
+    StreamLane, StreamRow, Timeline, TurnBand, pauses,
 };
 use crate::draw::theme::{self, Colour, Fill, Theme, line_colour};
 use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text, font};
@@ -39,6 +39,9 @@ impl Timeline {
         pen.grid(self);
         for entry in &self.legend {
             pen.legend(entry);
+        }
+        if let Some(turns) = &self.turns {
+            pen.turns(turns);
         }
         for band in &self.bands {
             pen.band(band);
@@ -141,6 +144,8 @@ impl Pen<'_> {
             let tooltip = self.tooltips.profile(&band.name, profile);
             self.shapes.push(Shape::Explained { tooltip, shapes });
         }
+        // Lines across pauses are over the blocks of others, and what is written is over these lines.
+        let have_pauses = band.blocks.iter().flat_map(|blocks| &blocks.pieces).any(|piece| !piece.pauses.is_empty());
         for blocks in &band.blocks {
             let fill = fill_of(&self.context, Some(blocks.kernel));
             let outline = if fill == PALE { PALE_OUTLINE } else { OUTLINE };
@@ -150,13 +155,23 @@ impl Pen<'_> {
                 let fill = if small { fill.without_hatch() } else { fill };
                 // In low bands outlines would be most of what is seen.
                 let stroke = (!small && band.area.height >= LEAST_FRAMED).then_some(outline);
-                shapes.push(Shape::Box { area: visible(piece.area), fill: Some(fill), stroke });
-                if let Some(label) = &piece.label {
+                let parts = piece.parts().into_iter();
+                shapes.extend(parts.map(|part| Shape::Box { area: visible(part), fill: Some(fill), stroke }));
+                if let Some(label) = piece.label.as_ref().filter(|_| !have_pauses) {
                     Self::plated(label, fill, &mut shapes);
                 }
             }
             let tooltip = self.tooltips.blocks(&band.name, blocks);
             self.shapes.push(Shape::Explained { tooltip, shapes });
+        }
+        if have_pauses {
+            pauses::across(&self.context, &self.tooltips, band, &mut self.shapes);
+            for blocks in &band.blocks {
+                let fill = fill_of(&self.context, Some(blocks.kernel));
+                for label in blocks.pieces.iter().filter_map(|piece| piece.label.as_ref()) {
+                    Self::plated(label, Fill { ink: Colour::BLACK, ..fill }, &mut self.shapes);
+                }
+            }
         }
         for line in &band.thin {
             let fill = Fill::plain(fill_of(&self.context, Some(line.kernel)).ink);
@@ -173,6 +188,27 @@ impl Pen<'_> {
         for label in band.label.iter().chain(&band.marks) {
             self.label(label);
         }
+    }
+
+    fn turns(&mut self, band: &TurnBand) {
+        for share in &band.shares {
+            let polygon =
+                |corners: &Vec<Point>| Shape::Polygon { corners: corners.clone(), fill: share.fill, stroke: None };
+            let shapes = share.outlines.iter().map(polygon).collect();
+            self.shapes.push(Shape::Explained { tooltip: self.tooltips.share(share), shapes });
+        }
+        for turn in &band.boxes {
+            let small = turn.area.width < LEAST_OUTLINED;
+            let fill = if small { turn.fill.without_hatch() } else { turn.fill };
+            let stroke = (!small && turn.process.is_some()).then_some(OUTLINE);
+            let mut shapes = vec![Shape::Box { area: visible(turn.area), fill: Some(fill), stroke }];
+            if let Some(label) = &turn.label {
+                Self::plated(label, fill, &mut shapes);
+            }
+            self.shapes.push(Shape::Explained { tooltip: self.tooltips.turn(turn), shapes });
+        }
+        self.shapes.push(Shape::Box { area: band.area, fill: None, stroke: Some(GRID) });
+        self.label(&band.label);
     }
 
     fn lane(&mut self, lane: &Lane) {
@@ -333,6 +369,11 @@ fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
             let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });
             event_shapes(from, to, true)
         }
+        LegendSymbol::Pause => {
+            let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });
+            vec![pauses::line(from, to, mark.fill)]
+        }
+        LegendSymbol::Nothing => Vec::new(),
         LegendSymbol::Deadline | LegendSymbol::DeadlineMissed => deadline_shapes(middle.x, HEAD, missed, &mark.area),
     }
 }

@@ -59,15 +59,20 @@ struct Launch {
 /// more boxes than the options allow.
 pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length) -> Option<Vec<Item>> {
     let is_shown = |sm: u16| shown.get(usize::from(sm)).copied().unwrap_or(false);
+    if context.turns_are_narrow {
+        return None;
+    }
     let launches = launches(context, band_height);
     let mut boxes: u64 = 0;
     for launch in &launches {
         for run in runs(context, launch.operation).filter(|run| is_shown(run.first.sm)) {
-            boxes += match launch.detail {
-                Detail::Blocks => run.blocks(),
-                Detail::Runs => u64::from(run.times),
-                Detail::Joined => 1,
-            };
+            let parts = context.parts_of(launch.operation, run.first.start..run.end());
+            boxes += parts
+                * match launch.detail {
+                    Detail::Blocks => run.blocks(),
+                    Detail::Runs => u64::from(run.times),
+                    Detail::Joined => 1,
+                };
         }
         if boxes > context.options.most_boxes {
             return None;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::budget::{Budget, LEGEND_ROW, STREAM_ROW};
-use super::context::{BESIDE_PLOT, Context, MARGIN, ending_at, starting_at};
+use super::context::{BESIDE_PLOT, Context, MARGIN, PALE, ending_at, starting_at};
 use super::deadlines::Deadlines;
 use super::error::TimelineError;
 use super::events::Events;
@@ -11,6 +11,7 @@ use super::options::{Lanes, TimelineOptions};
 use super::plan::Plan;
 use super::queues::Queues;
 use super::scale::TimeScale;
+use super::turns::Turns;
 use super::{
     Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, arrows, bands, copies, legend, occupancy, queues,
 };
@@ -90,6 +91,8 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     let room = widths.all.max(options.least_left - MARGIN - BESIDE_PLOT);
     context.scale.left = MARGIN + room + BESIDE_PLOT;
     context.scale.width = options.width - RIGHT_MARGIN - context.scale.left;
+    let turns = Turns::new(context);
+    context.turns_are_narrow = turns.are_narrow();
     let context = &*context;
 
     let mut captions = Vec::new();
@@ -101,10 +104,12 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     // Arrows between rows are counted in the legend, which stands above the rows: places from left to right are known.
     let rows = |top: Length| rows(context, &deadlines, &streams, &names, &labels, top);
     let events = Events::new(context, &rows(0).0);
-    let others = events.legend().map(|text| (LegendSymbol::Event, text)).into_iter().collect();
+    let mut others = turns.legend(context);
+    others.extend(events.legend().map(|text| (PALE, LegendSymbol::Event, text)));
     let sides = (MARGIN, options.width - MARGIN);
     let (legend, kernels, bottom) = legend::legend(context, &deadlines, plan.as_ref(), others, sides, bottom);
-    let top = bottom + MM;
+    let plot_top = bottom + MM;
+    let (turns, top) = turns.band(context, plot_top);
     let (bands, across, bands_end) = match &plan {
         Some(plan) => bands::bands(context, plan, top, widths.beside_bands),
         None => (Vec::new(), Vec::new(), top),
@@ -129,13 +134,13 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     };
     let (rows, row_top) = rows(bottom + MM / 2);
     let events = Events::new(context, &rows).arrows;
-    let plot = Rect::between(context.scale.left, top, context.scale.right(), row_top);
+    let plot = Rect::between(context.scale.left, plot_top, context.scale.right(), row_top);
     let (axis, bottom) = axis(context, &plot);
     captions.push(axis.title);
     let (key, bottom) = queues::key(context, &queues, bottom);
     captions.extend(key);
     let used = Budget {
-        legend_rows: usize::try_from((top - MM - MARGIN) / LEGEND_ROW).unwrap_or(0),
+        legend_rows: usize::try_from((plot_top - MM - MARGIN) / LEGEND_ROW).unwrap_or(0),
         stream_rows: rows.len(),
         queue_lanes: queues.iter().map(QueueRow::places).max().unwrap_or(0),
         bands: lanes_end - top,
@@ -151,6 +156,7 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
         plot,
         ticks: axis.ticks,
         tick_places: axis.places,
+        turns,
         bands,
         across,
         lanes,

@@ -51,7 +51,7 @@ pub(super) fn legend(
     context: &Context<'_>,
     deadlines: &Deadlines,
     plan: Option<&Plan>,
-    others: Vec<(LegendSymbol, String)>,
+    others: Vec<(Fill, LegendSymbol, String)>,
     (left, right): (Length, Length),
     top: Length,
 ) -> (Vec<LegendEntry>, Vec<String>, Length) {
@@ -59,7 +59,8 @@ pub(super) fn legend(
     let (kernels, more) = kernels(context);
     let mut entries = more;
     entries.extend(plan.and_then(overfull));
-    entries.extend(others.into_iter().map(|(symbol, text)| Entry::new(Some((PALE, symbol)), text)));
+    let mark = |fill, symbol| (symbol != LegendSymbol::Nothing).then_some((fill, symbol));
+    entries.extend(others.into_iter().map(|(fill, symbol, text)| Entry::new(mark(fill, symbol), text)));
     entries.extend(deadlines.legend().into_iter().map(|(symbol, text)| Entry::new(Some((PALE, symbol)), text)));
     entries.extend(units(context, &kernels));
     entries.extend(repeats(&kernels));

@@ -70,16 +70,21 @@ fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
     for (operation, _, kernel) in context.summary.launches() {
         // A kernel of which no block fits has no runs.
         let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { continue };
+        let trace = context.summary.trace;
+        let process = trace.process_of(operation);
         for run in items::runs(context, operation) {
             for (in_use, (resource, _)) in all.iter_mut().zip(RESOURCES) {
                 let units = u64::from(resource.of_block(&demand, device)) * u64::from(run.first.blocks);
                 if units == 0 {
                     continue;
                 }
-                if in_use.amounts.len() <= MOST_CHANGES / 2 {
-                    in_use.amounts.push((run.first.start..run.end(), units));
+                // What is suspended uses nothing.
+                for part in trace.in_turn(process, run.first.start..run.end()) {
+                    if in_use.amounts.len() <= MOST_CHANGES / 2 {
+                        in_use.amounts.push((part.clone(), units));
+                    }
+                    in_use.sums.add(part, units, &steps.time);
                 }
-                in_use.sums.add(run.first.start..run.end(), units, &steps.time);
             }
         }
     }

@@ -5,23 +5,28 @@ use std::ops::Range;
 use super::context::{Context, centred};
 use super::items::Item;
 use super::scale::y;
-use super::{Blocks, Piece};
+use super::{Blocks, Piece, parts_between};
 use crate::draw::Rect;
 use crate::draw::theme::Theme;
-use crate::report::pack::{Need, packed};
+use crate::report::pack::packed_apart;
 
 /// Stacks the items of one SM, which are in the order of their starts, in its band.
 /// `capacity` is what the band's height stands for.
 pub(super) fn stacked(context: &Context<'_>, items: Vec<Item>, band: &Rect, capacity: u32) -> Vec<Blocks> {
-    let needs: Vec<Need> = items.iter().map(|item| (item.units, item.time.clone())).collect();
-    let places = packed(capacity, &needs);
+    let trace = context.summary.trace;
+    // Each context has the whole SM in its turns.
+    let own = |item: &Item| trace.context_with_turns(item.operation);
+    let needs: Vec<_> = items.iter().map(|item| (own(item), (item.units, item.time.clone()))).collect();
+    let places = packed_apart(capacity, &needs);
     let blocks = |(item, places): (Item, Vec<Range<u32>>)| {
         let (left, right) = (context.scale.x(item.time.start), context.scale.x(item.time.end));
         let labels = labels(context, &item);
+        let pauses = context.pauses(trace.process_of(item.operation), &item.time);
         let pieces = places.into_iter().map(|units| {
             let area = Rect::between(left, y(band, units.end, capacity), right, y(band, units.start, capacity));
-            let label = centred(&labels, &area, Theme::PAPER.small_size);
-            Piece { units, area, label }
+            let widest = parts_between(&area, &pauses).into_iter().rev().max_by_key(|part| part.width).unwrap_or(area);
+            let label = centred(&labels, &widest, Theme::PAPER.small_size);
+            Piece { units, area, pauses: pauses.clone(), label }
         });
         Blocks {
             operation: item.operation,

@@ -8,7 +8,7 @@ use super::{items, thin};
 use crate::draw::{Length, MM};
 use crate::report::sm_groups::{SmGroup, SmRun, peak_units, short_sm_list, sm_groups, sm_list};
 use crate::time::Duration;
-use crate::workload::OperationKind;
+use crate::workload::{OperationKind, ProcessId};
 
 /// What all bands together should take, if that is not too much or too little for one.
 const TOGETHER: Length = 64 * MM;
@@ -71,7 +71,7 @@ impl Plan {
                 _ => BandLook::Alike,
             };
             let runs = group.sms.first().and_then(|sm| runs.get(sm));
-            let peak = runs.map_or(0, |runs| u32::try_from(peak_units(runs)).unwrap_or(u32::MAX));
+            let peak = runs.map_or(0, |runs| u32::try_from(peak(context, runs)).unwrap_or(u32::MAX));
             PlannedBand { sms: group.sms, look, overfull: (peak > context.capacity()).then_some(peak), height: 0 }
         };
         let bands: Vec<PlannedBand> = groups.into_iter().map(band).collect();
@@ -186,6 +186,15 @@ fn heights(count: usize) -> (Length, Length) {
     let height = (TOGETHER / count).clamp(LOWEST, HIGHEST);
     // Low bands touch: two frames would be all that is seen.
     (height, if height < 3 * MM { 0 } else { (height / 10).min(MM) })
+}
+
+/// The most that is on an SM at one time: of each context by itself, as those whose turn it is not are suspended.
+fn peak(context: &Context<'_>, runs: &[SmRun]) -> u64 {
+    let mut by_context: BTreeMap<Option<ProcessId>, Vec<SmRun>> = BTreeMap::new();
+    for run in runs {
+        by_context.entry(context.summary.trace.context_with_turns(run.operation)).or_default().push(*run);
+    }
+    by_context.values().map(|runs| peak_units(runs)).max().unwrap_or(0)
 }
 
 /// What runs on each SM in the window.

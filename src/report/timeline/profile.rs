@@ -9,8 +9,8 @@ use super::{Label, OccupancyProfile};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Point, Rect, font};
 use crate::report::time_steps::{StepSums, TimeSteps};
-use crate::trace::RepeatedRun;
-use crate::workload::{KernelId, OperationKind};
+use crate::trace::{RepeatedRun, Trace};
+use crate::workload::{KernelId, OperationKind, ProcessId};
 
 /// Kernels with a shape of their own; all others share one.
 const MOST_KERNELS: usize = 64;
@@ -25,6 +25,7 @@ const FEWEST_STEPS: u64 = 50;
 pub(super) struct Amount {
     pub(super) group: usize,
     pub(super) units: u64,
+    pub(super) process: ProcessId,
     pub(super) run: RepeatedRun,
 }
 
@@ -55,11 +56,12 @@ pub(super) fn profiles(context: &Context<'_>, bands: &[Shape<'_>]) -> Vec<Vec<Oc
     for (operation, record, kernel) in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
         let (units, group) = (u64::from(context.units(kernel)), context.series(id));
+        let process = context.summary.trace.process_of(operation);
         for run in items::runs(context, operation) {
             let Some(band) = band_of.get(usize::from(run.first.sm)).copied().flatten() else { continue };
             let block_ns = u128::from(run.blocks()) * u128::from(run.duration().as_ns());
             *totals.entry(group).or_default() += u128::from(units) * block_ns;
-            amounts[band].push(Amount { group, units: units * u64::from(run.first.blocks), run });
+            amounts[band].push(Amount { group, units: units * u64::from(run.first.blocks), process, run });
         }
     }
     let by_width = u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1);
@@ -95,8 +97,11 @@ impl<'s> Steps<'s> {
 }
 
 impl Amount {
-    pub(super) fn add_to(&self, sums: &mut StepSums, steps: &TimeSteps) {
-        sums.add(self.run.first.start..self.run.end(), self.units, steps);
+    /// Adds what it takes while it is the turn of its context.
+    pub(super) fn add_to(&self, sums: &mut StepSums, steps: &TimeSteps, trace: &Trace) {
+        for part in trace.in_turn(self.process, self.run.first.start..self.run.end()) {
+            sums.add(part, self.units, steps);
+        }
     }
 }
 
@@ -111,7 +116,7 @@ fn of_one_band(
     for amount in amounts.iter().filter(|amount| amount.units > 0) {
         let (count, sums) = sums.entry(amount.group).or_insert_with(|| (0, StepSums::new(&steps.time)));
         *count += amount.run.blocks();
-        amount.add_to(sums, &steps.time);
+        amount.add_to(sums, &steps.time, context.summary.trace);
     }
     let count_of_steps = steps.time.count();
     let capacity = u128::from(shape.capacity) * shape.sms.len().max(1) as u128;
@@ -140,7 +145,7 @@ fn of_one_band(
 }
 
 /// Polygons around all steps in which there is something.
-fn outlines(above: &[Length], below: &[Length], steps: &Steps<'_>) -> Vec<Vec<Point>> {
+pub(super) fn outlines(above: &[Length], below: &[Length], steps: &Steps<'_>) -> Vec<Vec<Point>> {
     let mut polygons = Vec::new();
     let mut first = 0;
     while first < above.len() {

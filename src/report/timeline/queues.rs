@@ -17,6 +17,8 @@ use crate::workload::{OperationId, OperationKind};
 const GAP: Length = MM;
 /// A place that nobody holds for at least so long on paper is not shown.
 const LEAST_SEEN: Length = MM / 4;
+/// What the name of a process takes at most.
+const MOST_NAME: Length = 18 * MM;
 /// Narrower entries of one place are joined with their neighbours.
 const LEAST_WIDTH: Length = 4 * MM / 10;
 
@@ -51,6 +53,10 @@ impl Queues {
         let priorities = self.queues.iter().filter(|(queue, ..)| matches!(queue, Queue::Ee(..))).count();
         let engines = context.summary.scenario.device().copy.engines;
         let name = |queue: Queue| match queue {
+            Queue::Ee(process, priority) if !context.summary.trace.turns().is_empty() => {
+                let of = font::shortened(context.process(process), Theme::PAPER.text_size, false, MOST_NAME);
+                if priority != 0 { format!("EE {of} {}", super::arrows::signed(priority)) } else { format!("EE {of}") }
+            }
             Queue::Ee(_, priority) if priorities > 1 || priority != 0 => {
                 format!("EE prio. {}", super::arrows::signed(priority))
             }

@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use super::{Blocks, CopyBox, EventArrow, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine};
+use super::{
+    Blocks, CopyBox, EventArrow, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine, TurnBox, TurnShare,
+};
 use crate::report::Summary;
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule};
-use crate::workload::{KernelId, OperationId, OperationKind};
+use crate::workload::{KernelId, OperationId, OperationKind, ProcessId};
 
 /// What is told of each operation, found once.
 pub(super) struct Tooltips<'a> {
@@ -68,7 +70,51 @@ impl<'a> Tooltips<'a> {
             (None, count) => format!("{count} of {of} blocks"),
         };
         let time = self.span(&blocks.time);
-        format!("{title}, {what}, {sm}\n{time}\n{}", self.launch(blocks.operation))
+        let paused = self.paused(blocks).map_or_else(String::new, |told| format!("\n{told}"));
+        format!("{title}, {what}, {sm}\n{time}{paused}\n{}", self.launch(blocks.operation))
+    }
+
+    /// In how many turns of its context it ran, and for how long it paused meanwhile, if it did.
+    fn paused(&self, blocks: &Blocks) -> Option<String> {
+        let trace = self.summary.trace;
+        let process = trace.context_with_turns(blocks.operation)?;
+        let time = blocks.time.start..blocks.time.end.min(trace.end());
+        let pauses = trace
+            .out_of_turn(process, time.clone())
+            .fold((0_u64, Duration::ZERO), |(count, sum), pause| (count + 1, sum + pause.end.since(pause.start)));
+        let ran = trace.time_in_turn(process, time);
+        let times = if pauses.0 == 1 { "once".to_owned() } else { format!("{} times", pauses.0) };
+        let process = self.process(Some(process));
+        (pauses.0 > 0).then(|| format!("ran for {ran} in turns of {process}, paused {times} for {} in all", pauses.1))
+    }
+
+    pub(super) fn pauses(&self, sm: &str, blocks: &Blocks) -> String {
+        let title = self.title(Some(blocks.kernel));
+        let which = blocks.index.map_or_else(String::new, |index| format!(", block {index}"));
+        format!("{title}{which}, {sm}\n{}", self.paused(blocks).unwrap_or_default())
+    }
+
+    fn process(&self, process: Option<ProcessId>) -> &'a str {
+        let known = process.and_then(|process| self.summary.trace.processes().get(process.0 as usize));
+        known.map_or("", |process| &process.name)
+    }
+
+    pub(super) fn turn(&self, turn: &TurnBox) -> String {
+        let time = self.span(&turn.time);
+        match turn.process {
+            None => format!("switch of contexts\n{time}"),
+            Some(process) if turn.turns > 1 => {
+                format!("{} turns of {}\n{time}", turn.turns, self.process(Some(process)))
+            }
+            Some(process) => format!("turn of {}\n{time}", self.process(Some(process))),
+        }
+    }
+
+    pub(super) fn share(&self, share: &TurnShare) -> String {
+        match share.process {
+            None => "switches of contexts: share of time".to_owned(),
+            Some(process) => format!("{} turns of {}: share of time", share.turns, self.process(Some(process))),
+        }
     }
 
     pub(super) fn profile(&self, sm: &str, profile: &OccupancyProfile) -> String {
