@@ -10,7 +10,7 @@ use gpusched::analysis::analyse;
 use gpusched::audit::{Observation, Tolerances, audit};
 use gpusched::hosts::simulate;
 use gpusched::logs::{read_log_from, sort_into_runs};
-use gpusched::report::{BlockLists, CsvPart, SimulationReport, Summary, analysis_csv, examiner_logs, kernel_csv};
+use gpusched::report::{BlockLists, RowsPart, SimulationReport, Summary, analysis_rows, examiner_logs, kernel_rows};
 use gpusched::scenario::{ReadOptions, Scenario};
 use workloads::texts;
 
@@ -26,7 +26,7 @@ fn read(text: &str) -> Option<Scenario> {
 fn to_csv(text: &str) -> Option<()> {
     let scenario = read(text)?;
     let run = simulate(&scenario).ok()?;
-    kernel_csv(&Summary::of(&scenario, &run), false, CsvPart::WHOLE, io::sink()).ok()
+    kernel_rows(&Summary::of(&scenario, &run), false, RowsPart::CSV, io::sink()).ok()
 }
 
 /// `simulate --format json`.
@@ -65,7 +65,7 @@ fn benchmarks_analysed_to_csv(bencher: Bencher<'_, '_>) {
     let text = texts::benchmarks(200_000);
     let analysed = |text: &str| {
         let scenario = read(text)?;
-        analysis_csv(&analyse(&scenario).ok()?, CsvPart::WHOLE, io::sink()).ok()
+        analysis_rows(&analyse(&scenario).ok()?, RowsPart::CSV, io::sink()).ok()
     };
     bencher.counter(ItemsCount::new(200_000_u32)).bench_local(|| analysed(black_box(&text)));
 }
