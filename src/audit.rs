@@ -14,6 +14,8 @@
 //! | G1, G4, N1, N2 | `readiness`, `ready` |
 //! | X1, A2, work conservation | `queues`, `conservation` |
 //! | C1 to C4 | `copies` |
+//! | MPS | `clients` |
+//! | T1 to T6 | `rounds`, `copy_turns`, `times` |
 //! | the clocks themselves | `times` |
 //! | placement, as a statistic | `placement` |
 //!
@@ -26,9 +28,11 @@
 
 mod before;
 mod case;
+mod clients;
 mod completions;
 mod conservation;
 mod copies;
+mod copy_turns;
 mod demand;
 mod facts;
 mod finding;
@@ -45,10 +49,12 @@ mod readiness;
 mod ready;
 mod report;
 mod resources;
+mod rounds;
 mod run;
 mod stamp;
 mod sweep;
 mod times;
+mod turns;
 
 pub use finding::{AuditRule, Finding};
 pub use observation::{
@@ -62,3 +68,4 @@ pub use profile::{
 };
 pub use report::AuditReport;
 pub use run::{Audit, Checked, audit};
+pub use turns::{ObservedTurn, ObservedTurns};

@@ -21,6 +21,7 @@ mod recorded;
 pub mod replay;
 pub mod response_times;
 mod responses;
+pub mod segment_acceptance;
 pub mod study;
 mod unshared;
 pub mod validation;

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Mutex;
 
 use gpusched::hosts::{Run, simulate};
-use gpusched::report::{BlockLists, CsvPart, SimulationReport, Summary, kernel_csv, write_json_lines};
+use gpusched::report::{BlockLists, RowsPart, SimulationReport, Summary, kernel_rows, write_json_lines};
 use gpusched::scenario::{ReadOptions, Scenario};
 
 #[global_allocator]
@@ -65,7 +65,7 @@ fn read(text: &str) -> Scenario {
 /// Writes a run in every form for programs.
 fn write(scenario: &Scenario, run: &Run, blocks: bool, out: &mut impl io::Write) {
     let summary = Summary::of(scenario, run);
-    kernel_csv(&summary, blocks, CsvPart::WHOLE, &mut *out).unwrap();
+    kernel_rows(&summary, blocks, RowsPart::CSV, &mut *out).unwrap();
     let report = |blocks| SimulationReport { summary, blocks, rules: false, blame: false, states: &[] };
     let lists = |lists| if blocks { lists } else { BlockLists::None };
     serde_json::to_writer(&mut *out, &report(lists(BlockLists::InKernels))).unwrap();

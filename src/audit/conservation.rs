@@ -10,6 +10,7 @@ use super::case::Case;
 use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, TimeSource};
+use super::rounds::Sequence;
 use super::sweep::{BlockEvent, sm_of};
 use crate::logs::LogTime;
 
@@ -273,8 +274,14 @@ impl<'c, 'a> Sweep<'c, 'a> {
 /// From when on it may be the turn of another context (or it is the switch from it), and from when on surely not any
 /// more: while another one may have kernels, and as long behind that as clocks and a switch may take.
 fn others_turns(case: &Case<'_>, context: usize) -> Vec<(LogTime, bool)> {
-    if case.observation.contexts == ObservedContexts::One {
-        return Vec::new();
+    match &case.observation.contexts {
+        ObservedContexts::One => return Vec::new(),
+        ObservedContexts::Seen(turns) => {
+            let sequence = Sequence::new(case, turns);
+            let open = sequence.open_times(context).flat_map(|(from, to)| [(from, false), (to, true)]);
+            return [(LogTime::MIN, true)].into_iter().chain(open).collect();
+        }
+        ObservedContexts::Unseen => {}
     }
     let apart = case.clocks.tolerances.across_clocks_ns;
     let mut times: Vec<(LogTime, LogTime)> = Vec::new();
@@ -286,7 +293,7 @@ fn others_turns(case: &Case<'_>, context: usize) -> Vec<(LogTime, bool)> {
         // The clocks of two processes are compared by way of the host's.
         let from = case.ready[index].lo.earliest_on_gpu(&case.clocks.tolerances).saturating_sub(2 * apart);
         let to = facts.finish.unwrap_or(LogTime::MAX).saturating_add(2 * apart);
-        times.push((from, to));
+        times.push((from, to.after(case.observation.device.time_slicing.switch_cost)));
     }
     times.sort_unstable();
     let mut changes: Vec<(LogTime, bool)> = Vec::new();

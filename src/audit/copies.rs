@@ -1,13 +1,13 @@
 //! Copies, where their times are known: each engine serves one at a time, in the order of its queue, without a pause; or
-//! at once, where copies share its link.
+//! at once, where copies share its link. Those of contexts that take turns are a matter of `copy_turns`.
 
 use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
-use super::observation::ObservedWork;
+use super::observation::{ObservedContexts, ObservedWork};
 use super::stamp::Stamp;
-use crate::device::CopySharing;
+use crate::device::{CopySharing, Runlists};
 use crate::logs::LogTime;
 
 /// A copy that ran.
@@ -20,7 +20,12 @@ struct Served {
 
 /// Checks each engine.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let shared = case.observation.device.copy.sharing == CopySharing::SharedLink;
+    let device = &case.observation.device;
+    let shared = device.copy.sharing == CopySharing::SharedLink;
+    let by_turns = !shared || device.time_slicing.runlists == Runlists::Shared;
+    if by_turns && matches!(case.observation.contexts, ObservedContexts::Seen(_)) {
+        return;
+    }
     let mut engines: BTreeMap<u32, Vec<Served>> = BTreeMap::new();
     for (operation, observed) in case.observation.operations.iter().enumerate() {
         let ObservedWork::Copy(copy) = &observed.work else { continue };

@@ -55,6 +55,21 @@ pub enum AuditRule {
     A2,
     /// A copy started out of order, or while its copy engine was busy.
     C2,
+    /// Something went on while it was not the turn of its context, or a context with work got no turn.
+    T1,
+    /// A turn of a context lasted too long, or ended too early.
+    T2,
+    /// A turn of a context began before the switch to it was over, or later.
+    T3,
+    /// A block that was suspended ran for another time in all than it should.
+    T4,
+    /// A copy was not served in the turn of its context on its engine.
+    T5,
+    /// A turn of a context was another's in the round.
+    T6,
+    /// A client of MPS was on more SMs than it may use.
+    #[serde(rename = "MPS")]
+    Mps,
     /// An eligible head waited while it fitted.
     #[serde(rename = "work conservation")]
     WorkConservation,
@@ -87,6 +102,13 @@ impl AuditRule {
             Self::X1 => "X1",
             Self::A2 => "A2",
             Self::C2 => "C2",
+            Self::T1 => "T1",
+            Self::T2 => "T2",
+            Self::T3 => "T3",
+            Self::T4 => "T4",
+            Self::T5 => "T5",
+            Self::T6 => "T6",
+            Self::Mps => "MPS",
             Self::WorkConservation => "work conservation",
             Self::Placement => "placement",
         }

@@ -10,7 +10,7 @@ use super::observation::{
 use crate::device::{BlockShape, Device, SmMask};
 use crate::logs::{Log, LogRun, LogTime, LoggedKernel, Pairing, unrolled};
 use crate::scenario::{Scenario, Step};
-use crate::workload::Kernel;
+use crate::workload::{CheckedStream, Kernel, KernelId, StreamId};
 
 impl Observation {
     /// What logs alone tell: each is a stream, or the NULL stream of its process if the kind of benchmark says so. Streams
@@ -36,11 +36,11 @@ impl Observation {
     /// registers, and where copies and memsets stand, those of threads without kernels too, though not when they ran.
     #[must_use]
     pub fn of_logs_with(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> Self {
-        let known = |(index, spec): (usize, &crate::workload::CheckedStream)| {
-            let is_null = index == 0;
+        let known = |(index, spec): (u32, &CheckedStream)| {
+            let is_null = scenario.catalogue.is_null_stream(StreamId(index));
             stream(Arc::clone(&spec.name), is_null, Some(spec.priority), spec.blocking && !is_null)
         };
-        let streams = scenario.streams().iter().enumerate().map(known).collect();
+        let streams = (0..).zip(scenario.streams()).map(known).collect();
         let mut operations = Vec::new();
         let mut missing = Vec::new();
         for (number, (thread, &log)) in scenario.threads.iter().zip(&pairing.log_of_thread).enumerate() {
@@ -106,6 +106,7 @@ fn finish(
         source: TimeSource::Measured,
         streams,
         contexts,
+        client_sms: Vec::new(),
         operations,
         incomplete,
     }
@@ -193,7 +194,7 @@ fn without_kernels(scenario: &Scenario, thread: usize, operations: &mut Vec<Obse
     operations.extend(steps.filter_map(|&step| unseen(scenario, thread, step, LogTime::MIN)));
 }
 
-fn kernel_of(scenario: &Scenario, id: crate::workload::KernelId) -> Option<&Kernel> {
+fn kernel_of(scenario: &Scenario, id: KernelId) -> Option<&Kernel> {
     scenario.kernels().get(id.0 as usize).map(|kernel| &**kernel)
 }
 

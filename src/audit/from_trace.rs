@@ -1,17 +1,19 @@
 //! Simulated runs as observations.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
     TimeSource,
 };
+use super::turns::{ObservedTurn, ObservedTurns};
 use crate::device::{CopySharing, Device};
 use crate::gpu::Ended;
 use crate::logs::{BlockList, LogTime, LogTimeError, LoggedBlock};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
-use crate::trace::{OperationRecord, Trace};
+use crate::trace::{OperationRecord, Trace, TurnEnd};
 use crate::workload::{OperationId, OperationKind};
 
 impl Observation {
@@ -29,12 +31,12 @@ impl Observation {
     /// As [`Observation::of_trace`].
     pub fn of_run(title: &str, device: &Device, trace: &Trace, ended: Ended) -> Result<Self, LogTimeError> {
         let horizon_ns = (ended == Ended::Horizon).then(|| LogTime::try_from(trace.end())).transpose()?;
-        let streams = trace.streams().iter().enumerate().map(|(index, stream)| ObservedStream {
-            name: Arc::clone(&stream.name),
-            process: 0,
-            is_null: index == 0,
-            priority: Some(stream.priority),
-            blocking: stream.blocking && index > 0,
+        let null: BTreeSet<u32> = trace.processes().iter().map(|process| process.null_stream().0).collect();
+        let streams = (0..).zip(trace.streams()).map(|(number, stream)| {
+            let is_null = null.contains(&number);
+            let process = stream.process.0 as usize;
+            let (name, priority) = (Arc::clone(&stream.name), Some(stream.priority));
+            ObservedStream { name, process, is_null, priority, blocking: stream.blocking && !is_null }
         });
         let operations = (0..).map(OperationId).zip(trace.operations());
         Ok(Self {
@@ -42,13 +44,48 @@ impl Observation {
             device: device.clone(),
             source: TimeSource::Simulated { placement: trace.placement(), horizon_ns },
             streams: streams.collect(),
-            contexts: ObservedContexts::One,
+            contexts: contexts(device, trace)?,
+            client_sms: client_sms(device, trace),
             operations: operations
                 .map(|(id, record)| operation(device, trace, id, record))
                 .collect::<Result<_, _>>()?,
             incomplete: None,
         })
     }
+}
+
+/// To how many SMs MPS limits each process, if it limits one.
+fn client_sms(device: &Device, trace: &Trace) -> Vec<u32> {
+    if !trace.sharing().mps {
+        return Vec::new();
+    }
+    let limits: Vec<u32> = trace.processes().iter().map(|process| process.mps_percentage.sms(device)).collect();
+    if limits.iter().all(|&limit| limit >= device.sms) { Vec::new() } else { limits }
+}
+
+/// The turns that contexts took, if they did.
+fn contexts(device: &Device, trace: &Trace) -> Result<ObservedContexts, LogTimeError> {
+    let (processes, sharing) = (trace.processes(), trace.sharing());
+    if processes.len() < 2 || sharing.mps {
+        return Ok(ObservedContexts::One);
+    }
+    let slicing = &device.time_slicing;
+    let ns = |time: Duration| i64::try_from(time.as_ns()).unwrap_or(i64::MAX);
+    let turns = trace.turns().iter().map(|turn| {
+        Ok(ObservedTurn {
+            process: turn.process.0 as usize,
+            start_ns: LogTime::try_from(turn.start)?,
+            end_ns: LogTime::try_from(turn.end)?,
+        })
+    });
+    Ok(ObservedContexts::Seen(ObservedTurns {
+        turns: turns.collect::<Result<_, LogTimeError>>()?,
+        run_end_ns: LogTime::try_from(trace.end())?,
+        time_slices_ns: processes.iter().map(|own| ns(own.time_slice.unwrap_or(slicing.time_slice))).collect(),
+        switch_cost_ns: ns(sharing.switch_cost.unwrap_or(slicing.switch_cost)),
+        levels: processes.iter().map(|process| process.level).collect(),
+        is_driven_by_host: trace.turns().iter().any(|turn| turn.ended_by == TurnEnd::TakenOff),
+    }))
 }
 
 fn operation(
@@ -68,9 +105,12 @@ fn operation(
                 copy.and_then(|copy| copy.duration.or_else(|| device.copy.duration(copy.direction, copy.bytes)));
             let start = record.first_start();
             // A copy that still ran at the horizon ends when it must; behind it, where that depends on what comes.
+            let takes_turns = trace.processes().len() > 1 && !trace.sharing().mps;
             let end = record.finish().or_else(|| match device.copy.sharing {
-                CopySharing::OneAtATime => start.zip(stated).map(|(start, took)| start + took),
-                CopySharing::SharedLink => start.map(|_| trace.end().saturating_add(Duration::from_ns(1))),
+                CopySharing::OneAtATime if !takes_turns => start.zip(stated).map(|(start, took)| start + took),
+                CopySharing::OneAtATime | CopySharing::SharedLink => {
+                    start.map(|_| trace.end().saturating_add(Duration::from_ns(1)))
+                }
             });
             let times = start.zip(end).map(|(start, end)| Ok([LogTime::try_from(start)?, LogTime::try_from(end)?]));
             // A duration is as long as the instant at its end if it begins at 0.

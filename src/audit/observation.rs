@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::turns::ObservedTurns;
 use crate::device::{BlockShape, Device, SmMask};
 use crate::logs::{BlockList, LogTime};
 use crate::workload::{BlockTime, Placement};
@@ -19,6 +20,8 @@ pub struct Observation {
     pub streams: Vec<ObservedStream>,
     /// How the contexts of several processes share the GPU.
     pub contexts: ObservedContexts,
+    /// On how many SMs at once each process may have blocks, as a client of MPS; none where that limits nobody.
+    pub client_sms: Vec<u32>,
     /// Operations in launch order; those of one stream in their order in the stream.
     pub operations: Vec<ObservedOperation>,
     /// Why kernels or blocks are missing that ran as well; then nobody can tell what should not have waited.
@@ -46,6 +49,8 @@ pub enum ObservedContexts {
     One,
     /// They take turns (T1), and nobody saw when.
     Unseen,
+    /// They took these turns.
+    Seen(ObservedTurns),
 }
 
 /// A stream.
@@ -130,9 +135,9 @@ pub struct ObservedCopy {
 impl Observation {
     /// The context of an operation, by number: what runs at one time, and shares queues and SMs.
     pub(super) fn context_of(&self, operation: usize) -> usize {
-        match self.contexts {
+        match &self.contexts {
             ObservedContexts::One => 0,
-            ObservedContexts::Unseen => {
+            ObservedContexts::Unseen | ObservedContexts::Seen(_) => {
                 let stream = self.operations.get(operation).and_then(|operation| self.streams.get(operation.stream));
                 stream.map_or(0, |stream| stream.process)
             }
@@ -141,9 +146,10 @@ impl Observation {
 
     /// How many contexts there are.
     pub(super) fn context_count(&self) -> usize {
-        match self.contexts {
+        match &self.contexts {
             ObservedContexts::One => 1,
             ObservedContexts::Unseen => self.process_count(),
+            ObservedContexts::Seen(turns) => self.process_count().max(turns.levels.len()),
         }
     }
 

@@ -3,8 +3,10 @@
 use serde::Serialize;
 
 use super::case::Case;
+use super::clients;
 use super::conservation;
 use super::copies;
+use super::copy_turns;
 use super::facts::facts;
 use super::finding::Finding;
 use super::links;
@@ -14,7 +16,9 @@ use super::placement::{self, PlacementStatistic};
 use super::queues;
 use super::ready;
 use super::resources;
+use super::rounds;
 use super::times;
+use crate::device::{CopySharing, Runlists};
 
 /// The result of an audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,10 +70,15 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
         found
     };
     let binds = case.channels_bind();
+    let is_unfit = observation.incomplete.is_some() || !observation.client_sms.is_empty();
     let ((alone, (placement, placed)), (queued, conserved)) = rayon::join(
         || {
             rayon::join(
-                || by(&[ready::check, resources::check, |case, found| links::check(case.observation, found)]),
+                || {
+                    by(&[ready::check, resources::check, clients::check, |case, found| {
+                        links::check(case.observation, found);
+                    }])
+                },
                 || {
                     let mut found = Vec::new();
                     (placement::check(&case, &mut found), found)
@@ -79,7 +88,7 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
         || {
             rayon::join(
                 || if binds { Vec::new() } else { by(&[queues::check, copies::check]) },
-                || if binds || observation.incomplete.is_some() { Vec::new() } else { by(&[conservation::check]) },
+                || if binds || is_unfit { Vec::new() } else { by(&[conservation::check]) },
             )
         },
     );
@@ -88,7 +97,10 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
     } else {
         if let Some(why) = &observation.incomplete {
             notes.push(format!("work conservation was not checked: {why}"));
+        } else if is_unfit {
+            notes.push("MPS limits the SMs of clients: work conservation and placement were not checked".to_owned());
         }
+        check_turns(&case, &mut findings, &mut notes);
         if observation.contexts == ObservedContexts::Unseen {
             notes.push(
                 "benchmarks ran in several processes, whose contexts take turns (T1) that no log shows: queues and SMs \
@@ -104,4 +116,28 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
     let kernels = || observation.operations.iter().filter_map(|operation| operation.kernel());
     let checked = Checked { kernels: kernels().count(), blocks: kernels().map(|kernel| kernel.blocks.len()).sum() };
     Audit { findings, checked, placement, notes }
+}
+
+/// T1 to T6, and what of them cannot be checked.
+fn check_turns(case: &Case<'_>, findings: &mut Vec<Finding>, notes: &mut Vec<String>) {
+    let ObservedContexts::Seen(turns) = &case.observation.contexts else { return };
+    rounds::check(case, findings);
+    if turns.is_driven_by_host {
+        notes.push(
+            "a host took contexts off the runlist: the order and length of turns, and copies in them, were not checked"
+                .to_owned(),
+        );
+    } else if !case.clocks.exact {
+        notes.push(
+            "something had no length: the order of turns, early ends of them and copies in them were not checked"
+                .to_owned(),
+        );
+    }
+    if case.observation.device.copy.sharing == CopySharing::SharedLink {
+        if case.observation.device.time_slicing.runlists == Runlists::Shared {
+            notes.push("copies that share a link in the turns of their contexts were not checked".to_owned());
+        }
+    } else if case.clocks.exact && !turns.is_driven_by_host {
+        copy_turns::check(case, findings);
+    }
 }

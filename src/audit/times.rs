@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::facts::Facts;
 use super::finding::{AuditRule, Finding, length};
-use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
+use super::observation::{Observation, ObservedContexts, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
 use super::options::Tolerances;
 use crate::device::CopySharing;
 use crate::logs::LogTime;
@@ -13,14 +13,17 @@ use crate::logs::LogTime;
 /// copies, unless they share a link.
 pub(super) fn check(observation: &Observation, findings: &mut Vec<Finding>) {
     let shared = observation.device.copy.sharing == CopySharing::SharedLink;
-    for operation in &observation.operations {
+    for (index, operation) in observation.operations.iter().enumerate() {
         match &operation.work {
             ObservedWork::Kernel(kernel) => {
-                check_blocks(operation, kernel, findings);
+                check_blocks((observation, index), kernel, findings);
                 check_count(observation, operation, kernel, findings);
             }
             ObservedWork::Copy(copy) => {
                 let Some([start, end]) = copy.times_ns else { continue };
+                if matches!(observation.contexts, ObservedContexts::Seen(_)) && end >= start {
+                    continue;
+                }
                 let stated = copy.duration_ns.filter(|_| !shared).unwrap_or(end.since(start));
                 if end < start || end.since(start) != stated {
                     findings.push(Finding {
@@ -40,7 +43,13 @@ pub(super) fn check(observation: &Observation, findings: &mut Vec<Finding>) {
     }
 }
 
-fn check_blocks(operation: &ObservedOperation, kernel: &ObservedKernel, findings: &mut Vec<Finding>) {
+/// Where contexts take turns, a block runs only in those of its own (T4).
+fn check_blocks((observation, index): (&Observation, usize), kernel: &ObservedKernel, findings: &mut Vec<Finding>) {
+    let (operation, context) = (&observation.operations[index], observation.context_of(index));
+    let turns = match &observation.contexts {
+        ObservedContexts::Seen(turns) => Some(turns),
+        ObservedContexts::One | ObservedContexts::Unseen => None,
+    };
     let mut finding = |rule, block, sm, at_ns, by, what| {
         let kernel = operation.name.clone();
         findings.push(Finding { rule, kernel, block: Some(block), sm: Some(sm), at_ns, by, unit: "ns", what });
@@ -52,11 +61,13 @@ fn check_blocks(operation: &ObservedOperation, kernel: &ObservedKernel, findings
             finding(AuditRule::Time, index, block.sm, block.start_ns, took.unsigned_abs(), what);
         } else if let Some(stated) = kernel.duration {
             let allowed = stated.best.as_ns()..=stated.worst.as_ns();
-            let took = took.unsigned_abs();
+            let net = turns.map_or(took, |turns| turns.net(context, block.start_ns, block.end_ns));
+            let took = net.unsigned_abs();
             if !allowed.contains(&took) {
                 let by = allowed.start().saturating_sub(took).max(took.saturating_sub(*allowed.end()));
                 let what = format!("it took {took} ns, and {} to {} ns are stated", allowed.start(), allowed.end());
-                finding(AuditRule::Duration, index, block.sm, block.start_ns, by, what);
+                let rule = if turns.is_some() { AuditRule::T4 } else { AuditRule::Duration };
+                finding(rule, index, block.sm, block.start_ns, by, what);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod curve;
 mod run;
+mod segment_curve;
 mod segments;
 mod test;
 

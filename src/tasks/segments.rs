@@ -21,10 +21,12 @@ pub mod locks;
 mod read;
 pub mod round_robin;
 pub mod round_robin_as_printed;
+mod segment_generator;
 mod segment_task_set;
 mod segment_test;
 mod task_bound;
 
+pub use segment_generator::SegmentGenerator;
 pub use segment_task_set::{GpuSegment, GpuSharing, GpuWait, SegmentTask, SegmentTaskSet, TaskSegment};
 pub use segment_test::SegmentTest;
 pub use task_bound::{ResponseBounds, TaskBound};

@@ -11,7 +11,8 @@ use super::wave::{Block, Stretch, Wave};
 use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{
-    CheckedKernel, CheckedProcess, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec,
+    CheckedKernel, CheckedProcess, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, ProcessSharing,
+    StreamSpec,
 };
 
 /// More waves than 32 bits count, or more turns of contexts than memory should hold.
@@ -104,6 +105,12 @@ impl Trace {
     #[must_use]
     pub fn processes(&self) -> &[CheckedProcess] {
         &self.items.processes
+    }
+
+    /// How the contexts of several processes share the GPU.
+    #[must_use]
+    pub const fn sharing(&self) -> ProcessSharing {
+        self.items.sharing
     }
 
     /// All streams; number 0 is the NULL stream of the first process.

@@ -39,7 +39,18 @@ fn options(scenario: &Scenario) -> GpuOptions {
 }
 
 /// Whether a run is what the reference says, in every instant, block and wait.
-fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCaseError> {
+pub(crate) fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCaseError> {
+    agrees_but_for_waits(run, expected, compare_sms)?;
+    for (index, wanted) in (0..).zip(&expected.operations) {
+        let waits = run.trace.waits(OperationId(index));
+        let waits: Vec<_> = waits.iter().map(|wait| (wait.rule, wait.from.as_ns(), wait.to.as_ns())).collect();
+        prop_assert_eq!(&waits, &wanted.waits, "waits of operation {}", index);
+    }
+    Ok(())
+}
+
+/// Whether a run is what the reference says, in every instant and block.
+pub(crate) fn agrees_but_for_waits(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCaseError> {
     let trace = &run.trace;
     prop_assert_eq!(trace.operations().len(), expected.operations.len());
     for (index, (record, wanted)) in (0..).zip(trace.operations().iter().zip(&expected.operations)) {
@@ -69,9 +80,6 @@ fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCa
             let wanted_sms: Vec<_> = wanted.blocks.iter().map(|&(sm, ..)| sm).collect();
             prop_assert_eq!(sms, wanted_sms, "SMs of operation {}", index);
         }
-        let waits: Vec<_> =
-            trace.waits(operation).iter().map(|wait| (wait.rule, wait.from.as_ns(), wait.to.as_ns())).collect();
-        prop_assert_eq!(&waits, &wanted.waits, "waits of operation {}", index);
     }
     let mut entries: Vec<usize> = (0..expected.operations.len()).collect();
     entries.retain(|&index| expected.operations[index].entry.is_some());
@@ -90,9 +98,25 @@ fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCa
         })
         .collect();
     prop_assert_eq!(&iterations, &expected.iterations);
+    if !trace.turns().is_empty() || expected.turns.iter().any(|turn| turn.0 > 0) {
+        prop_assert_eq!(turns(run), expected.turns.clone(), "turns");
+    }
     prop_assert_eq!(run.ended == Ended::Done, expected.done);
     prop_assert_eq!(trace.end().as_ns(), expected.end);
     Ok(())
+}
+
+/// Whose turn it was, from when to when, those that follow each other without a pause as one.
+fn turns(run: &Run) -> Vec<(usize, u64, u64)> {
+    let mut all: Vec<(usize, u64, u64)> = Vec::new();
+    for turn in run.trace.turns().iter().filter(|turn| turn.start < turn.end) {
+        let (context, start, end) = (turn.process.0 as usize, turn.start.as_ns(), turn.end.as_ns());
+        match all.last_mut() {
+            Some(last) if last.0 == context && last.2 == start => last.2 = end,
+            _ => all.push((context, start, end)),
+        }
+    }
+    all
 }
 
 /// What `agrees` compares, of another run instead of the reference: all but how the record is stored.

@@ -85,9 +85,17 @@ impl std::fmt::Debug for Case {
         write!(f, ", {:?}, {:?}, {:?}", device.per_sm, device.shared_memory_allocation, device.copy)?;
         write!(f, ", latencies {:?} {:?}", device.launch_latency, device.kernel_gap)?;
         writeln!(f, ", channels {:?}, {:?}, horizon {:?}", device.channels, scenario.placement, scenario.horizon)?;
+        let processes = scenario.catalogue.processes();
+        if processes.len() > 1 {
+            writeln!(f, "  {:?}, {:?}", device.time_slicing, scenario.catalogue.sharing())?;
+            for process in processes {
+                writeln!(f, "  {:?}", **process)?;
+            }
+        }
         for (index, stream) in scenario.streams().iter().enumerate() {
             let kind = if stream.blocking { "blocking" } else { "non-blocking" };
-            writeln!(f, "  stream {index}: priority {}, {kind}, {:?}", stream.priority, stream.sm_mask)?;
+            write!(f, "  process {}, ", stream.process.0)?;
+            writeln!(f, "stream {index}: priority {}, {kind}, {:?}", stream.priority, stream.sm_mask)?;
         }
         for kernel in scenario.kernels() {
             writeln!(f, "  {}: {} x {:?}, {:?}", kernel.name, kernel.blocks, kernel.shape, kernel.duration)?;

@@ -40,6 +40,7 @@ mod figure_sizes;
 mod figure_tex;
 mod figures;
 mod generate;
+mod generate_processes;
 mod host_audit;
 mod html_browser;
 mod html_data;
@@ -54,6 +55,7 @@ mod picture;
 mod placement;
 mod process_pictures;
 mod process_properties;
+mod process_referees;
 mod processes;
 mod profiles;
 #[cfg(target_os = "linux")]

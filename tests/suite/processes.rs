@@ -417,7 +417,7 @@ fn no_analysis_takes_several_processes() {
     let scenario = scenario_with(&filling(&[(100, 0), (100, 0)], "1 ms", "0 us"), &ReadOptions::default());
     let refusals = [
         gpusched::analysis::analyse(&scenario).expect_err("refused").to_string(),
-        gpusched::analysis::launch_orders(&scenario, 1, 0, &|_| ()).expect_err("refused").to_string(),
+        gpusched::analysis::launch_orders(&scenario, 1, 0, &|_| {}).expect_err("refused").to_string(),
         gpusched::analysis::sporadic_bounds(&scenario, &[]).expect_err("refused").to_string(),
     ];
     assert!(refusals.iter().all(|refusal| refusal.starts_with("2 processes share the GPU")), "{refusals:?}");

@@ -6,12 +6,14 @@
 //!
 //! Not covered, because they draw random numbers: which SM `random` placement picks, and varying block times.
 
+mod contexts;
 mod gpu;
 mod outcome;
 mod placement;
 mod queues;
 mod resources;
 mod threads;
+mod turns;
 
 pub(crate) use outcome::{Outcome, ReferenceIteration};
 pub(crate) use resources::{Free, Need};
@@ -28,20 +30,23 @@ pub(crate) fn run(scenario: &Scenario) -> Outcome {
     let mut threads = Threads::new(&scenario.threads);
     let mut end = 0;
     loop {
-        let next = gpu.next_completion().into_iter().chain(gpu.next_end_of_latency()).chain(threads.next_wake()).min();
+        let of_gpu = [gpu.next_completion(), gpu.next_end_of_latency(), gpu.next_end_of_turn()];
+        let next = of_gpu.into_iter().flatten().chain(threads.next_wake()).min();
         let Some(next) = next else { break };
         if next > horizon {
             gpu.note_waits_until(horizon);
-            return Outcome { operations: gpu.operations, iterations: threads.iterations, end: horizon, done: false };
+            gpu.pass_time_until(horizon);
+            return Outcome::of(gpu, threads.iterations, horizon, false);
         }
         gpu.note_waits_until(next);
-        gpu.now = next;
+        gpu.pass_time_until(next);
         end = next;
         // Launch latencies and gaps that end now.
         gpu.promote();
         loop {
             gpu.complete_what_is_due();
             threads.act(&mut gpu);
+            gpu.settle_turns();
             gpu.start_copies();
             gpu.dispatch();
             if gpu.next_completion() != Some(next) {
@@ -51,5 +56,5 @@ pub(crate) fn run(scenario: &Scenario) -> Outcome {
         gpu.note_reasons();
     }
     gpu.note_waits_until(end);
-    Outcome { operations: gpu.operations, iterations: threads.iterations, end, done: true }
+    Outcome::of(gpu, threads.iterations, end, true)
 }

@@ -8,10 +8,11 @@ use anyhow::{Context, bail};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, figure_6, figure_7, figure_8};
+use gpusched::experiments::segment_acceptance::Fig8Panel;
 use gpusched::experiments::study::{CHECKSUM_COLUMN, with_checksum, without_checksum};
 use gpusched::report::task_charts::acceptance_plot;
 use gpusched::report::{curve_header, curve_line, curve_point};
-use gpusched::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, TaskTime, Utilizations};
+use gpusched::tasks::{Generator, Periods, ReservationPeriod, TaskTime, Utilizations};
 
 use super::super::jobs::Jobs;
 use super::super::progress::{self, Unit};
@@ -32,8 +33,12 @@ pub(crate) struct CurveCommand {
     /// How Theorem 6 is taken in figure 8 [default: implicit-deadlines]
     #[arg(long, value_enum, requires = "figure_number")]
     theorem_6: Option<TheoremOption>,
+    /// Sets of tasks with CPU and GPU segments instead, and what varies: a panel of Fig. 8 of ECRTS 2024
+    #[arg(long, value_name = "PANEL", conflicts_with_all = ["figure_number", "out", "figure", "step"],
+          value_parser = PossibleValuesParser::new(Fig8Panel::ALL.map(Fig8Panel::name)))]
+    segments: Option<String>,
     /// Tests to apply [default: those of the figure; sbf, sbf-linear, chunks, exact, and harmonic with --harmonic]
-    #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(ReservationTest::ALL.map(ReservationTest::name)))]
+    #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(super::test::test_names()))]
     tests: Vec<String>,
     /// Utilization of the tasks that take all SMs \[thousandths\]
     #[arg(long, value_name = "PERMILLE", default_value_t = 200, conflicts_with = "figure_number")]
@@ -142,6 +147,9 @@ enum Division {
 
 impl CurveCommand {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        if let Some(panel) = &self.segments {
+            return super::segment_curve::run(panel, &self.tests, self.samples, self.seed, self.jobs);
+        }
         picture::check(self.figure.as_deref())?;
         let inputs = self.inputs.unwrap_or(InputsOption::OnePeriod).into();
         let theorem = self.theorem_6.unwrap_or(TheoremOption::ImplicitDeadlines).into();
@@ -159,7 +167,8 @@ impl CurveCommand {
             }
             if !self.tests.is_empty() {
                 curve.tests.clear();
-                for test in self.tests.iter().filter_map(|name| ReservationTest::from_name(name)) {
+                for name in &self.tests {
+                    let test = super::test::reservation_test(name)?;
                     if !curve.tests.contains(&test) {
                         curve.tests.push(test);
                     }

@@ -116,12 +116,12 @@ impl Test {
 }
 
 /// Of all tests that --tests may name.
-fn test_names() -> impl Iterator<Item = &'static str> {
+pub(super) fn test_names() -> impl Iterator<Item = &'static str> {
     let segments = SegmentTest::ALL.map(SegmentTest::name);
     ReservationTest::ALL.map(ReservationTest::name).into_iter().chain(segments)
 }
 
-fn reservation_test(name: &str) -> anyhow::Result<ReservationTest> {
+pub(super) fn reservation_test(name: &str) -> anyhow::Result<ReservationTest> {
     ReservationTest::from_name(name).ok_or_else(|| {
         anyhow!("--tests: {name:?} is for tasks with segments, files with \"format\": \"gpusched-segments/1\"")
     })

@@ -31,6 +31,8 @@ struct Engine {
     until: Instant,
     /// Whether the turn counts, because another context has a copy.
     contended: bool,
+    /// The context whose turn it was had no copy left: whoever comes next begins a turn.
+    over: bool,
     /// Since when the copy of the context whose turn it is goes on.
     serving_since: Option<Instant>,
 }
@@ -67,6 +69,7 @@ impl TradedCopies {
             turn: contexts.saturating_sub(1),
             until: Instant::ZERO,
             contended: false,
+            over: true,
             serving_since: None,
         };
         Self { engines: vec![engine; engines as usize], time_slice, changed: false }
@@ -112,15 +115,14 @@ impl Engine {
         context: &mut BackContext<'_, O>,
     ) -> Result<(), RunError> {
         let now = context.now;
-        let others = self.working > usize::from(self.queues[self.turn].has_copy());
-        if others && !self.contended && self.until < now {
+        if !self.contended && !self.over && self.until < now {
             // Alone, it began its turns again and again.
             let over = now.since(self.until).as_ns().div_ceil(time_slice.as_ns().max(1));
             self.until = time_slice.checked_mul(over).map_or(Instant::MAX, |slices| self.until.saturating_add(slices));
         }
         if self.serving_since.is_none() && self.working > 0 {
             let contexts = self.queues.len();
-            let goes_on = self.queues[self.turn].has_copy() && now < self.until;
+            let goes_on = !self.over && self.queues[self.turn].has_copy() && now < self.until;
             if !goes_on {
                 let next = (1..=contexts).map(|step| (self.turn + step) % contexts);
                 let next = next.into_iter().find(|&next| self.queues[next].has_copy());
@@ -138,7 +140,8 @@ impl Engine {
             }
             self.serving_since = Some(now);
         }
-        self.contended = self.working > usize::from(self.queues[self.turn].has_copy());
+        self.over = !self.queues[self.turn].has_copy();
+        self.contended = self.working > usize::from(!self.over);
         let serving = self.serving_since.zip(self.queues[self.turn].begun);
         let mut next = None;
         if let Some((since, Begun { operation, left, sequence })) = serving {

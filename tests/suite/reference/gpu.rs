@@ -7,22 +7,24 @@ use gpusched::scenario::Scenario;
 use gpusched::trace::Rule;
 use gpusched::workload::{EventId, OperationKind, StreamId};
 
+use super::contexts::Contexts;
 use super::outcome::ReferenceOperation;
 use super::placement::choose;
 use super::resources::{Free, Need};
+use super::turns::Runlist;
 
 /// Where something runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Sm(usize),
     Engine(usize),
 }
 
 /// A copy on a link that it shares.
 #[derive(Debug, Clone, Copy)]
-struct Sharing {
-    operation: usize,
-    engine: usize,
+pub(super) struct Sharing {
+    pub(super) operation: usize,
+    pub(super) engine: usize,
     /// What it still has to get \[1 / `PARTS` ns\].
     left: u128,
     /// How many blocks and copies had begun before.
@@ -34,24 +36,31 @@ const PARTS: u128 = 16 * 9 * 5 * 7 * 11 * 13 * 17 * 19 * 23;
 
 /// A block or a copy under way.
 #[derive(Debug, Clone, Copy)]
-struct Running {
-    operation: usize,
-    place: Place,
-    end: u64,
+pub(super) struct Running {
+    pub(super) operation: usize,
+    pub(super) place: Place,
+    /// Which block of its kernel it is.
+    block: usize,
+    /// For how long it still has to run \[ns\].
+    left: u64,
     /// How many blocks and copies had begun before.
     order: usize,
 }
 
 pub(super) struct ReferenceGpu<'a> {
     pub(super) scenario: &'a Scenario,
+    pub(super) contexts: Contexts,
     pub(super) now: u64,
     pub(super) operations: Vec<ReferenceOperation>,
     /// Stream queues.
     pub(super) streams: Vec<VecDeque<usize>>,
-    /// EE queues by priority; the first is the highest.
-    pub(super) ee_queues: BTreeMap<i32, VecDeque<usize>>,
-    /// CE queues by engine.
-    pub(super) ce_queues: Vec<VecDeque<usize>>,
+    /// EE queues of each context by priority; the first is the highest.
+    pub(super) ee_queues: Vec<BTreeMap<i32, VecDeque<usize>>>,
+    /// CE queues of each context by engine.
+    pub(super) ce_queues: Vec<Vec<VecDeque<usize>>>,
+    /// Whose turn it is: on the SMs, and on the copy engines that have runlists of their own.
+    pub(super) compute: Runlist,
+    pub(super) engines: Vec<Runlist>,
     /// Operations that have entered an EE or CE queue.
     pub(super) entered: usize,
     /// Which streams have a channel.
@@ -61,13 +70,13 @@ pub(super) struct ReferenceGpu<'a> {
     /// How often one of them got a channel.
     pub(super) channels_handed_over: u64,
     /// In the order of assignment.
-    running: Vec<Running>,
-    /// Copies on shared links, at the instant `shared_until`.
-    sharing: Vec<Sharing>,
-    shared_until: u64,
+    pub(super) running: Vec<Running>,
+    /// Copies on shared links.
+    pub(super) sharing: Vec<Sharing>,
     /// Blocks and copies that have begun.
     begun: usize,
-    last_sm: Option<usize>,
+    /// Of each context.
+    last_sm: Vec<Option<usize>>,
     /// What each operation that is not fully dispatched waits for since the last instant.
     reasons: Vec<(usize, Rule)>,
     reasons_since: u64,
@@ -75,57 +84,97 @@ pub(super) struct ReferenceGpu<'a> {
 
 impl<'a> ReferenceGpu<'a> {
     pub(super) fn new(scenario: &'a Scenario) -> Self {
+        let contexts = Contexts::of(scenario);
+        let engines = scenario.device().copy.engines as usize;
         Self {
             scenario,
             now: 0,
             operations: Vec::new(),
             streams: vec![VecDeque::new(); scenario.streams().len()],
-            ee_queues: BTreeMap::new(),
-            ce_queues: vec![VecDeque::new(); scenario.device().copy.engines as usize],
+            ee_queues: vec![BTreeMap::new(); contexts.number()],
+            ce_queues: vec![vec![VecDeque::new(); engines]; contexts.number()],
+            compute: Runlist::default(),
+            engines: vec![Runlist::default(); engines],
             entered: 0,
             has_channel: vec![false; scenario.streams().len()],
             channel_queue: VecDeque::new(),
             channels_handed_over: 0,
             running: Vec::new(),
             sharing: Vec::new(),
-            shared_until: 0,
             begun: 0,
-            last_sm: None,
+            last_sm: vec![None; contexts.number()],
             reasons: Vec::new(),
             reasons_since: 0,
+            contexts,
         }
     }
 
-    /// When the next block or copy ends.
-    pub(super) fn next_completion(&self) -> Option<u64> {
-        let next_shared = self.sharing.iter().map(|copy| {
-            let nanoseconds = (copy.left * self.on_link(copy.engine)).div_ceil(PARTS);
-            self.shared_until + u64::try_from(nanoseconds).expect("short copies")
-        });
-        self.running.iter().map(|running| running.end).chain(next_shared).min()
+    pub(super) fn context_of(&self, operation: usize) -> usize {
+        self.contexts.of_stream[self.operations[operation].stream.0 as usize]
     }
 
-    /// How many copies are on a link.
+    pub(super) fn process_of(&self, operation: usize) -> usize {
+        self.contexts.process_of_stream[self.operations[operation].stream.0 as usize]
+    }
+
+    /// T1: whether something that has begun goes on at present.
+    fn progresses(&self, operation: usize, place: Place) -> bool {
+        let runlist = match place {
+            Place::Engine(_) if self.all_share_links() => return true,
+            Place::Engine(engine) if !self.contexts.share_a_runlist => &self.engines[engine],
+            _ => &self.compute,
+        };
+        runlist.serves(self.context_of(operation))
+    }
+
+    /// When the next block or copy ends, if nothing else happens before.
+    pub(super) fn next_completion(&self) -> Option<u64> {
+        let alone = self.running.iter().filter(|running| self.progresses(running.operation, running.place));
+        let alone = alone.map(|running| self.now + running.left);
+        let on_links = self.sharing.iter().filter(|copy| self.has_a_share(copy)).map(|copy| {
+            let nanoseconds = (copy.left * self.on_link(copy.engine)).div_ceil(PARTS);
+            self.now + u64::try_from(nanoseconds).expect("short copies")
+        });
+        alone.chain(on_links).min()
+    }
+
+    /// Lets everything that goes on do so until `next`.
+    pub(super) fn pass_time_until(&mut self, next: u64) {
+        let time = next - self.now;
+        let (going_on, on_links) = (
+            self.running.iter().map(|running| self.progresses(running.operation, running.place)).collect::<Vec<_>>(),
+            self.sharing.iter().map(|copy| (self.has_a_share(copy), self.on_link(copy.engine))).collect::<Vec<_>>(),
+        );
+        for (running, goes_on) in self.running.iter_mut().zip(going_on) {
+            running.left -= if goes_on { time } else { 0 };
+        }
+        for (copy, (has_a_share, copies)) in self.sharing.iter_mut().zip(on_links) {
+            let share = if has_a_share { u128::from(time) * PARTS / copies } else { 0 };
+            copy.left = copy.left.saturating_sub(share);
+        }
+        self.now = next;
+    }
+
+    fn has_a_share(&self, copy: &Sharing) -> bool {
+        self.progresses(copy.operation, Place::Engine(copy.engine))
+    }
+
+    /// How many copies have a share of a link.
     fn on_link(&self, engine: usize) -> u128 {
-        let count = self.sharing.iter().filter(|copy| copy.engine == engine).count() as u128;
+        let shares = |copy: &&Sharing| copy.engine == engine && self.has_a_share(copy);
+        let count = self.sharing.iter().filter(shares).count() as u128;
         assert!(count <= 24, "the shares of more copies are rounded");
         count
     }
 
-    /// Gives every copy on a shared link its share of the time until now.
-    fn share_links(&mut self) {
-        let time = u128::from(self.now - self.shared_until) * PARTS;
-        let shares: Vec<u128> = self.sharing.iter().map(|copy| time / self.on_link(copy.engine)).collect();
-        for (copy, share) in self.sharing.iter_mut().zip(shares) {
-            copy.left = copy.left.saturating_sub(share);
-        }
-        self.shared_until = self.now;
-        // Done: from here on it is like a copy that ends now.
+    /// Copies on links that have had all their share: from here on they are like others that end now.
+    fn leave_links(&mut self) {
         let done = self.sharing.iter().filter(|copy| copy.left == 0);
         self.running.extend(done.map(|copy| Running {
             operation: copy.operation,
             place: Place::Engine(copy.engine),
-            end: self.now,
+            block: 0,
+            left: 0,
             order: copy.order,
         }));
         self.sharing.retain(|copy| copy.left > 0);
@@ -171,15 +220,16 @@ impl<'a> ReferenceGpu<'a> {
 
     /// Step 1: what ends now, in the order of assignment.
     pub(super) fn complete_what_is_due(&mut self) {
-        self.share_links();
-        let due: Vec<Running> = self.running.iter().filter(|running| running.end == self.now).copied().collect();
+        self.leave_links();
+        let is_due = |running: &&Running| running.left == 0;
+        let due: Vec<Running> = self.running.iter().filter(is_due).copied().collect();
         for done in due {
-            let position = self.running.iter().position(|running| {
-                (running.operation, running.place, running.end) == (done.operation, done.place, done.end)
-            });
-            self.running.remove(position.expect("it is running"));
+            self.running.retain(|running| running.order != done.order);
             let more = self.running.iter().any(|running| running.operation == done.operation);
             let operation = &mut self.operations[done.operation];
+            if let Some((_, _, end)) = operation.blocks.get_mut(done.block) {
+                *end = self.now;
+            }
             if !more && operation.last_start.is_some() {
                 // G4, C4.
                 operation.finish = Some(self.now);
@@ -190,28 +240,60 @@ impl<'a> ReferenceGpu<'a> {
         }
     }
 
-    /// C2, C3: at once where copies share a link, or else when the engine is idle.
+    /// When blocks that have not ended would, if from now on they ran.
+    pub(super) fn tell_of_unfinished_blocks(&mut self) {
+        for running in &self.running {
+            if let Some((_, _, end)) = self.operations[running.operation].blocks.get_mut(running.block) {
+                *end = self.now + running.left;
+            }
+        }
+    }
+
+    /// C2, C3: at once where copies share a link, or else when the context has no other copy on the engine; and only in
+    /// its turn.
     pub(super) fn start_copies(&mut self) {
         let shared = self.scenario.device().copy.sharing == CopySharing::SharedLink;
-        for engine in 0..self.ce_queues.len() {
-            while let Some(&operation) = self.ce_queues[engine].front() {
-                if !shared && self.running.iter().any(|running| running.place == Place::Engine(engine)) {
+        for engine in 0..self.engines.len() {
+            while let Some((context, operation)) = self.next_copy(engine) {
+                if !shared && self.has_begun_a_copy(context, engine) {
                     break;
                 }
-                self.ce_queues[engine].pop_front();
+                self.ce_queues[context][engine].pop_front();
                 let (time, order) = (self.copy_time(operation), self.begun);
                 self.begun += 1;
                 if shared {
                     self.sharing.push(Sharing { operation, engine, left: u128::from(time) * PARTS, order });
                 } else {
-                    let end = self.now + time;
-                    self.running.push(Running { operation, place: Place::Engine(engine), end, order });
+                    self.running.push(Running { operation, place: Place::Engine(engine), block: 0, left: time, order });
                 }
                 let record = &mut self.operations[operation];
                 record.first_start = Some(self.now);
                 record.last_start = Some(self.now);
             }
         }
+    }
+
+    /// T5: copies that share a link do so whatever their contexts, unless they wait for the turns of those.
+    pub(super) fn all_share_links(&self) -> bool {
+        self.scenario.device().copy.sharing == CopySharing::SharedLink && !self.contexts.share_a_runlist
+    }
+
+    /// The first copy in the queues of an engine whose context it takes copies of.
+    fn next_copy(&self, engine: usize) -> Option<(usize, usize)> {
+        let runlist = if self.contexts.share_a_runlist { &self.compute } else { &self.engines[engine] };
+        let is_taken = |context: &usize| self.all_share_links() || runlist.takes_work_of() == Some(*context);
+        let heads = (0..self.contexts.number())
+            .filter(is_taken)
+            .filter_map(|context| Some((context, *self.ce_queues[context][engine].front()?)));
+        heads.min_by_key(|&(_, operation)| self.operations[operation].entry)
+    }
+
+    /// Whether a context has a copy on an engine that has begun and not ended.
+    pub(super) fn has_begun_a_copy(&self, context: usize, engine: usize) -> bool {
+        let alone = self.running.iter().filter(|running| running.place == Place::Engine(engine));
+        let on_link = self.sharing.iter().filter(|copy| copy.engine == engine);
+        let mut begun = alone.map(|running| running.operation).chain(on_link.map(|copy| copy.operation));
+        begun.any(|operation| self.context_of(operation) == context)
     }
 
     fn copy_time(&self, operation: usize) -> u64 {
@@ -231,11 +313,13 @@ impl<'a> ReferenceGpu<'a> {
         engines.latency.as_ns() + transfer
     }
 
-    /// What each SM has left, counted anew from what is resident.
-    fn free(&self) -> Vec<Free> {
+    /// What each SM has left for a context, counted anew from its blocks there.
+    fn free(&self, context: usize) -> Vec<Free> {
         let mut free = vec![Free::empty_sm(self.scenario.device()); self.scenario.device().sms as usize];
         for running in &self.running {
-            if let Place::Sm(sm) = running.place {
+            if let Place::Sm(sm) = running.place
+                && self.context_of(running.operation) == context
+            {
                 let need = self.need(running.operation);
                 free[sm] = free[sm].take(&need).expect("resident blocks fit");
             }
@@ -248,8 +332,8 @@ impl<'a> ReferenceGpu<'a> {
         Need::of(&self.scenario.kernels()[kernel.0 as usize].shape, self.scenario.device())
     }
 
-    /// Which SMs a kernel may use: by its own mask, or else its stream's.
-    fn allowed(&self, operation: usize) -> Vec<bool> {
+    /// Which SMs a kernel may use by its own mask, or else its stream's.
+    fn enabled(&self, operation: usize) -> Vec<bool> {
         let record = &self.operations[operation];
         let OperationKind::Kernel(kernel) = record.kind else { panic!("no kernel") };
         let own = self.scenario.kernels()[kernel.0 as usize].sm_mask;
@@ -258,31 +342,55 @@ impl<'a> ReferenceGpu<'a> {
         (0..device.sms).map(|sm| mask.is_none_or(|mask| mask.enables_tpc(sm / device.sms_per_tpc))).collect()
     }
 
-    /// The head of the highest non-empty EE queue (X1, A2).
-    fn highest_head(&self) -> Option<usize> {
-        self.ee_queues.values().find_map(|queue| queue.front().copied())
+    /// Of those, the SMs to which MPS limits its process now.
+    fn allowed(&self, operation: usize) -> Vec<bool> {
+        let process = self.process_of(operation);
+        let used = self.used_by_process(process);
+        let may_use_another = used.iter().filter(|&&used| used).count() < self.contexts.sms_of_process[process];
+        let enabled = self.enabled(operation).into_iter().zip(used);
+        enabled.map(|(enabled, used)| enabled && (used || may_use_another)).collect()
     }
 
-    /// Assigns blocks one by one until the kernel whose turn it is does not fit (R1 to R3).
+    /// On which SMs a process has blocks.
+    fn used_by_process(&self, process: usize) -> Vec<bool> {
+        let mut used = vec![false; self.scenario.device().sms as usize];
+        for running in &self.running {
+            if let Place::Sm(sm) = running.place
+                && self.process_of(running.operation) == process
+            {
+                used[sm] = true;
+            }
+        }
+        used
+    }
+
+    /// The head of a context's highest non-empty EE queue (X1, A2).
+    fn highest_head(&self, context: usize) -> Option<usize> {
+        self.ee_queues[context].values().find_map(|queue| queue.front().copied())
+    }
+
+    /// Assigns blocks of the context whose turn it is, one by one until the kernel that is next does not fit (R1 to R3).
     pub(super) fn dispatch(&mut self) {
-        while let Some(operation) = self.highest_head() {
+        let Some(context) = self.compute.takes_work_of() else { return };
+        while let Some(operation) = self.highest_head(context) {
             let OperationKind::Kernel(kernel) = self.operations[operation].kind else { panic!("no kernel") };
             let kernel = &self.scenario.kernels()[kernel.0 as usize];
             let (device, placement) = (self.scenario.device(), self.scenario.placement);
-            let (need, allowed) = (self.need(operation), self.allowed(operation));
-            let Some(sm) = choose(placement, device, &self.free(), &need, &allowed, self.last_sm) else { return };
-            self.last_sm = Some(sm);
-            let end = self.now + kernel.duration.best.as_ns();
-            self.running.push(Running { operation, place: Place::Sm(sm), end, order: self.begun });
-            self.begun += 1;
+            let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
+            let last_sm = &mut self.last_sm[context];
+            let Some(sm) = choose(placement, device, &free, &need, &allowed, *last_sm) else { return };
+            *last_sm = Some(sm);
             let record = &mut self.operations[operation];
-            record.blocks.push((u32::try_from(sm).expect("few SMs"), self.now, end));
+            let (block, left) = (record.blocks.len(), kernel.duration.best.as_ns());
+            self.running.push(Running { operation, place: Place::Sm(sm), block, left, order: self.begun });
+            self.begun += 1;
+            record.blocks.push((u32::try_from(sm).expect("few SMs"), self.now, self.now + left));
             record.first_start.get_or_insert(self.now);
             if record.blocks.len() == kernel.blocks as usize {
                 // G3.
                 record.last_start = Some(self.now);
                 let priority = self.scenario.streams()[record.stream.0 as usize].priority;
-                self.ee_queues.get_mut(&priority).expect("it is queued").pop_front();
+                self.ee_queues[context].get_mut(&priority).expect("it is queued").pop_front();
                 // A full dispatch may free a channel.
                 self.promote();
             }
@@ -336,21 +444,34 @@ impl<'a> ReferenceGpu<'a> {
             return Rule::L2;
         }
         if record.queued.is_none() {
-            return if record.stream == StreamId::NULL { Rule::N1 } else { Rule::N2 };
+            return if self.contexts.is_null(record.stream) { Rule::N1 } else { Rule::N2 };
         }
+        let context = self.context_of(operation);
         if is_copy {
-            return Rule::C2;
+            let waits_for_turn = self.contexts.share_a_runlist && !self.compute.serves(context);
+            return if waits_for_turn { Rule::T1 } else { Rule::C2 };
         }
         let priority = self.scenario.streams()[record.stream.0 as usize].priority;
-        if self.ee_queues[&priority].front() != Some(&operation) {
+        if self.ee_queues[context][&priority].front() != Some(&operation) {
             return Rule::X1;
         }
-        if self.highest_head() != Some(operation) {
+        if !self.compute.serves(context) {
+            return Rule::T1;
+        }
+        if self.highest_head(context) != Some(operation) {
             return Rule::A2;
         }
-        let (need, allowed) = (self.need(operation), self.allowed(operation));
-        let usable: Vec<Free> = self.free().into_iter().zip(allowed).filter(|&(_, ok)| ok).map(|(sm, _)| sm).collect();
-        assert!(!usable.iter().any(|sm| sm.fits(&need)), "a head that fits does not wait");
+        let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
+        let enabled = self.enabled(operation);
+        let usable: Vec<Free> = free.iter().zip(&enabled).filter(|&(_, &ok)| ok).map(|(sm, _)| *sm).collect();
+        if free.iter().zip(&allowed).any(|(sm, &ok)| ok && sm.fits(&need)) {
+            // Its turn only lasts until the blocks that are there have ended.
+            assert_ne!(self.compute.takes_work_of(), Some(context), "a head that fits does not wait");
+            return Rule::T1;
+        }
+        if usable.iter().any(|sm| sm.fits(&need)) {
+            return Rule::Mps;
+        }
         if !usable.iter().any(|sm| sm.fits_threads(&need)) {
             Rule::R2
         } else if !usable.iter().any(|sm| sm.fits_threads_and_shared(&need)) {

@@ -3,6 +3,8 @@
 use gpusched::trace::Rule;
 use gpusched::workload::{OperationKind, StreamId};
 
+use super::gpu::ReferenceGpu;
+
 /// One operation; instants in ns.
 #[derive(Debug, Clone)]
 pub(crate) struct ReferenceOperation {
@@ -21,7 +23,8 @@ pub(crate) struct ReferenceOperation {
     /// When its last block was assigned.
     pub(crate) last_start: Option<u64>,
     pub(crate) finish: Option<u64>,
-    /// SM, start and end of every block in the order of assignment.
+    /// SM, start and end of every block in the order of assignment; of one that has not ended, when it would if from now
+    /// on it ran.
     pub(crate) blocks: Vec<(u32, u64, u64)>,
     /// Which rule held it, from when to when.
     pub(crate) waits: Vec<(Rule, u64, u64)>,
@@ -43,8 +46,18 @@ pub(crate) struct Outcome {
     pub(crate) operations: Vec<ReferenceOperation>,
     /// In the order in which they began.
     pub(crate) iterations: Vec<ReferenceIteration>,
+    /// Whose turn it was on the SMs, from when to when.
+    pub(crate) turns: Vec<(usize, u64, u64)>,
     /// The last instant at which something happened, or the horizon if something was left to happen.
     pub(crate) end: u64,
     /// Whether nothing was left to happen.
     pub(crate) done: bool,
+}
+
+impl Outcome {
+    pub(super) fn of(mut gpu: ReferenceGpu<'_>, iterations: Vec<ReferenceIteration>, end: u64, done: bool) -> Self {
+        gpu.tell_of_unfinished_blocks();
+        let turns = gpu.compute.turns_until(end);
+        Self { operations: gpu.operations, iterations, turns, end, done }
+    }
 }

@@ -1,7 +1,7 @@
 //! Who may leave a stream queue (G2, A1, C1, N1, N2, events, latencies, channels).
 
 use gpusched::device::ChannelOrder;
-use gpusched::workload::{OperationKind, StreamId};
+use gpusched::workload::OperationKind;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -19,11 +19,13 @@ impl ReferenceGpu<'_> {
         self.give_back_channels();
         // Who waits already comes before who comes now.
         let mut entering = Vec::new();
-        while self.free_channels() > 0
-            && let Some(operation) = self.next_for_channel()
-        {
-            self.has_channel[self.operations[operation].stream.0 as usize] = true;
-            entering.push(operation);
+        for process in 0..self.contexts.null_of_process.len() {
+            while self.free_channels(process) > 0
+                && let Some(operation) = self.next_for_channel(process)
+            {
+                self.has_channel[self.operations[operation].stream.0 as usize] = true;
+                entering.push(operation);
+            }
         }
 
         let mut ready: Vec<usize> = self
@@ -40,7 +42,7 @@ impl ReferenceGpu<'_> {
             let stream = record.stream.0 as usize;
             let needs_channel = matches!(record.kind, OperationKind::Kernel(_)) && self.has_channels();
             if needs_channel && !self.has_channel[stream] {
-                if self.free_channels() == 0 {
+                if self.free_channels(self.contexts.process_of_stream[stream]) == 0 {
                     self.channel_queue.push_back(operation);
                     continue;
                 }
@@ -55,6 +57,7 @@ impl ReferenceGpu<'_> {
     }
 
     fn enter(&mut self, operation: usize) {
+        let context = self.context_of(operation);
         let record = &mut self.operations[operation];
         record.queued = Some(self.now);
         record.entry = Some(self.entered);
@@ -62,18 +65,18 @@ impl ReferenceGpu<'_> {
         match record.kind {
             OperationKind::Kernel(_) => {
                 let priority = self.scenario.streams()[record.stream.0 as usize].priority;
-                self.ee_queues.entry(priority).or_default().push_back(operation);
+                self.ee_queues[context].entry(priority).or_default().push_back(operation);
             }
             OperationKind::Copy(copy) => {
                 let direction = self.scenario.copies()[copy.0 as usize].direction;
                 let engine = match direction {
                     gpusched::device::CopyDirection::HostToDevice => 0,
-                    gpusched::device::CopyDirection::DeviceToHost => 1.min(self.ce_queues.len() - 1),
+                    gpusched::device::CopyDirection::DeviceToHost => 1.min(self.engines.len() - 1),
                     gpusched::device::CopyDirection::DeviceToDevice => {
                         self.scenario.device().copy.device_to_device_engine as usize
                     }
                 };
-                self.ce_queues[engine].push_back(operation);
+                self.ce_queues[context][engine].push_back(operation);
             }
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => panic!("it enters no queue"),
         }
@@ -140,18 +143,24 @@ impl ReferenceGpu<'_> {
             return false;
         }
         let stream = self.operations[head].stream;
+        let own = stream.0 as usize;
         let is_blocking = |stream: usize| self.scenario.streams()[stream].blocking;
         let holds = |other: usize| self.streams[other].front().is_some_and(|&other| other < head);
-        if stream == StreamId::NULL {
-            !(1..self.streams.len()).any(|other| is_blocking(other) && holds(other))
+        let process = self.contexts.process_of_stream[own];
+        if self.contexts.is_null(stream) {
+            let same_process = |other: &usize| self.contexts.process_of_stream[*other] == process;
+            let mut others = (0..self.streams.len()).filter(same_process).filter(|&other| other != own);
+            !others.any(|other| is_blocking(other) && holds(other))
         } else {
-            !(is_blocking(stream.0 as usize) && holds(0))
+            !(is_blocking(own) && holds(self.contexts.null_of_process[process]))
         }
     }
 
-    /// Takes out of the queue who gets the next channel.
-    fn next_for_channel(&mut self) -> Option<usize> {
-        let waiting = self.channel_queue.len();
+    /// Takes out of the queue who gets the next channel of a process.
+    fn next_for_channel(&mut self, process: usize) -> Option<usize> {
+        let of_process = |&place: &usize| self.process_of(self.channel_queue[place]) == process;
+        let places: Vec<usize> = (0..self.channel_queue.len()).filter(of_process).collect();
+        let waiting = places.len();
         let chosen = match self.scenario.device().channel_order {
             ChannelOrder::Fifo => 0,
             ChannelOrder::Lifo => waiting.saturating_sub(1),
@@ -162,7 +171,7 @@ impl ReferenceGpu<'_> {
                 usize::try_from(scaled).expect("it is below the number that wait")
             }
         };
-        let next = self.channel_queue.remove(chosen)?;
+        let next = self.channel_queue.remove(*places.get(chosen)?)?;
         self.channels_handed_over += 1;
         Some(next)
     }
@@ -171,9 +180,11 @@ impl ReferenceGpu<'_> {
         self.scenario.device().channels.is_some()
     }
 
-    fn free_channels(&self) -> usize {
+    /// Each process has as many as the device states.
+    fn free_channels(&self, process: usize) -> usize {
         let all = self.scenario.device().channels.map_or(0, |channels| channels as usize);
-        all - self.has_channel.iter().filter(|&&taken| taken).count()
+        let owners = self.has_channel.iter().zip(&self.contexts.process_of_stream);
+        all - owners.filter(|&(&taken, &owner)| taken && owner == process).count()
     }
 
     /// A stream keeps its channel until its last kernel so far is fully dispatched, but not while N1, N2 or E2 hold it.

@@ -210,8 +210,9 @@ impl<'a> Threads<'a> {
                 self.wait_for(index, queued, gpu);
             }
             Step::SynchronizeDevice => {
-                let all = (0..gpu.operations.len()).collect();
-                self.wait_for(index, all, gpu);
+                let process = thread.spec.process.0 as usize;
+                let own = (0..gpu.operations.len()).filter(|&operation| gpu.process_of(operation) == process).collect();
+                self.wait_for(index, own, gpu);
             }
             Step::Sleep(duration) => {
                 if duration.as_ns() > 0 {

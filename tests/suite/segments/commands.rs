@@ -76,3 +76,19 @@ fn runs_stand_beside_their_bounds_and_say_what_was_missed() {
     let other = format!("{}/witnesses/rtns2020/theorem-5-left.json", env!("CARGO_MANIFEST_DIR"));
     assert_eq!(gpusched(&["tasks", "run", &other, "--strategy", "mpcp-busy"]).status.code(), Some(2));
 }
+
+#[test]
+fn acceptance_is_the_same_for_any_number_of_threads() {
+    let curve = |jobs: &str| {
+        let arguments = ["tasks", "curve", "--segments", "utilization", "--samples", "20", "--jobs", jobs];
+        let output = gpusched(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let whole = curve("1");
+    assert_eq!(curve("3"), whole);
+    let rows: Vec<Vec<&str>> = whole.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!((rows.len(), rows[0].len(), rows[1][0]), (1 + 9, 2 + 8, "0.1"));
+    let accepted = |row: usize| rows[row][2..].iter().map(|count| count.parse::<u64>().expect("a count")).sum::<u64>();
+    assert!(accepted(1) > accepted(9), "{whole}");
+}
