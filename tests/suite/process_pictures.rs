@@ -1,8 +1,10 @@
 //! How several processes are shown: the band of turns, pauses of blocks, states, the rule log, blame, Perfetto files.
 
+use std::ops::Range;
+
 use gpusched::draw::MM;
 use gpusched::hosts::{Run, simulate};
-use gpusched::report::timeline::{Timeline, TimelineOptions};
+use gpusched::report::timeline::{Piece, Timeline, TimelineOptions};
 use gpusched::report::{BlameTables, PerfettoKnown, PerfettoRun, State, Summary, perfetto_trace, rule_log, state_text};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -45,21 +47,22 @@ fn the_band_of_turns_and_the_pauses_are_where_they_happen() {
     let options = TimelineOptions { to: Some(Duration::from_ns(6 * MS)), ..TimelineOptions::default() };
     let timeline = Timeline::new(&summary, &options).expect("it has a picture");
     let band = timeline.turns.as_ref().expect("contexts take turns");
-    let x = |half_ms: i64| timeline.plot.x + (timeline.plot.width * half_ms * 2 + 12) / 24;
-    let (p, q) = (Some(ProcessId(0)), Some(ProcessId(1)));
-    let expected = [(p, 0, 2), (None, 2, 3), (q, 3, 5), (None, 5, 6), (p, 6, 8), (None, 8, 9), (q, 9, 11)];
+    let at = |half_ms: i64| timeline.plot.x + (timeline.plot.width * half_ms * 2 + 12) / 24;
+    let (first, second) = (Some(ProcessId(0)), Some(ProcessId(1)));
+    let expected =
+        [(first, 0, 2), (None, 2, 3), (second, 3, 5), (None, 5, 6), (first, 6, 8), (None, 8, 9), (second, 9, 11)];
     let boxes: Vec<_> = band.boxes.iter().map(|turn| (turn.process, turn.area.x, turn.area.right())).collect();
-    assert_eq!(boxes, expected.map(|(process, from, to)| (process, x(from), x(to))));
+    assert_eq!(boxes, expected.map(|(process, from, to)| (process, at(from), at(to))));
     assert!(band.shares.is_empty());
     for sm in &timeline.bands {
         // Each has the whole SM in its turns: both stand at the bottom.
         assert!(sm.limit.is_none());
         let [a, b] = &sm.blocks[..] else { panic!("one block of each") };
         assert_eq!((a.pieces[0].units.clone(), b.pieces[0].units.clone()), (0..1024, 0..1024));
-        assert_eq!(a.pieces[0].pauses, [x(2)..x(6)]);
-        assert_eq!(b.pieces[0].pauses, [x(5)..x(9)]);
+        assert_eq!(a.pieces[0].pauses, vec![Range { start: at(2), end: at(6) }]);
+        assert_eq!(b.pieces[0].pauses, vec![Range { start: at(5), end: at(9) }]);
         let parts: Vec<_> = a.pieces[0].parts().iter().map(|part| (part.x, part.right())).collect();
-        assert_eq!(parts, [(x(0), x(2)), (x(6), x(8))]);
+        assert_eq!(parts, [(at(0), at(2)), (at(6), at(8))]);
     }
     let legend: Vec<&str> = timeline.legend.iter().map(|entry| entry.full.as_str()).collect();
     for text in ["turn of P", "turn of Q", "switch of contexts", "block pauses (T4)"] {
@@ -194,7 +197,7 @@ proptest! {
             for blocks in &band.blocks {
                 let process = run.trace.process_of(blocks.operation);
                 let own: Vec<_> = turns.boxes.iter().filter(|turn| turn.process == Some(process)).collect();
-                for part in blocks.pieces.iter().flat_map(|piece| piece.parts()).filter(|part| part.width > 0) {
+                for part in blocks.pieces.iter().flat_map(Piece::parts).filter(|part| part.width > 0) {
                     let within = own.iter().any(|turn| turn.area.x <= part.x && part.right() <= turn.area.right());
                     prop_assert!(within, "{part:?} is in no turn of {process:?}");
                     parts.push(part);
