@@ -20,7 +20,7 @@ type RawProcess = (Option<u64>, InterleaveLevel, u64);
 /// How the contexts of a scenario share the GPU.
 #[derive(Debug, Clone)]
 pub(crate) struct Processes {
-    processes: Vec<RawProcess>,
+    raw: Vec<RawProcess>,
     slice: u64,
     switch_cost: u64,
     copy_slice: u64,
@@ -45,7 +45,7 @@ pub(crate) fn processes(mps: bool) -> impl Strategy<Value = Processes> {
             // A switch takes no longer than a slice.
             let shortest = processes.iter().filter_map(|process| process.0).chain([slice]).min().unwrap_or(slice);
             let switch_cost = switch_cost.min(shortest);
-            Processes { processes, slice, switch_cost, copy_slice, preemption, runlists, mps, streams, threads }
+            Processes { raw: processes, slice, switch_cost, copy_slice, preemption, runlists, mps, streams, threads }
         },
     )
 }
@@ -56,7 +56,7 @@ fn ns(duration: u64) -> Duration {
 
 impl Processes {
     fn spec(&self, number: usize) -> ProcessSpec {
-        let (slice, level, percentage) = self.processes[number];
+        let (slice, level, percentage) = self.raw[number];
         ProcessSpec {
             time_slice: slice.map(ns),
             level,
@@ -77,7 +77,7 @@ impl Processes {
         let sharing = ProcessSharing { mps: self.mps, switch_cost: None };
         catalogue.set_sharing(sharing).expect("it is possible");
         catalogue.set_process(ProcessId::FIRST, self.spec(0)).expect("the device takes it");
-        for number in 1..self.processes.len() {
+        for number in 1..self.raw.len() {
             catalogue.add_process(self.spec(number)).expect("the device takes it");
         }
         // The streams of each process, its NULL stream first.

@@ -6,7 +6,7 @@ use gpusched::audit::{Observation, Tolerances, audit};
 use gpusched::device::Preemption;
 use gpusched::hosts::{Run, simulate};
 use gpusched::scenario::Scenario;
-use gpusched::time::Duration;
+use gpusched::time::{Duration, Instant};
 use gpusched::workload::{InterleaveLevel, ProcessId, ProcessSharing, ProcessSpec};
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ pub(crate) fn agreed(scenario: &Scenario) -> Result<Run, TestCaseError> {
 fn times_add_up(run: &Run) -> Result<(), TestCaseError> {
     let (mut at, mut turns, mut switches, mut idle) = (0, 0, 0, 0);
     for turn in run.trace.turns() {
-        let [from, start, end] = [turn.switch_from, turn.start, turn.end].map(|instant| instant.as_ns());
+        let [from, start, end] = [turn.switch_from, turn.start, turn.end].map(Instant::as_ns);
         prop_assert!(at <= from && from <= start && start <= end, "{:?}", turn);
         idle += from - at;
         switches += start - from;
