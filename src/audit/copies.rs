@@ -38,7 +38,9 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
         served.sort_by_key(|copy| {
             let at = copy.ready.map(|stamp| stamp.at);
             let rank = if case.clocks.exact { copy.ready.map(|stamp| stamp.rank) } else { None };
-            (at, rank, if case.clocks.exact { LogTime::MIN } else { copy.start }, copy.operation)
+            // One without length may have begun and ended where the next began.
+            let seen = if case.clocks.exact { None } else { Some((copy.start, copy.end)) };
+            (at, rank, seen, copy.operation)
         });
         let mut free = LogTime::MIN;
         for copy in served.iter() {

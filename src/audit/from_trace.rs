@@ -71,18 +71,23 @@ fn contexts(device: &Device, trace: &Trace) -> Result<ObservedContexts, LogTimeE
     }
     let slicing = &device.time_slicing;
     let ns = |time: Duration| i64::try_from(time.as_ns()).unwrap_or(i64::MAX);
+    let cost = sharing.switch_cost.unwrap_or(slicing.switch_cost);
+    let mut served = None;
     let turns = trace.turns().iter().map(|turn| {
+        let switches = served.replace(turn.process).is_some_and(|before| before != turn.process);
         Ok(ObservedTurn {
             process: turn.process.0 as usize,
             start_ns: LogTime::try_from(turn.start)?,
             end_ns: LogTime::try_from(turn.end)?,
+            // Cut by the end of the run, it is shorter than it was to be.
+            is_on_its_way: switches && turn.switch() < cost,
         })
     });
     Ok(ObservedContexts::Seen(ObservedTurns {
         turns: turns.collect::<Result<_, LogTimeError>>()?,
         run_end_ns: LogTime::try_from(trace.end())?,
         time_slices_ns: processes.iter().map(|own| ns(own.time_slice.unwrap_or(slicing.time_slice))).collect(),
-        switch_cost_ns: ns(sharing.switch_cost.unwrap_or(slicing.switch_cost)),
+        switch_cost_ns: ns(cost),
         levels: processes.iter().map(|process| process.level).collect(),
         is_driven_by_host: trace.turns().iter().any(|turn| turn.ended_by == TurnEnd::TakenOff),
     }))

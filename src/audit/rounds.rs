@@ -177,7 +177,7 @@ impl<'a> Sequence<'a> {
     /// Whether a context may begin something.
     fn may_begin(&self, context: usize, at: LogTime) -> bool {
         let until = self.turns.turns.partition_point(|turn| turn.start_ns <= at);
-        let own = self.turns.turns[..until].iter().rev().find(|turn| turn.process == context);
+        let own = self.turns.turns[..until].iter().rev().find(|turn| turn.process == context && !turn.is_on_its_way);
         own.is_some_and(|turn| {
             let end = turn.end_ns.min(self.slices_end(turn));
             at < end || (at <= turn.end_ns && (!self.exact || at == self.turns.run_end_ns))
@@ -186,7 +186,7 @@ impl<'a> Sequence<'a> {
 
     /// From when to when each turn of a context takes what is new.
     pub(super) fn open_times(&self, context: usize) -> impl Iterator<Item = (LogTime, LogTime)> + '_ {
-        let own = self.turns.turns.iter().filter(move |turn| turn.process == context);
+        let own = self.turns.turns.iter().filter(move |turn| turn.process == context && !turn.is_on_its_way);
         own.map(|turn| (turn.start_ns, turn.end_ns.min(self.slices_end(turn))))
     }
 
@@ -228,7 +228,7 @@ impl<'a> Sequence<'a> {
         let decided = self.decided(end).filter(|&decided| decided < self.turns.run_end_ns)?;
         let place = before.map_or(self.round.len() - 1, |before| before.place);
         let process = self.round[self.next(place, |process| self.has_work(process, decided))?];
-        let turn = ObservedTurn { process, start_ns: decided, end_ns: decided };
+        let turn = ObservedTurn { process, start_ns: decided, end_ns: decided, is_on_its_way: false };
         let cost = if before.is_some_and(|before| before.process != process) { self.turns.switch_cost_ns } else { 0 };
         let late = self.turns.run_end_ns.since(decided.saturating_add(cost));
         let what = "it had work, and got no turn".to_owned();

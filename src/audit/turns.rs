@@ -12,6 +12,8 @@ pub struct ObservedTurn {
     pub start_ns: LogTime,
     /// When it ended.
     pub end_ns: LogTime,
+    /// The run ended in the switch to it.
+    pub is_on_its_way: bool,
 }
 
 /// How contexts took turns, and how they were to.
