@@ -1,6 +1,7 @@
 //! Several processes: the engine against the reference simulator and the audit, and what does not change a run.
 //!
-//! Long campaigns: `cargo test --release --test suite -- --ignored long_campaign_of_processes`.
+//! Long campaigns: `cargo test --release --test suite -- --ignored long_campaign_of_processes`, of as many scenarios of each kind as
+//! `PROPTEST_CASES` says.
 
 use gpusched::audit::{Observation, Tolerances, audit};
 use gpusched::device::Preemption;
@@ -105,7 +106,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(100_000))]
+    #![proptest_config(config(10_000))]
 
     #[test]
     #[ignore = "a long campaign: cargo test --release --test suite -- --ignored long_campaign_of_processes"]
