@@ -88,6 +88,13 @@ fn level<'a>(
         let what = "use_processes asks for a CUDA context per benchmark";
         reading.builder.note(format!("{what}: replayed as threads of one context, as asked for"));
     }
+    if use_processes && !as_threads && !reading.builder.has_mps() {
+        // Measured on Volta: blocks of `timer_spin` whose turns alternate end after their stated time on the clock.
+        reading.builder.note(
+            "block times are net, without the turns of other processes; kernels that watch a timer, as timer_spin \
+             does, count those too on a board, and end earlier there",
+        );
+    }
     let synced = match file.optional("sync_every_iteration")? {
         Some(node) => node.boolean()?,
         None => false,
