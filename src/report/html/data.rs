@@ -215,7 +215,10 @@ fn notes(summary: &Summary<'_>) -> Vec<String> {
     let mut notes = summary.notes();
     if !summary.trace.turns().is_empty() {
         let turns = summary.trace.turns().len();
-        notes.push(format!("contexts took {turns} turns; a block that was suspended is a box for each part that ran"));
+        notes.push(format!(
+            "contexts took {turns} turns; a block that was suspended is a box for each part that ran, and the state at an \
+             instant tells neither contexts apart nor whose turn it is"
+        ));
     }
     notes
 }

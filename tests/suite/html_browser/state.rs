@@ -72,8 +72,11 @@ fn run_agrees(browser: &Browser, name: &str, of: (&Scenario, &Run), index: usize
 fn the_state_of_every_published_scenario_is_that_of_state_at() {
     let browser = Browser::start();
     for file in published::files() {
-        let name = file.trim_end_matches(".json");
-        agrees(&browser, "state", &published::figure(name), 60);
+        let scenario = published::figure(file.trim_end_matches(".json"));
+        // The page knows one context, and says so where there are several.
+        if scenario.catalogue.processes().len() < 2 {
+            agrees(&browser, "state", &scenario, 60);
+        }
     }
 }
 
