@@ -11,7 +11,7 @@ use crate::time::Instant;
 /// Keeps this choice independent of others under one seed.
 const CHANNELS: u64 = 0x6368_616e_6e65_6c73;
 
-/// Kernels that wait for a channel, and since when, in the order in which they came.
+/// Kernels of one process that wait for a channel, and since when, in the order in which they came.
 #[derive(Debug, Clone)]
 pub(super) struct ChannelQueue {
     order: ChannelOrder,

@@ -67,8 +67,8 @@ pub(super) struct ReferenceGpu<'a> {
     pub(super) has_channel: Vec<bool>,
     /// Kernels that are ready but for a channel.
     pub(super) channel_queue: VecDeque<usize>,
-    /// How often one of them got a channel.
-    pub(super) channels_handed_over: u64,
+    /// How often one of them got a channel, by process.
+    pub(super) channels_handed_over: BTreeMap<usize, u64>,
     /// In the order of assignment.
     pub(super) running: Vec<Running>,
     /// Copies on shared links.
@@ -98,7 +98,7 @@ impl<'a> ReferenceGpu<'a> {
             entered: 0,
             has_channel: vec![false; scenario.streams().len()],
             channel_queue: VecDeque::new(),
-            channels_handed_over: 0,
+            channels_handed_over: BTreeMap::new(),
             running: Vec::new(),
             sharing: Vec::new(),
             begun: 0,

@@ -166,13 +166,13 @@ impl ReferenceGpu<'_> {
             ChannelOrder::Lifo => waiting.saturating_sub(1),
             ChannelOrder::Random => {
                 let mut numbers = ChaCha8Rng::seed_from_u64(self.scenario.seed ^ u64::from_be_bytes(*b"channels"));
-                numbers.set_stream(self.channels_handed_over);
+                numbers.set_stream(self.channels_handed_over.get(&process).copied().unwrap_or(0));
                 let scaled = (u128::from(numbers.next_u64()) * waiting as u128) >> 64;
                 usize::try_from(scaled).expect("it is below the number that wait")
             }
         };
         let next = self.channel_queue.remove(*places.get(chosen)?)?;
-        self.channels_handed_over += 1;
+        *self.channels_handed_over.entry(process).or_default() += 1;
         Some(next)
     }
 
