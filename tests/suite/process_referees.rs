@@ -106,7 +106,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(10_000))]
+    #![proptest_config(config(1_000))]
 
     #[test]
     #[ignore = "a long campaign: cargo test --release --test suite -- --ignored long_campaign_of_processes"]
