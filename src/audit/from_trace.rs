@@ -39,15 +39,17 @@ impl Observation {
             ObservedStream { name, process, is_null, priority, blocking: stream.blocking && !is_null }
         });
         let operations = (0..).map(OperationId).zip(trace.operations());
+        let contexts = contexts(device, trace)?;
+        let takes_turns = contexts != ObservedContexts::One;
         Ok(Self {
             title: title.into(),
             device: device.clone(),
             source: TimeSource::Simulated { placement: trace.placement(), horizon_ns },
             streams: streams.collect(),
-            contexts: contexts(device, trace)?,
+            contexts,
             client_sms: client_sms(device, trace),
             operations: operations
-                .map(|(id, record)| operation(device, trace, id, record))
+                .map(|(id, record)| operation(device, trace, id, record, takes_turns))
                 .collect::<Result<_, _>>()?,
             incomplete: None,
         })
@@ -98,6 +100,7 @@ fn operation(
     trace: &Trace,
     id: OperationId,
     record: &OperationRecord,
+    takes_turns: bool,
 ) -> Result<ObservedOperation, LogTimeError> {
     let launched = LogTime::try_from(record.launched())?;
     let (name, work): (Arc<str>, _) = match record.kind {
@@ -110,7 +113,6 @@ fn operation(
                 copy.and_then(|copy| copy.duration.or_else(|| device.copy.duration(copy.direction, copy.bytes)));
             let start = record.first_start();
             // A copy that still ran at the horizon ends when it must; behind it, where that depends on what comes.
-            let takes_turns = trace.processes().len() > 1 && !trace.sharing().mps;
             let end = record.finish().or_else(|| match device.copy.sharing {
                 CopySharing::OneAtATime if !takes_turns => start.zip(stated).map(|(start, took)| start + took),
                 CopySharing::OneAtATime | CopySharing::SharedLink => {

@@ -5,14 +5,13 @@
 //! from what happens first on the GPU besides. The turns are told as a round and how often it comes; clocks of contexts
 //! move on by what they were served. Nothing that completes is ever inside a skipped round.
 
-use super::{Preemption, TimeSliced, Turn};
+use super::{Preemption, TimeSliced, Turn, process};
 use crate::gpu::back::BackContext;
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::time::{Duration, Instant};
 use crate::trace::{ContextTurn, NewTurn, TurnEnd};
-use crate::workload::ProcessId;
 
 /// Fewer rounds are not worth the step.
 const LEAST: u64 = 2;
@@ -60,8 +59,7 @@ impl TimeSliced {
         let last = round.last().map_or(resume, |turn| turn.end);
         let switch = period.as_ns() - last.since(now).as_ns();
         let switch_from = Instant::from_ns(resume.as_ns() - switch);
-        let process = ProcessId(u32::try_from(current).unwrap_or(u32::MAX));
-        context.observer.turn_begins(&NewTurn { process, switch_from, start: resume })?;
+        context.observer.turn_begins(&NewTurn { process: process(current), switch_from, start: resume })?;
         self.turn = Turn::Begins(current);
         context.calendar.move_to(self.places.0, Event::Context, None);
         context.calendar.move_to(self.places.1, Event::Turn, Some((resume, 0)));
@@ -82,9 +80,7 @@ impl TimeSliced {
             let switch = if number == before { Duration::ZERO } else { self.switch_cost };
             let (switch_from, start) = (at, at.checked_add(switch)?);
             let end = start.checked_add(own.time_slice)?;
-            // Contexts are numbered as processes are, with 32 bits.
-            let process = ProcessId(u32::try_from(number).ok()?);
-            round.push(ContextTurn { process, switch_from, start, end, ended_by: TurnEnd::TimeSlice });
+            round.push(ContextTurn { process: process(number), switch_from, start, end, ended_by: TurnEnd::TimeSlice });
             (at, before) = (end, number);
         }
         // The last is the current one again, with which the next round begins.
