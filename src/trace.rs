@@ -15,6 +15,7 @@ mod cause;
 mod free;
 mod observed;
 mod operation;
+mod pauses;
 mod phases;
 mod present;
 mod queue;

@@ -46,8 +46,15 @@ impl HtmlOptions {
 
 impl HtmlFile<'_> {
     /// Writes it. Of very many blocks those that do the same are merged, unless `force` asks for each; if even then too
-    /// many are left, it is refused.
+    /// many are left, or if turns are too many, it is refused.
     pub(crate) fn write(&self, timeline: HtmlTimeline<'_>, force: bool) -> anyhow::Result<()> {
+        let turns = timeline.turns();
+        if turns > MANY_ENTRIES && !force {
+            bail!(
+                "--html would hold {turns} turns of contexts, more than a browser shows well ({MANY_ENTRIES}): draw a \
+                 --figure, or let `gpusched simulate --force` write it"
+            );
+        }
         if force || timeline.blocks() <= MANY_BLOCKS {
             return write_whole(self.0, |out| timeline.write(out));
         }

@@ -168,6 +168,12 @@ pub fn share_fill(index: usize) -> Fill {
     Fill { background, hatch, ink: background.shade(55) }
 }
 
+/// How turns of process number `index` are filled, or with `None` what nobody has, as a switch from one to the next.
+#[must_use]
+pub fn turn_fill(index: Option<usize>) -> Fill {
+    index.map_or(Fill::plain(Colour(0x33, 0x33, 0x33)), share_fill)
+}
+
 /// What tells series number `index` from earlier ones with the same hatch where colours are not seen: how often its hatch
 /// is in use with it, written in its areas; `None` for the first eight.
 #[must_use]

@@ -98,6 +98,16 @@ pub trait Observer {
         let _ = (at, why);
     }
 
+    /// T5: a copy that has begun stands still, as its engine serves another context.
+    fn copy_stops(&mut self, operation: OperationId, at: Instant) {
+        let _ = (operation, at);
+    }
+
+    /// T5: it goes on.
+    fn copy_goes_on(&mut self, operation: OperationId, at: Instant) {
+        let _ = (operation, at);
+    }
+
     /// The run is over.
     fn ended(&mut self, at: Instant) {
         let _ = at;
@@ -167,6 +177,14 @@ impl Observer for Recorder {
 
     fn turn_ends(&mut self, at: Instant, why: TurnEnd) {
         self.turn_ends(at, why);
+    }
+
+    fn copy_stops(&mut self, operation: OperationId, at: Instant) {
+        self.copy_stops(operation, at);
+    }
+
+    fn copy_goes_on(&mut self, operation: OperationId, at: Instant) {
+        self.copy_goes_on(operation, at);
     }
 
     fn ended(&mut self, at: Instant) {

@@ -14,9 +14,9 @@ use crate::workload::OperationId;
 /// How long something made something else wait under one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlameRow {
-    /// The kernel, copy or stream that waited, from launches until first blocks were assigned.
+    /// The kernel, copy or stream that waited, from launches until first blocks were assigned, or paused (T4, T5).
     pub waiting: String,
-    /// The kernel, copy or stream that stood in the way, or under T1 the turns of the context that did; `None`: none did.
+    /// The kernel, copy or stream that stood in the way, or the turns of the context that did (T1, T4, T5); `None`: none did.
     pub blocking: Option<String>,
     /// The rule.
     pub rule: Rule,
@@ -24,8 +24,8 @@ pub struct BlameRow {
     pub wait_ns: Duration,
 }
 
-/// All of a run, once by kernels and copies and once by streams, the longest first. What kernels and copies waited is
-/// all there, so both add up to the same; memsets, records and waits are passed over, and who holds them stands in
+/// All of a run, once by kernels and copies and once by streams, the longest first. What kernels and copies waited and
+/// paused is all there, so both add up to the same; memsets, records and waits are passed over, and who holds them stands in
 /// their place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlameTables {
@@ -89,9 +89,9 @@ fn columns_of(waiting: &'static str, blocking: &'static str) -> [Column<BlameRow
     ]
 }
 
-/// T1: whose turns stood in the way.
+/// Where it is not the turn of a context: whose turns stood in the way.
 fn turns(summary: &Summary<'_>, part: &Blame) -> Option<String> {
-    if part.rule != Rule::T1 {
+    if !matches!(part.rule, Rule::T1 | Rule::T4 | Rule::T5) {
         return None;
     }
     let Some(process) = part.turn_of else { return Some("switches of contexts".to_owned()) };

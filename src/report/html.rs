@@ -20,6 +20,7 @@ mod phases;
 mod pictures;
 mod queues;
 mod tour;
+mod turns;
 mod waits;
 
 use std::io::{self, Write};
@@ -90,6 +91,12 @@ impl<'a> HtmlTimeline<'a> {
         let known = self.runs.iter().filter(|run| run.summary.trace.waves() > 0);
         let launches = known.flat_map(|run| run.summary.launches());
         launches.map(|(_, _, kernel)| u64::from(kernel.blocks)).sum()
+    }
+
+    /// Turns of contexts of all its runs.
+    #[must_use]
+    pub fn turns(&self) -> u64 {
+        self.runs.iter().map(|run| run.summary.trace.turns().len() as u64).sum()
     }
 
     /// The same with blocks of one launch that do the same, at one time or following one another without a pause, as

@@ -53,6 +53,20 @@ impl OfLaunch for KernelRow<'_> {
     }
 }
 
+/// How long something that began stood still, until it finished or the run ended.
+fn paused(summary: &Summary<'_>, id: OperationId) -> Option<Duration> {
+    let begun = summary.trace.operations().get(id.0 as usize)?.first_start();
+    begun.map(|_| summary.trace.paused(id))
+}
+
+/// Puts a column of that before the one that tells when things finished, where contexts take turns.
+fn with_pauses<R>(summary: &Summary<'_>, finish: &str, columns: &mut Vec<Column<R>>, column: Column<R>) {
+    if summary.scenario.catalogue.is_time_sliced() {
+        let place = columns.iter().position(|other| other.title() == Some(finish)).unwrap_or(columns.len());
+        columns.insert(place, column);
+    }
+}
+
 /// The columns of kernel launches; with the process where the run has several.
 pub(super) fn kernel_columns<'a>(summary: &Summary<'_>) -> Vec<Column<KernelRow<'a>>> {
     let mut columns = launch_columns();
@@ -84,6 +98,8 @@ pub(super) fn kernel_columns<'a>(summary: &Summary<'_>) -> Vec<Column<KernelRow<
         Column::data("job_response_ns", |row| row.kernel.job_response_ns.into()),
         Column::data("job_met", |row| row.kernel.job_met.into()),
     ]);
+    let column = Column::new("paused_ns", "paused", |row: &KernelRow<'_>| paused(&row.summary, row.id()).into());
+    with_pauses(summary, "finished", &mut columns, column);
     columns
 }
 
@@ -149,6 +165,8 @@ pub(super) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>
         // Behind the stream.
         columns.insert(5, Column::new("process", "process", CopyRow::process_name).left());
     }
+    let column = Column::new("paused_ns", "paused", |row: &CopyRow<'_>| paused(&row.summary, row.id).into());
+    with_pauses(summary, "finished", &mut columns, column);
     columns
 }
 

@@ -25,6 +25,8 @@ pub(crate) fn rule_fill(rule: Rule) -> Fill {
         Rule::L1 => (Colour(0xd9, 0xd9, 0xd9), Hatch::Plain),
         Rule::L2 => (Colour(0xd9, 0xd9, 0xd9), Hatch::Rising),
         Rule::T1 => (Colour(0xf7, 0xf7, 0xf7), Hatch::Crossed),
+        Rule::T4 => (Colour(0xff, 0xff, 0xff), Hatch::Vertical),
+        Rule::T5 => (Colour(0xff, 0xff, 0xff), Hatch::Falling),
         Rule::Mps => (Colour(0x4d, 0x4d, 0x4d), Hatch::Dots),
     };
     match hatch {
@@ -51,6 +53,8 @@ pub(crate) const fn rule_meaning(rule: Rule) -> &'static str {
         Rule::L1 => "launch latency",
         Rule::L2 => "gap between kernels of a stream",
         Rule::T1 => "not the turn of its context",
+        Rule::T4 => "suspended: not the turn of its context",
+        Rule::T5 => "copy stands still: not the turn of its context",
         Rule::Mps => "no SM that its process may use has room",
     }
 }

@@ -187,7 +187,7 @@ impl State {
             stream: stream_index(*stream),
             operations: names(ids),
         };
-        let is_sliced = !summary.trace.turns().is_empty();
+        let is_sliced = summary.trace.is_time_sliced();
         let of_ee_queue = |(process, priority, ids): &(ProcessId, i32, Vec<OperationId>)| EeQueue {
             process: is_sliced.then(|| process_name(summary, *process)),
             priority: *priority,
@@ -247,18 +247,43 @@ pub(super) fn process_name(summary: &Summary<'_>, process: ProcessId) -> String 
     known.map_or_else(String::new, |process| process.name.to_string())
 }
 
+/// What is said of a wait for a turn behind its cause, with places for what differs.
+#[derive(Debug, Serialize)]
+pub(super) struct TurnWords {
+    /// When its own comes: `{next}`.
+    next: &'static str,
+    /// Nobody has one.
+    nobody: &'static str,
+    /// Contexts are being switched to `{process}`.
+    switching: &'static str,
+    /// `{process}` has one until `{until}`.
+    now: &'static str,
+}
+
+/// The words of [`other_turn`].
+pub(super) const TURN_WORDS: TurnWords = TurnWords {
+    next: ", at {next}",
+    nobody: ": now nobody has one",
+    switching: ": contexts are switched to {process}",
+    now: ": now {process} has one, until {until}",
+};
+
 /// Whose turn it is instead, and when that of what waits comes.
 fn other_turn(summary: &Summary<'_>, operation: OperationId, at: Instant) -> String {
     let trace = summary.trace;
-    let now = match trace.turn_at(at) {
-        None => "now nobody has one".to_owned(),
-        Some(turn) if at < turn.start => format!("contexts are switched to {}", process_name(summary, turn.process)),
-        Some(turn) => format!("now {} has one, until {}", process_name(summary, turn.process), turn.end),
+    let turn = trace.turn_at(at);
+    let now = match turn {
+        None => TURN_WORDS.nobody,
+        Some(turn) if at < turn.start => TURN_WORDS.switching,
+        Some(_) => TURN_WORDS.now,
     };
-    match trace.next_turn_of(trace.process_of(operation), at) {
-        Some(next) => format!(", at {next}: {now}"),
-        None => format!(": {now}"),
-    }
+    let next = trace.next_turn_of(trace.process_of(operation), at);
+    let mut words = next.map_or_else(String::new, |next| TURN_WORDS.next.replace("{next}", &next.to_string()));
+    // The name comes last: it may be anything.
+    let until = turn.map_or_else(String::new, |turn| turn.end.to_string());
+    let name = turn.map_or_else(String::new, |turn| process_name(summary, turn.process));
+    words += &now.replace("{until}", &until).replace("{process}", &name);
+    words
 }
 
 fn waiting_of(summary: &Summary<'_>, held: &Held, at: Instant) -> Waiting {

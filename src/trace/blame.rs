@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::cause::Cause;
-use super::queue::{Queue, Stay, queue_contents};
+use super::queue::{Queue, Stay, engine_of, queue_contents};
 use super::reasons::{Reason, reasons};
 use super::record::Trace;
 use super::rule::Rule;
@@ -25,17 +25,20 @@ pub struct Blame {
     pub to: Instant,
     /// The kernel or copy that stood in the way; `None`: there is none, as for a channel or a launch latency.
     pub blocking: Option<OperationId>,
-    /// Under T1, the process whose turn it was; `None`: nobody's, as during a switch of contexts.
+    /// Under T1, and where it pauses because it is not its turn (T4, T5), the process whose turn it was; `None`: nobody's,
+    /// as during a switch of contexts.
     pub turn_of: Option<ProcessId>,
 }
 
 /// Divides the time from each operation's launch until its first block was assigned (or it began, or the run ended) by
 /// rule and by who stood in the way, by operation and time: the parts of one operation follow one another and add up to
-/// that time. Of a simulated run.
+/// that time. Behind them come its [pauses](Trace::pauses) (T4, T5), divided likewise: with the time in which it
+/// [ran](Trace::runs) all parts add up to its response time. Of a simulated run.
 ///
 /// - In a queue (G2, C1, X1, A2, N1, N2, C2, E2) it is the operation at the head. If that is a memset, record or wait, it is
 ///   whoever holds that.
-/// - Where it is not the turn of its context (T1) it is each context that has a turn meanwhile.
+/// - Where it is not the turn of its context (T1, T4, T5) it is each context that has a turn meanwhile; where a copy stands
+///   still on an engine that contexts share by turns (T5), each copy that the engine serves.
 /// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it and take some of
 ///   what the rule is about, the one that began first.
 #[must_use]
@@ -53,8 +56,12 @@ pub fn blame_for(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Blam
         let start = record.first_start().unwrap_or(trace.end()).min(trace.end());
         while let Some(reason) = reasons.next_if(|reason| reason.operation == id) {
             let to = reason.to.map_or(start, |to| to.min(start));
-            accuser.divide(reason, reason.from..to);
+            // Those behind its first block are of what it runs.
+            if reason.from < to {
+                accuser.divide(reason, reason.from..to);
+            }
         }
+        accuser.divide_pauses(id);
     }
     accuser.parts
 }
@@ -70,7 +77,7 @@ impl Accuser<'_> {
     /// Divides `time` where someone else comes to stand in the way.
     fn divide(&mut self, reason: &Reason, mut time: Range<Instant>) {
         if reason.cause == Some(Cause::Turn) {
-            return self.divide_by_turns(reason, time);
+            return self.divide_by_turns(reason.operation, reason.rule, time);
         }
         while time.start < time.end {
             let (blocking, until) = match &reason.cause {
@@ -86,9 +93,30 @@ impl Accuser<'_> {
         }
     }
 
+    /// Divides the time in which an operation that has begun stands still.
+    fn divide_pauses(&mut self, operation: OperationId) {
+        let Standing { trace, device, .. } = self.standing;
+        let rule = trace.pauses_under(operation);
+        let in_turns = trace.runs_in_turns_of(operation).is_some();
+        let engine =
+            trace.operations().get(operation.0 as usize).and_then(|record| engine_of(trace, device, record.kind));
+        for mut pause in trace.pauses(operation) {
+            if in_turns {
+                self.divide_by_turns(operation, rule, pause);
+                continue;
+            }
+            while pause.start < pause.end {
+                let served = engine.map(|engine| self.standing.head_at(Queue::CopyEngine(engine), pause.start));
+                let (blocking, until) = served.unwrap_or((None, Instant::MAX));
+                let (from, to) = (pause.start, until.min(pause.end));
+                self.push(Blame { operation, rule, from, to, blocking, turn_of: None });
+                pause.start = to;
+            }
+        }
+    }
+
     /// Divides `time` by whose turn it is.
-    fn divide_by_turns(&mut self, reason: &Reason, time: Range<Instant>) {
-        let &Reason { operation, rule, .. } = reason;
+    fn divide_by_turns(&mut self, operation: OperationId, rule: Rule, time: Range<Instant>) {
         let trace = self.standing.trace;
         let mut from = time.start;
         let turns = trace.turns_within(time.clone()).iter();

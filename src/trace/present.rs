@@ -81,10 +81,10 @@ impl<'a> Present<'a> {
                 heads.next().map(|(stream, _)| Queue::Stream(stream))?
             }
             Rule::N2 => Queue::Stream(self.trace.null_stream_of(record.stream)),
-            Rule::C2 => Queue::CopyEngine(engine_of(self.trace, self.device, record.kind)?),
+            Rule::C2 | Rule::T5 => Queue::CopyEngine(engine_of(self.trace, self.device, record.kind)?),
             Rule::Channel => return Some(Cause::Channel),
             Rule::L1 | Rule::L2 => return Some(Cause::Time),
-            Rule::T1 => return Some(Cause::Turn),
+            Rule::T1 | Rule::T4 => return Some(Cause::Turn),
             Rule::Mps => return Some(Cause::Share),
             Rule::E2 => {
                 let record = self.trace.operations().get(self.trace.awaited_by(id)?.0 as usize)?;

@@ -18,7 +18,7 @@ pub enum Queue {
     Ee(ProcessId, i32),
     /// The CE queue of a copy engine: a copy is in it from C1 until it is assigned (C2, C3).
     Ce(u32),
-    /// A copy engine: a copy is on it from C2 until it has completed (C4).
+    /// A copy engine: a copy is on it from C2 until it has completed (C4), but for the time in which it stands still (T5).
     CopyEngine(u32),
 }
 
@@ -60,7 +60,8 @@ impl Stay {
     }
 }
 
-/// The queues that an operation was in, and when: its stream queue, then its EE queue, or its CE queue and copy engine.
+/// The queues that an operation was in, and when: its stream queue, then its EE queue, or its CE queue and copy engine,
+/// on which it is several times if it stood still in between.
 pub fn stays(trace: &Trace, device: &Device, operation: OperationId) -> impl Iterator<Item = (Queue, Stay)> + use<> {
     let record = trace.operations().get(operation.0 as usize);
     let stay = |order, entered, left| Stay { operation, order, entered, left };
@@ -79,10 +80,19 @@ pub fn stays(trace: &Trace, device: &Device, operation: OperationId) -> impl Ite
         Some((queue, stay(record.queue_order(), queued, record.last_start())))
     });
     let served = record.and_then(|record| {
-        let engine = engine_of(trace, device, record.kind)?;
-        Some((Queue::CopyEngine(engine), stay(record.queue_order(), record.first_start()?, record.finish())))
+        let queue = Queue::CopyEngine(engine_of(trace, device, record.kind)?);
+        let (order, start) = (record.queue_order(), record.first_start()?);
+        let mut parts: Vec<_> =
+            trace.runs(operation).map(|part| (queue, stay(order, part.start, Some(part.end)))).collect();
+        match parts.last_mut() {
+            // The run ended, or the copy completed where its last part does.
+            Some((_, last)) if last.left == Some(trace.end()) => last.left = record.finish(),
+            Some(_) => {}
+            None => parts.push((queue, stay(order, start, record.finish()))),
+        }
+        Some(parts)
     });
-    [of_stream, between, served].into_iter().flatten()
+    [of_stream, between].into_iter().flatten().chain(served.into_iter().flatten())
 }
 
 /// The engine of a copy.

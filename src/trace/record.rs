@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::operation::OperationRecord;
-use super::turn::{ContextTurn, Served};
+use super::turn::{ContextTurn, CopyPause, Served};
 use super::wait::NotedWait;
 use super::wave::{Block, Stretch, Wave};
 use crate::device::SmMask;
@@ -42,6 +42,8 @@ pub struct Trace {
     pub(super) turns: Vec<ContextTurn>,
     /// The same by process; filled once the run is over.
     pub(super) served: Vec<Served>,
+    /// When copies stood still on engines that contexts share by turns, by copy and time once the run is over.
+    pub(super) copy_pauses: Vec<CopyPause>,
     /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
     pub(super) first_wave: Vec<u32>,
     pub(super) waves_by_operation: Vec<u32>,
@@ -64,6 +66,7 @@ impl Trace {
             awaited: Vec::new(),
             turns: Vec::new(),
             served: Vec::new(),
+            copy_pauses: Vec::new(),
             first_wave: Vec::new(),
             waves_by_operation: Vec::new(),
         }
@@ -195,6 +198,7 @@ impl Trace {
         self.end = end;
         self.waits.sort_by_key(|wait| wait.operation);
         self.index_turns();
+        self.index_copy_pauses();
 
         // Where each operation's waves end, then, filled from the end, where they begin.
         let operations = self.operations.len();

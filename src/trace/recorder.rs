@@ -96,6 +96,7 @@ impl Recorder {
         trace.waits.clear();
         trace.awaited.clear();
         trace.turns.clear();
+        trace.copy_pauses.clear();
         self.stretch = (NO_STRETCH, 0);
     }
 
@@ -237,6 +238,21 @@ impl Recorder {
     pub fn turn_ends(&mut self, at: Instant, why: TurnEnd) {
         if let Some(turn) = self.trace.turns.last_mut() {
             (turn.end, turn.ended_by) = (at, why);
+        }
+    }
+
+    /// A copy that has begun stands still: its engine serves another context.
+    pub fn copy_stops(&mut self, operation: OperationId, at: Instant) {
+        // Unless it is told to go on, it stands still until the end of the run.
+        self.trace.copy_pauses.push((operation, at, NEVER));
+    }
+
+    /// A copy that stood still goes on.
+    pub fn copy_goes_on(&mut self, operation: OperationId, at: Instant) {
+        // Of each engine and context one copy stands still at most: it is among the last.
+        let mut last = self.trace.copy_pauses.iter_mut().rev();
+        if let Some((.., to)) = last.find(|(id, _, to)| *id == operation && *to == NEVER) {
+            *to = at;
         }
     }
 

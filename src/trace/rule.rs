@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-/// A published scheduling rule that can make an operation wait.
+/// A published scheduling rule that can make an operation wait, or pause once it has begun (T4, T5).
 ///
 /// G, X, R, C, A and N rules: Amert et al., RTSS 2017, sections III and IV. `Channel`: Bakita and Anderson, RTAS 2024.
-/// T1: Bakita and Anderson, RTAS 2024, R4. E2: the CUDA runtime's description of `cudaStreamWaitEvent`. L1 and L2 are parameters of the device.
+/// T1: Bakita and Anderson, RTAS 2024, R4. T4, T5: `docs/processes.md`. E2: the CUDA runtime's description of `cudaStreamWaitEvent`. L1 and L2 are parameters of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum Rule {
@@ -39,13 +39,17 @@ pub enum Rule {
     L2,
     /// Blocks are assigned only in the turn of their context; a copy runs only in it where all engines share a runlist.
     T1,
+    /// Blocks that have begun are suspended while it is not the turn of their context.
+    T4,
+    /// A copy that has begun stands still while its engine serves another context.
+    T5,
     /// A client of MPS uses as many SMs as its active-thread percentage allows.
     Mps,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::G2,
         Self::C1,
         Self::X1,
@@ -61,6 +65,8 @@ impl Rule {
         Self::L1,
         Self::L2,
         Self::T1,
+        Self::T4,
+        Self::T5,
         Self::Mps,
     ];
 
@@ -83,6 +89,8 @@ impl Rule {
             Self::L1 => "L1",
             Self::L2 => "L2",
             Self::T1 => "T1",
+            Self::T4 => "T4",
+            Self::T5 => "T5",
             Self::Mps => "MPS",
         }
     }
@@ -98,7 +106,8 @@ impl Rule {
             Self::C2 => "until its copy engine is idle, which serves",
             Self::L1 => "until the launch latency is over",
             Self::L2 => "until the gap behind the kernel before it in its stream is over",
-            Self::T1 => "until it is the turn of its context",
+            Self::T1 | Self::T4 => "until it is the turn of its context",
+            Self::T5 => "until its engine has served",
             Self::Mps => "until one of the SMs that its process may use has room",
             Self::R2 | Self::R3 | Self::Registers | Self::Channel | Self::E2 => "behind",
         }
@@ -120,6 +129,8 @@ impl Rule {
             | Self::L1
             | Self::L2
             | Self::T1
+            | Self::T4
+            | Self::T5
             | Self::Mps => None,
         }
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::time::{Duration, Instant};
-use crate::workload::ProcessId;
+use crate::workload::{OperationId, ProcessId};
 
 /// A turn that begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,3 +75,6 @@ impl ContextTurn {
 
 /// The turns of one process, in order of time: from when to when, and how long all before them lasted together.
 pub(super) type Served = Vec<(Instant, Instant, Duration)>;
+
+/// A time in which a copy stood still as its engine served another context: which, from when to when.
+pub(super) type CopyPause = (OperationId, Instant, Instant);

@@ -11,6 +11,12 @@ use crate::time::{Duration, Instant};
 use crate::workload::{CheckedProcess, OperationId, ProcessId, StreamId};
 
 impl Trace {
+    /// Whether contexts of several processes took turns, as far as any had work; of a measured run that is not known.
+    #[must_use]
+    pub fn is_time_sliced(&self) -> bool {
+        self.items.processes.len() > 1 && !self.items.sharing.mps && !self.is_observed
+    }
+
     /// The turns of all contexts, in order of time; none where there is one process, or all are clients of MPS.
     #[must_use]
     pub fn turns(&self) -> &[ContextTurn] {
@@ -60,6 +66,12 @@ impl Trace {
     #[must_use]
     pub fn is_null_stream(&self, stream: StreamId) -> bool {
         self.null_stream_of(stream) == stream
+    }
+
+    /// Whether copies run in the turns of their contexts only (T5).
+    #[must_use]
+    pub const fn copies_run_in_turns(&self) -> bool {
+        self.items.copies_run_in_turn
     }
 
     /// In whose context a process is: its own, or as a client of MPS, the one that all share.
@@ -125,7 +137,15 @@ impl Trace {
     /// For how much of a time it is the turn of a process.
     #[must_use]
     pub fn time_in_turn(&self, process: ProcessId, time: Range<Instant>) -> Duration {
-        self.in_turn(process, time).fold(Duration::ZERO, |sum, part| sum + part.end.since(part.start))
+        let Some(served) = self.served(process, time.start) else { return time.end.since(time.start) };
+        let until = served.partition_point(|&(from, ..)| from < time.end);
+        let (Some(&(first, _, before)), Some(&(last, end, before_last))) = (served.first(), served[..until].last())
+        else {
+            return Duration::ZERO;
+        };
+        // What all turns up to the end of the time lasted, less what they did before it.
+        let all = before_last + end.min(time.end).since(last);
+        Duration::from_ns(all.as_ns().saturating_sub((before + time.start.max(first).since(first)).as_ns()))
     }
 
     /// Whether it is the turn of a process, after all events of `at`.

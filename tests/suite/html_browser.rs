@@ -6,6 +6,7 @@ mod driver;
 mod explains;
 mod many_blocks;
 mod state;
+mod turns;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use serde_json::Value;
 use crate::published;
 
 const PROFILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/profiles/synthetic.json");
+const PROCESSES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/processes/perception-and-control.json");
 const SIZES: [(u32, u32); 3] = [(1400, 900), (800, 600), (390, 844)];
 
 fn directory() -> PathBuf {
@@ -95,6 +97,7 @@ fn pages_load_without_errors_at_three_sizes_light_and_dark() {
         written("replayed", &["replay-log", logs]),
         written("compared", &["compare", thesis.to_str().expect("a plain path")]),
         written("recorded", &["replay-log", PROFILE]),
+        written("processes", &["simulate", PROCESSES]),
     ];
     for page in pages {
         for size in SIZES {

@@ -114,14 +114,23 @@ fn a_state_says_whose_turn_it_is_and_what_waits_for_whom() {
 }
 
 #[test]
-fn blame_names_the_contexts_that_had_turns() {
+fn blame_names_the_contexts_that_had_turns_before_kernels_began_and_while_they_paused() {
     let scenario = two(2);
     let run = run(&scenario);
     let tables = BlameTables::new(&Summary::of(&scenario, &run));
     let rows: Vec<_> =
         tables.kernels.iter().map(|row| (&*row.waiting, row.blocking.as_deref(), row.rule, row.wait_ns)).collect();
-    let half = Duration::from_ns(MS / 2);
-    let expected = [("B", Some("switches of contexts"), Rule::T1, half), ("B", Some("turns of P"), Rule::T1, half)];
+    let [half, whole] = [MS / 2, MS].map(Duration::from_ns);
+    // A pauses from 1 to 3 ms, B from 2.5 to 4.5 ms: two switches and a turn of the other.
+    let switches = "switches of contexts";
+    let expected = [
+        ("A", Some(switches), Rule::T4, whole),
+        ("A", Some("turns of Q"), Rule::T4, whole),
+        ("B", Some(switches), Rule::T4, whole),
+        ("B", Some("turns of P"), Rule::T4, whole),
+        ("B", Some(switches), Rule::T1, half),
+        ("B", Some("turns of P"), Rule::T1, half),
+    ];
     assert_eq!(rows, expected);
 }
 

@@ -52,6 +52,8 @@ struct Begun {
     left: Duration,
     /// Its place among completions of one instant.
     sequence: u64,
+    /// Whether another context's turn made it stand still.
+    stands_still: bool,
 }
 
 impl Queue {
@@ -101,9 +103,13 @@ impl TradedCopies {
     }
 
     /// The copy on an engine has completed, or its turn is over.
-    pub(super) fn complete<O>(&mut self, engine: u32, context: &mut BackContext<'_, O>) -> Option<OperationId> {
+    pub(super) fn complete<O: Observer>(
+        &mut self,
+        engine: u32,
+        context: &mut BackContext<'_, O>,
+    ) -> Option<OperationId> {
         self.changed = true;
-        self.engines.get_mut(engine as usize)?.complete(context.now)
+        self.engines.get_mut(engine as usize)?.complete(context)
     }
 }
 
@@ -136,7 +142,12 @@ impl Engine {
                 context.observer.dispatched(operation, now);
                 context.observer.fully_dispatched(operation, now);
                 let left = context.catalogue.copies()[copy.0 as usize].time();
-                queue.begun = Some(Begun { operation, left, sequence: context.calendar.begin() });
+                queue.begun = Some(Begun { operation, left, sequence: context.calendar.begin(), stands_still: false });
+            }
+            if let Some(begun) = &mut queue.begun
+                && std::mem::take(&mut begun.stands_still)
+            {
+                context.observer.copy_goes_on(begun.operation, now);
             }
             self.serving_since = Some(now);
         }
@@ -144,7 +155,7 @@ impl Engine {
         self.contended = self.working > usize::from(!self.over);
         let serving = self.serving_since.zip(self.queues[self.turn].begun);
         let mut next = None;
-        if let Some((since, Begun { operation, left, sequence })) = serving {
+        if let Some((since, Begun { operation, left, sequence, .. })) = serving {
             let end = since.checked_add(left).ok_or(RunError::TimeOverflow { operation })?;
             next = Some((if self.contended { end.min(self.until) } else { end }, sequence));
         }
@@ -152,13 +163,16 @@ impl Engine {
         Ok(())
     }
 
-    fn complete(&mut self, now: Instant) -> Option<OperationId> {
+    fn complete<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Option<OperationId> {
+        let now = context.now;
         let since = self.serving_since.take()?;
         let queue = &mut self.queues[self.turn];
         let begun = queue.begun.as_mut()?;
         let left = begun.left.as_ns() - now.since(since).as_ns();
         begun.left = Duration::from_ns(left);
         if left > 0 {
+            begun.stands_still = true;
+            context.observer.copy_stops(begun.operation, now);
             return None;
         }
         let operation = begun.operation;

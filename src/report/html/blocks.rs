@@ -1,5 +1,6 @@
 //! The blocks of each SM, in columns.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -8,11 +9,11 @@ use serde::Serialize;
 use super::instants::Instants;
 use crate::device::{BlockDemand, Device};
 use crate::report::Summary;
-use crate::report::pack::{most_at_once, packed};
+use crate::report::pack::{most_at_once, packed_apart};
 use crate::report::timeline::HeightBy;
 use crate::time::Instant;
 use crate::trace::Trace;
-use crate::workload::OperationId;
+use crate::workload::ProcessId;
 
 /// Blocks on an SM up to which pages have their places by shared memory and by registers, too.
 const MOST_PLACED: usize = 20_000;
@@ -22,6 +23,8 @@ const MOST_PLACED: usize = 20_000;
 pub(super) struct PlacedBlocks {
     pub(super) time: Range<Instant>,
     operation: u32,
+    /// The process in whose turns alone they run; `None`: contexts do not take turns.
+    in_turns_of: Option<ProcessId>,
     /// The block's number, if it is one.
     index: u32,
     /// Blocks at one time.
@@ -50,6 +53,15 @@ impl PlacedBlocks {
     pub(super) fn units(&self, resource: HeightBy, device: &Device) -> u32 {
         resource.of_block(&self.demand, device).saturating_mul(self.blocks)
     }
+
+    /// When they run: their whole time, but for the turns of other contexts (T4).
+    pub(super) fn parts<'a>(&self, trace: &'a Trace) -> impl Iterator<Item = Range<Instant>> + use<'a> {
+        let whole = self.in_turns_of.is_none().then(|| self.time.clone());
+        let time = self.time.clone();
+        whole
+            .into_iter()
+            .chain(self.in_turns_of.into_iter().flat_map(move |process| trace.in_turn(process, time.clone())))
+    }
 }
 
 /// All blocks of a run by SM, those of an SM in the order of their starts: each by itself, or those together that do the
@@ -65,21 +77,17 @@ pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBl
     for (id, _, kernel) in summary.launches() {
         let none = BlockDemand { warps: 0, registers: 0, shared_memory_bytes: 0 };
         let demand = BlockDemand::new(&kernel.shape, device).unwrap_or(none);
-        let operation = id.0;
+        let (operation, in_turns_of) = (id.0, summary.trace.context_with_turns(id));
         if one_by_one {
             for block in summary.trace.blocks(id) {
-                for time in parts(summary.trace, id, block.start..block.end) {
-                    add(block.sm, PlacedBlocks { time, operation, index: block.index, blocks: 1, times: 1, demand });
-                }
+                let (time, index) = (block.start..block.end, block.index);
+                add(block.sm, PlacedBlocks { time, operation, in_turns_of, index, blocks: 1, times: 1, demand });
             }
         } else {
             for run in summary.trace.repeated_runs(id) {
                 let (time, first) = (run.first.start..run.end(), run.first);
                 let (index, blocks, times) = (first.first_block, u32::from(first.blocks), run.times);
-                // What is repeated is never suspended: a turn has all of it.
-                for time in if times > 1 { vec![time] } else { parts(summary.trace, id, time) } {
-                    add(first.sm, PlacedBlocks { time, operation, index, blocks, times, demand });
-                }
+                add(first.sm, PlacedBlocks { time, operation, in_turns_of, index, blocks, times, demand });
             }
         }
     }
@@ -87,16 +95,6 @@ pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBl
         blocks.sort_by_key(|block: &PlacedBlocks| (block.group(), block.index));
     }
     by_sm
-}
-
-/// When a block runs: its whole time, but for the turns of other contexts (T4).
-fn parts(trace: &Trace, operation: OperationId, time: Range<Instant>) -> Vec<Range<Instant>> {
-    let Some(process) = trace.context_with_turns(operation).filter(|_| time.start < time.end) else {
-        return vec![time];
-    };
-    let until = time.end.min(trace.end()).max(time.start);
-    let parts: Vec<_> = trace.in_turn(process, time.start..until).collect();
-    if parts.is_empty() { vec![time] } else { parts }
 }
 
 /// What blocks on several SMs have in common: when they start, their launch, when they end, how often they follow one
@@ -176,10 +174,16 @@ struct Places {
 
 impl Places {
     fn new(blocks: &[PlacedBlocks], resource: HeightBy, capacity: u32) -> Self {
-        let needs: Vec<_> = blocks.iter().map(|block| (block.low_units(resource), block.time.clone())).collect();
-        let most = most_at_once(&needs);
+        let need = |block: &PlacedBlocks| (block.low_units(resource), block.time.clone());
+        // Each context has the whole SM in its turns.
+        let needs: Vec<_> = blocks.iter().map(|block| (block.in_turns_of, need(block))).collect();
+        let mut by_context: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (context, need) in &needs {
+            by_context.entry(*context).or_default().push(need.clone());
+        }
+        let most = by_context.values().map(|needs| most_at_once(needs)).max().unwrap_or(0);
         let mut places = Self { overfull: (most > capacity).then_some(most), ..Self::default() };
-        for (position, parts) in (0..).zip(packed(capacity.max(most), &needs)) {
+        for (position, parts) in (0..).zip(packed_apart(capacity.max(most), &needs)) {
             places.low.push(parts.first().map_or(0, |part| part.start));
             if parts.len() > 1 {
                 places.split.push((position, parts.into_iter().map(|part| (part.start, part.end)).collect()));

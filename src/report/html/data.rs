@@ -11,6 +11,7 @@ use super::palette::Palette;
 use super::phases::{PhaseColumns, RuleLook};
 use super::pictures::{BlameData, response_figure};
 use super::queues::QueueData;
+use super::turns::TurnData;
 use super::waits::Waits;
 use super::{HtmlRun, HtmlTimeline};
 use crate::device::{BlockDemand, CopySharing, Device, KernelOccupancy};
@@ -54,6 +55,8 @@ struct RunData<'a> {
     device: DeviceData<'a>,
     threads: Vec<&'a str>,
     streams: Vec<StreamData<'a>>,
+    /// Names of processes.
+    processes: Vec<&'a str>,
     kernels: Vec<KernelData<'a>>,
     copies: Vec<CopyData>,
     /// Names of events.
@@ -62,6 +65,8 @@ struct RunData<'a> {
     /// Number of the instant at which the run ended.
     end: i64,
     operations: Operations,
+    /// Whose turn it is, if contexts take turns.
+    turns: Option<TurnData>,
     deadlines: Deadlines,
     responses: Vec<ResponseRow<'a>>,
     response_figure: Option<String>,
@@ -93,6 +98,8 @@ struct DeviceData<'a> {
 #[derive(Debug, Serialize)]
 struct StreamData<'a> {
     name: &'a str,
+    /// Number of its process.
+    process: u32,
 }
 
 #[derive(Debug, Serialize)]
@@ -168,6 +175,8 @@ impl<'a> RunData<'a> {
         known.extend(stays.flat_map(|stay| [Some(stay.entered), stay.left]).flatten());
         known.extend(reasons.iter().flat_map(|reason| [Some(reason.from), reason.to]).flatten());
         known.extend(by_sm.iter().flatten().flat_map(|block| [block.time.start, block.time.end]));
+        let turns = trace.turns().iter();
+        known.extend(turns.flat_map(|turn| [turn.switch_from, turn.start, turn.end]));
         let instants = Instants::new(known);
         let operations = Operations::new(trace.operations(), &instants);
         let taken = |resource: &HeightBy| by_sm.iter().flatten().any(|blocks| blocks.units(*resource, device) > 0);
@@ -185,20 +194,26 @@ impl<'a> RunData<'a> {
             placement: scenario.placement.name(),
             blocks_only: run.blocks_only,
             merged: !one_by_one,
-            notes: notes(&run.summary),
+            notes: run.summary.notes(),
             device: DeviceData::new(device),
             threads: scenario.threads.iter().map(|thread| &*thread.label).collect(),
-            streams: trace.streams().iter().map(|stream| StreamData { name: &stream.name }).collect(),
+            streams: trace
+                .streams()
+                .iter()
+                .map(|stream| StreamData { name: &stream.name, process: stream.process.0 })
+                .collect(),
+            processes: trace.processes().iter().map(|process| &*process.name).collect(),
+            turns: TurnData::new(trace, &instants),
             kernels: (0..).zip(trace.kernels()).map(kernel).collect(),
             copies: trace.copies().iter().map(|copy| CopyData::new(copy, device)).collect(),
             events: trace.events().iter().map(|name| &**name).collect(),
             end: instants.number(trace.end()),
-            queues: queues.iter().map(|contents| QueueData::new(contents, trace.streams(), &instants)).collect(),
+            queues: queues.iter().map(|contents| QueueData::new(contents, trace, &instants)).collect(),
             waits: Waits::new(&reasons, &names, &operations.launched, &instants),
             phases: PhaseColumns::new(&run.summary, &phases, &operations.launched, &instants),
             blame: if run.blocks_only { None } else { BlameData::new(&run.summary, &reasons, &phases) },
-            lanes: lanes(&queues, trace.end(), &instants),
-            occupancy: occupancy(&by_sm, device, trace.end(), &instants),
+            lanes: lanes(&queues, trace, &instants),
+            occupancy: occupancy(&by_sm, device, trace, &instants),
             operations,
             deadlines: Deadlines::new(&run.summary),
             responses: ResponseRow::rows(&run.summary),
@@ -208,19 +223,6 @@ impl<'a> RunData<'a> {
             instants,
         }
     }
-}
-
-/// What users of the page should know of the run.
-fn notes(summary: &Summary<'_>) -> Vec<String> {
-    let mut notes = summary.notes();
-    if !summary.trace.turns().is_empty() {
-        let turns = summary.trace.turns().len();
-        notes.push(format!(
-            "contexts took {turns} turns; a block that was suspended is a box for each part that ran, and the state at an \
-             instant tells neither contexts apart nor whose turn it is"
-        ));
-    }
-    notes
 }
 
 fn instants_of(record: &OperationRecord) -> impl Iterator<Item = Instant> + use<> {

@@ -1,6 +1,7 @@
 //! How much of all SMs is in use over time.
 
 use std::convert::Infallible;
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -10,7 +11,7 @@ use crate::device::Device;
 use crate::report::time_steps::{StepSums, TimeSteps};
 use crate::report::timeline::HeightBy;
 use crate::time::Instant;
-use crate::trace::SumOverTime;
+use crate::trace::{SumOverTime, Trace};
 
 /// Changes up to which each is told; more are averaged over steps.
 const MOST_CHANGES: usize = 20_000;
@@ -34,11 +35,13 @@ pub(super) struct OccupancyCurve {
 pub(super) fn occupancy(
     blocks: &[Vec<PlacedBlocks>],
     device: &Device,
-    end: Instant,
+    trace: &Trace,
     instants: &Instants,
 ) -> Vec<OccupancyCurve> {
-    let mut in_order: Vec<&PlacedBlocks> = blocks.iter().flatten().collect();
-    in_order.sort_by_key(|blocks| blocks.time.start);
+    // What is suspended uses nothing.
+    let parts = |blocks| PlacedBlocks::parts(blocks, trace).map(move |time| (time, blocks));
+    let mut in_order: Vec<(Range<Instant>, &PlacedBlocks)> = blocks.iter().flatten().flat_map(parts).collect();
+    in_order.sort_by_key(|(time, _)| time.start);
     let curve = |resource: HeightBy| {
         let mut sum = SumOverTime::default();
         let mut changes: Vec<(Instant, u64)> = Vec::new();
@@ -48,11 +51,11 @@ pub(super) fn occupancy(
             }
             Ok(())
         };
-        for blocks in &in_order {
+        for (time, blocks) in &in_order {
             let amount = u64::from(blocks.units(resource, device));
             if amount > 0 {
                 // It cannot fail.
-                let _ = sum.add(blocks.time.clone(), amount, &mut tell);
+                let _ = sum.add(time.clone(), amount, &mut tell);
             }
         }
         let _ = sum.finish(&mut tell);
@@ -62,7 +65,7 @@ pub(super) fn occupancy(
             let amount = changes.into_iter().map(|(_, amount)| Exact(amount)).collect();
             return OccupancyCurve { resource: resource.name(), capacity, at, amount };
         }
-        let amount = averages(&changes, end).into_iter().map(Exact).collect();
+        let amount = averages(&changes, trace.end()).into_iter().map(Exact).collect();
         OccupancyCurve { resource: resource.name(), capacity, at: Vec::new(), amount }
     };
     let all = [HeightBy::Threads, HeightBy::SharedMemory, HeightBy::Registers].map(curve);

@@ -11,9 +11,10 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 
 /// One module, in the order in which its parts need one another.
-const SCRIPTS: [&str; 16] = [
+const SCRIPTS: [&str; 17] = [
     include_str!("script/time.js"),
     include_str!("script/data.js"),
+    include_str!("script/turns.js"),
     include_str!("script/state.js"),
     include_str!("script/text.js"),
     include_str!("script/view.js"),

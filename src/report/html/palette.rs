@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::draw::theme::{Fill, Hatch, series_colour, series_fill};
+use crate::draw::theme::{Colour, Fill, Hatch, series_colour, series_fill, turn_fill};
+use crate::workload::ProcessId;
 
 /// Fills by number of the kernel's title, see [`KernelSeries`](crate::report::kernel_series::KernelSeries); after the last they repeat.
 #[derive(Debug, Serialize)]
@@ -34,6 +35,30 @@ impl Palette {
             light: (0..FILLS).map(|index| PageFill::from(series_fill(index))).collect(),
             dark: (0..FILLS).map(|index| PageFill::from(dark(index))).collect(),
         }
+    }
+}
+
+/// How turns look.
+#[derive(Debug, Serialize)]
+pub(super) struct TurnPalette {
+    /// By process.
+    processes: Vec<PageFill>,
+    /// Switches of contexts.
+    switch: PageFill,
+}
+
+impl TurnPalette {
+    pub(super) fn new(processes: impl Iterator<Item = ProcessId>, fill: impl Fn(Fill) -> PageFill) -> Self {
+        let of = |process: ProcessId| fill(turn_fill(Some(process.0 as usize)));
+        Self { processes: processes.map(of).collect(), switch: fill(turn_fill(None)) }
+    }
+}
+
+impl PageFill {
+    /// A grey fill on a dark page: what was light is dark.
+    pub(super) fn dark(fill: Fill) -> Self {
+        let inverted = |Colour(red, green, blue): Colour| Colour(255 - red, 255 - green, 255 - blue);
+        Self::from(Fill { background: inverted(fill.background), ink: inverted(fill.ink), ..fill })
     }
 }
 

@@ -4,16 +4,19 @@ use serde::Serialize;
 
 use super::instants::Instants;
 use crate::report::summary::stream_index;
-use crate::trace::{Queue, QueueContents};
-use crate::workload::StreamSpec;
+use crate::trace::{Queue, QueueContents, Trace};
 
-/// One queue, or copy engine, and who was in it from when to when. Both beginnings and ends ascend.
+/// One queue, or copy engine, and who was in it from when to when. Beginnings ascend; ends do, too, but for copies of
+/// several contexts in a CE queue, and where copies share a link.
 #[derive(Debug, Serialize)]
 pub(super) struct QueueData<'a> {
     /// `stream`, `ee`, `ce` or `copy-engine`.
     kind: &'static str,
     /// The stream's number, the priority, or that of the copy engine.
     number: i64,
+    /// Of an EE queue the number of its process, where contexts take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<u32>,
     /// The stream's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
@@ -29,10 +32,10 @@ pub(super) struct QueueData<'a> {
 }
 
 impl<'a> QueueData<'a> {
-    pub(super) fn new(contents: &QueueContents, streams: &'a [StreamSpec], instants: &Instants) -> Self {
+    pub(super) fn new(contents: &QueueContents, trace: &'a Trace, instants: &Instants) -> Self {
         let (kind, number, name) = match contents.queue {
             Queue::Stream(stream) => {
-                let name = streams.get(stream.0 as usize).map(|stream| &*stream.name);
+                let name = trace.streams().get(stream.0 as usize).map(|stream| &*stream.name);
                 ("stream", stream_index(stream), name)
             }
             Queue::Ee(_, priority) => ("ee", i64::from(priority), None),
@@ -42,6 +45,7 @@ impl<'a> QueueData<'a> {
         let mut data = Self {
             kind,
             number,
+            process: context_of(contents.queue, trace),
             name,
             operation: Vec::new(),
             entered: Vec::new(),
@@ -60,5 +64,13 @@ impl<'a> QueueData<'a> {
             (last, last_entered, last_order) = (operation, entered, i64::from(stay.order));
         }
         data
+    }
+}
+
+/// The number of the process that an EE queue is of, where contexts take turns and each has its own.
+pub(super) fn context_of(queue: Queue, trace: &Trace) -> Option<u32> {
+    match queue {
+        Queue::Ee(process, _) if trace.is_time_sliced() => Some(process.0),
+        _ => None,
     }
 }

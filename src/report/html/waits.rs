@@ -15,6 +15,9 @@ use crate::trace::{Cause, Queue, Reason};
 struct Said {
     rule: &'static str,
     why: Cow<'static, str>,
+    /// Whether it is for a turn: when that comes, and whose it is instead, is said behind it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    for_turn: bool,
 }
 
 /// Columns, one entry for each wait, by operation and time.
@@ -44,7 +47,8 @@ impl Waits {
         let (mut last, mut last_end) = (None, 0);
         for reason in reasons {
             let why = reason.cause.as_ref().map_or_else(Cow::default, |cause| cause.sentence(reason.rule));
-            let said = Said { rule: reason.rule.name(), why };
+            let for_turn = reason.cause == Some(Cause::Turn);
+            let said = Said { rule: reason.rule.name(), why, for_turn };
             let number = known.get(&said).copied().unwrap_or_else(|| {
                 columns.said.push(said.clone());
                 known.insert(said, columns.said.len() - 1);

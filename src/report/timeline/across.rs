@@ -38,8 +38,7 @@ pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, 
             let process = context.summary.trace.process_of(operation);
             let amount = Amount { group: series, units: units * u64::from(run.first.blocks), process, run };
             amount.add_to(&mut all, &steps.time, context.summary.trace);
-            let block_ns = u128::from(run.blocks()) * u128::from(run.duration().as_ns());
-            *totals.entry(series).or_default() += u128::from(units) * block_ns;
+            *totals.entry(series).or_default() += amount.unit_ns(context.summary.trace);
             amounts.entry(series).or_default().push(amount);
         }
     }

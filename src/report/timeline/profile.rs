@@ -59,9 +59,9 @@ pub(super) fn profiles(context: &Context<'_>, bands: &[Shape<'_>]) -> Vec<Vec<Oc
         let process = context.summary.trace.process_of(operation);
         for run in items::runs(context, operation) {
             let Some(band) = band_of.get(usize::from(run.first.sm)).copied().flatten() else { continue };
-            let block_ns = u128::from(run.blocks()) * u128::from(run.duration().as_ns());
-            *totals.entry(group).or_default() += u128::from(units) * block_ns;
-            amounts[band].push(Amount { group, units: units * u64::from(run.first.blocks), process, run });
+            let amount = Amount { group, units: units * u64::from(run.first.blocks), process, run };
+            *totals.entry(group).or_default() += amount.unit_ns(context.summary.trace);
+            amounts[band].push(amount);
         }
     }
     let by_width = u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1);
@@ -97,6 +97,12 @@ impl<'s> Steps<'s> {
 }
 
 impl Amount {
+    /// All that it takes, times how long \[units x ns\]; while it is suspended it takes nothing.
+    pub(super) fn unit_ns(&self, trace: &Trace) -> u128 {
+        let time = trace.time_in_turn(self.process, self.run.first.start..self.run.end());
+        u128::from(self.units) * u128::from(time.as_ns())
+    }
+
     /// Adds what it takes while it is the turn of its context.
     pub(super) fn add_to(&self, sums: &mut StepSums, steps: &TimeSteps, trace: &Trace) {
         for part in trace.in_turn(self.process, self.run.first.start..self.run.end()) {

@@ -53,7 +53,7 @@ impl Queues {
         let priorities = self.queues.iter().filter(|(queue, ..)| matches!(queue, Queue::Ee(..))).count();
         let engines = context.summary.scenario.device().copy.engines;
         let name = |queue: Queue| match queue {
-            Queue::Ee(process, priority) if !context.summary.trace.turns().is_empty() => {
+            Queue::Ee(process, priority) if context.summary.trace.is_time_sliced() => {
                 let of = font::shortened(context.process(process), Theme::PAPER.text_size, false, MOST_NAME);
                 if priority != 0 { format!("EE {of} {}", super::arrows::signed(priority)) } else { format!("EE {of}") }
             }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at};
 use super::profile::{LEAST_STEP, Steps, outlines};
 use super::{LabelStyle, LegendSymbol, TurnBand, TurnBox, TurnShare};
-use crate::draw::theme::{Colour, Fill, Theme, share_fill};
+use crate::draw::theme::{Fill, Theme, turn_fill};
 use crate::draw::{Length, MM, Rect};
 use crate::report::time_steps::StepSums;
 use crate::time::Instant;
@@ -23,8 +23,6 @@ const LEAST_WIDTH: Length = MM / 4;
 const MOST_NARROW: usize = 20;
 /// Processes that the legend names.
 const MOST_NAMED: usize = 6;
-/// How a switch of contexts looks.
-const SWITCH: Fill = Fill::plain(Colour(0x33, 0x33, 0x33));
 
 /// A turn or a switch in the window; turns of one context that follow one another at once are one.
 struct Span {
@@ -139,7 +137,7 @@ impl Turns {
             entries.push((PALE, LegendSymbol::Nothing, format!("and turns of {rest} more processes")));
         }
         if self.spans.iter().any(|span| span.process.is_none()) {
-            entries.push((SWITCH, LegendSymbol::Area, "switch of contexts".to_owned()));
+            entries.push((fill_of(None), LegendSymbol::Area, "switch of contexts".to_owned()));
         }
         if self.narrow {
             let text = format!("{} turns, too short to see: shares of time", self.count);
@@ -156,7 +154,7 @@ pub(super) const NAME: &str = "turn";
 
 /// How turns of a process look, or switches.
 fn fill_of(process: Option<ProcessId>) -> Fill {
-    process.map_or(SWITCH, |process| share_fill(process.0 as usize))
+    turn_fill(process.map(|process| process.0 as usize))
 }
 
 fn turn_box(context: &Context<'_>, span: &Span, band: &Rect) -> TurnBox {

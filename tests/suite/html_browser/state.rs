@@ -1,9 +1,12 @@
 //! The state at the cursor is that of `--state-at`.
 
+use std::fs;
+use std::path::Path;
+
 use gpusched::analysis::{analyse, merged_scenario};
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::{State, Summary, state_text};
-use gpusched::scenario::Scenario;
+use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::OperationId;
 use proptest::strategy::{Strategy, ValueTree};
@@ -13,6 +16,7 @@ use serde_json::{Value, json};
 use super::driver::Browser;
 use super::{SIZES, is_quiet, lines, page_of, place, written};
 use crate::generate::{self, Limits};
+use crate::generate_processes::with_processes;
 use crate::published;
 
 /// At most `most` of all instants at which something happens, and the nanoseconds before and after each.
@@ -26,6 +30,7 @@ fn instants(run: &Run, most: usize) -> Vec<u64> {
         instants.extend(trace.waits(id).iter().flat_map(|wait| [wait.from.as_ns(), wait.to.as_ns()]));
         instants.extend(trace.blocks(id).flat_map(|block| [block.start.as_ns(), block.end.as_ns()]));
     }
+    instants.extend(trace.turns().iter().flat_map(|turn| [turn.switch_from, turn.start, turn.end].map(Instant::as_ns)));
     instants.sort_unstable();
     instants.dedup();
     let each = instants.len().div_ceil(most);
@@ -50,7 +55,8 @@ fn run_agrees(browser: &Browser, name: &str, of: (&Scenario, &Run), index: usize
     let instants = instants(run, most);
     let asked: Vec<String> = instants.iter().map(u64::to_string).collect();
     let script = format!(
-        "return {}.map((ns) => ({{...gpusched.state(ns, {index}), at_ns: ns, text: gpusched.stateText(ns, {index})}}))",
+        "const told = {}.map((ns) => ({{...gpusched.state(ns, {index}), at_ns: ns, text: gpusched.stateText(ns, {index})}}));
+         return JSON.parse(JSON.stringify(told, (_, value) => (typeof value === 'bigint' ? String(value) : value)));",
         json!(asked)
     );
     let answers = browser.run(&script);
@@ -60,6 +66,11 @@ fn run_agrees(browser: &Browser, name: &str, of: (&Scenario, &Run), index: usize
         let state = State::at(&summary, Instant::from_ns(*at));
         let mut expected = serde_json::to_value(&state).expect("it can be written");
         expected["at_ns"] = at.to_string().into();
+        for key in ["from_ns", "to_ns"] {
+            if let Some(ns) = expected.get("turn").and_then(|turn| turn[key].as_u64()) {
+                expected["turn"][key] = ns.to_string().into();
+            }
+        }
         expected["text"] = state_text(&state).lines().skip(1).map(|line| Value::from(line.trim_start())).collect();
         assert_eq!(*answer, expected, "{name} at {at} ns");
     }
@@ -72,10 +83,44 @@ fn run_agrees(browser: &Browser, name: &str, of: (&Scenario, &Run), index: usize
 fn the_state_of_every_published_scenario_is_that_of_state_at() {
     let browser = Browser::start();
     for file in published::files() {
-        let scenario = published::figure(file.trim_end_matches(".json"));
-        // The page knows one context, and says so where there are several.
-        if !scenario.has_processes() {
-            agrees(&browser, "state", &scenario, 60);
+        agrees(&browser, "state", &published::figure(file.trim_end_matches(".json")), 60);
+    }
+}
+
+/// `PROPTEST_CASES` random scenarios of several processes, or else 60: contexts that take turns, and every fourth time
+/// clients of MPS.
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn the_state_of_random_scenarios_of_several_processes_is_that_of_state_at() {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let browser = Browser::start();
+    let mut runner = TestRunner::deterministic();
+    let mut compared = 0;
+    for case in 0..cases {
+        let strategy = with_processes(Limits { varying: case % 2 == 0, ..Limits::ALL }, case % 4 == 3);
+        let scenario = strategy.new_tree(&mut runner).expect("there is one").current().0;
+        compared += agrees(&browser, &format!("processes-{}", case % 4), &scenario, 40);
+    }
+    assert!(compared > cases * 10, "{compared} instants");
+}
+
+/// A scenario of this repository, as it is or under MPS.
+fn shipped(name: &str, mps: bool) -> Scenario {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/processes").join(name);
+    let mut document: Value = serde_json::from_str(&fs::read_to_string(&path).expect("it is shipped")).expect("JSON");
+    document["mps"] = mps.into();
+    Scenario::from_json(name, &document.to_string(), &ReadOptions::default()).expect("it is sound")
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn the_state_of_shipped_scenarios_of_several_processes_is_that_of_state_at() {
+    let browser = Browser::start();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/processes");
+    for entry in fs::read_dir(directory).expect("it is there") {
+        let name = entry.expect("it is there").file_name().into_string().expect("plain");
+        for mps in [false, true] {
+            assert!(agrees(&browser, "shipped-processes", &shipped(&name, mps), 60) > 10, "{name}");
         }
     }
 }

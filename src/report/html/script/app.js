@@ -10,15 +10,14 @@ const SNAP = 4;
 /** Width of the figure on paper [CSS pixels]. */
 const PRINT_WIDTH = 1000;
 
-/** Which kernels and streams stand out; everything else is pale. */
+/** Which kernels, streams and processes stand out; everything else is pale. */
 class Highlight {
   constructor() {
-    this.names = { kernel: new Set(), stream: new Set() };
-    this.byRun = new Map();
+    this.clear();
   }
 
   get active() {
-    return this.names.kernel.size + this.names.stream.size > 0;
+    return Object.values(this.names).some((names) => names.size > 0);
   }
 
   has(kind, name) {
@@ -31,8 +30,8 @@ class Highlight {
   }
 
   clear() {
-    this.names = { kernel: new Set(), stream: new Set() };
-    this.byRun.clear();
+    this.names = { kernel: new Set(), stream: new Set(), process: new Set() };
+    this.byRun = new Map();
   }
 
   /** For each operation of a run 1 if it is pale. */
@@ -40,7 +39,8 @@ class Highlight {
     if (!this.byRun.has(run)) {
       const faded = new Uint8Array(run.operationCount);
       for (let id = 0; this.active && id < run.operationCount; id += 1) {
-        const chosen = this.has("kernel", run.title(id)) || this.has("stream", run.streamOf(id).name);
+        const names = [["kernel", run.title(id)], ["stream", run.streamOf(id).name], ["process", run.processes[run.processOf(id)]]];
+        const chosen = names.some(([kind, name]) => this.has(kind, name));
         faded[id] = chosen ? 0 : 1;
       }
       this.byRun.set(run, faded);

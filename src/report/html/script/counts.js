@@ -47,6 +47,7 @@ function unitsByOperation(app, run) {
 function addUp(app, row, [from, to], columns) {
   const { run, blocks } = row;
   const { view } = app;
+  blocks.decode();
   const [keys, units] = [fillKeys(app, run), unitsByOperation(app, run)];
   if (counted.length < columns * KEYS_OF_FILLS) counted = new Float32Array(columns * KEYS_OF_FILLS);
   const area = counted;
@@ -55,6 +56,7 @@ function addUp(app, row, [from, to], columns) {
   const perNs = columns / view.span;
   const left = Number(view.start) + view.shift;
   const { operation, start, blocks: atOnce, chunkEnd } = blocks;
+  const shares = run.turns && turnShares(app, run, columns);
   for (let chunk = 0; chunk < chunkEnd.length && start[chunk * CHUNK] <= to; chunk += 1) {
     if (chunkEnd[chunk] < from) continue;
     const end = Math.min((chunk + 1) * CHUNK, blocks.count);
@@ -69,13 +71,17 @@ function addUp(app, row, [from, to], columns) {
       const line = key * columns;
       const first = Math.min(columns - 1, begin | 0);
       const last = Math.min(columns - 1, until | 0);
+      // While it is not the turn of its context a block takes nothing.
+      const share = shares && shares[run.processOf(id)];
+      const part = (column) => (share ? share[column] : 1);
       if (first >= last) {
-        area[line + first] += taken * Math.max(until - begin, 1e-6);
+        area[line + first] += taken * part(first) * Math.max(until - begin, 1e-6);
         continue;
       }
-      area[line + first] += taken * (first + 1 - begin);
-      for (let column = first + 1; column < last; column += 1) area[line + column] += taken;
-      area[line + last] += taken * (until - last);
+      area[line + first] += taken * part(first) * (first + 1 - begin);
+      if (share) for (let column = first + 1; column < last; column += 1) area[line + column] += taken * share[column];
+      else for (let column = first + 1; column < last; column += 1) area[line + column] += taken;
+      area[line + last] += taken * part(last) * (until - last);
     }
   }
   return [...isUsed.keys()].filter((key) => isUsed[key] === 1);

@@ -167,11 +167,10 @@ function firstWhere(count, is) {
 /** Stands for the end of what still lasts when the run ends. */
 const OPEN = 4294967295;
 
-/** Who is in a queue, or on a copy engine, from when to when. They leave in the order in which they enter, unless they
- * share an engine's link. */
+/** Who is in a queue, or on a copy engine, from when to when, in the order in which they enter. */
 class Queue {
-  constructor({ kind, number, name, operation, entered, length, order = [] }) {
-    Object.assign(this, { kind, number, name });
+  constructor({ kind, number, process = null, name, operation, entered, length, order = [] }) {
+    Object.assign(this, { kind, number, process, name });
     this.operation = new Uint32Array(operation.length);
     this.entered = new Uint32Array(operation.length);
     this.left = new Uint32Array(operation.length);
@@ -185,36 +184,43 @@ class Queue {
       this.left[position] = length[position] === NONE ? OPEN : start + length[position];
       if (order.length > 0) this.order[position] = place += order[position];
     }
+    /** Copies of several contexts, or that share a link, overtake one another. */
+    this.inOrder = this.left.every((left, position) => position === 0 || this.left[position - 1] <= left);
   }
 
-  /** From the head to what is behind the last, after all events of instant number `now`. */
-  rangeAt(now) {
+  /** The positions from the head to the last, after all events of instant number `now`. */
+  positionsAt(now) {
     const count = this.operation.length;
-    return [firstWhere(count, (position) => this.left[position] > now), firstWhere(count, (position) => this.entered[position] > now)];
+    const to = firstWhere(count, (position) => this.entered[position] > now);
+    const from = this.inOrder ? firstWhere(to, (position) => this.left[position] > now) : 0;
+    const positions = Array.from({ length: to - from }, (_, index) => from + index);
+    return this.inOrder ? positions : positions.filter((position) => this.left[position] > now);
   }
 
   /** Who is in it, the head first. */
   at(now) {
-    return this.operation.subarray(...this.rangeAt(now));
+    return this.positionsAt(now).map((position) => this.operation[position]);
   }
 
-  /** Who is on a copy engine whose link is shared, in the order in which they came there. */
-  sharedAt(now) {
-    const [, to] = this.rangeAt(now);
-    return this.operation.subarray(0, to).filter((_, position) => this.left[position] > now);
+  /** Who is at its head; undefined if it is empty. */
+  headAt(now) {
+    const count = this.operation.length;
+    const isThere = (position) => this.entered[position] <= now && this.left[position] > now;
+    if (!this.inOrder) return this.operation.find((_, position) => isThere(position));
+    const first = firstWhere(count, (position) => this.left[position] > now);
+    return first < count && isThere(first) ? this.operation[first] : undefined;
   }
 
   /** As `at`, with the place of each among the entries of all CE queues. */
   entriesAt(now) {
-    const [from, to] = this.rangeAt(now);
-    return Array.from(this.operation.subarray(from, to), (id, index) => ({ id, order: this.order[from + index] }));
+    return this.positionsAt(now).map((position) => ({ id: this.operation[position], order: this.order[position] }));
   }
 }
 
 /** Who is at which place of an EE queue or CE queue; those at one place follow one another. */
 class Lanes {
-  constructor({ kind, number, depth, operation, position, from, length }) {
-    Object.assign(this, { kind, number, depth });
+  constructor({ kind, number, process = null, depth, operation, position, from, length }) {
+    Object.assign(this, { kind, number, process, depth });
     this.places = Array.from({ length: Math.max(...position) + 1 }, () => []);
     operation.forEach((id, index) => {
       this.places[position[index]].push({ id, from: from[index], to: from[index] + length[index] });
@@ -233,7 +239,8 @@ class Run {
     this.byStream = data.blocks_only && this.sms.every((blocks) => blocks.count === 0);
     this.operationCount = data.operations.kind.length;
     this.queues = data.queues.map((columns) => new Queue(columns));
-    this.queuesByName = new Map(this.queues.map((queue) => [`${queue.kind} ${queue.number}`, queue]));
+    this.queuesByName = new Map(this.queues.map((queue) => [Run.nameOf(queue.kind, queue.number, queue.process), queue]));
+    this.turns = data.turns && new Turns(data.turns);
     this.readWaits(data.waits);
     this.readPhases(data.phases);
     this.lanes = data.lanes.map((lanes) => new Lanes(lanes));
@@ -296,9 +303,53 @@ class Run {
     return resource === "threads" ? this.device.warps : this.device[resource];
   }
 
-  /** A queue by its kind and number; undefined if nothing was ever in it. */
-  queue(kind, number) {
-    return this.queuesByName.get(`${kind} ${number}`);
+  static nameOf(kind, number, process) {
+    return process === null ? `${kind} ${number}` : `${kind} ${number} of ${process}`;
+  }
+
+  /** A queue by its kind and number, and for EE queues where contexts take turns the process; undefined if nothing was ever
+   * in it. */
+  queue(kind, number, process = null) {
+    return this.queuesByName.get(Run.nameOf(kind, number, process));
+  }
+
+  /** The number of the process of an operation. */
+  processOf(id) {
+    return this.streamOf(id).process;
+  }
+
+  /** Whether the blocks of an operation are suspended after all events of instant number `now`. */
+  isSuspended(id, now) {
+    return this.turns !== null && !this.turns.isOf(this.processOf(id), now);
+  }
+
+  /** When a copy is served, in order of time. */
+  copyParts(id) {
+    if (!this.partsOfCopies) {
+      this.partsOfCopies = new Map();
+      for (const { operation, entered, left } of this.queues.filter(({ kind }) => kind === "copy-engine")) {
+        operation.forEach((copy, position) => {
+          if (!this.partsOfCopies.has(copy)) this.partsOfCopies.set(copy, []);
+          this.partsOfCopies.get(copy).push([entered[position], Math.min(left[position], this.end)]);
+        });
+      }
+    }
+    return this.partsOfCopies.get(id) ?? [];
+  }
+
+  /** The parts of the time between two instants, in which blocks or a copy of an operation have begun and not ended, in which
+   * they run; null if they do all the time. */
+  partsOf(id, from, to) {
+    if (from >= to) return null;
+    if (!this.kernelOf(id)) {
+      const parts = this.copyParts(id);
+      return parts.length > 1 || (parts.length === 1 && parts[0][1] < Math.min(to, this.end)) ? parts : null;
+    }
+    if (!this.turns) return null;
+    const parts = [];
+    this.turns.each(this.processOf(id), from, to, (begin, end) => parts.push([begin, end]));
+    const isWhole = parts.length === 1 && parts[0][0] === from && parts[0][1] === Math.min(to, this.end);
+    return isWhole ? null : parts;
   }
 
   kernelOf(id) {

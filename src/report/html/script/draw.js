@@ -18,7 +18,10 @@ const SMALL_FONT = "11px system-ui, sans-serif";
 const MOST_MARKS = 100;
 
 /** Whether a band shows how many blocks there are rather than each of them, which would be hardly seen. */
-function isCounted(view, row, range) {
+function isCounted(app, row, range) {
+  const { view } = app;
+  // Where turns are hardly seen, neither are the parts of blocks in them.
+  if (row.run.turns && turnsInView(app, row.run).narrow) return true;
   return row.blocks.countBetween(...range) > view.width * Math.min(MOST_PER_COLUMN, row.height / LEAST_ROOM);
 }
 
@@ -103,6 +106,9 @@ class Painter {
       if (row.kind === "sm") this.blocks(row, faded);
       else if (row.kind === "queue") drawQueue(this, row, faded);
       else if (row.kind === "occupancy") drawOccupancy(this, row);
+      else if (row.kind === "turns") {
+        if (!faded) drawTurns(this, row);
+      }
       else this.operations(row, faded);
     }
     context.globalAlpha = 1;
@@ -167,7 +173,7 @@ class Painter {
     const { what } = run.operations;
     const isFaded = app.highlight.faded(run);
     const [from, to] = view.range(instants);
-    if (isCounted(view, row, [from, to])) {
+    if (isCounted(app, row, [from, to])) {
       // All of them at once.
       if (!faded) drawCounts(this, row, from, to);
       return;
@@ -176,11 +182,11 @@ class Painter {
     const bottom = row.top + row.height;
     const right = view.left + view.width;
     const small = new Map();
-    blocks.between(from, to, (position) => {
+    const pauses = [];
+    const draw = (position, start, end) => {
       const id = blocks.operation[position];
-      if ((isFaded[id] === 1) !== faded) return;
-      const x = Math.max(view.left - 4, view.x(instants, blocks.start[position]));
-      const width = Math.min(right + 4, view.x(instants, blocks.end[position])) - x;
+      const x = Math.max(view.left - 4, view.x(instants, start));
+      const width = Math.min(right + 4, view.x(instants, end)) - x;
       const kernel = run.kernels[what[id]];
       for (const [low, high] of blocks.partsOf(run, position, resource)) {
         // However little a block takes, it is seen.
@@ -195,11 +201,25 @@ class Painter {
         } else if (small.has(kernel.title)) small.get(kernel.title).push(area);
         else small.set(kernel.title, [area]);
       }
+    };
+    blocks.between(from, to, (position) => {
+      const id = blocks.operation[position];
+      if ((isFaded[id] === 1) !== faded) return;
+      const [start, end] = [blocks.start[position], blocks.end[position]];
+      const parts = run.partsOf(id, start, end);
+      if (!parts) {
+        draw(position, start, end);
+        return;
+      }
+      for (const [begin, until] of parts) if (until >= from && begin <= to) draw(position, begin, until);
+      const [low, high] = blocks.partsOf(run, position, resource)[0];
+      pauses.push(...pausesOf(this, run, id, [start, end], parts, [bottom - high * unit, (high - low) * unit]));
     });
     for (const [title, areas] of small) {
       this.context.fillStyle = fills.small(title, theme);
       for (const area of areas) this.context.fillRect(...area);
     }
+    drawPauses(this, pauses);
   }
 
   /** Blocks that do the same, each with its box. */
@@ -269,14 +289,29 @@ class Painter {
       if (x > right || end < view.left || Math.max(end, x + 1) <= drawnTo) continue;
       drawnTo = Math.floor(Math.max(end, x + 1));
       const [top, height] = row.kind === "stream" ? [row.top + row.height - RUNNING, RUNNING - 2] : [row.top + 2, row.height - 4];
-      const area = [x, top, Math.max(1, end - x), height];
-      if (run.kernelOf(id)) {
-        if (area[2] >= SMALL) this.box(area, run.title(id), () => [run.title(id)]);
-        else this.plain(area, app.fills.small(run.title(id), app.theme));
-      } else this.plain(area, app.colours.copy[run.copyOf(id)?.direction] ?? app.colours.frame);
+      const parts = arePausesSeen(app, run) ? run.partsOf(id, firstStart[id], run.endOf(id)) : null;
+      if (!parts) {
+        this.operation(run, id, [x, top, Math.max(1, end - x), height]);
+        continue;
+      }
+      for (const [begin, until] of parts) {
+        const from = Math.max(view.left - beside, view.x(run.instants, begin));
+        const to = Math.min(right + 4, view.x(run.instants, until));
+        if (from <= right && to >= view.left) this.operation(run, id, [from, top, Math.max(1, to - from), height]);
+      }
+      drawPauses(this, pausesOf(this, run, id, [firstStart[id], run.endOf(id)], parts, [top, height]));
     }
     this.arrows(arrows, row.top);
     context.globalAlpha = 1;
+  }
+
+  /** What ran in a stream or on a copy engine. */
+  operation(run, id, area) {
+    const { app } = this;
+    if (run.kernelOf(id)) {
+      if (area[2] >= SMALL) this.box(area, run.title(id), () => [run.title(id)]);
+      else this.plain(area, app.fills.small(run.title(id), app.theme));
+    } else this.plain(area, app.colours.copy[run.copyOf(id)?.direction] ?? app.colours.frame);
   }
 
   plain(area, colour) {

@@ -17,7 +17,7 @@ function blockAt(app, row, x, y) {
   const least = (LEAST_HEIGHT / row.height) * blocks.unitsOf(run, app.resource);
   const from = run.instants.lastAt(view.timeAt(x - REACH));
   const to = run.instants.lastAt(view.timeAt(x + REACH)) + 1;
-  if (isCounted(view, row, view.range(run.instants))) {
+  if (isCounted(app, row, view.range(run.instants))) {
     const counts = countsAt(app, row, x);
     return counts.length > 0 ? { kind: "counts", row, counts, from: view.timeAt(x - 1), to: view.timeAt(x + 1) } : null;
   }
@@ -25,11 +25,14 @@ function blockAt(app, row, x, y) {
   blocks.between(from, to, (position) => {
     const parts = blocks.partsOf(run, position, app.resource);
     if (!parts.some(([low, high]) => low <= unit && unit <= Math.max(high, low + least))) return;
-    const end = view.x(run.instants, blocks.end[position]);
-    const away = distance(x, view.x(run.instants, blocks.start[position]), end);
-    // What begins where another ends is on the right of the edge.
-    const better = best === null || away < best.away || (away === best.away && end > x);
-    if (away <= REACH && better) best = { kind: "block", row, position, away };
+    const [start, until] = [blocks.start[position], blocks.end[position]];
+    for (const [begin, stop] of run.partsOf(blocks.operation[position], start, until) ?? [[start, until]]) {
+      const end = view.x(run.instants, stop);
+      const away = distance(x, view.x(run.instants, begin), end);
+      // What begins where another ends is on the right of the edge.
+      const better = best === null || away < best.away || (away === best.away && end > x);
+      if (away <= REACH && better) best = { kind: "block", row, position, away };
+    }
   });
   return best;
 }
@@ -94,6 +97,7 @@ function findAt(app, x, y) {
   if (!row || row.kind === "title") return null;
   if (row.kind === "sm") return blockAt(app, row, x, inside);
   if (row.kind === "queue") return waitingAtPlace(app, row, x, inside);
+  if (row.kind === "turns") return turnAt(app, row, x);
   if (row.kind === "occupancy") return { kind: "occupancy", row, at: view.timeAt(x) };
   if (row.kind === "copy") return operationsAt(app, row, x, inside);
   return deadlinesAt(app, row, x, inside) ?? waitingAtPlace(app, row, x, inside) ?? operationsAt(app, row, x, inside);

@@ -4,6 +4,8 @@ const AXIS_HEIGHT = 28;
 const TITLE_HEIGHT = 24;
 const LANE_HEIGHT = 20;
 const OCCUPANCY_HEIGHT = 44;
+/** The band of turns. */
+const TURNS_HEIGHT = 18;
 /** One place in a queue. */
 const PLACE_HEIGHT = 15;
 /** The arrows of launches, one lane of waiting operations, and what runs. */
@@ -90,9 +92,12 @@ function streamRows(run) {
 }
 
 function queueRows(run) {
-  const several = run.device.priorities.length > 1 && run.lanes.filter(({ kind }) => kind === "ee").length > 1;
+  const eeOf = (process) => run.lanes.filter((lanes) => lanes.kind === "ee" && lanes.process === process);
   return run.lanes.map((lanes) => {
-    const ee = several || lanes.number !== 0 ? `EE prio. ${lanes.number}`.replace("-", "−") : "EE queue";
+    const several = run.device.priorities.length > 1 && eeOf(lanes.process).length > 1;
+    const priority = several || lanes.number !== 0 ? String(lanes.number).replace("-", "−") : "";
+    const common = priority === "" ? "EE queue" : `EE prio. ${priority}`;
+    const ee = lanes.process === null ? common : `EE ${run.processes[lanes.process]} ${priority}`.trim();
     const ce = run.device.copy_engines > 1 ? `CE queue ${lanes.number}` : "CE queue";
     const label = lanes.kind === "ee" ? ee : ce;
     return { kind: "queue", run, lanes, label, height: lanes.places.length * PLACE_HEIGHT };
@@ -109,13 +114,14 @@ function copyRows(run) {
 
 function rowsOf(run, several) {
   const title = several ? [{ kind: "title", run, label: `${run.name} (${run.device.name})`, height: TITLE_HEIGHT }] : [];
+  const turns = run.turns ? [{ kind: "turns", run, label: "turn", height: TURNS_HEIGHT }] : [];
   const sms = run.sms.map((blocks, sm) => ({ kind: "sm", run, sm, blocks, label: `SM ${sm}`, height: 0 }));
   const has = run.sms.some((blocks) => blocks.count > 0);
   const occupancy = has && run.occupancy.length > 0 ? [{ kind: "occupancy", run, label: "in use", height: OCCUPANCY_HEIGHT }] : [];
   if (run.byStream) return [...title, ...streamRows(run)];
   if (run.blocks_only) return [...title, ...occupancy, ...sms];
   const others = [...streamRows(run), ...queueRows(run), ...copyRows(run)];
-  return run.sms.length > FEW_SMS ? [...title, ...others, ...occupancy, ...sms] : [...title, ...sms, ...copyRows(run), ...occupancy, ...queueRows(run), ...streamRows(run)];
+  return run.sms.length > FEW_SMS ? [...title, ...others, ...occupancy, ...turns, ...sms] : [...title, ...turns, ...sms, ...copyRows(run), ...occupancy, ...queueRows(run), ...streamRows(run)];
 }
 
 class Layout {

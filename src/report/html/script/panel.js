@@ -90,12 +90,14 @@ function highlightButton(app, kind, name) {
   const whole = kind === "kernel" ? app.fills.whole(name) : name;
   const button = element("button", "", { type: "button", "aria-pressed": String(pressed), "data-name": name, title: whole });
   if (kind === "kernel") button.append(element("img", "", { src: app.fills.swatch(app.fills.fill(name, app.theme), app.fills.again(name), app.colours.label), alt: "" }));
+  const of = kind === "process" && app.runs.find((run) => run.turns && run.processes.includes(name));
+  if (of) button.append(element("img", "", { src: app.fills.swatch(turnLook(app, of, of.processes.indexOf(name))), alt: "" }));
   button.append(element("span", name));
   button.addEventListener("click", () => app.toggleHighlight(kind, name));
   return button;
 }
 
-/** What kernels and streams there are; each can be highlighted. */
+/** What kernels, streams, and processes with turns there are; each can be highlighted. */
 function showLegend(app) {
   const streams = new Set(app.layout.rows.filter((row) => row.kind === "stream").map((row) => row.label));
   const fill = (id, kind, names) => {
@@ -104,6 +106,9 @@ function showLegend(app) {
   };
   fill("kernels", "kernel", app.fills.titles());
   fill("streams", "stream", [...streams]);
+  const processes = new Set(app.runs.filter((run) => run.turns).flatMap((run) => run.processes));
+  fill("processes", "process", [...processes]);
+  document.getElementById("whose").hidden = processes.size === 0;
 }
 
 /** How many finish times differ and how much, and what the figure leaves out. */
@@ -158,6 +163,7 @@ function hoverLines(found) {
     const more = found.counts.length > 8 ? [`and of ${found.counts.length - 8} more kernels`] : [];
     return [`SM ${found.row.sm}, around ${formatInstant(found.from)}`, ...listed, ...more];
   }
+  if (found.kind === "turn" || found.kind === "shares") return turnLines(run, found);
   if (found.kind === "occupancy") return occupancyLines(run, found.at);
   if (found.kind === "waiting" && found.ids.length === 1) {
     const [id] = found.ids;

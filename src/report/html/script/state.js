@@ -1,8 +1,8 @@
 // The state of the GPU at one instant, as `gpusched simulate --state-at T --format json` has it. Who is in which queue,
 // and why each operation waits, is looked up in the data.
 
-/** What is resident on an SM and what is free there after all events of instant number `now`. */
-function smAt(run, sm, now) {
+/** What is resident on an SM and what is free there after all events of instant number `now`. Adds up what is suspended. */
+function smAt(run, sm, now, suspended) {
   const { device } = run;
   const blocks = run.sms[sm];
   let [warps, free, sharedMemory, registers] = [device.warps, device.blocks, device.shared_memory, device.registers];
@@ -12,6 +12,10 @@ function smAt(run, sm, now) {
     const { demand } = run.kernelOf(id);
     if (blocks.end[position] <= now || !demand) return;
     const count = blocks.blocks[position];
+    if (run.isSuspended(id, now)) {
+      suspended.set(id, (suspended.get(id) ?? 0) + count);
+      return;
+    }
     counts.set(id, (counts.get(id) ?? 0) + count);
     warps -= demand[0] * count;
     free -= count;
@@ -30,12 +34,41 @@ function smAt(run, sm, now) {
   };
 }
 
+/** A text with the values of its places. */
+function filledIn(text, values) {
+  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
+/** What is said of a wait for a turn behind its cause. */
+function otherTurn(run, id, now) {
+  const { turns } = run;
+  const { words } = turns;
+  const next = turns.nextOf(run.processOf(id), now);
+  const told = next === NONE ? "" : filledIn(words.next, { next: formatInstant(run.instants.ns(next)) });
+  const turn = turns.at(now);
+  if (turn === NONE) return told + words.nobody;
+  const process = run.processes[turns.process[turn]];
+  if (now < turns.start[turn]) return told + filledIn(words.switching, { process });
+  return told + filledIn(words.now, { process, until: formatInstant(run.instants.ns(turns.end[turn])) });
+}
+
+/** Whose turn it is. */
+function turnState(run, now) {
+  const { turns, instants } = run;
+  const turn = turns.at(now);
+  if (turn === NONE) return { process: null, switching: false, from_ns: null, to_ns: null };
+  const switching = now < turns.start[turn];
+  const [from, to] = switching ? [turns.switchFrom[turn], turns.start[turn]] : [turns.start[turn], turns.end[turn]];
+  return { process: run.processes[turns.process[turn]], switching, from_ns: instants.ns(from), to_ns: instants.ns(to) };
+}
+
 /** Why an operation waits at instant number `now`; null for what does not wait any more. */
 function waitingAt(run, id, now) {
   const wait = run.waitAt(id, now);
   if (!wait) return null;
-  const head = wait.queue === null ? undefined : wait.queue.at(now)[0];
-  const why = head === undefined ? wait.why : `${wait.why} ${run.title(head)}`;
+  const head = wait.queue?.headAt(now);
+  const turn = wait.for_turn ? otherTurn(run, id, now) : "";
+  const why = head === undefined ? wait.why + turn : `${wait.why} ${run.title(head)}`;
   return { operation: run.title(id), id, rule: wait.rule, why };
 }
 
@@ -43,25 +76,33 @@ function waitingAt(run, id, now) {
 function stateAt(run, ns) {
   const now = run.instants.lastAt(ns);
   const titles = (ids) => Array.from(ids, (id) => run.title(id));
-  const content = (kind, number) => run.queue(kind, number)?.at(now) ?? [];
-  const streams = run.queues.filter(({ kind }) => kind === "stream").map((queue) => [queue, [...queue.at(now)]]);
+  const content = (kind, number, process = null) => run.queue(kind, number, process)?.at(now) ?? [];
+  const streams = run.queues.filter(({ kind }) => kind === "stream").map((queue) => [queue, queue.at(now)]);
   const used = streams.filter(([, ids]) => ids.length > 0);
   const present = used.flatMap(([, ids]) => ids).sort((a, b) => a - b);
   const engines = Array.from({ length: run.device.copy_engines }, (_, engine) => engine);
   const served = (engine) => {
-    if (run.device.shares_link) return titles(run.queue("copy-engine", engine)?.sharedAt(now) ?? []);
-    return titles(content("copy-engine", engine))[0] ?? null;
+    const copies = titles(content("copy-engine", engine));
+    return run.device.shares_link ? copies : (copies[0] ?? null);
   };
   const copies = engines.flatMap((engine) => run.queue("ce", engine)?.entriesAt(now) ?? []);
   copies.sort((a, b) => a.order - b.order);
+  const eeQueues = (process) =>
+    Object.fromEntries(run.device.priorities.map((priority) => [priority, titles(content("ee", priority, process))]));
+  const suspended = new Map();
+  const sms = run.sms.map((_, sm) => smAt(run, sm, now, suspended));
+  const suspendedBlocks = [...suspended]
+    .sort((a, b) => a[0] - b[0])
+    .map(([id, blocks]) => ({ process: run.processes[run.processOf(id)], kernel: run.title(id), id, blocks }));
   return {
     at_ns: ns,
+    ...(run.turns && { turn: turnState(run, now), suspended: suspendedBlocks }),
     stream_queues: used.map(([{ name, number }, ids]) => ({ name, stream: number, operations: titles(ids) })),
-    ee_queues: Object.fromEntries(run.device.priorities.map((priority) => [priority, titles(content("ee", priority))])),
+    ee_queues: run.turns ? Object.fromEntries(run.processes.map((name, process) => [name, eeQueues(process)])) : eeQueues(null),
     ce_queue: titles(copies.map(({ id }) => id)),
     ce_queues: engines.map((engine) => titles(content("ce", engine))),
     copy_engines: engines.map(served),
-    sms: run.sms.map((_, sm) => smAt(run, sm, now)),
+    sms,
     waiting: present.map((id) => waitingAt(run, id, now)).filter((waiting) => waiting),
   };
 }

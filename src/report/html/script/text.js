@@ -25,20 +25,28 @@ function runningLines(run, ns) {
   return lines.length > 0 ? lines : ["nothing runs"];
 }
 
+/** Whose turn it is, in words. */
+function turnLine({ process, switching, from_ns: from, to_ns: to }) {
+  if (process === null) return "turn: nobody's";
+  return `${switching ? "switch to" : "turn:"} ${process}, from ${formatInstant(from)} to ${formatInstant(to)}`;
+}
+
 /** The lines of `gpusched simulate --state-at T`; of a run of which only blocks are known, those about SMs. */
 function stateLines(run, state) {
   const sms = state.sms.map(smLine);
   if (run.byStream) return runningLines(run, state.at_ns);
   if (run.blocks_only) return sms;
-  const priorities = run.device.priorities;
+  const eeLines = (queues, of) => run.device.priorities.map((priority) => `EE queue${of}, priority ${priority}: ${list(queues[priority])}`);
   return [
+    ...(state.turn ? [turnLine(state.turn)] : []),
     ...state.stream_queues.map((queue) => `${streamText(queue.name)}: ${list(queue.operations)}`),
-    ...priorities.map((priority) => `EE queue, priority ${priority}: ${list(state.ee_queues[priority])}`),
+    ...(state.turn ? run.processes.flatMap((name) => eeLines(state.ee_queues[name], ` of ${name}`)) : eeLines(state.ee_queues, "")),
     ...state.ce_queues.flatMap((queue, engine) => [
       `CE queue ${engine}: ${list(queue)}`,
       `copy engine ${engine}: ${[state.copy_engines[engine] ?? []].flat().join(", ") || "idle"}`,
     ]),
     ...sms,
+    ...(state.suspended ?? []).map(({ process, kernel, blocks }) => `suspended, of ${process}: ${blocks} x ${kernel}`),
     ...state.waiting.map((waiting) => `${waiting.operation} waits (${waiting.rule}): ${waiting.why}`),
   ];
 }
@@ -154,6 +162,7 @@ function blockText(run, sm, position) {
     `${kernel.title}, ${which}, SM ${sm}`,
     ...turns,
     spanText(run, blocks.start[position], blocks.end[position]),
+    ...pausesText(run, id, blocks.start[position], blocks.end[position]),
     ...waitText(run, id, blocks.start[position]),
   ];
 }
@@ -167,5 +176,6 @@ function operationText(run, id) {
   const never = run.blocks_only ? `not seen when it was ${run.name}` : "has not started";
   const running = firstStart[id] === NONE ? never : spanText(run, firstStart[id], run.endOf(id));
   const unfinished = firstStart[id] !== NONE && finish[id] === NONE ? ["has not finished when the run ends"] : [];
-  return [`${run.title(id)}${size}`, running, ...unfinished, ...waitText(run, id, until)];
+  const paused = firstStart[id] === NONE ? [] : pausesText(run, id, firstStart[id], run.endOf(id));
+  return [`${run.title(id)}${size}`, running, ...unfinished, ...paused, ...waitText(run, id, until)];
 }
