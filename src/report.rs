@@ -11,6 +11,7 @@ pub mod application_table;
 mod arrow_rows;
 mod blame;
 mod blame_map;
+mod bounded_responses;
 mod campaign_figure;
 mod cell;
 pub mod chunk_cycle;
@@ -77,6 +78,7 @@ pub use analysis_json::{AnalysisDocument, SporadicDocument};
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
 pub use blame::{BlameRow, BlameTables, blame_table};
 pub use blame_map::{BlameMap, blame_figure, blame_maps};
+pub use bounded_responses::BoundedResponses;
 pub use campaign_figure::campaign_figure;
 pub(crate) use cell::Cell;
 pub(crate) use columns::{Column, cells_line};
@@ -103,8 +105,5 @@ pub use simulation_json::{BlockLists, SimulationReport};
 pub use state::{EeQueue, QueueContent, Resident, Served, SmState, State, Suspended, TurnState, Waiting};
 pub use summary::{KernelSummary, SmUtilization, Summary};
 pub use table::{kernel_table, rule_table, state_text};
-pub use verdicts::{
-    bounded_response_table, bounded_responses, requirement_notes, requirement_table, sporadic_rows, sporadic_table,
-    verdict_rows, verdict_table,
-};
+pub use verdicts::{requirement_notes, requirement_table, sporadic_rows, sporadic_table, verdict_rows, verdict_table};
 pub use warps::{WarpsDocument, warps_rows, warps_table};

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::hosts::{Jobs, Run};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
@@ -23,7 +25,7 @@ pub struct AnalysedJob {
     /// Whether all its operations were launched before the run ended.
     pub complete: bool,
     /// Its operations, in launch order.
-    pub operations: Vec<u32>,
+    pub operations: SmallVec<[u32; 2]>,
 }
 
 impl AnalysedJob {
@@ -52,7 +54,7 @@ pub fn jobs_of(scenario: &Scenario, run: &Run) -> Vec<AnalysedJob> {
                 released: job.released,
                 deadline: thread.and_then(|thread| thread.deadline.or(thread.period)),
                 complete: job.submitted,
-                operations: Vec::new(),
+                operations: SmallVec::new(),
             }
         })
         .collect();

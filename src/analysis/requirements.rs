@@ -43,10 +43,10 @@ type Known<'a> = (&'a str, Option<Duration>, Option<Duration>);
 pub fn requirements_of_jobs(
     demands: &ModelDemands,
     scenario: &Scenario,
-    verdicts: &JobVerdicts,
+    verdicts: &JobVerdicts<'_>,
 ) -> Vec<RequirementVerdict> {
     let known: Vec<Known<'_>> =
-        verdicts.jobs.iter().map(|job| (job.stream.as_str(), job.worst_found_ns, job.bound_ns)).collect();
+        verdicts.jobs.iter().map(|job| (&*job.stream, job.worst_found_ns, job.bound_ns)).collect();
     let mut doubts: Vec<String> = demands.doubts.iter().map(|doubt| doubt.what.clone()).collect();
     if doubts.is_empty() && !repeats(scenario, &verdicts.jobs) {
         doubts.push("jobs released later than those that were judged may take longer".to_owned());

@@ -17,7 +17,7 @@ use super::bound_options::BoundOptions;
 use super::finish_bounds::supported;
 use super::jobs::{AnalysedJob, jobs_of};
 use super::prepared::refuse_processes;
-use crate::hosts::{Jobs, ProgramError, simulate, simulate_placed};
+use crate::hosts::{Jobs, ProgramError, Run, simulate, simulate_placed};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::Placement;
@@ -85,17 +85,23 @@ type Tried = (Arc<Variation>, Vec<Option<u64>>);
 
 /// What a search found.
 #[derive(Debug)]
-pub struct SearchResult {
+pub struct SearchResult<'s> {
     /// The jobs of the scenario.
     pub jobs: Vec<AnalysedJob>,
     /// Runs that were simulated.
     pub runs: u64,
-    base: Scenario,
+    base: Cow<'s, Scenario>,
     freedom: Freedom,
     found: Vec<Option<Found>>,
 }
 
-impl SearchResult {
+impl SearchResult<'_> {
+    /// The same, without the scenario that it is about.
+    pub(super) fn into_owned(self) -> SearchResult<'static> {
+        let Self { jobs, runs, base, freedom, found } = self;
+        SearchResult { jobs, runs, base: Cow::Owned(base.into_owned()), freedom, found }
+    }
+
     /// The longest response of job number `job` of `jobs` in any run; `None`: it never finished.
     #[must_use]
     pub fn worst(&self, job: usize) -> Option<Duration> {
@@ -110,6 +116,8 @@ impl SearchResult {
         let stream = &self.jobs.get(job)?.stream;
         let mut witness = self.freedom.apply(&self.base, &found.variation);
         witness.name = format!("{}: a bad run of {stream}", self.base.name);
+        // It is another scenario than the file that the logs belong to.
+        witness.examiner = None;
         Some(witness)
     }
 }
@@ -118,30 +126,42 @@ impl SearchResult {
 ///
 /// # Errors
 /// [`ProgramError`], as the simulation of the scenario has it.
-pub fn search(scenario: &Scenario, options: &SearchOptions, watch: Watch<'_>) -> Result<SearchResult, ProgramError> {
+pub fn search<'s>(
+    scenario: &'s Scenario,
+    options: &SearchOptions,
+    watch: Watch<'_>,
+) -> Result<SearchResult<'s>, ProgramError> {
     refuse_processes(scenario)?;
-    let run = simulate(scenario)?;
-    let jobs = jobs_of(scenario, &run);
+    search_known(scenario, &simulate(scenario)?, options, watch)
+}
+
+/// As [`search()`], with the run of the scenario itself.
+pub(super) fn search_known<'s>(
+    scenario: &'s Scenario,
+    run: &Run,
+    options: &SearchOptions,
+    watch: Watch<'_>,
+) -> Result<SearchResult<'s>, ProgramError> {
+    refuse_processes(scenario)?;
+    let jobs = jobs_of(scenario, run);
     let fixed = assumptions::launch_dependence(scenario).is_none();
     let unrolls = fixed && run.trace.operations().len() <= MOST_UNROLLED;
-    // How logs would be written is the larger part of many short benchmarks, and no run needs it.
     let (base, own) = if unrolls {
-        (unrolled(scenario, &run, &jobs), None)
+        (Cow::Owned(unrolled(scenario, run, &jobs)), None)
     } else {
         let finish = |operation: u32| run.trace.operations().get(operation as usize)?.finish();
         let response = |job: &AnalysedJob| job.finish(finish).map(|finish| finish.since(job.released).as_ns());
         let own = jobs.iter().map(response).collect();
-        (Scenario { examiner: None, ..scenario.clone() }, Some(own))
+        (Cow::Borrowed(scenario), Some(own))
     };
-    drop(run);
     let base = Base { scenario: base, is_unrolled: unrolls, jobs, own, releases: Vec::new() };
     search_from(base, options, watch)
 }
 
 /// A scenario whose runs are searched.
-pub(super) struct Base {
+pub(super) struct Base<'s> {
     /// Its threads are the jobs if it is unrolled.
-    pub(super) scenario: Scenario,
+    pub(super) scenario: Cow<'s, Scenario>,
     pub(super) is_unrolled: bool,
     pub(super) jobs: Vec<AnalysedJob>,
     /// The response of each of them in the run of the scenario itself \[ns\], if that was simulated.
@@ -150,7 +170,11 @@ pub(super) struct Base {
 }
 
 /// Searches runs of `base`.
-pub(super) fn search_from(base: Base, options: &SearchOptions, watch: Watch<'_>) -> Result<SearchResult, ProgramError> {
+pub(super) fn search_from<'s>(
+    base: Base<'s>,
+    options: &SearchOptions,
+    watch: Watch<'_>,
+) -> Result<SearchResult<'s>, ProgramError> {
     let Base { scenario: base, is_unrolled, jobs, own: known, releases } = base;
     let own = [base.placement];
     let placements = if options.placements.is_empty() { &own[..] } else { &options.placements };
@@ -179,8 +203,8 @@ pub(super) fn search_from(base: Base, options: &SearchOptions, watch: Watch<'_>)
     Ok(searcher.result)
 }
 
-struct Searcher<'a> {
-    result: SearchResult,
+struct Searcher<'a, 's> {
+    result: SearchResult<'s>,
     unrolled: bool,
     seed: u64,
     until: Option<WallTime>,
@@ -190,7 +214,7 @@ struct Searcher<'a> {
     watch: Watch<'a>,
 }
 
-impl Searcher<'_> {
+impl Searcher<'_, '_> {
     fn is_over(&self) -> bool {
         self.watch.stop.load(Ordering::Relaxed) || self.until.is_some_and(|until| WallTime::now() >= until)
     }

@@ -1,9 +1,11 @@
 //! Responses of streams whose releases are not given: jobs come a period or more apart, each is released at most a
 //! jitter after it arrives, and nothing is known of how the streams are phased.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
+use smallvec::SmallVec;
 
 use super::assumptions::launches_at_release;
 use super::bound_options::BoundOptions;
@@ -59,7 +61,7 @@ pub struct SporadicVerdicts {
     /// Runs that were simulated.
     pub runs: u64,
     /// Absent if no run can be made up for the scenario.
-    found: Option<SearchResult>,
+    found: Option<SearchResult<'static>>,
     /// Of each stream: the job with the longest response.
     worst_job: Vec<Option<usize>>,
 }
@@ -136,8 +138,10 @@ pub fn judge_sporadic(
         Err(refusal) => (None, Some(refusal)),
     };
     let unrolled = unrolled(scenario, jitter);
-    let base =
-        unrolled.map(|(scenario, jobs, releases)| Base { scenario, is_unrolled: true, jobs, own: None, releases });
+    let base = unrolled.map(|(scenario, jobs, releases)| {
+        let scenario = Cow::Owned(scenario);
+        Base { scenario, is_unrolled: true, jobs, own: None, releases }
+    });
     let found = base.map(|base| search_from(base, options, watch)).transpose()?;
     let mut worst_job = vec![None; scenario.threads.len()];
     for (index, job) in found.iter().flat_map(|found| found.jobs.iter().enumerate()) {
@@ -205,7 +209,7 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
                 released: Instant::ZERO + released,
                 deadline,
                 complete: true,
-                operations: Vec::new(),
+                operations: SmallVec::new(),
             });
         }
         rules.push(rule);

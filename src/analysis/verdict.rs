@@ -1,11 +1,13 @@
 //! Whether every job meets its deadline: proven, missed, or open.
 
-use serde::Serialize;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
 
 use super::bound_options::{BoundOptions, SimultaneousLaunches};
 use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
-use super::search::{SearchOptions, SearchResult, Watch, search};
-use crate::hosts::ProgramError;
+use super::search::{SearchOptions, SearchResult, Watch, search_known};
+use crate::hosts::{ProgramError, Run, simulate};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::Origin;
@@ -50,7 +52,8 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JobVerdict {
     /// Label of the host thread.
-    pub stream: String,
+    #[serde(serialize_with = "text")]
+    pub stream: Arc<str>,
     /// Index of the host thread.
     #[serde(skip)]
     pub thread: u32,
@@ -68,9 +71,13 @@ pub struct JobVerdict {
     pub verdict: Option<Verdict>,
 }
 
+fn text<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
 /// The jobs of a scenario.
 #[derive(Debug)]
-pub struct JobVerdicts {
+pub struct JobVerdicts<'s> {
     /// By host thread as declared, then by number.
     pub jobs: Vec<JobVerdict>,
     /// Why there are no bounds.
@@ -81,10 +88,17 @@ pub struct JobVerdicts {
     pub notes: Vec<String>,
     /// Runs that were simulated.
     pub runs: u64,
-    found: SearchResult,
+    found: SearchResult<'s>,
 }
 
-impl JobVerdicts {
+impl JobVerdicts<'_> {
+    /// The same, without the scenario that it is about.
+    #[must_use]
+    pub fn into_owned(self) -> JobVerdicts<'static> {
+        let Self { jobs, refusal, options, notes, runs, found } = self;
+        JobVerdicts { jobs, refusal, options, notes, runs, found: found.into_owned() }
+    }
+
     /// A scenario whose simulation has the longest response that was found for job number `job` of `jobs`.
     #[must_use]
     pub fn witness(&self, job: usize) -> Option<Scenario> {
@@ -102,22 +116,28 @@ impl JobVerdicts {
 ///
 /// # Errors
 /// [`ProgramError`], as the simulation of the scenario has it.
-pub fn judge(scenario: &Scenario, options: &SearchOptions, watch: Watch<'_>) -> Result<JobVerdicts, ProgramError> {
-    judge_by_bounds(scenario, finish_bounds(scenario, options.bound)?, options, watch)
+pub fn judge<'s>(
+    scenario: &'s Scenario,
+    options: &SearchOptions,
+    watch: Watch<'_>,
+) -> Result<JobVerdicts<'s>, ProgramError> {
+    let bounds = finish_bounds(scenario, options.bound)?;
+    judge_by_bounds(scenario, &simulate(scenario)?, bounds, options, watch)
 }
 
 /// Searches for runs with long responses, and compares them with `bounds`, which are those of the scenario for the
-/// same [`BoundOptions`] as in `options`.
+/// same [`BoundOptions`] as in `options`; `run` is the scenario's own, which is one of those searched.
 ///
 /// # Errors
 /// [`ProgramError`], as the simulation of the scenario has it.
-pub fn judge_by_bounds(
-    scenario: &Scenario,
+pub fn judge_by_bounds<'s>(
+    scenario: &'s Scenario,
+    run: &Run,
     bounds: FinishBounds,
     options: &SearchOptions,
     watch: Watch<'_>,
-) -> Result<JobVerdicts, ProgramError> {
-    let found = search(scenario, options, watch)?;
+) -> Result<JobVerdicts<'s>, ProgramError> {
+    let found = search_known(scenario, run, options, watch)?;
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let jobs = found.jobs.iter().enumerate().map(|(index, job)| {
         let worst_found_ns = found.worst(index);
@@ -129,7 +149,7 @@ pub fn judge_by_bounds(
         let finish = finish.filter(|finish| *finish <= horizon);
         let bound_ns = finish.map(|finish| finish.since(job.released));
         JobVerdict {
-            stream: job.stream.to_string(),
+            stream: Arc::clone(&job.stream),
             thread: job.thread,
             job: job.job,
             released_ns: job.released,

@@ -10,9 +10,8 @@ use gpusched::analysis::{
     judge_by_bounds, judge_sporadic, printed, requirements_of_jobs, requirements_of_streams,
 };
 use gpusched::report::{
-    AnalysisDocument, SporadicDocument, Summary, TableStyle, analysis_rows, analysis_table, bounded_response_table,
-    bounded_responses, requirement_notes, requirement_table, responses, sporadic_rows, sporadic_table, steps_text,
-    verdict_rows, verdict_table,
+    AnalysisDocument, BoundedResponses, SporadicDocument, Summary, TableStyle, analysis_rows, analysis_table,
+    requirement_notes, requirement_table, sporadic_rows, sporadic_table, steps_text, verdict_rows, verdict_table,
 };
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -97,20 +96,25 @@ impl Analyze {
         let steps = if self.steps { Some(steps(&analysis)?) } else { None };
         let operations = analysis.kernels.len() + analysis.copies.len();
         let options = self.search.options(scenario, operations);
-        let verdicts = self.search.watched(|watch| judge_by_bounds(scenario, bounds, &options, watch))??;
         let run = progress::simulated(scenario)?;
+        let verdicts = self.search.watched(|watch| judge_by_bounds(scenario, &run, bounds, &options, watch))??;
         let summary = Summary::of(scenario, &run);
         if let Some(table) = self.runnable_times.table()? {
             table.write(&summary, Some(&analysis))?;
         }
+        let own = summary.jobs();
+        // Nothing below looks at what happened, which is large.
+        drop(run);
         let requirements = demands.map(|demands| requirements_of_jobs(demands, scenario, &verdicts));
         let judged = verdicts.jobs.iter().map(|job| job.verdict);
         let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
-        let responses = bounded_responses(responses(scenario, &summary.jobs()), &verdicts.jobs);
+        let responses = BoundedResponses { scenario, run: &own, verdicts: &verdicts.jobs };
         // What the merged SM leaves out is no matter of the verdicts.
         let notes_before = if self.verdicts_alone { &scenario.notes } else { &analysis.notes };
         let doubts = requirement_notes(requirements.as_deref().unwrap_or_default());
-        let notes: Vec<&String> = notes_before.iter().chain(&verdicts.notes).chain(&doubts).collect();
+        let unsearched = self.search.note(scenario, operations);
+        let notes: Vec<&String> =
+            notes_before.iter().chain(&verdicts.notes).chain(&doubts).chain(&unsearched).collect();
         let mut out = part.turn()?;
         for text in &notes {
             part.note(text);
@@ -122,7 +126,7 @@ impl Analyze {
                 let document = AnalysisDocument {
                     analysis: &Analysis { notes, ..analysis },
                     jobs: &verdicts.jobs,
-                    responses: &responses,
+                    responses,
                     runs_searched: verdicts.runs,
                     requirements: requirements.as_deref(),
                     steps: steps.as_deref(),
@@ -135,7 +139,7 @@ impl Analyze {
                 let style = self.format.style();
                 if !self.verdicts_alone {
                     writeln!(out, "{}", analysis_table(&analysis, style))?;
-                    let table = bounded_response_table(responses, style);
+                    let table = responses.table(style);
                     if !table.is_empty() {
                         writeln!(out, "{table}")?;
                     }
@@ -203,7 +207,7 @@ impl Analyze {
         Ok(if self.check && !all_proven { Answer::No } else { Answer::Done })
     }
 
-    fn write_job_witness(&self, verdicts: &JobVerdicts) -> anyhow::Result<()> {
+    fn write_job_witness(&self, verdicts: &JobVerdicts<'_>) -> anyhow::Result<()> {
         let Some(path) = self.search.witness_file() else { return Ok(()) };
         let late = |found: Option<Duration>, deadline: Option<Duration>| {
             found.zip(deadline).map(|(found, deadline)| found.as_ns().saturating_sub(deadline.as_ns()))

@@ -1,12 +1,10 @@
 //! The JSON documents of `gpusched analyze`, written as they are produced.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use super::columns::Objects;
-use super::responses::bounded_response_columns;
+use super::bounded_responses::BoundedResponses;
 use crate::analysis::printed::Turn;
 use crate::analysis::{Analysis, JobVerdict, RequirementVerdict, SporadicVerdict};
-use crate::experiments::Responses;
 
 /// An analysis with the verdicts on jobs as one JSON document; times are integers \[ns\].
 #[derive(Debug, Serialize)]
@@ -17,8 +15,7 @@ pub struct AnalysisDocument<'d> {
     /// The verdicts.
     pub jobs: &'d [JobVerdict],
     /// Response times of the scenario's own run, with bounds.
-    #[serde(serialize_with = "bounded")]
-    pub responses: &'d [Responses<'d>],
+    pub responses: BoundedResponses<'d>,
     /// Runs that were simulated.
     pub runs_searched: u64,
     /// Of an AMALTHEA model: which of its requirements are met.
@@ -27,10 +24,6 @@ pub struct AnalysisDocument<'d> {
     /// Turns of the printed algorithm, if they are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<&'d [Turn]>,
-}
-
-fn bounded<S: Serializer>(rows: &[Responses<'_>], serializer: S) -> Result<S::Ok, S::Error> {
-    Objects::new(&bounded_response_columns(), || rows.iter().cloned()).serialize(serializer)
 }
 
 /// The verdicts on sporadic streams as one JSON document; times are integers \[ns\].

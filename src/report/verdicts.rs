@@ -4,17 +4,15 @@ use std::io::{self, Write};
 
 use super::columns::Column;
 use super::page::{Page, TableStyle};
-use super::responses::bounded_response_columns;
 use super::rows_part::RowsPart;
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
-use crate::experiments::Responses;
 
 /// Rows beyond which a table is no longer something to read.
-const MAX_ROWS: usize = 1_000;
+pub(super) const MAX_ROWS: usize = 1_000;
 
 fn job_columns<'a>() -> [Column<&'a JobVerdict>; 7] {
     [
-        Column::new("stream", "jobs of", |row: &&JobVerdict| row.stream.as_str().into()).left(),
+        Column::new("stream", "jobs of", |row: &&JobVerdict| (&*row.stream).into()).left(),
         Column::new("job", "job", |row| row.job.into()),
         Column::new("released_ns", "released", |row| row.released_ns.into()),
         Column::new("worst_found_ns", "worst found", |row| row.worst_found_ns.into()),
@@ -77,36 +75,6 @@ pub fn verdict_table(jobs: &[JobVerdict], style: TableStyle) -> String {
     }
     let verdicts: Vec<Option<Verdict>> = jobs.iter().map(|job| job.verdict).collect();
     page.line(&counts(DEADLINES.0, DEADLINES.1, &verdicts));
-    page.finish()
-}
-
-/// Response times of the scenario's own run beside the bound on all jobs of the same stream or host, where every job
-/// has one. The jobs are in the order of their threads.
-#[must_use]
-pub fn bounded_responses<'a>(mut rows: Vec<Responses<'a>>, jobs: &[JobVerdict]) -> Vec<Responses<'a>> {
-    for row in &mut rows {
-        let first = jobs.partition_point(|job| job.thread < row.benchmark);
-        let own = jobs[first..].iter().take_while(|job| job.thread == row.benchmark);
-        let mut bounds = own.map(|job| job.bound_ns);
-        let longest = bounds.try_fold(None, |longest, bound| Some(longest.max(Some(bound?))));
-        row.bound_ns = longest.flatten();
-    }
-    rows
-}
-
-/// [`bounded_responses`] as a table; empty if it says no more than the jobs do, as there is one of each.
-#[must_use]
-pub fn bounded_response_table(rows: Vec<Responses<'_>>, style: TableStyle) -> String {
-    if rows.iter().all(|row| row.jobs <= 1) {
-        return String::new();
-    }
-    let mut page = Page::new(style);
-    let shown = page.most_rows(MAX_ROWS).min(rows.len());
-    let rest = rows.len() - shown;
-    page.trimmed_table(&bounded_response_columns(), rows.into_iter().take(shown));
-    if rest > 0 {
-        page.line(&format!(" ... and {rest} more streams and hosts; --format json lists all of them"));
-    }
     page.finish()
 }
 

@@ -34,7 +34,7 @@ pub struct Scenario {
     /// The published result, if the file carries one.
     pub expected: Option<Expected>,
     /// How the examiner would write its logs, if the scenario is one of its.
-    pub examiner: Option<ExaminerLogs>,
+    pub examiner: Option<Arc<ExaminerLogs>>,
 }
 
 impl Scenario {

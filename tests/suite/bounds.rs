@@ -36,13 +36,13 @@ pub(crate) fn scenario(kernels: &str, streams: &str, device: &Device) -> Scenari
     Scenario::from_json("bounds.json", &text, &options).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-pub(crate) fn judged(scenario: &Scenario, options: &SearchOptions) -> JobVerdicts {
+pub(crate) fn judged(scenario: &Scenario, options: &SearchOptions) -> JobVerdicts<'static> {
     let verdicts = judge(scenario, options, Watch { stop: &AtomicBool::new(false), progress: &|_| {} });
-    verdicts.expect("it runs")
+    verdicts.expect("it runs").into_owned()
 }
 
 /// Stream, worst response found, bound \[ms\], verdict.
-fn rows(verdicts: &JobVerdicts) -> Vec<(&str, f64, Option<f64>, Option<Verdict>)> {
+fn rows<'v>(verdicts: &'v JobVerdicts<'_>) -> Vec<(&'v str, f64, Option<f64>, Option<Verdict>)> {
     let ms = |time: gpusched::time::Duration| time.as_ns() as f64 / MS as f64;
     let row = |job: &'_ gpusched::analysis::JobVerdict| {
         (job.worst_found_ns.map(ms).expect("it finishes"), job.bound_ns.map(ms), job.verdict)

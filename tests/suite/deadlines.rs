@@ -6,7 +6,7 @@ use gpusched::analysis::{SearchOptions, Verdict, Watch, analyse, judge};
 use gpusched::hosts::{DeadlineOutcome, Run, simulate};
 use gpusched::report::timeline::{LegendSymbol, Timeline, TimelineOptions};
 use gpusched::report::{
-    self, AnalysisDocument, HtmlTimeline, PerfettoKnown, PerfettoRun, Summary, bounded_responses, perfetto_trace,
+    AnalysisDocument, BoundedResponses, HtmlTimeline, PerfettoKnown, PerfettoRun, Summary, perfetto_trace,
 };
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -144,13 +144,14 @@ fn the_example_of_readme_has_the_responses_computed_by_hand() {
     ];
     assert_eq!(known, expected);
     // The sums: two frames of 8 and 13 ms, one scan of 9 ms, and the bound on all jobs of each.
-    let rows = bounded_responses(report::responses(&scenario, &jobs), &verdicts.jobs);
+    let responses = BoundedResponses { scenario: &scenario, run: &jobs, verdicts: &verdicts.jobs };
+    let rows: Vec<_> = responses.rows().collect();
     let sums: Vec<_> = rows.iter().map(|row| (row.jobs, row.min_ns, row.max_ns, row.bound_ns, row.misses)).collect();
     assert_eq!(sums, [(2, ms(8), ms(13), ms(13), Some(1)), (1, ms(9), ms(9), ms(9), Some(0))]);
     let document = AnalysisDocument {
         analysis: &analyse(&scenario).expect("it runs"),
         jobs: &verdicts.jobs,
-        responses: &rows,
+        responses,
         runs_searched: verdicts.runs,
         requirements: None,
         steps: None,
@@ -160,7 +161,8 @@ fn the_example_of_readme_has_the_responses_computed_by_hand() {
     assert_eq!((&camera["mean_ns"], &camera["bound_ns"]), (&json!(10_500_000), &json!(13_000_000)));
     let mut unknown = verdicts.jobs;
     unknown[0].bound_ns = None;
-    let rows = bounded_responses(report::responses(&scenario, &jobs), &unknown);
+    let responses = BoundedResponses { scenario: &scenario, run: &jobs, verdicts: &unknown };
+    let rows: Vec<_> = responses.rows().collect();
     assert_eq!(rows[0].bound_ns, None, "one job without a bound, and there is none on all");
 }
 

@@ -48,7 +48,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     }
     let Reading { builder, nodes, logs, .. } = reading;
     let mut scenario = finish(builder, root, |thread| nodes.get(thread).copied().unwrap_or(root))?;
-    scenario.examiner = Some(ExaminerLogs { result_directory, benchmarks: logs });
+    scenario.examiner = Some(Arc::new(ExaminerLogs { result_directory, benchmarks: logs }));
     Ok(scenario)
 }
 

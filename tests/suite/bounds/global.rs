@@ -9,7 +9,7 @@ use super::{judged, processors, scenario};
 type Job = (u64, u64, u64, u64, i32);
 
 /// The jobs as streams of a GPU of `sms` SMs, of which a block of 1024 threads takes all, as 2048 are too many for one.
-fn judge_jobs(sms: u32, jobs: &[Job]) -> JobVerdicts {
+fn judge_jobs(sms: u32, jobs: &[Job]) -> JobVerdicts<'static> {
     let device = processors(sms);
     let kernels: Vec<String> = (0..)
         .zip(jobs)
@@ -34,7 +34,7 @@ fn judge_jobs(sms: u32, jobs: &[Job]) -> JobVerdicts {
 }
 
 /// (worst finish found, bound on the finish) \[us\].
-fn finishes(verdicts: &JobVerdicts) -> Vec<(u64, u64)> {
+fn finishes(verdicts: &JobVerdicts<'_>) -> Vec<(u64, u64)> {
     let us =
         |release: u64, time: Option<gpusched::time::Duration>| (release + time.expect("it is known").as_ns()) / 1_000;
     verdicts
