@@ -82,7 +82,9 @@ pub use bounded_responses::BoundedResponses;
 pub use campaign_figure::campaign_figure;
 pub(crate) use cell::Cell;
 pub(crate) use columns::{Column, cells_line};
-pub use curve_rows::{curve_header, curve_line, curve_point};
+pub use curve_rows::{
+    curve_header, curve_line, curve_point, segment_curve_header, segment_curve_line, segment_curve_point,
+};
 pub use differences::{Difference, NotComparable, differences};
 pub use examiner_log::{ExaminerLog, examiner_logs};
 pub use findings::{finding_rows, finding_table};

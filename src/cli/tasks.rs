@@ -1,6 +1,7 @@
 //! `gpusched tasks`
 
 mod curve;
+mod curve_file;
 mod run;
 mod segment_curve;
 mod segments;

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::tasks::segments::{SegmentGenerator, SegmentTest, TaskBound};
+use crate::tasks::segments::{SegmentGenerator, SegmentSets, SegmentTest, TaskBound};
 
 /// What a panel of Fig. 8 varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,19 @@ impl Fig8Panel {
         }
     }
 
+    /// What it varies, as an axis has it.
+    #[must_use]
+    pub const fn axis(self) -> &'static str {
+        match self {
+            Self::Tasks => "tasks",
+            Self::Utilization => "utilization per CPU",
+            Self::Cpus => "CPUs",
+            Self::GpuTasks => "share of tasks that use the GPU",
+            Self::GpuToCpu => "G / C",
+            Self::BestEffort => "share of tasks of best effort",
+        }
+    }
+
     /// The panel of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
@@ -69,8 +82,8 @@ impl Fig8Panel {
 
     /// Table 3 with that value.
     #[must_use]
-    pub fn generator(self, point: u32) -> SegmentGenerator {
-        let mut generator = SegmentGenerator::ecrts_2024();
+    pub fn generator(self, sets: SegmentSets, point: u32) -> SegmentGenerator {
+        let mut generator = SegmentGenerator { sets, ..SegmentGenerator::ecrts_2024() };
         match self {
             Self::Tasks => generator.tasks = Some(point),
             Self::Utilization => generator.utilization_permille = point..=point,
@@ -86,26 +99,63 @@ impl Fig8Panel {
     }
 }
 
-/// How many of `samples` sets each test accepts at a point; `done` is told of each set.
-pub fn count_accepted_segments(
-    panel: Fig8Panel,
-    point: u32,
-    tests: &[SegmentTest],
-    seed: u64,
-    samples: u64,
-    done: impl Fn(u64) + Sync,
-) -> Vec<u64> {
-    let generator = panel.generator(point);
-    let one = |sample: u64| {
-        let set = generator.sample(seed, u64::from(point) << 40 | sample);
-        let accepts = |test: &SegmentTest| {
-            let is_accepted = |bound: &TaskBound| matches!(bound, TaskBound::Bounded(_) | TaskBound::BestEffort);
-            u64::from(test.bounds(&set).iter().all(is_accepted))
+/// Acceptance against what a panel varies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SegmentCurve {
+    /// What varies.
+    pub panel: Fig8Panel,
+    /// How sets are drawn.
+    pub sets: SegmentSets,
+    /// Task sets a point.
+    pub samples: u64,
+    /// Seed.
+    pub seed: u64,
+    /// The tests.
+    pub tests: Vec<SegmentTest>,
+}
+
+/// One point of a curve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SegmentCurvePoint {
+    /// Where it is, as in [`Fig8Panel::points`].
+    pub point: u32,
+    /// Task sets drawn.
+    pub samples: u64,
+    /// How many each test accepts.
+    pub accepted: Vec<(SegmentTest, u64)>,
+}
+
+impl SegmentCurvePoint {
+    /// The share of the sets that a test accepts, if it is applied.
+    #[must_use]
+    pub fn ratio(&self, test: SegmentTest) -> Option<f64> {
+        let count = self.accepted.iter().find(|(applied, _)| *applied == test).map(|(_, count)| *count)?;
+        Some(count as f64 / self.samples.max(1) as f64)
+    }
+}
+
+impl SegmentCurve {
+    /// Draws the sets of a point, on the current rayon thread pool, whose number of threads changes nothing. Sample k of a
+    /// point depends on the seed, the point and k only; `done` is told of each set.
+    #[must_use]
+    pub fn point(&self, point: u32, done: impl Fn(u64) + Sync) -> SegmentCurvePoint {
+        let generator = self.panel.generator(self.sets, point);
+        let one = |sample: u64| {
+            let set = generator.sample(self.seed, u64::from(point) << 40 | sample);
+            let accepts = |test: &SegmentTest| u64::from(test.bounds(&set).iter().all(TaskBound::is_accepted));
+            let counts: Vec<u64> = self.tests.iter().map(accepts).collect();
+            done(1);
+            counts
         };
-        let counts: Vec<u64> = tests.iter().map(accepts).collect();
-        done(1);
-        counts
-    };
-    let add = |one: Vec<u64>, other: Vec<u64>| one.iter().zip(&other).map(|(one, other)| one + other).collect();
-    (0..samples).into_par_iter().map(one).reduce(|| vec![0; tests.len()], add)
+        let add = |one: Vec<u64>, other: Vec<u64>| one.iter().zip(&other).map(|(one, other)| one + other).collect();
+        let counts = (0..self.samples).into_par_iter().map(one).reduce(|| vec![0; self.tests.len()], add);
+        self.counted(point, &counts)
+    }
+
+    /// A point of this curve of which the counts are known, one for each test.
+    #[must_use]
+    pub fn counted(&self, point: u32, counts: &[u64]) -> SegmentCurvePoint {
+        let accepted = self.tests.iter().copied().zip(counts.iter().copied()).collect();
+        SegmentCurvePoint { point, samples: self.samples, accepted }
+    }
 }

@@ -80,7 +80,7 @@ pub fn run_segment_tasks(
     }
     let mut gpu = Gpu::new(device, GpuOptions::default());
     let horizon = Instant::ZERO.saturating_add(horizon);
-    let host = SegmentHost::new(set, test, horizon, &mut gpu)?;
+    let host = SegmentHost::new(&test.assigned(set), test, horizon, &mut gpu)?;
     let (trace, _, host) = Simulation::new(gpu, host).run()?;
     Ok(SegmentRun { trace, jobs: host.into_jobs(), horizon })
 }

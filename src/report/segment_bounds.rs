@@ -1,5 +1,6 @@
 //! Bounds on the responses of tasks with segments, for people and for programs.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
@@ -21,7 +22,9 @@ pub struct SegmentReport<'a> {
 }
 
 /// Said of tests that are not sound.
-const UNSOUND: &str = "as printed; runs exceed these bounds, so they prove nothing";
+fn caveat(test: SegmentTest) -> Option<String> {
+    test.taken_literally().map(|origin| format!("{origin}; runs exceed these bounds, so they prove nothing"))
+}
 
 /// One line: a test, a task, its bound, and what that means.
 #[derive(Debug, Clone)]
@@ -37,24 +40,21 @@ struct Line {
 /// Whether each task of a set meets its deadline by a test: `Some(true)` if that is proven, else unknown.
 #[must_use]
 pub fn all_proven(test: SegmentTest, bounds: &ResponseBounds) -> Option<bool> {
-    let is_proven = |bound: &TaskBound| matches!(bound, TaskBound::Bounded(_) | TaskBound::BestEffort);
-    (test.is_sound() && bounds.iter().all(is_proven)).then_some(true)
+    (test.is_sound() && bounds.iter().all(TaskBound::is_accepted)).then_some(true)
 }
 
 impl SegmentReport<'_> {
     fn line(&self, test: SegmentTest, task: usize, bound: &TaskBound) -> Line {
         let this = &self.set.tasks[task];
         let why = match bound {
-            TaskBound::Bounded(_) if !test.is_sound() => UNSOUND.to_owned(),
-            TaskBound::Bounded(_) => String::new(),
+            TaskBound::Bounded(_) => caveat(test).unwrap_or_default(),
             TaskBound::Exceeds => "the bound exceeds the deadline".to_owned(),
             TaskBound::DependsOn(other) => format!("{} has no bound", self.set.tasks[*other].name),
             TaskBound::BestEffort => "best effort".to_owned(),
             TaskBound::NotApplicable(why) => (*why).to_owned(),
         };
         let verdict = match bound {
-            TaskBound::Bounded(_) if !test.is_sound() => Some("as printed"),
-            TaskBound::Bounded(_) => Some("proven"),
+            TaskBound::Bounded(_) => Some(test.taken_literally().unwrap_or("proven")),
             TaskBound::Exceeds | TaskBound::DependsOn(_) | TaskBound::NotApplicable(_) => Some("open"),
             TaskBound::BestEffort => None,
         };
@@ -80,9 +80,14 @@ impl SegmentReport<'_> {
                 answers.insert(task.name.to_string(), json!(is_proven.then_some(true)));
             }
             let schedulable = all_proven(*test, bounds);
-            tests.insert(test.name().to_owned(), json!({ "schedulable": schedulable, "tasks": answers }));
+            let mut said = json!({ "schedulable": schedulable, "tasks": answers });
+            if let Some(order) = self.gpu_priorities(*test) {
+                said["gpu_priorities"] = json!(order);
+            }
+            tests.insert(test.name().to_owned(), said);
         }
-        let notes: Vec<String> = self.unsound().map(|test| format!("{test}: {UNSOUND}")).collect();
+        let notes = self.tests.iter().filter_map(|(test, _)| Some(format!("{}: {}", test.name(), caveat(*test)?)));
+        let notes: Vec<String> = notes.collect();
         let mut document = Map::new();
         document.insert("cpus".to_owned(), json!(self.set.cpus));
         document.insert("tests".to_owned(), Value::Object(tests));
@@ -91,9 +96,12 @@ impl SegmentReport<'_> {
         document
     }
 
-    /// Names of the tests that were applied and prove nothing.
-    fn unsound(&self) -> impl Iterator<Item = &'static str> {
-        self.tests.iter().filter(|(test, _)| !test.is_sound()).map(|(test, _)| test.name())
+    /// The order that a test gives the GPU segments, the most urgent task first, if it is not that of the CPU.
+    fn gpu_priorities(&self, test: SegmentTest) -> Option<Vec<&str>> {
+        match test.assigned(self.set) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(other) => Some(other.by_urgency().into_iter().map(|task| &*self.set.tasks[task].name).collect()),
+        }
     }
 
     /// One JSON document; its list `bounds` has the lines of [`SegmentReport::write_rows`].
@@ -116,14 +124,18 @@ impl SegmentReport<'_> {
         page.table(&line_columns(), self.lines());
         for (test, bounds) in self.tests {
             let name = test.name();
-            let answer = match all_proven(*test, bounds) {
-                _ if !test.is_sound() => format!("{name}: {UNSOUND}"),
-                Some(_) => format!("all together by {name}: proven"),
-                None => format!("all together by {name}: open"),
+            let answer = match (caveat(*test), all_proven(*test, bounds)) {
+                (Some(caveat), _) => format!("{name}: {caveat}"),
+                (None, Some(_)) => format!("all together by {name}: proven"),
+                (None, None) => format!("all together by {name}: open"),
             };
-            match style {
-                TableStyle::Plain => page.line(&answer),
-                TableStyle::Markdown => page.item(&answer),
+            let order = self.gpu_priorities(*test);
+            let order = order.map(|order| format!("GPU priorities of {name}: {}", order.join(", ")));
+            for line in std::iter::once(answer).chain(order) {
+                match style {
+                    TableStyle::Plain => page.line(&line),
+                    TableStyle::Markdown => page.item(&line),
+                }
             }
         }
         if let Some(latency) = drive_os::latency(self.set) {

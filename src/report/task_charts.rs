@@ -3,6 +3,7 @@
 use super::region_map::{RegionMap, Scale};
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 use crate::experiments::acceptance::{Curve, CurvePoint};
+use crate::experiments::segment_acceptance::{SegmentCurve, SegmentCurvePoint};
 use crate::tasks::demand::dbf;
 use crate::tasks::{LinearSupply, Periods, Reservation, ReservationTest, Supply, SupplyBound, TaskTime, Timing};
 
@@ -68,6 +69,27 @@ pub fn acceptance_plot(title: &str, points: &[CurvePoint]) -> Result<Drawing, Dr
     let x = Axis { title: "utilization of each SM's tasks".to_owned(), range: first..last };
     let y = Axis { title: "acceptance ratio".to_owned(), range: 0.0..1.02 };
     Chart::new(title, x, y, series).with_points().draw()
+}
+
+/// Acceptance ratio of each test against what a panel varies.
+///
+/// # Errors
+/// As [`Chart::draw`].
+pub fn segment_acceptance_plot(
+    title: &str,
+    curve: &SegmentCurve,
+    points: &[SegmentCurvePoint],
+) -> Result<Drawing, DrawError> {
+    let x = |point: &SegmentCurvePoint| curve.panel.value(point.point);
+    let series = curve.tests.iter().map(|&test| {
+        let ratios = points.iter().filter_map(|point| Some((x(point), point.ratio(test)?))).collect();
+        Series::new(test.name(), ratios)
+    });
+    let first = points.first().map_or(0.0, x);
+    let last = points.last().map_or(1.0, x);
+    let x = Axis { title: curve.panel.axis().to_owned(), range: first..last };
+    let y = Axis { title: "acceptance ratio".to_owned(), range: 0.0..1.02 };
+    Chart::new(title, x, y, series.collect()).with_points().draw()
 }
 
 /// Which of two tests accepts more sets, against the utilization of each SM's own tasks and the number of periods in the

@@ -10,14 +10,16 @@
 //! | [`round_robin`] | time slices of equal contexts, the driver's default | response times, proven |
 //! | [`gcaps`] | priorities of the tasks, a driver call at both ends of each GPU segment | response times, proven |
 //! | [`locks`] | one lock: MPCP (by priority) or FMLP+ (first come, first served) | response times, proven |
-//! | [`round_robin_as_printed`], [`gcaps_as_printed`] | as above | what the paper prints: unsound, for comparison |
+//! | [`round_robin_as_printed`], [`gcaps_as_printed`], [`locks_as_published`] | as above | what the paper prints, or its authors published: unsound, for comparison |
 //! | [`drive_os`] | time slices and interleave levels | when a context of high level gets the GPU |
 
 pub mod drive_os;
 mod fixed_point;
 pub mod gcaps;
 pub mod gcaps_as_printed;
+mod gpu_priorities;
 pub mod locks;
+pub mod locks_as_published;
 mod read;
 pub mod round_robin;
 pub mod round_robin_as_printed;
@@ -26,9 +28,9 @@ mod segment_task_set;
 mod segment_test;
 mod task_bound;
 
-pub use segment_generator::SegmentGenerator;
+pub use segment_generator::{SegmentGenerator, SegmentSets};
 pub use segment_task_set::{GpuSegment, GpuSharing, GpuWait, SegmentTask, SegmentTaskSet, TaskSegment};
-pub use segment_test::SegmentTest;
+pub use segment_test::{GpuPolicy, SegmentTest};
 pub use task_bound::{ResponseBounds, TaskBound};
 
 #[cfg(test)]

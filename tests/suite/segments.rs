@@ -2,6 +2,7 @@
 
 mod commands;
 mod engine;
+mod gpu_priorities;
 mod plain;
 mod random;
 mod soundness;

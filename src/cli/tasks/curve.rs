@@ -1,22 +1,21 @@
 //! `gpusched tasks curve`
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, figure_6, figure_7, figure_8};
-use gpusched::experiments::segment_acceptance::Fig8Panel;
-use gpusched::experiments::study::{CHECKSUM_COLUMN, with_checksum, without_checksum};
+use gpusched::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
 use gpusched::report::task_charts::acceptance_plot;
 use gpusched::report::{curve_header, curve_line, curve_point};
+use gpusched::tasks::segments::SegmentSets;
 use gpusched::tasks::{Generator, Periods, ReservationPeriod, TaskTime, Utilizations};
 
 use super::super::jobs::Jobs;
 use super::super::progress::{self, Unit};
-use super::super::{Answer, output, picture};
+use super::super::{Answer, picture};
+use super::curve_file::Rows;
 
 /// Draw random task sets and count how many each test accepts, against the utilization of each SM's own tasks.
 ///
@@ -34,9 +33,12 @@ pub(crate) struct CurveCommand {
     #[arg(long, value_enum, requires = "figure_number")]
     theorem_6: Option<TheoremOption>,
     /// Sets of tasks with CPU and GPU segments instead, and what varies: a panel of Fig. 8 of ECRTS 2024
-    #[arg(long, value_name = "PANEL", conflicts_with_all = ["figure_number", "out", "figure", "step"],
+    #[arg(long, value_name = "PANEL", conflicts_with_all = ["figure_number", "step"],
           value_parser = PossibleValuesParser::new(Fig8Panel::ALL.map(Fig8Panel::name)))]
     segments: Option<String>,
+    /// How those sets are drawn [default: printed]
+    #[arg(long, value_enum, requires = "segments")]
+    sets: Option<SetsOption>,
     /// Tests to apply [default: those of the figure; sbf, sbf-linear, chunks, exact, and harmonic with --harmonic]
     #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(super::test::test_names()))]
     tests: Vec<String>,
@@ -134,6 +136,24 @@ impl From<TheoremOption> for Theorem6 {
     }
 }
 
+/// How sets of tasks with segments are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SetsOption {
+    /// As section 7.1 of the paper says
+    Printed,
+    /// As the generator does that its authors published
+    Published,
+}
+
+impl From<SetsOption> for SegmentSets {
+    fn from(option: SetsOption) -> Self {
+        match option {
+            SetsOption::Printed => Self::Printed,
+            SetsOption::Published => Self::Published,
+        }
+    }
+}
+
 /// How utilization is divided among tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Division {
@@ -147,10 +167,10 @@ enum Division {
 
 impl CurveCommand {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        if let Some(panel) = &self.segments {
-            return super::segment_curve::run(panel, &self.tests, self.samples, self.seed, self.jobs);
-        }
         picture::check(self.figure.as_deref())?;
+        if let Some(panel) = &self.segments {
+            return self.run_segments(panel);
+        }
         let inputs = self.inputs.unwrap_or(InputsOption::OnePeriod).into();
         let theorem = self.theorem_6.unwrap_or(TheoremOption::ImplicitDeadlines).into();
         let mut curves = match self.figure_number {
@@ -177,13 +197,20 @@ impl CurveCommand {
             curve.points = Curve::steps(curve.generator.gang_permille, 200, self.step);
         }
         let threads = self.jobs.pool()?;
-        let mut rows = Rows::open(self.out.as_deref(), &curves)?;
+        let Some(first) = curves.first() else { bail!("there is no curve") };
+        // Everything that the rows depend on, so that a file of another curve is not taken for this one's.
+        let generators: Vec<&Generator> = curves.iter().map(|curve| &curve.generator).collect();
+        let stated = format!("# seed {}, {} sets a point, {generators:?}\n", first.seed, first.samples);
+        let mut rows = Rows::open(self.out.as_deref(), &stated, &curve_header(first))?;
         let samples = curves.iter().map(|curve| curve.points.len() as u64 * curve.samples).sum();
         progress::hold("drawing", Unit::Of("task sets"), Some(samples));
         for (number, curve) in curves.iter().enumerate() {
             let mut points = Vec::new();
             for &point in &curve.points {
-                let known = rows.take_known(curve, point);
+                let is_it = |known: &CurvePoint| {
+                    known.single_permille == point && known.gang_permille == curve.generator.gang_permille
+                };
+                let known = rows.known(|line| curve_point(curve, line).filter(is_it));
                 if known.is_some() {
                     progress::advance(curve.samples);
                 }
@@ -193,7 +220,7 @@ impl CurveCommand {
                     None => threads.install(|| curve.point(point, progress::advance))?,
                 };
                 if is_new {
-                    rows.add(&point)?;
+                    rows.add(&curve_line(&point))?;
                 }
                 points.push(point);
             }
@@ -206,6 +233,14 @@ impl CurveCommand {
         }
         progress::end();
         Ok(Answer::Done)
+    }
+
+    fn run_segments(&self, panel: &str) -> anyhow::Result<Answer> {
+        let Some(panel) = Fig8Panel::from_name(panel) else { bail!("--segments: there is no panel {panel:?}") };
+        let tests = super::segments::chosen(&self.tests)?;
+        let sets = self.sets.unwrap_or(SetsOption::Printed).into();
+        let curve = SegmentCurve { panel, sets, samples: self.samples, seed: self.seed, tests };
+        super::segment_curve::run(&curve, self.jobs, self.out.as_deref(), self.figure.as_deref())
     }
 
     fn curve(&self) -> anyhow::Result<Curve> {
@@ -251,74 +286,4 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{stem}-{number}.{extension}"))
-}
-
-/// Where rows go: to the end of a file, which also tells what is done already, or to standard output.
-struct Rows {
-    out: Box<dyn Write>,
-    /// Whether each row has its checksum.
-    in_file: bool,
-    /// Sound lines found in the file, without its head and their checksums.
-    known: Vec<String>,
-}
-
-impl Rows {
-    fn open(path: Option<&Path>, curves: &[Curve]) -> anyhow::Result<Self> {
-        let Some(first) = curves.first() else { bail!("there is no curve") };
-        // Everything that the rows depend on, so that a file of another curve is not taken for this one's.
-        let generators: Vec<&Generator> = curves.iter().map(|curve| &curve.generator).collect();
-        let stated = format!("# seed {}, {} sets a point, {generators:?}\n", first.seed, first.samples);
-        let Some(path) = path else {
-            let mut out: Box<dyn Write> = Box::new(output::stdout());
-            out.write_all(format!("{stated}{}", curve_header(first)).as_bytes())?;
-            return Ok(Self { out, in_file: false, known: Vec::new() });
-        };
-        let head = format!("{stated}{},{CHECKSUM_COLUMN}\n", curve_header(first).trim_end());
-        let cannot = || format!("cannot write {}", path.display());
-        let before = match std::fs::read_to_string(path) {
-            Ok(before) => before,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-        };
-        let Some(rows) = before.strip_prefix(&head) else {
-            if !before.is_empty() {
-                bail!("{} belongs to a curve with other parameters; remove it or name another file", path.display());
-            }
-            let mut out = OpenOptions::new().create(true).append(true).open(path).with_context(cannot)?;
-            out.write_all(head.as_bytes()).with_context(cannot)?;
-            return Ok(Self { out: Box::new(out), in_file: true, known: Vec::new() });
-        };
-        // A run that was interrupted left a torn line; what follows a line that is not sound is not trusted either.
-        let mut sound = 0;
-        let mut known = Vec::new();
-        for line in rows.split_inclusive('\n') {
-            let Some(row) = line.strip_suffix('\n').and_then(|line| without_checksum(line.as_bytes())) else { break };
-            known.push(row.to_owned());
-            sound += line.len();
-        }
-        if sound < rows.len() {
-            let (cut, at) = (rows.len() - sound, path.display());
-            output::note(&format!("{at}: {cut} bytes behind the last sound row are cut off, and computed again"));
-        }
-        let file = OpenOptions::new().append(true).open(path).with_context(cannot)?;
-        file.set_len((head.len() + sound) as u64).with_context(cannot)?;
-        Ok(Self { out: Box::new(file), in_file: true, known })
-    }
-
-    fn take_known(&mut self, curve: &Curve, single_permille: u32) -> Option<CurvePoint> {
-        let is_it = |point: &CurvePoint| {
-            point.single_permille == single_permille && point.gang_permille == curve.generator.gang_permille
-        };
-        self.known.iter().find_map(|line| curve_point(curve, line).filter(is_it))
-    }
-
-    fn add(&mut self, point: &CurvePoint) -> anyhow::Result<()> {
-        let mut line = curve_line(point);
-        if self.in_file {
-            line = with_checksum(line.trim_end()) + "\n";
-        }
-        self.out.write_all(line.as_bytes())?;
-        self.out.flush()?;
-        Ok(())
-    }
 }

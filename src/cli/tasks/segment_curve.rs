@@ -1,36 +1,45 @@
 //! `gpusched tasks curve --segments`
 
-use std::io::Write;
+use std::path::Path;
 
-use anyhow::{anyhow, bail};
-use gpusched::experiments::segment_acceptance::{Fig8Panel, count_accepted_segments};
-use gpusched::tasks::segments::SegmentTest;
+use gpusched::experiments::segment_acceptance::{SegmentCurve, SegmentCurvePoint};
+use gpusched::report::task_charts::segment_acceptance_plot;
+use gpusched::report::{segment_curve_header, segment_curve_line, segment_curve_point};
 
 use super::super::jobs::Jobs;
 use super::super::progress::{self, Unit};
-use super::super::{Answer, output};
+use super::super::{Answer, picture};
+use super::curve_file::Rows;
 
-/// Prints how many sets of each point of a panel of ECRTS 2024, Fig. 8, each test accepts.
-pub(super) fn run(panel: &str, tests: &[String], samples: u64, seed: u64, jobs: Jobs) -> anyhow::Result<Answer> {
-    let Some(panel) = Fig8Panel::from_name(panel) else { bail!("--segments: there is no panel {panel:?}") };
-    let known = |name: &String| {
-        SegmentTest::from_name(name).ok_or_else(|| anyhow!("--tests: {name:?} is not for tasks with segments"))
-    };
-    let tests: Vec<SegmentTest> = match tests {
-        [] => SegmentTest::sound().collect(),
-        names => names.iter().map(known).collect::<anyhow::Result<_>>()?,
-    };
+/// Writes how many sets of each point each test accepts, and draws that.
+pub(super) fn run(
+    curve: &SegmentCurve,
+    jobs: Jobs,
+    out: Option<&Path>,
+    figure: Option<&Path>,
+) -> anyhow::Result<Answer> {
     let threads = jobs.pool()?;
-    let points = panel.points();
-    progress::hold("drawing", Unit::Of("task sets"), Some(points.len() as u64 * samples));
-    let mut out = output::stdout();
-    let names: Vec<&str> = tests.iter().map(|test| test.name()).collect();
-    writeln!(out, "{},samples,{}", panel.name(), names.join(","))?;
+    let points = curve.panel.points();
+    let generator = points.first().map(|&point| curve.panel.generator(curve.sets, point));
+    // Everything that the rows depend on, with the generator of the first point.
+    let stated = format!("# seed {}, {} sets a point, {generator:?}\n", curve.seed, curve.samples);
+    let mut rows = Rows::open(out, &stated, &segment_curve_header(curve))?;
+    progress::hold("drawing", Unit::Of("task sets"), Some(points.len() as u64 * curve.samples));
+    let mut found = Vec::new();
     for point in points {
-        let count = || count_accepted_segments(panel, point, &tests, seed, samples, progress::advance);
-        let counts: Vec<String> = threads.install(count).iter().map(u64::to_string).collect();
-        writeln!(out, "{},{samples},{}", panel.value(point), counts.join(","))?;
-        out.flush()?;
+        let is_it = |known: &SegmentCurvePoint| known.point == point;
+        if let Some(known) = rows.known(|line| segment_curve_point(curve, line).filter(is_it)) {
+            progress::advance(curve.samples);
+            found.push(known);
+            continue;
+        }
+        let new = threads.install(|| curve.point(point, progress::advance));
+        rows.add(&segment_curve_line(curve, &new))?;
+        found.push(new);
+    }
+    if let Some(path) = figure {
+        let title = format!("Acceptance ratio, {} sets a point", curve.samples);
+        picture::write(path, &segment_acceptance_plot(&title, curve, &found)?)?;
     }
     progress::end();
     Ok(Answer::Done)

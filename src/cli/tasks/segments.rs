@@ -11,7 +11,7 @@ use super::super::progress::{self, Unit};
 use super::super::{Answer, output};
 
 /// The tests of these names, or all that are sound.
-fn chosen(names: &[String]) -> anyhow::Result<Vec<SegmentTest>> {
+pub(super) fn chosen(names: &[String]) -> anyhow::Result<Vec<SegmentTest>> {
     let known = |name: &String| {
         let unknown = || anyhow!("--tests: {name:?} is not for tasks with segments; {}", available());
         SegmentTest::from_name(name).ok_or_else(unknown)

@@ -6,21 +6,12 @@ use super::cores::{class, is_ready, rank};
 use super::segment_job::{CallState, SegmentJob, Step};
 use crate::device::BlockShape;
 use crate::gpu::{GpuEvent, Host, RunError, SubmitError, Target};
-use crate::tasks::segments::{GpuWait, SegmentTask, SegmentTaskSet, SegmentTest, TaskSegment};
+use crate::tasks::segments::{GpuPolicy, GpuWait, SegmentTask, SegmentTaskSet, SegmentTest, TaskSegment};
 use crate::time::{Duration, Instant};
 use crate::workload::{
     BlockTime, InterleaveLevel, Kernel, KernelId, OperationId, OperationKind, Origin, ProcessId, ProcessSharing,
     ProcessSpec, StreamId, StreamSpec,
 };
-
-/// Who gets the GPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    RoundRobin,
-    Gcaps,
-    Mpcp,
-    FmlpPlus,
-}
 
 /// A task as the host sees it.
 #[derive(Debug)]
@@ -46,7 +37,7 @@ struct Program {
 pub(super) struct SegmentHost {
     tasks: Vec<SegmentTask>,
     cpus: u32,
-    rule: Rule,
+    policy: GpuPolicy,
     waiting: GpuWait,
     /// What a call takes on its core.
     call: Duration,
@@ -72,14 +63,6 @@ impl SegmentHost {
         horizon: Instant,
         gpu: &mut impl Target,
     ) -> Result<Self, SubmitError> {
-        let (rule, waiting) = match test {
-            SegmentTest::RoundRobin(waiting)
-            | SegmentTest::RoundRobinAsPrinted(waiting)
-            | SegmentTest::RoundRobinTable5(waiting) => (Rule::RoundRobin, waiting),
-            SegmentTest::Gcaps(waiting) | SegmentTest::GcapsAsPrinted(waiting) => (Rule::Gcaps, waiting),
-            SegmentTest::Mpcp(waiting) => (Rule::Mpcp, waiting),
-            SegmentTest::FmlpPlus(waiting) => (Rule::FmlpPlus, waiting),
-        };
         gpu.set_sharing(ProcessSharing { mps: false, switch_cost: Some(set.gpu.switch_cost) })?;
         let mut programs = Vec::with_capacity(set.tasks.len());
         for task in &set.tasks {
@@ -115,8 +98,8 @@ impl SegmentHost {
         Ok(Self {
             tasks: set.tasks.clone(),
             cpus: set.cpus,
-            rule,
-            waiting,
+            policy: test.policy(),
+            waiting: test.waiting(),
             call: Duration::from_ns(cost),
             horizon,
             programs,
@@ -149,17 +132,17 @@ impl SegmentHost {
         let call = |is_first| Step::Call { is_first, left: self.call, state: CallState::Ahead };
         let mut steps = Vec::new();
         for segment in &self.tasks[task].segments {
-            match (segment, self.rule) {
+            match (segment, self.policy) {
                 (TaskSegment::Cpu(time), _) => steps.push(Step::Cpu(*time)),
-                (TaskSegment::Gpu(gpu), rule) => {
+                (TaskSegment::Gpu(gpu), policy) => {
                     let misc = Step::Cpu(gpu.misc);
                     let exec = kernels.next().map(|&kernel| Step::Gpu { kernel, operation: None });
-                    match rule {
-                        Rule::RoundRobin => steps.extend([misc].into_iter().chain(exec)),
-                        Rule::Gcaps => {
+                    match policy {
+                        GpuPolicy::RoundRobin => steps.extend([misc].into_iter().chain(exec)),
+                        GpuPolicy::Gcaps => {
                             steps.extend([call(true), misc].into_iter().chain(exec).chain([call(false)]));
                         }
-                        Rule::Mpcp | Rule::FmlpPlus => {
+                        GpuPolicy::Mpcp | GpuPolicy::FmlpPlus => {
                             let lock = Step::Lock { asked: None };
                             steps.extend([lock, misc].into_iter().chain(exec).chain([Step::Unlock]));
                         }
@@ -250,6 +233,8 @@ impl SegmentHost {
             }
             return Ok(true);
         }
+        // All cores ask at once: who asks for a lock that is free has it before anyone else of its core can ask.
+        let mut has_asked = false;
         for cpu in 0..self.cpus {
             let Some(task) = self.on_core(cpu) else { continue };
             match self.step(task) {
@@ -261,9 +246,9 @@ impl SegmentHost {
                 }
                 _ => continue,
             }
-            return Ok(true);
+            has_asked = true;
         }
-        Ok(self.give_call() || self.give_lock(now))
+        Ok(self.give_call() || self.give_lock(now) || has_asked)
     }
 
     /// One driver call at a time, the most urgent first.
@@ -289,9 +274,9 @@ impl SegmentHost {
             Some(Step::Lock { asked: Some(since) }) => Some((since, task)),
             _ => None,
         });
-        let next = match self.rule {
+        let next = match self.policy {
             // Of those that asked at one instant, the most urgent.
-            Rule::FmlpPlus => asking.min_by_key(|&(since, task)| (since, rank(&self.tasks, task))),
+            GpuPolicy::FmlpPlus => asking.min_by_key(|&(since, task)| (since, rank(&self.tasks, task))),
             _ => asking.min_by_key(|&(_, task)| rank(&self.tasks, task)),
         };
         let Some((_, task)) = next.filter(|_| self.holder.is_none()) else { return false };
@@ -361,7 +346,7 @@ impl Host for SegmentHost {
         self.advance(gpu.now());
         self.release(gpu.now());
         while self.settle(gpu)? {}
-        if self.rule == Rule::Gcaps {
+        if self.policy == GpuPolicy::Gcaps {
             self.update_runlist(gpu);
         }
         self.running = (0..self.cpus).map(|cpu| self.on_core(cpu)).collect();

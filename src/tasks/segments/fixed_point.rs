@@ -27,19 +27,32 @@ impl Interference {
         Self { period_ns: period.as_ns(), jitter_ns: 0, work_ns }
     }
 
-    fn within(&self, window_ns: u128) -> u128 {
-        (window_ns + self.jitter_ns).div_ceil(u128::from(self.period_ns)) * self.work_ns
+    /// The work within a window of that length \[ns\].
+    pub(super) fn within(&self, window_ns: u128) -> u128 {
+        self.jobs_within(window_ns) * self.work_ns
+    }
+
+    /// The jobs that have work within a window of that length.
+    pub(super) fn jobs_within(&self, window_ns: u128) -> u128 {
+        (window_ns + self.jitter_ns).div_ceil(u128::from(self.period_ns))
     }
 }
 
 /// The least t with t = `base_ns` + all interference within t, if it is at most `limit`.
 pub(super) fn least_response(base_ns: u128, interference: &[Interference], limit: Duration) -> Option<Duration> {
-    let mut window = base_ns;
+    least_fixed_point(base_ns, limit, |window| {
+        base_ns + interference.iter().map(|one| one.within(window)).sum::<u128>()
+    })
+}
+
+/// The least t of at least `from_ns` with t = `demand_ns(t)`, if it is at most `limit`; the demand grows with t.
+pub(super) fn least_fixed_point(from_ns: u128, limit: Duration, demand_ns: impl Fn(u128) -> u128) -> Option<Duration> {
+    let mut window = from_ns;
     loop {
         if window > u128::from(limit.as_ns()) {
             return None;
         }
-        let next = base_ns + interference.iter().map(|one| one.within(window)).sum::<u128>();
+        let next = demand_ns(window);
         if next == window {
             return u64::try_from(window).ok().map(Duration::from_ns);
         }

@@ -18,6 +18,11 @@ pub enum Print {
     /// Table 5: J = T - (C + G^m) in Eq. 8; with busy waiting, all GPU-using tasks but two delay a more urgent one on the
     /// same core (Eq. 6), whose C + G + G^m is added (in Eq. 7, C + G^m).
     Table5,
+    /// What the analysis published by the authors computes (`rtenlab/gcaps-super-repo`, `analysis/default_driver.py`),
+    /// and Fig. 8 shows: suspended as Table 5; busy without CPU-only tasks, with C + G + G^m of the others, and with ν of
+    /// Eq. 6 as the more urgent GPU-using tasks of other cores and those among the n - 1 - i most urgent of all, where task
+    /// i is the i-th, i from 0, of n.
+    Published,
 }
 
 /// What section 6.2 says of all tasks. It proves nothing.
@@ -32,6 +37,7 @@ pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait, print: Print) -> ResponseB
         let delaying = match print {
             Print::Equations => set.gpu_users().filter(|&user| !is_hpp(user)).count() as u64 + 1,
             Print::Table5 => (set.gpu_users().count() as u64).saturating_sub(2),
+            Print::Published => published_delaying(set, task),
         };
         let interference = set.more_urgent(task).filter(|&other| is_local(other)).filter_map(|other| {
             let other_task = &set.tasks[other];
@@ -40,14 +46,15 @@ pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait, print: Print) -> ResponseB
                 (GpuWait::Suspend, Print::Equations) => {
                     Interference::carried_in(other_task.period, known[other]?, on_cpu)
                 }
-                (GpuWait::Suspend, Print::Table5) => {
+                (GpuWait::Suspend, Print::Table5 | Print::Published) => {
                     Interference::carried_in(other_task.period, other_task.period, on_cpu)
                 }
                 (GpuWait::Busy, Print::Equations) => {
                     let delay = interleaving_ns(other_task, delaying, set.gpu);
                     Interference::released_within(other_task.period, on_cpu + delay)
                 }
-                (GpuWait::Busy, Print::Table5) => {
+                (GpuWait::Busy, Print::Published) if !other_task.uses_gpu() => return None,
+                (GpuWait::Busy, Print::Table5 | Print::Published) => {
                     let delay = interleaving_ns(other_task, delaying, set.gpu);
                     let work = if other_task.uses_gpu() {
                         other_task.alone_ns() + other_task.misc_ns()
@@ -62,6 +69,17 @@ pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait, print: Print) -> ResponseB
         let base = this.alone_ns() + interleaving_ns(this, others, set.gpu);
         least_response(base, &interference, this.deadline)
     })
+}
+
+/// ν of Eq. 6 as [`Print::Published`] has it.
+fn published_delaying(set: &SegmentTaskSet, task: usize) -> u64 {
+    let best_effort = (0..set.tasks.len()).filter(|&other| set.tasks[other].priority.is_none());
+    let order: Vec<usize> = set.by_urgency().into_iter().chain(best_effort).collect();
+    let place = order.iter().position(|&other| other == task).unwrap_or(0);
+    let is_user = |&&other: &&usize| set.tasks[other].uses_gpu();
+    let remote = order[..place].iter().filter(|&&other| !set.on_one_core(task, other)).filter(is_user).count();
+    let taken_for_lower = order[..order.len() - 1 - place].iter().filter(is_user).count();
+    (remote + taken_for_lower) as u64
 }
 
 /// Eq. 3, of all segments: (L + θ) ν ⌈G / L⌉ \[ns\].

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -9,14 +10,28 @@ use super::super::uunifast::uunifast;
 use super::segment_task_set::{GpuSegment, GpuSharing, SegmentTask, SegmentTaskSet, TaskSegment};
 use crate::time::Duration;
 
+/// How sets are drawn, where the paper and what its authors published differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SegmentSets {
+    /// As the paper says: shares by `UUniFast`, tasks given to cores by worst fit, the largest utilization first.
+    Printed,
+    /// As the published generator does (`rtenlab/gcaps-super-repo`, `analysis/taskset_gen.py`), with which Fig. 8 was made:
+    /// of what is left, each share but the last takes the part that `UUniFast` leaves for the others, so that the first
+    /// is nearly all; a task's utilization is at least 0.01; tasks stay on the core for which they are drawn.
+    Published,
+}
+
 /// A distribution of sets: what it draws is uniform within the ranges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentGenerator {
+    /// Where the paper and what its authors published differ.
+    pub sets: SegmentSets,
     /// Cores.
     pub cpus: u32,
     /// Tasks drawn for each core.
     pub tasks_per_cpu: RangeInclusive<u32>,
-    /// Instead: so many tasks, each with a utilization from 0.05 to 0.3.
+    /// Instead: so many tasks, each with a utilization from 0.05 to 0.3, or as published of 0.05, 0.1, 0.15, 0.2 or 0.25;
+    /// they are given to cores by worst fit in either case, as published in the order in which they are drawn.
     pub tasks: Option<u32>,
     /// Share of tasks that use the GPU \[thousandths\].
     pub gpu_tasks_permille: RangeInclusive<u32>,
@@ -41,6 +56,7 @@ impl SegmentGenerator {
     #[must_use]
     pub fn ecrts_2024() -> Self {
         Self {
+            sets: SegmentSets::Printed,
             cpus: 4,
             tasks_per_cpu: 3..=6,
             tasks: None,
@@ -60,23 +76,19 @@ impl SegmentGenerator {
         }
     }
 
-    /// Set number `index` under `seed`, and nothing else: utilizations by `UUniFast`, rate-monotonic priorities, tasks
-    /// given to cores by worst fit, the largest utilization first.
+    /// Set number `index` under `seed`, and nothing else; priorities are rate-monotonic.
     #[must_use]
     pub fn sample(&self, seed: u64, index: u64) -> SegmentTaskSet {
         let mut numbers = ChaCha8Rng::seed_from_u64(seed);
         numbers.set_stream(index);
         let utilizations = self.utilizations(&mut numbers);
         let mut drawn: Vec<(f64, SegmentTask)> =
-            utilizations.into_iter().map(|share| (share, self.task(share, &mut numbers))).collect();
-        drawn.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let mut loads = vec![0.0_f64; self.cpus as usize];
-        for (share, task) in &mut drawn {
-            let least = (0_u32..).zip(&loads).min_by(|one, other| one.1.total_cmp(other.1));
-            task.cpu = least.map_or(0, |(cpu, _)| cpu);
-            if let Some(load) = loads.get_mut(task.cpu as usize) {
-                *load += *share;
-            }
+            utilizations.into_iter().map(|(cpu, share)| (share, self.task(cpu, share, &mut numbers))).collect();
+        if self.sets == SegmentSets::Printed {
+            drawn.sort_by(|one, other| other.0.total_cmp(&one.0));
+        }
+        if self.sets == SegmentSets::Printed || self.tasks.is_some() {
+            self.give_to_cores(&mut drawn);
         }
         let mut tasks: Vec<SegmentTask> = drawn.into_iter().map(|(_, task)| task).collect();
         let best_effort = tasks.len() * self.best_effort_permille as usize / 1000;
@@ -95,29 +107,69 @@ impl SegmentGenerator {
         SegmentTaskSet { cpus: self.cpus, gpu: self.gpu, tasks }
     }
 
-    fn utilizations(&self, numbers: &mut ChaCha8Rng) -> Vec<f64> {
+    /// By worst fit, in this order.
+    fn give_to_cores(&self, tasks: &mut [(f64, SegmentTask)]) {
+        let mut loads = vec![0.0_f64; self.cpus as usize];
+        for (share, task) in tasks {
+            let least = (0_u32..).zip(&loads).min_by(|one, other| one.1.total_cmp(other.1));
+            task.cpu = least.map_or(0, |(cpu, _)| cpu);
+            if let Some(load) = loads.get_mut(task.cpu as usize) {
+                *load += *share;
+            }
+        }
+    }
+
+    /// For each task, the core for which it is drawn, and its utilization.
+    fn utilizations(&self, numbers: &mut ChaCha8Rng) -> Vec<(u32, f64)> {
         if let Some(tasks) = self.tasks {
-            return (0..tasks).map(|_| numbers.random_range(0.05..=0.3)).collect();
+            let one = |numbers: &mut ChaCha8Rng| match self.sets {
+                SegmentSets::Printed => numbers.random_range(0.05..=0.3),
+                SegmentSets::Published => f64::from(numbers.random_range(1..=5)) / 20.0,
+            };
+            return (0..tasks).map(|_| (0, one(numbers))).collect();
         }
         let mut all = Vec::new();
-        for _ in 0..self.cpus {
+        for cpu in 0..self.cpus {
             let count = numbers.random_range(self.tasks_per_cpu.clone());
             let total = permille(&self.utilization_permille, numbers);
-            all.extend(uunifast(count as usize, total, numbers));
+            let shares = self.shares(count as usize, total, numbers).into_iter();
+            all.extend(shares.map(|share| match self.sets {
+                SegmentSets::Printed => (cpu, share),
+                SegmentSets::Published => (cpu, share.max(0.01)),
+            }));
         }
         all
     }
 
-    /// A task without a core, a priority and a name.
-    fn task(&self, utilization: f64, numbers: &mut ChaCha8Rng) -> SegmentTask {
+    /// `total` divided into `n` shares.
+    fn shares(&self, n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Vec<f64> {
+        if self.sets == SegmentSets::Printed {
+            return uunifast(n, total, numbers);
+        }
+        let mut rest = total;
+        let mut shares: Vec<f64> = Vec::with_capacity(n);
+        for left in (1..n).rev() {
+            let share = rest * numbers.random::<f64>().powf(1.0 / left as f64);
+            shares.push(share);
+            rest -= share;
+        }
+        if n > 0 {
+            shares.push(rest);
+        }
+        shares.shuffle(numbers);
+        shares
+    }
+
+    /// A task without a priority and a name.
+    fn task(&self, cpu: u32, utilization: f64, numbers: &mut ChaCha8Rng) -> SegmentTask {
         let period = numbers.random_range(self.period_ms.clone()) * 1_000_000;
         let total = utilization * period as f64;
         let uses_gpu = numbers.random::<f64>() < permille(&self.gpu_tasks_permille, numbers);
         let ratio = if uses_gpu { permille(&self.gpu_to_cpu_permille, numbers) } else { 0.0 };
-        let cpu = total / (1.0 + ratio);
+        let on_cpu = total / (1.0 + ratio);
         let count = if uses_gpu { numbers.random_range(self.gpu_segments.clone()) } else { 0 };
-        let gpu = uunifast(count, total - cpu, numbers);
-        let mut parts = uunifast(count + 1, cpu, numbers).into_iter();
+        let gpu = self.shares(count, total - on_cpu, numbers);
+        let mut parts = self.shares(count + 1, on_cpu, numbers).into_iter();
         let mut segments = vec![TaskSegment::Cpu(whole(parts.next().unwrap_or(0.0)).max(Duration::from_ns(1)))];
         for (length, part) in gpu.into_iter().zip(parts) {
             let misc = length * permille(&self.misc_permille, numbers);
@@ -127,7 +179,7 @@ impl SegmentGenerator {
         }
         let period = Duration::from_ns(period);
         let name = "".into();
-        SegmentTask { name, cpu: 0, period, deadline: period, priority: None, segments, has_high_level: false }
+        SegmentTask { name, cpu, period, deadline: period, priority: None, segments, has_high_level: false }
     }
 }
 

@@ -27,6 +27,12 @@ impl TaskBound {
             Self::Exceeds | Self::DependsOn(_) | Self::BestEffort | Self::NotApplicable(_) => None,
         }
     }
+
+    /// Whether the test accepts the task: it has a bound, or is promised nothing.
+    #[must_use]
+    pub const fn is_accepted(&self) -> bool {
+        matches!(self, Self::Bounded(_) | Self::BestEffort)
+    }
 }
 
 /// What a test says of each task of a set.

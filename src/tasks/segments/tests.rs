@@ -2,4 +2,5 @@
 
 mod case_study;
 mod hand;
+mod priorities;
 mod refused;

@@ -87,8 +87,60 @@ fn acceptance_is_the_same_for_any_number_of_threads() {
     };
     let whole = curve("1");
     assert_eq!(curve("3"), whole);
-    let rows: Vec<Vec<&str>> = whole.lines().map(|line| line.split(',').collect()).collect();
-    assert_eq!((rows.len(), rows[0].len(), rows[1][0]), (1 + 9, 2 + 8, "0.1"));
+    let rows: Vec<Vec<&str>> = whole.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert_eq!((rows.len(), rows[0].len(), rows[1][0]), (1 + 9, 2 + 10, "0.1"));
     let accepted = |row: usize| rows[row][2..].iter().map(|count| count.parse::<u64>().expect("a count")).sum::<u64>();
     assert!(accepted(1) > accepted(9), "{whole}");
+}
+
+#[test]
+fn a_curve_that_was_cut_off_goes_on_and_one_of_other_parameters_is_refused() {
+    let folder = crate::common::directory("segments_curve");
+    let (file, figure) =
+        (folder.join("curve.csv").display().to_string(), folder.join("curve.svg").display().to_string());
+    let run = |more: &[&str]| {
+        let curve = ["tasks", "curve", "--segments", "cpus", "--samples", "3", "--tests", "mpcp-busy", "--out", &file];
+        gpusched(&[&curve[..], more].concat())
+    };
+    assert_eq!(run(&["--figure", &figure]).status.code(), Some(0));
+    let whole = std::fs::read_to_string(&file).expect("it is written");
+    assert_eq!(whole.lines().count(), 2 + 10, "{whole}");
+    let drawn = std::fs::read_to_string(&figure).expect("it is drawn");
+    assert!(drawn.contains("mpcp-busy") && drawn.contains("CPUs"), "{drawn}");
+    for cut in [whole.len() - 7, whole.len() - 70] {
+        std::fs::write(&file, &whole[..cut]).expect("it is cut");
+        assert_eq!(run(&[]).status.code(), Some(0));
+        assert_eq!(std::fs::read_to_string(&file).expect("it is written"), whole);
+    }
+    for other in [&["--seed", "1"][..], &["--sets", "published"]] {
+        let output = run(other);
+        assert_eq!(output.status.code(), Some(2), "{other:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("other parameters"), "{other:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).expect("it is left alone"), whole);
+}
+
+#[test]
+fn what_is_not_for_curves_of_segments_is_refused() {
+    for refused in [
+        &["--segments", "bananas"][..],
+        &["--segments", "cpus", "--tests", "exact"],
+        &["--segments", "cpus", "--step", "50"],
+        &["--segments", "cpus", "--figure", "curve.bananas"],
+        &["--segments", "cpus", "--sets", "bananas"],
+        &["--sets", "published"],
+    ] {
+        assert_eq!(gpusched(&[&["tasks", "curve"], refused].concat()).status.code(), Some(2), "{refused:?}");
+    }
+}
+
+#[test]
+fn assigned_gpu_priorities_are_told() {
+    let test = "gcaps-suspend-assigned-as-printed";
+    let run = ["tasks", &witness("table-2"), "--tests", &format!("gcaps-suspend,{test}"), "--format"];
+    let report = json(&[&run[..], &["json"]].concat());
+    assert_eq!(report["tests"][test]["gpu_priorities"], serde_json::json!(["tau1", "tau2", "tau4", "tau3"]));
+    assert_eq!(report["tests"]["gcaps-suspend"].get("gpu_priorities"), None);
+    let text = String::from_utf8_lossy(&gpusched(&[&run[..], &["table"]].concat()).stdout).into_owned();
+    assert!(text.contains("GPU priorities of gcaps-suspend-assigned-as-printed: tau1, tau2, tau4, tau3"), "{text}");
 }

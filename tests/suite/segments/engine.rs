@@ -76,7 +76,8 @@ fn plain_simulation_and_simulated_gpu_agree_where_nothing_is_left_to_choose() {
                 continue;
             }
             let (sharing, waiting) = sharing_of(test);
-            let plain = longest_responses(&set, sharing, waiting, &mut Periodic(&set, 150), 150);
+            let assigned = test.assigned(&set);
+            let plain = longest_responses(&assigned, sharing, waiting, &mut Periodic(&set, 150), 150);
             let what = || format!("set {number}, {}\n{}", test.name(), in_short(&set));
             assert_eq!(on_engine(&set, test, Some(150), &device), plain, "{}", what());
         }

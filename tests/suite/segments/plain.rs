@@ -11,6 +11,8 @@ pub(crate) enum Sharing {
     RoundRobin,
     Gcaps,
     Mpcp,
+    /// MPCP, the holder raised only while it works on its core, not while it waits busily for the GPU.
+    MpcpRaisedInMisc,
     FmlpPlus,
 }
 
@@ -129,14 +131,16 @@ impl Machine<'_> {
                     match self.sharing {
                         Sharing::RoundRobin => {}
                         Sharing::Gcaps => steps.push(call(true)),
-                        Sharing::Mpcp | Sharing::FmlpPlus => steps.push(Step::Lock { asked: None }),
+                        Sharing::Mpcp | Sharing::MpcpRaisedInMisc | Sharing::FmlpPlus => {
+                            steps.push(Step::Lock { asked: None });
+                        }
                     }
                     steps.push(Step::Cpu(run.length(gpu.misc.as_ns(), 0)));
                     steps.push(Step::Gpu(run.length(gpu.exec.as_ns(), 1)));
                     match self.sharing {
                         Sharing::RoundRobin => {}
                         Sharing::Gcaps => steps.push(call(false)),
-                        Sharing::Mpcp | Sharing::FmlpPlus => steps.push(Step::Unlock),
+                        Sharing::Mpcp | Sharing::MpcpRaisedInMisc | Sharing::FmlpPlus => steps.push(Step::Unlock),
                     }
                 }
             }
@@ -172,6 +176,7 @@ impl Machine<'_> {
         };
         let class = |task: usize| match self.step(task) {
             Some(Step::Call { under_way: true, .. }) => 0,
+            Some(Step::Gpu(_)) if self.sharing == Sharing::MpcpRaisedInMisc => 2,
             _ if self.holder == Some(task) => 1,
             _ => 2,
         };
@@ -210,21 +215,23 @@ impl Machine<'_> {
                 _ => {}
             }
         }
+        // All cores ask at once: who asks for a lock that is free has it before anyone else of its core can ask.
+        let mut has_asked = false;
         for cpu in 0..self.set.cpus {
             let Some(task) = self.on_core(cpu) else { continue };
             match self.step(task) {
                 Some(Step::Call { is_begin, left, asked: false, .. }) => {
                     self.set_step(task, Step::Call { is_begin, left, asked: true, under_way: false });
-                    return true;
+                    has_asked = true;
                 }
                 Some(Step::Lock { asked: None }) => {
                     self.set_step(task, Step::Lock { asked: Some(self.now) });
-                    return true;
+                    has_asked = true;
                 }
                 _ => {}
             }
         }
-        self.give_call() || self.give_lock()
+        self.give_call() || self.give_lock() || has_asked
     }
 
     /// One driver call at a time, the most urgent first.
@@ -293,7 +300,7 @@ impl Machine<'_> {
                 let between = (0..self.set.tasks.len()).filter(|&task| self.between[task]);
                 between.min_by_key(|&task| self.rank(task))
             }
-            Sharing::Mpcp | Sharing::FmlpPlus => self.holder,
+            Sharing::Mpcp | Sharing::MpcpRaisedInMisc | Sharing::FmlpPlus => self.holder,
         };
         chosen.filter(|&task| matches!(self.step(task), Some(Step::Gpu(_))))
     }

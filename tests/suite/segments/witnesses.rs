@@ -28,7 +28,7 @@ pub(crate) fn witness(file: &str) -> SegmentTaskSet {
 
 #[test]
 fn ecrts_2024_witnesses_exceed_what_is_printed_and_not_what_is_proven() {
-    use {Sharing::Gcaps, Sharing::RoundRobin};
+    use Sharing::{Gcaps, RoundRobin};
     // File, sharing, releases, task, its response, as printed, proven.
     for (file, sharing, releases, task, response, printed, proven) in [
         ("eq-3-own-switch", RoundRobin, &[0, 0][..], 0, 12, 11, 12),
@@ -47,5 +47,24 @@ fn ecrts_2024_witnesses_exceed_what_is_printed_and_not_what_is_proven() {
             assert_eq!(longest[task], response, "{file}, {waiting:?}");
             assert_eq!((bound(as_printed), bound(sound)), (Some(printed), Some(proven)), "{file}, {waiting:?}");
         }
+    }
+}
+
+#[test]
+fn lock_witnesses_exceed_what_is_published_and_not_what_is_proven() {
+    use GpuWait::{Busy, Suspend};
+    use SegmentTest::{FmlpPlus, FmlpPlusAsPublished, Mpcp, MpcpAsPublished};
+    // File, published, proven, releases, task, its response, as published, proven.
+    for (file, published, sound, releases, task, response, expected) in [
+        ("fmlp-plus-holder-of-the-same-core", FmlpPlusAsPublished(Suspend), FmlpPlus(Suspend), [0, 1], 1, 10, (1, 11)),
+        ("fmlp-plus-suspended-holder", FmlpPlusAsPublished(Suspend), FmlpPlus(Suspend), [1, 0], 0, 21, (12, 22)),
+        ("mpcp-busy-raised-holder", MpcpAsPublished(Busy), Mpcp(Busy), [1, 0], 0, 10, (1, 11)),
+    ] {
+        let set = witness(file);
+        let (sharing, waiting) = super::soundness::sharing_of(published);
+        let longest = longest_responses(&set, sharing, waiting, &mut Once(&releases), 50);
+        let bound = |test: SegmentTest| test.bounds(&set)[task].bound().map(Duration::as_ns);
+        assert_eq!(longest[task], response, "{file}");
+        assert_eq!((bound(published), bound(sound)), (Some(expected.0), Some(expected.1)), "{file}");
     }
 }
