@@ -9,6 +9,7 @@ mod analysed;
 mod catalogue;
 mod cister2012;
 mod date2014;
+mod ecrts2024;
 mod error;
 mod figure;
 mod gallery;

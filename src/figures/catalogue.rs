@@ -1,7 +1,7 @@
 //! All figures.
 
 use super::figure::Figure;
-use super::{cister2012, date2014, ospert2017, rtns2020, rtss2017, thesis2019, thesis2019_cost, waters2019};
+use super::{cister2012, date2014, ecrts2024, ospert2017, rtns2020, rtss2017, thesis2019, thesis2019_cost, waters2019};
 
 /// Every figure and table that is computed, in the order of the gallery.
 #[must_use]
@@ -14,6 +14,7 @@ pub fn catalogue() -> Vec<Figure> {
         thesis2019::CHAPTER_4,
         waters2019::FIGURES,
         rtns2020::FIGURES,
+        ecrts2024::FIGURES,
         date2014::FIGURES,
         cister2012::FIGURES,
     ]

@@ -17,16 +17,19 @@ pub enum Paper {
     Rtns2020,
     /// GPU-EvR.
     Date2014,
+    /// Tasks with CPU and GPU segments.
+    Ecrts2024,
 }
 
 impl Paper {
     /// All of them, in the order of the gallery.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Rtss2017,
         Self::Ospert2017,
         Self::Thesis2019,
         Self::Waters2019,
         Self::Rtns2020,
+        Self::Ecrts2024,
         Self::Date2014,
         Self::Cister2012,
     ];
@@ -41,6 +44,7 @@ impl Paper {
             Self::Waters2019 => "WATERS 2019",
             Self::Rtns2020 => "RTNS 2020",
             Self::Date2014 => "DATE 2014",
+            Self::Ecrts2024 => "ECRTS 2024",
             Self::Cister2012 => "CISTER 2012",
         }
     }
@@ -72,6 +76,10 @@ impl Paper {
             Self::Date2014 => {
                 "H. Lee, M. A. Al Faruque: GPU-EvR: Run-Time Event Based Real-Time Scheduling Framework on GPGPU \
                  Platform, DATE 2014"
+            }
+            Self::Ecrts2024 => {
+                "Y. Wang, C. Liu, D. Wong, H. Kim: GCAPS: GPU Context-Aware Preemptive Priority-based Scheduling for \
+                 Real-Time Tasks, ECRTS 2024"
             }
             Self::Cister2012 => {
                 "K. Berezovskyi, K. Bletsas, B. Andersson: Makespan Computation for GPU Threads Running on a Single \

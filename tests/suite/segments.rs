@@ -2,6 +2,7 @@
 
 mod commands;
 mod engine;
+mod figure_8;
 mod gpu_priorities;
 mod plain;
 mod random;
