@@ -18,7 +18,7 @@ mod process;
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items, WorkloadError};
 pub use placement::{Part, Placement};
 pub(crate) use placement::{Sequence, Start, distribute};
-pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec};
+pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec, TurnTaking};
 
 /// A stream of one GPU. Number 0 is the NULL stream of the first process, which always exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -9,9 +9,10 @@
 use super::case::Case;
 use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding, length};
-use super::observation::{ObservedContexts, TimeSource};
+use super::observation::{ObservedContexts, ObservedWork, TimeSource};
 use super::rounds::Sequence;
 use super::sweep::{BlockEvent, sm_of};
+use crate::device::Runlists;
 use crate::logs::LogTime;
 
 /// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.
@@ -283,17 +284,24 @@ fn others_turns(case: &Case<'_>, context: usize) -> Vec<(LogTime, bool)> {
         }
         ObservedContexts::Unseen => {}
     }
+    let slicing = &case.observation.device.time_slicing;
     let apart = case.clocks.tolerances.across_clocks_ns;
+    let (over, own) = (surely_over(case), OwnWork::of(case, context));
     let mut times: Vec<(LogTime, LogTime)> = Vec::new();
-    for (index, facts) in case.facts.iter().enumerate() {
-        let operation = &case.observation.operations[index];
-        if operation.kernel().is_none() || case.observation.context_of(index) == context {
+    for (index, operation) in case.observation.operations.iter().enumerate() {
+        let takes_turns = match operation.work {
+            ObservedWork::Kernel(_) => true,
+            ObservedWork::Copy(_) => slicing.runlists == Runlists::Shared,
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => false,
+        };
+        if !takes_turns || case.observation.context_of(index) == context {
             continue;
         }
         // The clocks of two processes are compared by way of the host's.
         let from = case.ready[index].lo.earliest_on_gpu(&case.clocks.tolerances).saturating_sub(2 * apart);
-        let to = facts.finish.unwrap_or(LogTime::MAX).saturating_add(2 * apart);
-        times.push((from, to.after(case.observation.device.time_slicing.switch_cost)));
+        let to = over[index].saturating_add(2 * apart);
+        // T3: also on an idle GPU a switch costs time, from when the context has something to do again.
+        times.push((from, own.from(to).after(slicing.switch_cost)));
     }
     times.sort_unstable();
     let mut changes: Vec<(LogTime, bool)> = Vec::new();
@@ -304,4 +312,47 @@ fn others_turns(case: &Case<'_>, context: usize) -> Vec<(LogTime, bool)> {
         }
     }
     changes
+}
+
+/// By when each operation was surely over: when it was seen to be, or something behind it in its stream had started.
+fn surely_over(case: &Case<'_>) -> Vec<LogTime> {
+    let mut behind: Vec<LogTime> = vec![LogTime::MAX; case.observation.streams.len()];
+    let mut over = vec![LogTime::MAX; case.facts.len()];
+    for (index, facts) in case.facts.iter().enumerate().rev() {
+        let Some(behind) = behind.get_mut(case.observation.operations[index].stream) else { continue };
+        over[index] = facts.finish.unwrap_or(*behind);
+        *behind = facts.first_start.unwrap_or(*behind).min(*behind);
+    }
+    over
+}
+
+/// The kernels of a context: by when each had surely completed, ascending, and since when it or one behind it in this list
+/// was surely in its queue.
+struct OwnWork(Vec<(LogTime, LogTime)>);
+
+impl OwnWork {
+    fn of(case: &Case<'_>, context: usize) -> Self {
+        let apart = case.clocks.tolerances.across_clocks_ns;
+        let own = (0..case.facts.len()).filter(|&index| {
+            case.observation.operations[index].kernel().is_some() && case.observation.context_of(index) == context
+        });
+        let times = own.filter_map(|index| {
+            let finish = case.facts[index].finish.unwrap_or(LogTime::MAX);
+            Some((finish, case.ready[index].hi?.latest_on_gpu(apart)))
+        });
+        let mut times: Vec<(LogTime, LogTime)> = times.collect();
+        times.sort_unstable();
+        let mut since = LogTime::MAX;
+        for time in times.iter_mut().rev() {
+            since = since.min(time.1);
+            time.1 = since;
+        }
+        Self(times)
+    }
+
+    /// The first instant from `from` on at which the context surely has a kernel that has not completed.
+    fn from(&self, from: LogTime) -> LogTime {
+        let next = self.0.get(self.0.partition_point(|&(finish, _)| finish <= from));
+        next.map_or(from, |&(_, since)| since.max(from))
+    }
 }

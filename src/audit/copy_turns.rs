@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
-use super::observation::{ObservedContexts, ObservedWork, TimeSource};
+use super::observation::{ObservedContexts, ObservedWork};
 use super::rounds::Sequence;
 use super::turns::ObservedTurns;
 use crate::device::Runlists;
@@ -57,12 +57,7 @@ fn judged(case: &Case<'_>, turns: &ObservedTurns, copy: &Ready) -> Option<Findin
     let in_run = |at: Option<LogTime>| at.filter(|&at| at <= turns.run_end_ns);
     let (start, end) = (seen.times_ns.map(|times| times[0]), seen.times_ns.map(|times| times[1]));
     let (seen, wanted) = ((in_run(start), in_run(end)), (in_run(copy.start), in_run(copy.end)));
-    // What is due in the last instant of a run that was cut there may not have come any more.
-    let is_cut = matches!(case.observation.source, TimeSource::Simulated { horizon_ns: Some(_), .. });
-    let came = |seen: Option<LogTime>, wanted: Option<LogTime>| {
-        seen == wanted || (is_cut && seen.is_none() && wanted == Some(turns.run_end_ns))
-    };
-    if came(seen.0, wanted.0) && came(seen.1, wanted.1) {
+    if seen == wanted {
         return None;
     }
     let (seen, wanted) = if seen.0 == wanted.0 { (seen.1, wanted.1) } else { (seen.0, wanted.0) };
@@ -93,8 +88,7 @@ fn in_turns(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [Ready]) {
         let mut free = LogTime::MIN;
         for copy in copies.iter_mut().filter(|copy| copy.context == context) {
             let from = copy.at.max(free);
-            let at_end = |until: LogTime| until == turns.run_end_ns && from == until;
-            let fits = open.iter().find(|&&(start, until)| from < until || at_end(until) && start <= until);
+            let fits = open.iter().find(|&&(start, until)| from.max(start) < until);
             let Some(start) = fits.map(|&(start, _)| start.max(from)) else { break };
             copy.start = Some(start);
             let mut left = copy.left;

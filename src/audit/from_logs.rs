@@ -7,7 +7,7 @@ use super::observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
     TimeSource,
 };
-use crate::device::{BlockShape, Device, SmMask};
+use crate::device::{BlockShape, Device, Runlists, SmMask};
 use crate::logs::{Log, LogRun, LogTime, LoggedKernel, Pairing, unrolled};
 use crate::scenario::{Scenario, Step};
 use crate::workload::{CheckedStream, Kernel, KernelId, StreamId};
@@ -98,6 +98,7 @@ fn finish(
         run.logs.iter().filter(|log| !log.kernels.is_empty()).map(|log| log.pid).collect();
     let incomplete =
         if run.incomplete() { Some("kernels or blocks are missing from the logs".to_owned()) } else { missing };
+    let incomplete = incomplete.or_else(|| copies_of_others(run, device, &processes));
     by_process(run, &mut streams, &mut operations);
     let contexts = if processes.len() > 1 { ObservedContexts::Unseen } else { ObservedContexts::One };
     Observation {
@@ -110,6 +111,14 @@ fn finish(
         operations,
         incomplete,
     }
+}
+
+/// T5: where copies run in the turns of their contexts, those of a process without kernels, of which no log tells, may have
+/// had turns at any time.
+fn copies_of_others(run: &LogRun, device: &Device, processes: &BTreeSet<Option<u64>>) -> Option<String> {
+    let is_other = |log: &&Log| !processes.contains(&log.pid);
+    let other = run.logs.iter().find(is_other).filter(|_| device.time_slicing.runlists == Runlists::Shared)?;
+    Some(format!("copies of the process of {} may have had turns, and no log shows when", other.title()))
 }
 
 fn observed(kernel: &LoggedKernel, registers_per_thread: u32, sm_mask: Option<SmMask>) -> ObservedKernel {

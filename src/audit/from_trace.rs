@@ -39,7 +39,7 @@ impl Observation {
             ObservedStream { name, process, is_null, priority, blocking: stream.blocking && !is_null }
         });
         let operations = (0..).map(OperationId).zip(trace.operations());
-        let contexts = contexts(device, trace)?;
+        let contexts = contexts(trace)?;
         let takes_turns = contexts != ObservedContexts::One;
         Ok(Self {
             title: title.into(),
@@ -58,7 +58,7 @@ impl Observation {
 
 /// To how many SMs MPS limits each process, if it limits one.
 fn client_sms(device: &Device, trace: &Trace) -> Vec<u32> {
-    if !trace.sharing().mps {
+    if !trace.mps() {
         return Vec::new();
     }
     let limits: Vec<u32> = trace.processes().iter().map(|process| process.mps_percentage.sms(device)).collect();
@@ -66,14 +66,9 @@ fn client_sms(device: &Device, trace: &Trace) -> Vec<u32> {
 }
 
 /// The turns that contexts took, if they did.
-fn contexts(device: &Device, trace: &Trace) -> Result<ObservedContexts, LogTimeError> {
-    let (processes, sharing) = (trace.processes(), trace.sharing());
-    if processes.len() < 2 || sharing.mps {
-        return Ok(ObservedContexts::One);
-    }
-    let slicing = &device.time_slicing;
+fn contexts(trace: &Trace) -> Result<ObservedContexts, LogTimeError> {
+    let Some(taking) = trace.turn_taking() else { return Ok(ObservedContexts::One) };
     let ns = |time: Duration| i64::try_from(time.as_ns()).unwrap_or(i64::MAX);
-    let cost = sharing.switch_cost.unwrap_or(slicing.switch_cost);
     let mut served = None;
     let turns = trace.turns().iter().map(|turn| {
         let switches = served.replace(turn.process).is_some_and(|before| before != turn.process);
@@ -82,15 +77,15 @@ fn contexts(device: &Device, trace: &Trace) -> Result<ObservedContexts, LogTimeE
             start_ns: LogTime::try_from(turn.start)?,
             end_ns: LogTime::try_from(turn.end)?,
             // Cut by the end of the run, it is shorter than it was to be.
-            is_on_its_way: switches && turn.switch() < cost,
+            is_on_its_way: switches && turn.switch() < taking.switch_cost,
         })
     });
     Ok(ObservedContexts::Seen(ObservedTurns {
         turns: turns.collect::<Result<_, LogTimeError>>()?,
         run_end_ns: LogTime::try_from(trace.end())?,
-        time_slices_ns: processes.iter().map(|own| ns(own.time_slice.unwrap_or(slicing.time_slice))).collect(),
-        switch_cost_ns: ns(cost),
-        levels: processes.iter().map(|process| process.level).collect(),
+        time_slices_ns: taking.time_slices.iter().map(|&slice| ns(slice)).collect(),
+        switch_cost_ns: ns(taking.switch_cost),
+        levels: trace.processes().iter().map(|process| process.level).collect(),
         is_driven_by_host: trace.turns().iter().any(|turn| turn.ended_by == TurnEnd::TakenOff),
     }))
 }

@@ -29,7 +29,7 @@ fn blocks(case: &Case<'_>, sequence: &Sequence<'_>, findings: &mut Vec<Finding>)
         for (number, block) in kernel.blocks.iter().enumerate() {
             let (rule, at_ns, what) = if !sequence.may_begin(context, block.start_ns) {
                 (AuditRule::T1, block.start_ns, "it started while it was not the turn of its context")
-            } else if !sequence.turns.can_end(context, block.end_ns) {
+            } else if !sequence.turns.can_end(context, block.start_ns, block.end_ns) {
                 (AuditRule::T4, block.end_ns, "it ended while it was not the turn of its context")
             } else {
                 continue;
@@ -178,16 +178,20 @@ impl<'a> Sequence<'a> {
     fn may_begin(&self, context: usize, at: LogTime) -> bool {
         let until = self.turns.turns.partition_point(|turn| turn.start_ns <= at);
         let own = self.turns.turns[..until].iter().rev().find(|turn| turn.process == context && !turn.is_on_its_way);
-        own.is_some_and(|turn| {
-            let end = turn.end_ns.min(self.slices_end(turn));
-            at < end || (at <= turn.end_ns && (!self.exact || at == self.turns.run_end_ns))
-        })
+        own.is_some_and(|turn| at < self.open_until(turn) || (at <= turn.end_ns && !self.exact))
     }
 
-    /// From when to when each turn of a context takes what is new.
+    /// Until before when a turn takes what is new: its end, or that of its slices. One that only the end of the run cuts off
+    /// does in the last instant, too: everything that belongs to it has happened.
+    fn open_until(&self, turn: &ObservedTurn) -> LogTime {
+        let is_cut = turn.end_ns >= self.turns.run_end_ns;
+        turn.end_ns.saturating_add(i64::from(is_cut)).min(self.slices_end(turn))
+    }
+
+    /// From when to before when each turn of a context takes what is new.
     pub(super) fn open_times(&self, context: usize) -> impl Iterator<Item = (LogTime, LogTime)> + '_ {
         let own = self.turns.turns.iter().filter(move |turn| turn.process == context && !turn.is_on_its_way);
-        own.map(|turn| (turn.start_ns, turn.end_ns.min(self.slices_end(turn))))
+        own.map(|turn| (turn.start_ns, self.open_until(turn)))
     }
 
     /// The end of the first slice at which another context had work.

@@ -57,11 +57,13 @@ impl ObservedTurns {
         })
     }
 
-    /// Whether something of a process could go on just before `at`, or could not have ended since (behind the run's end).
-    pub(super) fn can_end(&self, process: usize, at: LogTime) -> bool {
+    /// Whether something of a process that began at `start` could go on just before `at`, or had no length, or could not
+    /// have ended since (behind the run's end).
+    pub(super) fn can_end(&self, process: usize, start: LogTime, at: LogTime) -> bool {
         let first = self.turns.partition_point(|turn| turn.end_ns < at);
         let mut turns = self.turns[first..].iter().take_while(|turn| turn.start_ns <= at);
-        at > self.run_end_ns || turns.any(|turn| turn.process == process)
+        let goes_on = |turn: &ObservedTurn| turn.process == process && (turn.start_ns < at || start == at);
+        at > self.run_end_ns || turns.any(goes_on)
     }
 
     /// T6: the order of a round.

@@ -75,7 +75,7 @@ impl Back for ContextBack {
         if known.sharing().mps {
             self.one.serve_clients(known.device(), known.processes());
         }
-        self.several = known.is_time_sliced().then(|| Box::new(TimeSliced::new(known, &self.options)));
+        self.several = known.turn_taking().map(|taking| Box::new(TimeSliced::new(known, &taking, &self.options)));
     }
 
     fn set_runnable(&mut self, process: ProcessId, runnable: bool) {

@@ -93,6 +93,12 @@ pub trait Observer {
         Ok(())
     }
 
+    /// From `from` to `to` the turn that began last lasted only until blocks of its context had run to their ends (T4), and
+    /// nothing began in it.
+    fn turn_ran_out(&mut self, from: Instant, to: Instant) {
+        let _ = (from, to);
+    }
+
     /// The turn that began last ends.
     fn turn_ends(&mut self, at: Instant, why: TurnEnd) {
         let _ = (at, why);
@@ -173,6 +179,10 @@ impl Observer for Recorder {
 
     fn rounds(&mut self, turns: &[ContextTurn], times: u64, period: Duration) -> Result<(), TraceFull> {
         self.rounds(turns, times, period)
+    }
+
+    fn turn_ran_out(&mut self, from: Instant, to: Instant) {
+        self.turn_ran_out(from, to);
     }
 
     fn turn_ends(&mut self, at: Instant, why: TurnEnd) {

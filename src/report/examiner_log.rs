@@ -86,7 +86,8 @@ impl ExaminerLog<'_> {
         writeln!(out, "\"data_size\": {},", benchmark.data_size)?;
         let release_us = (benchmark.release_time.as_ns() + 500) / 1_000;
         writeln!(out, "\"release_time\": {}.{:06},", release_us / 1_000_000, release_us % 1_000_000)?;
-        writeln!(out, "\"PID\": 1,\n\"TID\": {},", self.index + 1)?;
+        let process = self.summary.scenario.threads.get(self.index as usize).map_or(0, |thread| thread.process.0);
+        writeln!(out, "\"PID\": {},\n\"TID\": {},", u64::from(process) + 1, self.index + 1)?;
         if self.left_out > 0 {
             writeln!(out, "\"left_out_at_horizon\": {},", self.left_out)?;
         }

@@ -50,7 +50,7 @@ impl Trace {
     pub(super) fn runs_in_turns_of(&self, operation: OperationId) -> Option<ProcessId> {
         let in_turns = match self.operations.get(operation.0 as usize)?.kind {
             OperationKind::Kernel(_) => true,
-            OperationKind::Copy(_) => self.items.copies_run_in_turn,
+            OperationKind::Copy(_) => self.copies_run_in_turns(),
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => false,
         };
         self.context_with_turns(operation).filter(|_| in_turns)

@@ -11,8 +11,8 @@ use super::wave::{Block, Stretch, Wave};
 use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{
-    CheckedKernel, CheckedProcess, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, ProcessSharing,
-    StreamSpec,
+    CheckedKernel, CheckedProcess, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec,
+    TurnTaking,
 };
 
 /// More waves than 32 bits count, or more turns of contexts than memory should hold.
@@ -40,6 +40,8 @@ pub struct Trace {
     pub(super) awaited: Vec<(OperationId, OperationId)>,
     /// The turns of contexts, in order of time; none without several contexts that take turns.
     pub(super) turns: Vec<ContextTurn>,
+    /// Times in turns in which nothing began any more, as they lasted only until blocks had run to their ends (T4).
+    pub(super) ran_out: Vec<(Instant, Instant)>,
     /// The same by process; filled once the run is over.
     pub(super) served: Vec<Served>,
     /// When copies stood still on engines that contexts share by turns, by copy and time once the run is over.
@@ -65,6 +67,7 @@ impl Trace {
             waits: Vec::new(),
             awaited: Vec::new(),
             turns: Vec::new(),
+            ran_out: Vec::new(),
             served: Vec::new(),
             copy_pauses: Vec::new(),
             first_wave: Vec::new(),
@@ -110,10 +113,16 @@ impl Trace {
         &self.items.processes
     }
 
-    /// How the contexts of several processes share the GPU.
+    /// Whether the processes are clients of MPS.
     #[must_use]
-    pub const fn sharing(&self) -> ProcessSharing {
-        self.items.sharing
+    pub const fn mps(&self) -> bool {
+        self.items.mps
+    }
+
+    /// How the contexts of several processes take turns, if they do.
+    #[must_use]
+    pub const fn turn_taking(&self) -> Option<&TurnTaking> {
+        self.items.turn_taking.as_ref()
     }
 
     /// All streams; number 0 is the NULL stream of the first process.

@@ -96,6 +96,7 @@ impl Recorder {
         trace.waits.clear();
         trace.awaited.clear();
         trace.turns.clear();
+        trace.ran_out.clear();
         trace.copy_pauses.clear();
         self.stretch = (NO_STRETCH, 0);
     }
@@ -232,6 +233,13 @@ impl Recorder {
             told.switch_from = first;
         }
         Ok(())
+    }
+
+    /// Nothing began in the turn that began last from `from` to `to`.
+    pub fn turn_ran_out(&mut self, from: Instant, to: Instant) {
+        if from < to {
+            self.trace.ran_out.push((from, to));
+        }
     }
 
     /// The turn that began last ends.

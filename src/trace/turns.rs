@@ -14,7 +14,7 @@ impl Trace {
     /// Whether contexts of several processes took turns, as far as any had work; of a measured run that is not known.
     #[must_use]
     pub fn is_time_sliced(&self) -> bool {
-        self.items.processes.len() > 1 && !self.items.sharing.mps && !self.is_observed
+        self.turn_taking().is_some() && !self.is_observed
     }
 
     /// The turns of all contexts, in order of time; none where there is one process, or all are clients of MPS.
@@ -70,14 +70,14 @@ impl Trace {
 
     /// Whether copies run in the turns of their contexts only (T5).
     #[must_use]
-    pub const fn copies_run_in_turns(&self) -> bool {
-        self.items.copies_run_in_turn
+    pub fn copies_run_in_turns(&self) -> bool {
+        self.turn_taking().is_some_and(|taking| taking.copies_run_in_turn)
     }
 
     /// In whose context a process is: its own, or as a client of MPS, the one that all share.
     #[must_use]
     pub fn context_of(&self, process: ProcessId) -> ProcessId {
-        if self.items.sharing.mps { ProcessId::FIRST } else { process }
+        if self.mps() { ProcessId::FIRST } else { process }
     }
 
     /// The process whose turns an operation's blocks run in; `None` if contexts do not take turns, and share the SMs.
@@ -122,6 +122,25 @@ impl Trace {
             (from < time.end).then_some(part)
         });
         whole.into_iter().chain(parts).filter(|part| part.start < part.end)
+    }
+
+    /// The parts of a time in which it is the turn of a process, and not only until blocks have run to their ends.
+    pub(super) fn in_open_turn(&self, process: ProcessId, time: Range<Instant>) -> Vec<Range<Instant>> {
+        let mut open = Vec::new();
+        if self.turns.is_empty() {
+            return open;
+        }
+        for part in self.in_turn(process, time) {
+            let mut from = part.start;
+            let first = self.ran_out.partition_point(|&(_, to)| to <= from);
+            for &(closed, to) in self.ran_out[first..].iter().take_while(|&&(closed, _)| closed < part.end) {
+                open.push(from..closed);
+                from = to;
+            }
+            open.push(from..part.end);
+        }
+        open.retain(|part| part.start < part.end);
+        open
     }
 
     /// The parts of a time in which it is not the turn of a process.

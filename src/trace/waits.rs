@@ -72,7 +72,7 @@ impl Trace {
         let in_queue = |rule, to| Wait { rule, from: record.queued, to };
         let at_head = || noted(|rule| !rule.is_noted_in_stream());
         let (queue, held, cut) = match record.kind {
-            OperationKind::Kernel(_) if self.turns.is_empty() => {
+            OperationKind::Kernel(_) if !self.is_time_sliced() => {
                 (Some(in_queue(Rule::X1, record.reached_queue_head)), Some(at_head()), Vec::new())
             }
             OperationKind::Kernel(_) => {
@@ -82,7 +82,7 @@ impl Trace {
             }
             OperationKind::Copy(_) => {
                 let wait = in_queue(Rule::C2, record.first_start);
-                if self.items.copies_run_in_turn && !self.turns.is_empty() {
+                if self.copies_run_in_turns() && self.is_time_sliced() {
                     let cut =
                         self.only_in_turn(record.stream, std::iter::once(wait), record.queued..record.first_start);
                     (None, None, cut)
@@ -123,21 +123,21 @@ impl Trace {
         &rest[..noted]
     }
 
-    /// T1 holds what is ready whenever no other rule does; only in the turn of its context do others.
+    /// T1 holds what is ready whenever no other rule does; only in the turn of its context do others, as long as that takes
+    /// what is new.
     fn only_in_turn(&self, stream: StreamId, waits: impl Iterator<Item = Wait>, time: Range<Instant>) -> Vec<Wait> {
         let process = self.process_of_stream(stream);
         let mut cut: Vec<Wait> = Vec::new();
         // Nothing is known of turns after the end of the run: what waits then does so under the rule that holds it.
         let known = time.start..time.end.min(self.end);
         for wait in waits {
-            let parts = self.in_turn(process, wait.from..wait.to.min(known.end));
-            cut.extend(parts.map(|part| Wait { rule: wait.rule, from: part.start, to: part.end }));
+            let parts = self.in_open_turn(process, wait.from..wait.to.min(known.end));
+            cut.extend(parts.into_iter().map(|part| Wait { rule: wait.rule, from: part.start, to: part.end }));
             if wait.to > known.end && self.is_turn_of_last(process) {
                 cut.push(Wait { rule: wait.rule, from: wait.from.max(known.end), to: wait.to });
             }
         }
         cut.sort_unstable_by_key(|wait| wait.from);
-        // Also while blocks of a turn whose slice is over run to their ends.
         let mut from = known.start;
         let mut rest = Vec::new();
         for (start, end) in cut.iter().map(|wait| (wait.from, wait.to)).chain([(known.end, known.end)]) {
@@ -152,9 +152,9 @@ impl Trace {
         cut
     }
 
-    /// Whether it is the turn of a process when the run ends.
+    /// Whether it is the turn of a process when the run ends, and it takes what is new.
     fn is_turn_of_last(&self, process: ProcessId) -> bool {
-        let last = self.turns.last();
+        let last = self.turns.last().filter(|_| self.ran_out.last().is_none_or(|&(_, to)| to <= self.end));
         last.is_some_and(|turn| turn.process == process && turn.ended_by == TurnEnd::RunEnded && turn.start < self.end)
     }
 }

@@ -11,9 +11,9 @@ use thiserror::Error;
 
 use super::{
     BlockTime, CheckedProcess, Copy, CopyId, EventId, Kernel, KernelId, ProcessSharing, ProcessSpec, StreamId,
-    StreamSpec,
+    StreamSpec, TurnTaking,
 };
-use crate::device::{BlockDemand, DemandError, Device, Runlists, SmMask};
+use crate::device::{BlockDemand, DemandError, Device, SmMask};
 use crate::time::Duration;
 
 /// Why a device does not take a stream, kernel or copy.
@@ -257,10 +257,10 @@ pub struct Catalogue {
 pub struct Items {
     /// Processes, by [`ProcessId`](super::ProcessId).
     pub processes: Vec<CheckedProcess>,
-    /// How they share the GPU.
-    pub sharing: ProcessSharing,
-    /// Whether copies run only in the turns of their contexts (T5).
-    pub copies_run_in_turn: bool,
+    /// Whether they are clients of MPS.
+    pub mps: bool,
+    /// How their contexts take turns, if they do.
+    pub turn_taking: Option<TurnTaking>,
     /// Streams, by [`StreamId`].
     pub streams: Vec<StreamSpec>,
     /// Names of the events, by [`EventId`].
@@ -424,11 +424,11 @@ impl Catalogue {
 
     /// Streams, events, kernels and copies, for a trace.
     pub(crate) fn into_items(self) -> Items {
-        let copies_run_in_turn = self.is_time_sliced() && self.device.time_slicing.runlists == Runlists::Shared;
+        let turn_taking = self.turn_taking();
         let Self { processes, sharing, streams, events, kernels, copies, .. } = self;
         let streams = streams.into_iter().map(|stream| stream.spec).collect();
         let copies = copies.into_iter().map(|copy| copy.copy).collect();
-        Items { processes, sharing, copies_run_in_turn, streams, events, kernels, copies }
+        Items { processes, mps: sharing.mps, turn_taking, streams, events, kernels, copies }
     }
 
     /// Changes how long a copy holds its engine. An unknown copy is passed over.

@@ -144,6 +144,17 @@ impl Deref for CheckedProcess {
     }
 }
 
+/// How contexts that take turns do so: what is stated of processes, and otherwise what the device states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnTaking {
+    /// T2: how long a turn lasts at most, by process.
+    pub time_slices: Vec<Duration>,
+    /// T3: what a switch of contexts costs.
+    pub switch_cost: Duration,
+    /// T5: whether copies run only in the turns of their contexts.
+    pub copies_run_in_turn: bool,
+}
+
 /// How the contexts of several processes share the GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ProcessSharing {

@@ -3,25 +3,27 @@
 /// A native scenario with every key there is.
 pub(crate) const NATIVE: &str = r#"{
     "format": "gpusched-scenario/1", "name": "all keys", "source": "made up", "comment": 1, "placement": "most-room",
-    "seed": 1, "horizon": "9 s",
+    "seed": 1, "horizon": "9 s", "mps": false, "switch_cost": "1 us",
+    "processes": {"P": {"time_slice": "1 ms", "level": "high", "mps_percentage": 50.5, "comment": 1},
+        "Q": {"time_slice": "by level"}},
     "kernels": {
         "K1": {"blocks": 6, "threads": [16, 16, 2], "duration": "1 s", "shared_memory_bytes": 1024,
                "registers_per_thread": 16, "sm_mask": "0x2"},
         "K2": {"blocks": [3], "threads": 32, "duration": {"best": "0.5 s", "worst": "1e3 ms"}}},
     "streams": [
-        {"name": "S1", "priority": -1, "blocking": true, "sm_mask": "~0x1", "release": "1 ms", "period": "2 s", "jitter": "1 ms",
+        {"name": "S1", "process": "P", "priority": -1, "blocking": true, "sm_mask": "~0x1", "release": "1 ms", "period": "2 s", "jitter": "1 ms",
          "jobs": 2, "deadline": "1 s", "operations": [
             {"kernel": "K1"}, {"copy": "host-to-device", "bytes": 8, "duration": "1 us"},
             {"copy": "device-to-device", "duration": "1 us"}, {"memset": 9}, {"record": "E"}, {"wait": "E"}]},
-        {"name": "S2"}, {"name": "NULL", "operations": [{"kernel": "K2"}]}],
+        {"name": "S2", "process": "P"}, {"name": "NULL", "process": "P", "operations": [{"kernel": "K2"}]}],
     "hosts": [
-        {"name": "H1", "release": "5 ns", "iterations": 2, "time_limit": "4 s", "period": "1 s", "jitter": "2 ms",
+        {"name": "H1", "process": "P", "release": "5 ns", "iterations": 2, "time_limit": "4 s", "period": "1 s", "jitter": "2 ms",
          "deadline": "1 s", "barrier": "B", "steps": [
             {"launch": "K2", "stream": "S2"}, {"copy": "device-to-host", "bytes": 7, "stream": "NULL"},
             {"memset": 3, "stream": "S2"}, {"wait": "E", "stream": "S2"}, {"record": "F", "stream": "S2"},
             {"synchronize_event": "F"}, {"synchronize": "S2"}, {"synchronize": "device"}, {"synchronize": "last"},
             {"sleep": "0 s"}, {"barrier": "C"}, {"repeat": 2, "steps": [{"launch": "K2", "stream": "S2"}]}]},
-        {"name": "H2", "barrier": "B", "steps": [{"barrier": "C"}]}],
+        {"name": "H2", "process": "Q", "barrier": "B", "steps": [{"barrier": "C"}]}],
     "expected": {"source": "nobody", "tolerance": "1 ms", "kernels": [
         {"name": "K1", "iteration": 0, "first_start": "1 ms", "finish": "2 s", "blocks_per_sm": [0, 6]}]}
 }"#;

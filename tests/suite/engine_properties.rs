@@ -40,17 +40,6 @@ fn options(scenario: &Scenario) -> GpuOptions {
 
 /// Whether a run is what the reference says, in every instant, block and wait.
 pub(crate) fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCaseError> {
-    agrees_but_for_waits(run, expected, compare_sms)?;
-    for (index, wanted) in (0..).zip(&expected.operations) {
-        let waits = run.trace.waits(OperationId(index));
-        let waits: Vec<_> = waits.iter().map(|wait| (wait.rule, wait.from.as_ns(), wait.to.as_ns())).collect();
-        prop_assert_eq!(&waits, &wanted.waits, "waits of operation {}", index);
-    }
-    Ok(())
-}
-
-/// Whether a run is what the reference says, in every instant and block.
-pub(crate) fn agrees_but_for_waits(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCaseError> {
     let trace = &run.trace;
     prop_assert_eq!(trace.operations().len(), expected.operations.len());
     for (index, (record, wanted)) in (0..).zip(trace.operations().iter().zip(&expected.operations)) {
@@ -80,6 +69,9 @@ pub(crate) fn agrees_but_for_waits(run: &Run, expected: &Outcome, compare_sms: b
             let wanted_sms: Vec<_> = wanted.blocks.iter().map(|&(sm, ..)| sm).collect();
             prop_assert_eq!(sms, wanted_sms, "SMs of operation {}", index);
         }
+        let waits = trace.waits(operation);
+        let waits: Vec<_> = waits.iter().map(|wait| (wait.rule, wait.from.as_ns(), wait.to.as_ns())).collect();
+        prop_assert_eq!(&waits, &wanted.waits, "waits of operation {}", index);
     }
     let mut entries: Vec<usize> = (0..expected.operations.len()).collect();
     entries.retain(|&index| expected.operations[index].entry.is_some());

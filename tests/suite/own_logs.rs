@@ -33,7 +33,9 @@ impl OwnLogs {
         });
         let Value::Object(globally) = globally else { panic!("keys of the file") };
         file.as_object_mut().expect("it is an object").extend(globally);
-        let options = ReadOptions { horizon, ..ReadOptions::default() };
+        // In turns of 10 ms, if there are several processes.
+        let options =
+            ReadOptions { horizon, time_slice: Some(Duration::from_ns(10_000_000)), ..ReadOptions::default() };
         let scenario = Scenario::from_json("own.json", &file.to_string(), &options);
         let scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{file}"));
         let simulated = simulate(&scenario).expect("it runs");
@@ -189,14 +191,17 @@ fn plugin() -> impl Strategy<Value = (&'static str, Value)> {
 
 /// Benchmarks whose times are multiples of 10 ms, so that many things happen at one instant.
 fn own_logs() -> impl Strategy<Value = Option<OwnLogs>> {
-    logs_until(Just(None))
+    logs_until(Just(None), false)
 }
 
-/// The same, ended at some horizon.
-fn logs_until(horizon_10ms: impl Strategy<Value = Option<u64>>) -> impl Strategy<Value = Option<OwnLogs>> {
+/// The same, ended at some horizon, and each a process of its own if so asked.
+fn logs_until(
+    horizon_10ms: impl Strategy<Value = Option<u64>>,
+    processes: bool,
+) -> impl Strategy<Value = Option<OwnLogs>> {
     let shape = (1_u32..=8, select(vec![256, 1024]), select(vec![0.0, 0.01, 0.02]), 1_u32..=3, 0_i32..=1);
     let one = (plugin(), shape);
-    (vec(one, 2..5), any::<bool>(), horizon_10ms).prop_map(|(benchmarks, sync, horizon)| {
+    (vec(one, 2..5), any::<bool>(), horizon_10ms).prop_map(move |(benchmarks, sync, horizon)| {
         let numbered = ["A", "B", "C", "D"].into_iter().zip(benchmarks);
         let benchmarks = numbered.map(|(label, ((plugin, info), (blocks, threads, release, iterations, priority)))| {
             let mut keys = json!({
@@ -208,7 +213,7 @@ fn logs_until(horizon_10ms: impl Strategy<Value = Option<u64>>) -> impl Strategy
             }
             benchmark(plugin, label, keys)
         });
-        let globally = json!({"sync_every_iteration": sync, "max_iterations": 2});
+        let globally = json!({"sync_every_iteration": sync, "max_iterations": 2, "use_processes": processes});
         let horizon = horizon.map(|number| Duration::from_ns(number * 10_000_000));
         OwnLogs::until(&benchmarks.collect::<Vec<_>>(), globally, horizon)
     })
@@ -233,7 +238,13 @@ proptest! {
         prop_assert!(findings.is_empty(), "{:#?}", findings);
     }
     #[test]
-    fn own_logs_of_a_run_that_was_ended_audit_clean(own in logs_until((1_u64..12).prop_map(Some))) {
+    fn own_logs_of_several_processes_audit_clean(own in logs_until((1_u64..40).prop_map(|at| (at < 20).then_some(at)), true)) {
+        let Some(own) = own else { return Ok(()) };
+        let findings = own.audit(&Tolerances::EXACT).findings;
+        prop_assert!(findings.is_empty(), "{:#?}", findings);
+    }
+    #[test]
+    fn own_logs_of_a_run_that_was_ended_audit_clean(own in logs_until((1_u64..12).prop_map(Some), false)) {
         let Some(own) = own else { return Ok(()) };
         let findings = own.audit(&Tolerances::EXACT).findings;
         prop_assert!(findings.is_empty(), "{:#?}", findings);

@@ -4,16 +4,19 @@
 //! `PROPTEST_CASES` says.
 
 use gpusched::audit::{Observation, Tolerances, audit};
-use gpusched::device::Preemption;
+use gpusched::device::ChannelOrder;
 use gpusched::hosts::{Run, simulate};
-use gpusched::scenario::Scenario;
+use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::OperationRecord;
 use gpusched::workload::{InterleaveLevel, ProcessId, ProcessSharing, ProcessSpec};
 use proptest::prelude::*;
+use serde_json::json;
 
-use crate::engine_properties::{MANY_BLOCKS, agrees, agrees_but_for_waits, config, same};
-use crate::generate::{Case, Limits, scenario};
+use crate::engine_properties::{MANY_BLOCKS, agrees, config, same};
+use crate::generate::{Case, Limits, builtin, scenario};
 use crate::generate_processes::with_processes;
+use crate::processes::scenario_with;
 use crate::reference;
 
 /// Whatever the slices.
@@ -23,12 +26,7 @@ const FREE_SWITCHES: ProcessSharing = ProcessSharing { mps: false, switch_cost: 
 pub(crate) fn agreed(scenario: &Scenario) -> Result<Run, TestCaseError> {
     let run = simulate(scenario)?;
     let expected = reference::run(scenario);
-    if scenario.device().time_slicing.preemption == Preemption::BlockEnd && !run.trace.turns().is_empty() {
-        // The record does not tell when a turn begins to run out, and so not what waits for that.
-        agrees_but_for_waits(&run, &expected, true)?;
-    } else {
-        agrees(&run, &expected, true)?;
-    }
+    agrees(&run, &expected, true)?;
     let observation = Observation::of_trace(scenario, &run.trace, run.ended);
     let findings = audit(&observation.expect("it is short"), &Tolerances::EXACT).findings;
     prop_assert!(findings.is_empty(), "{:#?}", findings);
@@ -116,6 +114,56 @@ proptest! {
     ) {
         for scenario in [small, large, clients] {
             times_add_up(&agreed(&scenario)?)?;
+        }
+    }
+}
+
+#[test]
+fn waves_without_length_are_not_skipped_while_a_copy_without_length_is_to_complete_at_the_beginning_of_time() {
+    let kernels = |stream: &str| json!({"launch": "K", "stream": stream});
+    let copy = json!({"copy": "host-to-device", "bytes": 0, "stream": "s2"});
+    let mut file = json!({
+        "format": "gpusched-scenario/1", "name": "no length", "device": "k5000", "switch_cost": "0 s",
+        "processes": {"P": {}, "Q": {}},
+        "kernels": {"K": {"blocks": 127, "threads": 193, "duration": "0 s", "sm_mask": "~0x1"}},
+        "streams": [{"name": "NULL", "process": "P"}, {"name": "s1", "process": "P"},
+            {"name": "s2", "process": "P", "blocking": false}],
+        "hosts": [
+            {"name": "T0", "process": "P", "steps": [kernels("s1"), {"synchronize": "last"}, kernels("s1"), kernels("s1")]},
+            {"name": "T1", "process": "P", "steps": [kernels("s2"), kernels("s2"), {"repeat": 4, "steps": [copy]},
+                kernels("NULL"), kernels("s2")]}],
+    });
+    let shared = agreed(&scenario_with(&file, &ReadOptions::default())).expect("all agree");
+    file["processes"].as_object_mut().expect("an object").remove("Q");
+    let alone = agreed(&scenario_with(&file, &ReadOptions::default())).expect("all agree");
+    let entered = |run: &Run| run.trace.operations().iter().map(OperationRecord::queue_order).collect::<Vec<_>>();
+    assert_eq!(entered(&shared), entered(&alone));
+}
+
+#[test]
+fn who_gets_a_channel_by_chance_is_drawn_in_each_process_by_itself() {
+    let names = ["P", "Q"];
+    let streams = names.iter().flat_map(|process| {
+        let operations = vec![json!({"kernel": "K"}); 3];
+        (0..4).map(
+            move |number| json!({"name": format!("{process}{number}"), "process": process, "operations": operations}),
+        )
+    });
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "channels", "switch_cost": "1 us",
+        "kernels": {"K": {"blocks": 5, "threads": 1024, "duration": "1 ms"}},
+        "streams": streams.collect::<Vec<_>>(),
+    });
+    let device = builtin("tx2").with(|spec| {
+        (spec.channels, spec.channel_order) = (Some(1), ChannelOrder::Random);
+    });
+    let options = ReadOptions { device: Some(device.expect("sound")), ..ReadOptions::default() };
+    let scenario = scenario_with(&file, &options);
+    for mps in [false, true] {
+        for seed in 0..8 {
+            let mut own = Scenario { seed, ..scenario.clone() };
+            own.catalogue.set_sharing(ProcessSharing { mps, switch_cost: None }).expect("it is possible");
+            agreed(&own).expect("all agree");
         }
     }
 }

@@ -86,8 +86,8 @@ fn every_shipped_scenario_and_every_built_in_device_is_valid() {
 }
 
 /// What stands in for every value in turn.
-fn replacements() -> [Value; 8] {
-    [json!("text"), json!(""), json!(-1), json!(0.5), json!(1e300), json!(true), json!([]), json!({})]
+fn replacements() -> [Value; 9] {
+    [json!("text"), json!(""), json!("0 s"), json!(-1), json!(0.5), json!(1e300), json!(true), json!([]), json!({})]
 }
 
 /// Every text that differs from `value` in one place: a key or element less, a key more, a value of another kind.
@@ -237,7 +237,7 @@ fn application_reader_and_schema_agree_on_mutated_application_files() {
 }
 
 /// Study files with every key there is.
-const STUDIES: [&str; 3] = [
+const STUDIES: [&str; 4] = [
     r#"{"format": "gpusched-study/1", "name": "all keys", "command": "merged-sm", "seed": 1, "samples": 20,
         "samples_per_row": 7, "comment": 1, "parameters": {"device": "tx2", "comment": 2},
         "grid": {"family": ["chains", "unequal"], "placement": ["random", "most-room"], "comment": 3}}"#,
@@ -251,6 +251,13 @@ const STUDIES: [&str; 3] = [
             "period": "1 s", "periods": 2, "rules": {"full-gpu": "wait", "urgent": "due", "urgent-within": "5 ms", "comment": 1},
             "saturation_sms": 4, "execution": "100 ms"},
         "grid": {"scheduler": ["gpu-evr", "timegraph"], "tightness_percent": [110, 200], "per_period": [1, 2]}}"#,
+    r#"{"format": "gpusched-study/1", "name": "all keys but those of profiles", "command": "simulate", "seed": 1, "samples": 2,
+        "parameters": {"scenario": "../scenarios/processes/perception-and-control.json", "device": "orin",
+            "placement": "most-room", "responses_of": "steering", "vary": "80..100", "horizon": "1 s",
+            "kernel_gap": "0 s", "launch_latency": "1 us", "channel_order": "fifo", "connections": 8,
+            "block_durations": {}, "deadlines": {"steering": "4 ms"}, "periods": {"steering": "10 ms"},
+            "set_priority": {"steering": -1}, "set_stream": {"steer": "steering"}},
+        "grid": {"time_slice": ["1 ms", "2 ms"], "switch_cost": ["0 s", "1 us"], "mps": [false, true]}}"#,
 ];
 
 #[test]

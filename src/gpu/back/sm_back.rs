@@ -332,6 +332,8 @@ impl Back for SmBack {
         for level in 0..self.ee_queues.len() {
             self.note_blocked(level, None, context);
         }
+        // Whoever goes on after all notes it again.
+        self.changed = true;
     }
 
     fn clear(&mut self) {

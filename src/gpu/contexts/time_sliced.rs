@@ -14,7 +14,7 @@ mod rounds;
 
 use super::runlist::Runlist;
 use super::traded_copies::TradedCopies;
-use crate::device::{CopySharing, Preemption, Runlists};
+use crate::device::{CopySharing, Preemption};
 use crate::gpu::back::{Back, BackContext, Ready, SmBack};
 use crate::gpu::calendar::{Calendar, Event};
 use crate::gpu::error::RunError;
@@ -22,7 +22,7 @@ use crate::gpu::observer::Observer;
 use crate::gpu::options::GpuOptions;
 use crate::time::{Duration, Instant};
 use crate::trace::{NewTurn, TraceFull, TurnEnd};
-use crate::workload::{Catalogue, InterleaveLevel, OperationId, OperationKind, ProcessId};
+use crate::workload::{Catalogue, InterleaveLevel, OperationId, OperationKind, ProcessId, TurnTaking};
 
 /// The contexts of several processes, and whose turn it is.
 #[derive(Debug, Clone)]
@@ -30,6 +30,8 @@ pub(super) struct TimeSliced {
     contexts: Vec<Context>,
     runlist: Runlist,
     turn: Turn,
+    /// Since when it lasts only until blocks have run to their ends (T4).
+    runs_out_since: Option<Instant>,
     /// Who had the last turn: nothing has to be switched for it.
     loaded: Option<usize>,
     /// How many contexts have work and may have a turn.
@@ -81,33 +83,34 @@ enum Copies {
 
 impl TimeSliced {
     /// Idle, with contexts for all processes.
-    pub(super) fn new(catalogue: &Catalogue, options: &GpuOptions) -> Self {
+    pub(super) fn new(catalogue: &Catalogue, taking: &TurnTaking, options: &GpuOptions) -> Self {
         let (device, processes) = (catalogue.device(), catalogue.processes());
-        let context = |number| Context {
+        let context = |&time_slice: &Duration| Context {
             back: SmBack::new(device, options),
             calendar: Calendar::new(),
             stands_since: Instant::ZERO,
-            time_slice: catalogue.time_slice(ProcessId(number)),
+            time_slice,
             runnable: true,
             works: false,
         };
         let levels: Vec<InterleaveLevel> = processes.iter().map(|process| process.level).collect();
         let engines = device.copy.engines;
         Self {
-            contexts: (0..).take(processes.len()).map(context).collect(),
+            contexts: taking.time_slices.iter().map(context).collect(),
             runlist: Runlist::new(&levels),
             turn: Turn::Nobody,
+            runs_out_since: None,
             loaded: None,
             working: 0,
-            switch_cost: catalogue.switch_cost(),
+            switch_cost: taking.switch_cost,
             preemption: device.time_slicing.preemption,
             may_skip_rounds: options.skip_cycles,
-            copies: match (device.time_slicing.runlists, device.copy.sharing) {
-                (Runlists::Shared, _) => Copies::InTurn,
-                (Runlists::Separate, CopySharing::OneAtATime) => {
+            copies: match (taking.copies_run_in_turn, device.copy.sharing) {
+                (true, _) => Copies::InTurn,
+                (false, CopySharing::OneAtATime) => {
                     Copies::Traded(TradedCopies::new(engines, processes.len(), device.time_slicing.copy_time_slice))
                 }
-                (Runlists::Separate, CopySharing::SharedLink) => Copies::Linked(Box::new(SmBack::new(device, options))),
+                (false, CopySharing::SharedLink) => Copies::Linked(Box::new(SmBack::new(device, options))),
             },
             places: (engines, engines + 1),
         }
@@ -203,7 +206,15 @@ impl TimeSliced {
         self.announce(number, context);
     }
 
+    /// The turn ends, or takes what is new again.
+    fn has_run_out<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
+        if let Some(since) = self.runs_out_since.take() {
+            context.observer.turn_ran_out(since, context.now);
+        }
+    }
+
     fn end_turn<O: Observer>(&mut self, number: usize, why: TurnEnd, context: &mut BackContext<'_, O>) {
+        self.has_run_out(context);
         context.observer.turn_ends(context.now, why);
         let ended = &mut self.contexts[number];
         ended.stands_since = context.now;
@@ -220,6 +231,7 @@ impl TimeSliced {
         if let Some((place, _)) = next.filter(|&(_, next)| why == TurnEnd::TimeSlice && next == number) {
             // Its level gives it the next turn, too.
             self.runlist.go_on_behind(place);
+            self.has_run_out(context);
             context.observer.turn_ends(context.now, why);
             let now = context.now;
             context.observer.turn_begins(&NewTurn { process: process(number), switch_from: now, start: now })?;
@@ -229,6 +241,7 @@ impl TimeSliced {
         if self.preemption == Preemption::BlockEnd && self.contexts[number].back.has_blocks() {
             // They run to their ends, the last of which is looked at like this.
             context.calendar.move_to(self.places.1, Event::Turn, None);
+            self.runs_out_since.get_or_insert(context.now);
             // Nothing that waits does so for room any more.
             self.within(number, context, Back::close);
             return Ok(());
@@ -330,19 +343,23 @@ impl Back for TimeSliced {
             return Ok(());
         }
         let Turn::Of { context: number, until, contended } = self.turn else { return Ok(()) };
+        self.has_run_out(context);
         context.calendar.move_to(self.places.1, Event::Turn, contended.then_some((until, 0)));
         // Whatever else happens on the GPU ends what may be skipped in this context.
         let other = context.calendar.next_besides(self.places.0).unwrap_or(Instant::MAX);
-        let horizon = context.horizon.min(Instant::from_ns(other.as_ns().saturating_sub(1)));
-        self.within(number, context, |back, inner| {
-            inner.horizon = horizon;
-            back.settle(inner)
-        })?;
-        self.announce(number, context);
+        if other > context.now {
+            let horizon = context.horizon.min(Instant::from_ns(other.as_ns() - 1));
+            self.within(number, context, |back, inner| {
+                inner.horizon = horizon;
+                back.settle(inner)
+            })?;
+            self.announce(number, context);
+        }
         self.skip_rounds(context)
     }
 
     fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
+        self.has_run_out(context);
         for number in 0..self.contexts.len() {
             self.within(number, context, Back::close);
         }
@@ -357,6 +374,7 @@ impl Back for TimeSliced {
         }
         self.runlist.clear();
         self.turn = Turn::Nobody;
+        self.runs_out_since = None;
         self.loaded = None;
         self.working = 0;
         match &mut self.copies {

@@ -1,8 +1,11 @@
 //! The processes of a catalogue.
 
 use super::{Catalogue, CheckedStream, WorkloadError, next};
+use crate::device::Runlists;
 use crate::time::Duration;
-use crate::workload::{CheckedProcess, InterleaveLevel, ProcessId, ProcessSharing, ProcessSpec, StreamId, StreamSpec};
+use crate::workload::{
+    CheckedProcess, InterleaveLevel, ProcessId, ProcessSharing, ProcessSpec, StreamId, StreamSpec, TurnTaking,
+};
 
 /// Turns of one round at most (T6).
 pub(super) const MOST_TURNS: u64 = 1 << 20;
@@ -26,17 +29,24 @@ impl Catalogue {
         self.sharing
     }
 
-    /// What a switch of contexts costs (T3).
+    /// How contexts take turns; `None` if they do not.
     #[must_use]
-    pub fn switch_cost(&self) -> Duration {
+    pub fn turn_taking(&self) -> Option<TurnTaking> {
+        self.is_time_sliced().then(|| TurnTaking {
+            time_slices: self.processes.iter().map(|process| self.time_slice(process)).collect(),
+            switch_cost: self.switch_cost(),
+            copies_run_in_turn: self.device.time_slicing.runlists == Runlists::Shared,
+        })
+    }
+
+    /// T3.
+    fn switch_cost(&self) -> Duration {
         self.sharing.switch_cost.unwrap_or(self.device.time_slicing.switch_cost)
     }
 
-    /// How long a turn of a process lasts at most (T2); the device's for an unknown process.
-    #[must_use]
-    pub fn time_slice(&self, process: ProcessId) -> Duration {
-        let own = self.processes.get(process.0 as usize).and_then(|process| process.time_slice);
-        own.unwrap_or(self.device.time_slicing.time_slice)
+    /// T2.
+    fn time_slice(&self, process: &ProcessSpec) -> Duration {
+        process.time_slice.unwrap_or(self.device.time_slicing.time_slice)
     }
 
     /// Changes how processes share the GPU.
@@ -83,7 +93,7 @@ impl Catalogue {
 
     /// Whether the device takes the time slice of a process.
     fn check_process(&self, process: &ProcessSpec) -> Result<(), WorkloadError> {
-        let time_slice = process.time_slice.unwrap_or(self.device.time_slicing.time_slice);
+        let time_slice = self.time_slice(process);
         if time_slice == Duration::ZERO {
             return Err(WorkloadError::NoTimeSlice);
         }

@@ -448,14 +448,15 @@ impl<'a> ReferenceGpu<'a> {
         }
         let context = self.context_of(operation);
         if is_copy {
-            let waits_for_turn = self.contexts.share_a_runlist && !self.compute.serves(context);
+            let waits_for_turn = self.contexts.share_a_runlist && self.compute.takes_work_of() != Some(context);
             return if waits_for_turn { Rule::T1 } else { Rule::C2 };
         }
         let priority = self.scenario.streams()[record.stream.0 as usize].priority;
         if self.ee_queues[context][&priority].front() != Some(&operation) {
             return Rule::X1;
         }
-        if !self.compute.serves(context) {
+        // Also while its turn only lasts until the blocks that are there have ended.
+        if self.compute.takes_work_of() != Some(context) {
             return Rule::T1;
         }
         if self.highest_head(context) != Some(operation) {
@@ -464,11 +465,8 @@ impl<'a> ReferenceGpu<'a> {
         let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
         let enabled = self.enabled(operation);
         let usable: Vec<Free> = free.iter().zip(&enabled).filter(|&(_, &ok)| ok).map(|(sm, _)| *sm).collect();
-        if free.iter().zip(&allowed).any(|(sm, &ok)| ok && sm.fits(&need)) {
-            // Its turn only lasts until the blocks that are there have ended.
-            assert_ne!(self.compute.takes_work_of(), Some(context), "a head that fits does not wait");
-            return Rule::T1;
-        }
+        let fits = free.iter().zip(&allowed).any(|(sm, &ok)| ok && sm.fits(&need));
+        assert!(!fits, "a head that fits does not wait");
         if usable.iter().any(|sm| sm.fits(&need)) {
             return Rule::Mps;
         }

@@ -165,7 +165,9 @@ impl ReferenceGpu<'_> {
             ChannelOrder::Fifo => 0,
             ChannelOrder::Lifo => waiting.saturating_sub(1),
             ChannelOrder::Random => {
-                let mut numbers = ChaCha8Rng::seed_from_u64(self.scenario.seed ^ u64::from_be_bytes(*b"channels"));
+                // Each process draws numbers of its own.
+                let seed = self.scenario.seed.wrapping_add(process as u64);
+                let mut numbers = ChaCha8Rng::seed_from_u64(seed ^ u64::from_be_bytes(*b"channels"));
                 numbers.set_stream(self.channels_handed_over.get(&process).copied().unwrap_or(0));
                 let scaled = (u128::from(numbers.next_u64()) * waiting as u128) >> 64;
                 usize::try_from(scaled).expect("it is below the number that wait")
