@@ -29,6 +29,13 @@ fn twenty_thousand_kernels_of_eight_blocks(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(160_000_u32)).bench(|| every_block(black_box(&scenario)));
 }
 
+/// 10 s of four processes that fill the GPU, in slices of 1 ms. Goal: under 0.5 s.
+#[divan::bench]
+fn ten_seconds_of_four_processes(bencher: Bencher<'_, '_>) {
+    let scenario = workloads::filling_processes(4);
+    bencher.bench(|| simulate(black_box(&scenario)).map(|run| run.trace.turns().len()));
+}
+
 /// One million one-block kernels in 64 streams. Items are kernels.
 #[divan::bench(sample_count = 5)]
 fn one_million_one_block_kernels(bencher: Bencher<'_, '_>) {

@@ -111,3 +111,18 @@ pub(crate) fn idle_wake_ups(times: u64, blocked: bool) -> Scenario {
     builder.add_thread(thread(vec![Step::Sleep(BETWEEN)], times));
     builder.build()
 }
+
+/// Processes that each fill the GPU for their share of 10 s, in turns of 1 ms.
+pub(crate) fn filling_processes(count: u32) -> Scenario {
+    let names = || (0..count).map(|number| format!("P{number}"));
+    let list = |entry: &dyn Fn(String) -> String| names().map(entry).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "processes", "device": "tx2", "switch_cost": "0 us",
+            "processes": {{{}}}, "kernels": {{"K": {{"blocks": 8, "threads": 512, "duration": "{} us"}}}},
+            "streams": [{}]}}"#,
+        list(&|name| format!(r#""{name}": {{"time_slice": "1 ms"}}"#)),
+        10_000_000 / count,
+        list(&|name| format!(r#"{{"name": "{name}", "process": "{name}", "operations": [{{"kernel": "K"}}]}}"#)),
+    );
+    Scenario::from_json("bench", &text, &ReadOptions::default()).expect("sound")
+}

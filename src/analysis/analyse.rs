@@ -143,7 +143,7 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
     let finish_is_safe = prepared.finish_is_safe();
 
     let mut index_of = vec![usize::MAX; walked.operations.len()];
-    let mut kernels = Vec::new();
+    let mut kernels = Vec::with_capacity(walked.operations.len());
     for (number, record) in (0_u32..).zip(&walked.operations) {
         let Some((id, kernel)) = kernel_of(record) else { continue };
         let finish = record.finish.filter(|finish| *finish <= walked.horizon);

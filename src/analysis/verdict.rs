@@ -133,10 +133,14 @@ pub fn judge<'s>(
 pub fn judge_by_bounds<'s>(
     scenario: &'s Scenario,
     run: &Run,
-    bounds: FinishBounds,
+    mut bounds: FinishBounds,
     options: &SearchOptions,
     watch: Watch<'_>,
 ) -> Result<JobVerdicts<'s>, ProgramError> {
+    if bounds.refusal.is_some() {
+        // They say nothing of when anything has finished, and may be many.
+        bounds.operations = Vec::new();
+    }
     let found = search_known(scenario, run, options, watch)?;
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let jobs = found.jobs.iter().enumerate().map(|(index, job)| {

@@ -69,7 +69,12 @@ const fn closing(is_object: bool) -> u8 {
 }
 
 /// Where the white space from `at` on ends.
+#[inline]
 pub(super) fn behind_space(bytes: &[u8], mut at: usize) -> usize {
+    // Mostly there is none.
+    if bytes.get(at).is_some_and(|byte| *byte > b' ') {
+        return at;
+    }
     while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(at) {
         at += 1;
     }
@@ -102,14 +107,37 @@ const SPECIAL: [bool; 256] = {
     special
 };
 
+/// Where the first byte from `at` on is that cannot stand in a string as it is, or the end of the text. Eight bytes are
+/// looked at together.
+#[inline]
+fn first_special(bytes: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const TOPS: u64 = ONES << 7;
+    // The top bit of each byte that is zero; of those behind the first such one it may be set too.
+    const fn zeros(word: u64) -> u64 {
+        word.wrapping_sub(ONES) & !word & TOPS
+    }
+    while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let word = u64::from_le_bytes(*eight);
+        let controls = word.wrapping_sub(ONES * 0x20) & !word & TOPS;
+        let special = controls | zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')));
+        if special != 0 {
+            return at + (special.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while bytes.get(at).is_some_and(|byte| !SPECIAL[*byte as usize]) {
+        at += 1;
+    }
+    at
+}
+
 /// Behind the string whose opening quotation mark is at `at`.
 fn behind_checked_string(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {
-        while !SPECIAL[*bytes.get(at)? as usize] {
-            at += 1;
-        }
-        match bytes[at] {
+        at = first_special(bytes, at);
+        match *bytes.get(at)? {
             b'"' => return Some(at + 1),
             b'\\' => match *bytes.get(at + 1)? {
                 b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => at += 2,
@@ -151,21 +179,33 @@ fn behind_digits(bytes: &[u8], first: usize) -> Option<usize> {
 pub(super) fn behind_string(bytes: &[u8], at: usize) -> (usize, bool) {
     let (mut at, mut is_plain) = (at + 1, true);
     loop {
+        at = first_special(bytes, at);
         match bytes.get(at) {
-            Some(b'\\') => {
+            Some(b'"') => return (at + 1, is_plain),
+            Some(_) => {
                 at += 2;
                 is_plain = false;
             }
-            Some(b'"') => return (at + 1, is_plain),
-            Some(_) => at += 1,
             None => return (bytes.len(), false),
         }
     }
 }
 
+/// Which bytes end a number or word.
+const ENDS_SCALAR: [bool; 256] = {
+    let mut ends = [false; 256];
+    let all = b",}] \n\t\r";
+    let mut index = 0;
+    while index < all.len() {
+        ends[all[index] as usize] = true;
+        index += 1;
+    }
+    ends
+};
+
 /// Behind the number or word that begins at `at`, in a text that is JSON.
 pub(super) fn behind_scalar(bytes: &[u8], mut at: usize) -> usize {
-    while bytes.get(at).is_some_and(|byte| !matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\t' | b'\r')) {
+    while bytes.get(at).is_some_and(|byte| !ENDS_SCALAR[*byte as usize]) {
         at += 1;
     }
     at

@@ -12,20 +12,20 @@ use crate::scenario::KernelLaunch;
 use crate::time::Duration;
 
 impl OfLaunch for &AnalysedKernel<'_> {
-    fn launch(&self) -> KernelLaunch<'_> {
-        self.launch
+    fn launch(&self) -> &KernelLaunch<'_> {
+        &self.launch
     }
 }
 
 impl OfLaunch for &ComparedKernel<'_> {
-    fn launch(&self) -> KernelLaunch<'_> {
-        self.launch
+    fn launch(&self) -> &KernelLaunch<'_> {
+        &self.launch
     }
 }
 
 impl OfLaunch for &OrderedKernel<'_> {
-    fn launch(&self) -> KernelLaunch<'_> {
-        self.launch
+    fn launch(&self) -> &KernelLaunch<'_> {
+        &self.launch
     }
 }
 

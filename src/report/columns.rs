@@ -101,11 +101,20 @@ impl CsvPart<'_> {
     ) -> io::Result<()> {
         let columns: Vec<_> =
             columns.iter().filter(|column| column.csv.is_some()).map(|column| &column.source).collect();
-        let mut line = String::new();
+        let (mut line, mut digits) = (String::new(), itoa::Buffer::new());
         for row in rows {
             line.clear();
-            let cells = columns.iter().map(|source| source.cell(&row));
-            push_cells(self.file.map(Cell::from).into_iter().chain(cells), &mut line);
+            if let Some(file) = self.file {
+                push_cell(file.into(), &mut digits, &mut line);
+                line.push(',');
+            }
+            for source in &columns {
+                push_cell(source.cell(&row), &mut digits, &mut line);
+                line.push(',');
+            }
+            // There is no comma behind the last.
+            line.pop();
+            line.push('\n');
             out.write_all(line.as_bytes())?;
         }
         Ok(())
@@ -126,19 +135,29 @@ pub(super) fn push_cells<'r>(cells: impl IntoIterator<Item = Cell<'r>>, line: &m
         if index > 0 {
             line.push(',');
         }
-        match cell {
-            Cell::Missing => {}
-            Cell::Text(text) => line.push_str(&field(&text)),
-            Cell::Unsigned(number) => line.push_str(digits.format(number)),
-            Cell::Signed(number) => line.push_str(digits.format(number)),
-            Cell::Real(number) => line.push_str(&number.to_string()),
-            Cell::Rounded(_) => line.push_str(&cell.for_people()),
-            Cell::Flag(flag) => line.push_str(if flag { "true" } else { "false" }),
-            Cell::At(instant) => line.push_str(digits.format(instant.as_ns())),
-            Cell::Lasting(time) => line.push_str(digits.format(time.as_ns())),
-        }
+        push_cell(cell, &mut digits, line);
     }
     line.push('\n');
+}
+
+/// Appends one field.
+#[inline]
+fn push_cell(cell: Cell<'_>, digits: &mut itoa::Buffer, line: &mut String) {
+    match cell {
+        Cell::Missing => {}
+        Cell::Text(text) => line.push_str(&field(&text)),
+        Cell::Unsigned(number) => line.push_str(digits.format(number)),
+        // Those of 128 bits take several times as long to write.
+        Cell::Signed(number) => match i64::try_from(number) {
+            Ok(number) => line.push_str(digits.format(number)),
+            Err(_) => line.push_str(digits.format(number)),
+        },
+        Cell::Real(number) => line.push_str(&number.to_string()),
+        Cell::Rounded(_) => line.push_str(&cell.for_people()),
+        Cell::Flag(flag) => line.push_str(if flag { "true" } else { "false" }),
+        Cell::At(instant) => line.push_str(digits.format(instant.as_ns())),
+        Cell::Lasting(time) => line.push_str(digits.format(time.as_ns())),
+    }
 }
 
 /// The rows as a table for people.

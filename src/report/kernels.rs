@@ -48,8 +48,8 @@ impl<'a> KernelRow<'a> {
 }
 
 impl OfLaunch for KernelRow<'_> {
-    fn launch(&self) -> KernelLaunch<'_> {
-        self.kernel.launch
+    fn launch(&self) -> &KernelLaunch<'_> {
+        &self.kernel.launch
     }
 }
 

@@ -6,7 +6,7 @@ use crate::scenario::KernelLaunch;
 /// A row about one kernel launch.
 pub(super) trait OfLaunch {
     /// Which launch.
-    fn launch(&self) -> KernelLaunch<'_>;
+    fn launch(&self) -> &KernelLaunch<'_>;
 }
 
 /// Which launch of which kernel; the last column is the iteration.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::operation::OperationRecord;
 use super::record::Trace;
 use super::rule::Rule;
 use super::turn::TurnEnd;
@@ -55,6 +56,9 @@ impl Trace {
     fn each_open_wait(&self, operation: OperationId, mut tell: impl FnMut(Wait)) {
         let Some(record) = self.operations.get(operation.0 as usize) else { return };
         let noted = self.noted_waits(operation);
+        if let (OperationKind::Kernel(_), [], true) = (record.kind, noted, self.turns.is_empty()) {
+            return self.each_plain_wait(record, tell);
+        }
         let noted = |chosen: fn(Rule) -> bool| noted.iter().map(NotedWait::wait).filter(move |wait| chosen(wait.rule));
         let in_stream = || noted(|rule| rule.is_noted_in_stream() && rule != Rule::Channel);
         let channel = || noted(|rule| rule == Rule::Channel);
@@ -113,6 +117,19 @@ impl Trace {
         if let Some(last) = told {
             tell(last);
         }
+    }
+
+    /// As [`Trace::each_open_wait`], of a kernel of which no waits are noted, in a run without turns. It waits for no event:
+    /// kernels do not.
+    fn each_plain_wait(&self, record: &OperationRecord, mut tell: impl FnMut(Wait)) {
+        let null_rule = if self.is_null_stream(record.stream) { Rule::N1 } else { Rule::N2 };
+        let (reached_head, queued) = (record.reached_head, record.queued);
+        let waits = [
+            Wait { rule: Rule::G2, from: record.launched, to: reached_head },
+            Wait { rule: null_rule, from: reached_head, to: queued },
+            Wait { rule: Rule::X1, from: queued, to: record.reached_queue_head },
+        ];
+        waits.into_iter().filter(|wait| wait.from < wait.to).for_each(&mut tell);
     }
 
     /// What the record has of an operation's waits.

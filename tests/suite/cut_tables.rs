@@ -73,6 +73,35 @@ fn analyses_of_many_jobs_say_what_they_leave_out() {
 }
 
 #[test]
+fn many_streams_with_several_jobs_say_what_the_sums_of_their_responses_leave_out() {
+    let file = scenario("cut_responses", 1_010, 2);
+    let words = " ... and 10 more streams and hosts; --format json lists all of them\n";
+    assert!(printed(&["analyze", &file, "--search", "10ms"]).contains(words));
+    assert_eq!(entries(&json(&["analyze", &file, "--search", "10ms", "--format", "json"]), "responses"), 1_010);
+}
+
+#[test]
+fn many_findings_of_an_audit_say_what_they_leave_out() {
+    // Blocks of a GPU with many SMs, as if they had been on one with two.
+    let file = directory("cut_findings").join("scenario.json");
+    let text = r#"{"name": "findings", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "benchmarks": [{"filename":
+        "timer_spin.so", "log_name": "log.json", "thread_count": 1024, "block_count": 2000, "data_size": 0,
+        "additional_info": 1000000}]}"#;
+    fs::write(&file, text).expect("it can be written");
+    let (file, logs) = (file.display().to_string(), directory("cut_findings/logs").display().to_string());
+    printed(&["simulate", &file, "--device", "h100", "--logs", &logs]);
+    let log = format!("{logs}/log.json");
+    let table = printed(&["audit", &log, "--device", "tx2"]);
+    // It finds something, which is the exit status.
+    let document = printed(&["audit", &log, "--device", "tx2", "--format", "json"]);
+    let findings = entries(&serde_json::from_str(&document).expect("it is JSON"), "violations");
+    assert!(findings > 100, "{findings}");
+    let words = format!("and {} more (--format json or csv lists all)\n", findings - 100);
+    assert!(table.contains(&words), "{words}");
+    assert_eq!(printed(&["audit", &log, "--device", "tx2", "--format", "csv"]).lines().count(), 1 + findings);
+}
+
+#[test]
 fn many_applications_say_what_they_leave_out() {
     let arguments = ["evr", "rodinia-like-k20m", "--inject", "1100", "--scheduler", "plain-streams"];
     let words = " ... and 100 more; --format json or --format csv lists all of them\n";

@@ -128,6 +128,54 @@ fn scenarios() {
 }
 
 #[test]
+fn times_of_runnables() {
+    let file = many_jobs("times.json");
+    for name in ["times.csv", "times.json"] {
+        ended(name, with_file(&["simulate", &file], "--runnable-times", name), true);
+    }
+}
+
+#[test]
+fn a_witness_is_a_whole_scenario_that_misses_its_deadline_or_not_there() {
+    // Each of the two fills the GPU.
+    let file = beside(
+        "witness.json",
+        r#"{"format": "gpusched-scenario/1", "name": "many", "kernels": {"K": {"blocks": 8, "threads": 512,
+            "duration": "1 us"}}, "streams": [{"name": "S", "period": "4 us", "jobs": 500, "deadline": "1 us",
+            "operations": [{"kernel": "K"}]}, {"name": "T", "period": "4 us", "jobs": 500, "deadline": "1 us",
+            "operations": [{"kernel": "K"}]}]}"#,
+    );
+    let all = directory("ending_writes/witness");
+    let arguments = ["analyze", &*file, "--search", "2s", "--witness"];
+    // What was found by then counts, so that it is not the same whenever the search ends.
+    let mut written = 0;
+    for moment in 0..6 {
+        let out = all.join(format!("witness-{moment}.json"));
+        let mut child = command()
+            .args(arguments)
+            .arg(&out)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        std::thread::sleep(Duration::from_millis(400 * moment));
+        let signal = if moment % 2 == 0 { Signal::SIGINT } else { Signal::SIGTERM };
+        let _ = kill(Pid::from_raw(i32::try_from(child.id()).expect("it fits")), signal);
+        let status = child.wait().expect("it ends");
+        assert!(matches!(status.code(), None | Some(0 | 130)), "{status}");
+        if out.exists() {
+            written += 1;
+            let path = out.display().to_string();
+            let mut check = command();
+            check.args(["simulate", &path, "--check"]).stdout(Stdio::null()).stderr(Stdio::null());
+            assert_eq!(check.status().expect("it runs").code(), Some(1), "moment {moment}: it misses a deadline");
+        }
+    }
+    assert_eq!(files(&all).len(), written, "and nothing else is left");
+}
+
+#[test]
 fn logs_are_all_there_or_none() {
     let benchmark = |index: u32| {
         format!(
