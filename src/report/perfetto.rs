@@ -6,7 +6,7 @@
 //! | host | a lane for each host thread; a slice without length for each instant at which it submits something |
 //! | streams | a lane for each stream: the operation at the head of its queue, from then until it completes; an asynchronous slice for each job that missed its deadline, from then until it finished |
 //! | queues | an asynchronous slice for each operation in an EE or CE queue, from its entry until it leaves; counters of their lengths |
-//! | copy engines | a lane for each engine, or as many as copies share its link at once: the copies that it serves |
+//! | copy engines | a lane for each engine, or as many as copies share its link at once: the copies that it serves, of those that stand still each part |
 //! | contexts | only if contexts take turns, a lane for each process: its turns, and before each the switch to it |
 //! | SM n | as many lanes as blocks are on it at once: the blocks, of those that are suspended each part that runs; a counter of the thread slots taken |
 //!

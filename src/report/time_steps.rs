@@ -1,20 +1,35 @@
-//! Averages over equal steps of time, for pictures in which single changes are too many to be seen.
+//! Averages over steps of time, for pictures in which single changes are too many to be seen.
 
 use std::ops::Range;
 
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
-/// A window of time, divided into equal steps.
+/// A window of time, divided into steps.
 pub(crate) struct TimeSteps {
     window: Range<Instant>,
     count: usize,
+    /// Where they begin, and where the last ends \[ns from the beginning of the window\]; `None`: they are equal.
+    edges: Option<Vec<u64>>,
 }
 
 impl TimeSteps {
-    /// At most `most` steps, none of them shorter than 1 ns.
+    /// At most `most` equal steps, none of them shorter than 1 ns.
     pub(crate) fn new(window: Range<Instant>, most: u64) -> Self {
-        let mut steps = Self { window, count: 1 };
+        let mut steps = Self { window, count: 1, edges: None };
         steps.count = usize::try_from(most.min(steps.span_ns())).unwrap_or(1).max(1);
+        steps
+    }
+
+    /// Steps from one edge to the next; those in the window, in order, and those of the window.
+    pub(crate) fn between(window: Range<Instant>, edges: &[Instant]) -> Self {
+        let mut steps = Self { window, count: 1, edges: None };
+        let ns = |at: &Instant| at.since(steps.window.start).as_ns();
+        let mut all = vec![0];
+        all.extend(edges.iter().filter(|at| **at < steps.window.end).map(ns));
+        all.push(steps.span_ns());
+        all.dedup();
+        steps.count = all.len() - 1;
+        steps.edges = Some(all);
         steps
     }
 
@@ -32,13 +47,29 @@ impl TimeSteps {
         self.window.end.since(self.window.start).as_ns().max(1)
     }
 
+    /// When a step begins, or the last one ends.
+    pub(crate) fn begin(&self, step: usize) -> Instant {
+        self.window.start + Duration::from_ns(u64::try_from(self.edge(step)).unwrap_or(u64::MAX))
+    }
+
+    /// Whether all are of one length, but for what does not divide.
+    pub(crate) const fn are_equal(&self) -> bool {
+        self.edges.is_none()
+    }
+
     /// The beginning of a step, or the end of the last one \[ns from the beginning of the window\].
     fn edge(&self, step: usize) -> u128 {
+        if let Some(edges) = &self.edges {
+            return edges.get(step).copied().unwrap_or_else(|| self.span_ns()).into();
+        }
         u128::from(self.span_ns()) * step as u128 / self.count as u128
     }
 
     /// The step in which a time lies.
     fn of(&self, ns: u128) -> usize {
+        if let Some(edges) = &self.edges {
+            return edges.partition_point(|edge| u128::from(*edge) <= ns).clamp(1, self.count) - 1;
+        }
         let guess = ns * self.count as u128 / u128::from(self.span_ns());
         let guess = usize::try_from(guess).unwrap_or(usize::MAX).min(self.count - 1);
         if guess + 1 < self.count && self.edge(guess + 1) <= ns { guess + 1 } else { guess }
@@ -116,10 +147,15 @@ mod tests {
             start in 0..50_u64,
             length in 1..200_u64,
             most in 1..60_u64,
+            edges in prop::option::of(prop::collection::btree_set(0..300_u64, 0..12)),
             amounts in prop::collection::vec((0..260_u64, 0..100_u64, 0..9_u64), 0..20),
         ) {
             let at = Instant::from_ns;
-            let steps = TimeSteps::new(at(start)..at(start + length), most);
+            let window = at(start)..at(start + length);
+            let steps = match &edges {
+                None => TimeSteps::new(window, most),
+                Some(edges) => TimeSteps::between(window, &edges.iter().map(|ns| at(*ns)).collect::<Vec<_>>()),
+            };
             let mut sums = StepSums::new(&steps);
             let mut plain = vec![0_u128; usize::try_from(length).expect("small")];
             for (from, lasts, units) in amounts {

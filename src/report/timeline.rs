@@ -27,6 +27,7 @@ mod pieces;
 mod plan;
 mod profile;
 mod queues;
+mod rounds;
 mod scale;
 mod thin;
 mod tooltip;
@@ -219,6 +220,11 @@ fn parts_between(area: &Rect, pauses: &[Range<Length>]) -> Vec<Rect> {
     parts
 }
 
+/// The widest part that is left of an area between pauses, the first of several.
+fn widest_part(area: &Rect, pauses: &[Range<Length>]) -> Rect {
+    parts_between(area, pauses).into_iter().rev().max_by_key(|part| part.width).unwrap_or(*area)
+}
+
 /// Blocks of one kernel that take none of the resource shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThinLine {
@@ -328,6 +334,8 @@ pub struct CopyBox {
     pub fill: Fill,
     /// On paper.
     pub area: Rect,
+    /// From where to where in it, from left to right, it stands still because another context is served; in order.
+    pub pauses: Vec<Range<Length>>,
     /// What is written on it.
     pub label: Option<Label>,
 }
@@ -362,6 +370,8 @@ pub struct StreamBox {
     pub fill: Fill,
     /// On paper.
     pub area: Rect,
+    /// From where to where in it, from left to right, it pauses because another context is served; in order.
+    pub pauses: Vec<Range<Length>>,
     /// What is written on it.
     pub label: Option<Label>,
 }

@@ -40,6 +40,13 @@ impl Trace {
         pauses.fold(Duration::ZERO, |sum, &(_, from, to)| sum + to.since(from))
     }
 
+    /// For how long it ran, without its pauses.
+    #[must_use]
+    pub fn ran(&self, operation: OperationId) -> Duration {
+        let time = self.begun_time(operation).unwrap_or(Instant::ZERO..Instant::ZERO);
+        Duration::from_ns(time.end.since(time.start).as_ns() - self.paused(operation).as_ns())
+    }
+
     /// The rule under which it pauses.
     #[must_use]
     pub(super) fn pauses_under(&self, operation: OperationId) -> Rule {

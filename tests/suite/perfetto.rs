@@ -1,5 +1,6 @@
 //! Traces for Perfetto and `chrome://tracing`: what they show, and that they keep to the rules of the format.
 
+mod turns;
 pub(crate) mod validator;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gpusched::draw::MM;
 use gpusched::hosts::{Run, simulate};
-use gpusched::report::timeline::{Piece, Timeline, TimelineOptions};
+use gpusched::report::timeline::{Lanes, Piece, Timeline, TimelineOptions};
 use gpusched::report::{BlameTables, PerfettoKnown, PerfettoRun, State, Summary, perfetto_trace, rule_log, state_text};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -86,9 +86,62 @@ fn turns_too_short_to_see_become_shares_of_time() {
     assert_eq!(shares, [Some(ProcessId(0)), Some(ProcessId(1)), None]);
     assert!(band.area.height >= 7 * MM);
     assert!(timeline.legend.iter().any(|entry| entry.full.ends_with("turns, too short to see: shares of time")));
+    // Steps are whole rounds: what takes a third of every round takes a third everywhere, but at the ends of the run.
+    let inside = timeline.plot.x + timeline.plot.width / 20..timeline.plot.right() - timeline.plot.width / 20;
+    for outlines in band.shares.iter().map(|share| &share.outlines) {
+        let corners = outlines.iter().flatten().filter(|corner| inside.contains(&corner.x));
+        assert_eq!(corners.count(), 0, "shares are even");
+    }
+    for profile in timeline.bands.iter().flat_map(|band| &band.profiles) {
+        let corners = profile.outlines.iter().flatten().filter(|corner| inside.contains(&corner.x));
+        assert_eq!(corners.count(), 0, "means are even");
+    }
     // A mean over turns of both: never more than the third that each has.
     for sm in &timeline.bands {
         assert!(sm.blocks.is_empty() && sm.limit.is_none() && sm.profiles.len() == 2);
+    }
+}
+
+#[test]
+fn the_legend_of_many_turns_is_whole_at_any_width() {
+    let scenario = two(3_000);
+    let run = run(&scenario);
+    let summary = Summary::of(&scenario, &run);
+    for width_mm in [50, 60, 88, 120, 181, 300] {
+        let options = TimelineOptions { width: width_mm * MM, ..TimelineOptions::default() };
+        let timeline = Timeline::new(&summary, &options).expect("it has a picture");
+        for entry in timeline.legend.iter().filter(|entry| entry.full.contains("turn")) {
+            assert!(!entry.label.text.contains('…'), "{} at {width_mm} mm", entry.label.text);
+        }
+    }
+}
+
+#[test]
+fn copies_that_stand_still_are_drawn_with_their_pauses() {
+    // On a TX2 copies run in the turns of their contexts: P 0-1, switch, Q 1.5-2.5, switch, P 3-4.
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "copies", "device": "tx2", "switch_cost": "500 us",
+        "processes": {"P": {"time_slice": "1 ms"}, "Q": {"time_slice": "1 ms"}},
+        "kernels": {"B": {"blocks": 2, "threads": 1024, "duration": "1 ms"}},
+        "streams": [
+            {"name": "P1", "process": "P", "operations": [{"copy": "host-to-device", "duration": "2 ms"}]},
+            {"name": "Q1", "process": "Q", "release": "500 us", "operations": [{"kernel": "B"}]},
+        ],
+    });
+    let scenario = Scenario::from_json("copies.json", &file.to_string(), &ReadOptions::default()).expect("sound");
+    let run = run(&scenario);
+    let summary = Summary::of(&scenario, &run);
+    for lanes in [Lanes::Sms, Lanes::Streams] {
+        let options = TimelineOptions { lanes, ..TimelineOptions::default() };
+        let timeline = Timeline::new(&summary, &options).expect("it has a picture");
+        let pauses = match lanes {
+            Lanes::Sms => &timeline.lanes[0].copies[0].pauses,
+            Lanes::Streams => &timeline.stream_lanes[0].boxes[0].pauses,
+        };
+        let at = |ms| timeline.place_of(Instant::from_ns(ms * MS));
+        assert_eq!(*pauses, [Range { start: at(1), end: at(3) }], "{lanes:?}");
+        let drawn = timeline.draw(&summary, &options).to_svg();
+        assert!(drawn.contains("ran for 2 ms, paused once for 2 ms in all"), "{lanes:?}");
     }
 }
 

@@ -152,7 +152,14 @@ fn waits_by_record(trace: &Trace) -> BTreeMap<OperationId, Vec<OperationId>> {
 fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
     for (engine, lane, id, copy, span) in served(summary) {
         let args = json!({"id": id, "bytes": copy.bytes, "direction": copy.direction.name()});
-        events.slice(tracks.engine(engine, lane), "copy", &title(summary, id), span, args)?;
+        // Of one that stands still, each part that is served.
+        let mut parts: Vec<Span> = summary.trace.runs(id).map(|part| Span { from: part.start, to: part.end }).collect();
+        if parts.is_empty() {
+            parts.push(span);
+        }
+        for part in parts {
+            events.slice(tracks.engine(engine, lane), "copy", &title(summary, id), part, &args)?;
+        }
     }
     Ok(())
 }

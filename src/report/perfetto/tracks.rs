@@ -78,7 +78,7 @@ impl<'a> Tracks<'a> {
         self.first_process + FIRST_SM + u32::from(sm)
     }
 
-    /// Names the process of the turns of contexts, if they take turns; it stands beside the copy engines.
+    /// Names the process of the turns of contexts, if they take turns; it stands below the copy engines, above the SMs.
     pub(super) fn name_contexts<W: Write>(&self, events: &mut Events<W>) -> io::Result<Option<u32>> {
         let trace = self.run.summary.trace;
         if trace.turns().is_empty() {
@@ -86,7 +86,7 @@ impl<'a> Tracks<'a> {
         }
         let process = self.first_process + FIRST_SM + trace.sms();
         let label = if self.run.label.is_empty() { String::new() } else { format!("{}: ", self.run.label) };
-        events.name_process_at(process, self.first_process + COPY_ENGINES, format_args!("{label}contexts"))?;
+        events.name_process_at(process, self.first_process + FIRST_SM, format_args!("{label}contexts"))?;
         Ok(Some(process))
     }
 
@@ -138,8 +138,11 @@ impl<'a> Tracks<'a> {
             }
         }
         let sms = if known == PerfettoKnown::Streams { 0 } else { summary.trace.sms() };
+        // The turns of contexts stand above them.
+        let above = u32::from(!summary.trace.turns().is_empty());
         for sm in 0..sms {
-            events.name_process(self.first_process + FIRST_SM + sm, format_args!("{label}SM {sm}"))?;
+            let process = self.first_process + FIRST_SM + sm;
+            events.name_process_at(process, process + above, format_args!("{label}SM {sm}"))?;
         }
         Ok(())
     }

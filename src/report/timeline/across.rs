@@ -29,7 +29,7 @@ pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, 
     }
     let mut amounts: BTreeMap<usize, Vec<Amount>> = BTreeMap::new();
     let mut totals: BTreeMap<usize, u128> = BTreeMap::new();
-    let steps = Steps::new(&context.scale, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
+    let steps = Steps::new(context, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
     let mut all = StepSums::new(&steps.time);
     for (operation, record, kernel) in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };

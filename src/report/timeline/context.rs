@@ -11,6 +11,7 @@ use crate::draw::theme::{Colour, Fill, series_fill, series_repeat};
 use crate::draw::{Anchor, Length, MM, Rect, font};
 use crate::report::Summary;
 use crate::report::kernel_series::KernelSeries;
+use crate::time::Instant;
 use crate::workload::{CheckedKernel, Kernel, KernelId};
 
 /// Between the edge of the paper and what is drawn.
@@ -32,8 +33,8 @@ pub(super) struct Context<'a> {
     /// The first kernel of each series.
     first_of_series: Vec<KernelId>,
     pub(super) budget: Budget,
-    /// Whether turns of contexts are too many and too short to be shown one by one.
-    pub(super) turns_are_narrow: bool,
+    /// Where the steps of means begin, if turns of contexts are too many and too short to be shown one by one.
+    pub(super) rounds: Option<Vec<Instant>>,
 }
 
 impl<'a> Context<'a> {
@@ -46,8 +47,8 @@ impl<'a> Context<'a> {
             *first = id.min(*first);
         }
         let short_names = short_names(kernels);
-        let (budget, turns_are_narrow) = (Budget::GENEROUS, false);
-        Self { summary: *summary, options, scale, short_names, series, first_of_series, budget, turns_are_narrow }
+        let (budget, rounds) = (Budget::GENEROUS, None);
+        Self { summary: *summary, options, scale, short_names, series, first_of_series, budget, rounds }
     }
 
     /// The number of a kernel's title: all kernels of one title look alike.

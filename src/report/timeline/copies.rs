@@ -1,7 +1,7 @@
 //! Lanes of copy engines.
 
 use super::context::{BESIDE_PLOT, Context, centred, ending_at};
-use super::{CopyBox, LabelStyle, Lane};
+use super::{CopyBox, LabelStyle, Lane, widest_part};
 use crate::device::CopyDirection;
 use crate::draw::theme::{Colour, Fill, Hatch, Theme};
 use crate::draw::{Length, MM, Rect};
@@ -92,9 +92,10 @@ pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
             last_within[lane] = Some(boxes.len());
             let name = short_name(copy.direction);
             let texts = [format!("{name} {}", bytes(copy.bytes)), name.to_owned()];
-            let label = centred(&texts, &here, Theme::PAPER.small_size);
+            let pauses = context.pauses_of(id);
+            let label = centred(&texts, &widest_part(&here, &pauses), Theme::PAPER.small_size);
             let fill = fill_of(copy.direction);
-            boxes.push(CopyBox { operation: id, count: 1, bytes: copy.bytes, fill, area: here, label });
+            boxes.push(CopyBox { operation: id, count: 1, bytes: copy.bytes, fill, area: here, pauses, label });
         }
         lanes.push(Lane { engine, label, area, copies: boxes });
     }

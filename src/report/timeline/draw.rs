@@ -1,11 +1,13 @@
 //! The layout as shapes.
 
+use std::ops::Range;
+
 use super::context::{Context, PALE, fill_of};
 use super::options::TimelineOptions;
 use super::tooltip::Tooltips;
 use super::{
     Arrow, Band, EventArrow, Label, LabelStyle, Lane, LegendEntry, LegendMark, LegendSymbol, Occupancy, QueueRow,
-    StreamLane, StreamRow, Timeline, TurnBand, pauses,
+    StreamLane, StreamRow, Timeline, TurnBand, parts_between, pauses,
 };
 use crate::draw::theme::{self, Colour, Fill, Theme, line_colour};
 use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text, font};
@@ -217,7 +219,7 @@ impl Pen<'_> {
         for copy in &lane.copies {
             let stroke = (copy.area.width >= LEAST_OUTLINED).then_some(OUTLINE);
             let fill = if stroke.is_some() { copy.fill } else { Fill::plain(Colour::FRAME) };
-            let mut shapes = vec![Shape::Box { area: visible(copy.area), fill: Some(fill), stroke }];
+            let mut shapes = paused_box(&copy.area, &copy.pauses, fill, stroke);
             if let Some(label) = &copy.label {
                 Self::plated(label, copy.fill, &mut shapes);
             }
@@ -232,7 +234,7 @@ impl Pen<'_> {
         for ran in &lane.boxes {
             let small = ran.count > 1 || ran.area.width < LEAST_OUTLINED;
             let (fill, stroke) = if small { (ran.fill.without_hatch(), None) } else { (ran.fill, Some(OUTLINE)) };
-            let mut shapes = vec![Shape::Box { area: visible(ran.area), fill: Some(fill), stroke }];
+            let mut shapes = paused_box(&ran.area, &ran.pauses, fill, stroke);
             if let Some(label) = &ran.label {
                 Self::plated(label, fill, &mut shapes);
             }
@@ -300,6 +302,17 @@ impl Pen<'_> {
         let name = row.name.clone();
         self.shapes.push(Shape::Explained { tooltip: name, shapes: vec![text(&row.label)] });
     }
+}
+
+/// A box for each part between pauses, with lines over them.
+fn paused_box(area: &Rect, pauses: &[Range<Length>], fill: Fill, stroke: Option<Stroke>) -> Vec<Shape> {
+    let parts = parts_between(area, pauses).into_iter();
+    let boxes = parts.map(|part| Shape::Box { area: visible(part), fill: Some(fill), stroke });
+    let lines = pauses.iter().map(|pause| {
+        let [from, to] = [pause.start, pause.end].map(|x| Point { x, y: area.centre().y });
+        pauses::line(from, to, fill)
+    });
+    boxes.chain(lines).collect()
 }
 
 /// At least as wide and as high as a thin line, so that nothing is lost from sight.

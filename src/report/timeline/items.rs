@@ -59,7 +59,7 @@ struct Launch {
 /// more boxes than the options allow.
 pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length) -> Option<Vec<Item>> {
     let is_shown = |sm: u16| shown.get(usize::from(sm)).copied().unwrap_or(false);
-    if context.turns_are_narrow {
+    if context.rounds.is_some() {
         return None;
     }
     let launches = launches(context, band_height);

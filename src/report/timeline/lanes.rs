@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::arrows::Group;
 use super::budget::{LEAST_STREAM_LANE, STREAM_LANE_GAP};
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of};
-use super::{LabelStyle, StreamBox, StreamLane, copies};
+use super::{LabelStyle, StreamBox, StreamLane, copies, widest_part};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect};
 use crate::time::{Duration, Instant};
@@ -103,7 +103,8 @@ fn boxes(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<StreamBox> {
         let longest = longest(context, these).unwrap_or(first);
         let area = Rect { x: left, y: lane.y, width: x(end) - left, height: lane.height };
         let fill = if joined > 1 { longest.fill.without_hatch() } else { longest.fill };
-        let label = centred(&longest.labels, &area, Theme::PAPER.small_size);
+        let pauses = if joined > 1 { Vec::new() } else { context.pauses_of(first.operation) };
+        let label = centred(&longest.labels, &widest_part(&area, &pauses), Theme::PAPER.small_size);
         let label = label.filter(|_| joined == 1 && fill != PALE);
         boxes.push(StreamBox {
             operation: first.operation,
@@ -112,6 +113,7 @@ fn boxes(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<StreamBox> {
             time: first.start..end,
             fill,
             area,
+            pauses,
             label,
         });
     }
@@ -120,10 +122,11 @@ fn boxes(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<StreamBox> {
 
 /// The first of those of the title that ran longest together.
 fn longest<'r>(context: &Context<'_>, ran: &'r [Ran]) -> Option<&'r Ran> {
+    let trace = context.summary.trace;
     let mut sums: BTreeMap<Option<usize>, (Duration, &Ran)> = BTreeMap::new();
     for one in ran {
         let title = one.kernel.map(|id| context.series(id));
-        sums.entry(title).or_insert((Duration::ZERO, one)).0 += one.end.since(one.start);
+        sums.entry(title).or_insert((Duration::ZERO, one)).0 += trace.ran(one.operation);
     }
     // Of equals the first title in the order of names.
     sums.into_values().rev().max_by_key(|(time, _)| *time).map(|(_, first)| first)

@@ -92,7 +92,7 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     context.scale.left = MARGIN + room + BESIDE_PLOT;
     context.scale.width = options.width - RIGHT_MARGIN - context.scale.left;
     let turns = Turns::new(context);
-    context.turns_are_narrow = turns.are_narrow();
+    context.rounds = turns.rounds(&context.scale);
     let context = &*context;
 
     let mut captions = Vec::new();
@@ -105,7 +105,7 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     let rows = |top: Length| rows(context, &deadlines, &streams, &names, &labels, top);
     let events = Events::new(context, &rows(0).0);
     let mut others = turns.legend(context);
-    others.extend(events.legend().map(|text| (PALE, LegendSymbol::Event, text)));
+    others.extend(events.legend().map(|text| legend::Other::new(PALE, LegendSymbol::Event, text)));
     let sides = (MARGIN, options.width - MARGIN);
     let (legend, kernels, bottom) = legend::legend(context, &deadlines, plan.as_ref(), others, sides, bottom);
     let plot_top = bottom + MM;

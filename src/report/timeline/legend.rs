@@ -26,13 +26,15 @@ struct Entry {
     name: String,
     /// What may not.
     rest: String,
+    /// What is written where that has no room, the best first.
+    shorter: Vec<String>,
     /// The number in its mark.
     repeat: Option<usize>,
 }
 
 impl Entry {
     fn new(mark: Option<(Fill, LegendSymbol)>, name: impl Into<String>) -> Self {
-        Self { mark, name: name.into(), rest: String::new(), repeat: None }
+        Self { mark, name: name.into(), rest: String::new(), shorter: Vec::new(), repeat: None }
     }
 
     fn full(&self) -> String {
@@ -45,13 +47,28 @@ impl Entry {
     }
 }
 
+/// An entry of another part.
+pub(super) struct Other {
+    pub(super) fill: Fill,
+    pub(super) symbol: LegendSymbol,
+    pub(super) text: String,
+    /// What is written where that has no room, the best first.
+    pub(super) shorter: Vec<String>,
+}
+
+impl Other {
+    pub(super) fn new(fill: Fill, symbol: LegendSymbol, text: String) -> Self {
+        Self { fill, symbol, text, shorter: Vec::new() }
+    }
+}
+
 /// The legend between `left` and `right`, below `top`, the titles of the kernels that it names or counts, and where it
 /// ends. `others` are entries of other parts.
 pub(super) fn legend(
     context: &Context<'_>,
     deadlines: &Deadlines,
     plan: Option<&Plan>,
-    others: Vec<(Fill, LegendSymbol, String)>,
+    others: Vec<Other>,
     (left, right): (Length, Length),
     top: Length,
 ) -> (Vec<LegendEntry>, Vec<String>, Length) {
@@ -60,7 +77,11 @@ pub(super) fn legend(
     let mut entries = more;
     entries.extend(plan.and_then(overfull));
     let mark = |fill, symbol| (symbol != LegendSymbol::Nothing).then_some((fill, symbol));
-    entries.extend(others.into_iter().map(|(fill, symbol, text)| Entry::new(mark(fill, symbol), text)));
+    entries.extend(
+        others
+            .into_iter()
+            .map(|Other { fill, symbol, text, shorter }| Entry { shorter, ..Entry::new(mark(fill, symbol), text) }),
+    );
     entries.extend(deadlines.legend().into_iter().map(|(symbol, text)| Entry::new(Some((PALE, symbol)), text)));
     entries.extend(units(context, &kernels));
     entries.extend(repeats(&kernels));
@@ -87,7 +108,12 @@ pub(super) fn legend(
         let (row, column_number) = (number % rows, number / rows);
         let x = left + column * Length::try_from(column_number).unwrap_or(0);
         let y = top + LEGEND_ROW * Length::try_from(row).unwrap_or(0);
-        let text = if name.is_empty() {
+        let fits = |text: &&String| font::width(text, size, false) <= room(entry);
+        let full = entry.full();
+        let whole = std::iter::once(&full).chain(&entry.shorter).find(fits);
+        let text = if let Some(whole) = whole.filter(|_| !entry.shorter.is_empty()) {
+            whole.clone()
+        } else if name.is_empty() {
             font::shortened(&entry.full(), size, false, room(entry))
         } else {
             format!("{name}{}", entry.rest)
@@ -160,7 +186,7 @@ impl Named {
         }
         let mark = Some((fill_of(context, Some(self.first)), symbol));
         let repeat = theme::series_repeat(self.series).filter(|_| symbol == LegendSymbol::Area);
-        Entry { mark, name: name.to_owned(), rest, repeat }
+        Entry { mark, name: name.to_owned(), rest, shorter: Vec::new(), repeat }
     }
 }
 

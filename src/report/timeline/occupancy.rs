@@ -35,7 +35,7 @@ pub(super) fn occupancy(context: &Context<'_>, top: Length) -> (Occupancy, Lengt
     let mut x = area.x;
     let mut curves = Vec::new();
     let by_width = u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1);
-    let steps = Steps::new(&context.scale, by_width);
+    let steps = Steps::new(context, by_width);
     for (in_use, (resource, dash)) in in_use(context, &steps).into_iter().zip(RESOURCES) {
         let Some(points) = in_use.points(context, resource, &steps, &area) else { continue };
         let key = [Point { x, y: key_middle }, Point { x: x + KEY, y: key_middle }];
@@ -104,7 +104,7 @@ impl InUse {
             let high = (amount * height * 2 + whole) / (whole * 2);
             area.bottom() - Length::try_from(high).unwrap_or(area.height).min(area.height)
         };
-        if self.amounts.len() <= MOST_CHANGES / 2 {
+        if self.amounts.len() <= MOST_CHANGES / 2 && context.rounds.is_none() {
             return Some(exact(context, self.amounts, |amount| y(amount, capacity)));
         }
         let totals = self.sums.totals(&steps.time).into_iter().enumerate();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::context::{Context, centred};
 use super::items::Item;
 use super::scale::y;
-use super::{Blocks, Piece, parts_between};
+use super::{Blocks, Piece, widest_part};
 use crate::draw::Rect;
 use crate::draw::theme::Theme;
 use crate::report::pack::packed_apart;
@@ -24,8 +24,7 @@ pub(super) fn stacked(context: &Context<'_>, items: Vec<Item>, band: &Rect, capa
         let pauses = context.pauses(trace.process_of(item.operation), &item.time);
         let pieces = places.into_iter().map(|units| {
             let area = Rect::between(left, y(band, units.end, capacity), right, y(band, units.start, capacity));
-            let widest = parts_between(&area, &pauses).into_iter().rev().max_by_key(|part| part.width).unwrap_or(area);
-            let label = centred(&labels, &widest, Theme::PAPER.small_size);
+            let label = centred(&labels, &widest_part(&area, &pauses), Theme::PAPER.small_size);
             Piece { units, area, pauses: pauses.clone(), label }
         });
         Blocks {

@@ -66,7 +66,7 @@ pub(super) fn profiles(context: &Context<'_>, bands: &[Shape<'_>]) -> Vec<Vec<Oc
     }
     let by_width = u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1);
     let by_boxes = (context.options.most_boxes / bands.len().max(1) as u64).max(FEWEST_STEPS);
-    let steps = Steps::new(&context.scale, by_width.min(by_boxes));
+    let steps = Steps::new(context, by_width.min(by_boxes));
     // Those that take least share a shape.
     let mut by_total: Vec<(u128, usize)> = totals.into_iter().map(|(group, total)| (total, group)).collect();
     by_total.sort_unstable_by(|one, other| other.cmp(one));
@@ -77,19 +77,27 @@ pub(super) fn profiles(context: &Context<'_>, bands: &[Shape<'_>]) -> Vec<Vec<Oc
     bands.iter().zip(&amounts).map(|(band, amounts)| of_one_band(context, amounts, band, &steps)).collect()
 }
 
-/// Equal steps of the window, and where they are on paper.
+/// Steps of the window, and where they are on paper.
 pub(super) struct Steps<'s> {
     scale: &'s TimeScale,
     pub(super) time: TimeSteps,
 }
 
 impl<'s> Steps<'s> {
-    pub(super) fn new(scale: &'s TimeScale, most: u64) -> Self {
-        Self { scale, time: TimeSteps::new(scale.window.clone(), most) }
+    /// At most `most` steps: whole rounds of turns where these are too short to be seen, or else as short as can be.
+    pub(super) fn new(context: &'s Context<'_>, most: u64) -> Self {
+        let (scale, window) = (&context.scale, context.scale.window.clone());
+        let Some(rounds) = &context.rounds else { return Self { scale, time: TimeSteps::new(window, most) } };
+        let together = rounds.len() / usize::try_from(most).unwrap_or(usize::MAX).max(1) + 1;
+        let edges: Vec<_> = rounds.iter().copied().skip(together - 1).step_by(together).collect();
+        Self { scale, time: TimeSteps::between(window, &edges) }
     }
 
     /// Where the beginning of a step, or the end of the last one, is on paper.
     pub(super) fn x(&self, step: usize) -> Length {
+        if !self.time.are_equal() {
+            return self.scale.x(self.time.begin(step));
+        }
         let width = u128::from(self.scale.width.unsigned_abs());
         let offset = width * step as u128 / self.time.count() as u128;
         self.scale.left + Length::try_from(offset).unwrap_or_default()
@@ -203,14 +211,21 @@ fn label(
     let size = Theme::PAPER.small_size;
     let step = (context.scale.width / Length::try_from(steps.time.count()).unwrap_or(1)).max(1);
     [format!("{title} ×{count}"), title].into_iter().find_map(|text| {
-        let width = usize::try_from((font::width(&text, size, false) + size) / step).unwrap_or(0) + 2;
-        let last = steps.time.count().checked_sub(width)?;
-        let room = |first: usize| {
-            let top = above[first..first + width].iter().max().copied().unwrap_or(0);
-            let bottom = below[first..first + width].iter().min().copied().unwrap_or(0);
-            Rect::between(steps.x(first), top, steps.x(first + width), bottom)
+        let needed = font::width(&text, size, false) + size;
+        let width = usize::try_from(needed / step).unwrap_or(0) + 2;
+        // Behind the last step that the text takes.
+        let end_of = |first: usize| {
+            let mut ends = if steps.time.are_equal() { first + width } else { first + 1 }..=steps.time.count();
+            ends.find(|end| steps.time.are_equal() || steps.x(*end) - steps.x(first) >= needed)
         };
-        let rooms: Vec<Rect> = (0..=last).step_by((width / 2).max(1)).map(room).collect();
+        let room = |first: usize| {
+            let end = end_of(first)?;
+            let top = above[first..end].iter().max().copied().unwrap_or(0);
+            let bottom = below[first..end].iter().min().copied().unwrap_or(0);
+            Some(Rect::between(steps.x(first), top, steps.x(end), bottom))
+        };
+        let every = if steps.time.are_equal() { (width / 2).max(1) } else { 1 };
+        let rooms: Vec<Rect> = (0..steps.time.count()).step_by(every).filter_map(room).collect();
         let highest = rooms.iter().map(|room| room.height).max()?;
         // Of equally good places the one in the middle.
         let best: Vec<&Rect> = rooms.iter().filter(|room| room.height == highest).collect();

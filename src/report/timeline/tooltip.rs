@@ -88,6 +88,18 @@ impl<'a> Tooltips<'a> {
         (pauses.0 > 0).then(|| format!("ran for {ran} in turns of {process}, paused {times} for {} in all", pauses.1))
     }
 
+    /// How long a whole kernel or a copy ran and paused, on a line of its own, if it did.
+    fn stood_still(&self, operation: OperationId) -> String {
+        let trace = self.summary.trace;
+        let (pauses, paused) = (trace.pauses(operation).count(), trace.paused(operation));
+        if pauses == 0 {
+            return String::new();
+        }
+        let ran = trace.ran(operation);
+        let times = if pauses == 1 { "once".to_owned() } else { format!("{pauses} times") };
+        format!("\nran for {ran}, paused {times} for {paused} in all")
+    }
+
     pub(super) fn pauses(&self, sm: &str, blocks: &Blocks) -> String {
         let title = self.title(Some(blocks.kernel));
         let which = blocks.index.map_or_else(String::new, |index| format!(", block {index}"));
@@ -138,7 +150,8 @@ impl<'a> Tooltips<'a> {
             );
         }
         let time = self.span(&(start..end));
-        format!("copy of {} bytes\n{time}\n{}", copy.bytes, self.launch(copy.operation))
+        let paused = self.stood_still(copy.operation);
+        format!("copy of {} bytes\n{time}{paused}\n{}", copy.bytes, self.launch(copy.operation))
     }
 
     pub(super) fn queued(&self, queue: &str, entry: &QueueEntry) -> String {
@@ -156,7 +169,10 @@ impl<'a> Tooltips<'a> {
         let name = ran.kernel.map_or("copy", |kernel| self.name(kernel));
         let time = self.span(&ran.time);
         match ran.count {
-            1 => format!("{name}, {stream}\n{time}\n{}", self.launch(ran.operation)),
+            1 => {
+                let paused = self.stood_still(ran.operation);
+                format!("{name}, {stream}\n{time}{paused}\n{}", self.launch(ran.operation))
+            }
             count => format!("{count} operations, most time of {name}, {stream}\n{time}"),
         }
     }

@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at};
+use super::legend::Other;
 use super::profile::{LEAST_STEP, Steps, outlines};
+use super::rounds::{Span, rounds};
+use super::scale::TimeScale;
 use super::{LabelStyle, LegendSymbol, TurnBand, TurnBox, TurnShare};
 use crate::draw::theme::{Fill, Theme, turn_fill};
 use crate::draw::{Length, MM, Rect};
@@ -18,19 +21,11 @@ const HIGHER: Length = 7 * MM;
 /// Between it and what is below.
 const GAP: Length = MM;
 /// Narrower turns are not told from their neighbours.
-const LEAST_WIDTH: Length = MM / 4;
+const LEAST_WIDTH: Length = 2 * MM / 5;
 /// Where more turns than this are as narrow, shares are shown.
 const MOST_NARROW: usize = 20;
 /// Processes that the legend names.
 const MOST_NAMED: usize = 6;
-
-/// A turn or a switch in the window; turns of one context that follow one another at once are one.
-struct Span {
-    /// `None`: a switch.
-    process: Option<ProcessId>,
-    time: Range<Instant>,
-    turns: u64,
-}
 
 /// The turns that the window shows.
 pub(super) struct Turns {
@@ -68,9 +63,9 @@ impl Turns {
         Self { spans, count, narrow }
     }
 
-    /// Whether they are too many and too short to be shown one by one.
-    pub(super) const fn are_narrow(&self) -> bool {
-        self.narrow
+    /// If they are too many and too short to be shown one by one, where the steps of means begin: whole rounds.
+    pub(super) fn rounds(&self, scale: &TimeScale) -> Option<Vec<Instant>> {
+        self.narrow.then(|| rounds(&self.spans, scale, LEAST_STEP))
     }
 
     /// The band below `top`, if there are turns, and where it and what separates it from the next part end.
@@ -93,7 +88,7 @@ impl Turns {
 
     /// For each process, and for switches, which part of the time it has, over steps too short to see.
     fn shares(&self, context: &Context<'_>, area: &Rect) -> Vec<TurnShare> {
-        let steps = Steps::new(&context.scale, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
+        let steps = Steps::new(context, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
         let processes = (0..).map(ProcessId).take(context.summary.trace.processes().len()).map(Some);
         let mut below = vec![area.bottom(); steps.time.count()];
         let mut stacked = vec![0_u128; steps.time.count()];
@@ -125,25 +120,29 @@ impl Turns {
     }
 
     /// What the band and the pauses of blocks mean.
-    pub(super) fn legend(&self, context: &Context<'_>) -> Vec<(Fill, LegendSymbol, String)> {
+    pub(super) fn legend(&self, context: &Context<'_>) -> Vec<Other> {
         let mut seen: Vec<ProcessId> = self.spans.iter().filter_map(|span| span.process).collect();
         seen.sort_unstable();
         seen.dedup();
         let named = |process: &ProcessId| {
-            (fill_of(Some(*process)), LegendSymbol::Area, format!("turn of {}", context.process(*process)))
+            Other::new(fill_of(Some(*process)), LegendSymbol::Area, format!("turn of {}", context.process(*process)))
         };
         let mut entries: Vec<_> = seen.iter().take(MOST_NAMED).map(named).collect();
         if let Some(rest) = seen.len().checked_sub(MOST_NAMED).filter(|rest| *rest > 0) {
-            entries.push((PALE, LegendSymbol::Nothing, format!("and turns of {rest} more processes")));
+            let text = format!("and turns of {rest} more processes");
+            let shorter = [format!("and of {rest} more processes"), format!("and {rest} more")];
+            entries.push(Other { shorter: shorter.to_vec(), ..Other::new(PALE, LegendSymbol::Nothing, text) });
         }
         if self.spans.iter().any(|span| span.process.is_none()) {
-            entries.push((fill_of(None), LegendSymbol::Area, "switch of contexts".to_owned()));
+            entries.push(Other::new(fill_of(None), LegendSymbol::Area, "switch of contexts".to_owned()));
         }
         if self.narrow {
             let text = format!("{} turns, too short to see: shares of time", self.count);
-            entries.push((PALE, LegendSymbol::Nothing, text));
+            let shorter =
+                ["turns: shares of time", "turns: shares", "turns"].map(|what| format!("{} {what}", self.count));
+            entries.push(Other { shorter: shorter.to_vec(), ..Other::new(PALE, LegendSymbol::Nothing, text) });
         } else if seen.len() > 1 {
-            entries.push((PALE, LegendSymbol::Pause, "block pauses (T4)".to_owned()));
+            entries.push(Other::new(PALE, LegendSymbol::Pause, "block pauses (T4)".to_owned()));
         }
         entries
     }
@@ -196,12 +195,31 @@ impl Context<'_> {
     /// of another context; none where these are too short to be shown.
     pub(super) fn pauses(&self, process: ProcessId, time: &Range<Instant>) -> Vec<Range<Length>> {
         let trace = self.summary.trace;
-        if trace.turns().is_empty() || self.turns_are_narrow {
+        if trace.turns().is_empty() || self.rounds.is_some() {
             return Vec::new();
         }
         let window = &self.scale.window;
         let seen = time.start.max(window.start)..time.end.min(window.end).min(trace.end());
-        let pauses = trace.out_of_turn(process, seen).map(|pause| self.place_of(pause.start)..self.place_of(pause.end));
-        pauses.filter(|pause| pause.start < pause.end).collect()
+        self.places_of(trace.out_of_turn(process, seen)).collect()
+    }
+
+    /// As [`Context::pauses`], of a whole kernel or a copy; none where they are too many and too short.
+    pub(super) fn pauses_of(&self, operation: OperationId) -> Vec<Range<Length>> {
+        if self.rounds.is_some() {
+            return Vec::new();
+        }
+        let seen = |pause: &Range<Instant>| pause.start < self.scale.window.end && self.scale.window.start < pause.end;
+        let pauses: Vec<_> = self.places_of(self.summary.trace.pauses(operation).filter(seen)).collect();
+        let narrow = pauses.iter().filter(|pause| pause.end - pause.start < LEAST_WIDTH).count();
+        if narrow > MOST_NARROW { Vec::new() } else { pauses }
+    }
+
+    /// Where some times are that have a width.
+    fn places_of<'i>(
+        &'i self,
+        times: impl Iterator<Item = Range<Instant>> + 'i,
+    ) -> impl Iterator<Item = Range<Length>> + 'i {
+        let places = times.map(|time| self.place_of(time.start)..self.place_of(time.end));
+        places.filter(|place| place.start < place.end)
     }
 }

@@ -8,6 +8,10 @@ const MOST_NARROW = 20;
 const LEAST_ROUND = 12;
 /** A round that is wider than this is divided. */
 const MOST_ROUND = 48;
+/** A turn that is so wide belongs to no round [pixels]. */
+const WIDE_TURN = 8;
+/** Where two processes have followed one another so often, while those where a round begins have not, others take turns now. */
+const STALE = 3;
 
 /** The turns of the contexts of a run, and for each process the times that it has. */
 class Turns {
@@ -91,23 +95,46 @@ function spansInView(run, view) {
   return spans;
 }
 
-/** Puts spans together to whole rounds, each wide enough to be seen; a span that is wide by itself is one of its own. */
-function roundsOf(spans) {
+/** Puts spans together to whole rounds, each wide enough to be seen, as `timeline/rounds.rs` does for figures; a turn that is
+ * wide is one of its own. */
+function roundsOf(spans, nobody) {
   const rounds = [];
   let open = null;
+  let last = null;
+  let pending = [];
+  const close = (x) => {
+    if (open) rounds.push({ x: open.x, until: x, spans: open.spans });
+    open = null;
+  };
   for (const span of spans) {
-    const width = open ? span.x - open.x : 0;
-    const isWide = span.until - span.x >= LEAST_ROUND;
-    // A round ends where it began: before a span of the same owner.
-    if (open && (isWide || width >= MOST_ROUND || (width >= LEAST_ROUND && span.owner === open.spans[0].owner))) {
-      rounds.push({ ...open, until: span.x });
-      open = null;
+    // A switch belongs to the turn behind it.
+    if (span.owner === nobody) {
+      pending.push(span);
+      continue;
     }
-    if (isWide) rounds.push({ x: span.x, until: span.until, spans: [span] });
-    else if (open) open.spans.push(span);
-    else open = { x: span.x, spans: [span] };
+    const pair = `${last} ${span.owner}`;
+    last = span.owner;
+    const own = [...pending, span];
+    pending = [];
+    if (span.until - span.x >= WIDE_TURN) {
+      if (open) open.spans.push(...own.slice(0, -1));
+      else if (own.length > 1) open = { x: own[0].x, spans: own.slice(0, -1), pairs: new Map() };
+      close(span.x);
+      rounds.push({ x: span.x, until: span.until, spans: [span] });
+      continue;
+    }
+    const width = open ? own[0].x - open.x : 0;
+    // A round ends where it began: between turns of the same two, unless others take turns by now.
+    const isRound = open && (pair === open.pair || (open.pairs.get(pair) ?? 0) >= STALE);
+    if (open && (width >= MOST_ROUND || (width >= LEAST_ROUND && isRound))) close(own[0].x);
+    open ??= { x: own[0].x, spans: [], pair, pairs: new Map() };
+    open.spans.push(...own);
+    // Counted since the pair where it began met last.
+    if (pair === open.pair) open.pairs.clear();
+    else open.pairs.set(pair, (open.pairs.get(pair) ?? 0) + 1);
   }
-  if (open) rounds.push({ ...open, until: open.spans.at(-1).until });
+  if (open) open.spans.push(...pending);
+  if (open) close(open.spans.at(-1).until);
   return rounds;
 }
 
@@ -130,7 +157,7 @@ function turnShares(app, run, columns) {
   const { view } = app;
   const shares = Array.from({ length: run.processes.length + 1 }, () => new Float32Array(columns));
   const scale = columns / view.width;
-  const pieces = seen.narrow ? roundsOf(seen.spans) : seen.spans.map((span) => ({ x: span.x, until: span.until, spans: [span] }));
+  const pieces = seen.narrow ? roundsOf(seen.spans, run.processes.length) : seen.spans.map((span) => ({ x: span.x, until: span.until, spans: [span] }));
   for (const { x, until, spans } of pieces) {
     const [from, to] = [Math.max(0, (x - view.left) * scale), Math.min(columns, (until - view.left) * scale)];
     const parts = new Float32Array(shares.length);

@@ -1,0 +1,194 @@
+//! Steps of time for means over turns that are too short to be seen: whole rounds, so that it does not matter where a
+//! step begins.
+
+use std::ops::Range;
+
+use super::scale::TimeScale;
+use crate::draw::{Length, MM};
+use crate::time::{Duration, Instant};
+use crate::workload::ProcessId;
+
+/// A step is at least as wide as this.
+const LEAST: Length = 3 * MM / 2;
+/// What takes turns in no round is divided before it gets so wide.
+const MOST: Length = 4 * LEAST;
+/// A turn, or a time in which nobody has one, that is so wide belongs to no round: what runs in it is shown as finely as
+/// may be.
+const WIDE: Length = 3 * MM / 4;
+/// Where two processes have followed one another so often, while those where the step begins have not, others take turns
+/// now.
+const STALE: usize = 3;
+
+/// A turn or a switch in the window; turns of one context that follow one another at once are one.
+pub(super) struct Span {
+    /// `None`: a switch.
+    pub(super) process: Option<ProcessId>,
+    pub(super) time: Range<Instant>,
+    pub(super) turns: u64,
+}
+
+/// A turn with the switch to it, or a time in which nobody has one.
+struct Unit {
+    process: Option<ProcessId>,
+    /// With the switch.
+    time: Range<Instant>,
+    /// When the switch is over.
+    start: Instant,
+}
+
+/// Who had the turn before one, and who has it; `None`: nobody.
+type Pair = [Option<ProcessId>; 2];
+
+/// A step of time.
+struct Step {
+    begin: Instant,
+    /// The pair where it begins, then how often others have met since that met last; none: it is part of a wide turn.
+    pairs: Vec<(Pair, usize)>,
+}
+
+impl Step {
+    /// Whether it ends before a turn, so far as widths allow: a round ends where it began, between turns of the same two.
+    fn is_round(&self, next: Pair) -> bool {
+        let met = self.pairs.iter().position(|(pair, _)| *pair == next);
+        met.is_some_and(|place| place == 0 || self.pairs[place].1 >= STALE)
+    }
+
+    fn meet(&mut self, next: Pair) {
+        match self.pairs.iter().position(|(pair, _)| *pair == next) {
+            Some(0) => self.pairs.truncate(1),
+            Some(place) => self.pairs[place].1 += 1,
+            None => self.pairs.push((next, 1)),
+        }
+    }
+}
+
+/// Where steps begin and end between the edges of the window, in order. Wide turns are divided into steps of `finest`.
+pub(super) fn rounds(spans: &[Span], scale: &TimeScale, finest: Length) -> Vec<Instant> {
+    let x = |at: Instant| scale.x(at.max(scale.window.start));
+    let mut steps: Vec<Step> = Vec::new();
+    let mut last = None;
+    for unit in units(spans, &scale.window) {
+        let pair = [last, unit.process];
+        last = unit.process;
+        let width = x(unit.time.end) - x(unit.start);
+        if width >= WIDE {
+            drop_sliver(&mut steps, unit.start, x);
+            let count = u64::try_from(width / finest.max(1)).unwrap_or(1).max(1);
+            let whole = u128::from(unit.time.end.since(unit.start).as_ns());
+            let begins = (0..count).map(|number| {
+                // No more than the whole.
+                let ns = u64::try_from(whole * u128::from(number) / u128::from(count)).unwrap_or(u64::MAX);
+                Step { begin: unit.start + Duration::from_ns(ns), pairs: Vec::new() }
+            });
+            steps.extend(begins);
+            continue;
+        }
+        match steps.last_mut().filter(|step| !step.pairs.is_empty()) {
+            Some(step) if !ends(step, x(unit.time.start) - x(step.begin), pair) => step.meet(pair),
+            _ => steps.push(Step { begin: unit.time.start, pairs: vec![(pair, 1)] }),
+        }
+    }
+    drop_sliver(&mut steps, scale.window.end, x);
+    let inside = steps.into_iter().map(|step| step.begin).filter(|edge| scale.window.start < *edge);
+    inside.filter(|edge| *edge < scale.window.end).collect()
+}
+
+/// Whether a step of some width ends before a turn.
+fn ends(step: &Step, width: Length, next: Pair) -> bool {
+    width >= MOST || (width >= LEAST && step.is_round(next))
+}
+
+/// What is left of rounds until `end`, if it is too narrow, goes with the step of rounds before it.
+fn drop_sliver(steps: &mut Vec<Step>, end: Instant, x: impl Fn(Instant) -> Length) {
+    if let [.., before, last] = steps.as_slice()
+        && !before.pairs.is_empty()
+        && !last.pairs.is_empty()
+        && x(end) - x(last.begin) < LEAST
+    {
+        steps.pop();
+    }
+}
+
+/// Turns and what is between them, over the whole window.
+fn units(spans: &[Span], window: &Range<Instant>) -> Vec<Unit> {
+    let mut units = Vec::new();
+    let mut end = window.start;
+    let mut switch: Option<Instant> = None;
+    for span in spans {
+        let from = switch.unwrap_or(span.time.start);
+        if end < from {
+            units.push(Unit { process: None, time: end..from, start: end });
+            end = from;
+        }
+        if span.process.is_none() {
+            switch = Some(span.time.start);
+            continue;
+        }
+        switch = None;
+        units.push(Unit { process: span.process, time: end..span.time.end, start: span.time.start });
+        end = span.time.end;
+    }
+    if end < window.end {
+        units.push(Unit { process: None, time: end..window.end, start: end });
+    }
+    units
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Instant {
+        Instant::from_ns(ms * 1_000_000)
+    }
+
+    /// Turns of so many ms, one after another.
+    fn turns(lengths: impl IntoIterator<Item = (u32, u64)>) -> Vec<Span> {
+        let mut from = 0;
+        let spans = lengths.into_iter().map(|(process, length)| {
+            let time = ms(from)..ms(from + length);
+            from += length;
+            Span { process: Some(ProcessId(process)), time, turns: 1 }
+        });
+        spans.collect()
+    }
+
+    /// A scale on which a millisecond is 0.1 mm.
+    fn scale(ms_in_all: u64) -> TimeScale {
+        let width = Length::try_from(ms_in_all).expect("it fits") * MM / 10;
+        TimeScale { window: ms(0)..ms(ms_in_all), left: 0, width }
+    }
+
+    #[test]
+    fn steps_are_whole_rounds() {
+        // Rounds of 3 + 2 + 2 ms: three of them are the first that are 1.5 mm wide.
+        let spans = turns((0..60).map(|number| (number % 3, if number % 3 == 0 { 3 } else { 2 })));
+        // The first turn has nobody before it, so the first step ends when the second has come three times more.
+        let expected: Vec<Instant> = (1..=6).map(|number| ms(3 + number * 21)).collect();
+        // What is left, 11 ms, is narrower than a step and goes with the last.
+        assert_eq!(rounds(&spans, &scale(140), MM), expected[..5]);
+    }
+
+    #[test]
+    fn a_wide_turn_is_divided_finely_and_belongs_to_no_round() {
+        let narrow = |first: u32| (0..8).map(move |number| ((first + number) % 2, 5));
+        let spans = turns(narrow(0).chain([(0, 40)]).chain(narrow(1)));
+        let edges = rounds(&spans, &scale(120), MM / 2);
+        let inside: Vec<Instant> = (8..=16).map(|number| ms(number * 5)).collect();
+        assert!(inside.iter().all(|edge| edges.contains(edge)), "{edges:?}");
+        assert!(edges.iter().all(|edge| *edge <= ms(25) || inside.contains(edge) || *edge >= ms(95)), "{edges:?}");
+    }
+
+    #[test]
+    fn steps_of_those_who_take_turns_no_longer_end_soon() {
+        // A third process takes part for 30 ms; then rounds of the first two are whole again.
+        let three = (0..15).map(|number| (number % 3, 2));
+        let two = (0..60).map(|number| (number % 2, 2));
+        let edges = rounds(&turns(three.chain(two)), &scale(150), MM);
+        let rest: Vec<_> = edges.iter().filter(|edge| **edge > ms(50)).collect();
+        assert!(
+            rest.len() > 3 && rest.windows(2).all(|pair| pair[1].since(*pair[0]) == ms(16).since(ms(0))),
+            "{edges:?}"
+        );
+    }
+}
