@@ -14,6 +14,7 @@ mod scheduler;
 mod segment_tasks;
 mod single_stream;
 mod sm_as_core;
+mod sporadic_delays;
 mod stream_per_task;
 pub mod timegraph;
 mod usage_sums;
@@ -30,7 +31,9 @@ pub use program::{
 };
 pub use run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 pub use scheduler::{ScheduleError, Scheduler, run_applications, run_gpu_evr, usage_of_applications};
-pub use segment_tasks::{SegmentJob, SegmentRun, SegmentRunError, run_segment_tasks};
+pub use segment_tasks::{
+    CoreRun, CoreUse, SegmentJob, SegmentRun, SegmentRunError, SegmentRunOptions, run_segment_tasks,
+};
 pub use single_stream::SingleStream;
 pub use sm_as_core::SmAsCore;
 pub use stream_per_task::StreamPerTask;

@@ -17,7 +17,7 @@ use crate::time::{Duration, Instant};
 use crate::trace::Trace;
 use segment_host::SegmentHost;
 
-pub use segment_job::SegmentJob;
+pub use segment_job::{CoreRun, CoreUse, SegmentJob};
 
 /// Jobs that a run may release at most, so that a long horizon cannot fill the memory.
 const MAX_JOBS: u128 = 5_000_000;
@@ -29,8 +29,25 @@ pub struct SegmentRun {
     pub trace: Trace,
     /// All jobs, in the order of release.
     pub jobs: Vec<SegmentJob>,
+    /// The task of each operation of the trace, as an index into the set.
+    pub launches: Vec<usize>,
+    /// What cores were busy with, in the order of their ends; empty unless it was asked for.
+    pub cores: Vec<CoreRun>,
     /// Jobs were released before this.
     pub horizon: Instant,
+}
+
+/// How a set is run.
+#[derive(Debug, Clone, Copy)]
+pub struct SegmentRunOptions<'d> {
+    /// Jobs are released before this; one hyperperiod after the largest offset if it is not stated.
+    pub horizon: Option<Duration>,
+    /// For the releases of sporadic tasks.
+    pub seed: u64,
+    /// The GPU.
+    pub device: &'d Device,
+    /// Whether to record what cores were busy with.
+    pub records_cores: bool,
 }
 
 /// Why a set cannot be run.
@@ -58,18 +75,17 @@ pub enum SegmentRunError {
     Run(#[from] RunError),
 }
 
-/// Releases jobs of all tasks at 0, T, 2 T, … before the horizon, each of which takes its longest, and runs until all are
-/// done. `test` names the way of sharing the GPU; `horizon`: one hyperperiod if it is not stated.
+/// Releases jobs of each task from its offset on, T apart, or later by up to T / 2 if it is sporadic; each takes its
+/// longest. Runs until all are done. `test` names the way of sharing the GPU.
 ///
 /// # Errors
 /// [`SegmentRunError`].
 pub fn run_segment_tasks(
     set: &SegmentTaskSet,
     test: SegmentTest,
-    horizon: Option<Duration>,
-    device: &Device,
+    options: SegmentRunOptions<'_>,
 ) -> Result<SegmentRun, SegmentRunError> {
-    let horizon = match horizon {
+    let horizon = match options.horizon {
         Some(horizon) => horizon,
         None => hyperperiod(set).ok_or(SegmentRunError::HyperperiodOverflow)?,
     };
@@ -78,17 +94,19 @@ pub fn run_segment_tasks(
     if jobs > MAX_JOBS {
         return Err(SegmentRunError::TooManyJobs { jobs, horizon });
     }
-    let mut gpu = Gpu::new(device, GpuOptions::default());
+    let mut gpu = Gpu::new(options.device, GpuOptions::default());
     let horizon = Instant::ZERO.saturating_add(horizon);
-    let host = SegmentHost::new(&test.assigned(set), test, horizon, &mut gpu)?;
+    let host = SegmentHost::new(&test.assigned(set), test, (horizon, options.seed, options.records_cores), &mut gpu)?;
     let (trace, _, host) = Simulation::new(gpu, host).run()?;
-    Ok(SegmentRun { trace, jobs: host.into_jobs(), horizon })
+    let (jobs, launches, cores) = host.into_records();
+    Ok(SegmentRun { trace, jobs, launches, cores, horizon })
 }
 
-/// The least common multiple of all periods, if it fits.
+/// The least common multiple of all periods, after the largest offset, if it fits.
 fn hyperperiod(set: &SegmentTaskSet) -> Option<Duration> {
     let mut periods = set.tasks.iter().map(|task| task.period);
     let first = periods.next()?;
     let all = periods.try_fold(first, Duration::least_common_multiple)?;
-    (all.as_ns() < 1 << 62).then_some(all)
+    let offset = set.tasks.iter().map(|task| task.offset).max().unwrap_or_default();
+    (all.as_ns() < 1 << 62).then(|| all.saturating_add(offset))
 }

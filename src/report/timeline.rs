@@ -22,7 +22,7 @@ mod layout;
 mod legend;
 mod occupancy;
 mod options;
-mod pauses;
+pub(super) mod pauses;
 mod pieces;
 mod plan;
 mod profile;

@@ -7,13 +7,14 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::hosts::real_time::Policy;
-use gpusched::hosts::{RunOptions, Strategy, run_segment_tasks, run_tasks};
+use gpusched::hosts::{RunOptions, SegmentRunOptions, Strategy, run_segment_tasks, run_tasks};
+use gpusched::report::segment_gantt::segment_gantt;
 use gpusched::report::segment_run::SegmentRunReport;
 use gpusched::report::task_gantt::gantt;
 use gpusched::report::task_run::TaskRunReport;
 use gpusched::tasks::TaskTime;
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
-use gpusched::time::Duration;
+use gpusched::time::{Duration, Instant};
 
 use super::super::output::{Format, Layout, write_document};
 use super::super::picture::Look;
@@ -51,7 +52,8 @@ pub(crate) struct Run {
     /// What to print; CSV lists every job
     #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
-    /// Write what ran on each SM, with releases, deadlines and misses [.svg, .png, .tex or .pdf]
+    /// Write what ran on each SM, or on each core and the GPU, with releases, deadlines and misses [.svg, .png, .tex or
+    /// .pdf]
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     #[command(flatten)]
@@ -102,16 +104,27 @@ impl Run {
         let Some(test) = SegmentTest::from_name(&self.strategy).filter(|test| test.is_sound()) else {
             bail!("--strategy: {:?} is not for tasks with CPU and GPU segments", self.strategy);
         };
-        let others = [
-            ("--policy fp", self.policy == Policy::Fp.name()),
-            ("--synchronization", self.synchronization > 0),
-            ("--figure", self.figure.is_some()),
-        ];
+        let others =
+            [("--policy fp", self.policy == Policy::Fp.name()), ("--synchronization", self.synchronization > 0)];
         if let Some((option, _)) = others.iter().find(|(_, is_given)| *is_given) {
             bail!("{option} is not for tasks with CPU and GPU segments");
         }
         let device = super::super::input::device(&self.device)?;
-        let run = run_segment_tasks(set, test, self.horizon.map(Duration::from_ns), &device)?;
+        let options = SegmentRunOptions {
+            horizon: self.horizon.map(Duration::from_ns),
+            seed: self.seed,
+            device: &device,
+            records_cores: self.figure.is_some(),
+        };
+        progress::begin("simulating", Unit::None, None);
+        let run = run_segment_tasks(set, test, options)?;
+        if let Some(path) = &self.figure {
+            let last = run.jobs.iter().filter_map(|job| job.finished).max().unwrap_or_default();
+            let end = run.horizon.min(last.max(Instant::from_ns(1)));
+            let figure = segment_gantt(set, &run, end, self.look.options())
+                .map_err(|drawn| anyhow!("--figure: {drawn} jobs and parts are too many to draw; use --horizon"))?;
+            picture::write(path, &figure)?;
+        }
         let report = SegmentRunReport { set, test, run: &run };
         let mut out = output::stdout();
         match self.format {

@@ -3,9 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
+use super::super::sporadic_delays::SporadicDelays;
 use super::job::{JobId, TaskJob};
 use super::ready_queue::{JobPriority, Policy};
 use crate::gpu::Target;
@@ -22,7 +20,7 @@ pub struct Activations {
     /// The next release of each task that has one before the horizon, and the task: the earliest comes out first, and
     /// of equal ones the first task.
     next: BinaryHeap<Reverse<(TaskTime, u32)>>,
-    delays: Vec<ChaCha8Rng>,
+    delays: SporadicDelays,
     released: Vec<u32>,
     jobs: Vec<TaskJob>,
     /// The job that each operation of the GPU belongs to.
@@ -33,13 +31,7 @@ impl Activations {
     /// For the releases before `horizon`, about `expected` jobs.
     #[must_use]
     pub fn new(tasks: &[Task], policy: Policy, horizon: TaskTime, seed: u64, expected: usize) -> Self {
-        let delays = (0..tasks.len() as u64)
-            .map(|task| {
-                let mut numbers = ChaCha8Rng::seed_from_u64(seed);
-                numbers.set_stream(task);
-                numbers
-            })
-            .collect();
+        let delays = SporadicDelays::new(seed, tasks.len());
         let mut activations = Self {
             tasks: tasks.to_vec(),
             policy,
@@ -98,8 +90,7 @@ impl Activations {
 
     fn delay(&mut self, task: usize) -> TaskTime {
         let Task { sporadic, timing, .. } = self.tasks[task];
-        let longest = if sporadic { timing.period.units() / 2 } else { return TaskTime::ZERO };
-        TaskTime::from_units(self.delays[task].random_range(0..=longest))
+        if sporadic { TaskTime::from_units(self.delays.next(task, timing.period.units())) } else { TaskTime::ZERO }
     }
 
     /// A job.

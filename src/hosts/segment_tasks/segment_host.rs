@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use super::super::sporadic_delays::SporadicDelays;
 use super::cores::{class, is_ready, rank};
-use super::segment_job::{CallState, SegmentJob, Step};
+use super::segment_job::{CallState, CoreRun, CoreUse, SegmentJob, Step};
 use crate::device::BlockShape;
 use crate::gpu::{GpuEvent, Host, RunError, SubmitError, Target};
 use crate::tasks::segments::{GpuPolicy, GpuWait, SegmentTask, SegmentTaskSet, SegmentTest, TaskSegment};
@@ -50,6 +51,10 @@ pub(super) struct SegmentHost {
     /// Who runs on each core since `since`.
     running: Vec<Option<usize>>,
     since: Instant,
+    delays: SporadicDelays,
+    /// What cores were busy with, if that is asked for; of each core, what it has been busy with since when.
+    cores: Option<Vec<CoreRun>>,
+    begun: Vec<Option<CoreRun>>,
 }
 
 impl SegmentHost {
@@ -60,12 +65,13 @@ impl SegmentHost {
     pub(super) fn new(
         set: &SegmentTaskSet,
         test: SegmentTest,
-        horizon: Instant,
+        (horizon, seed, records_cores): (Instant, u64, bool),
         gpu: &mut impl Target,
     ) -> Result<Self, SubmitError> {
+        let mut delays = SporadicDelays::new(seed, set.tasks.len());
         gpu.set_sharing(ProcessSharing { mps: false, switch_cost: Some(set.gpu.switch_cost) })?;
         let mut programs = Vec::with_capacity(set.tasks.len());
-        for task in &set.tasks {
+        for (number, task) in set.tasks.iter().enumerate() {
             let level = if task.has_high_level { InterleaveLevel::High } else { InterleaveLevel::Low };
             let time_slice = Some(set.gpu.time_slice);
             let process = gpu.add_process(ProcessSpec { time_slice, level, ..ProcessSpec::new(task.name.clone()) })?;
@@ -86,7 +92,11 @@ impl SegmentHost {
                 process,
                 stream,
                 kernels,
-                next_release: Instant::ZERO,
+                next_release: Instant::ZERO.saturating_add(task.offset).saturating_add(delay(
+                    &mut delays,
+                    number,
+                    task,
+                )),
                 released: 0,
                 waiting: VecDeque::new(),
                 steps: Vec::new(),
@@ -108,12 +118,35 @@ impl SegmentHost {
             holder: None,
             running: vec![None; set.cpus as usize],
             since: Instant::ZERO,
+            delays,
+            cores: records_cores.then(Vec::new),
+            begun: vec![None; set.cpus as usize],
         })
     }
 
-    /// All jobs, in the order of release.
-    pub(super) fn into_jobs(self) -> Vec<SegmentJob> {
-        self.jobs
+    /// All jobs, in the order of release; the task of each operation; what cores were busy with.
+    pub(super) fn into_records(self) -> (Vec<SegmentJob>, Vec<usize>, Vec<CoreRun>) {
+        (self.jobs, self.submitted, self.cores.unwrap_or_default())
+    }
+
+    /// Notes what the cores are busy with from now on.
+    fn note_cores(&mut self, now: Instant) {
+        for (cpu, &task) in (0..).zip(&self.running) {
+            let what = task.and_then(|task| Some((task, self.step(task)?))).map(|(task, step)| match step {
+                Step::Call { state: CallState::UnderWay, .. } => (task, CoreUse::Call),
+                Step::Cpu(_) => (task, CoreUse::Works),
+                _ => (task, CoreUse::Waits),
+            });
+            let begun = &mut self.begun[cpu as usize];
+            if begun.map(|run| (run.task, run.what)) == what {
+                continue;
+            }
+            let ended = begun.take().filter(|run| run.from < now);
+            *begun = what.map(|(task, what)| CoreRun { cpu, task, what, from: now, to: now });
+            if let (Some(run), Some(cores)) = (ended, &mut self.cores) {
+                cores.push(CoreRun { to: now, ..run });
+            }
+        }
     }
 
     fn step(&self, task: usize) -> Option<Step> {
@@ -180,7 +213,8 @@ impl SegmentHost {
                 self.jobs.push(SegmentJob { task, number, released, finished: None });
                 let program = &mut self.programs[task];
                 program.waiting.push_back(job);
-                program.next_release = released.saturating_add(self.tasks[task].period);
+                let gap = self.tasks[task].period + delay(&mut self.delays, task, &self.tasks[task]);
+                program.next_release = released.saturating_add(gap);
                 program.released += 1;
             }
             self.begin(task);
@@ -350,9 +384,17 @@ impl Host for SegmentHost {
             self.update_runlist(gpu);
         }
         self.running = (0..self.cpus).map(|cpu| self.on_core(cpu)).collect();
+        if self.cores.is_some() {
+            self.note_cores(gpu.now());
+        }
         if let Some(next) = self.next_instant() {
             gpu.wake_at(next, 0);
         }
         Ok(())
     }
+}
+
+/// How much later than it could be the next job of a task is released.
+fn delay(delays: &mut SporadicDelays, number: usize, task: &SegmentTask) -> Duration {
+    if task.sporadic { Duration::from_ns(delays.next(number, task.period.as_ns())) } else { Duration::ZERO }
 }

@@ -24,6 +24,44 @@ impl SegmentJob {
     }
 }
 
+/// What a core was busy with, without a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoreRun {
+    /// The core.
+    pub cpu: u32,
+    /// Whose job it was, as an index into the set.
+    pub task: usize,
+    /// What for.
+    pub what: CoreUse,
+    /// From when.
+    pub from: Instant,
+    /// To when.
+    pub to: Instant,
+}
+
+/// What a task has a core for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoreUse {
+    /// A CPU segment, or the CPU's part of a GPU segment.
+    Works,
+    /// A driver call.
+    Call,
+    /// Nothing: it waits for the GPU or for a driver call.
+    Waits,
+}
+
+impl CoreUse {
+    /// As a sentence has it.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Works => "works",
+            Self::Call => "is in a driver call",
+            Self::Waits => "keeps the core busy",
+        }
+    }
+}
+
 /// A step of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {

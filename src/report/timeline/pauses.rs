@@ -13,7 +13,7 @@ const PLACES: Length = 3;
 const PARTS: Length = 8;
 
 /// A line from where a block stops to where it goes on.
-pub(super) fn line(from: Point, to: Point, fill: Fill) -> Shape {
+pub(in crate::report) fn line(from: Point, to: Point, fill: Fill) -> Shape {
     // A plain fill has no ink of its own.
     let colour = if fill.ink == fill.background { Colour::FRAME } else { fill.ink };
     Shape::Path { points: vec![from, to], stroke: Stroke { colour, width: Theme::PAPER.line }, dash: Dash::Dotted }

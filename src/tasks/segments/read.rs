@@ -135,9 +135,12 @@ fn task(entry: Node<'_>, index: usize, cpus: u32) -> Result<SegmentTask, Problem
             _ => return Err(level.expected("\"high\" or \"low\"")),
         },
     };
+    let offset = fields.optional("offset")?.map_or(Ok(Duration::ZERO), time)?;
+    let sporadic = fields.optional("sporadic")?.map_or(Ok(false), |node| node.boolean())?;
     let segments = segments(&mut fields)?;
     fields.finish()?;
-    let task = SegmentTask { name: name.into(), cpu, period, deadline, priority, segments, has_high_level };
+    let task =
+        SegmentTask { name: name.into(), cpu, period, deadline, priority, segments, offset, sporadic, has_high_level };
     if task.alone_ns() == 0 {
         return Err(entry.problem("the task does nothing: all its segments take no time"));
     }

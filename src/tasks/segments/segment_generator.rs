@@ -179,7 +179,17 @@ impl SegmentGenerator {
         }
         let period = Duration::from_ns(period);
         let name = "".into();
-        SegmentTask { name, cpu, period, deadline: period, priority: None, segments, has_high_level: false }
+        SegmentTask {
+            name,
+            cpu,
+            period,
+            deadline: period,
+            priority: None,
+            segments,
+            offset: Duration::ZERO,
+            sporadic: false,
+            has_high_level: false,
+        }
     }
 }
 

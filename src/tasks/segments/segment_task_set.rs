@@ -47,6 +47,10 @@ pub struct SegmentTask {
     pub priority: Option<u64>,
     /// What each job does, in this order.
     pub segments: Vec<TaskSegment>,
+    /// Release of its first job in runs; bounds are for any.
+    pub offset: Duration,
+    /// Whether runs release later jobs later than T apart; bounds are for any such releases.
+    pub sporadic: bool,
     /// Whether its context has the interleave level "high" (rule T6): all others are "low".
     pub has_high_level: bool,
 }

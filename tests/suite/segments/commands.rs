@@ -78,6 +78,36 @@ fn runs_stand_beside_their_bounds_and_say_what_was_missed() {
 }
 
 #[test]
+fn a_figure_of_a_run_has_cores_the_gpu_switches_and_pauses() {
+    let figure = crate::common::directory("segments_run_figure").join("run.svg");
+    let path = figure.display().to_string();
+    let run = |more: &[&str]| {
+        let run = ["tasks", "run", &witness("case-study"), "--figure", &path, "--strategy"];
+        gpusched(&[&run[..], more].concat())
+    };
+    let drawn = |more: &[&str]| {
+        let output = run(more);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read_to_string(&figure).expect("it is drawn")
+    };
+    let short = "200000000";
+    let suspended = drawn(&["gcaps-suspend", "--horizon", short]);
+    for part in ["CPU 0", "CPU 1", "GPU", "histogram", "time [ms]", "is in a driver call", "works"] {
+        assert!(suspended.contains(part), "{part}");
+    }
+    assert!(!suspended.contains("histogram keeps the core busy, "), "it is suspended while the GPU works");
+    let slices = drawn(&["round-robin-busy", "--horizon", short]);
+    assert!(slices.contains("histogram keeps the core busy, ") && slices.contains("histogram pauses, "));
+    assert!(!drawn(&["fmlp-plus-suspend", "--horizon", short]).contains("pauses"), "a lock is not taken away");
+    std::fs::remove_file(&figure).expect("it is there");
+    let output = run(&["round-robin-busy", "--horizon", "60000000000"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("use --horizon"));
+    assert!(!figure.exists());
+    assert_eq!(run(&["gcaps-suspend", "--figure", "run.bananas"]).status.code(), Some(2));
+}
+
+#[test]
 fn acceptance_is_the_same_for_any_number_of_threads() {
     let curve = |jobs: &str| {
         let arguments = ["tasks", "curve", "--segments", "utilization", "--samples", "20", "--jobs", jobs];

@@ -1,8 +1,8 @@
 //! Tasks with segments in front of the simulated GPU: below the bounds, and as the plain simulation has it.
 
 use gpusched::device::Device;
-use gpusched::hosts::run_segment_tasks;
-use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
+use gpusched::hosts::{CoreUse, SegmentRun, SegmentRunOptions, run_segment_tasks};
+use gpusched::tasks::segments::{GpuWait, SegmentTaskSet, SegmentTest};
 use gpusched::time::Duration;
 
 use super::plain::{Run, longest_responses};
@@ -27,10 +27,29 @@ impl Run for Periodic<'_> {
 
 /// The longest response of each task on the simulated GPU \[ns\].
 fn on_engine(set: &SegmentTaskSet, test: SegmentTest, horizon: Option<u64>, device: &Device) -> Vec<u64> {
-    let run = run_segment_tasks(set, test, horizon.map(Duration::from_ns), device).expect("it runs");
+    let options = SegmentRunOptions { horizon: horizon.map(Duration::from_ns), seed: 0, device, records_cores: true };
+    let run = run_segment_tasks(set, test, options).expect("it runs");
+    cores_are_busy_as_long_as_jobs_say(set, &run);
     let of = |task| run.jobs.iter().filter(move |job| job.task == task);
     let longest = |task| of(task).map(|job| job.response().expect("it is done").as_ns()).max();
     (0..set.tasks.len()).map(|task| longest(task).unwrap_or(0)).collect()
+}
+
+/// No core does two things at once, and each task works as long as its jobs ask for.
+fn cores_are_busy_as_long_as_jobs_say(set: &SegmentTaskSet, run: &SegmentRun) {
+    let mut until = vec![0; set.cpus as usize];
+    let mut worked = vec![0; set.tasks.len()];
+    for core in &run.cores {
+        let (from, to) = (core.from.as_ns(), core.to.as_ns());
+        assert!(until[core.cpu as usize] <= from && from < to, "{core:?}");
+        assert_eq!(set.tasks[core.task].cpu, core.cpu);
+        until[core.cpu as usize] = to;
+        worked[core.task] += if core.what == CoreUse::Works { u128::from(to - from) } else { 0 };
+    }
+    for (number, task) in set.tasks.iter().enumerate() {
+        let jobs = run.jobs.iter().filter(|job| job.task == number).count() as u128;
+        assert_eq!(worked[number], jobs * (task.cpu_ns() + task.misc_ns()), "{}\n{}", task.name, in_short(set));
+    }
 }
 
 #[test]
@@ -52,6 +71,9 @@ fn no_run_in_front_of_the_simulated_gpu_exceeds_a_bound() {
         let mut set = small_set(number);
         // The GPU switches within a call.
         set.gpu.update_cost = set.gpu.update_cost.max(set.gpu.switch_cost);
+        for (place, task) in set.tasks.iter_mut().enumerate() {
+            (task.sporadic, task.offset) = (number % 2 == 1, Duration::from_ns(number * place as u64 % 13));
+        }
         for test in SegmentTest::sound() {
             let longest = on_engine(&set, test, Some(150), &device);
             for (task, bound) in test.bounds(&set).iter().enumerate() {
@@ -82,4 +104,28 @@ fn plain_simulation_and_simulated_gpu_agree_where_nothing_is_left_to_choose() {
             assert_eq!(on_engine(&set, test, Some(150), &device), plain, "{}", what());
         }
     }
+}
+
+#[test]
+fn sporadic_tasks_are_released_at_least_a_period_apart_and_by_the_seed_alone() {
+    let device = tx2();
+    let mut set = small_set(3);
+    set.tasks[0].sporadic = true;
+    set.tasks[1].offset = Duration::from_ns(7);
+    let releases = |seed, task| {
+        let options =
+            SegmentRunOptions { horizon: Some(Duration::from_ns(2_000)), seed, device: &device, records_cores: false };
+        let run = run_segment_tasks(&set, SegmentTest::Mpcp(GpuWait::Suspend), options).expect("it runs");
+        assert!(run.cores.is_empty());
+        let of = run.jobs.iter().filter(|job| job.task == task).map(|job| job.released.as_ns());
+        of.collect::<Vec<u64>>()
+    };
+    let (one, period) = (releases(1, 0), set.tasks[0].period.as_ns());
+    let gaps: Vec<u64> = one.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(gaps.iter().all(|gap| (period..=period + period / 2).contains(gap)), "{gaps:?}");
+    assert!(gaps.iter().any(|&gap| gap > period));
+    assert_eq!(one, releases(1, 0));
+    assert_ne!(one, releases(2, 0));
+    let other = releases(1, 1);
+    assert_eq!(other[..2], [7, 7 + set.tasks[1].period.as_ns()]);
 }

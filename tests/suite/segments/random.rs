@@ -42,6 +42,8 @@ pub(crate) fn small_set(number: u64) -> SegmentTaskSet {
             deadline: Duration::from_ns(period),
             priority: (index + 1 < count || !best_effort).then_some(index),
             segments,
+            offset: Duration::ZERO,
+            sporadic: false,
             has_high_level: false,
         }
     });

@@ -18,6 +18,8 @@ fn bad_sets_are_refused_with_their_place() {
         ("\"4 ns\"", "\"0 ns\"", "gpu.time_slice: expected a time above 0"),
         ("\"1 ns\", \"update", "\"5 ns\", \"update", "gpu.switch_cost: expected at most the time slice, 4 ns"),
         ("\"1 ns\", \"update", "\"-1 ns\", \"update", "gpu.switch_cost"),
+        ("\"cpu\": 1", "\"cpu\": 1, \"offset\": \"-1 ns\"", "tasks[1].offset"),
+        ("\"cpu\": 1", "\"cpu\": 1, \"sporadic\": 1", "tasks[1].sporadic: expected true or false"),
         ("\"cpu\": 1", "\"cpu\": 2", "tasks[1].cpu: expected a whole number from 0 to 1, found 2"),
         ("\"15 ns\"", "\"21 ns\"", "tasks[0].D: expected at most the period, 20 ns, found \"21 ns\""),
         ("\"20 ns\"", "\"0 ns\"", "tasks[0].T: expected a time above 0"),
