@@ -10,7 +10,7 @@ use gpusched::report::timeline::{Timeline, TimelineOptions};
 use gpusched::report::{Summary, TableStyle, kernel_table};
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
 use gpusched::time::{Duration, Instant};
-use gpusched::workload::{BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId};
 
 /// A job: when it comes, and its kernel.
 struct Job {
@@ -65,6 +65,7 @@ fn job(name: &str, arrival_ms: u64, blocks: u32, block_ms: u64) -> Job {
         blocks,
         shape: BlockShape { threads: 512, ..BlockShape::default() },
         duration: BlockTime::fixed(Duration::from_ns(block_ms * 1_000_000)),
+        clock: BlockClock::RunTime,
         sm_mask: None,
     };
     Job { arrival: Instant::from_ns(arrival_ms * 1_000_000), kernel }

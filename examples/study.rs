@@ -7,7 +7,7 @@ use gpusched::gpu::GpuOptions;
 use gpusched::hosts::simulate_with;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
-use gpusched::workload::{BlockTime, Kernel, Placement, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, Placement, StreamSpec};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -32,6 +32,7 @@ fn sample(tx2: &Device, seed: u64, index: u64) -> Result<Scenario, Failure> {
             blocks: random.random_range(1..=12),
             shape: BlockShape { threads: 32 * random.random_range(1..=32), ..BlockShape::default() },
             duration: BlockTime::fixed(Duration::from_ns(1_000_000 * random.random_range(1..=20))),
+            clock: BlockClock::RunTime,
             sm_mask: None,
         })?;
         let release = Duration::from_ns(1_000_000 * random.random_range(0..=10));

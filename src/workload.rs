@@ -73,6 +73,38 @@ impl BlockTime {
     }
 }
 
+/// On which clock a block's time passes. It makes a difference only where contexts take turns (T1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum BlockClock {
+    /// While the block runs: a suspended block goes on where it stopped (T4), as one does that computes.
+    #[default]
+    RunTime,
+    /// Always: a block that watches a timer, as the examiner's timer kernels do, ends when the stated time has passed
+    /// since its start, suspended or not, or if it is suspended then, as soon as it goes on. Measured on a Volta GPU
+    /// (two processes whose blocks of 0.5 s overlapped for 0.25 s took 0.5006 to 0.5016 s each).
+    Wall,
+}
+
+impl BlockClock {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::RunTime, Self::Wall];
+
+    /// Name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RunTime => "run_time",
+            Self::Wall => "wall",
+        }
+    }
+
+    /// By its name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+}
+
 /// A kernel: a grid of equal blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kernel {
@@ -86,6 +118,8 @@ pub struct Kernel {
     pub shape: BlockShape,
     /// How long one block runs.
     pub duration: BlockTime,
+    /// On which clock that is.
+    pub clock: BlockClock,
     /// SMs it must not use; replaces its stream's mask.
     pub sm_mask: Option<SmMask>,
 }

@@ -7,7 +7,7 @@ pub(crate) mod texts;
 use gpusched::device::{BlockShape, Device};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
-use gpusched::workload::{BlockTime, Kernel, ProcessId, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, ProcessId, StreamSpec};
 
 /// The Jetson TX2.
 pub(crate) fn tx2() -> Device {
@@ -21,6 +21,7 @@ fn kernel(index: u64, blocks: u32, threads: u32, ns: u64) -> Kernel {
         blocks,
         shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes: 0 },
         duration: BlockTime::fixed(Duration::from_ns(ns)),
+        clock: BlockClock::RunTime,
         sm_mask: None,
     }
 }

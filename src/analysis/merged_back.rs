@@ -95,7 +95,9 @@ impl Back for MergedBack<'_> {
     /// Its own numbers are those of the operations.
     fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackContext<'_, O>) -> Option<OperationId> {
         match event {
-            Event::Wave(operation) | Event::Copy(operation) => Some(OperationId(operation)),
+            Event::Wave(operation) | Event::TimedWave(operation) | Event::Copy(operation) => {
+                Some(OperationId(operation))
+            }
             Event::Context | Event::Turn => None,
         }
     }

@@ -136,6 +136,7 @@ fn operation(
                     shape: kernel.shape,
                     sm_mask: kernel.sm_mask.or(stream.and_then(|stream| stream.sm_mask)),
                     duration: Some(kernel.duration),
+                    clock: kernel.clock,
                     synchronized_ns: None,
                     blocks: Arc::new(blocks),
                 });

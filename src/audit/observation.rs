@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::turns::ObservedTurns;
 use crate::device::{BlockShape, Device, SmMask};
 use crate::logs::{BlockList, LogTime};
-use crate::workload::{BlockTime, Placement};
+use crate::workload::{BlockClock, BlockTime, Placement};
 
 /// Everything that the audit looks at.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,6 +115,8 @@ pub struct ObservedKernel {
     pub sm_mask: Option<SmMask>,
     /// How long its blocks should take; `None`: nobody says.
     pub duration: Option<BlockTime>,
+    /// On which clock that is.
+    pub clock: BlockClock,
     /// When the host saw it complete \[ns\], on the host's clock.
     pub synchronized_ns: Option<LogTime>,
     /// Its blocks, in the order of their numbers.

@@ -6,8 +6,10 @@ use super::facts::Facts;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{Observation, ObservedContexts, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
 use super::options::Tolerances;
+use super::turns::ObservedTurns;
 use crate::device::CopySharing;
 use crate::logs::LogTime;
+use crate::workload::BlockClock;
 
 /// Nothing ends before it starts; no block is missing or too many; block times are those stated, and so are those of
 /// copies, unless they share a link.
@@ -64,8 +66,11 @@ fn check_blocks((observation, index): (&Observation, usize), kernel: &ObservedKe
             finding(AuditRule::Time, index, block.sm, block.start_ns, took.unsigned_abs(), what);
         } else if let Some(stated) = kernel.duration {
             let allowed = stated.best.as_ns()..=stated.worst.as_ns();
-            let net = turns.map_or(took, |turns| turns.net(context, block.start_ns, block.end_ns));
-            let took = net.unsigned_abs();
+            let counted = |turns: &ObservedTurns| match kernel.clock {
+                BlockClock::RunTime => turns.net(context, block.start_ns, block.end_ns),
+                BlockClock::Wall => turns.on_timer(context, (block.start_ns, block.end_ns), stated.worst),
+            };
+            let took = turns.map_or(took, counted).unsigned_abs();
             if !allowed.contains(&took) {
                 let by = allowed.start().saturating_sub(took).max(took.saturating_sub(*allowed.end()));
                 let what = format!("it took {took} ns, and {} to {} ns are stated", allowed.start(), allowed.end());

@@ -1,7 +1,8 @@
 //! The turns of contexts in a simulated run, and what they mean for what has begun.
 
 use crate::logs::LogTime;
-use crate::workload::InterleaveLevel;
+use crate::time::Duration;
+use crate::workload::{BlockClock, InterleaveLevel};
 
 /// A turn of a context: the time in which what it has begun goes on (T1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,16 @@ impl ObservedTurns {
         inside + end.since(self.run_end_ns.max(start)).max(0)
     }
 
+    /// How long something of a process took that watches a timer, and was due after `worst` at the latest: what it waited
+    /// from then on until its turn does not count.
+    pub(super) fn on_timer(&self, process: usize, (start, end): (LogTime, LogTime), worst: Duration) -> i64 {
+        let due = start.after(worst);
+        let first = self.turns.partition_point(|turn| turn.end_ns < due);
+        let own = self.turns[first..].iter().find(|turn| turn.process == process && !turn.is_on_its_way);
+        let soonest = own.map_or(self.run_end_ns.saturating_add(1), |turn| turn.start_ns).max(due);
+        if end > due && end == soonest { due.since(start) } else { end.since(start) }
+    }
+
     /// The parts of a time, up to the end of the run, in which it was the turn of a process.
     fn overlapping(
         &self,
@@ -58,11 +69,14 @@ impl ObservedTurns {
     }
 
     /// Whether something of a process that began at `start` could go on just before `at`, or had no length, or could not
-    /// have ended since (behind the run's end).
-    pub(super) fn can_end(&self, process: usize, start: LogTime, at: LogTime) -> bool {
+    /// have ended since (behind the run's end). A timer may have run out before the turn began.
+    pub(super) fn can_end(&self, process: usize, clock: BlockClock, (start, at): (LogTime, LogTime)) -> bool {
         let first = self.turns.partition_point(|turn| turn.end_ns < at);
         let mut turns = self.turns[first..].iter().take_while(|turn| turn.start_ns <= at);
-        let goes_on = |turn: &ObservedTurn| turn.process == process && (turn.start_ns < at || start == at);
+        let goes_on = |turn: &ObservedTurn| {
+            let at_once = start == at || clock == BlockClock::Wall;
+            turn.process == process && (turn.start_ns < at || at_once && !turn.is_on_its_way)
+        };
         at > self.run_end_ns || turns.any(goes_on)
     }
 

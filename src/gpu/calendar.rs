@@ -14,6 +14,8 @@ use crate::time::{Duration, Instant};
 pub enum Event {
     /// Blocks that were assigned together.
     Wave(u32),
+    /// The same of blocks that watch a timer, which goes on when the calendar stands still.
+    TimedWave(u32),
     /// A copy on a copy engine.
     Copy(u32),
     /// Whatever completes next of the context whose turn it is.
@@ -59,6 +61,8 @@ pub struct Calendar {
     sequence: u64,
     /// How long it has stood still.
     held: Duration,
+    /// Whether there was ever a [`Event::TimedWave`].
+    is_timed: bool,
 }
 
 /// A completion; the one that comes first is the largest, as the heap has that on top.
@@ -134,9 +138,34 @@ impl Calendar {
         Instant::from_ns(at.since(Instant::ZERO + self.held).as_ns())
     }
 
-    /// Stands still from `from` to `to`: what would have completed later does so as much later.
+    /// Stands still from `from` to `to`: what would have completed later does so as much later. Blocks that watch a timer
+    /// complete when they would have, or at `to` if that is over; these cost O(n) each time.
     pub fn stand_still(&mut self, from: Instant, to: Instant) {
-        self.held += to.since(from);
+        let length = to.since(from);
+        self.held += length;
+        if self.is_timed {
+            let now = self.own(to);
+            let mut all = std::mem::take(&mut self.completions).into_vec();
+            for one in all.iter_mut().filter(|one| matches!(one.event, Event::TimedWave(_))) {
+                one.at = Instant::from_ns(one.at.as_ns().saturating_sub(length.as_ns())).max(now);
+            }
+            self.completions = all.into();
+        }
+    }
+
+    /// Blocks that watch a timer will be in it.
+    pub fn expect_timers(&mut self) {
+        self.is_timed = true;
+    }
+
+    /// When the first of the blocks that watch a timer is due, whatever stands still until then.
+    #[must_use]
+    pub fn next_timer(&self) -> Option<Instant> {
+        if !self.is_timed {
+            return None;
+        }
+        let timed = self.completions.iter().filter(|one| matches!(one.event, Event::TimedWave(_)));
+        timed.map(|one| one.at + self.held).min()
     }
 
     /// Goes on numbering where `other` is.
@@ -265,6 +294,7 @@ impl Calendar {
         self.wakes.clear();
         self.sequence = 0;
         self.held = Duration::ZERO;
+        self.is_timed = false;
     }
 }
 

@@ -114,7 +114,7 @@ pub enum GpuEvent {
 /// use gpusched::device::{BlockShape, Device};
 /// use gpusched::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Target};
 /// use gpusched::time::{Duration, Instant};
-/// use gpusched::workload::{BlockTime, Kernel, OperationKind, Origin, StreamId};
+/// use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationKind, Origin, StreamId};
 ///
 /// /// Launches one kernel every millisecond, five times.
 /// struct Ticker {
@@ -137,6 +137,7 @@ pub enum GpuEvent {
 ///                 blocks: 4,
 ///                 shape: BlockShape { threads: 1024, ..BlockShape::default() },
 ///                 duration: BlockTime::fixed(Duration::from_ns(400_000)),
+///                 clock: BlockClock::RunTime,
 ///                 sm_mask: None,
 ///             })?;
 ///             gpu.submit(StreamId::NULL, OperationKind::Kernel(kernel), Origin::default())?;

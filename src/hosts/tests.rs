@@ -6,7 +6,7 @@ use crate::hosts::{IterationSpan, ProgramError, Run, simulate};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
-use crate::workload::{BlockTime, Catalogue, Kernel, KernelId, Placement, StreamId, StreamSpec};
+use crate::workload::{BlockClock, BlockTime, Catalogue, Kernel, KernelId, Placement, StreamId, StreamSpec};
 
 const GATE: BarrierId = BarrierId(0);
 const S1: StreamId = StreamId(1);
@@ -24,6 +24,7 @@ fn scenario(threads: Vec<HostThread>) -> Scenario {
         blocks: 1,
         shape: BlockShape { threads: 1024, registers_per_thread: 0, shared_memory_bytes: 0 },
         duration: BlockTime::fixed(ns(10 * tens)),
+        clock: BlockClock::RunTime,
         sm_mask: None,
     };
     let stream = |priority| StreamSpec { priority, blocking: false, ..StreamSpec::new("S") };

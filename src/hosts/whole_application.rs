@@ -7,7 +7,7 @@ use crate::device::{CopyDirection, SmMask};
 use crate::gpu::{SubmitError, Target};
 use crate::time::Duration;
 use crate::workload::{
-    BlockTime, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
+    BlockClock, BlockTime, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
 };
 
 /// Kernels and copies made known to the GPU so far; equal ones are made known once.
@@ -59,6 +59,7 @@ impl<'a> Catalogue<'a> {
             blocks: key.blocks,
             shape: kernel.shape,
             duration: BlockTime::fixed(key.block_time),
+            clock: BlockClock::RunTime,
             sm_mask: key.sm_mask,
         })?;
         self.kernels.insert(key, id);

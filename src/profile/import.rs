@@ -16,7 +16,9 @@ use super::short_name::short_name;
 use crate::device::{BlockShape, Device, DeviceError};
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
-use crate::workload::{BlockTime, Copy, CopyId, Kernel, KernelId, ProcessId, StreamId, StreamSpec, numbered_stream};
+use crate::workload::{
+    BlockClock, BlockTime, Copy, CopyId, Kernel, KernelId, ProcessId, StreamId, StreamSpec, numbered_stream,
+};
 
 /// A stream of the scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -349,6 +351,7 @@ impl Work {
             blocks: kernel.blocks,
             shape: kernel.shape,
             duration: BlockTime::fixed(Duration::from_ns(block_ns)),
+            clock: BlockClock::RunTime,
             sm_mask: None,
         });
         let id = added.map_err(|error| format!("kernel {:?}: {error}", short_name(&name)))?;
@@ -369,6 +372,7 @@ impl Work {
             blocks: 1,
             shape,
             duration: BlockTime::fixed(time),
+            clock: BlockClock::RunTime,
             sm_mask: None,
         });
         let id = added.map_err(|error| format!("a memset: {error}"))?;

@@ -6,7 +6,7 @@ use super::record::Trace;
 use super::repeats::Repeats;
 use super::wave::{Block, Stretch, Wave};
 use crate::time::{Duration, Instant};
-use crate::workload::{OperationId, Part, Sequence, Start};
+use crate::workload::{BlockClock, OperationId, Part, Sequence, Start};
 
 /// Blocks of one kernel that ran on one SM at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +168,7 @@ impl Trace {
             let last_time = if self.turns().is_empty() {
                 (last + wave.duration).min(self.end) - last
             } else {
-                self.time_in_turn(self.process_of(operation), last..self.end).min(wave.duration)
+                self.time_in_turn(self.process_of(operation), last..self.end_of_wave(wave, last).min(self.end))
             };
             let time = u128::from(wave.duration.as_ns()) * u128::from(cycles - 1) + u128::from(last_time.as_ns());
             self.parts_of(wave).iter().map(move |part| (part.sm, time * u128::from(part.blocks)))
@@ -200,7 +200,12 @@ impl Trace {
         if self.turns().is_empty() {
             return start + wave.duration;
         }
-        self.end_of(self.process_of(OperationId(wave.operation)), start, wave.duration)
+        let operation = OperationId(wave.operation);
+        let process = self.process_of(operation);
+        match self.kernel_of(operation).map_or(BlockClock::RunTime, |kernel| kernel.clock) {
+            BlockClock::RunTime => self.end_of(process, start, wave.duration),
+            BlockClock::Wall => self.end_of_timer(process, start + wave.duration),
+        }
     }
 
     fn wave_range(&self, operation: OperationId) -> Range<usize> {

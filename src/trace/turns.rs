@@ -113,6 +113,19 @@ impl Trace {
         if end <= to { end } else { self.end.max(start) + end.since(to) }
     }
 
+    /// When something of a process ends that is due at an instant whether or not it is its turn then: in that turn, or as
+    /// soon as the next begins. What has not ended when the run does is told as ending right after it.
+    #[must_use]
+    pub(super) fn end_of_timer(&self, process: ProcessId, due: Instant) -> Instant {
+        if self.turns.is_empty() {
+            return due;
+        }
+        let served = self.served.get(process.0 as usize).map_or(&[][..], Vec::as_slice);
+        // A turn that ends at that instant still counts.
+        let turn = served.get(served.partition_point(|&(_, to, _)| to < due));
+        turn.map_or(self.end + Duration::from_ns(1), |&(from, ..)| from).max(due)
+    }
+
     /// The parts of a time in which it is the turn of a process: all of it if contexts do not take turns.
     pub fn in_turn(&self, process: ProcessId, time: Range<Instant>) -> impl Iterator<Item = Range<Instant>> + '_ {
         let served = self.served(process, time.start);
@@ -178,6 +191,7 @@ impl Trace {
         let end = self.end;
         self.served.clear();
         for turn in &mut self.turns {
+            let has_begun = turn.start <= end;
             turn.start = turn.start.min(end);
             turn.end = turn.end.min(end);
             let number = turn.process.0 as usize;
@@ -189,7 +203,8 @@ impl Trace {
             match own.last_mut() {
                 // Its level gave it the next turn, too: nothing paused.
                 Some((_, to, _)) if *to == turn.start => *to = turn.end,
-                _ if turn.start < turn.end => own.push((turn.start, turn.end, before)),
+                // A turn without length is enough for what has become due in the meantime.
+                _ if has_begun => own.push((turn.start, turn.end, before)),
                 _ => {}
             }
         }

@@ -7,7 +7,7 @@ use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step, WhatIf};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{OperationRecord, Rule, Trace};
-use gpusched::workload::{BlockTime, Kernel, OperationId, StreamId, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, StreamId, StreamSpec};
 
 use crate::generate::builtin;
 
@@ -45,6 +45,7 @@ fn run_in_order(order: ChannelOrder, seed: u64, channels: u32, launches: &[Launc
         blocks: 2,
         shape: BlockShape { threads: 1024, registers_per_thread: 0, shared_memory_bytes: 0 },
         duration: BlockTime::fixed(Duration::from_ns(10)),
+        clock: BlockClock::RunTime,
         sm_mask: None,
     };
     let kernel = builder.add_kernel(kernel).expect("it fits");

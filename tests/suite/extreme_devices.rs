@@ -7,7 +7,7 @@ use gpusched::report::timeline::{Timeline, TimelineOptions};
 use gpusched::report::{RowsPart, State, Summary, TableStyle, kernel_rows, kernel_table};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
-use gpusched::workload::{BlockTime, Kernel, Placement, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, Placement, StreamSpec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -24,7 +24,9 @@ fn two_kernels(device: Device, placement: Placement, grids: [(u32, BlockShape); 
         let stream = builder.add_stream(StreamSpec::new(name)).ok()?;
         let duration = BlockTime::fixed(Duration::from_ns(1_000));
         let (name, title) = (name.into(), name.into());
-        let kernel = builder.add_kernel(Kernel { name, title, blocks, shape, duration, sm_mask: None }).ok()?;
+        let kernel = builder
+            .add_kernel(Kernel { name, title, blocks, shape, duration, clock: BlockClock::RunTime, sm_mask: None })
+            .ok()?;
         builder.add_thread(HostThread::once("thread", Duration::ZERO, vec![Step::Launch(kernel, stream)]));
     }
     Some(builder.build())

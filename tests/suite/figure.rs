@@ -10,7 +10,7 @@ use gpusched::report::timeline::{Band, Blocks, HeightBy, LegendSymbol, Timeline,
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
-use gpusched::workload::{BlockTime, Kernel, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, StreamSpec};
 
 use crate::published;
 
@@ -223,6 +223,7 @@ fn one_kernel(blocks: u32, threads: u32, ns: u64) -> Scenario {
         blocks,
         shape: BlockShape { threads, ..BlockShape::default() },
         duration: BlockTime::fixed(Duration::from_ns(ns)),
+        clock: BlockClock::RunTime,
         sm_mask: None,
     };
     let kernel = builder.add_kernel(kernel).expect("it fits");

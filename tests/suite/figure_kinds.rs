@@ -11,7 +11,7 @@ use gpusched::report::timeline::{Lanes, LegendSymbol, Panels, Timeline, Timeline
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
 use gpusched::trace::{Observed, ObservedBlock, Trace};
-use gpusched::workload::{BlockTime, Kernel, OperationId, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, StreamSpec};
 
 use crate::figure::fig_3;
 use crate::svg_checks::{checked, explained, height_mm};
@@ -33,6 +33,7 @@ pub(crate) fn launches(device: &str, launches: &[(String, String, u32, u32, u64)
             blocks: *blocks,
             shape: BlockShape { threads: *threads, ..BlockShape::default() },
             duration: BlockTime::fixed(Duration::from_ns(us * 1_000)),
+            clock: BlockClock::RunTime,
             sm_mask: None,
         };
         let kernel = builder.add_kernel(kernel).expect("it fits");

@@ -10,7 +10,7 @@ use gpusched::report::{EeQueue, State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Block;
-use gpusched::workload::{BlockTime, Kernel, OperationId, Placement, StreamId, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, Placement, StreamId, StreamSpec};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
@@ -65,6 +65,7 @@ fn scenario(launches: &[Launch], placement: Placement, device: &str) -> Scenario
                 shared_memory_bytes: launch.shared_memory,
             },
             duration: BlockTime::fixed(Duration::from_ns(launch.time_ms * 1_000_000)),
+            clock: BlockClock::RunTime,
             sm_mask: None,
         };
         let kernel = builder.add_kernel(kernel).expect("it fits");

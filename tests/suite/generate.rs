@@ -5,7 +5,7 @@ use gpusched::device::{BlockShape, ChannelOrder, CopyDirection, CopySharing, Dev
 use gpusched::scenario::{BarrierId, HostThread, Scenario, Step};
 use gpusched::time::Duration;
 use gpusched::workload::{
-    BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, Placement, StreamId, StreamSpec,
+    BlockClock, BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, Placement, StreamId, StreamSpec,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -168,7 +168,7 @@ fn fitted(raw: RawKernel, device: &Device, limits: Limits, first: Option<&Kernel
     let sm_mask = mask.filter(|_| !limits.equal_blocks).and_then(|mask| mask_for(mask, device));
     let name: std::sync::Arc<str> = format!("K{index}").into();
     let shape = first.filter(|_| limits.equal_blocks).map_or(shape, |first| first.shape);
-    Kernel { name: name.clone(), title: name, blocks, shape, duration, sm_mask }
+    Kernel { name: name.clone(), title: name, blocks, shape, duration, clock: BlockClock::RunTime, sm_mask }
 }
 
 fn mask_for((bits, inverted): (u8, bool), device: &Device) -> Option<SmMask> {

@@ -5,7 +5,8 @@ use gpusched::device::{Preemption, Runlists};
 use gpusched::scenario::{HostThread, Scenario, Step};
 use gpusched::time::Duration;
 use gpusched::workload::{
-    Catalogue, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec, StreamId, StreamSpec,
+    BlockClock, Catalogue, InterleaveLevel, Kernel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec, StreamId,
+    StreamSpec,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -30,6 +31,8 @@ pub(crate) struct Processes {
     /// To which process each stream and each thread belongs, in turn.
     streams: Vec<usize>,
     threads: Vec<usize>,
+    /// On which clock the blocks of each kernel run, in turn.
+    clocks: Vec<BlockClock>,
 }
 
 pub(crate) fn processes(mps: bool) -> impl Strategy<Value = Processes> {
@@ -45,7 +48,18 @@ pub(crate) fn processes(mps: bool) -> impl Strategy<Value = Processes> {
             // A switch takes no longer than a slice.
             let shortest = processes.iter().filter_map(|process| process.0).chain([slice]).min().unwrap_or(slice);
             let switch_cost = switch_cost.min(shortest);
-            Processes { raw: processes, slice, switch_cost, copy_slice, preemption, runlists, mps, streams, threads }
+            Processes {
+                raw: processes,
+                slice,
+                switch_cost,
+                copy_slice,
+                preemption,
+                runlists,
+                mps,
+                streams,
+                threads,
+                clocks: vec![BlockClock::RunTime],
+            }
         },
     )
 }
@@ -92,8 +106,9 @@ impl Processes {
         for event in scenario.events() {
             catalogue.add_event(event.clone()).expect("few");
         }
-        for kernel in scenario.kernels() {
-            catalogue.add_kernel(kernel.clone().into()).expect("the device takes it");
+        for (kernel, &clock) in scenario.kernels().iter().zip(self.clocks.iter().cycle()) {
+            let kernel = Kernel { clock, ..Kernel::clone(kernel) };
+            catalogue.add_kernel(kernel.into()).expect("the device takes it");
         }
         for copy in scenario.copies() {
             catalogue.add_copy(**copy).expect("the device takes it");
@@ -127,5 +142,8 @@ fn moved(step: Step, to: impl Fn(StreamId) -> StreamId) -> Step {
 
 /// A scenario of several processes whose contexts take turns, or are clients of MPS.
 pub(crate) fn with_processes(limits: Limits, mps: bool) -> impl Strategy<Value = Case> {
-    (scenario(limits), processes(mps)).prop_map(|(Case(scenario), processes)| Case(processes.deal(&scenario)))
+    // Clocks come last, so that what was found before they did is drawn again.
+    let clocks = vec(select(BlockClock::ALL.to_vec()), 4);
+    (scenario(limits), processes(mps), clocks)
+        .prop_map(|(Case(scenario), processes, clocks)| Case(Processes { clocks, ..processes }.deal(&scenario)))
 }

@@ -4,7 +4,9 @@ use gpusched::device::BlockShape;
 use gpusched::gpu::{Finishes, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, Target};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
-use gpusched::workload::{BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
+use gpusched::workload::{
+    BlockClock, BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
+};
 
 use crate::common::tx2;
 
@@ -15,6 +17,7 @@ fn kernel(blocks: u32, ns: u64) -> Kernel {
         blocks,
         shape: BlockShape { threads: 1024, ..BlockShape::default() },
         duration: BlockTime::fixed(Duration::from_ns(ns)),
+        clock: BlockClock::RunTime,
         sm_mask: None,
     }
 }

@@ -5,7 +5,7 @@ use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Block, Trace};
-use gpusched::workload::{BlockTime, Kernel, OperationId, Placement, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, Placement, StreamSpec};
 
 use crate::generate::builtin;
 
@@ -24,6 +24,7 @@ fn run(device: Device, placement: Placement, grids: &[Grid]) -> Trace {
             blocks,
             shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes: 0 },
             duration: BlockTime::fixed(Duration::from_ns(1_000)),
+            clock: BlockClock::RunTime,
             sm_mask: mask.map(|mask| SmMask::parse(mask).expect("a mask")),
         };
         let kernel = builder.add_kernel(kernel).expect("it fits");

@@ -423,12 +423,47 @@ fn examiner_benchmarks_of_their_own_processes_take_turns() {
     };
     let own = read(|_| {});
     assert!(own.notes.iter().any(|note| note.contains("--mps")), "{:?}", own.notes);
-    assert_eq!(finishes(&simulate(&own).expect("it runs").trace), [19_000, 20_000]);
+    // A begins at 0 and B at 1 ms, and their timers go on in the turns of the other.
+    assert_eq!(finishes(&simulate(&own).expect("it runs").trace), [10_000, 11_000]);
     // Each client has half of the two SMs, so four blocks at a time; the second kernel is behind the first.
     let clients = simulate(&read(|options| options.mps = true)).expect("it runs").trace;
     assert_eq!((finishes(&clients), clients.turns().len()), (vec![20_000, 30_000], 0));
     let threads = simulate(&read(|options| options.as_threads = true)).expect("it runs").trace;
     assert_eq!(finishes(&threads), [10_000, 20_000]);
+}
+
+/// Two processes on a Volta, whose blocks of 0.5 s overlapped for 0.25 s, took 0.5006 to 0.5016 s each.
+#[test]
+fn blocks_that_watch_a_timer_count_the_turns_of_others_as_measured_on_a_volta() {
+    let spin = |release: f64| {
+        json!({"filename": "timer_spin.so", "label": format!("at {release}"), "thread_count": 512, "block_count": 8,
+            "data_size": 0, "release_time": release, "log_name": format!("{release}.json"),
+            "additional_info": 500_000_000})
+    };
+    let file = json!({"name": "two", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "use_processes": true,
+        "benchmarks": [spin(0.0), spin(0.25)]});
+    let trace = run_with(&file, &ReadOptions { device: Some(builtin("titan-v")), ..ReadOptions::default() });
+    let blocks = (0..2).flat_map(|kernel| trace.blocks(OperationId(kernel)).collect::<Vec<_>>());
+    let lengths: Vec<u64> = blocks.map(|block| block.end.since(block.start).as_ns() / US).collect();
+    // At most a turn of the other, with the switches to it and back, later than the timer.
+    assert_eq!(lengths.len(), 16);
+    assert!(lengths.iter().all(|took| (500_000..502_600).contains(took)), "{lengths:?}");
+}
+
+#[test]
+fn a_timer_that_runs_out_while_its_block_is_suspended_ends_it_as_its_turn_begins() {
+    let file = |clock: &str| {
+        json!({"format": "gpusched-scenario/1", "name": "timer", "device": "tx2", "switch_cost": "100 us",
+            "processes": {"P": {"time_slice": "1 ms"}, "Q": {"time_slice": "3 ms"}},
+            "kernels": {"K": {"blocks": 1, "threads": 32, "duration": "2500 us", "clock": clock},
+                "L": {"blocks": 1, "threads": 32, "duration": "20 ms"}},
+            "streams": [{"name": "p", "process": "P", "operations": [{"kernel": "K"}]},
+                {"name": "q", "process": "Q", "operations": [{"kernel": "L"}]}]})
+    };
+    // P's turns begin at 0, 4.2 and 8.4 ms; Q's at 1.1, or by the clock of K's timer at 4.3 ms again, as P has no more.
+    let of = |clock: &str| finishes(&run(&file(clock)));
+    assert_eq!(of("run_time"), [8_900, 8_900 + 100 + 14_000]);
+    assert_eq!(of("wall"), [4_200, 4_300 + 17_000]);
 }
 
 #[test]

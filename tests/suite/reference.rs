@@ -43,10 +43,18 @@ pub(crate) fn run(scenario: &Scenario) -> Outcome {
         end = next;
         // Launch latencies and gaps that end now.
         gpu.promote();
+        gpu.end_switches();
         loop {
             gpu.complete_what_is_due();
             threads.act(&mut gpu);
             gpu.settle_turns();
+            if gpu.is_a_timer_over() {
+                // Its block ends before anything else of its context begins.
+                if !gpu.contexts.share_a_runlist {
+                    gpu.start_copies();
+                }
+                continue;
+            }
             gpu.start_copies();
             gpu.dispatch();
             if gpu.next_completion() != Some(next) {

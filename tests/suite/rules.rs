@@ -5,7 +5,7 @@ use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Rule, Trace};
-use gpusched::workload::{BlockTime, Kernel, OperationId, StreamId, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, StreamId, StreamSpec};
 
 use crate::common::tx2;
 
@@ -42,6 +42,7 @@ fn kernel(name: &str, blocks: u32, threads: u32, ms: u64) -> Kernel {
         blocks,
         shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes: 0 },
         duration: BlockTime::fixed(Duration::from_ns(ms * 1_000_000)),
+        clock: BlockClock::RunTime,
         sm_mask: None,
     }
 }

@@ -11,7 +11,7 @@ use crate::hosts::ProgramError;
 use crate::logs::{LogRun, LogTime, LogTimeError};
 use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
-use crate::workload::{BlockTime, Kernel, StreamId, StreamSpec, WorkloadError};
+use crate::workload::{BlockClock, BlockTime, Kernel, StreamId, StreamSpec, WorkloadError};
 
 /// Why logs cannot be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -82,6 +82,7 @@ pub fn scenario_of_logs(
                     shared_memory_bytes: logged.shared_memory_bytes,
                 },
                 duration: BlockTime::fixed(time),
+                clock: BlockClock::RunTime,
                 sm_mask: None,
             };
             let id = builder.add_kernel(kernel).map_err(|why| refused(&title, why))?;

@@ -12,7 +12,8 @@ use crate::device::{BlockDemand, Device};
 use crate::gpu::{ContextBack, Finishes, Gpu, GpuOptions, Host, RunError, SubmitError, Target};
 use crate::time::{Duration, Instant};
 use crate::workload::{
-    BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec, WorkloadError,
+    BlockClock, BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec,
+    WorkloadError,
 };
 
 /// How the analysis of one sample compares with its simulation.
@@ -264,6 +265,7 @@ impl Judge {
                 blocks: kernel.blocks,
                 shape: kernel.shape(),
                 duration: block_time(sample, index, false),
+                clock: BlockClock::RunTime,
                 sm_mask: None,
             })?;
             self.launches.launches.push((release, kernel.stream, id.0, stream));

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::device::{BlockShape, Device};
 use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
-use crate::workload::{BlockTime, Kernel, Placement, StreamSpec, WorkloadError};
+use crate::workload::{BlockClock, BlockTime, Kernel, Placement, StreamSpec, WorkloadError};
 
 /// Nanoseconds in one millisecond, the unit of time of random scenarios.
 pub(super) const NS_PER_MS: u64 = 1_000_000;
@@ -100,6 +100,7 @@ impl Sample {
                     blocks: self.kernels[kernel].blocks,
                     shape: self.kernels[kernel].shape(),
                     duration: BlockTime::fixed(Duration::from_ns(ns)),
+                    clock: BlockClock::RunTime,
                     sm_mask: None,
                 };
                 steps.push(Step::Launch(builder.add_kernel(kernel)?, id));

@@ -2,7 +2,6 @@
 
 use super::BackContext;
 use super::sm_back::{RunningKernel, RunningWave, SmBack, next_place};
-use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::time::Duration;
@@ -110,7 +109,8 @@ impl SmBack {
         duration: Duration,
         context: &mut BackContext<'_, O>,
     ) -> Result<(), RunError> {
-        let RunningKernel { operation, process, demand, .. } = self.kernels[head as usize];
+        let kernel = self.kernels[head as usize];
+        let RunningKernel { operation, process, demand, .. } = kernel;
         for part in parts {
             self.sms[usize::from(part.sm)].take(&demand, u32::from(part.blocks));
         }
@@ -127,7 +127,8 @@ impl SmBack {
             next_place(self.waves.len() - 1)
         });
         self.waves[place as usize].renew(head, blocks, parts);
-        context.calendar.complete_at(end, Event::Wave(place));
+        let event = kernel.end_of_wave(place, context);
+        context.calendar.complete_at(end, event);
         Ok(())
     }
 }

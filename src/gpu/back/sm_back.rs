@@ -18,7 +18,7 @@ use crate::gpu::options::GpuOptions;
 use crate::time::{Duration, Instant};
 use crate::trace::Rule;
 use crate::workload::{
-    CheckedProcess, KernelId, OperationId, OperationKind, Part, Placement, ProcessId, Sequence, StreamId,
+    BlockClock, CheckedProcess, KernelId, OperationId, OperationKind, Part, Placement, ProcessId, Sequence, StreamId,
 };
 
 /// EE queues before SMs, CE queues before copy engines.
@@ -65,9 +65,22 @@ pub(super) struct RunningKernel {
     pub(super) demand: BlockDemand,
     /// How long each block runs, where all run equally long.
     pub(super) duration: Option<Duration>,
+    /// Whether they watch a timer, and contexts take turns.
+    pub(super) is_timed: bool,
     pub(super) blocks: u32,
     pub(super) unassigned: u32,
     pub(super) running: u32,
+}
+
+impl RunningKernel {
+    /// What the end of one of its waves is in the calendar.
+    pub(super) fn end_of_wave<O>(&self, wave: u32, context: &mut BackContext<'_, O>) -> Event {
+        if self.is_timed {
+            context.calendar.expect_timers();
+            return Event::TimedWave(wave);
+        }
+        Event::Wave(wave)
+    }
 }
 
 /// Blocks that were assigned together and run.
@@ -255,6 +268,7 @@ impl Back for SmBack {
                     process: spec.process,
                     demand,
                     duration,
+                    is_timed: known.clock == BlockClock::Wall && context.catalogue.catalogue().is_time_sliced(),
                     blocks,
                     unassigned: blocks,
                     running: 0,
@@ -284,7 +298,7 @@ impl Back for SmBack {
 
     fn complete<O: Observer>(&mut self, event: Event, context: &mut BackContext<'_, O>) -> Option<OperationId> {
         match event {
-            Event::Wave(wave) => self.complete_wave(wave),
+            Event::Wave(wave) | Event::TimedWave(wave) => self.complete_wave(wave),
             Event::Copy(engine) => {
                 self.copies_changed = true;
                 self.copy_engines[engine as usize].complete(engine, context)

@@ -302,7 +302,7 @@ impl Back for TimeSliced {
                 None
             }
             // A slice is over: it is seen when all of this instant has happened. Nothing else is entered here.
-            (Event::Turn | Event::Context | Event::Wave(_), _) => None,
+            (Event::Turn | Event::Context | Event::Wave(_) | Event::TimedWave(_), _) => None,
             (Event::Copy(engine), _) => match &mut self.copies {
                 Copies::InTurn => None,
                 Copies::Traded(engines) => engines.complete(engine, context),
@@ -318,10 +318,12 @@ impl Back for TimeSliced {
             // It has no kernel.
             Copies::Linked(back) => drop(back.dispatch(context)?),
         }
-        self.give_turn(context)?;
+        let has_begun = self.give_turn(context)?;
         self.look_around(context.now);
         let Turn::Of { context: number, .. } = self.turn else { return Ok(None) };
-        if self.must_yield(context.now).is_some() {
+        let is_due = || self.contexts[number].calendar.next_completion().is_some_and(|(at, _)| at <= context.now);
+        // Blocks whose timers ran out while they were suspended end before others are assigned.
+        if self.must_yield(context.now).is_some() || has_begun && is_due() {
             return Ok(None);
         }
         let dispatched = self.within(number, context, Back::dispatch)?;

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::device::{BlockDemand, BlockShape, DemandError, Device, MaskError, SmMask};
 use crate::gpu::{SubmitError, Target};
 use crate::tasks::{Allocation, Task, TaskTime};
-use crate::workload::{BlockTime, Kernel, KernelId};
+use crate::workload::{BlockClock, BlockTime, Kernel, KernelId};
 
 /// Why a task cannot be launched.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -101,6 +101,7 @@ impl Grid {
             blocks,
             shape: self.shape,
             duration: BlockTime::fixed(self.block_time.duration()),
+            clock: BlockClock::RunTime,
             sm_mask: self.sm_mask,
         })
     }

@@ -10,8 +10,8 @@ use crate::gpu::{GpuEvent, Host, RunError, SubmitError, Target};
 use crate::tasks::segments::{GpuPolicy, GpuWait, SegmentTask, SegmentTaskSet, SegmentTest, TaskSegment};
 use crate::time::{Duration, Instant};
 use crate::workload::{
-    BlockTime, InterleaveLevel, Kernel, KernelId, OperationId, OperationKind, Origin, ProcessId, ProcessSharing,
-    ProcessSpec, StreamId, StreamSpec,
+    BlockClock, BlockTime, InterleaveLevel, Kernel, KernelId, OperationId, OperationKind, Origin, ProcessId,
+    ProcessSharing, ProcessSpec, StreamId, StreamSpec,
 };
 
 /// A task as the host sees it.
@@ -84,6 +84,7 @@ impl SegmentHost {
                 blocks: 1,
                 shape: BlockShape { threads: 1, ..BlockShape::default() },
                 duration: BlockTime::fixed(exec),
+                clock: BlockClock::RunTime,
                 sm_mask: None,
             };
             let kernels = task.gpu_segments().map(|segment| gpu.add_kernel(kernel(segment.exec)));

@@ -14,7 +14,7 @@ use crate::device::{BlockShape, Device};
 use crate::scenario::ScenarioBuilder;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::scenario::options::ReadOptions;
-use crate::workload::{BlockTime, Copy, Kernel, StreamId, StreamSpec};
+use crate::workload::{BlockClock, BlockTime, Copy, Kernel, StreamId, StreamSpec};
 
 /// Threads of one block where the model does not say: those of every experiment in the thesis.
 const DEFAULT_BLOCK_SIZE: u32 = 512;
@@ -209,6 +209,7 @@ fn kernel(
             shared_memory_bytes: runnable.shared_memory.unwrap_or(0),
         },
         duration,
+        clock: BlockClock::RunTime,
         sm_mask: None,
     })
 }

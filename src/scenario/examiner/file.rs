@@ -11,7 +11,7 @@ use crate::scenario::finish::{default_device, finish};
 use crate::scenario::model::Scenario;
 use crate::scenario::options::ReadOptions;
 use crate::time::Duration;
-use crate::workload::{ProcessId, ProcessSharing};
+use crate::workload::{BlockClock, ProcessId, ProcessSharing};
 
 /// `task_host.so` benchmarks may be nested this deep.
 const MAX_NESTING: u32 = 16;
@@ -90,10 +90,7 @@ fn level<'a>(
     }
     if use_processes && !as_threads && !reading.builder.has_mps() {
         // Measured on Volta: blocks of `timer_spin` whose turns alternate end after their stated time on the clock.
-        reading.builder.note(
-            "block times are net, without the turns of other processes; kernels that watch a timer, as timer_spin \
-             does, count those too on a board, and end earlier there",
-        );
+        reading.timer = BlockClock::Wall;
     }
     let synced = match file.optional("sync_every_iteration")? {
         Some(node) => node.boolean()?,

@@ -74,6 +74,7 @@ fn read_entry(
         blocks,
         shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes },
         duration: BlockTime::fixed(duration),
+        clock: reading.timer,
         sm_mask,
     };
     let place = Place { whole: node, threads: Some(threads_node), priority: None, sm_mask: mask_node };

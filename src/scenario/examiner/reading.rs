@@ -9,7 +9,7 @@ use crate::json::{Node, Problem};
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::examiner_logs::BenchmarkLog;
 use crate::scenario::fields::Place;
-use crate::workload::{Kernel, KernelId};
+use crate::workload::{BlockClock, Kernel, KernelId};
 
 /// What reading a file, nested ones included, leads to.
 pub(super) struct Reading<'a, 'o> {
@@ -18,6 +18,8 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) nodes: Vec<Node<'a>>,
     pub(super) logs: Vec<BenchmarkLog>,
     pub(super) log_names: LogNames,
+    /// What a kernel that watches a timer counts: on the only context all the same.
+    pub(super) timer: BlockClock,
     /// Names of kernels, as far as they are stored once.
     names: FxHashSet<Arc<str>>,
 }
@@ -29,7 +31,8 @@ impl<'o> Reading<'_, 'o> {
     /// Nothing has been read.
     pub(super) fn new(builder: ScenarioBuilder<'o>) -> Self {
         let (log_names, names) = (LogNames::default(), FxHashSet::default());
-        Self { builder, nodes: Vec::new(), logs: Vec::new(), log_names, names }
+        let timer = BlockClock::RunTime;
+        Self { builder, nodes: Vec::new(), logs: Vec::new(), log_names, timer, names }
     }
 
     /// The name of a kernel, which is stored once if it comes again.

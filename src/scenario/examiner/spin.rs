@@ -10,7 +10,7 @@ use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{Place, dimensions};
 use crate::scenario::model::Step;
 use crate::time::Duration;
-use crate::workload::{BlockTime, Kernel, KernelId, StreamId};
+use crate::workload::{BlockClock, BlockTime, Kernel, KernelId, StreamId};
 
 /// What `timer_spin` runs for when `additional_info` is absent.
 const DEFAULT_SPIN: Duration = Duration::from_ns(10_000_000);
@@ -21,7 +21,7 @@ const WORD_BYTES: u32 = 4;
 /// `timer_spin.so`.
 pub(super) fn timer(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
     let duration = spin_time(benchmark.info)?;
-    let kernel = one_kernel(benchmark, reading, "GPUSpin", duration, 0)?;
+    let kernel = one_kernel(benchmark, reading, "GPUSpin", (duration, reading.timer), 0)?;
     Ok(launch_and_synchronize(kernel, benchmark.stream, "Timer Spin"))
 }
 
@@ -31,7 +31,7 @@ pub(super) fn timer_default_stream(
     reading: &mut Reading<'_, '_>,
 ) -> Result<Behaviour, Problem> {
     let duration = spin_time(benchmark.info)?;
-    let kernel = one_kernel(benchmark, reading, "GPUSpin", duration, 0)?;
+    let kernel = one_kernel(benchmark, reading, "GPUSpin", (duration, reading.timer), 0)?;
     Ok(Behaviour {
         steps: vec![Step::Launch(kernel, benchmark.null), Step::AwaitLast],
         benchmark_name: "Timer Spin (default stream)",
@@ -49,7 +49,7 @@ pub(super) fn shared_memory_timer(
     let duration = fields.required("duration")?.nanoseconds()?;
     let shared = shared_memory(fields.optional("shared_memory_size")?)?;
     fields.finish()?;
-    let kernel = one_kernel(benchmark, reading, "SharedMem_GPUSpin", duration, shared)?;
+    let kernel = one_kernel(benchmark, reading, "SharedMem_GPUSpin", (duration, reading.timer), shared)?;
     Ok(launch_and_synchronize(kernel, benchmark.stream, "Timer Spin (shared memory)"))
 }
 
@@ -57,7 +57,7 @@ pub(super) fn shared_memory_timer(
 pub(super) fn counter(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
     let info = benchmark.info.ok_or_else(|| missing_info(benchmark))?;
     let duration = spin_iterations(info, reading)?;
-    let kernel = one_kernel(benchmark, reading, "CounterSpin", duration, 0)?;
+    let kernel = one_kernel(benchmark, reading, "CounterSpin", (duration, BlockClock::RunTime), 0)?;
     Ok(launch_and_synchronize(kernel, benchmark.stream, "Counter Spin"))
 }
 
@@ -72,7 +72,7 @@ pub(super) fn other(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) ->
                 "state it with --block-duration {kind}=TIME, for example --block-duration {kind}=2ms"
             )));
     };
-    let kernel = one_kernel(benchmark, reading, kind, duration, 0)?;
+    let kernel = one_kernel(benchmark, reading, kind, (duration, BlockClock::RunTime), 0)?;
     Ok(launch_and_synchronize(kernel, benchmark.stream, "Unknown"))
 }
 
@@ -92,7 +92,7 @@ fn one_kernel(
     benchmark: &Benchmark<'_>,
     reading: &mut Reading<'_, '_>,
     name: &str,
-    duration: Duration,
+    (duration, clock): (Duration, BlockClock),
     shared_memory_bytes: u32,
 ) -> Result<KernelId, Problem> {
     let threads = dimensions(benchmark.threads)?;
@@ -102,6 +102,7 @@ fn one_kernel(
         blocks: dimensions(benchmark.blocks)?,
         shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes },
         duration: BlockTime::fixed(duration),
+        clock,
         sm_mask: None,
     };
     let place = Place { whole: benchmark.node, threads: Some(benchmark.threads), priority: None, sm_mask: None };

@@ -11,7 +11,7 @@ use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{Place, dimensions};
 use crate::scenario::model::Step;
 use crate::time::Duration;
-use crate::workload::{BlockTime, Copy, Kernel, StreamId};
+use crate::workload::{BlockClock, BlockTime, Copy, Kernel, StreamId};
 
 /// Reads the list of actions. The host waits where an action says so and for synchronous copies, and at the end.
 pub(super) fn read(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
@@ -101,11 +101,11 @@ fn kernel(
 ) -> Result<Step, Problem> {
     let node = fields.node();
     let duration_node = fields.required("duration")?;
-    let (duration, name) = match fields.optional("type")? {
-        None => (duration_node.nanoseconds()?, "GPUSpin"),
+    let (duration, clock, name) = match fields.optional("type")? {
+        None => (duration_node.nanoseconds()?, reading.timer, "GPUSpin"),
         Some(kind) => match kind.string().as_deref() {
-            Ok("timer_spin") => (duration_node.nanoseconds()?, "GPUSpin"),
-            Ok("counter_spin") => (spin_iterations(duration_node, reading)?, "CounterSpin"),
+            Ok("timer_spin") => (duration_node.nanoseconds()?, reading.timer, "GPUSpin"),
+            Ok("counter_spin") => (spin_iterations(duration_node, reading)?, BlockClock::RunTime, "CounterSpin"),
             _ => return Err(kind.expected("\"timer_spin\" or \"counter_spin\"")),
         },
     };
@@ -124,6 +124,7 @@ fn kernel(
         blocks,
         shape: BlockShape { threads: dimensions(threads_node)?, registers_per_thread: 0, shared_memory_bytes },
         duration: BlockTime::fixed(duration),
+        clock,
         sm_mask: None,
     };
     let place = Place { whole: node, threads: Some(threads_node), priority: None, sm_mask: None };

@@ -7,7 +7,7 @@ use crate::device::BlockShape;
 use crate::json::{Node, Problem};
 use crate::scenario::fields::{self, Place, dimensions};
 use crate::time::Duration;
-use crate::workload::{BlockTime, Kernel};
+use crate::workload::{BlockClock, BlockTime, Kernel};
 
 /// Reads the object whose keys are the kernels' names.
 pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
@@ -33,6 +33,7 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     let threads_node = entry.required("threads")?;
     let threads = dimensions(threads_node)?;
     let stated = entry.optional("duration")?.map(block_time).transpose()?;
+    let clock = entry.optional("clock")?.map(block_clock).transpose()?.unwrap_or_default();
     let own_times = entry.optional("block_times")?.map(|node| block_times(node, blocks)).transpose()?;
     let shared_memory_bytes = number(entry.optional("shared_memory_bytes")?)?;
     let registers_per_thread = number(entry.optional("registers_per_thread")?)?;
@@ -54,6 +55,7 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
         blocks,
         shape: BlockShape { threads, registers_per_thread, shared_memory_bytes },
         duration,
+        clock,
         sm_mask,
     };
     let place = Place { whole: node, threads: Some(threads_node), priority: None, sm_mask: mask_node };
@@ -79,6 +81,12 @@ fn block_time(node: Node<'_>) -> Result<BlockTime, Problem> {
         );
     }
     Ok(time)
+}
+
+/// On which clock a block's time passes.
+fn block_clock(node: Node<'_>) -> Result<BlockClock, Problem> {
+    let expected = || node.expected("\"run_time\" or \"wall\"");
+    BlockClock::from_name(&node.string().map_err(|_| expected())?).ok_or_else(expected)
 }
 
 /// Times of single blocks, the first ones of the grid.

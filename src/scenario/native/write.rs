@@ -13,7 +13,8 @@ use crate::device::Device;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::{
-    BlockTime, EventId, InterleaveLevel, Kernel, KernelId, MpsPercentage, ProcessId, ProcessSharing, StreamId,
+    BlockClock, BlockTime, EventId, InterleaveLevel, Kernel, KernelId, MpsPercentage, ProcessId, ProcessSharing,
+    StreamId,
 };
 
 /// What the native format cannot say.
@@ -182,6 +183,9 @@ impl<'a> Writer<'a> {
         let duration =
             if best == worst { time(worst) } else { json!({"best": best.to_string(), "worst": worst.to_string()}) };
         entry.insert("duration".to_owned(), duration);
+        if kernel.clock != BlockClock::default() {
+            entry.insert("clock".to_owned(), json!(kernel.clock.name()));
+        }
         if let Some(times) = self.scenario.block_times.get(&id) {
             let times: Vec<Value> = times.iter().take(kernel.blocks as usize).map(|&own| time(own)).collect();
             entry.insert("block_times".to_owned(), Value::Array(times));

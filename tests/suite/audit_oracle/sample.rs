@@ -5,7 +5,7 @@
 use gpusched::device::{BlockShape, CopyDirection, CopySharing, Device, SmMask};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
-use gpusched::workload::{BlockTime, Copy, Kernel, StreamId, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Copy, Kernel, StreamId, StreamSpec};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -123,6 +123,7 @@ fn kernel(name: &str, random: &mut impl Rng, sample: u64) -> Kernel {
         blocks: random.random_range(1..9),
         shape: BlockShape { threads, registers_per_thread: registers, shared_memory_bytes: shared },
         duration: BlockTime { best, worst },
+        clock: BlockClock::RunTime,
         sm_mask: (has(1) && random.random_bool(0.2)).then(|| mask(random)),
     }
 }

@@ -8,7 +8,7 @@ use gpusched::hosts::simulate;
 use gpusched::report::{HtmlTimeline, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
-use gpusched::workload::{BlockTime, Kernel, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, StreamSpec};
 
 use super::driver::Browser;
 use super::{SIZES, directory, is_quiet, number, page_of, written};
@@ -27,8 +27,15 @@ fn scenario(device: &str, streams: u32, launches: usize, blocks: u32) -> Scenari
         let worst = Duration::from_ns(200_000 + 7_001 * u64::from(index));
         let duration = BlockTime { best: Duration::from_ns(worst.as_ns() / 2), worst };
         let name: Arc<str> = format!("K{index}").into();
-        let kernel =
-            Kernel { name: Arc::clone(&name), title: Arc::clone(&name), blocks, shape, duration, sm_mask: None };
+        let kernel = Kernel {
+            name: Arc::clone(&name),
+            title: Arc::clone(&name),
+            blocks,
+            shape,
+            duration,
+            clock: BlockClock::RunTime,
+            sm_mask: None,
+        };
         let kernel = builder.add_kernel(kernel).expect("it fits");
         let release = Duration::from_ns(u64::from(index) * 10_000);
         builder.add_thread(HostThread::once(name, release, vec![Step::Launch(kernel, stream); launches]));

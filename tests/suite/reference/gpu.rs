@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use gpusched::device::CopySharing;
 use gpusched::scenario::Scenario;
 use gpusched::trace::Rule;
-use gpusched::workload::{EventId, OperationKind, StreamId};
+use gpusched::workload::{BlockClock, EventId, OperationKind, StreamId};
 
 use super::contexts::Contexts;
 use super::outcome::ReferenceOperation;
@@ -43,6 +43,8 @@ pub(super) struct Running {
     block: usize,
     /// For how long it still has to run \[ns\].
     left: u64,
+    /// Whether that passes outside of the turns of its context, too.
+    watches_timer: bool,
     /// How many blocks and copies had begun before.
     order: usize,
 }
@@ -146,7 +148,11 @@ impl<'a> ReferenceGpu<'a> {
             self.sharing.iter().map(|copy| (self.has_a_share(copy), self.on_link(copy.engine))).collect::<Vec<_>>(),
         );
         for (running, goes_on) in self.running.iter_mut().zip(going_on) {
-            running.left -= if goes_on { time } else { 0 };
+            if running.watches_timer {
+                running.left = running.left.saturating_sub(time);
+            } else if goes_on {
+                running.left -= time;
+            }
         }
         for (copy, (has_a_share, copies)) in self.sharing.iter_mut().zip(on_links) {
             let share = if has_a_share { u128::from(time) * PARTS / copies } else { 0 };
@@ -175,6 +181,7 @@ impl<'a> ReferenceGpu<'a> {
             place: Place::Engine(copy.engine),
             block: 0,
             left: 0,
+            watches_timer: false,
             order: copy.order,
         }));
         self.sharing.retain(|copy| copy.left > 0);
@@ -221,7 +228,8 @@ impl<'a> ReferenceGpu<'a> {
     /// Step 1: what ends now, in the order of assignment.
     pub(super) fn complete_what_is_due(&mut self) {
         self.leave_links();
-        let is_due = |running: &&Running| running.left == 0;
+        let may_end = |running: &Running| !running.watches_timer || self.progresses(running.operation, running.place);
+        let is_due = |running: &&Running| running.left == 0 && may_end(running);
         let due: Vec<Running> = self.running.iter().filter(is_due).copied().collect();
         for done in due {
             self.running.retain(|running| running.order != done.order);
@@ -240,11 +248,21 @@ impl<'a> ReferenceGpu<'a> {
         }
     }
 
+    /// Whether a turn has begun of a block whose timer ran out before.
+    pub(super) fn is_a_timer_over(&self) -> bool {
+        let is_over = |running: &Running| {
+            running.watches_timer && running.left == 0 && self.progresses(running.operation, running.place)
+        };
+        self.running.iter().any(is_over)
+    }
+
     /// When blocks that have not ended would, if from now on they ran.
     pub(super) fn tell_of_unfinished_blocks(&mut self) {
         for running in &self.running {
+            // A timer that ran out, of a block that has not ended all the same.
+            let is_overdue = running.left == 0 && !self.progresses(running.operation, running.place);
             if let Some((_, _, end)) = self.operations[running.operation].blocks.get_mut(running.block) {
-                *end = self.now + running.left;
+                *end = self.now + if is_overdue { 1 } else { running.left };
             }
         }
     }
@@ -264,7 +282,8 @@ impl<'a> ReferenceGpu<'a> {
                 if shared {
                     self.sharing.push(Sharing { operation, engine, left: u128::from(time) * PARTS, order });
                 } else {
-                    self.running.push(Running { operation, place: Place::Engine(engine), block: 0, left: time, order });
+                    let place = Place::Engine(engine);
+                    self.running.push(Running { operation, place, block: 0, left: time, watches_timer: false, order });
                 }
                 let record = &mut self.operations[operation];
                 record.first_start = Some(self.now);
@@ -382,7 +401,8 @@ impl<'a> ReferenceGpu<'a> {
             *last_sm = Some(sm);
             let record = &mut self.operations[operation];
             let (block, left) = (record.blocks.len(), kernel.duration.best.as_ns());
-            self.running.push(Running { operation, place: Place::Sm(sm), block, left, order: self.begun });
+            let (place, watches_timer) = (Place::Sm(sm), kernel.clock == BlockClock::Wall);
+            self.running.push(Running { operation, place, block, left, watches_timer, order: self.begun });
             self.begun += 1;
             record.blocks.push((u32::try_from(sm).expect("few SMs"), self.now, self.now + left));
             record.first_start.get_or_insert(self.now);

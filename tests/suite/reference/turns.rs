@@ -121,6 +121,15 @@ impl ReferenceGpu<'_> {
         }
     }
 
+    /// T3: the turns to which switches are over now. Timers that have run out end with all else that does at this instant.
+    pub(super) fn end_switches(&mut self) {
+        for which in self.runlists() {
+            if matches!(self.runlist(which).service, Service::Switch(..)) {
+                self.begin_turn(which);
+            }
+        }
+    }
+
     /// T2, T4: whether the turn is over.
     fn end_turn(&mut self, which: Which) {
         let now = self.now;

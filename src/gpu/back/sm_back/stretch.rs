@@ -107,7 +107,7 @@ impl SmBack {
         others = context.calendar.next_besides_completions().map_or(others, |other| other.min(others));
         for (event, at, sequence) in context.calendar.completions() {
             match event {
-                Event::Wave(index) if self.waves[index as usize].kernel == head => {
+                Event::Wave(index) | Event::TimedWave(index) if self.waves[index as usize].kernel == head => {
                     running.push((index, at, sequence));
                 }
                 _ => others = others.min(at),
@@ -175,11 +175,16 @@ impl SmBack {
     ) -> Result<(), RunError> {
         let overflow = RunError::TimeOverflow { operation: self.kernels[head as usize].operation };
         let skipped = period.checked_mul(u64::from(cycles)).ok_or(overflow)?;
-        let is_own = |event| matches!(event, Event::Wave(index) if self.waves[index as usize].kernel == head);
+        let kernel = self.kernels[head as usize];
+        let is_own = |event| match event {
+            Event::Wave(index) | Event::TimedWave(index) => self.waves[index as usize].kernel == head,
+            _ => false,
+        };
         context.calendar.retain_completions(|event| !is_own(event));
         for &(index, end, _) in running {
             let end = end.checked_add(skipped).ok_or(overflow)?;
-            context.calendar.complete_at(end, Event::Wave(index));
+            let event = kernel.end_of_wave(index, context);
+            context.calendar.complete_at(end, event);
         }
         Ok(())
     }

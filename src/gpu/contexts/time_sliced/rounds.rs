@@ -29,7 +29,8 @@ impl TimeSliced {
         context.calendar.move_to(self.places.1, Event::Turn, None);
         let other = context.calendar.next_besides(self.places.0).unwrap_or(Instant::MAX);
         context.calendar.move_to(self.places.1, Event::Turn, Some((until, 0)));
-        let end = other.min(context.horizon.saturating_add(Duration::from_ns(1)));
+        let timers = self.contexts.iter().filter_map(|own| own.calendar.next_timer()).min().unwrap_or(Instant::MAX);
+        let end = other.min(timers).min(context.horizon.saturating_add(Duration::from_ns(1)));
         // The next round begins before anything else happens.
         let by_time = end.as_ns().saturating_sub(1).saturating_sub(now.as_ns()) / period.as_ns().max(1);
         let mut served = vec![Duration::ZERO; self.contexts.len()];
