@@ -53,6 +53,7 @@ mod own_logs;
 mod perfetto;
 mod picture;
 mod placement;
+mod process_commands;
 mod process_pauses;
 mod process_pictures;
 mod process_properties;

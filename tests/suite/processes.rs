@@ -5,7 +5,7 @@ use gpusched::gpu::{Gpu, GpuEvent, GpuOptions, Host, Simulation, Target};
 use gpusched::hosts::{ProgramHost, make_known, simulate};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
-use gpusched::trace::{Rule, Trace, TurnEnd};
+use gpusched::trace::{Cause, Rule, Snapshot, Trace, TurnEnd, reasons};
 use gpusched::workload::{MpsPercentage, OperationId, ProcessId};
 use serde_json::{Value, json};
 
@@ -488,4 +488,56 @@ fn no_analysis_takes_several_processes() {
         gpusched::analysis::sporadic_bounds(&scenario, &[]).expect_err("refused").to_string(),
     ];
     assert!(refusals.iter().all(|refusal| refusal.starts_with("2 processes share the GPU")), "{refusals:?}");
+}
+
+#[test]
+fn twice_as_many_blocks_as_fit_run_in_exactly_two_waves() {
+    // 6 blocks of 320 threads fit an SM of an H100 with 2048 threads; 912 are 8 for each of 114.
+    let device = builtin("h100").with(|spec| spec.sms = 114).expect("sound");
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "waves",
+        "kernels": {"K": {"blocks": 912, "threads": 320, "duration": "1 ms"}},
+        "streams": [{"name": "s", "operations": [{"kernel": "K"}]}],
+    });
+    let trace = run_with(&file, &ReadOptions { device: Some(device), ..ReadOptions::default() });
+    let mut starts: Vec<u64> = trace.blocks(OperationId(0)).map(|block| block.start.as_ns() / US).collect();
+    starts.sort_unstable();
+    assert_eq!(starts.iter().filter(|start| **start == 0).count(), 114 * 6);
+    starts.dedup();
+    assert_eq!((starts, finishes(&trace)), (vec![0, 1_000], vec![2_000]));
+}
+
+#[test]
+fn suspended_blocks_are_no_reason_for_lack_of_room() {
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "room", "device": "tx2", "switch_cost": "0 s",
+        "processes": {"P": {"time_slice": "1 ms"}, "Q": {"time_slice": "1 ms"}},
+        "kernels": {
+            "F": {"blocks": 4, "threads": 1024, "duration": "3 ms"}, "G": {"blocks": 6, "threads": 768, "duration": "2 ms"},
+        },
+        "streams": [
+            {"name": "p", "process": "P", "operations": [{"kernel": "F"}]},
+            {"name": "q", "process": "Q", "operations": [{"kernel": "G"}]},
+        ],
+    });
+    let trace = run(&file);
+    let device = builtin("tx2");
+    // Two blocks of G leave 512 threads of an SM, 256 fewer than a third needs, whatever F has there.
+    let lacks = |cause: Option<&Cause>| match cause {
+        Some(Cause::Room(shortage)) => shortage.lacks.iter().map(|(_, by)| *by).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    let reasons = reasons(&trace, &device);
+    let own: Vec<_> =
+        reasons.iter().filter(|reason| (reason.operation, reason.rule) == (OperationId(1), Rule::R2)).collect();
+    assert_eq!(
+        own.iter().map(|reason| (reason.from.as_ns() / US, reason.to.map(|to| to.as_ns() / US))).collect::<Vec<_>>(),
+        [(1_000, Some(2_000)), (3_000, Some(4_000)),]
+    );
+    assert!(own.iter().all(|reason| lacks(reason.cause.as_ref()) == [256]));
+    let state = Snapshot::new(&trace, &device, Instant::from_ns(1_500 * US));
+    assert_eq!(
+        lacks(state.waiting.iter().find(|held| held.operation == OperationId(1)).expect("it waits").cause.as_ref()),
+        [256]
+    );
 }

@@ -280,3 +280,37 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_due_in_the_last_instant_of_a_cut_run_has_come_or_is_found_missing() {
+    let stream = |name: &str, release: &str| {
+        let copy = json!({"copy": "host-to-device", "bytes": 0, "duration": "1 ms"});
+        json!({"name": name, "process": name, "release": release, "operations": [copy]})
+    };
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "copies", "switch_cost": "0 s",
+        "streams": [stream("P", "0 s"), stream("Q", "500 us")],
+    });
+    for runlists in Runlists::ALL {
+        // P's copy ends with its slice, and in this very instant Q's begins.
+        let device = builtin("tx2").with(|spec| {
+            (spec.time_slicing.runlists, spec.time_slicing.time_slice) = (runlists, Duration::from_ns(1_000_000));
+        });
+        let horizon = Some(Duration::from_ns(1_000_000));
+        let options = ReadOptions { device: Some(device.expect("sound")), horizon, ..ReadOptions::default() };
+        let clean = observe(&Scenario::from_json("copies.json", &file.to_string(), &options).expect("it is sound"));
+        assert_eq!(found(&clean), []);
+        let end = LogTime::from_ns(1_000_000);
+        let times = |operation: usize| match &clean.operations[operation].work {
+            ObservedWork::Copy(copy) => copy.times_ns.expect("it has begun"),
+            _ => panic!("a copy"),
+        };
+        assert_eq!((times(0)[1], times(1)[0]), (end, end), "{runlists:?}");
+        let mut missing = clean.clone();
+        copy(&mut missing, 1).expect("a copy").times_ns = None;
+        assert_eq!(found(&missing), [AuditRule::T5]);
+        let mut late = clean.clone();
+        copy(&mut late, 0).expect("a copy").times_ns = Some([LogTime::from_ns(0), end.saturating_add(1)]);
+        assert!(found(&late).contains(&AuditRule::T5));
+    }
+}
