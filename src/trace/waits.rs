@@ -56,7 +56,7 @@ impl Trace {
     fn each_open_wait(&self, operation: OperationId, mut tell: impl FnMut(Wait)) {
         let Some(record) = self.operations.get(operation.0 as usize) else { return };
         let noted = self.noted_waits(operation);
-        if let (OperationKind::Kernel(_), [], true) = (record.kind, noted, self.turns.is_empty()) {
+        if let (OperationKind::Kernel(_), [], false) = (record.kind, noted, self.is_time_sliced()) {
             return self.each_plain_wait(record, tell);
         }
         let noted = |chosen: fn(Rule) -> bool| noted.iter().map(NotedWait::wait).filter(move |wait| chosen(wait.rule));
