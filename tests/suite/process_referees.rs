@@ -4,7 +4,7 @@
 //! `PROPTEST_CASES` says.
 
 use gpusched::audit::{Observation, Tolerances, audit};
-use gpusched::device::ChannelOrder;
+use gpusched::device::{ChannelOrder, Preemption, Runlists};
 use gpusched::hosts::{Run, simulate};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -166,4 +166,31 @@ fn who_gets_a_channel_by_chance_is_drawn_in_each_process_by_itself() {
             agreed(&own).expect("all agree");
         }
     }
+}
+
+#[test]
+fn a_copy_that_comes_when_a_slice_of_its_engine_ends_does_not_wait_for_another() {
+    let copy = |ns: u64, stream: &str| json!({"copy": "host-to-device", "bytes": 0, "duration": format!("{ns} ns"), "stream": stream});
+    // P's copy of 5 ns is alone from 4 ns on, and its next comes at 6 ns; Q's second comes at 7 ns, behind a kernel
+    // without length that has its turn then, when the first has completed and the next was begun.
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "copies", "switch_cost": "1 ns",
+        "processes": {"P": {"time_slice": "1 ns"}, "Q": {"time_slice": "1 ns"}},
+        "kernels": {"short": {"blocks": 1, "threads": 1, "duration": "0 s"}, "long": {"blocks": 1, "threads": 1, "duration": "5 ns"}},
+        "streams": [{"name": "p", "process": "P"}, {"name": "r", "process": "P"}, {"name": "q", "process": "Q"}],
+        "hosts": [
+            {"name": "T0", "process": "Q", "steps": [copy(2, "q"), {"launch": "short", "stream": "q"}, copy(2, "q")]},
+            {"name": "T1", "process": "P", "steps": [copy(5, "r")]},
+            {"name": "T2", "process": "P", "release": "1 ns", "steps": [{"launch": "long", "stream": "p"}, copy(2, "p")]},
+        ],
+    });
+    let device = builtin("tx2").with(|spec| {
+        let slicing = &mut spec.time_slicing;
+        slicing.copy_time_slice = Duration::from_ns(1);
+        (slicing.runlists, slicing.preemption) = (Runlists::Separate, Preemption::BlockEnd);
+    });
+    let options = ReadOptions { device: Some(device.expect("sound")), ..ReadOptions::default() };
+    let run = agreed(&scenario_with(&file, &options)).expect("all agree");
+    let second = run.trace.operations()[2];
+    assert_eq!((second.queued(), second.finish()), (Some(Instant::from_ns(7)), Some(Instant::from_ns(10))));
 }

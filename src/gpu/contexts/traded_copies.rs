@@ -128,7 +128,9 @@ impl Engine {
         }
         if self.serving_since.is_none() && self.working > 0 {
             let contexts = self.queues.len();
-            let goes_on = !self.over && self.queues[self.turn].has_copy() && now < self.until;
+            // Alone it does also at the very end of its slice: whoever still comes at this instant does not wait.
+            let may_go_on = now < self.until || self.working == 1;
+            let goes_on = !self.over && self.queues[self.turn].has_copy() && may_go_on;
             if !goes_on {
                 let next = (1..=contexts).map(|step| (self.turn + step) % contexts);
                 let next = next.into_iter().find(|&next| self.queues[next].has_copy());
