@@ -49,7 +49,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/study/submit.rs", &["study submit"]),
     ("cli/tasks/curve.rs", &["tasks curve"]),
     ("cli/tasks/run.rs", &["tasks run"]),
-    ("cli/tasks/segment_curve.rs", &["tasks curve"]),
     ("cli/tasks/segments.rs", &["tasks"]),
     ("cli/tasks/test.rs", &["tasks"]),
     ("cli/warps.rs", &["warps"]),
