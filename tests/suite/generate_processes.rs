@@ -108,7 +108,7 @@ impl Processes {
         }
         for (kernel, &clock) in scenario.kernels().iter().zip(self.clocks.iter().cycle()) {
             let kernel = Kernel { clock, ..Kernel::clone(kernel) };
-            catalogue.add_kernel(kernel.into()).expect("the device takes it");
+            catalogue.add_kernel(kernel).expect("the device takes it");
         }
         for copy in scenario.copies() {
             catalogue.add_copy(**copy).expect("the device takes it");
