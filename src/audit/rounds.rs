@@ -221,8 +221,10 @@ impl<'a> Sequence<'a> {
         if next == Some(turn.process) {
             return slices_end;
         }
-        // T4: blocks that are there run to their ends.
-        let there = self.blocks[turn.process].iter().filter(|&&(start, end)| start < slices_end && end > slices_end);
+        // T4: blocks that are there run to their ends. Where something has no length, one that began at this very instant
+        // may have done so before the work of others came.
+        let is_there = |start: LogTime| start < slices_end || (!self.exact && start == slices_end);
+        let there = self.blocks[turn.process].iter().filter(|&&(start, end)| is_there(start) && end > slices_end);
         there.map(|&(_, end)| end).max().unwrap_or(slices_end)
     }
 

@@ -6,7 +6,7 @@ use gpusched::report::{BlameTables, State, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Blame, OperationRecord, Rule, Trace, blame};
-use gpusched::workload::{OperationId, OperationKind};
+use gpusched::workload::{BlockClock, OperationId, OperationKind};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -30,7 +30,9 @@ fn net(scenario: &Scenario, trace: &Trace, record: &OperationRecord) -> Option<u
     match record.kind {
         OperationKind::Kernel(kernel) => {
             let kernel = &trace.kernels()[kernel.0 as usize];
-            (kernel.blocks == 1 && kernel.duration.best == kernel.duration.worst).then(|| kernel.duration.worst.as_ns())
+            // Of a block that watches a timer, pauses count too.
+            let is_known = kernel.duration.best == kernel.duration.worst && kernel.clock == BlockClock::RunTime;
+            (kernel.blocks == 1 && is_known).then(|| kernel.duration.worst.as_ns())
         }
         OperationKind::Copy(copy) if scenario.device().copy.sharing == CopySharing::OneAtATime => {
             Some(scenario.copies()[copy.0 as usize].time().as_ns())

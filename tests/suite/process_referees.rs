@@ -194,3 +194,26 @@ fn a_copy_that_comes_when_a_slice_of_its_engine_ends_does_not_wait_for_another()
     let second = run.trace.operations()[2];
     assert_eq!((second.queued(), second.finish()), (Some(Instant::from_ns(7)), Some(Instant::from_ns(10))));
 }
+
+#[test]
+fn a_block_that_began_at_the_end_of_a_slice_before_others_had_work_runs_to_its_end() {
+    let launches = vec![json!({"kernel": "K"}); 6];
+    // Q's kernel is behind a copy without length, so it comes at 10 ns when P, alone until then, has begun its last block.
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "last", "switch_cost": "0 s",
+        "processes": {"P": {"time_slice": "5 ns"}, "Q": {"time_slice": "5 ns"}},
+        "kernels": {"K": {"blocks": 1, "threads": 1, "duration": "2 ns"}},
+        "streams": [
+            {"name": "p", "process": "P", "operations": launches},
+            {"name": "q", "process": "Q", "release": "10 ns",
+             "operations": [{"copy": "host-to-device", "bytes": 0, "duration": "0 s"}, {"kernel": "K"}]},
+        ],
+    });
+    let device = builtin("tx2").with(|spec| {
+        let slicing = &mut spec.time_slicing;
+        (slicing.runlists, slicing.preemption) = (Runlists::Separate, Preemption::BlockEnd);
+    });
+    let options = ReadOptions { device: Some(device.expect("sound")), ..ReadOptions::default() };
+    let run = agreed(&scenario_with(&file, &options)).expect("all agree");
+    assert_eq!(run.trace.turns()[0].end, Instant::from_ns(12));
+}
