@@ -2,11 +2,13 @@
 
 use super::completions;
 use super::facts::{Facts, facts};
-use super::observation::{Observation, ObservedWork, TimeSource};
+use super::observation::{Observation, ObservedContexts, ObservedKernel, ObservedWork, TimeSource};
 use super::options::Tolerances;
 use super::readiness::Readiness;
 use super::stamp::Clocks;
 use super::sweep::Events;
+use crate::logs::LogTime;
+use crate::workload::BlockClock;
 
 /// An observation with everything that was derived from it.
 pub(super) struct Case<'a> {
@@ -27,7 +29,7 @@ impl<'a> Case<'a> {
     pub(super) fn with_facts(observation: &'a Observation, facts: Vec<Facts>, tolerances: &Tolerances) -> Self {
         let simulated = matches!(observation.source, TimeSource::Simulated { .. });
         let tolerances = if simulated { Tolerances::EXACT } else { *tolerances };
-        let clocks = Clocks { tolerances, exact: simulated && !has_zero_length(observation), ordered: simulated };
+        let clocks = Clocks { tolerances, exact: simulated && !has_several_rounds(observation), ordered: simulated };
         let ready = completions::readiness(observation, &facts, &clocks);
         Self { observation, clocks, facts, ready, events: Events::of(observation) }
     }
@@ -60,10 +62,19 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Things without length can happen several times at one instant, so that their order cannot be told from times.
-fn has_zero_length(observation: &Observation) -> bool {
+/// Things without length can happen several times at one instant, and blocks whose timers ran out before their turn end
+/// when it begins, behind whatever else ends at that instant: the order there cannot be told from times.
+fn has_several_rounds(observation: &Observation) -> bool {
+    let takes_turns = matches!(observation.contexts, ObservedContexts::Seen(_));
+    let is_late = |kernel: &ObservedKernel, &[start, end]: &[LogTime; 2]| {
+        takes_turns
+            && kernel.clock == BlockClock::Wall
+            && kernel.duration.is_some_and(|stated| end > start.after(stated.worst))
+    };
     observation.operations.iter().any(|operation| match &operation.work {
-        ObservedWork::Kernel(kernel) => kernel.blocks.times.iter().any(|[start, end]| start >= end),
+        ObservedWork::Kernel(kernel) => {
+            kernel.blocks.times.iter().any(|times| times[0] >= times[1] || is_late(kernel, times))
+        }
         ObservedWork::Copy(copy) => copy.times_ns.is_some_and(|[start, end]| start >= end),
         ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => false,
     })

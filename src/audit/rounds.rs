@@ -114,8 +114,8 @@ impl<'a> Sequence<'a> {
 
     fn check(&self, findings: &mut Vec<Finding>) {
         let mut before: Option<Before> = None;
-        for (index, turn) in self.turns.turns.iter().enumerate() {
-            let found = self.begins((index, turn), before).or_else(|| self.ends(turn, before));
+        for turn in &self.turns.turns {
+            let found = self.begins(turn, before).or_else(|| self.ends(turn, before));
             findings.extend(found);
             let place = self.place_of(before, turn);
             before = Some(Before { place, process: turn.process, end: turn.end_ns });
@@ -124,11 +124,11 @@ impl<'a> Sequence<'a> {
     }
 
     /// Whether a turn began when it should, and should have been of that context.
-    fn begins(&self, (index, turn): (usize, &ObservedTurn), before: Option<Before>) -> Option<Finding> {
+    fn begins(&self, turn: &ObservedTurn, before: Option<Before>) -> Option<Finding> {
         let earliest = before.map_or(LogTime::from_ns(0), |before| before.end);
         let cost = before.filter(|before| before.process != turn.process).map_or(0, |_| self.turns.switch_cost_ns);
         // At the end of the run a turn may be on its way.
-        let decided = self.decided(earliest, index);
+        let decided = self.decided(earliest);
         if !self.exact {
             let early = earliest.saturating_add(cost).since(turn.start_ns);
             let what = || format!("its turn began {} before the switch to it was over", length(early));
@@ -140,7 +140,7 @@ impl<'a> Sequence<'a> {
             return Some(finding(AuditRule::T1, turn, turn.start_ns, 0, what));
         };
         let place = before.map_or(self.round.len() - 1, |before| before.place);
-        let next = self.next(place, |process| self.has_work(process, decided, index)).map(|place| self.round[place]);
+        let next = self.next(place, |process| self.has_work(process, decided)).map(|place| self.round[place]);
         if next != Some(turn.process) {
             let whose = next.map_or_else(|| "nobody".to_owned(), |next| format!("process {next}"));
             let what = format!("it had a turn, and {whose} was next in the round");
@@ -216,7 +216,7 @@ impl<'a> Sequence<'a> {
         }
         // T6: where its next turn follows at once, nobody waits for its blocks.
         let next = self
-            .next(self.place_of(before, turn), |process| self.has_work(process, slices_end, self.turns.turns.len()))
+            .next(self.place_of(before, turn), |process| self.has_work(process, slices_end))
             .map(|place| self.round[place]);
         if next == Some(turn.process) {
             return slices_end;
@@ -231,10 +231,9 @@ impl<'a> Sequence<'a> {
     /// No context has work that gets no turn.
     fn nobody_is_left(&self, before: Option<Before>) -> Option<Finding> {
         let end = before.map_or(LogTime::from_ns(0), |before| before.end);
-        let after = self.turns.turns.len();
-        let decided = self.decided(end, after).filter(|&decided| decided < self.turns.run_end_ns)?;
+        let decided = self.decided(end).filter(|&decided| decided < self.turns.run_end_ns)?;
         let place = before.map_or(self.round.len() - 1, |before| before.place);
-        let process = self.round[self.next(place, |process| self.has_work(process, decided, after))?];
+        let process = self.round[self.next(place, |process| self.has_work(process, decided))?];
         let turn = ObservedTurn { process, start_ns: decided, end_ns: decided, is_on_its_way: false };
         let cost = if before.is_some_and(|before| before.process != process) { self.turns.switch_cost_ns } else { 0 };
         let late = self.turns.run_end_ns.since(decided.saturating_add(cost));
@@ -242,12 +241,9 @@ impl<'a> Sequence<'a> {
         (late > 0 && !self.turns.is_driven_by_host).then(|| finding(AuditRule::T1, &turn, decided, late, what))
     }
 
-    /// The first instant from `from` on at which some context has work, before the turns from `turn` on.
-    fn decided(&self, from: LogTime, turn: usize) -> Option<LogTime> {
-        let first = |context| {
-            if self.has_work(context, from, turn) { Some(from) } else { self.first_work(context, from) }
-        };
-        (0..self.work.len()).filter_map(first).min()
+    /// The first instant from `from` on at which some context has work.
+    fn decided(&self, from: LogTime) -> Option<LogTime> {
+        (0..self.work.len()).filter_map(|context| self.first_work(context, from)).min()
     }
 
     /// The first instant from `from` on at which a context has work.
@@ -257,18 +253,8 @@ impl<'a> Sequence<'a> {
         Some(next.0.max(from))
     }
 
-    /// Whether a context has work at an instant, before the turns from `turn` on. Blocks whose timers ran out while they
-    /// were suspended end in a turn without length, if that is all its work.
-    fn has_work(&self, context: usize, at: LogTime, turn: usize) -> bool {
-        let ends_then = || self.work[context].binary_search_by_key(&at, |&(_, to)| to).is_ok();
-        let of_no_length = |turn: &ObservedTurn| turn.process == context && turn.end_ns == at && !turn.is_on_its_way;
-        let after = || self.turns.turns.get(turn..).unwrap_or_default().iter();
+    fn has_work(&self, context: usize, at: LogTime) -> bool {
         self.first_work(context, at) == Some(at)
-            || ends_then()
-                && after()
-                    .skip_while(|turn| turn.start_ns < at)
-                    .take_while(|turn| turn.start_ns == at)
-                    .any(of_no_length)
     }
 
     /// The next place of the round, behind `place`, of a context that is asked for.

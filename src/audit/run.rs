@@ -129,7 +129,8 @@ fn check_turns(case: &Case<'_>, findings: &mut Vec<Finding>, notes: &mut Vec<Str
         );
     } else if !case.clocks.exact {
         notes.push(
-            "something had no length: the order of turns, early ends of them and copies in them were not checked"
+            "something had no length, or a timer ran out while its block was suspended: the order of turns, early ends of \
+             them and copies in them were not checked"
                 .to_owned(),
         );
     }
