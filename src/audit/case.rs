@@ -2,7 +2,7 @@
 
 use super::completions;
 use super::facts::{Facts, facts};
-use super::observation::{Observation, ObservedContexts, ObservedKernel, ObservedWork, TimeSource};
+use super::observation::{Observation, ObservedContexts, ObservedWork, TimeSource};
 use super::options::Tolerances;
 use super::readiness::Readiness;
 use super::stamp::Clocks;
@@ -62,18 +62,21 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Things without length can happen several times at one instant, and blocks whose timers ran out before their turn end
-/// when it begins, behind whatever else ends at that instant: the order there cannot be told from times.
+/// Things without length can happen several times at one instant, and blocks whose timers ran out by the time at which their
+/// turn begins end when it does, behind whatever else ends at that instant: the order there cannot be told from times.
 fn has_several_rounds(observation: &Observation) -> bool {
-    let takes_turns = matches!(observation.contexts, ObservedContexts::Seen(_));
-    let is_late = |kernel: &ObservedKernel, &[start, end]: &[LogTime; 2]| {
-        takes_turns
-            && kernel.clock == BlockClock::Wall
-            && kernel.duration.is_some_and(|stated| end > start.after(stated.worst))
+    let turns = match &observation.contexts {
+        ObservedContexts::Seen(turns) => turns.turns.as_slice(),
+        ObservedContexts::One | ObservedContexts::Unseen => &[],
     };
-    observation.operations.iter().any(|operation| match &operation.work {
+    let begins_at = |context: usize, at: LogTime| {
+        let first = turns.partition_point(|turn| turn.start_ns < at);
+        turns[first..].iter().take_while(|turn| turn.start_ns == at).any(|turn| turn.process == context)
+    };
+    observation.operations.iter().enumerate().any(|(index, operation)| match &operation.work {
         ObservedWork::Kernel(kernel) => {
-            kernel.blocks.times.iter().any(|times| times[0] >= times[1] || is_late(kernel, times))
+            let ends_at_once = |end| kernel.clock == BlockClock::Wall && begins_at(observation.context_of(index), end);
+            kernel.blocks.times.iter().any(|&[start, end]| start >= end || ends_at_once(end))
         }
         ObservedWork::Copy(copy) => copy.times_ns.is_some_and(|[start, end]| start >= end),
         ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => false,
