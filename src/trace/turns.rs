@@ -30,10 +30,12 @@ impl Trace {
         self.turns.get(after).filter(|turn| turn.switch_from <= at)
     }
 
-    /// When the next turn of a process begins, if it is not its turn after all events of `at`; `None` if it has none.
+    /// When the next turn of a process begins, if it is not its turn after all events of `at`; `None` if it has none. Turns
+    /// without length do not count.
     #[must_use]
     pub fn next_turn_of(&self, process: ProcessId, at: Instant) -> Option<Instant> {
-        self.served(process, at)?.iter().map(|&(from, ..)| from).find(|from| *from > at)
+        let turns = self.served(process, at)?.iter().filter(|(from, to, _)| from < to);
+        turns.map(|&(from, ..)| from).find(|from| *from > at)
     }
 
     /// The turns that touch a time.
