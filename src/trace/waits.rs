@@ -69,7 +69,7 @@ impl Trace {
 
         let is_copy = matches!(record.kind, OperationKind::Copy(_));
         let queue_rule = if is_copy { Rule::C1 } else { Rule::G2 };
-        let null_rule = if self.is_null_stream(record.stream) { Rule::N1 } else { Rule::N2 };
+        let null_rule = self.null_rule(record.stream);
         // What holds it by itself is named first; what then still holds it is the NULL stream, or blocking streams.
         let held_by_others = awaited.or_else(|| in_stream().next_back()).map_or(reached_head, |wait| wait.to);
         let passed_null = channel().next().map_or(record.queued, |wait| wait.from);
@@ -122,7 +122,7 @@ impl Trace {
     /// As [`Trace::each_open_wait`], of a kernel of which no waits are noted, in a run without turns. It waits for no event:
     /// kernels do not.
     fn each_plain_wait(&self, record: &OperationRecord, mut tell: impl FnMut(Wait)) {
-        let null_rule = if self.is_null_stream(record.stream) { Rule::N1 } else { Rule::N2 };
+        let null_rule = self.null_rule(record.stream);
         let (reached_head, queued) = (record.reached_head, record.queued);
         let waits = [
             Wait { rule: Rule::G2, from: record.launched, to: reached_head },
@@ -130,6 +130,12 @@ impl Trace {
             Wait { rule: Rule::X1, from: queued, to: record.reached_queue_head },
         ];
         waits.into_iter().filter(|wait| wait.from < wait.to).for_each(&mut tell);
+    }
+
+    /// What holds the head of a stream queue behind others' operations: the NULL stream's waits for blocking streams, and they
+    /// for it.
+    fn null_rule(&self, stream: StreamId) -> Rule {
+        if self.is_null_stream(stream) { Rule::N1 } else { Rule::N2 }
     }
 
     /// What the record has of an operation's waits.
@@ -147,6 +153,10 @@ impl Trace {
         let mut cut: Vec<Wait> = Vec::new();
         // Nothing is known of turns after the end of the run: what waits then does so under the rule that holds it.
         let known = time.start..time.end.min(self.end);
+        if time.start > self.end {
+            // It never came to the head of its queue, and waits behind others to the end.
+            return cut;
+        }
         for wait in waits {
             let parts = self.in_open_turn(process, wait.from..wait.to.min(known.end));
             cut.extend(parts.into_iter().map(|part| Wait { rule: wait.rule, from: part.start, to: part.end }));

@@ -5,7 +5,7 @@ use gpusched::hosts::simulate;
 use gpusched::report::{BlameTables, State, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
-use gpusched::trace::{Blame, OperationRecord, Rule, Trace, blame};
+use gpusched::trace::{Blame, OperationRecord, Rule, Trace, blame, reasons};
 use gpusched::workload::{BlockClock, OperationId, OperationKind};
 use proptest::prelude::*;
 use serde_json::json;
@@ -80,6 +80,18 @@ proptest! {
     }
 
     /// Each pause is put down to whoever had the turn or the copy engine, and a switch to nobody.
+    #[test]
+    fn nothing_waits_under_two_rules_at_once_also_when_a_run_is_cut_off(
+        Case(scenario) in with_processes(Limits::ALL, false), horizon in 1_u64..60,
+    ) {
+        let scenario = Scenario { horizon: Some(Duration::from_ns(horizon)), ..scenario };
+        let run = simulate(&scenario)?;
+        let reasons = reasons(&run.trace, scenario.device());
+        for pair in reasons.windows(2).filter(|pair| pair[0].operation == pair[1].operation) {
+            prop_assert!(pair[0].to.is_some_and(|to| to <= pair[1].from), "{:?}", pair);
+        }
+    }
+
     #[test]
     fn a_pause_is_put_down_to_who_had_the_gpu(Case(scenario) in with_processes(Limits::ALL, false)) {
         let trace = simulate(&scenario)?.trace;
