@@ -9,10 +9,9 @@
 use super::case::Case;
 use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding, length};
-use super::observation::{ObservedContexts, ObservedWork, TimeSource};
+use super::observation::{ObservedContexts, TimeSource};
 use super::rounds::Sequence;
 use super::sweep::{BlockEvent, sm_of};
-use crate::device::Runlists;
 use crate::logs::LogTime;
 
 /// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.
@@ -284,24 +283,19 @@ fn others_turns(case: &Case<'_>, context: usize) -> Vec<(LogTime, bool)> {
         }
         ObservedContexts::Unseen => {}
     }
-    let slicing = &case.observation.device.time_slicing;
+    let switch_cost = case.observation.device.time_slicing.switch_cost;
     let apart = case.clocks.tolerances.across_clocks_ns;
     let (over, own) = (surely_over(case), OwnWork::of(case, context));
     let mut times: Vec<(LogTime, LogTime)> = Vec::new();
     for (index, operation) in case.observation.operations.iter().enumerate() {
-        let takes_turns = match operation.work {
-            ObservedWork::Kernel(_) => true,
-            ObservedWork::Copy(_) => slicing.runlists == Runlists::Shared,
-            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => false,
-        };
-        if !takes_turns || case.observation.context_of(index) == context {
+        if !case.observation.runs_in_turns(&operation.work) || case.observation.context_of(index) == context {
             continue;
         }
         // The clocks of two processes are compared by way of the host's.
         let from = case.ready[index].lo.earliest_on_gpu(&case.clocks.tolerances).saturating_sub(2 * apart);
         let to = over[index].saturating_add(2 * apart);
         // T3: also on an idle GPU a switch costs time, from when the context has something to do again.
-        times.push((from, own.from(to).after(slicing.switch_cost)));
+        times.push((from, own.from(to).after(switch_cost)));
     }
     times.sort_unstable();
     let mut changes: Vec<(LogTime, bool)> = Vec::new();

@@ -7,7 +7,7 @@ use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, ObservedWork};
 use super::stamp::Stamp;
-use crate::device::{CopySharing, Runlists};
+use crate::device::CopySharing;
 use crate::logs::LogTime;
 
 /// A copy that ran.
@@ -22,7 +22,7 @@ struct Served {
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let device = &case.observation.device;
     let shared = device.copy.sharing == CopySharing::SharedLink;
-    let by_turns = !shared || device.time_slicing.runlists == Runlists::Shared;
+    let by_turns = !shared || case.observation.copies_run_in_turns();
     if by_turns && matches!(case.observation.contexts, ObservedContexts::Seen(_)) {
         return;
     }

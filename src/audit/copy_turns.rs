@@ -10,7 +10,6 @@ use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, ObservedWork};
 use super::rounds::Sequence;
 use super::turns::ObservedTurns;
-use crate::device::Runlists;
 use crate::logs::LogTime;
 
 /// A copy that was ready.
@@ -37,10 +36,9 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
         let ready = Ready { operation, context, at: at.latest(), left, start: None, end: None };
         engines.entry(copy.engine).or_default().push(ready);
     }
-    let shares_runlist = case.observation.device.time_slicing.runlists == Runlists::Shared;
     for copies in engines.values_mut() {
         copies.sort_by_key(|copy| (case.ready[copy.operation].lo.gpu, copy.operation));
-        if shares_runlist {
+        if case.observation.copies_run_in_turns() {
             in_turns(case, turns, copies);
         } else {
             by_themselves(case, turns, copies);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{Observation, ObservedContexts, ObservedWork, TimeSource};
-use crate::device::{CopySharing, Runlists};
+use crate::device::CopySharing;
 use crate::logs::LogTime;
 
 /// In how many parts a nanosecond is divided: 1 to 24 divide it. Shares of more copies are rounded down to such parts
@@ -26,8 +26,7 @@ struct OnLink {
 /// Checks every link of a simulated run; in a measured one nobody saw copies begin.
 pub(super) fn check(observation: &Observation, findings: &mut Vec<Finding>) {
     let TimeSource::Simulated { horizon_ns, .. } = observation.source else { return };
-    let is_in_turns = matches!(observation.contexts, ObservedContexts::Seen(_))
-        && observation.device.time_slicing.runlists == Runlists::Shared;
+    let is_in_turns = matches!(observation.contexts, ObservedContexts::Seen(_)) && observation.copies_run_in_turns();
     if observation.device.copy.sharing != CopySharing::SharedLink || is_in_turns {
         return;
     }

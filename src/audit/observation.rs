@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::turns::ObservedTurns;
-use crate::device::{BlockShape, Device, SmMask};
+use crate::device::{BlockShape, Device, Runlists, SmMask};
 use crate::logs::{BlockList, LogTime};
 use crate::workload::{BlockClock, BlockTime, Placement};
 
@@ -143,6 +143,20 @@ impl Observation {
                 let stream = self.operations.get(operation).and_then(|operation| self.streams.get(operation.stream));
                 stream.map_or(0, |stream| stream.process)
             }
+        }
+    }
+
+    /// Whether copies run in the turns of their contexts only (T5).
+    pub(super) fn copies_run_in_turns(&self) -> bool {
+        self.device.time_slicing.runlists == Runlists::Shared
+    }
+
+    /// Whether something runs in the turns of its context only (T1, T5).
+    pub(super) fn runs_in_turns(&self, work: &ObservedWork) -> bool {
+        match work {
+            ObservedWork::Kernel(_) => true,
+            ObservedWork::Copy(_) => self.copies_run_in_turns(),
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => false,
         }
     }
 

@@ -6,7 +6,7 @@ use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, ObservedWork};
 use super::turns::{ObservedTurn, ObservedTurns};
-use crate::device::{Preemption, Runlists};
+use crate::device::Preemption;
 use crate::logs::LogTime;
 
 /// When a context had work: from when on, and until when; in order of time, apart from each other.
@@ -91,15 +91,10 @@ impl<'a> Sequence<'a> {
         let contexts = observation.context_count();
         let (mut work, mut blocks) = (vec![Work::new(); contexts], vec![Vec::new(); contexts]);
         for (index, operation) in observation.operations.iter().enumerate() {
-            let counts = match &operation.work {
-                ObservedWork::Kernel(_) => true,
-                ObservedWork::Copy(_) => observation.device.time_slicing.runlists == Runlists::Shared,
-                ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => false,
-            };
             let from = case.ready[index].lo.latest();
             let to = case.facts[index].finish.filter(|&finish| finish <= turns.run_end_ns).unwrap_or(LogTime::MAX);
             let context = observation.context_of(index);
-            if counts && from < to {
+            if observation.runs_in_turns(&operation.work) && from < to {
                 work[context].push((from, to));
             }
             if let ObservedWork::Kernel(kernel) = &operation.work {

@@ -18,7 +18,7 @@ use super::ready;
 use super::resources;
 use super::rounds;
 use super::times;
-use crate::device::{CopySharing, Runlists};
+use crate::device::CopySharing;
 
 /// The result of an audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +135,7 @@ fn check_turns(case: &Case<'_>, findings: &mut Vec<Finding>, notes: &mut Vec<Str
         );
     }
     if case.observation.device.copy.sharing == CopySharing::SharedLink {
-        if case.observation.device.time_slicing.runlists == Runlists::Shared {
+        if case.observation.copies_run_in_turns() {
             notes.push("copies that share a link in the turns of their contexts were not checked".to_owned());
         }
     } else if case.clocks.exact && !turns.is_driven_by_host {

@@ -27,6 +27,8 @@ impl Sheet {
     pub(crate) const GRID: Stroke = Stroke { colour: Colour::GRID, width: Theme::PAPER.thin_line };
     /// Axes.
     pub(crate) const AXIS: Stroke = Stroke { colour: Colour::BLACK, width: Theme::PAPER.line };
+    /// Narrower bars are all outline, and get none.
+    const LEAST_OUTLINED: Length = MM / 3;
     /// Outlines of boxes.
     pub(crate) const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: Theme::PAPER.thin_line };
     /// Around every picture.
@@ -82,6 +84,18 @@ impl Sheet {
         let fits = |text: &&&str| width(text) <= room.width && height <= room.height;
         let Some(text) = texts.iter().find(fits) else { return };
         self.plated(text, room.centre(), (width(text), height), fill);
+    }
+
+    /// A bar with the first of some texts that fits in it; one that is too narrow for an outline is its colour, at least as
+    /// wide as a line.
+    pub(crate) fn bar(&mut self, area: Rect, fill: Fill, texts: &[&str]) {
+        if area.width < Self::LEAST_OUTLINED {
+            let area = Rect { width: area.width.max(Self::GRID.width), ..area };
+            self.area(area, Some(fill.without_hatch()), None);
+        } else {
+            self.area(area, Some(fill), Some(Self::OUTLINE));
+            self.label(texts, &area, fill);
+        }
     }
 
     /// Text on a plate of the fill's background.

@@ -153,11 +153,6 @@ impl Calendar {
         }
     }
 
-    /// Blocks that watch a timer will be in it.
-    pub fn expect_timers(&mut self) {
-        self.is_timed = true;
-    }
-
     /// When the first of the blocks that watch a timer is due, whatever stands still until then.
     #[must_use]
     pub fn next_timer(&self) -> Option<Instant> {
@@ -177,6 +172,7 @@ impl Calendar {
     pub fn complete_at(&mut self, at: Instant, event: Event) {
         let sequence = self.begin();
         let at = self.own(at);
+        self.is_timed |= matches!(event, Event::TimedWave(_));
         self.completions.push(Completion { at, sequence, event });
     }
 

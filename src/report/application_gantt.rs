@@ -42,8 +42,6 @@ const GAP: Length = 3 * MM;
 const MOST_FOR_NAMES: Length = 45 * MM;
 const BESIDE_PLOT: Length = 13 * MM / 10;
 const RIGHT_MARGIN: Length = 4 * MM;
-/// Narrower bars are all outline, and get none.
-const LEAST_OUTLINED: Length = MM / 3;
 const ARRIVAL: Stroke = Stroke { colour: Colour::BLACK, width: MM / 4 };
 const LATE: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
 /// Half of the cross of a late application.
@@ -230,15 +228,7 @@ impl Canvas<'_> {
 
     fn bar(&mut self, area: Rect, injection: u32, note: String, labels: &[&str]) {
         let fill = self.fill(injection);
-        self.sheet.explained(note, |sheet| {
-            if area.width < LEAST_OUTLINED {
-                let area = Rect { width: area.width.max(Sheet::GRID.width), ..area };
-                sheet.area(area, Some(fill.without_hatch()), None);
-            } else {
-                sheet.area(area, Some(fill), Some(Sheet::OUTLINE));
-                sheet.label(labels, &area, fill);
-            }
-        });
+        self.sheet.explained(note, |sheet| sheet.bar(area, fill, labels));
     }
 
     /// The axis of time below the rows; gives where it ends.

@@ -10,8 +10,6 @@ const BESIDE_PLOT: Length = 13 * MM / 10;
 const RIGHT_MARGIN: Length = 4 * MM;
 /// Names take at most this.
 const MOST_FOR_NAMES: Length = 40 * MM;
-/// Narrower boxes are all outline, and get none.
-const LEAST_OUTLINED: Length = MM / 3;
 /// Heads of arrows, and half of a miss' cross.
 const HEAD: Length = 8 * MM / 10;
 /// The mark beside a task's name, which says how its blocks look.
@@ -102,17 +100,9 @@ impl TaskLanes {
     /// Something of a task: a box in its colour, or, if it only keeps a place busy, pale.
     pub(super) fn block(&mut self, area: Rect, (task, name): (usize, &str), is_pale: bool, note: String) {
         let fill = if is_pale { Fill::plain(PALE) } else { series_fill(task) };
-        self.sheet.explained(note, |sheet| {
-            if area.width < LEAST_OUTLINED {
-                let area = Rect { width: area.width.max(Sheet::GRID.width), ..area };
-                sheet.area(area, Some(fill.without_hatch()), None);
-            } else {
-                sheet.area(area, Some(fill), Some(Sheet::OUTLINE));
-                let number = series_repeat(task).map(|number| number.to_string());
-                let labels = [Some(name), number.as_deref()];
-                sheet.label(&labels.into_iter().flatten().collect::<Vec<_>>(), &area, fill);
-            }
-        });
+        let number = series_repeat(task).map(|number| number.to_string());
+        let labels: Vec<&str> = [Some(name), number.as_deref()].into_iter().flatten().collect();
+        self.sheet.explained(note, |sheet| sheet.bar(area, fill, &labels));
     }
 
     /// The lanes of all tasks: releases (up), deadlines (down, dotted) and misses (crosses).

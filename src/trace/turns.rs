@@ -1,7 +1,8 @@
 //! The turns of contexts, and what follows from them: when blocks that were suspended end, and when they pause.
 //!
 //! A block keeps its start and the time for which it runs. While it is not the turn of its context (T1) it does not run
-//! (T4); so it ends when its context has had turns of that time since it began. Everything about that is derived here.
+//! (T4); so it ends when its context has had turns of that time since it began. One that watches a timer ends by the clock,
+//! or as the next turn of its context begins. Everything about that is derived here.
 
 use std::ops::Range;
 

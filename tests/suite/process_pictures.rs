@@ -17,8 +17,8 @@ const MS: u64 = 1_000_000;
 
 /// Two processes, one stream and kernel each: half of a TX2 for `run_ms`, in slices of 1 ms with switches of 500 us. The
 /// second kernel comes at 500 us.
-fn two(run_ms: u64) -> Scenario {
-    let file = json!({
+pub(crate) fn two_halves(run_ms: u64) -> Value {
+    json!({
         "format": "gpusched-scenario/1", "name": "two", "device": "tx2", "switch_cost": "500 us",
         "processes": {"P": {"time_slice": "1 ms"}, "Q": {"time_slice": "1 ms"}},
         "kernels": {
@@ -29,8 +29,12 @@ fn two(run_ms: u64) -> Scenario {
             {"name": "P1", "process": "P", "operations": [{"kernel": "A"}]},
             {"name": "Q1", "process": "Q", "release": "500 us", "operations": [{"kernel": "B"}]},
         ],
-    });
-    Scenario::from_json("two.json", &file.to_string(), &ReadOptions::default()).expect("it is sound")
+    })
+}
+
+fn two(run_ms: u64) -> Scenario {
+    let file = two_halves(run_ms).to_string();
+    Scenario::from_json("two.json", &file, &ReadOptions::default()).expect("it is sound")
 }
 
 fn run(scenario: &Scenario) -> Run {

@@ -127,8 +127,7 @@ impl SmBack {
             next_place(self.waves.len() - 1)
         });
         self.waves[place as usize].renew(head, blocks, parts);
-        let event = kernel.end_of_wave(place, context);
-        context.calendar.complete_at(end, event);
+        context.calendar.complete_at(end, kernel.end_of_wave(place));
         Ok(())
     }
 }

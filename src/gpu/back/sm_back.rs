@@ -74,12 +74,8 @@ pub(super) struct RunningKernel {
 
 impl RunningKernel {
     /// What the end of one of its waves is in the calendar.
-    pub(super) fn end_of_wave<O>(&self, wave: u32, context: &mut BackContext<'_, O>) -> Event {
-        if self.is_timed {
-            context.calendar.expect_timers();
-            return Event::TimedWave(wave);
-        }
-        Event::Wave(wave)
+    pub(super) const fn end_of_wave(&self, wave: u32) -> Event {
+        if self.is_timed { Event::TimedWave(wave) } else { Event::Wave(wave) }
     }
 }
 

@@ -6,25 +6,17 @@ use serde_json::{Value, json};
 
 use super::driver::Browser;
 use super::{SIZES, directory, is_quiet, lines, number, place, written};
+use crate::process_pictures::two_halves;
 
 const MS: u64 = 1_000_000;
 
 /// The page of two processes with a kernel each on half of a TX2, for so many ms, in slices of 1 ms with switches of
 /// 500 us, and a copy of the first.
 fn two(name: &str, run_ms: u64) -> PathBuf {
-    let file = json!({
-        "format": "gpusched-scenario/1", "name": name, "device": "tx2", "switch_cost": "500 us",
-        "processes": {"P": {"time_slice": "1 ms"}, "Q": {"time_slice": "1 ms"}},
-        "kernels": {
-            "A": {"blocks": 2, "threads": 1024, "duration": format!("{run_ms} ms")},
-            "B": {"blocks": 2, "threads": 1024, "duration": format!("{run_ms} ms")},
-        },
-        "streams": [
-            {"name": "P1", "process": "P", "operations": [{"kernel": "A"}]},
-            {"name": "P2", "process": "P", "operations": [{"copy": "host-to-device", "duration": "1500 us"}]},
-            {"name": "Q1", "process": "Q", "release": "500 us", "operations": [{"kernel": "B"}]},
-        ],
-    });
+    let mut file = two_halves(run_ms);
+    file["name"] = name.into();
+    let copy = json!({"name": "P2", "process": "P", "operations": [{"copy": "host-to-device", "duration": "1500 us"}]});
+    file["streams"].as_array_mut().expect("a list").insert(1, copy);
     let path = directory().join(format!("{name}.json"));
     std::fs::write(&path, file.to_string()).expect("the build directory can be written");
     written(name, &["simulate", path.to_str().expect("a plain path")])

@@ -183,8 +183,7 @@ impl SmBack {
         context.calendar.retain_completions(|event| !is_own(event));
         for &(index, end, _) in running {
             let end = end.checked_add(skipped).ok_or(overflow)?;
-            let event = kernel.end_of_wave(index, context);
-            context.calendar.complete_at(end, event);
+            context.calendar.complete_at(end, kernel.end_of_wave(index));
         }
         Ok(())
     }
