@@ -61,16 +61,15 @@ fn parse_mask(text: &str) -> Result<(String, SmMask), String> {
 }
 
 impl WhatIfOptions {
-    /// The options as the library has them; `None` without any.
-    pub(crate) fn changes(&self) -> Option<WhatIf> {
-        let changes = WhatIf {
+    /// The options as the library has them.
+    pub(crate) fn changes(&self) -> WhatIf {
+        WhatIf {
             priorities: self.priorities.set_priority.clone(),
             streams: self.set_stream.clone(),
             sm_masks: self.sm_mask.clone(),
             connections: self.connections,
             channel_order: self.channel_order.as_deref().and_then(ChannelOrder::from_name),
-        };
-        (changes != WhatIf::default()).then_some(changes)
+        }
     }
 
     /// One that was given.
