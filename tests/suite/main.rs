@@ -85,3 +85,4 @@ mod warps;
 mod warps_command;
 mod warps_figures;
 mod warps_ilp;
+mod what_if;
