@@ -42,6 +42,7 @@ mod figure_tex;
 mod figures;
 mod generate;
 mod generate_processes;
+mod help;
 mod host_audit;
 mod html_browser;
 mod html_data;
