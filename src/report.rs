@@ -92,7 +92,7 @@ pub use curve_rows::{
 pub use differences::{Difference, NotComparable, differences};
 pub use examiner_log::{ExaminerLog, examiner_logs};
 pub use findings::{finding_rows, finding_table};
-pub use html::{HtmlRun, HtmlScene, HtmlTimeline, write_html_tour};
+pub use html::{HtmlRun, HtmlScene, HtmlTimeline, TooManyEntries, write_html_tour};
 pub use import::{ImportDocument, import_rows, import_table};
 pub use json_lines::write_json_lines;
 pub use kernels::kernel_rows;

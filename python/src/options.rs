@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use gpusched::device::{ChannelOrder, SmMask};
-use gpusched::profile::{GpuProfile, ImportOptions, Input, InputOptions, Launches};
-use gpusched::scenario::amalthea::{AmaltheaOptions, Frequency, TickBound};
-use gpusched::scenario::{ReadOptions, WhatIf};
+use gpusched::profile::{GpuProfile, ImportOptions, Input, Launches};
+use gpusched::scenario::amalthea::{AmaltheaOptions, Frequency, ModelDemands, TickBound};
+use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -18,7 +18,14 @@ use crate::given::Given;
 /// The options of a caller, with files not read yet.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
-    chosen: InputOptions,
+    read: ReadOptions,
+    import: ImportOptions,
+    model: AmaltheaOptions,
+    what_if: WhatIf,
+    /// An option of profiles that was given: other inputs are refused with it.
+    given_for_profiles: Option<&'static str>,
+    /// An option of AMALTHEA models that was given.
+    given_for_models: Option<&'static str>,
     device: Option<Given>,
     block_times: Option<Given>,
 }
@@ -90,8 +97,7 @@ impl Options {
     }
 
     fn set(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Self { chosen, .. } = self;
-        let read = &mut chosen.read;
+        let read = &mut self.read;
         match key {
             "device" => self.device = Some(Given::new(value)?),
             "launch_latency" => read.launch_latency = Some(time(value)?),
@@ -115,8 +121,7 @@ impl Options {
     }
 
     fn set_what_if(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let WhatIf { priorities, streams, sm_masks, connections, channel_order, block_times } =
-            &mut self.chosen.what_if;
+        let WhatIf { priorities, streams, sm_masks, connections, channel_order, block_times } = &mut self.what_if;
         match key {
             "set_priority" => *priorities = pairs(value, |value| value.extract())?,
             "set_stream" => *streams = pairs(value, |value| value.extract())?,
@@ -139,7 +144,7 @@ impl Options {
 
     /// Those of profiles and of AMALTHEA models.
     fn set_of_formats(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let InputOptions { import: ImportOptions { gpu, launches, .. }, model, .. } = &mut self.chosen;
+        let ImportOptions { gpu, launches, .. } = &mut self.import;
         let AmaltheaOptions {
             runnables,
             grid_sizes,
@@ -149,7 +154,7 @@ impl Options {
             ticks,
             without_copies,
             one_job,
-        } = model;
+        } = &mut self.model;
         let given: &'static str = match key {
             "gpu" => {
                 *gpu = Some(value.extract()?);
@@ -199,27 +204,41 @@ impl Options {
             _ => return Err(PyTypeError::new_err(format!("there is no option {key:?}"))),
         };
         if matches!(given, "gpu" | "launches" | "block_times") {
-            self.chosen.given_for_profiles.get_or_insert(given);
+            self.given_for_profiles.get_or_insert(given);
         } else {
-            self.chosen.given_for_models.get_or_insert(given);
+            self.given_for_models.get_or_insert(given);
         }
         Ok(())
     }
 
-    /// Reads what they name, and gives a profile the block times of another one.
-    pub(crate) fn finish(self, input: Option<&mut Input>) -> Result<InputOptions, Failure> {
-        let Self { mut chosen, device, block_times } = self;
-        chosen.read.device = device.map(Given::device).transpose()?;
-        if let (Some(given), Some(Input::Profile(profile))) = (block_times, input) {
-            let Input::Profile(other) = given.input()? else {
-                return Err(Failure::Argument("block_times: that is no profile".to_owned()));
-            };
-            take_block_times(profile, &other, &chosen)?;
+    /// Makes a scenario of an input.
+    pub(crate) fn scenario(self, given: Given) -> Result<(Scenario, Option<ModelDemands>), Failure> {
+        let mut input = given.input()?;
+        let is_profile = matches!(input, Input::Profile(_));
+        refuse(self.given_for_profiles.filter(|_| !is_profile), "profiles", &input)?;
+        refuse(self.given_for_models.filter(|_| !input.is_model()), "AMALTHEA models", &input)?;
+        let Self { mut read, import, model, what_if, device, block_times, .. } = self;
+        read.device = device.map(Given::device).transpose()?;
+        if let (Some(other), Input::Profile(profile)) = (block_times, &mut input) {
+            take_block_times(profile, other, &read)?;
         }
-        Ok(chosen)
+        Ok(input.scenario_with_demands(&read, &import, &model, &what_if)?)
     }
 }
 
-fn take_block_times(profile: &mut GpuProfile, other: &GpuProfile, chosen: &InputOptions) -> Result<(), Failure> {
-    profile.take_block_times_of(other, chosen.read.device.as_ref()).map_err(|error| Failure::input(&error))
+/// Refuses an option that means nothing to an input.
+fn refuse(option: Option<&str>, kind: &str, input: &Input) -> Result<(), Failure> {
+    match option {
+        Some(option) => {
+            Err(Failure::Input { text: format!("{option} is for {kind}, and {} is none", input.file()), place: None })
+        }
+        None => Ok(()),
+    }
+}
+
+fn take_block_times(profile: &mut GpuProfile, other: Given, read: &ReadOptions) -> Result<(), Failure> {
+    let Input::Profile(other) = other.input()? else {
+        return Err(Failure::Argument("block_times: that is no profile".to_owned()));
+    };
+    profile.take_block_times_of(&other, read.device.as_ref()).map_err(|error| Failure::input(&error))
 }

@@ -43,9 +43,7 @@ impl Wanted {
         match self {
             Self::Read(scenario) => Ok(scenario),
             Self::ToRead(given, options) => {
-                let mut input = given.input()?;
-                let chosen = options.finish(Some(&mut input))?;
-                let (scenario, demands) = input.scenario_with_demands(&chosen)?;
+                let (scenario, demands) = options.scenario(given)?;
                 Ok(Scenario { scenario: Arc::new(scenario), demands: demands.map(Arc::new) })
             }
         }

@@ -19,12 +19,14 @@ mod palette;
 mod phases;
 mod pictures;
 mod queues;
+mod size;
 mod tour;
 mod turns;
 mod waits;
 
 use std::io::{self, Write};
 
+pub use size::TooManyEntries;
 pub use tour::{HtmlScene, write_html_tour};
 
 use super::summary::Summary;
