@@ -32,7 +32,7 @@ pub use error::GpuProfileError;
 pub use gpu::GpuProperties;
 pub use import::{Import, ImportedStream};
 pub use import_options::{ImportOptions, Launches};
-pub use input::{Input, InputError, InputOptions};
+pub use input::{Input, InputError};
 pub(crate) use latency::UsualDelays;
 pub use latency::{KernelGap, LaunchLatency};
 pub use model::{

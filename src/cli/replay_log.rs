@@ -14,7 +14,7 @@ use gpusched::report::{
     HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, ProfileReplayDocument, Summary, perfetto_trace,
     profile_replay_rows, profile_replay_table,
 };
-use gpusched::scenario::{ReadOptions, WhatIf};
+use gpusched::scenario::ReadOptions;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::OperationId;
 
@@ -111,9 +111,8 @@ impl ReplayLog {
             ReadOptions { device: self.logs.device()?, placement: self.logs.placement(), ..ReadOptions::default() };
         let mut import = profile.import(&self.profile.options(), &options)?;
         let mut changed = Vec::new();
-        let changes = self.what_if.changes();
-        if changes != WhatIf::default() {
-            import.scenario = import.scenario.what_if(&changes)?;
+        if self.what_if.given().is_some() {
+            import.scenario = import.scenario.what_if(&self.what_if.changes())?;
             changed.push("only the simulation has the changes that were asked for".to_owned());
         }
         let figure = self.figure.figure(&import.scenario)?;

@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args};
 use gpusched::device::Device;
-use gpusched::profile::{GpuProfile, Import, ImportOptions, Input, InputOptions};
+use gpusched::profile::{GpuProfile, Import, ImportOptions, Input};
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
@@ -208,7 +208,26 @@ impl RunOptions {
         input: &Input,
         logs_inside: bool,
     ) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
-        Ok(input.scenario_with_demands(&self.input_options(logs_inside)?)?)
+        match input {
+            Input::Profile(profile) => self.refuse_for_profiles(profile)?,
+            Input::Text { file, .. } => {
+                if let Some(option) = self.profile.given() {
+                    bail!("{option} is for profiles, and {file} is none");
+                }
+                if let Some(option) = self.model.given().filter(|_| !input.is_model()) {
+                    bail!("{option} is for AMALTHEA models, and {file} is none");
+                }
+            }
+        }
+        let (options, changes) = (self.read_options(logs_inside)?, self.what_if.changes());
+        Ok(input.scenario_with_demands(&options, &self.profile.options(), &self.model.options()?, &changes)?)
+    }
+
+    fn refuse_for_profiles(&self, profile: &GpuProfile) -> anyhow::Result<()> {
+        match self.model.given() {
+            Some(option) => bail!("{option} is for AMALTHEA models, and {} is none", profile.file),
+            None => Ok(()),
+        }
     }
 
     /// Makes a scenario of what starts in a profile from one time to another, and changes it as the user wants.
@@ -217,24 +236,11 @@ impl RunOptions {
         profile: &GpuProfile,
         (from, to): (Option<Duration>, Option<Duration>),
     ) -> anyhow::Result<Import> {
-        if let Some(option) = self.model.given() {
-            bail!("{option} is for AMALTHEA models, and {} is none", profile.file);
-        }
-        let chosen = self.input_options(false)?;
-        let mut import = profile.import(&ImportOptions { from, to, ..chosen.import }, &chosen.read)?;
-        import.scenario = chosen.changed(import.scenario)?;
+        self.refuse_for_profiles(profile)?;
+        let chosen = ImportOptions { from, to, ..self.profile.options() };
+        let mut import = profile.import(&chosen, &self.read_options(false)?)?;
+        import.scenario = import.scenario.what_if(&self.what_if.changes())?;
         Ok(import)
-    }
-
-    fn input_options(&self, logs_inside: bool) -> anyhow::Result<InputOptions> {
-        Ok(InputOptions {
-            read: self.read_options(logs_inside)?,
-            import: self.profile.options(),
-            given_for_profiles: self.profile.given(),
-            model: self.model.options()?,
-            given_for_models: self.model.given(),
-            what_if: self.what_if.changes(),
-        })
     }
 
     fn read_options(&self, logs_inside: bool) -> anyhow::Result<ReadOptions> {

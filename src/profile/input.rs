@@ -39,19 +39,9 @@ pub enum InputError {
     /// The scenario file is wrong.
     #[error(transparent)]
     Scenario(#[from] JsonError),
-    /// What its user wants changed cannot be.
+    /// A change that is asked for cannot be made.
     #[error(transparent)]
-    WhatIf(#[from] WhatIfError),
-    /// An option means nothing to such an input.
-    #[error("{option} is for {kind}, and {file} is none")]
-    OnlyFor {
-        /// The option, as its user calls it.
-        option: &'static str,
-        /// The inputs that it is for.
-        kind: &'static str,
-        /// The file.
-        file: String,
-    },
+    Change(#[from] WhatIfError),
     /// It is neither a profile nor text.
     #[error("cannot read {file}: it is no text")]
     NoText {
@@ -82,36 +72,31 @@ impl Input {
     /// # Errors
     /// [`InputError`] with what is wrong.
     pub fn scenario(&self, options: &ReadOptions, import: &ImportOptions) -> Result<Scenario, InputError> {
-        let chosen = InputOptions { read: options.clone(), import: *import, ..InputOptions::default() };
-        Ok(self.scenario_with_demands(&chosen)?.0)
+        Ok(self.scenario_with_demands(options, import, &AmaltheaOptions::default(), &WhatIf::default())?.0)
     }
 
-    /// Makes a scenario of it with all that its user says; of an AMALTHEA model also what is asked of it.
+    /// Makes a scenario of it, with changes; `import` is for profiles, `chosen` for AMALTHEA models, which may also ask
+    /// something of the scenario.
     ///
     /// # Errors
-    /// [`InputError`] with what is wrong, or with an option that means nothing to such an input.
-    pub fn scenario_with_demands(&self, chosen: &InputOptions) -> Result<(Scenario, Option<ModelDemands>), InputError> {
-        let only_for = |kind, option: Option<&'static str>, file: &str| match option {
-            Some(option) => Err(InputError::OnlyFor { option, kind, file: file.to_owned() }),
-            None => Ok(()),
-        };
-        let (file, text) = match self {
-            Self::Text { file, text } => (file, text),
-            Self::Profile(profile) => {
-                only_for("AMALTHEA models", chosen.given_for_models, &profile.file)?;
-                let import = profile.import(&chosen.import, &chosen.read)?;
-                return Ok((chosen.changed(import.scenario)?, None));
+    /// [`InputError`] with what is wrong.
+    pub fn scenario_with_demands(
+        &self,
+        options: &ReadOptions,
+        import: &ImportOptions,
+        chosen: &AmaltheaOptions,
+        changes: &WhatIf,
+    ) -> Result<(Scenario, Option<ModelDemands>), InputError> {
+        Ok(match self {
+            Self::Profile(profile) => (profile.import(import, options)?.scenario.what_if(changes)?, None),
+            Self::Text { file, text } if AmaltheaModel::is_likely(text) => {
+                let model = AmaltheaModel::parse(file, text)?;
+                let scenario = model.scenario(chosen, options)?.what_if(changes)?;
+                let demands = model.demands(chosen, &scenario)?;
+                (scenario, Some(demands))
             }
-        };
-        only_for("profiles", chosen.given_for_profiles, file)?;
-        if AmaltheaModel::is_likely(text) {
-            let model = AmaltheaModel::parse(file, text)?;
-            let scenario = chosen.changed(model.scenario(&chosen.model, &chosen.read)?)?;
-            let demands = model.demands(&chosen.model, &scenario)?;
-            return Ok((scenario, Some(demands)));
-        }
-        only_for("AMALTHEA models", chosen.given_for_models, file)?;
-        Ok((chosen.changed(Scenario::from_json(file, text, &chosen.read)?)?, None))
+            Self::Text { file, text } => (Scenario::from_json(file, text, options)?.what_if(changes)?, None),
+        })
     }
 
     /// Whether it is an AMALTHEA model.
@@ -127,32 +112,5 @@ impl Input {
             Self::Profile(profile) => &profile.file,
             Self::Text { file, .. } => file,
         }
-    }
-}
-
-/// What the user of an input says beside it.
-#[derive(Debug, Clone, Default)]
-pub struct InputOptions {
-    /// Of any scenario.
-    pub read: ReadOptions,
-    /// Of profiles.
-    pub import: ImportOptions,
-    /// An option of profiles that was given, as its user calls it: other inputs are refused with it.
-    pub given_for_profiles: Option<&'static str>,
-    /// Of AMALTHEA models.
-    pub model: AmaltheaOptions,
-    /// An option of models that was given, as its user calls it: other inputs are refused with it.
-    pub given_for_models: Option<&'static str>,
-    /// What is changed once the scenario is made.
-    pub what_if: WhatIf,
-}
-
-impl InputOptions {
-    /// A scenario with the changes.
-    ///
-    /// # Errors
-    /// [`WhatIfError`] for changes that cannot be made.
-    pub fn changed(&self, scenario: Scenario) -> Result<Scenario, WhatIfError> {
-        if self.what_if == WhatIf::default() { Ok(scenario) } else { scenario.what_if(&self.what_if) }
     }
 }
