@@ -67,5 +67,5 @@ pub use profile::{
     CaseVerdict, InferredPriority, OverlapCounts, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile,
 };
 pub use report::AuditReport;
-pub use run::{Audit, Checked, audit};
+pub use run::{Audit, Checked, audit, audit_watched};
 pub use turns::{ObservedTurn, ObservedTurns};
