@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::audit::{AuditReport, Observation, audit, audit_profile};
+use gpusched::audit::{AuditReport, Observation, audit_profile, audit_watched};
 use gpusched::profile::GpuProfile;
 use gpusched::report::{ProfileAuditDocument, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
 
@@ -42,7 +42,6 @@ impl Audit {
             bail!("--gpu is for profiles, and these are logs");
         }
         let input = self.logs.read()?;
-        progress::begin("auditing", Unit::None, None);
         let mut report = AuditReport::new(input.dropped);
         for run in input.runs {
             let observation = match &run.scenario {
@@ -50,7 +49,11 @@ impl Audit {
                 None => Observation::of_logs(&run.run, &run.device),
             };
             report.notes.extend(run.notes);
-            report.add(audit(&observation, &self.logs.tolerances()), &run.device.name);
+            let looks = Unit::Of("looks at blocks");
+            let audit = progress::counted("auditing", looks, Some(observation.looks()), |looked| {
+                audit_watched(&observation, &self.logs.tolerances(), looked)
+            });
+            report.add(audit, &run.device.name);
         }
         report.notes.iter().for_each(|text| note(text));
         let mut out = output::stdout();

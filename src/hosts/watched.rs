@@ -1,4 +1,4 @@
-//! A host whose operations are counted as they complete.
+//! Hosts of which is told, while they run, how far they are.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,6 +29,33 @@ impl<H: Host> Host for Watched<'_, H> {
     }
 
     fn act(&mut self, gpu: &mut impl Target) -> Result<(), H::Error> {
+        self.host.act(gpu)
+    }
+}
+
+/// Another host, and the instant \[ns\] that its run has come to.
+pub(super) struct Timed<'w, H> {
+    pub(super) host: H,
+    pub(super) reached: &'w AtomicU64,
+}
+
+impl<H: Host> Host for Timed<'_, H> {
+    type Error = H::Error;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), H::Error> {
+        self.host.start(gpu)
+    }
+
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+        self.host.on_event(event, gpu);
+    }
+
+    fn on_wake(&mut self, token: u64) {
+        self.host.on_wake(token);
+    }
+
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), H::Error> {
+        self.reached.store(gpu.now().as_ns(), Ordering::Relaxed);
         self.host.act(gpu)
     }
 }
