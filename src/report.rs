@@ -3,6 +3,7 @@
 pub mod amalthea_table;
 mod analysis_columns;
 mod analysis_json;
+mod analysis_report;
 mod analysis_table;
 pub mod application_curves;
 pub mod application_gantt;
@@ -77,6 +78,7 @@ mod warps;
 pub use crate::experiments::{Responses, responses};
 pub use analysis_columns::{analysis_rows, campaign_rows, comparison_rows, orders_rows};
 pub use analysis_json::{AnalysisDocument, SporadicDocument};
+pub use analysis_report::AnalysisReport;
 pub use analysis_table::{analysis_table, campaign_table, comparison_table, orders_table, steps_text};
 pub use blame::{BlameRow, BlameTables, blame_table};
 pub use blame_map::{BlameMap, blame_figure, blame_maps};
@@ -90,7 +92,7 @@ pub use curve_rows::{
 pub use differences::{Difference, NotComparable, differences};
 pub use examiner_log::{ExaminerLog, examiner_logs};
 pub use findings::{finding_rows, finding_table};
-pub use html::{HtmlRun, HtmlScene, HtmlTimeline, write_html_tour};
+pub use html::{HtmlRun, HtmlScene, HtmlTimeline, TooManyEntries, write_html_tour};
 pub use import::{ImportDocument, import_rows, import_table};
 pub use json_lines::write_json_lines;
 pub use kernels::kernel_rows;

@@ -22,6 +22,7 @@ use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::Placement;
 
+mod affordable;
 mod unrolled;
 mod variation;
 

@@ -7,11 +7,11 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::analysis::{
     Analysis, BoundOptions, JobVerdicts, RequirementVerdict, SporadicVerdicts, Verdict, analyse_and_bound,
-    judge_by_bounds, judge_sporadic, printed, requirements_of_jobs, requirements_of_streams,
+    judge_by_bounds, judge_sporadic, printed, requirements_of_streams,
 };
 use gpusched::report::{
-    AnalysisDocument, BoundedResponses, SporadicDocument, Summary, TableStyle, analysis_rows, analysis_table,
-    requirement_notes, requirement_table, sporadic_rows, sporadic_table, steps_text, verdict_rows, verdict_table,
+    AnalysisReport, SporadicDocument, Summary, TableStyle, analysis_rows, requirement_notes, requirement_table,
+    sporadic_rows, sporadic_table, verdict_rows,
 };
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -107,50 +107,29 @@ impl Analyze {
         let own = summary.jobs();
         // Nothing below looks at what happened, which is large.
         drop(run);
-        let requirements = demands.map(|demands| requirements_of_jobs(demands, scenario, &verdicts));
-        let judged = verdicts.jobs.iter().map(|job| job.verdict);
-        let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
-        let responses = BoundedResponses { scenario, run: &own, verdicts: &verdicts.jobs };
-        // What the merged SM leaves out is no matter of the verdicts.
-        let notes_before = if self.verdicts_alone { &scenario.notes } else { &analysis.notes };
-        let doubts = requirement_notes(requirements.as_deref().unwrap_or_default());
         let unsearched = self.search.note(scenario, operations);
-        let notes: Vec<&String> =
-            notes_before.iter().chain(&verdicts.notes).chain(&doubts).chain(&unsearched).collect();
+        let report = AnalysisReport::new(scenario, analysis, verdicts, own, demands, unsearched);
+        let judged = report.verdicts.jobs.iter().map(|job| job.verdict);
+        let answer = self.answer(judged.chain(verdicts_on(report.requirements.as_deref())))?;
         let mut out = part.turn()?;
-        for text in &notes {
-            part.note(text);
+        let tell = |text: &String| part.note(text);
+        if self.verdicts_alone {
+            report.notes_on_verdicts().for_each(tell);
+        } else {
+            report.analysis.notes.iter().for_each(tell);
         }
-        self.write_job_witness(&verdicts)?;
+        self.write_job_witness(&report.verdicts)?;
         match self.format {
-            Format::Json | Format::Jsonl => {
-                let notes = notes.into_iter().cloned().collect();
-                let document = AnalysisDocument {
-                    analysis: &Analysis { notes, ..analysis },
-                    jobs: &verdicts.jobs,
-                    responses,
-                    runs_searched: verdicts.runs,
-                    requirements: requirements.as_deref(),
-                    steps: steps.as_deref(),
-                };
-                part.write_document(&document, &mut out)?;
+            Format::Json | Format::Jsonl => part.write_document(&report.document(steps.as_deref()), &mut out)?,
+            Format::Csv | Format::Arrow if self.verdicts_alone => {
+                verdict_rows(&report.verdicts.jobs, part.rows(), &mut out)?;
             }
-            Format::Csv | Format::Arrow if self.verdicts_alone => verdict_rows(&verdicts.jobs, part.rows(), &mut out)?,
-            Format::Csv | Format::Arrow => analysis_rows(&analysis, part.rows(), &mut out)?,
+            Format::Csv | Format::Arrow => analysis_rows(&report.analysis, part.rows(), &mut out)?,
+            Format::Table | Format::Markdown if self.verdicts_alone => {
+                write!(out, "{}", report.verdicts_text(self.format.style()))?;
+            }
             Format::Table | Format::Markdown => {
-                let style = self.format.style();
-                if !self.verdicts_alone {
-                    writeln!(out, "{}", analysis_table(&analysis, style))?;
-                    let table = responses.table(style);
-                    if !table.is_empty() {
-                        writeln!(out, "{table}")?;
-                    }
-                }
-                if let Some(steps) = &steps {
-                    writeln!(out, "{}", steps_text(&analysis, steps))?;
-                }
-                write!(out, "{}", verdict_table(&verdicts.jobs, style))?;
-                write_requirements(requirements.as_deref(), style, &mut out)?;
+                write!(out, "{}", report.text(steps.as_deref(), self.format.style()))?;
             }
         }
         out.flush()?;

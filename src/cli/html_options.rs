@@ -2,16 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use gpusched::report::HtmlTimeline;
 
 use super::output::write_whole;
-
-/// Blocks above which those that do the same are one entry of the file.
-const MANY_BLOCKS: u64 = 200_000;
-/// Entries above which a browser takes long to open the file.
-const MANY_ENTRIES: u64 = 5_000_000;
 
 /// Where to.
 #[derive(Debug, Args)]
@@ -48,24 +43,9 @@ impl HtmlFile<'_> {
     /// Writes it. Of very many blocks those that do the same are merged, unless `force` asks for each; if even then too
     /// many are left, or if turns are too many, it is refused.
     pub(crate) fn write(&self, timeline: HtmlTimeline<'_>, force: bool) -> anyhow::Result<()> {
-        let turns = timeline.turns();
-        if turns > MANY_ENTRIES && !force {
-            bail!(
-                "--html would hold {turns} turns of contexts, more than a browser shows well ({MANY_ENTRIES}): draw a \
-                 --figure, or let `gpusched simulate --force` write it"
-            );
-        }
-        if force || timeline.blocks() <= MANY_BLOCKS {
-            return write_whole(self.0, |out| timeline.write(out));
-        }
-        let entries = timeline.merged_blocks();
-        if entries > MANY_ENTRIES {
-            bail!(
-                "--html would hold {entries} groups of blocks, more than a browser shows well ({MANY_ENTRIES}): draw a \
-                 --figure, or let `gpusched simulate --force` write it"
-            );
-        }
-        let timeline = timeline.merged();
+        let timeline = if force { Ok(timeline) } else { timeline.sized() };
+        let timeline = timeline
+            .map_err(|error| anyhow!("--html {error}: draw a --figure, or let `gpusched simulate --force` write it"))?;
         write_whole(self.0, |out| timeline.write(out))
     }
 }

@@ -30,7 +30,7 @@ impl Occupancy {
         let (device, report, notes) = match self.run.input()? {
             Input::Profile(profile) => self.of_profile(&profile)?,
             input @ Input::Text { .. } => {
-                let scenario = self.run.scenario(input, false)?;
+                let scenario = self.run.scenario(&input, false)?;
                 (scenario.device().name.clone(), occupancy_of_scenario(&scenario), scenario.notes)
             }
         };

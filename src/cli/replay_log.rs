@@ -113,8 +113,8 @@ impl ReplayLog {
             ReadOptions { device: self.logs.device()?, placement: self.logs.placement(), ..ReadOptions::default() };
         let mut import = profile.import(&self.profile.options(), &options)?;
         let mut changed = Vec::new();
-        if let Some(changes) = self.what_if.changes() {
-            import.scenario = import.scenario.what_if(&changes)?;
+        if self.what_if.given().is_some() {
+            import.scenario = import.scenario.what_if(&self.what_if.changes())?;
             changed.push("only the simulation has the changes that were asked for".to_owned());
         }
         let figure = self.figure.figure(&import.scenario)?;

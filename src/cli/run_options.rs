@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args};
 use gpusched::device::Device;
 use gpusched::profile::{GpuProfile, Import, ImportOptions, Input};
-use gpusched::scenario::amalthea::{AmaltheaModel, ModelDemands};
+use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
@@ -185,47 +185,49 @@ impl RunOptions {
 
     /// Reads the scenario; `logs_inside` refuses log names outside the result directory.
     pub(crate) fn read(&self, logs_inside: bool) -> anyhow::Result<Scenario> {
-        self.scenario(self.input()?, logs_inside)
+        self.scenario(&self.input()?, logs_inside)
     }
 
     /// Reads one of the scenarios.
     pub(crate) fn read_from(&self, path: &Path, logs_inside: bool) -> anyhow::Result<Scenario> {
-        self.scenario(self.input_from(path)?, logs_inside)
+        self.scenario(&self.input_from(path)?, logs_inside)
     }
 
     /// Reads one of the scenarios, and what is asked of it if it is an AMALTHEA model.
     pub(crate) fn read_with_demands(&self, path: &Path) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
-        self.scenario_with_demands(self.input_from(path)?, false)
+        self.scenario_with_demands(&self.input_from(path)?, false)
     }
 
     /// Makes a scenario of the input, whatever it is, and changes it as the user wants.
-    pub(crate) fn scenario(&self, input: Input, logs_inside: bool) -> anyhow::Result<Scenario> {
+    pub(crate) fn scenario(&self, input: &Input, logs_inside: bool) -> anyhow::Result<Scenario> {
         Ok(self.scenario_with_demands(input, logs_inside)?.0)
     }
 
     fn scenario_with_demands(
         &self,
-        input: Input,
+        input: &Input,
         logs_inside: bool,
     ) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
-        let options = self.read_options(logs_inside)?;
-        let (file, text) = match input {
-            Input::Text { file, text } => (file, text),
-            Input::Profile(profile) => return Ok((self.import(&profile, (None, None))?.scenario, None)),
-        };
-        if let Some(option) = self.profile.given() {
-            bail!("{option} is for profiles, and {file} is none");
+        match input {
+            Input::Profile(profile) => self.refuse_for_profiles(profile)?,
+            Input::Text { file, .. } => {
+                if let Some(option) = self.profile.given() {
+                    bail!("{option} is for profiles, and {file} is none");
+                }
+                if let Some(option) = self.model.given().filter(|_| !input.is_model()) {
+                    bail!("{option} is for AMALTHEA models, and {file} is none");
+                }
+            }
         }
-        if AmaltheaModel::is_likely(&text) {
-            let (model, chosen) = (AmaltheaModel::parse(&file, &text)?, self.model.options()?);
-            let scenario = self.changed(model.scenario(&chosen, &options)?)?;
-            let demands = model.demands(&chosen, &scenario)?;
-            return Ok((scenario, Some(demands)));
+        let (options, changes) = (self.read_options(logs_inside)?, self.what_if.changes());
+        Ok(input.scenario_with_demands(&options, &self.profile.options(), &self.model.options()?, &changes)?)
+    }
+
+    fn refuse_for_profiles(&self, profile: &GpuProfile) -> anyhow::Result<()> {
+        match self.model.given() {
+            Some(option) => bail!("{option} is for AMALTHEA models, and {} is none", profile.file),
+            None => Ok(()),
         }
-        if let Some(option) = self.model.given() {
-            bail!("{option} is for AMALTHEA models, and {file} is none");
-        }
-        Ok((self.changed(Scenario::from_json(&file, &text, &options)?)?, None))
     }
 
     /// Makes a scenario of what starts in a profile from one time to another, and changes it as the user wants.
@@ -234,20 +236,11 @@ impl RunOptions {
         profile: &GpuProfile,
         (from, to): (Option<Duration>, Option<Duration>),
     ) -> anyhow::Result<Import> {
-        if let Some(option) = self.model.given() {
-            bail!("{option} is for AMALTHEA models, and {} is none", profile.file);
-        }
+        self.refuse_for_profiles(profile)?;
         let chosen = ImportOptions { from, to, ..self.profile.options() };
         let mut import = profile.import(&chosen, &self.read_options(false)?)?;
-        import.scenario = self.changed(import.scenario)?;
+        import.scenario = import.scenario.what_if(&self.what_if.changes())?;
         Ok(import)
-    }
-
-    fn changed(&self, scenario: Scenario) -> anyhow::Result<Scenario> {
-        match self.what_if.changes() {
-            Some(changes) => Ok(scenario.what_if(&changes)?),
-            None => Ok(scenario),
-        }
     }
 
     fn read_options(&self, logs_inside: bool) -> anyhow::Result<ReadOptions> {

@@ -4,6 +4,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::device::{ChannelOrder, SmMask};
 use gpusched::scenario::WhatIf;
+use gpusched::time::Duration;
 
 /// Where help lists them; a heading for the whole struct would go on to the options after it.
 const HEADING: &str = "What if";
@@ -31,6 +32,9 @@ pub(crate) struct WhatIfOptions {
     /// Launch KERNEL into STREAM, wherever it was launched; may be repeated
     #[arg(long, help_heading = HEADING, value_name = "KERNEL=STREAM", value_parser = parse_stream)]
     set_stream: Vec<(String, String)>,
+    /// Let each block of KERNEL run for TIME, whatever its file says; may be repeated
+    #[arg(long, help_heading = HEADING, value_name = "KERNEL=TIME", value_parser = parse_block_time)]
+    set_block_time: Vec<(String, Duration)>,
     /// Keep STREAM off the SMs of these TPCs, as in a scenario's `sm_mask`; may be repeated
     #[arg(long, help_heading = HEADING, value_name = "STREAM=MASK", value_parser = parse_mask)]
     sm_mask: Vec<(String, SmMask)>,
@@ -55,28 +59,34 @@ fn parse_stream(text: &str) -> Result<(String, String), String> {
     Ok((kernel.to_owned(), stream.to_owned()))
 }
 
+fn parse_block_time(text: &str) -> Result<(String, Duration), String> {
+    let (kernel, time) = text.rsplit_once('=').ok_or("expected KERNEL=TIME, for example K1=250ms")?;
+    Ok((kernel.to_owned(), Duration::parse(time).map_err(|error| error.to_string())?))
+}
+
 fn parse_mask(text: &str) -> Result<(String, SmMask), String> {
     let (stream, mask) = text.rsplit_once('=').ok_or("expected STREAM=MASK, for example \"stream 7=0xf0\"")?;
     Ok((stream.to_owned(), SmMask::parse(mask).map_err(|error| error.to_string())?))
 }
 
 impl WhatIfOptions {
-    /// The options as the library has them; `None` without any.
-    pub(crate) fn changes(&self) -> Option<WhatIf> {
-        let changes = WhatIf {
+    /// The options as the library has them.
+    pub(crate) fn changes(&self) -> WhatIf {
+        WhatIf {
             priorities: self.priorities.set_priority.clone(),
             streams: self.set_stream.clone(),
+            block_times: self.set_block_time.clone(),
             sm_masks: self.sm_mask.clone(),
             connections: self.connections,
             channel_order: self.channel_order.as_deref().and_then(ChannelOrder::from_name),
-        };
-        (changes != WhatIf::default()).then_some(changes)
+        }
     }
 
     /// One that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let others = [
             ("--set-stream", !self.set_stream.is_empty()),
+            ("--set-block-time", !self.set_block_time.is_empty()),
             ("--sm-mask", !self.sm_mask.is_empty()),
             ("--connections", self.connections.is_some()),
             ("--channel-order", self.channel_order.is_some()),

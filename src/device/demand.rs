@@ -81,6 +81,20 @@ pub enum DemandError {
         /// What an SM has.
         limit: u64,
     },
+    /// A register file that no whole charge divides among as many warps as its sub-partitions hold, and no more.
+    #[error(
+        "a warp of this block would be charged {charge} registers, of which this device has enough for {charged} \
+         warps, but its sub-partitions hold {held} such warps: fewer sub-partitions, a larger unit_per_warp, or more \
+         registers make it exact"
+    )]
+    UnevenRegisters {
+        /// Registers charged for a warp.
+        charge: u64,
+        /// Warps for which an SM's registers suffice, counted by that charge.
+        charged: u64,
+        /// Warps that its sub-partitions really hold.
+        held: u64,
+    },
 }
 
 impl BlockDemand {
@@ -162,8 +176,15 @@ fn registers(
     over_block(Resource::Registers, per_warp * counted_warps, device.per_block.registers)?;
     let partition = u64::from(device.per_sm.registers / allocation.sub_partitions);
     let warps_per_partition = partition / per_warp;
-    match partition.checked_div(warps_per_partition) {
-        Some(charge) => Ok(charge * u64::from(warps)),
-        None => Err(DemandError::OverEmptySm { resource: Resource::Registers, asked: per_warp, limit: partition }),
+    let Some(charge) = partition.checked_div(warps_per_partition) else {
+        return Err(DemandError::OverEmptySm { resource: Resource::Registers, asked: per_warp, limit: partition });
+    };
+    // The charge is rounded down, so that what fits is not refused. Where sub-partitions are small beside the number of
+    // their warps, that could let in one more than there is room for; on no built-in device it does.
+    let held = warps_per_partition * u64::from(allocation.sub_partitions);
+    let charged = u64::from(device.per_sm.registers) / charge;
+    if charged > held && u64::from(device.warps_per_sm()) > held {
+        return Err(DemandError::UnevenRegisters { charge, charged, held });
     }
+    Ok(charge * u64::from(warps))
 }

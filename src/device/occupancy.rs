@@ -72,6 +72,7 @@ impl KernelOccupancy {
         let resource = match error {
             DemandError::NoThreads => Resource::Threads,
             DemandError::OverBlockLimit { resource, .. } | DemandError::OverEmptySm { resource, .. } => resource,
+            DemandError::UnevenRegisters { .. } => Resource::Registers,
         };
         Self {
             resident_blocks_per_sm: 0,

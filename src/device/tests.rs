@@ -68,6 +68,22 @@ fn occupancy_of_the_tx2_by_each_resource() {
 }
 
 #[test]
+fn a_register_file_that_no_whole_charge_divides_is_refused_rather_than_filled_with_too_many_warps() {
+    let uneven = |warps: u32| {
+        let device = tx2().with(|spec| {
+            (spec.per_sm.registers, spec.register_allocation.unit_per_warp, spec.warp_size) = (143, 1, 1);
+            spec.per_sm.warps = warps;
+        });
+        device.expect("a device")
+    };
+    // A sub-partition of 35 registers holds 11 warps of 3, each charged 3: 47 warps of 143 registers, where 44 fit.
+    let error = BlockDemand::new(&shape(1, 3, 0), &uneven(64));
+    assert_eq!(error, Err(DemandError::UnevenRegisters { charge: 3, charged: 47, held: 44 }));
+    // With room for 44 warps it does not matter.
+    assert!(BlockDemand::new(&shape(1, 3, 0), &uneven(44)).is_ok());
+}
+
+#[test]
 fn blocks_that_can_never_run_are_refused_with_both_numbers() {
     let error = |s: BlockShape| BlockDemand::new(&s, &tx2()).expect_err("it cannot run").to_string();
     assert!(error(shape(1025, 0, 0)).contains("1025 threads"), "{}", error(shape(1025, 0, 0)));

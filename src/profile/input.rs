@@ -9,8 +9,8 @@ use super::import_options::ImportOptions;
 use super::model::{GpuProfile, ProfileFormat};
 use super::read::uncompressed;
 use crate::json::JsonError;
-use crate::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions};
-use crate::scenario::{ReadOptions, Scenario};
+use crate::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions, ModelDemands};
+use crate::scenario::{ReadOptions, Scenario, WhatIf, WhatIfError};
 
 /// What a scenario is made of, told by its content.
 #[derive(Debug)]
@@ -39,6 +39,9 @@ pub enum InputError {
     /// The scenario file is wrong.
     #[error(transparent)]
     Scenario(#[from] JsonError),
+    /// A change that is asked for cannot be made.
+    #[error(transparent)]
+    Change(#[from] WhatIfError),
     /// It is neither a profile nor text.
     #[error("cannot read {file}: it is no text")]
     NoText {
@@ -69,12 +72,45 @@ impl Input {
     /// # Errors
     /// [`InputError`] with what is wrong.
     pub fn scenario(&self, options: &ReadOptions, import: &ImportOptions) -> Result<Scenario, InputError> {
+        Ok(self.scenario_with_demands(options, import, &AmaltheaOptions::default(), &WhatIf::default())?.0)
+    }
+
+    /// Makes a scenario of it, with changes; `import` is for profiles, `chosen` for AMALTHEA models, which may also ask
+    /// something of the scenario.
+    ///
+    /// # Errors
+    /// [`InputError`] with what is wrong.
+    pub fn scenario_with_demands(
+        &self,
+        options: &ReadOptions,
+        import: &ImportOptions,
+        chosen: &AmaltheaOptions,
+        changes: &WhatIf,
+    ) -> Result<(Scenario, Option<ModelDemands>), InputError> {
         Ok(match self {
-            Self::Profile(profile) => profile.import(import, options)?.scenario,
+            Self::Profile(profile) => (profile.import(import, options)?.scenario.what_if(changes)?, None),
             Self::Text { file, text } if AmaltheaModel::is_likely(text) => {
-                AmaltheaModel::parse(file, text)?.scenario(&AmaltheaOptions::default(), options)?
+                let model = AmaltheaModel::parse(file, text)?;
+                let scenario = model.scenario(chosen, options)?.what_if(changes)?;
+                let demands = model.demands(chosen, &scenario)?;
+                (scenario, Some(demands))
             }
-            Self::Text { file, text } => Scenario::from_json(file, text, options)?,
+            Self::Text { file, text } => (Scenario::from_json(file, text, options)?.what_if(changes)?, None),
         })
+    }
+
+    /// Whether it is an AMALTHEA model.
+    #[must_use]
+    pub fn is_model(&self) -> bool {
+        matches!(self, Self::Text { text, .. } if AmaltheaModel::is_likely(text))
+    }
+
+    /// The name by which errors mention it.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        match self {
+            Self::Profile(profile) => &profile.file,
+            Self::Text { file, .. } => file,
+        }
     }
 }

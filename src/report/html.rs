@@ -19,12 +19,14 @@ mod palette;
 mod phases;
 mod pictures;
 mod queues;
+mod size;
 mod tour;
 mod turns;
 mod waits;
 
 use std::io::{self, Write};
 
+pub use size::TooManyEntries;
 pub use tour::{HtmlScene, write_html_tour};
 
 use super::summary::Summary;
@@ -124,5 +126,13 @@ impl<'a> HtmlTimeline<'a> {
     pub fn write(&self, out: impl Write) -> io::Result<()> {
         let title = self.runs.first().map_or("", |run| &run.summary.scenario.name);
         page::write(title, "", &[data::PageData::new(self)], out)
+    }
+    /// Writes the data alone, as JSON that an open file of a timeline takes in place of its own (`gpusched.show` of its
+    /// scripts).
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_data(&self, out: impl Write) -> io::Result<()> {
+        Ok(serde_json::to_writer(out, &[data::PageData::new(self)])?)
     }
 }

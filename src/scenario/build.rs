@@ -32,7 +32,7 @@ pub struct ScenarioBuilder<'a> {
     /// Different kernels, as far as those that come again are stored once.
     kernels: FxHashSet<CheckedKernel>,
     barriers: u32,
-    /// Whether the process that always exists is one that was added.
+    /// Whether a process was asked for: then the one that always exists is the first that was.
     has_process: bool,
 }
 
@@ -98,11 +98,12 @@ impl<'a> ScenarioBuilder<'a> {
     /// # Errors
     /// [`WorkloadError`] if the device does not take its time slice.
     pub fn add_process(&mut self, mut process: ProcessSpec) -> Result<ProcessId, WorkloadError> {
+        let is_another = std::mem::replace(&mut self.has_process, true);
         if self.options.as_threads {
             return Ok(ProcessId::FIRST);
         }
         process.time_slice = self.options.time_slice.or(process.time_slice);
-        if std::mem::replace(&mut self.has_process, true) {
+        if is_another {
             return self.scenario.catalogue.add_process(process);
         }
         self.scenario.catalogue.set_process(ProcessId::FIRST, process).map(|()| ProcessId::FIRST)
@@ -234,9 +235,31 @@ impl<'a> ScenarioBuilder<'a> {
         }
     }
 
+    /// What the user asked of processes, and that changes nothing here.
+    fn note_sharing_without_effect(&mut self) {
+        let catalogue = &self.scenario.catalogue;
+        let (options, takes_turns) = (self.options, catalogue.is_time_sliced());
+        let why = match (options.as_threads && self.has_process, catalogue.processes().len() > 1) {
+            (true, _) => "processes run as threads of one, as asked for",
+            (false, true) => "clients of MPS share one context",
+            (false, false) => "there is one process",
+        };
+        let without_effect = [
+            ("--time-slice", options.time_slice.is_some() && !takes_turns),
+            ("--switch-cost", options.switch_cost.is_some() && !takes_turns),
+            // Of a single client MPS takes the percentage, if it was asked for as a process.
+            ("--mps", options.mps && !self.has_process),
+            ("--as-threads", options.as_threads && !self.has_process),
+        ];
+        for (option, _) in without_effect.into_iter().filter(|&(_, is_without)| is_without) {
+            self.note(format!("{option} has no effect: {why}"));
+        }
+    }
+
     /// The finished scenario.
     #[must_use]
-    pub fn build(self) -> Scenario {
+    pub fn build(mut self) -> Scenario {
+        self.note_sharing_without_effect();
         self.scenario
     }
 }

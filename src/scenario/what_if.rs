@@ -1,4 +1,4 @@
-//! What if: a scenario with other priorities, streams, masks or connections.
+//! What if: a scenario with other priorities, block times, streams, masks or connections.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use super::model::{Scenario, Step};
 use crate::device::{ChannelOrder, SmMask};
-use crate::workload::{StreamId, StreamSpec, WorkloadError, is_stream_meant};
+use crate::time::Duration;
+use crate::workload::{BlockTime, KernelId, StreamId, StreamSpec, WorkloadError, is_stream_meant};
 
 /// Changes to a scenario, by names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub struct WhatIf {
     pub priorities: Vec<(String, i32)>,
     /// Kernels and the streams into which all their launches go.
     pub streams: Vec<(String, String)>,
+    /// Kernels and how long each of their blocks runs.
+    pub block_times: Vec<(String, Duration)>,
     /// Streams and the SMs that they must not use.
     pub sm_masks: Vec<(String, SmMask)>,
     /// Hardware channels that streams share (`CUDA_DEVICE_MAX_CONNECTIONS`).
@@ -38,8 +41,10 @@ pub enum WhatIfError {
         known: String,
     },
     /// No such kernel.
-    #[error("--set-stream: no kernel is called {name:?}; there are {known}")]
+    #[error("{option}: no kernel is called {name:?}; there are {known}")]
     UnknownKernel {
+        /// The option.
+        option: &'static str,
         /// The name.
         name: String,
         /// Names that exist.
@@ -92,6 +97,9 @@ impl Scenario {
         for (name, priority) in &changes.priorities {
             self.change("--set-priority", name, |stream| stream.priority = *priority)?;
         }
+        for (name, time) in &changes.block_times {
+            self.set_block_time(name, *time)?;
+        }
         for (name, mask) in &changes.sm_masks {
             self.change("--sm-mask", name, |stream| stream.sm_mask = Some(*mask))?;
         }
@@ -130,13 +138,31 @@ impl Scenario {
         self.catalogue.set_stream(id, spec).map_err(|error| WhatIfError::Refused { option, error })
     }
 
-    fn move_kernel(&mut self, name: &str, to: StreamId) -> Result<(), WhatIfError> {
+    /// Which kernels a name means, by number.
+    fn kernels_named(&self, option: &'static str, name: &str) -> Result<Vec<bool>, WhatIfError> {
         let is_meant: Vec<bool> =
             self.kernels().iter().map(|kernel| *kernel.name == *name || *kernel.title == *name).collect();
-        if !is_meant.contains(&true) {
-            let known = list(self.kernels().iter().map(|kernel| &*kernel.title));
-            return Err(WhatIfError::UnknownKernel { name: name.to_owned(), known });
+        if is_meant.contains(&true) {
+            return Ok(is_meant);
         }
+        let known = list(self.kernels().iter().map(|kernel| &*kernel.title));
+        Err(WhatIfError::UnknownKernel { option, name: name.to_owned(), known })
+    }
+
+    fn set_block_time(&mut self, name: &str, time: Duration) -> Result<(), WhatIfError> {
+        const OPTION: &str = "--set-block-time";
+        for (kernel, is_meant) in (0..).map(KernelId).zip(self.kernels_named(OPTION, name)?) {
+            if is_meant {
+                self.block_times.remove(&kernel);
+                let set = self.catalogue.set_block_time(kernel, BlockTime::fixed(time));
+                set.map_err(|error| WhatIfError::Refused { option: OPTION, error })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn move_kernel(&mut self, name: &str, to: StreamId) -> Result<(), WhatIfError> {
+        let is_meant = self.kernels_named("--set-stream", name)?;
         for step in self.threads.iter_mut().flat_map(|thread| &mut thread.steps) {
             if let Step::Launch(kernel, stream) = step
                 && is_meant.get(kernel.0 as usize) == Some(&true)

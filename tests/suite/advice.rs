@@ -40,7 +40,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/responses_file.rs", &["simulate"]),
     ("cli/run_options.rs", SCENARIO),
     ("cli/runnable_times_option.rs", &["simulate", "analyze", "compare"]),
-    ("cli/search_options.rs", &["analyze"]),
+    ("analysis/search/affordable.rs", &["analyze"]),
     ("cli/simulate.rs", &["simulate"]),
     ("cli/tour.rs", &["tour"]),
     ("cli/study.rs", &["study run", "study status", "study merge", "study plot", "study submit"]),

@@ -13,21 +13,12 @@ use gpusched::trace::{Block, OperationRecord, Part, Rule, blame};
 use gpusched::workload::{OperationId, Placement};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::TestRunner;
 
+use crate::agreement::{agrees, config, same};
 use crate::generate::{Case, Limits, scenario};
 use crate::recount;
-use crate::reference::{self, Outcome, ReferenceIteration};
-
-/// As many cases as `PROPTEST_CASES` says, or else `cases`.
-pub(crate) fn config(cases: u32) -> Config {
-    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
-    Config { cases: asked.unwrap_or(cases), ..Config::default() }
-}
-
-fn ns(instant: Option<Instant>) -> Option<u64> {
-    instant.map(Instant::as_ns)
-}
+use crate::reference;
 
 fn options(scenario: &Scenario) -> GpuOptions {
     GpuOptions {
@@ -36,91 +27,6 @@ fn options(scenario: &Scenario) -> GpuOptions {
         horizon: scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon),
         ..GpuOptions::default()
     }
-}
-
-/// Whether a run is what the reference says, in every instant, block and wait.
-pub(crate) fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCaseError> {
-    let trace = &run.trace;
-    prop_assert_eq!(trace.operations().len(), expected.operations.len());
-    for (index, (record, wanted)) in (0..).zip(trace.operations().iter().zip(&expected.operations)) {
-        prop_assert_eq!((record.kind, record.stream), (wanted.kind, wanted.stream), "operation {}", index);
-        let origin = (record.origin.thread as usize, u64::from(record.origin.iteration));
-        prop_assert_eq!(origin, (wanted.thread, wanted.iteration), "origin of operation {}", index);
-        prop_assert_eq!(record.launched().as_ns(), wanted.launched, "launch of operation {}", index);
-        prop_assert_eq!(ns(record.reached_head()), wanted.reached_head, "operation {} at its stream's head", index);
-        prop_assert_eq!(ns(record.finish()), wanted.finish, "finish of operation {}", index);
-        if !record.kind.is_instant() {
-            prop_assert_eq!(ns(record.queued()), wanted.queued, "operation {} queued", index);
-            prop_assert_eq!(ns(record.first_start()), wanted.first_start, "first start of operation {}", index);
-        }
-        let operation = OperationId(index);
-        let blocks: Vec<_> = trace.blocks(operation).collect();
-        prop_assert!(blocks.iter().map(|block| block.index).eq(0..u32::try_from(blocks.len()).expect("few")));
-        let times = blocks.iter().map(|block| (block.start.as_ns(), block.end.as_ns()));
-        prop_assert!(
-            times.eq(wanted.blocks.iter().map(|&(_, start, end)| (start, end))),
-            "blocks of operation {}: {:?} for {:?}",
-            index,
-            blocks,
-            wanted.blocks
-        );
-        if compare_sms {
-            let sms: Vec<_> = blocks.iter().map(|block| u32::from(block.sm)).collect();
-            let wanted_sms: Vec<_> = wanted.blocks.iter().map(|&(sm, ..)| sm).collect();
-            prop_assert_eq!(sms, wanted_sms, "SMs of operation {}", index);
-        }
-        let waits = trace.waits(operation);
-        let waits: Vec<_> = waits.iter().map(|wait| (wait.rule, wait.from.as_ns(), wait.to.as_ns())).collect();
-        prop_assert_eq!(&waits, &wanted.waits, "waits of operation {}", index);
-    }
-    let mut entries: Vec<usize> = (0..expected.operations.len()).collect();
-    entries.retain(|&index| expected.operations[index].entry.is_some());
-    let mut wanted_entries = entries.clone();
-    entries.sort_by_key(|&index| trace.operations()[index].queue_order());
-    wanted_entries.sort_by_key(|&index| expected.operations[index].entry);
-    prop_assert_eq!(entries, wanted_entries, "order of entry into the queues");
-    let iterations: Vec<_> = run
-        .iterations
-        .iter()
-        .map(|span| ReferenceIteration {
-            thread: span.thread as usize,
-            iteration: u64::from(span.iteration),
-            start: span.start.as_ns(),
-            end: ns(span.end()),
-        })
-        .collect();
-    prop_assert_eq!(&iterations, &expected.iterations);
-    if !trace.turns().is_empty() || expected.turns.iter().any(|turn| turn.0 > 0) {
-        prop_assert_eq!(turns(run), expected.turns.clone(), "turns");
-    }
-    prop_assert_eq!(run.ended == Ended::Done, expected.done);
-    prop_assert_eq!(trace.end().as_ns(), expected.end);
-    Ok(())
-}
-
-/// Whose turn it was, from when to when, those that follow each other without a pause as one.
-fn turns(run: &Run) -> Vec<(usize, u64, u64)> {
-    let mut all: Vec<(usize, u64, u64)> = Vec::new();
-    for turn in run.trace.turns().iter().filter(|turn| turn.start < turn.end) {
-        let (context, start, end) = (turn.process.0 as usize, turn.start.as_ns(), turn.end.as_ns());
-        match all.last_mut() {
-            Some(last) if last.0 == context && last.2 == start => last.2 = end,
-            _ => all.push((context, start, end)),
-        }
-    }
-    all
-}
-
-/// What `agrees` compares, of another run instead of the reference: all but how the record is stored.
-pub(crate) fn same(run: &Run, other: &Run) -> Result<(), TestCaseError> {
-    prop_assert_eq!(run.trace.operations(), other.trace.operations());
-    prop_assert_eq!((run.trace.end(), run.ended), (other.trace.end(), other.ended));
-    prop_assert_eq!(&run.iterations, &other.iterations);
-    for operation in (0..).take(run.trace.operations().len()).map(OperationId) {
-        prop_assert!(run.trace.blocks(operation).eq(other.trace.blocks(operation)), "blocks of {:?}", operation);
-        prop_assert_eq!(run.trace.waits(operation), other.trace.waits(operation));
-    }
-    Ok(())
 }
 
 fn with_placement(mut scenario: Scenario, placement: Placement) -> Scenario {
@@ -133,7 +39,6 @@ fn placement() -> impl Strategy<Value = Placement> {
 }
 
 const VARYING: Limits = Limits { varying: true, ..Limits::ALL };
-pub(crate) const MANY_BLOCKS: Limits = Limits { blocks: 400, ..Limits::ALL };
 const EQUAL_BLOCKS: Limits = Limits { equal_blocks: true, ..Limits::ALL };
 
 proptest! {
@@ -225,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn skipping_cycles_changes_nothing(Case(scenario) in scenario(MANY_BLOCKS), placement in placement()) {
+    fn skipping_cycles_changes_nothing(Case(scenario) in scenario(Limits::MANY_BLOCKS), placement in placement()) {
         let scenario = with_placement(scenario, placement);
         let skipping = simulate_with(&scenario, GpuOptions { skip_cycles: true, ..options(&scenario) })?;
         let plain = simulate_with(&scenario, GpuOptions { skip_cycles: false, ..options(&scenario) })?;
@@ -276,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn who_observes_changes_nothing(Case(scenario) in scenario(MANY_BLOCKS), placement in placement()) {
+    fn who_observes_changes_nothing(Case(scenario) in scenario(Limits::MANY_BLOCKS), placement in placement()) {
         let scenario = with_placement(scenario, placement);
         let run = simulate(&scenario)?;
         let mut gpu = Gpu::observed_by(Finishes::default(), scenario.device(), options(&scenario));
@@ -296,7 +201,7 @@ proptest! {
 
     #[test]
     fn wake_ups_beside_the_work_change_nothing(
-        Case(scenario) in scenario(MANY_BLOCKS), placement in placement(), pause in 1_u64..40,
+        Case(scenario) in scenario(Limits::MANY_BLOCKS), placement in placement(), pause in 1_u64..40,
     ) {
         let scenario = with_placement(scenario, placement);
         let mut disturbed = scenario.clone();
@@ -318,7 +223,7 @@ proptest! {
 #[test]
 fn the_random_scenarios_reach_every_rule_and_skip_cycles() {
     let mut runner = TestRunner::deterministic();
-    let strategy = scenario(MANY_BLOCKS);
+    let strategy = scenario(Limits::MANY_BLOCKS);
     let (mut rules, mut with_stretches) = (BTreeSet::new(), 0);
     for _ in 0..400 {
         let Case(scenario) = strategy.new_tree(&mut runner).expect("there are scenarios").current();
@@ -339,7 +244,7 @@ proptest! {
     #[test]
     #[ignore = "a long campaign: cargo test --release --test suite engine_properties -- --ignored"]
     fn in_a_long_campaign_the_engine_agrees_with_the_reference(
-        Case(small) in scenario(Limits::ALL), Case(large) in scenario(MANY_BLOCKS),
+        Case(small) in scenario(Limits::ALL), Case(large) in scenario(Limits::MANY_BLOCKS),
     ) {
         for scenario in [small, large] {
             agrees(&simulate(&scenario)?, &reference::run(&scenario), true)?;

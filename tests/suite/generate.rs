@@ -125,6 +125,8 @@ pub(crate) struct Limits {
 impl Limits {
     /// All that the rules know, with fixed block times.
     pub(crate) const ALL: Self = Self { blocks: 40, equal_blocks: false, varying: false };
+    /// The same with enough blocks for many waves.
+    pub(crate) const MANY_BLOCKS: Self = Self { blocks: 400, ..Self::ALL };
 }
 
 /// A kernel before it is fitted to its device: blocks, threads, registers, bytes, times, mask.

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that fails is meant to panic")]
 
 mod advice;
+mod agreement;
 mod all_keys;
 mod amalthea;
 mod analysis;
@@ -85,3 +86,4 @@ mod warps;
 mod warps_command;
 mod warps_figures;
 mod warps_ilp;
+mod what_if;

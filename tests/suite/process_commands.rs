@@ -59,6 +59,54 @@ fn slices_and_switches_of_the_command_line_replace_those_of_the_device() {
 }
 
 #[test]
+fn options_of_processes_that_change_nothing_say_so() {
+    let path = written("process-options-without-effect", &two());
+    let mut alone = two();
+    alone["processes"] = json!({});
+    for stream in alone["streams"].as_array_mut().expect("a list") {
+        stream.as_object_mut().expect("an object").remove("process");
+    }
+    let alone = written("process-options-of-one", &alone);
+    let slices = ["--time-slice", "1ms", "--switch-cost", "0s"];
+    for (path, options, without_effect) in [
+        (&path, &slices[..], &[][..]),
+        (&path, &["--mps"], &[]),
+        (&path, &["--as-threads"], &[]),
+        (
+            &path,
+            &[&slices[..], &["--mps"]].concat(),
+            &["--time-slice has no effect: clients of MPS", "--switch-cost has no effect: clients of MPS"],
+        ),
+        (
+            &path,
+            &[&slices[..], &["--as-threads"]].concat(),
+            &[
+                "--time-slice has no effect: processes run as threads",
+                "--switch-cost has no effect: processes run as threads",
+            ],
+        ),
+        (
+            &alone,
+            &[&slices[..], &["--mps"]].concat(),
+            &[
+                "--time-slice has no effect: there is one process",
+                "--switch-cost has no effect: there is one process",
+                "--mps has no effect: there is one process",
+            ],
+        ),
+        (&alone, &["--as-threads"], &["--as-threads has no effect: there is one process"]),
+    ] {
+        let output = gpusched(&[&["simulate", path][..], options].concat());
+        let notes: Vec<String> =
+            stderr(&output).lines().filter(|line| line.contains("no effect")).map(str::to_owned).collect();
+        assert_eq!(notes.len(), without_effect.len(), "{options:?}: {notes:?}");
+        for expected in without_effect {
+            assert!(notes.iter().any(|note| note.contains(expected)), "{options:?}: {notes:?}");
+        }
+    }
+}
+
+#[test]
 fn wrong_slices_and_switches_are_refused_on_the_command_line() {
     let path = written("process-wrong-options", &two());
     for (options, words) in [

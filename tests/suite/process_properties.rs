@@ -10,7 +10,7 @@ use gpusched::workload::{
 };
 use proptest::prelude::*;
 
-use crate::engine_properties::{config, same};
+use crate::agreement::{config, same};
 use crate::generate::{Case, Limits, scenario};
 use crate::processes::check_conservation;
 

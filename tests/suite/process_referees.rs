@@ -3,7 +3,6 @@
 //! Long campaigns: `cargo test --release --test suite -- --ignored long_campaign_of_processes`, of as many scenarios of each kind as
 //! `PROPTEST_CASES` says.
 
-use gpusched::audit::{Observation, Tolerances, audit};
 use gpusched::device::{ChannelOrder, Preemption, Runlists};
 use gpusched::hosts::{Run, simulate};
 use gpusched::scenario::{ReadOptions, Scenario};
@@ -13,25 +12,13 @@ use gpusched::workload::{InterleaveLevel, ProcessId, ProcessSharing, ProcessSpec
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::engine_properties::{MANY_BLOCKS, agrees, config, same};
+use crate::agreement::{agreed, config, same};
 use crate::generate::{Case, Limits, builtin, scenario};
 use crate::generate_processes::with_processes;
 use crate::processes::scenario_with;
-use crate::reference;
 
 /// Whatever the slices.
 const FREE_SWITCHES: ProcessSharing = ProcessSharing { mps: false, switch_cost: Some(Duration::ZERO) };
-
-/// The run of a scenario, on which the reference and the audit agree.
-pub(crate) fn agreed(scenario: &Scenario) -> Result<Run, TestCaseError> {
-    let run = simulate(scenario)?;
-    let expected = reference::run(scenario);
-    agrees(&run, &expected, true)?;
-    let observation = Observation::of_trace(scenario, &run.trace, run.ended);
-    let findings = audit(&observation.expect("it is short"), &Tolerances::EXACT).findings;
-    prop_assert!(findings.is_empty(), "{:#?}", findings);
-    Ok(run)
-}
 
 /// Turns, switches and idle time are the whole run, and no two turns overlap (T1, T3).
 fn times_add_up(run: &Run) -> Result<(), TestCaseError> {
@@ -64,7 +51,7 @@ proptest! {
 
     #[test]
     fn with_many_blocks_contexts_take_turns_as_reference_and_audit_say(
-        Case(scenario) in with_processes(MANY_BLOCKS, false),
+        Case(scenario) in with_processes(Limits::MANY_BLOCKS, false),
     ) {
         times_add_up(&agreed(&scenario)?)?;
     }
@@ -90,7 +77,7 @@ proptest! {
 
     #[test]
     fn a_process_that_does_nothing_changes_nothing(
-        Case(scenario) in scenario(MANY_BLOCKS), slice in 1_u64..9, idle in 1_usize..3,
+        Case(scenario) in scenario(Limits::MANY_BLOCKS), slice in 1_u64..9, idle in 1_usize..3,
     ) {
         let mut shared = scenario.clone();
         shared.catalogue.set_sharing(FREE_SWITCHES).expect("it is possible");
@@ -109,7 +96,7 @@ proptest! {
     #[test]
     #[ignore = "a long campaign: cargo test --release --test suite -- --ignored long_campaign_of_processes"]
     fn long_campaign_of_processes(
-        Case(small) in with_processes(Limits::ALL, false), Case(large) in with_processes(MANY_BLOCKS, false),
+        Case(small) in with_processes(Limits::ALL, false), Case(large) in with_processes(Limits::MANY_BLOCKS, false),
         Case(clients) in with_processes(Limits::ALL, true),
     ) {
         for scenario in [small, large, clients] {

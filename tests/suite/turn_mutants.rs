@@ -15,7 +15,7 @@ use gpusched::workload::BlockClock;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::engine_properties::config;
+use crate::agreement::config;
 use crate::generate::{Case, Limits, builtin};
 use crate::generate_processes::with_processes;
 

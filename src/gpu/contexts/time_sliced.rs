@@ -1,14 +1,14 @@
 //! Contexts that take turns: rules T1 to T5.
 //!
-//! What happens at one instant is as ever (`simulation`): completions, then the host, then blocks are assigned, in the
-//! context whose turn it is. Then it is seen whose turn comes next:
+//! What happens at one instant is as ever (`simulation`): completions, then the host, then blocks are assigned. Before
+//! they are, it is seen whose turn it is, and they are those of that context:
 //!
 //! - A turn ends when its context has neither blocks nor anything that waits for SMs (T2), or when its slice is over and
 //!   another context has work. Alone, a context goes on without an end; its slices are counted on all the same, so a
 //!   context that comes waits at most one slice.
 //! - The next turn is that of the next context on the runlist that has work (T1, T6). It begins when the switch is over
 //!   (T3), which costs nothing if the context is the one that had the last turn, or nobody had one.
-//! - In the instant at which a slice is over no block is assigned any more.
+//! - In the instant at which a slice is over no block of its context is assigned any more.
 
 mod rounds;
 
@@ -318,11 +318,15 @@ impl Back for TimeSliced {
             // It has no kernel.
             Copies::Linked(back) => drop(back.dispatch(context)?),
         }
+        self.look_around(context.now);
+        if let Some(why) = self.must_yield(context.now) {
+            self.yield_turn(why, context)?;
+        }
         let has_begun = self.give_turn(context)?;
         self.look_around(context.now);
         let Turn::Of { context: number, .. } = self.turn else { return Ok(None) };
         let is_due = || self.contexts[number].calendar.next_completion().is_some_and(|(at, _)| at <= context.now);
-        // Blocks whose timers ran out while they were suspended end before others are assigned.
+        // It runs out, and blocks whose timers ran out while they were suspended end before others are assigned.
         if self.must_yield(context.now).is_some() || has_begun && is_due() {
             return Ok(None);
         }
@@ -333,6 +337,7 @@ impl Back for TimeSliced {
 
     fn settle<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
         self.look_around(context.now);
+        // A host may have taken a context off the runlist since.
         if let Some(why) = self.must_yield(context.now) {
             self.yield_turn(why, context)?;
             if self.give_turn(context)? {

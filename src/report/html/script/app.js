@@ -58,30 +58,38 @@ function inkOn(colour) {
 
 class App {
   constructor(data) {
-    clock.origin = BigInt(data.origin_ns);
-    this.runs = data.runs;
-    this.finishes = data.finishes;
-    this.notes = data.notes;
-    this.fills = new Fills(data.palette, data.runs);
-    this.rules = new Map(data.rules.map((rule) => [rule.name, { ...rule, ink: inkOn(rule.fill.background) }]));
     /** What the height of a band stands for. */
     this.resource = "threads";
-    /** The operation that is explained, with its run. */
-    this.selected = null;
     this.highlight = new Highlight();
-    this.layout = new Layout(this.runs);
-    this.view = new View(this.lastEnd());
-    this.cursor = { ns: null, pinned: false };
-    this.hover = null;
-    this.found = [];
-    this.match = -1;
     this.stretch = 1;
     this.canvas = document.getElementById("figure");
     this.scroller = document.getElementById("scroller");
     this.size = { width: 1, height: 1 };
     this.painter = new Painter(this);
     this.waiting = { frame: false, state: false };
+    this.cursor = { ns: null, pinned: false };
     this.readTheme();
+    this.take(data);
+  }
+
+  /** Takes runs in place of those that were shown before: what is seen of the time, cursor and highlights stay. */
+  take(data) {
+    clock.origin = BigInt(data.origin_ns);
+    this.runs = data.runs;
+    this.finishes = data.finishes;
+    this.notes = data.notes;
+    this.fills = new Fills(data.palette, data.runs);
+    this.rules = new Map(data.rules.map((rule) => [rule.name, { ...rule, ink: inkOn(rule.fill.background) }]));
+    /** The operation that is explained, with its run. */
+    this.selected = null;
+    this.highlight.byRun.clear();
+    this.layout = new Layout(this.runs);
+    this.view = View.like(this.view, this.lastEnd());
+    if (this.cursor.ns > this.view.end) this.cursor = { ns: null, pinned: false };
+    if (!this.resources().includes(this.resource)) this.resource = "threads";
+    this.hover = null;
+    this.found = [];
+    this.match = -1;
   }
 
   lastEnd() {

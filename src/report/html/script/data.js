@@ -424,6 +424,9 @@ function readData() {
   const element = document.getElementById("data");
   const scenes = JSON.parse(element.textContent);
   element.remove();
-  const data = scenes[chosenScene(scenes.length)];
+  return withRuns(scenes[chosenScene(scenes.length)]);
+}
+
+function withRuns(data) {
   return { ...data, runs: data.runs.map((run) => new Run(run)) };
 }

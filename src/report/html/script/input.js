@@ -45,7 +45,7 @@ function operationOf(found) {
 }
 
 function listenToPointers(app) {
-  const { canvas, view, scroller } = app;
+  const { canvas, scroller } = app;
   /** Pointers that are down, where they are and where they went down, by id. */
   const down = new Map();
   const place = (event) => {
@@ -57,7 +57,7 @@ function listenToPointers(app) {
     app.hover = findAt(app, x, y);
     canvas.style.cursor = app.hover ? "pointer" : "crosshair";
     showTip(app, event.clientX, event.clientY);
-    if (!app.cursor.pinned) app.setCursor(x >= view.left ? view.timeAt(x) : null, false);
+    if (!app.cursor.pinned) app.setCursor(x >= app.view.left ? app.view.timeAt(x) : null, false);
     app.invalidate();
   };
   const drag = (event) => {
@@ -70,10 +70,10 @@ function listenToPointers(app) {
     if (down.size === 2) {
       const after = [...down.values()].map(({ at }) => at.x);
       const [apart, was] = [Math.abs(after[0] - after[1]), Math.abs(before[0] - before[1])];
-      if (apart > 8 && was > 8) view.zoom(was / apart, (after[0] + after[1]) / 2);
+      if (apart > 8 && was > 8) app.view.zoom(was / apart, (after[0] + after[1]) / 2);
     }
     if (pointer.moved && app.hover) app.forgetHover();
-    if (pointer.moved) view.pan(-dx / down.size / view.width);
+    if (pointer.moved) app.view.pan(-dx / down.size / app.view.width);
     if (pointer.moved && event.pointerType === "mouse") scroller.scrollTop -= dy;
     app.invalidate();
   };
@@ -85,7 +85,7 @@ function listenToPointers(app) {
   canvas.addEventListener("pointerup", (event) => {
     const pointer = down.get(event.pointerId);
     down.delete(event.pointerId);
-    if (!pointer || pointer.moved || pointer.at.x < view.left) return;
+    if (!pointer || pointer.moved || pointer.at.x < app.view.left) return;
     if (event.pointerType !== "mouse") point(event);
     const operation = operationOf(app.hover);
     if (operation) app.select(operation.run, operation.id);
@@ -99,7 +99,7 @@ function listenToPointers(app) {
     if (!app.cursor.pinned) app.setCursor(null, false);
   });
   canvas.addEventListener("dblclick", (event) => {
-    view.zoom(1 / (ZOOM_STEP * ZOOM_STEP), place(event).x);
+    app.view.zoom(1 / (ZOOM_STEP * ZOOM_STEP), place(event).x);
     app.invalidate();
   });
   canvas.addEventListener(
@@ -107,8 +107,8 @@ function listenToPointers(app) {
     (event) => {
       event.preventDefault();
       const amount = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 16 : event.deltaY;
-      if (event.deltaX !== 0 || event.shiftKey) view.pan((event.deltaX || amount) / view.width);
-      else view.zoom(Math.exp(amount / 400), place(event).x);
+      if (event.deltaX !== 0 || event.shiftKey) app.view.pan((event.deltaX || amount) / app.view.width);
+      else app.view.zoom(Math.exp(amount / 400), place(event).x);
       point(event);
     },
     { passive: false },

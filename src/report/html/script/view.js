@@ -12,6 +12,16 @@ class View {
     this.fit();
   }
 
+  /** Of a time that ends at `end`, what another view shows, or everything if that does. */
+  static like(other, end) {
+    const view = new View(end);
+    if (other && other.span < Number(other.end)) {
+      view.span = Math.min(other.span, Number(view.end));
+      view.moveTo(other.start, other.shift);
+    }
+    return view;
+  }
+
   /** Shows everything. */
   fit() {
     this.span = Number(this.end);

@@ -1,0 +1,43 @@
+//! What-ifs that change how long blocks run.
+
+use gpusched::hosts::simulate;
+use gpusched::report::Summary;
+use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
+use gpusched::time::Duration;
+
+use crate::published;
+
+fn figure_3() -> Scenario {
+    let text = std::fs::read_to_string(published::root().join("rtss2017/figure-3.json")).expect("it is there");
+    Scenario::from_json("figure-3.json", &text, &ReadOptions::default()).expect("it is sound")
+}
+
+fn changed(kernel: &str, time: Duration) -> Result<Scenario, String> {
+    let changes = WhatIf { block_times: vec![(kernel.to_owned(), time)], ..WhatIf::default() };
+    figure_3().what_if(&changes).map_err(|error| error.to_string())
+}
+
+/// When the first block of a kernel started, in ms.
+fn first_start(scenario: &Scenario, kernel: &str) -> u64 {
+    let run = simulate(scenario).expect("it runs");
+    let found = Summary::of(scenario, &run).kernels().find(|row| row.launch.title == kernel);
+    found.and_then(|row| row.first_start_ns).expect("it started").as_ns() / 1_000_000
+}
+
+#[test]
+fn a_kernel_with_another_block_time_lets_those_behind_it_start_at_another_time() {
+    assert_eq!(first_start(&figure_3(), "K2"), 2000);
+    // With half its time K1 ends at 1 s. K2 is then behind K5, which waits for the shared memory of K4's blocks: these
+    // begin with the second blocks of K1 at 0.5 s.
+    let shorter = changed("K1", Duration::from_ns(500_000_000)).expect("there is one");
+    assert_eq!(first_start(&shorter, "K2"), 1500);
+    let text = shorter.to_native_json().expect("it can be written");
+    let again = Scenario::from_json("again.json", &text, &ReadOptions::default()).expect("it is sound");
+    assert_eq!(first_start(&again, "K2"), 1500, "it is written too");
+}
+
+#[test]
+fn an_unknown_kernel_is_told_with_those_that_there_are() {
+    let said = changed("K9", Duration::ZERO).expect_err("there is no K9");
+    assert!(said.starts_with("--set-block-time: no kernel is called \"K9\"; there are K1, K2"), "{said}");
+}
