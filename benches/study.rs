@@ -70,5 +70,5 @@ fn merge_a_million_rows(bencher: Bencher<'_, '_>) {
         file.append(&rows).expect("there is room");
     }
     let paths: Vec<PathBuf> = shards.iter().map(|shard| results.join(file_name(*shard))).collect();
-    bencher.bench(|| merge(&study, &paths, &mut std::io::sink()).expect("complete"));
+    bencher.bench(|| merge(&study, &paths, &mut std::io::sink(), &|_| ()).expect("complete"));
 }

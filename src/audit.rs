@@ -58,7 +58,7 @@ mod times;
 mod turns;
 
 pub use finding::{AuditRule, Finding};
-pub use logs::audit_logs;
+pub use logs::{audit_logs, audit_logs_by};
 pub use observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
     TimeSource,
@@ -69,5 +69,5 @@ pub use profile::{
     CaseVerdict, InferredPriority, OverlapCounts, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile,
 };
 pub use report::AuditReport;
-pub use run::{Audit, Checked, audit};
+pub use run::{Audit, Checked, audit, audit_watched};
 pub use turns::{ObservedTurn, ObservedTurns};

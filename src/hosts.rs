@@ -16,6 +16,7 @@ mod single_stream;
 mod sm_as_core;
 mod sporadic_delays;
 mod stream_per_task;
+mod timed;
 pub mod timegraph;
 mod usage_sums;
 mod whole_application;
@@ -23,15 +24,16 @@ mod whole_application;
 pub use gang::Gang;
 pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub use multi_stream::MultiStream;
-pub(crate) use program::simulate_placed;
 pub use program::{
     IterationSpan, LaunchOrder, ProgramError, ProgramHost, Run, make_known, simulate, simulate_in_order,
     simulate_watched, simulate_with,
 };
-pub use run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
+pub(crate) use program::{simulate_in_order_watched, simulate_placed};
+pub use run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks, run_tasks_watched};
 pub use scheduler::{ScheduleError, Scheduler, run_applications, run_gpu_evr, usage_of_applications};
 pub use segment_tasks::{
     CoreRun, CoreUse, SegmentJob, SegmentRun, SegmentRunError, SegmentRunOptions, run_segment_tasks,
+    run_segment_tasks_watched,
 };
 pub use single_stream::SingleStream;
 pub use sm_as_core::SmAsCore;

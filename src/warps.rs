@@ -40,7 +40,7 @@ mod sigma;
 mod table;
 mod verify;
 
-pub use answer::{Answer, ExactBy, Question, answer, answer_with};
+pub use answer::{Answer, ExactBy, Question, answer, answer_watched, answer_with};
 pub use bound::{Bound, BoundKind, best_case_bound, bound, change_weight, changes_bound, waiting_bound};
 pub use construct::{Constructed, construct};
 pub use estimate::{Estimate, estimate};

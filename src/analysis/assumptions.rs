@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashSet;
 use thiserror::Error;
 
 use super::merged_back::Analysed;
@@ -79,6 +78,9 @@ pub(super) fn launches(scenario: &Scenario) -> impl Iterator<Item = (KernelId, S
 
 /// SMs that a launch may use: a kernel's own mask replaces its stream's.
 pub(super) fn allowed_sms(scenario: &Scenario, kernel: KernelId, stream: StreamId) -> u32 {
+    if scenario.catalogue.mask(kernel, stream).is_none() {
+        return scenario.device().sms;
+    }
     scenario.catalogue.sms(kernel, stream).map(|_| 1).sum()
 }
 
@@ -94,36 +96,52 @@ pub(super) fn departures(scenario: &Scenario, demands: &[BlockDemand], chained: 
     let used: Vec<(KernelId, StreamId)> = launches(scenario).collect();
     let demand = |launch: &(KernelId, StreamId)| demands.get(launch.0.0 as usize).copied();
     let first = used.first().and_then(demand);
-    for other in used.iter().filter_map(demand) {
-        let Some(first) = first else { break };
-        note(Departure::UnequalThreads, other.warps != first.warps);
-        let same = other.registers == first.registers && other.shared_memory_bytes == first.shared_memory_bytes;
-        note(Departure::UnequalResources, !same);
-    }
+    let differs = |what: fn(&BlockDemand) -> [u32; 2]| {
+        first.is_some_and(|first| used.iter().filter_map(demand).any(|other| what(&other) != what(&first)))
+    };
+    note(Departure::UnequalThreads, differs(|demand| [demand.warps, 0]));
+    note(Departure::UnequalResources, differs(|demand| [demand.registers, demand.shared_memory_bytes]));
     let priority = |stream: StreamId| scenario.streams().get(stream.0 as usize).map_or(0, |stream| stream.priority);
-    let priorities: BTreeSet<i32> = used.iter().map(|(_, stream)| priority(*stream)).collect();
-    note(Departure::Priorities, priorities.len() > 1);
+    let mut priorities = used.iter().map(|(_, stream)| priority(*stream));
+    let first = priorities.next();
+    note(Departure::Priorities, priorities.any(|other| Some(other) != first));
     note(
         Departure::SmMask,
         used.iter().any(|&(kernel, stream)| allowed_sms(scenario, kernel, stream) < scenario.device().sms),
     );
     note(Departure::Variation, used.iter().any(|(kernel, _)| scenario.block_times_vary(*kernel)));
-    let mut streams = FxHashSet::default();
+    let mut streams = Streams::default();
+    let mut count = 0;
     for step in scenario.threads.iter().flat_map(|thread| &thread.steps) {
         let Some((kind, stream)) = step.submission() else { continue };
-        streams.insert(stream);
+        count += usize::from(streams.insert(stream));
+        note(Departure::NullStream, stream == StreamId::NULL);
         note(Departure::Copies, matches!(kind, OperationKind::Copy(_) | OperationKind::Memset));
         let shares = scenario.device().copy.sharing == CopySharing::SharedLink;
         note(Departure::SharedLink, shares && matches!(kind, OperationKind::Copy(_)));
         note(Departure::Events, matches!(kind, OperationKind::Wait(_)));
     }
-    note(Departure::NullStream, streams.contains(&StreamId::NULL));
     let channels = scenario.device().channels.map_or(usize::MAX, |channels| channels as usize);
-    note(Departure::Channels, streams.len() > channels);
+    note(Departure::Channels, count > channels);
     note(Departure::Chains, chained);
     let device = scenario.device();
     note(Departure::Latencies, device.launch_latency > Duration::ZERO || device.kernel_gap > Duration::ZERO);
     found
+}
+
+/// Some of the streams of a scenario, by their numbers.
+#[derive(Default)]
+struct Streams(Vec<bool>);
+
+impl Streams {
+    /// Adds one; says whether it was not there.
+    fn insert(&mut self, stream: StreamId) -> bool {
+        let number = stream.0 as usize;
+        if number >= self.0.len() {
+            self.0.resize(number + 1, false);
+        }
+        !std::mem::replace(&mut self.0[number], true)
+    }
 }
 
 /// What the operations of a walk have before them in their streams.
@@ -137,7 +155,7 @@ pub(super) struct Order {
 impl Order {
     pub(super) fn of(operations: &[Analysed]) -> Self {
         let mut order = Self { chained: false, preceded: false };
-        let (mut used, mut with_kernel) = (FxHashSet::default(), FxHashSet::default());
+        let (mut used, mut with_kernel) = (Streams::default(), Streams::default());
         for record in operations {
             let is_kernel = matches!(record.kind, OperationKind::Kernel(_));
             let is_first = used.insert(record.stream);

@@ -1,5 +1,7 @@
 //! An observation, and what is derived from it before any rule is checked.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::completions;
 use super::facts::{Facts, facts};
 use super::observation::{Observation, ObservedContexts, ObservedWork, TimeSource};
@@ -17,21 +19,44 @@ pub(super) struct Case<'a> {
     pub(super) facts: Vec<Facts>,
     pub(super) ready: Vec<Readiness>,
     pub(super) events: Events<'a>,
+    /// Whoever looks meanwhile at how many blocks have been looked at, by all checks together.
+    pub(super) watched: Option<&'a AtomicU64>,
 }
+
+/// Blocks that are counted together.
+const COUNTED_AT_ONCE: u64 = 1 << 14;
 
 impl<'a> Case<'a> {
     /// Derives everything. The tolerances are those for measured times; simulated ones are exact.
     pub(super) fn new(observation: &'a Observation, tolerances: &Tolerances) -> Self {
-        Self::with_facts(observation, facts(observation), tolerances)
+        Self::with_facts(observation, facts(observation), tolerances, None)
     }
 
     /// The same, with facts that are known already.
-    pub(super) fn with_facts(observation: &'a Observation, facts: Vec<Facts>, tolerances: &Tolerances) -> Self {
+    pub(super) fn with_facts(
+        observation: &'a Observation,
+        facts: Vec<Facts>,
+        tolerances: &Tolerances,
+        watched: Option<&'a AtomicU64>,
+    ) -> Self {
         let simulated = matches!(observation.source, TimeSource::Simulated { .. });
         let tolerances = if simulated { Tolerances::EXACT } else { *tolerances };
         let clocks = Clocks { tolerances, exact: simulated && !has_several_rounds(observation), ordered: simulated };
         let ready = completions::readiness(observation, &facts, &clocks);
-        Self { observation, clocks, facts, ready, events: Events::of(observation) }
+        let events = Events::of(observation, &facts);
+        Self { observation, clocks, facts, ready, events, watched }
+    }
+
+    /// The same blocks, counted for whoever looks meanwhile.
+    pub(super) fn counted<I: Iterator>(&self, blocks: I) -> impl Iterator<Item = I::Item> {
+        let (watched, mut uncounted) = (self.watched, 0);
+        blocks.inspect(move |_| {
+            uncounted += 1;
+            if uncounted == COUNTED_AT_ONCE {
+                count(watched, uncounted);
+                uncounted = 0;
+            }
+        })
     }
 
     /// Whether streams may have to wait for hardware channels, which the audit does not follow.
@@ -59,6 +84,13 @@ impl<'a> Case<'a> {
         use super::stamp::{Stamp, When};
         let started = self.facts[operation].first_start;
         self.ready[operation].hi.or(started.map(|start| When::on_gpu(Stamp { at: start, rank: 0 })))
+    }
+}
+
+/// So many more blocks have been looked at by a check.
+pub(super) fn count(watched: Option<&AtomicU64>, blocks: u64) {
+    if let Some(watched) = watched {
+        watched.fetch_add(blocks, Ordering::Relaxed);
     }
 }
 

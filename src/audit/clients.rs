@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::finding::{AuditRule, Finding};
-use super::sweep::{BlockEvent, sm_of};
+use super::sweep::BlockEvent;
 
 /// Checks each client at each start of a block.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
@@ -13,14 +13,9 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let mut blocks = vec![vec![0_i64; observation.device.sms as usize]; observation.process_count()];
     let place = |event: &BlockEvent| {
         let stream = observation.operations.get(event.operation())?.stream;
-        Some((observation.streams.get(stream)?.process, sm_of(observation, event)? as usize))
+        Some((observation.streams.get(stream)?.process, event.sm? as usize))
     };
-    let has_length = |event: &BlockEvent| {
-        let kernel = observation.operations.get(event.operation()).and_then(|operation| operation.kernel());
-        kernel
-            .and_then(|kernel| kernel.blocks.get(event.block as usize))
-            .is_some_and(|block| block.start_ns < block.end_ns)
-    };
+    let has_length = |event: &BlockEvent| event.ran_ns > 0;
     let mut ends = case.events.ends().filter(&has_length).peekable();
     for start in case.events.starts().filter(&has_length) {
         while let Some(end) = ends.next_if(|end| end.at <= start.at) {
@@ -41,7 +36,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 rule: AuditRule::Mps,
                 kernel: observation.operations[start.operation()].name.clone(),
                 block: Some(start.block as usize),
-                sm: sm_of(observation, &start),
+                sm: start.sm,
                 at_ns: start.at,
                 by: (on - limit) as u64,
                 unit: "SMs",

@@ -7,11 +7,11 @@
 //! Where contexts take turns, each is judged by itself, and only while it surely has its turn.
 
 use super::case::Case;
-use super::demand::{Amounts, capacity, change, room};
+use super::demand::{Amounts, capacity, change, fits};
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, TimeSource};
 use super::rounds::Sequence;
-use super::sweep::{BlockEvent, sm_of};
+use super::sweep::BlockEvent;
 use crate::logs::LogTime;
 
 /// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.
@@ -110,7 +110,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
         let must = |index: usize| Some((case.ready[index].hi?.latest_on_gpu(tolerances.across_clocks_ns), index));
         let must = sorted(kernels().filter_map(must).filter(|(at, _)| *at < LogTime::MAX).collect());
         let of_context = |event: &BlockEvent| is_own(event.operation());
-        let mut starts = case.events.starts().filter(of_context).peekable();
+        let mut starts = case.counted(case.events.starts().filter(of_context)).peekable();
         let mut ends = case.events.ends().filter(of_context).peekable();
         let (mut may_at, mut must_at) = (0, 0);
         let mut turns = others_turns(case, self.context).into_iter().peekable();
@@ -162,7 +162,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
     fn room_for_head(&self, sm: usize) -> bool {
         let Some(head) = self.head else { return false };
         let id = u32::try_from(sm).unwrap_or(u32::MAX);
-        self.case.may_use(head, id) && room(&self.free[sm], &self.case.facts[head].taken) > 0
+        self.case.may_use(head, id) && fits(&self.free[sm], &self.case.facts[head].taken)
     }
 
     fn end(&mut self, event: &BlockEvent) {
@@ -195,7 +195,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
     }
 
     fn sm(&self, event: &BlockEvent) -> Option<usize> {
-        sm_of(self.case.observation, event).map(|sm| sm as usize).filter(|&sm| sm < self.free.len())
+        event.sm.map(|sm| sm as usize).filter(|&sm| sm < self.free.len())
     }
 
     /// The kernel that is surely at the head of the highest queue that is not empty.

@@ -53,6 +53,11 @@ pub(super) fn room(free: &Amounts, taken: &Amounts) -> i64 {
     each.map(|(free, taken)| free.max(&0) / taken).min().unwrap_or(0)
 }
 
+/// Whether one such block fits into what is free.
+pub(super) fn fits(free: &Amounts, taken: &Amounts) -> bool {
+    free.iter().zip(taken).all(|(free, taken)| *taken <= 0 || free >= taken)
+}
+
 /// Takes (or with -1 gives back) `sign` times the amounts of one block.
 pub(super) fn change(free: &mut Amounts, taken: &Amounts, sign: i64) {
     for (free, taken) in free.iter_mut().zip(taken) {

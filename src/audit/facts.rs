@@ -2,7 +2,7 @@
 
 use super::demand::{self, Amounts};
 use super::observation::{Observation, ObservedOperation, ObservedWork, TimeSource};
-use crate::logs::LogTime;
+use crate::logs::{BlockList, LogTime};
 
 /// What all checks need to know of an operation.
 #[derive(Debug, Clone)]
@@ -17,6 +17,49 @@ pub(super) struct Facts {
     pub(super) priority: i32,
     /// What one block takes.
     pub(super) taken: Amounts,
+    /// Whether its blocks start in the order of their numbers.
+    pub(super) starts_in_order: bool,
+    /// Whether they end in that order.
+    pub(super) ends_in_order: bool,
+    /// Whether one of them ends before it starts.
+    pub(super) runs_backwards: bool,
+}
+
+/// When the blocks of a kernel ran.
+#[derive(Clone, Copy)]
+struct Span {
+    first_start: LogTime,
+    last_start: LogTime,
+    finish: LogTime,
+    starts_in_order: bool,
+    ends_in_order: bool,
+    runs_backwards: bool,
+}
+
+impl Span {
+    /// All in one pass; `None` without blocks.
+    fn of(blocks: &BlockList) -> Option<Self> {
+        let &[start, end] = blocks.times.first()?;
+        let mut span = Self {
+            first_start: start,
+            last_start: start,
+            finish: end,
+            starts_in_order: true,
+            ends_in_order: true,
+            runs_backwards: false,
+        };
+        let mut before = [start, end];
+        for &[start, end] in &blocks.times {
+            span.first_start = span.first_start.min(start);
+            span.last_start = span.last_start.max(start);
+            span.finish = span.finish.max(end);
+            span.starts_in_order &= before[0] <= start;
+            span.ends_in_order &= before[1] <= end;
+            span.runs_backwards |= end < start;
+            before = [start, end];
+        }
+        Some(span)
+    }
 }
 
 /// Of all operations, in their order.
@@ -25,15 +68,30 @@ pub(super) fn facts(observation: &Observation) -> Vec<Facts> {
     let of = |operation: &ObservedOperation| {
         let stream = observation.streams.get(operation.stream);
         let priority = stream.and_then(|stream| stream.priority).unwrap_or(0);
-        let mut facts = Facts { first_start: None, last_start: LogTime::MAX, finish: None, priority, taken: [0; 4] };
+        let mut facts = Facts {
+            first_start: None,
+            last_start: LogTime::MAX,
+            finish: None,
+            priority,
+            taken: [0; 4],
+            starts_in_order: true,
+            ends_in_order: true,
+            runs_backwards: false,
+        };
         match &operation.work {
             ObservedWork::Kernel(kernel) => {
                 facts.taken = demand::taken(&kernel.shape, &observation.device);
-                facts.first_start = kernel.blocks.first_start_ns();
+                let span = Span::of(&kernel.blocks);
+                facts.first_start = span.map(|span| span.first_start);
+                if let Some(span) = span {
+                    facts.starts_in_order = span.starts_in_order;
+                    facts.ends_in_order = span.ends_in_order;
+                    facts.runs_backwards = span.runs_backwards;
+                }
                 // Where blocks are missing from a log, those that are there must do.
-                if kernel.is_whole() || !simulated {
-                    facts.last_start = kernel.blocks.last_start_ns().unwrap_or(LogTime::MAX);
-                    facts.finish = kernel.blocks.finish_ns();
+                if let Some(span) = span.filter(|_| kernel.is_whole() || !simulated) {
+                    facts.last_start = span.last_start;
+                    facts.finish = Some(span.finish);
                 }
             }
             ObservedWork::Copy(copy) => {

@@ -5,10 +5,11 @@ use serde::Serialize;
 use super::case::Case;
 use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding};
-use super::merge::{Entry, Merge};
+use super::merge::{Merge, Sequence};
 use super::observation::{Observation, TimeSource};
 use super::options::Tolerances;
-use super::sweep::{BlockEvent, sm_of, times_of};
+use super::sweep::{BlockEvent, Blocks, Run};
+use crate::device::Device;
 use crate::logs::LogTime;
 use crate::workload::Placement;
 
@@ -31,7 +32,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) -> PlacementSt
     let mut statistic = PlacementStatistic::default();
     walk(case, |event, predicted| {
         statistic.decidable += 1;
-        let sm = sm_of(case.observation, event);
+        let sm = event.sm;
         if sm == Some(predicted) {
             statistic.followed += 1;
         } else if judged {
@@ -58,7 +59,7 @@ pub fn decidable_blocks(observation: &Observation, tolerances: &Tolerances) -> V
     let mut blocks = Vec::new();
     walk(&case, |event, _| {
         let origin = observation.operations[event.operation()].origin;
-        if let (Some(origin), Some(sm)) = (origin, sm_of(observation, event)) {
+        if let (Some(origin), Some(sm)) = (origin, event.sm) {
             blocks.push((origin, event.block as usize, sm));
         }
     });
@@ -70,8 +71,7 @@ fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
     let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
     let device = &observation.device;
     // For each context: what others have on the SMs is put aside while it has its turn.
-    let mut contexts: Vec<Vec<Amounts>> =
-        vec![vec![capacity(device); device.sms as usize]; observation.context_count()];
+    let mut contexts = vec![Sms::idle(device); observation.context_count()];
     let order: Vec<u32> = device.sm_order.ids(device.sms);
     let simulated = matches!(observation.source, TimeSource::Simulated { .. });
     if !observation.client_sms.is_empty() {
@@ -83,17 +83,14 @@ fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
         return;
     }
     let (mut ends, mut last_end) = (case.events.ends().peekable(), None);
-    let (mut assignments, mut before) = (assignments(case).peekable(), None);
+    let (mut assignments, mut before) = (case.counted(assignments(case)).peekable(), None);
     while let Some(event) = assignments.next() {
         while let Some(end) = ends.next_if(|end| end.at <= event.at) {
-            let free = &mut contexts[observation.context_of(end.operation())];
-            if let Some(free) = sm_of(observation, &end).and_then(|sm| free.get_mut(sm as usize)) {
-                change(free, &case.facts[end.operation()].taken, -1);
-            }
+            contexts[observation.context_of(end.operation())].change(&end, &case.facts[end.operation()].taken, -1);
             last_end = Some(end.at);
         }
         let operation = event.operation();
-        let free = &mut contexts[observation.context_of(operation)];
+        let sms = &mut contexts[observation.context_of(operation)];
         let near = |at: LogTime| at.abs_diff(event.at) <= tolerance.unsigned_abs();
         let other_starts = |other: Option<&BlockEvent>| {
             other.is_some_and(|other| other.operation != event.operation && near(other.at))
@@ -104,9 +101,9 @@ fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
             || other_starts(before.as_ref());
         before = Some(event);
         if simulated || !disturbed {
-            let taken = &case.facts[operation].taken;
+            sms.count(&case.facts[operation].taken);
             let rooms = order.iter().filter(|&&sm| case.may_use(operation, sm)).filter_map(|&sm| {
-                let room = room(free.get(sm as usize)?, taken);
+                let room = sms.room(sm)?;
                 (room > 0).then_some((sm, room))
             });
             // The first of equals is the one that the device prefers.
@@ -115,9 +112,46 @@ fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
                 tell(&event, predicted);
             }
         }
-        if let Some(free) = sm_of(observation, &event).and_then(|sm| free.get_mut(sm as usize)) {
-            change(free, &case.facts[operation].taken, 1);
+        sms.change(&event, &case.facts[operation].taken, 1);
+    }
+}
+
+/// The SMs of one context, and how many blocks of one shape there is room for on each.
+#[derive(Clone)]
+struct Sms {
+    free: Vec<Amounts>,
+    shape: Amounts,
+    /// `None` where that is not known yet.
+    rooms: Vec<Option<i64>>,
+}
+
+impl Sms {
+    fn idle(device: &Device) -> Self {
+        let sms = device.sms as usize;
+        Self { free: vec![capacity(device); sms], shape: Amounts::default(), rooms: vec![None; sms] }
+    }
+
+    /// A block takes its amounts from its SM, or gives them back.
+    fn change(&mut self, event: &BlockEvent, taken: &Amounts, sign: i64) {
+        let Some(sm) = event.sm.map(|sm| sm as usize) else { return };
+        if let (Some(free), Some(room)) = (self.free.get_mut(sm), self.rooms.get_mut(sm)) {
+            change(free, taken, sign);
+            *room = None;
         }
+    }
+
+    /// From now on room is for blocks of this shape.
+    fn count(&mut self, taken: &Amounts) {
+        if self.shape != *taken {
+            self.shape = *taken;
+            self.rooms.fill(None);
+        }
+    }
+
+    /// For how many blocks there is room on an SM.
+    fn room(&mut self, sm: u32) -> Option<i64> {
+        let (free, known) = (self.free.get(sm as usize)?, self.rooms.get_mut(sm as usize)?);
+        Some(*known.get_or_insert_with(|| room(free, &self.shape)))
     }
 }
 
@@ -130,12 +164,49 @@ fn assignments<'c>(case: &'c Case<'_>) -> impl Iterator<Item = BlockEvent> + 'c 
     for (position, index) in kernels.into_iter().enumerate() {
         place[index] = position;
     }
-    let start = |operation, block: u32| Some(times_of(case.observation, operation).get(block as usize)?[0]);
-    let first = (0_u32..).zip(place).filter_map(|(operation, place)| {
-        Some(((start(operation, 0)?, case.facts[operation as usize].priority, place), operation))
-    });
-    let behind = move |((at, priority, place), operation, block): Entry<(LogTime, i32, usize)>| {
-        Some((start(operation, block + 1)?.max(at), priority, place))
+    let assigned = move |operation: u32| {
+        let (index, blocks) = (operation as usize, Blocks::of(case.observation, operation));
+        Assigned { blocks, next: 0, last: (LogTime::MIN, case.facts[index].priority, place[index]) }
     };
-    Merge::new(first.collect(), behind).map(|((at, ..), operation, block)| BlockEvent { at, operation, block })
+    let operations = (0_u32..).take(case.facts.len());
+    let first = operations.filter_map(|operation| Some((assigned(operation).key()?, operation))).collect();
+    Merge::new(first, assigned).flat_map(|Run { blocks, places, more: mut last }| {
+        places.filter_map(move |block| {
+            blocks.event(
+                |&[start, _]| {
+                    last = last.max(start);
+                    last
+                },
+                block,
+            )
+        })
+    })
+}
+
+/// The blocks of a kernel in the order of assignment.
+struct Assigned<'a> {
+    blocks: Blocks<'a>,
+    /// The number of the next one.
+    next: usize,
+    /// When the one before was assigned, the kernel's priority, and its place in the order of the queues.
+    last: (LogTime, i32, usize),
+}
+
+impl<'a> Sequence for Assigned<'a> {
+    type Key = (LogTime, i32, usize);
+    type Run = Run<'a, LogTime>;
+
+    #[inline]
+    fn key(&self) -> Option<Self::Key> {
+        let (before, priority, place) = self.last;
+        Some((self.blocks.start(self.next)?.max(before), priority, place))
+    }
+
+    fn run(&mut self, first: impl Fn(Self::Key) -> bool) -> Self::Run {
+        let (begin, (before, ..)) = (self.next, self.last);
+        while let Some(key) = self.key().filter(|&key| self.next == begin || first(key)) {
+            (self.last, self.next) = (key, self.next + 1);
+        }
+        Run { blocks: self.blocks, places: begin..self.next, more: before }
+    }
 }

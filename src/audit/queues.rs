@@ -5,7 +5,6 @@ use rustc_hash::FxHashSet;
 use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::stamp::{Stamp, When};
-use super::sweep::sm_of;
 use crate::logs::LogTime;
 
 /// Checks each block against the kernels that surely waited when it started.
@@ -19,12 +18,19 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     entering.sort_unstable();
     let mut entering = entering.into_iter().peekable();
     let mut waiting: Vec<usize> = Vec::new();
+    // Until then all of those wait.
+    let mut until = LogTime::MAX;
+    let until_of = |kernel: usize| case.facts[kernel].last_start.saturating_sub(tolerance);
     let mut found = FxHashSet::default();
-    for start in case.events.starts() {
+    for start in case.counted(case.events.starts()) {
         while let Some((_, kernel)) = entering.next_if(|(at, _)| *at <= start.at) {
             waiting.push(kernel);
+            until = until.min(until_of(kernel));
         }
-        waiting.retain(|&kernel| case.facts[kernel].last_start.saturating_sub(tolerance) > start.at);
+        if until <= start.at {
+            waiting.retain(|&kernel| until_of(kernel) > start.at);
+            until = waiting.iter().map(|&kernel| until_of(kernel)).min().unwrap_or(LogTime::MAX);
+        }
         let starting = start.operation();
         for &other in &waiting {
             let Some(rule) = broken(case, starting, other, start.at) else { continue };
@@ -50,7 +56,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 rule,
                 kernel: observation.operations[starting].name.clone(),
                 block: Some(start.block as usize),
-                sm: sm_of(observation, &start),
+                sm: start.sm,
                 at_ns: start.at,
                 by: early.unsigned_abs(),
                 unit: "ns",

@@ -4,7 +4,7 @@ use super::case::Case;
 use super::demand::{Amounts, RESOURCES, capacity, change};
 use super::finding::{AuditRule, Finding};
 use super::observation::Observation;
-use super::sweep::{BlockEvent, sm_of};
+use super::sweep::BlockEvent;
 
 /// Checks every block by itself, then the SMs together.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
@@ -48,6 +48,9 @@ fn check_sms(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let device = &case.observation.device;
     for (index, operation) in case.observation.operations.iter().enumerate() {
         let Some(kernel) = operation.kernel() else { continue };
+        if kernel.sm_mask.is_none() && kernel.blocks.sms.iter().all(|&sm| sm < device.sms) {
+            continue;
+        }
         for (number, block) in kernel.blocks.iter().enumerate() {
             let (rule, by, unit, what) = if block.sm >= device.sms {
                 let what = format!("SM {} does not exist: {} has SMs 0 to {}", block.sm, device.name, device.sms - 1);
@@ -79,12 +82,9 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let has = capacity(&observation.device);
     let sms = vec![Account { free: has, over: [None; 4] }; observation.device.sms as usize];
     let mut contexts = vec![sms; observation.context_count()];
-    let is_long = |event: &BlockEvent| {
-        let block = observation.operations[event.operation()].kernel().and_then(|k| k.blocks.get(event.block as usize));
-        block.is_some_and(|block| block.end_ns.since(block.start_ns) > tolerance)
-    };
+    let is_long = |event: &BlockEvent| event.ran_ns > tolerance;
     let mut ends = case.events.ends().filter(is_long).peekable();
-    for start in case.events.starts().filter(is_long) {
+    for start in case.counted(case.events.starts()).filter(is_long) {
         while let Some(end) = ends.next_if(|end| end.at.saturating_sub(tolerance) <= start.at) {
             let Some(account) = account(&mut contexts, observation, &end) else { continue };
             change(&mut account.free, &case.facts[end.operation()].taken, -1);
@@ -107,7 +107,7 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 continue;
             }
             account.over[resource] = Some(findings.len());
-            let sm = sm_of(observation, &start);
+            let sm = start.sm;
             findings.push(Finding {
                 rule,
                 kernel: observation.operations[start.operation()].name.clone(),
@@ -133,5 +133,5 @@ fn account<'a>(
     event: &BlockEvent,
 ) -> Option<&'a mut Account> {
     let context = observation.context_of(event.operation());
-    contexts.get_mut(context)?.get_mut(sm_of(observation, event)? as usize)
+    contexts.get_mut(context)?.get_mut(event.sm? as usize)
 }

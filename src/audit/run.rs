@@ -1,8 +1,10 @@
 //! One audit from beginning to end.
 
+use std::sync::atomic::AtomicU64;
+
 use serde::Serialize;
 
-use super::case::Case;
+use super::case::{Case, count};
 use super::clients;
 use super::conservation;
 use super::copies;
@@ -45,12 +47,34 @@ pub struct Checked {
 /// Finds what breaks one of the rules.
 type Check = fn(&Case<'_>, &mut Vec<Finding>);
 
+/// How many checks look at every block, one after another; others look at all of them in a moment.
+const SWEEPS: u64 = 4;
+
+impl Observation {
+    /// At how many blocks the checks of an audit look, all together.
+    #[must_use]
+    pub fn looks(&self) -> u64 {
+        self.blocks() * SWEEPS
+    }
+
+    fn blocks(&self) -> u64 {
+        self.operations.iter().filter_map(|operation| operation.kernel()).map(|kernel| kernel.blocks.len() as u64).sum()
+    }
+}
+
 /// Checks an observation against every rule. The tolerances are those for measured times; simulated ones are exact.
 #[must_use]
 pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
+    audit_watched(observation, tolerances, &AtomicU64::new(0))
+}
+
+/// The same, with the number of blocks that checks have looked at in `looked`, for whoever looks meanwhile; it goes to
+/// [`Observation::looks`].
+#[must_use]
+pub fn audit_watched(observation: &Observation, tolerances: &Tolerances, looked: &AtomicU64) -> Audit {
     let (mut notes, mut findings) = (Vec::new(), Vec::new());
-    times::check(observation, &mut findings);
     let facts = facts(observation);
+    times::check(observation, &facts, &mut findings);
     let apart = times::check_clocks(observation, &facts, tolerances, &mut findings);
     let mut tolerances = *tolerances;
     if apart > tolerances.across_clocks_ns {
@@ -60,7 +84,7 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
             super::finding::length(apart)
         ));
     }
-    let case = Case::with_facts(observation, facts, &tolerances);
+    let case = Case::with_facts(observation, facts, &tolerances, Some(looked));
     // Each looks at all blocks again, so they do so at once; what they find is put together in a fixed order.
     let by = |checks: &[Check]| {
         let mut found = Vec::new();
@@ -68,6 +92,10 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
             check(&case, &mut found);
         }
         found
+    };
+    let none = || {
+        count(Some(looked), observation.blocks());
+        Vec::new()
     };
     let binds = case.channels_bind();
     let is_unfit = observation.incomplete.is_some() || !observation.client_sms.is_empty();
@@ -87,8 +115,8 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
         },
         || {
             rayon::join(
-                || if binds { Vec::new() } else { by(&[queues::check, copies::check]) },
-                || if binds || is_unfit { Vec::new() } else { by(&[conservation::check]) },
+                || if binds { none() } else { by(&[queues::check, copies::check]) },
+                || if binds || is_unfit { none() } else { by(&[conservation::check]) },
             )
         },
     );

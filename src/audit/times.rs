@@ -13,12 +13,14 @@ use crate::workload::BlockClock;
 
 /// Nothing ends before it starts; no block is missing or too many; block times are those stated, and so are those of
 /// copies, unless they share a link.
-pub(super) fn check(observation: &Observation, findings: &mut Vec<Finding>) {
+pub(super) fn check(observation: &Observation, facts: &[Facts], findings: &mut Vec<Finding>) {
     let shared = observation.device.copy.sharing == CopySharing::SharedLink;
     for (index, operation) in observation.operations.iter().enumerate() {
         match &operation.work {
             ObservedWork::Kernel(kernel) => {
-                check_blocks((observation, index), kernel, findings);
+                if facts[index].runs_backwards || kernel.duration.is_some() {
+                    check_blocks((observation, index), kernel, findings);
+                }
                 check_count(observation, operation, kernel, findings);
             }
             ObservedWork::Copy(copy) => {

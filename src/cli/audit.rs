@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::audit::{audit_logs, audit_profile};
+use gpusched::audit::{audit_logs_by, audit_profile, audit_watched};
 use gpusched::profile::GpuProfile;
 use gpusched::report::{ProfileAuditDocument, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
 
@@ -42,8 +42,12 @@ impl Audit {
             bail!("--gpu is for profiles, and these are logs");
         }
         let input = self.logs.read()?;
-        progress::begin("auditing", Unit::None, None);
-        let report = audit_logs(input, &self.logs.tolerances());
+        let tolerances = self.logs.tolerances();
+        let report = audit_logs_by(input, |observation| {
+            progress::counted("auditing", Unit::Of("looks at blocks"), Some(observation.looks()), |looked| {
+                audit_watched(observation, &tolerances, looked)
+            })
+        });
         report.notes.iter().for_each(|text| note(text));
         let mut out = output::stdout();
         match self.format {

@@ -1,7 +1,7 @@
 //! Reading input files.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -62,7 +62,7 @@ const HEAD_BYTES: u64 = 1 << 16;
 pub(crate) fn log(path: &Path) -> anyhow::Result<LogReading> {
     let name = path.display().to_string();
     if path.as_os_str() == "-" {
-        return Ok(read_log(&name, standard_input()?));
+        return Ok(read_log_from(&name, &mut Cursor::new(standard_input()?))?);
     }
     let cannot = || format!("cannot read {name}");
     let metadata = std::fs::metadata(path).with_context(cannot)?;

@@ -123,18 +123,31 @@ pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
+/// The command does something that counts itself how much of it is done.
+pub(crate) fn counted<T>(what: &'static str, unit: Unit, total: Option<u64>, work: impl FnOnce(&AtomicU64) -> T) -> T {
+    if HELD.load(Ordering::Relaxed) {
+        return work(&AtomicU64::new(0));
+    }
+    begin(what, unit, total);
+    work(&DONE)
+}
+
 /// Simulates a scenario as [`simulate`] does, and shows how far it is.
 pub(crate) fn simulated(scenario: &Scenario) -> Result<Run, ProgramError> {
-    if LINE.get().is_none() || HELD.load(Ordering::Relaxed) {
+    if LINE.get().is_none() {
         return simulate(scenario);
     }
-    // A horizon, a time limit or a repetition makes the number unknown.
+    counted("simulating", Unit::Of("operations"), operations(scenario), |completed| {
+        // Whoever stops a command ends it.
+        simulate_watched(scenario, completed, &AtomicBool::new(false))
+    })
+}
+
+/// How many operations a run has; unknown with a horizon, a time limit or a repetition.
+pub(crate) fn operations(scenario: &Scenario) -> Option<u64> {
     let is_certain = |thread: &HostThread| thread.time_limit.is_none() && thread.iterations.is_some();
     let submitted = || scenario.threads.iter().map(HostThread::submissions).fold(0, u64::saturating_add);
-    let total = (scenario.horizon.is_none() && scenario.threads.iter().all(is_certain)).then(submitted);
-    begin("simulating", Unit::Of("operations"), total);
-    // Whoever stops a command ends it.
-    simulate_watched(scenario, &DONE, &AtomicBool::new(false))
+    (scenario.horizon.is_none() && scenario.threads.iter().all(is_certain)).then(submitted)
 }
 
 /// Counts what is read.

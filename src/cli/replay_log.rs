@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use gpusched::experiments::profile_replay::replay_profile;
-use gpusched::experiments::replay::{KernelComparison, Replay, replay};
+use gpusched::experiments::replay::{KernelComparison, Replay, replay_watched};
 use gpusched::profile::GpuProfile;
 use gpusched::report::replay::{ReplayReport, replay_rows, replay_table};
 use gpusched::report::timeline::{FinishMark, Lanes, Panels};
@@ -77,8 +77,10 @@ impl ReplayLog {
         }
         let options = ReadOptions { placement: self.logs.placement(), ..ReadOptions::default() };
         let known = run.scenario.as_ref().map(|(scenario, pairing)| (scenario, pairing));
-        progress::begin("simulating", Unit::None, None);
-        let result = replay(&run.run, &run.device, known, &options, &self.logs.tolerances())?;
+        let tolerances = self.logs.tolerances();
+        let result = progress::counted("simulating", Unit::Of("kernels"), Some(run.run.kernels() as u64), |done| {
+            replay_watched(&run.run, &run.device, known, (&options, &tolerances), done)
+        })?;
         run.notes.iter().for_each(|text| note(text));
         if let Some(figure) = self.figure.figure(&result.scenario)? {
             draw(&result, &figure)?;
@@ -120,8 +122,10 @@ impl ReplayLog {
         for text in &import.scenario.notes {
             note(text);
         }
-        progress::begin("simulating", Unit::None, None);
-        let replay = replay_profile(profile, &import)?;
+        let operations = progress::operations(&import.scenario);
+        let replay = progress::counted("simulating", Unit::Of("operations"), operations, |completed| {
+            replay_profile(profile, &import, completed)
+        })?;
         if figure.is_some() || html.is_some() || self.perfetto.is_some() {
             let sides = RecordedAbove::new(profile, &import, &replay.trace, changed)?;
             figure.map_or(Ok(()), |figure| sides.draw(&figure))?;

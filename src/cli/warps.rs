@@ -133,9 +133,13 @@ impl Warps {
             time: self.time_limit.map(|time| std::time::Duration::from_nanos(time.as_ns())),
         };
         let question = Question { warps: count, estimate_from, limits };
-        progress::begin("searching the worst case", progress::Unit::None, None);
         let makespans = match self.solver {
-            Solver::Search => warps::answer(&string, &question),
+            Solver::Search => {
+                let states = progress::Unit::Of("states");
+                progress::counted("searching the worst case", states, question.states(&string), |searched| {
+                    warps::answer_watched(&string, &question, searched)
+                })
+            }
             Solver::Ilp => self.solve(&string, &question)?,
         };
         if let Some(path) = &self.figure {
@@ -204,6 +208,8 @@ impl Warps {
 
     #[cfg(feature = "ilp")]
     fn solve(&self, string: &KernelString, question: &Question) -> anyhow::Result<Makespans> {
+        // The solver does not tell how far it is.
+        progress::begin("searching the worst case", progress::Unit::None, None);
         if question.warps == 0 {
             return Ok(warps::answer(string, question));
         }

@@ -1,13 +1,14 @@
 //! A profile simulated again: recorded against simulated, kernel by kernel.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use serde::Serialize;
 
 use super::recorded::submitted_operations;
 use super::unshared::unshared;
 use crate::device::Device;
-use crate::hosts::{ProgramError, simulate};
+use crate::hosts::{ProgramError, simulate_watched};
 use crate::profile::{BlockTimeSource, GpuProfile, Import};
 use crate::statistics::nearest_rank;
 use crate::trace::Trace;
@@ -117,12 +118,17 @@ impl ReplayErrors {
     }
 }
 
-/// Simulates an imported profile and compares.
+/// Simulates an imported profile and compares. How many simulated operations have completed is in `completed`, for whoever
+/// looks meanwhile.
 ///
 /// # Errors
-/// As [`simulate`].
-pub fn replay_profile(profile: &GpuProfile, import: &Import) -> Result<ProfileReplay, ProgramError> {
-    let run = simulate(&import.scenario)?;
+/// As [`simulate_watched`].
+pub fn replay_profile(
+    profile: &GpuProfile,
+    import: &Import,
+    completed: &AtomicU64,
+) -> Result<ProfileReplay, ProgramError> {
+    let run = simulate_watched(&import.scenario, completed, &AtomicBool::new(false))?;
     let unshared = unshared(&import.scenario, &run.trace)?;
     let times = profile.block_times(import.gpu, &recorded_device(profile, import));
     let ran_alone = profile.ran_alone(import.gpu);

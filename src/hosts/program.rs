@@ -147,8 +147,17 @@ pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
 /// # Errors
 /// As [`simulate`], and [`ProgramError::Stopped`].
 pub fn simulate_watched(scenario: &Scenario, completed: &AtomicU64, stop: &AtomicBool) -> Result<Run, ProgramError> {
+    watched(scenario, None, completed, stop)
+}
+
+fn watched(
+    scenario: &Scenario,
+    order: Option<LaunchOrder>,
+    completed: &AtomicU64,
+    stop: &AtomicBool,
+) -> Result<Run, ProgramError> {
     let gpu = gpu_for(scenario, own_options(scenario))?;
-    let host = Watched { host: ProgramHost::new(&scenario.threads), completed, stop };
+    let host = Watched { host: ProgramHost { order, ..ProgramHost::new(&scenario.threads) }, completed, stop };
     let (trace, ended, watched) = Simulation::new(gpu, host).run()?;
     ended_run(trace, ended, watched.host)
 }
@@ -178,6 +187,15 @@ pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, Pr
 /// As [`simulate`].
 pub fn simulate_in_order(scenario: &Scenario, order: LaunchOrder) -> Result<Run, ProgramError> {
     run(scenario, own_options(scenario), Some(order))
+}
+
+/// The same, counting as [`simulate_watched`] does.
+pub(crate) fn simulate_in_order_watched(
+    scenario: &Scenario,
+    order: LaunchOrder,
+    completed: &AtomicU64,
+) -> Result<Run, ProgramError> {
+    watched(scenario, Some(order), completed, &AtomicBool::new(false))
 }
 
 fn run(scenario: &Scenario, options: GpuOptions, order: Option<LaunchOrder>) -> Result<Run, ProgramError> {

@@ -1,8 +1,11 @@
 //! Running a task set on the simulated GPU.
 
+use std::sync::atomic::AtomicU64;
+
 use thiserror::Error;
 
 use super::real_time::{Activations, GridError, JobId, Policy, Synchronized, TaskJob};
+use super::timed::Timed;
 use super::{Gang, MultiStream, SingleStream, SmAsCore, StreamPerTask};
 use crate::device::{Device, DeviceError, SmOrder};
 use crate::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Target};
@@ -137,10 +140,29 @@ impl TaskSet {
 /// # Errors
 /// [`TaskRunError`].
 pub fn run_tasks(set: &TaskSet, options: &RunOptions) -> Result<TaskRun, TaskRunError> {
-    let horizon = match options.horizon {
-        Some(horizon) => horizon,
-        None => default_horizon(set, options.strategy).ok_or(TaskRunError::HyperperiodOverflow)?,
-    };
+    run_tasks_watched(set, options, &AtomicU64::new(0))
+}
+
+impl RunOptions {
+    /// Before when jobs are released.
+    ///
+    /// # Errors
+    /// [`TaskRunError::HyperperiodOverflow`] if none is stated, and there is no hyperperiod.
+    pub fn horizon_of(&self, set: &TaskSet) -> Result<TaskTime, TaskRunError> {
+        match self.horizon {
+            Some(horizon) => Ok(horizon),
+            None => default_horizon(set, self.strategy).ok_or(TaskRunError::HyperperiodOverflow),
+        }
+    }
+}
+
+/// As [`run_tasks`], with the time that the run has come to in `reached`, for whoever looks meanwhile; it goes to
+/// [`RunOptions::horizon_of`], and beyond if jobs are late.
+///
+/// # Errors
+/// As [`run_tasks`].
+pub fn run_tasks_watched(set: &TaskSet, options: &RunOptions, reached: &AtomicU64) -> Result<TaskRun, TaskRunError> {
+    let horizon = options.horizon_of(set)?;
     let jobs =
         set.tasks.iter().map(|task| u128::from(horizon.saturating_sub(task.offset).div_ceil(task.timing.period)));
     let jobs = jobs.sum();
@@ -153,24 +175,24 @@ pub fn run_tasks(set: &TaskSet, options: &RunOptions) -> Result<TaskRun, TaskRun
     gpu.reserve(expected);
     let (trace, activations) = match options.strategy {
         Strategy::SingleStream => {
-            let (trace, host) = simulated(SingleStream::new(activations, &mut gpu)?, gpu, options)?;
+            let (trace, host) = simulated(SingleStream::new(activations, &mut gpu)?, gpu, (options, reached))?;
             (trace, host.into_activations())
         }
         Strategy::MultiStream => {
-            let (trace, host) = simulated(MultiStream::new(activations, &mut gpu)?, gpu, options)?;
+            let (trace, host) = simulated(MultiStream::new(activations, &mut gpu)?, gpu, (options, reached))?;
             (trace, host.into_activations())
         }
         Strategy::SmAsCore => {
-            let (trace, host) = simulated(SmAsCore::new(activations, &mut gpu)?, gpu, options)?;
+            let (trace, host) = simulated(SmAsCore::new(activations, &mut gpu)?, gpu, (options, reached))?;
             (trace, host.into_activations())
         }
         Strategy::Gang => {
             let reservations = set.reservations.ok_or(TaskRunError::NoReservations)?;
-            let (trace, host) = simulated(Gang::new(activations, reservations, &mut gpu)?, gpu, options)?;
+            let (trace, host) = simulated(Gang::new(activations, reservations, &mut gpu)?, gpu, (options, reached))?;
             (trace, host.into_activations())
         }
         Strategy::StreamPerTask => {
-            let (trace, host) = simulated(StreamPerTask::new(activations, &mut gpu)?, gpu, options)?;
+            let (trace, host) = simulated(StreamPerTask::new(activations, &mut gpu)?, gpu, (options, reached))?;
             (trace, host.into_activations())
         }
     };
@@ -179,9 +201,13 @@ pub fn run_tasks(set: &TaskSet, options: &RunOptions) -> Result<TaskRun, TaskRun
 }
 
 /// Runs a scheduler to the end.
-fn simulated<H: Host<Error = RunError>>(host: H, gpu: Gpu, options: &RunOptions) -> Result<(Trace, H), RunError> {
-    let host = Synchronized::new(host, options.synchronization, options.seed);
-    let (trace, _, host) = Simulation::new(gpu, host).run()?;
+fn simulated<H: Host<Error = RunError>>(
+    host: H,
+    gpu: Gpu,
+    (options, reached): (&RunOptions, &AtomicU64),
+) -> Result<(Trace, H), RunError> {
+    let host = Timed { host: Synchronized::new(host, options.synchronization, options.seed), reached };
+    let (trace, _, Timed { host, .. }) = Simulation::new(gpu, host).run()?;
     Ok((trace, host.into_inner()))
 }
 

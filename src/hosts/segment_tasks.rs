@@ -8,8 +8,11 @@ mod cores;
 mod segment_host;
 mod segment_job;
 
+use std::sync::atomic::AtomicU64;
+
 use thiserror::Error;
 
+use super::timed::Timed;
 use crate::device::Device;
 use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, SubmitError};
 use crate::tasks::segments::{SegmentTaskSet, SegmentTest};
@@ -85,10 +88,33 @@ pub fn run_segment_tasks(
     test: SegmentTest,
     options: SegmentRunOptions<'_>,
 ) -> Result<SegmentRun, SegmentRunError> {
-    let horizon = match options.horizon {
-        Some(horizon) => horizon,
-        None => hyperperiod(set).ok_or(SegmentRunError::HyperperiodOverflow)?,
-    };
+    run_segment_tasks_watched(set, test, options, &AtomicU64::new(0))
+}
+
+impl SegmentRunOptions<'_> {
+    /// Before when jobs are released.
+    ///
+    /// # Errors
+    /// [`SegmentRunError::HyperperiodOverflow`] if none is stated, and there is no hyperperiod.
+    pub fn horizon_of(&self, set: &SegmentTaskSet) -> Result<Duration, SegmentRunError> {
+        match self.horizon {
+            Some(horizon) => Ok(horizon),
+            None => hyperperiod(set).ok_or(SegmentRunError::HyperperiodOverflow),
+        }
+    }
+}
+
+/// As [`run_segment_tasks`], with the instant \[ns\] that the run has come to in `reached`, for whoever looks meanwhile.
+///
+/// # Errors
+/// As [`run_segment_tasks`].
+pub fn run_segment_tasks_watched(
+    set: &SegmentTaskSet,
+    test: SegmentTest,
+    options: SegmentRunOptions<'_>,
+    reached: &AtomicU64,
+) -> Result<SegmentRun, SegmentRunError> {
+    let horizon = options.horizon_of(set)?;
     let releases = |period: Duration| u128::from(horizon.as_ns().div_ceil(period.as_ns()));
     let jobs = set.tasks.iter().map(|task| releases(task.period)).sum();
     if jobs > MAX_JOBS {
@@ -97,7 +123,7 @@ pub fn run_segment_tasks(
     let mut gpu = Gpu::new(options.device, GpuOptions::default());
     let horizon = Instant::ZERO.saturating_add(horizon);
     let host = SegmentHost::new(&test.assigned(set), test, (horizon, options.seed, options.records_cores), &mut gpu)?;
-    let (trace, _, host) = Simulation::new(gpu, host).run()?;
+    let (trace, _, Timed { host, .. }) = Simulation::new(gpu, Timed { host, reached }).run()?;
     let (jobs, launches, cores) = host.into_records();
     Ok(SegmentRun { trace, jobs, launches, cores, horizon })
 }

@@ -6,12 +6,13 @@ use rayon::prelude::*;
 use serde::de::DeserializeSeed;
 
 use super::assemble::assemble;
+use super::plain::plain_log;
 use super::read::read_log;
 use super::reading::LogReading;
-use super::visit::{Draft, FileSeed};
+use super::visit::{Draft, FileSeed, any_log};
 
 /// So much is read at a time \[bytes\].
-const PIECE: usize = 8 << 20;
+const PIECE: usize = 1 << 20;
 /// What a piece that begins with an entry of `times` lacks before it, and one that ends with an entry behind it.
 const BEFORE: &[u8] = b"{\"times\":[";
 const BEHIND: &[u8] = b"]}";
@@ -44,7 +45,7 @@ pub(super) fn in_pieces(file: &str, source: &mut (impl Read + Seek), piece: usiz
 pub fn begins_a_log(head: &[u8]) -> bool {
     let mut draft = Draft::default();
     // A beginning is not a whole, so that this fails.
-    let _ = FileSeed { draft: &mut draft, whole: false }.deserialize(&mut serde_json::Deserializer::from_slice(head));
+    let _ = FileSeed { draft: &mut draft }.deserialize(&mut serde_json::Deserializer::from_slice(head));
     draft.entries.is_some() && draft.benchmark_name.is_some()
 }
 
@@ -54,27 +55,26 @@ pub fn begins_a_log(head: &[u8]) -> bool {
 /// name or further inside; but such a piece is no JSON once it is completed, or does not end in `times`. As many as there
 /// are threads are read at once.
 fn sound_draft(source: &mut impl Read, most: usize, draft: &mut Draft) -> io::Result<bool> {
-    let mut piece = Vec::new();
-    let mut together = Vec::new();
+    let (mut piece, mut together, mut spare) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         let fresh = piece.len();
-        let read = source.take(most as u64).read_to_end(&mut piece)?;
-        if read < most {
+        if fill(source, most, &mut piece)? < most {
             // What stands behind the last entry belongs to the log as a whole.
-            return Ok(add_entries(&mut together, draft) && is_sound(&piece, draft));
+            return Ok(add_entries(&mut together, &mut spare, draft) && add_last(&piece, draft));
         }
         let Some(comma) = last_cut(&piece, fresh) else { continue };
-        let mut rest = BEFORE.to_vec();
+        let mut rest: Vec<u8> = spare.pop().unwrap_or_default();
+        rest.clear();
+        rest.extend_from_slice(BEFORE);
         rest.extend_from_slice(&piece[comma + 1..]);
         piece.truncate(comma);
         piece.extend_from_slice(BEHIND);
         if draft.keys == 0 {
-            if !is_sound(&piece, draft) || !draft.ends_in_times {
-                return Ok(false);
-            }
+            let Some(own) = sound(&piece).filter(|own| own.ends_in_times) else { return Ok(false) };
+            *draft = own;
         } else {
             together.push(piece);
-            if together.len() >= rayon::current_num_threads() && !add_entries(&mut together, draft) {
+            if together.len() >= rayon::current_num_threads() && !add_entries(&mut together, &mut spare, draft) {
                 return Ok(false);
             }
         }
@@ -82,13 +82,33 @@ fn sound_draft(source: &mut impl Read, most: usize, draft: &mut Draft) -> io::Re
     }
 }
 
-/// Adds the entries of pieces that have nothing else; says whether that is so.
-fn add_entries(pieces: &mut Vec<Vec<u8>>, draft: &mut Draft) -> bool {
-    let read = |piece: Vec<u8>| {
-        let mut own = Draft::default();
-        (is_sound(&piece, &mut own) && own.keys == 1).then_some(own.entries?)
-    };
-    let read: Vec<_> = pieces.par_drain(..).map(read).collect();
+/// Reads `most` bytes more, or all that are left; gives their number.
+fn fill(source: &mut impl Read, most: usize, piece: &mut Vec<u8>) -> io::Result<usize> {
+    let fresh = piece.len();
+    let mut end = fresh;
+    piece.resize(fresh + most, 0);
+    while end < piece.len() {
+        match source.read(&mut piece[end..]) {
+            Ok(0) => break,
+            Ok(read) => end += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    piece.truncate(end);
+    Ok(end - fresh)
+}
+
+/// What stands in a text that nothing is wrong with.
+fn sound(text: &[u8]) -> Option<Draft> {
+    plain_log(text).or_else(|| any_log(text))
+}
+
+/// Adds the entries of pieces that have nothing else, which are then spare; says whether that is so.
+fn add_entries(pieces: &mut Vec<Vec<u8>>, spare: &mut Vec<Vec<u8>>, draft: &mut Draft) -> bool {
+    let read = |piece: &Vec<u8>| sound(piece).filter(|own| own.keys == 1)?.entries;
+    let read: Vec<_> = pieces.par_iter().map(read).collect();
+    spare.append(pieces);
     read.into_iter().all(|own| {
         own.is_some_and(|own| {
             draft.entries.get_or_insert_default().extend(own);
@@ -97,9 +117,15 @@ fn add_entries(pieces: &mut Vec<Vec<u8>>, draft: &mut Draft) -> bool {
     })
 }
 
-fn is_sound(piece: &[u8], draft: &mut Draft) -> bool {
+/// Adds what is left of the log; says whether nothing is wrong with it.
+fn add_last(piece: &[u8], draft: &mut Draft) -> bool {
+    if let Some(own) = plain_log(piece) {
+        draft.extend(own);
+        return true;
+    }
+    // What it does not name has been read before.
     let mut json = serde_json::Deserializer::from_slice(piece);
-    FileSeed { draft, whole: true }.deserialize(&mut json).and_then(|()| json.end()).is_ok()
+    FileSeed { draft }.deserialize(&mut json).and_then(|()| json.end()).is_ok()
 }
 
 /// The last comma between a closing brace and an opening one at or behind `from`.

@@ -43,6 +43,6 @@ pub fn read_log(file: &str, mut text: Vec<u8>) -> LogReading {
 
 fn parse(text: &[u8], draft: &mut Draft) -> serde_json::Result<()> {
     let mut json = serde_json::Deserializer::from_slice(text);
-    FileSeed { draft, whole: false }.deserialize(&mut json)?;
+    FileSeed { draft }.deserialize(&mut json)?;
     json.end()
 }

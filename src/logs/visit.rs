@@ -5,14 +5,12 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 
 use super::clock::LogTime;
 use super::number::{EachNumber, NO_TIME, Number, push_sm, push_time};
-use super::plain::{plain_sms, plain_times};
 
 /// What was read of a file so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Draft {
     pub(super) scenario_name: Option<String>,
     pub(super) benchmark_name: Option<String>,
@@ -29,8 +27,27 @@ pub(super) struct Draft {
     pub(super) ends_in_times: bool,
 }
 
+impl Draft {
+    /// Adds what stands behind it in the same file.
+    pub(super) fn extend(&mut self, behind: Self) {
+        self.scenario_name = behind.scenario_name.or(self.scenario_name.take());
+        self.benchmark_name = behind.benchmark_name.or(self.benchmark_name.take());
+        self.label = behind.label.or(self.label.take());
+        self.max_resident_threads = behind.max_resident_threads.or(self.max_resident_threads);
+        self.pid = behind.pid.or(self.pid);
+        self.tid = behind.tid.or(self.tid);
+        self.left_out_at_horizon = behind.left_out_at_horizon.or(self.left_out_at_horizon);
+        match (&mut self.entries, behind.entries) {
+            (Some(entries), Some(more)) => entries.extend(more),
+            (entries, more) => *entries = entries.take().or(more),
+        }
+        self.keys += behind.keys;
+        self.ends_in_times = behind.ends_in_times;
+    }
+}
+
 /// One entry of `times`: the first is empty, then come iterations and kernels.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Entry {
     /// Whether it has any key.
     pub(super) filled: bool,
@@ -48,11 +65,16 @@ pub(super) struct Entry {
     pub(super) sms: Vec<u32>,
 }
 
+/// What stands in a text that is a log and nothing else; `None`: it is broken, or not a log.
+pub(super) fn any_log(text: &[u8]) -> Option<Draft> {
+    let (mut draft, mut json) = (Draft::default(), serde_json::Deserializer::from_slice(text));
+    FileSeed { draft: &mut draft }.deserialize(&mut json).and_then(|()| json.end()).ok()?;
+    Some(draft)
+}
+
 /// Reads a whole file into a draft.
 pub(super) struct FileSeed<'a> {
     pub(super) draft: &'a mut Draft,
-    /// Whether nothing is kept of a text that is broken, so that lists may be looked at twice.
-    pub(super) whole: bool,
 }
 
 impl<'de> DeserializeSeed<'de> for FileSeed<'_> {
@@ -71,7 +93,7 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Self { draft, whole } = self;
+        let Self { draft } = self;
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             draft.keys += 1;
             draft.ends_in_times = key == "times";
@@ -89,7 +111,7 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
                 }
                 "times" => {
                     let entries = draft.entries.get_or_insert_default();
-                    map.next_value_seed(TimesSeed { entries, whole })?;
+                    map.next_value_seed(TimesSeed { entries })?;
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -103,7 +125,6 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
 /// Reads the list `times`.
 struct TimesSeed<'a> {
     entries: &'a mut Vec<Entry>,
-    whole: bool,
 }
 
 impl<'de> DeserializeSeed<'de> for TimesSeed<'_> {
@@ -122,7 +143,7 @@ impl<'de> Visitor<'de> for TimesSeed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while let Some(entry) = list.next_element_seed(EntrySeed { whole: self.whole })? {
+        while let Some(entry) = list.next_element_seed(EntrySeed)? {
             self.entries.push(entry);
         }
         Ok(())
@@ -130,9 +151,7 @@ impl<'de> Visitor<'de> for TimesSeed<'_> {
 }
 
 /// Reads an entry of `times`.
-struct EntrySeed {
-    whole: bool,
-}
+struct EntrySeed;
 
 impl<'de> DeserializeSeed<'de> for EntrySeed {
     type Value = Entry;
@@ -153,7 +172,7 @@ impl<'de> Visitor<'de> for EntrySeed {
         let mut entry = Entry::default();
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             entry.filled = true;
-            entry.read(&key, self.whole, &mut map)?;
+            entry.read(&key, &mut map)?;
         }
         Ok(entry)
     }
@@ -161,7 +180,7 @@ impl<'de> Visitor<'de> for EntrySeed {
 
 impl Entry {
     /// Reads the value of one key.
-    fn read<'de, A: MapAccess<'de>>(&mut self, key: &str, whole: bool, map: &mut A) -> Result<(), A::Error> {
+    fn read<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         let mut number = |most: u64| map.next_value_seed(Number(None)).map(|number| number.whole(most));
         match key {
             "block_count" => self.block_count = number(u64::from(u32::MAX))?,
@@ -182,18 +201,13 @@ impl Entry {
             }
             "block_times" => {
                 (self.times, self.time_count) = (Vec::new(), 0);
-                let plain = |entry: &mut Self, text: &str| {
-                    plain_times(text).map(|times| (entry.time_count, entry.times) = (2 * times.len(), times))
-                };
-                self.list(map, whole, plain, |entry, number| {
-                    push_time(&mut entry.times, &mut entry.time_count, number);
-                })?;
+                let (times, count) = (&mut self.times, &mut self.time_count);
+                map.next_value_seed(EachNumber(|number| push_time(times, count, number)))?;
             }
             "block_smids" => {
                 self.sms = Vec::new();
-                let blocks = self.times.len();
-                let plain = |entry: &mut Self, text: &str| plain_sms(text, blocks).map(|sms| entry.sms = sms);
-                self.list(map, whole, plain, |entry, number| push_sm(&mut entry.sms, number))?;
+                let sms = &mut self.sms;
+                map.next_value_seed(EachNumber(|number| push_sm(sms, number)))?;
             }
             _ => {
                 map.next_value::<IgnoredAny>()?;
@@ -202,27 +216,6 @@ impl Entry {
         }
         self.is_kernel |= key != "execute_times";
         Ok(())
-    }
-}
-
-impl Entry {
-    /// Reads a list of numbers: by `plain` if it can be looked at as a whole and is one, or else one by one.
-    fn list<'de, A: MapAccess<'de>>(
-        &mut self,
-        map: &mut A,
-        whole: bool,
-        plain: impl FnOnce(&mut Self, &str) -> Option<()>,
-        push: impl Fn(&mut Self, Number),
-    ) -> Result<(), A::Error> {
-        if !whole {
-            return map.next_value_seed(EachNumber(|number| push(self, number)));
-        }
-        let text = map.next_value::<&RawValue>()?.get();
-        if plain(self, text).is_some() {
-            return Ok(());
-        }
-        let each = EachNumber(|number| push(self, number));
-        each.deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(serde::de::Error::custom)
     }
 }
 

@@ -58,8 +58,18 @@ pub fn examiner_logs<'a>(summary: &Summary<'a>, iterations: &[IterationSpan]) ->
 
 /// Seconds with nine decimals.
 fn seconds(instant: Instant) -> String {
+    let mut text = String::new();
+    push_seconds(instant, &mut itoa::Buffer::new(), &mut text);
+    text
+}
+
+/// Appends them.
+fn push_seconds(instant: Instant, digits: &mut itoa::Buffer, text: &mut String) {
     let ns = instant.as_ns();
-    format!("{}.{:09}", ns / NS_PER_SECOND, ns % NS_PER_SECOND)
+    text.push_str(digits.format(ns / NS_PER_SECOND));
+    text.push('.');
+    // A one in front keeps the zeros.
+    text.push_str(&digits.format(NS_PER_SECOND + ns % NS_PER_SECOND)[1..]);
 }
 
 impl ExaminerLog<'_> {
@@ -128,13 +138,21 @@ impl ExaminerLog<'_> {
             kernel.shape.threads,
             kernel.shape.shared_memory_bytes,
         )?;
-        let separator = |block: &crate::trace::Block| if block.index == 0 { "" } else { "," };
+        let (mut text, mut digits) = (String::new(), itoa::Buffer::new());
         for block in trace.blocks(id) {
-            write!(out, "{}{},{}", separator(&block), seconds(block.start), seconds(block.end))?;
+            text.push_str(if block.index == 0 { "" } else { "," });
+            push_seconds(block.start, &mut digits, &mut text);
+            text.push(',');
+            push_seconds(block.end, &mut digits, &mut text);
+            out.write_all(text.as_bytes())?;
+            text.clear();
         }
         write!(out, "], \"block_smids\": [")?;
         for block in trace.blocks(id) {
-            write!(out, "{}{}", separator(&block), block.sm)?;
+            text.push_str(if block.index == 0 { "" } else { "," });
+            text.push_str(digits.format(block.sm));
+            out.write_all(text.as_bytes())?;
+            text.clear();
         }
         write!(out, "], \"cpu_core\": {}}}", self.benchmark.cpu_core)
     }

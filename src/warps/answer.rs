@@ -1,5 +1,7 @@
 //! Everything that can be said about one string and one number of warps.
 
+use std::sync::atomic::AtomicU64;
+
 use super::bound::{Bound, best_case_bound, bound};
 use super::construct::construct;
 use super::estimate::{Estimate, estimate};
@@ -17,6 +19,16 @@ pub struct Question {
     pub estimate_from: Option<u32>,
     /// What each exact search may use.
     pub limits: SearchLimits,
+}
+
+impl Question {
+    /// Through how many states the searches for the best and the worst case go; `None` if there are none, as they would
+    /// take more than they may.
+    #[must_use]
+    pub fn states(&self, string: &KernelString) -> Option<u64> {
+        let size = SearchSize::of(string, self.warps);
+        size.states.filter(|_| size.fits(&self.limits))?.checked_mul(2)
+    }
 }
 
 /// How the worst case is known.
@@ -79,10 +91,17 @@ const DEFAULT_ESTIMATE_FROM: u32 = 8;
 /// Answers with the exact search where it fits the limits, and with bounds and a constructed schedule where not.
 #[must_use]
 pub fn answer(string: &KernelString, question: &Question) -> Answer {
-    let mut answer = without_worst_case(string, question);
+    answer_watched(string, question, &AtomicU64::new(0))
+}
+
+/// The same, with the number of states searched in `searched`, for whoever looks meanwhile; it goes to
+/// [`Question::states`].
+#[must_use]
+pub fn answer_watched(string: &KernelString, question: &Question, searched: &AtomicU64) -> Answer {
+    let mut answer = without_worst_case(string, question, searched);
     let &Question { warps, limits, .. } = question;
     let mut makespans = Vec::new();
-    match MakespanSearch::run(string, warps, Objective::WorstCase, &limits) {
+    match MakespanSearch::run_watched(string, warps, Objective::WorstCase, &limits, searched) {
         Ok(search) => {
             if search.reached() < warps {
                 let reached = search.reached();
@@ -113,7 +132,7 @@ pub fn answer_with(
     exact: Option<u64>,
     schedule: Option<Schedule>,
 ) -> Answer {
-    let mut answer = without_worst_case(string, question);
+    let mut answer = without_worst_case(string, question, &AtomicU64::new(0));
     answer.exact = exact;
     answer.exact_by = exact.map(|_| by);
     answer.at_least = schedule.as_ref().map(Schedule::makespan);
@@ -125,16 +144,16 @@ pub fn answer_with(
     answer
 }
 
-fn without_worst_case(string: &KernelString, question: &Question) -> Answer {
+fn without_worst_case(string: &KernelString, question: &Question, searched: &AtomicU64) -> Answer {
     let &Question { warps, limits, .. } = question;
     let mut notes = Vec::new();
     let pessimistic_is_bound = string.one_warp_per_unit();
     if !pessimistic_is_bound {
         notes.push("the pessimistic value is no bound here: it is one only if every sigma is at most 1".to_owned());
     }
-    let searched = MakespanSearch::run(string, warps, Objective::BestCase, &limits).ok();
+    let found = MakespanSearch::run_watched(string, warps, Objective::BestCase, &limits, searched).ok();
     let best_at_least = best_case_bound(string, warps);
-    let best = searched.and_then(|search| search.makespan(warps)).or_else(|| {
+    let best = found.and_then(|search| search.makespan(warps)).or_else(|| {
         let constructed = construct(string, warps, Objective::BestCase)?.cycles;
         (constructed == best_at_least).then_some(constructed)
     });

@@ -5,6 +5,7 @@
 //! case the shortest. No other reduction is used. The states of fewer warps come first in the numbering, so one table
 //! gives T(1), ..., T(W).
 
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use super::choice::for_each_choice;
@@ -12,7 +13,7 @@ use super::histogram::{Histogram, Numbering, states};
 use super::kernel_string::KernelString;
 use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
-use super::table::Cell;
+use super::table::{Cell, Look, fill};
 
 /// Which path is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +107,12 @@ impl SearchSize {
         let choices = choices.into_iter().try_fold(1_u64, |product, choices| product.checked_mul(choices?));
         Self { states, choices, bytes }
     }
+
+    /// Whether a search may go through so much.
+    pub(super) fn fits(&self, limits: &SearchLimits) -> bool {
+        self.bytes.is_some_and(|bytes| bytes <= limits.memory_bytes)
+            && self.choices.is_some_and(|choices| choices <= MAX_CHOICES)
+    }
 }
 
 /// A finished search, or one that ran out of time: exact makespans for up to [`Self::reached`] warps.
@@ -142,31 +149,43 @@ impl<'a> MakespanSearch<'a> {
         objective: Objective,
         limits: &SearchLimits,
     ) -> Result<Self, TooLarge> {
+        Self::run_watched(string, warps, objective, limits, &AtomicU64::new(0))
+    }
+
+    /// The same, with the number of states added to `searched` for whoever looks meanwhile.
+    pub(super) fn run_watched(
+        string: &'a KernelString,
+        warps: u32,
+        objective: Objective,
+        limits: &SearchLimits,
+        searched: &AtomicU64,
+    ) -> Result<Self, TooLarge> {
         let size = SearchSize::of(string, warps);
         let too_large = || TooLarge { size, memory_bytes: limits.memory_bytes };
-        let fits = size.bytes.is_some_and(|bytes| bytes <= limits.memory_bytes)
-            && size.choices.is_some_and(|choices| choices <= MAX_CHOICES);
-        let states =
-            size.states.filter(|_| fits).and_then(|states| usize::try_from(states).ok()).ok_or_else(too_large)?;
+        let states = size
+            .states
+            .filter(|_| size.fits(limits))
+            .and_then(|states| usize::try_from(states).ok())
+            .ok_or_else(too_large)?;
         let numbering = Numbering::new(string.len(), warps);
-        let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
+        let look = Look { deadline: limits.time.and_then(|time| Instant::now().checked_add(time)), searched };
         let worst = objective == Objective::WorstCase;
         let (cells, reached) = if is_narrow(string, warps) {
             let mut table = Vec::new();
             table.try_reserve_exact(states).map_err(|_| too_large())?;
             let reached = if worst {
-                super::table::fill::<u16, true>(string, &numbering, states, deadline, &mut table)
+                fill::<u16, true>(string, &numbering, states, &look, &mut table)
             } else {
-                super::table::fill::<u16, false>(string, &numbering, states, deadline, &mut table)
+                fill::<u16, false>(string, &numbering, states, &look, &mut table)
             };
             (Cells::Narrow(table), reached)
         } else {
             let mut table = Vec::new();
             table.try_reserve_exact(states).map_err(|_| too_large())?;
             let reached = if worst {
-                super::table::fill::<u32, true>(string, &numbering, states, deadline, &mut table)
+                fill::<u32, true>(string, &numbering, states, &look, &mut table)
             } else {
-                super::table::fill::<u32, false>(string, &numbering, states, deadline, &mut table)
+                fill::<u32, false>(string, &numbering, states, &look, &mut table)
             };
             (Cells::Wide(table), reached)
         };

@@ -1,5 +1,6 @@
 //! Filling the table of cycles to go: the inner loop of the exact search.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::choice::for_each_choice;
@@ -42,6 +43,14 @@ impl Cell for u32 {
     }
 }
 
+/// What looks at a search from time to time.
+pub(super) struct Look<'w> {
+    /// By when it ends.
+    pub(super) deadline: Option<Instant>,
+    /// Is told of states that have been searched.
+    pub(super) searched: &'w AtomicU64,
+}
+
 /// How many transitions lie between two looks at the clock, about.
 const WORK_PER_LOOK: usize = 1 << 20;
 
@@ -51,18 +60,20 @@ pub(super) fn fill<V: Cell, const WORST: bool>(
     string: &KernelString,
     numbering: &Numbering,
     states: usize,
-    deadline: Option<Instant>,
+    look: &Look<'_>,
     cells: &mut Vec<V>,
 ) -> u32 {
     let mut histogram = Histogram::start(string, 0);
     let mut falls = Falls::new(string);
     cells.push(V::ZERO);
     histogram.advance();
-    let mut work = WORK_PER_LOOK;
+    let (mut work, mut told) = (WORK_PER_LOOK, 0);
     for number in 1..states {
         if work >= WORK_PER_LOOK {
             work = 0;
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            look.searched.fetch_add((number - told) as u64, Ordering::Relaxed);
+            told = number;
+            if look.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 break;
             }
         }

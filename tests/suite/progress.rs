@@ -45,6 +45,8 @@ struct Inputs {
     long: String,
     /// A log that takes seconds.
     log: String,
+    /// A log that is read at once and audited for long, as all its kernels wait for one another.
+    waiting: String,
     tasks: String,
     study: String,
     out: String,
@@ -69,12 +71,16 @@ impl Inputs {
         let jobs = scenario(&stream(r#", "period": "1 us", "jobs": 4000000"#), 1);
         let nine: Vec<String> = (0..9).map(|index| stream("").replace("\"S\"", &format!("\"S{index}\""))).collect();
         let operations = vec![r#"{"kernel": "K"}"#; 1_000_000].join(",");
-        let times = vec![
-            r#"{"kernel_name": "K", "block_count": 2, "thread_count": 1024, "shared_memory": 0, "cuda_launch_times":
+        let kernel = r#"{"kernel_name": "K", "block_count": 2, "thread_count": 1024, "shared_memory": 0, "cuda_launch_times":
             [5.000001000, 5.000050000, 6.000079000], "block_times": [5.000052000,6.000062000,5.000052000,6.000062000],
             "block_smids": [0,1], "cpu_cores": [0]}"#;
-            100_000
-        ];
+        let log = |kernels: usize| {
+            format!(
+                r#"{{"scenario_name": "long", "benchmark_name": "B", "label": "One", "max_resident_threads": 4096,
+                "data_size": 0, "release_time": 0.0, "PID": 100, "TID": 101, "times": [{{}},{}]}}"#,
+                vec![kernel; kernels].join(",\n")
+            )
+        };
         write("two/a.json", &jobs);
         Self {
             jobs: write("jobs.json", &jobs),
@@ -82,14 +88,8 @@ impl Inputs {
             orders: write("orders.json", &scenario(&nine.join(","), 7)),
             blocks: write("blocks.json", &scenario(&stream(""), 9_000_000)),
             long: write("long.json", &scenario(&format!(r#"{{"name": "S", "operations": [{operations}]}}"#), 1)),
-            log: write(
-                "log.json",
-                &format!(
-                    r#"{{"scenario_name": "long", "benchmark_name": "B", "label": "One", "max_resident_threads": 4096,
-                    "data_size": 0, "release_time": 0.0, "PID": 100, "TID": 101, "times": [{{}},{}]}}"#,
-                    times.join(",\n")
-                ),
-            ),
+            log: write("log.json", &log(100_000)),
+            waiting: write("waiting.json", &log(20_000)),
             tasks: write("tasks.json", TABLE_1),
             study: write(
                 "study.json",
@@ -112,6 +112,8 @@ fn lasting(inputs: &Inputs) -> Vec<(Vec<&str>, Shown)> {
         (vec!["simulate", &inputs.blocks, "--blocks", "--format", "csv"], ("writing: ", " MB/s", false)),
         (vec!["convert", &inputs.long], ("parsing ", " MB", false)),
         (vec!["audit", &inputs.log], ("reading: ", " MB/s, ", true)),
+        (vec!["audit", &inputs.waiting], ("auditing: ", " looks at blocks, ", true)),
+        (vec!["replay-log", &inputs.log, "--max-time", "20s"], ("simulating: ", " kernels, ", true)),
         (
             vec!["analyze", "scenarios/deadlines/camera-and-lidar.json", "--search", "60s"],
             ("searching bad runs: ", " runs, ", false),
@@ -124,10 +126,11 @@ fn lasting(inputs: &Inputs) -> Vec<(Vec<&str>, Shown)> {
         (vec!["evr", "rodinia-like-k20m", "--inject", "5", "--samples", "1000000"], ("running: ", " samples, ", true)),
         (
             vec!["tasks", "run", &inputs.tasks, "--strategy", "single-stream", "--horizon", "3000000"],
-            ("simulating", "", false),
+            ("simulating: ", " time units, ", true),
         ),
         (vec!["tasks", "curve", "--samples", "1000000"], ("drawing: ", " task sets, ", true)),
         (vec!["warps", "LLCLLCLLCLLCLLC", "--warps", "60"], ("searching the worst case", "", false)),
+        (vec!["warps", "LLCLLCL", "--warps", "36"], ("searching the worst case: ", " states, ", true)),
         (vec!["study", "run", &inputs.study], ("running: ", " samples, ", true)),
         (vec!["figures", "--out", &inputs.out], ("making", " figures", false)),
     ]
@@ -142,7 +145,9 @@ fn each(commands: Vec<(Vec<&str>, Shown)>, check: impl Fn(&[String], Shown) + Sy
                 loop {
                     let next = left.lock().expect("no check panics with it").pop();
                     let Some((arguments, shown)) = next else { return };
-                    let limited = [&arguments[..], &["--max-time", "3s"]].concat();
+                    let is_limited = arguments.contains(&"--max-time");
+                    let limit: &[&str] = if is_limited { &[] } else { &["--max-time", "3s"] };
+                    let limited = [&arguments[..], limit].concat();
                     let limited: Vec<String> = limited.into_iter().map(str::to_owned).collect();
                     check(&limited, shown);
                 }

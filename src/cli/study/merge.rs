@@ -10,6 +10,7 @@ use gpusched::experiments::study::{Shard, file_name, is_claimed, merge, shard_fi
 
 use super::super::Answer;
 use super::super::output::{note, write_whole};
+use super::super::progress::{self, Unit};
 use super::Files;
 
 /// Put the shards of a study together, once they are complete, to the bytes that one machine would have written.
@@ -47,10 +48,12 @@ impl Merge {
         let out = self.out.as_ref().unwrap_or(&whole);
         // What merging says is more than what writing a file can say.
         let mut merged = None;
-        let written = write_whole(out, |out| match merged.insert(merge(&study, &shards, out)) {
+        progress::hold("merging", Unit::Of("rows"), Some(study.layout.rows()));
+        let written = write_whole(out, |out| match merged.insert(merge(&study, &shards, out, &progress::advance)) {
             Ok(_) => Ok(()),
             Err(_) => Err(io::Error::other("the shards cannot be merged")),
         });
+        progress::end();
         match merged {
             Some(Err(error)) => return Err(error.into()),
             Some(Ok(rows)) => {

@@ -7,7 +7,7 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::hosts::real_time::Policy;
-use gpusched::hosts::{RunOptions, SegmentRunOptions, Strategy, run_segment_tasks, run_tasks};
+use gpusched::hosts::{RunOptions, SegmentRunOptions, Strategy, run_segment_tasks_watched, run_tasks_watched};
 use gpusched::report::segment_gantt::segment_gantt;
 use gpusched::report::segment_run::SegmentRunReport;
 use gpusched::report::task_gantt::gantt;
@@ -78,8 +78,10 @@ impl Run {
         let (horizon, seed) = (self.horizon.map(TaskTime::from_units), self.seed);
         let synchronization = TaskTime::from_units(self.synchronization);
         let options = RunOptions { strategy, policy, horizon, seed, synchronization, device };
-        progress::begin("simulating", Unit::None, None);
-        let run = run_tasks(&set, &options)?;
+        let horizon = options.horizon_of(&set)?.units();
+        let run = progress::counted("simulating", Unit::Of("time units"), Some(horizon), |reached| {
+            run_tasks_watched(&set, &options, reached)
+        })?;
         if let Some(path) = &self.figure {
             let shaded = set.reservations.filter(|_| strategy == Strategy::Gang);
             let end = run.horizon.min(TaskTime::from(run.trace.end()).max(TaskTime::UNIT));
@@ -116,8 +118,10 @@ impl Run {
             device: &device,
             records_cores: self.figure.is_some(),
         };
-        progress::begin("simulating", Unit::None, None);
-        let run = run_segment_tasks(set, test, options)?;
+        let horizon = options.horizon_of(set)?.as_ns();
+        let run = progress::counted("simulating", Unit::Of("ns"), Some(horizon), |reached| {
+            run_segment_tasks_watched(set, test, options, reached)
+        })?;
         if let Some(path) = &self.figure {
             let last = run.jobs.iter().filter_map(|job| job.finished).max().unwrap_or_default();
             let end = run.horizon.min(last.max(Instant::from_ns(1)));

@@ -30,9 +30,14 @@ pub(super) fn test(
     check: Option<&str>,
     format: Format,
 ) -> anyhow::Result<Answer> {
-    progress::begin("testing", Unit::None, None);
-    let tests: Vec<(SegmentTest, ResponseBounds)> =
-        chosen(names)?.into_iter().map(|test| (test, test.bounds(set))).collect();
+    let chosen = chosen(names)?;
+    progress::begin("testing", Unit::Of("tests"), Some(chosen.len() as u64));
+    let tests = chosen.into_iter().map(|test| {
+        let bounds = test.bounds(set);
+        progress::advance(1);
+        (test, bounds)
+    });
+    let tests: Vec<(SegmentTest, ResponseBounds)> = tests.collect();
     let answer = check.map(|name| is_proven(&tests, name)).transpose()?;
     let report = SegmentReport { set, tests: &tests };
     let mut out = output::stdout();

@@ -71,7 +71,13 @@ impl Test {
         let found = match self.smallest_budgets {
             Some(period) => {
                 let period = checked_period(period)?;
-                Some((period, smallest_budgets(&set, period, &tests)))
+                progress::begin("searching budgets", Unit::Of("tests"), Some(tests.len() as u64));
+                let of_each = tests.iter().flat_map(|&test| {
+                    let found = smallest_budgets(&set, period, &[test]);
+                    progress::advance(1);
+                    found
+                });
+                Some((period, of_each.collect::<Vec<_>>()))
             }
             None => None,
         };

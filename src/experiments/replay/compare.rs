@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use serde::Serialize;
 
@@ -9,7 +10,7 @@ use super::build::{ReplayError, first_launch, logs_by_thread, scenario_of_logs};
 use super::measured::{measured_launch_order, with_measured_times};
 use crate::audit::{Observation, Tolerances, decidable_blocks};
 use crate::device::Device;
-use crate::hosts::{LaunchOrder, simulate_in_order};
+use crate::hosts::{LaunchOrder, simulate_in_order_watched};
 use crate::logs::{LogRun, LogTime, LogTimeError, Pairing};
 use crate::scenario::{ReadOptions, Scenario};
 use crate::statistics::nearest_rank;
@@ -164,6 +165,20 @@ pub fn replay(
     options: &ReadOptions,
     tolerances: &Tolerances,
 ) -> Result<Replay, ReplayError> {
+    replay_watched(run, device, known, (options, tolerances), &AtomicU64::new(0))
+}
+
+/// As [`replay`], with the number of simulated operations that have completed in `completed`, for whoever looks meanwhile.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_watched(
+    run: &LogRun,
+    device: &Device,
+    known: Option<(&Scenario, &Pairing)>,
+    (options, tolerances): (&ReadOptions, &Tolerances),
+    completed: &AtomicU64,
+) -> Result<Replay, ReplayError> {
     let zero = first_launch(run).ok_or(ReplayError::Empty)?;
     let (scenario, order, log_of_thread, observation) = if let Some((scenario, pairing)) = known {
         let observation = Observation::of_logs_with(run, scenario, pairing);
@@ -175,7 +190,7 @@ pub fn replay(
         // Its threads launch when the calls returned; where that was one instant, in the order of the logs.
         (scenario, LaunchOrder::default(), logs_by_thread(run), Observation::of_logs(run, device))
     };
-    let trace = simulate_in_order(&scenario, order)?.trace;
+    let trace = simulate_in_order_watched(&scenario, order, completed)?.trace;
     let mut sides = Sides {
         run,
         trace: &trace,

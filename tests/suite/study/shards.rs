@@ -1,5 +1,9 @@
 //! Shards, Slurm's environment, merging.
 
+use std::cell::Cell;
+
+use gpusched::experiments::study::{merge, shard_files};
+
 use super::*;
 
 /// Runs all shards of a study in `results`, the last first.
@@ -36,6 +40,18 @@ fn merged_shards_are_the_bytes_of_one_machine() {
         assert!(refused(&["study", "merge", &file, "--results", &results]).contains("--force"));
         done(&["study", "merge", &file, "--results", &results, "--force"]);
     }
+}
+
+#[test]
+fn merging_tells_of_every_row_once() {
+    let (directory, file) = with_study("merge_progress", SMALL);
+    let results = directory.join("study.results");
+    run_shards(&file, &results, 3);
+    let study = study(SMALL);
+    let paths: Vec<_> = shard_files(&results).expect("they are there").into_iter().map(|(_, path)| path).collect();
+    let (told, mut merged) = (Cell::new(0), Vec::new());
+    let rows = merge(&study, &paths, &mut merged, &|rows| told.set(told.get() + rows)).expect("they are complete");
+    assert_eq!((told.get(), rows), (rows, study.layout.rows()));
 }
 
 #[test]

@@ -1,0 +1,32 @@
+//! A host of which is told, while it runs, how far it is.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::gpu::{GpuEvent, Host, Target};
+
+/// Another host, and the instant \[ns\] that its run has come to.
+pub(super) struct Timed<'w, H> {
+    pub(super) host: H,
+    pub(super) reached: &'w AtomicU64,
+}
+
+impl<H: Host> Host for Timed<'_, H> {
+    type Error = H::Error;
+
+    fn start(&mut self, gpu: &mut impl Target) -> Result<(), H::Error> {
+        self.host.start(gpu)
+    }
+
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+        self.host.on_event(event, gpu);
+    }
+
+    fn on_wake(&mut self, token: u64) {
+        self.host.on_wake(token);
+    }
+
+    fn act(&mut self, gpu: &mut impl Target) -> Result<(), H::Error> {
+        self.reached.store(gpu.now().as_ns(), Ordering::Relaxed);
+        self.host.act(gpu)
+    }
+}
