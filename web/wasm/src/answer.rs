@@ -81,7 +81,7 @@ impl Choices {
     pub(crate) fn new() -> Result<Self, Refusal> {
         let device = |name| {
             let device = Device::builtin(name)?;
-            Ok(DeviceChoice { name, title: device.map_or_else(String::new, |device| device.title) })
+            Ok(DeviceChoice { name, title: device.map_or_else(String::new, |device| device.title.clone()) })
         };
         let schema = json_schema("scenario").unwrap_or("{}").to_owned();
         Ok(Self {
