@@ -3,13 +3,15 @@
 //! [`Document`] checks the syntax of a whole text once; [`Node`] is a cursor on one value of it. A reader asks a
 //! node for what it expects (`node.object()?.required("name")?.string()?`), and whatever does not fit becomes a
 //! [`JsonError`] with line, column and field path, what was found and what is allowed. Nothing is copied: a node is
-//! a slice of the text, and line, column and path are worked out from where that is once something is wrong.
+//! a place in the text, and line, column and path are worked out from that once something is wrong. Of objects of which
+//! a file has many, all fields are asked for at once ([`Node::fields`] with [`Keys`]).
 //!
 //! Any key that starts with `comment` is free text, may repeat, and is passed over.
 
 mod children;
 mod document;
 mod error;
+mod keys;
 mod node;
 mod object;
 mod scan;
@@ -18,6 +20,7 @@ mod source;
 pub use document::Document;
 pub use error::{JsonError, Problem, ShownPlace};
 pub(crate) use error::{place, write_excerpt};
+pub use keys::{Keys, Values};
 pub use node::Node;
 pub use object::Object;
 

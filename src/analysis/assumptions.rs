@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashSet;
 use thiserror::Error;
 
 use super::merged_back::Analysed;
@@ -107,7 +108,7 @@ pub(super) fn departures(scenario: &Scenario, demands: &[BlockDemand], chained: 
         used.iter().any(|&(kernel, stream)| allowed_sms(scenario, kernel, stream) < scenario.device().sms),
     );
     note(Departure::Variation, used.iter().any(|(kernel, _)| scenario.block_times_vary(*kernel)));
-    let mut streams = BTreeSet::new();
+    let mut streams = FxHashSet::default();
     for step in scenario.threads.iter().flat_map(|thread| &thread.steps) {
         let Some((kind, stream)) = step.submission() else { continue };
         streams.insert(stream);
@@ -136,7 +137,7 @@ pub(super) struct Order {
 impl Order {
     pub(super) fn of(operations: &[Analysed]) -> Self {
         let mut order = Self { chained: false, preceded: false };
-        let (mut used, mut with_kernel) = (BTreeSet::new(), BTreeSet::new());
+        let (mut used, mut with_kernel) = (FxHashSet::default(), FxHashSet::default());
         for record in operations {
             let is_kernel = matches!(record.kind, OperationKind::Kernel(_));
             let is_first = used.insert(record.stream);

@@ -1,5 +1,6 @@
 //! By when every operation of a scenario has finished, in every run.
 
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::assumptions::{Departure, LaunchDependence, acts_after_waiting, launches_at_release};
@@ -79,8 +80,8 @@ pub(super) fn supported(scenario: &Scenario, options: BoundOptions) -> BoundOpti
 
 /// Whether the order of threads decides more than who is first in an EE or CE queue.
 fn order_decides_more(scenario: &Scenario) -> bool {
-    let mut users = std::collections::BTreeMap::new();
-    let mut event_users = std::collections::BTreeMap::new();
+    let mut users = FxHashMap::default();
+    let mut event_users = FxHashMap::default();
     for (thread, program) in scenario.threads.iter().enumerate() {
         for step in &program.steps {
             if let Some((kind, stream)) = step.submission() {

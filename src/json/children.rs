@@ -1,68 +1,40 @@
-//! What stands in a list or object, one after another.
-
-use std::borrow::Cow;
+//! What stands in a list, one after another.
 
 use super::error::Problem;
 use super::node::Node;
-use super::scan::{behind_space, behind_string};
+use super::scan::{behind_space, place};
 use super::source::Source;
 
-/// A cursor on the inside of a list or object.
-pub(super) struct Children<'a> {
+/// A cursor on the inside of a list.
+struct Children<'a> {
     source: &'a Source<'a>,
-    /// Behind the opening bracket, a colon, or the last value.
+    /// Behind the opening bracket, or the last value \[bytes\].
     at: usize,
     /// The number that the next list or object has.
-    container: usize,
+    container: u32,
 }
 
-impl<'a> Children<'a> {
-    /// Before the first value of a list or object.
-    pub(super) fn of(node: Node<'a>) -> Self {
-        Self { source: node.source(), at: node.start() + 1, container: node.container() + 1 }
-    }
+impl<'a> Iterator for Children<'a> {
+    type Item = Node<'a>;
 
-    /// Goes to the next key or value. Says whether there is one.
-    fn advance(&mut self) -> bool {
+    #[inline]
+    fn next(&mut self) -> Option<Node<'a>> {
         let bytes = self.source.text.as_bytes();
         self.at = behind_space(bytes, self.at);
         if bytes.get(self.at) == Some(&b',') {
             self.at = behind_space(bytes, self.at + 1);
         }
-        !matches!(bytes.get(self.at), None | Some(b'}' | b']'))
-    }
-
-    /// The value at the cursor, which goes behind it.
-    fn value(&mut self) -> Node<'a> {
-        let node = Node::new(self.source, self.at, self.container);
-        if node.is_list() || node.is_object() {
-            self.container = self.source.containers.get(self.container).map_or(usize::MAX, |container| container.next);
-        }
-        self.at += node.raw().len();
-        node
-    }
-
-    /// The next value of a list.
-    pub(super) fn next_value(&mut self) -> Option<Node<'a>> {
-        self.advance().then(|| self.value())
-    }
-
-    /// The next key of an object and its value; a key is `None` if it is no text, for half a surrogate pair stands in it.
-    pub(super) fn next_entry(&mut self) -> Option<(Option<Cow<'a, str>>, Node<'a>)> {
-        if !self.advance() {
-            return None;
-        }
-        let text = self.source.text;
-        let bytes = text.as_bytes();
-        let (end, is_plain) = behind_string(bytes, self.at);
-        let key = if is_plain {
-            text.get(self.at + 1..end - 1).map(Cow::Borrowed)
-        } else {
-            text.get(self.at..end).and_then(|key| serde_json::from_str(key).ok()).map(Cow::Owned)
+        let node = match bytes.get(self.at) {
+            None | Some(b']') => return None,
+            Some(_) => Node::new(self.source, place(self.at), self.container),
         };
-        let colon = behind_space(bytes, end);
-        self.at = behind_space(bytes, colon + 1);
-        Some((key, self.value()))
+        if node.is_list() || node.is_object() {
+            let container = self.source.container(self.container);
+            (self.at, self.container) = (container.end as usize, container.next);
+        } else {
+            self.at = self.source.end(self.at, self.container);
+        }
+        Some(node)
     }
 }
 
@@ -75,8 +47,7 @@ impl<'a> Node<'a> {
         if !self.is_list() {
             return Err(self.expected("a list"));
         }
-        let mut children = Children::of(*self);
-        Ok(std::iter::from_fn(|| children.next_value()).collect())
+        Ok(Children { source: self.source(), at: self.start() + 1, container: self.container() + 1 }.collect())
     }
 
     /// The elements of a list that must not be empty.

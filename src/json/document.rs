@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::error::{JsonError, Problem, ShownPlace, floor_char_boundary, place};
 use super::node::Node;
 use super::object::Object;
-use super::scan::{behind_space, containers};
+use super::scan::{self, Scan, behind_space, scan};
 use super::source::Source;
 
 /// A text that is valid JSON, with the name under which errors mention it.
@@ -23,8 +23,8 @@ impl<'a> Document<'a> {
     /// # Errors
     /// [`JsonError`] at the place where `text` stops being JSON.
     pub fn parse(file: &'a str, text: &'a str) -> Result<Self, JsonError> {
-        match containers(text) {
-            Some(containers) => Ok(Self { file, source: Source { text, containers } }),
+        match scan(text) {
+            Some(Scan { containers, fields }) => Ok(Self { file, source: Source { text, containers, fields } }),
             None => Err(broken(file, text)),
         }
     }
@@ -32,7 +32,7 @@ impl<'a> Document<'a> {
     /// The outermost value.
     #[must_use]
     pub fn root(&self) -> Node<'_> {
-        Node::new(&self.source, behind_space(self.source.text.as_bytes(), 0), 0)
+        Node::new(&self.source, scan::place(behind_space(self.source.text.as_bytes(), 0)), 0)
     }
 
     /// The file, line, column and path of a problem found in this document.
@@ -57,6 +57,10 @@ fn broken(file: &str, text: &str) -> JsonError {
         what = error.to_string();
     }
     let what = what.split(" at line ").next().unwrap_or(&what);
+    if what.is_empty() {
+        let what = "a text of more than 4 GiB, which is the most that is read".to_owned();
+        return without_path(file, text, Problem { offset: 0, what, help: None });
+    }
     without_path(file, text, Problem { offset, what: format!("not valid JSON: {what}"), help: None })
 }
 

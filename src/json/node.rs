@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::error::Problem;
+use super::scan::{Field, behind_string};
 use super::source::Source;
 use crate::time::{Decimal, DecimalError, Duration, MAX_INPUT_NS};
 
@@ -12,15 +13,22 @@ use crate::time::{Decimal, DecimalError, Duration, MAX_INPUT_NS};
 #[derive(Debug, Clone, Copy)]
 pub struct Node<'a> {
     source: &'a Source<'a>,
-    raw: &'a str,
+    /// Where it begins in the text, which 32 bits count \[bytes\].
+    start: u32,
     /// Its number, if it is a list or object.
-    container: usize,
+    container: u32,
 }
 
 impl<'a> Node<'a> {
     /// The value that begins at `start` in the text of `source`; `container` is its number if it is a list or object.
-    pub(super) fn new(source: &'a Source<'a>, start: usize, container: usize) -> Self {
-        Self { source, raw: source.raw(start, container), container }
+    pub(super) fn new(source: &'a Source<'a>, start: u32, container: u32) -> Self {
+        Self { source, start, container }
+    }
+
+    /// The value of a field in the text of `source`.
+    #[inline]
+    pub(super) fn of_field(source: &'a Source<'a>, field: &Field) -> Self {
+        Self::new(source, field.value, field.container)
     }
 
     /// The text in which it stands.
@@ -29,19 +37,32 @@ impl<'a> Node<'a> {
     }
 
     /// Its number among the lists and objects of the text, if it is one.
-    pub(super) fn container(&self) -> usize {
+    pub(super) fn container(&self) -> u32 {
         self.container
     }
 
     /// Where it begins in the text \[bytes\].
     pub(super) fn start(&self) -> usize {
-        self.raw.as_ptr() as usize - self.source.text.as_ptr() as usize
+        self.start as usize
     }
 
     /// The value as it is written.
     #[must_use]
     pub fn raw(&self) -> &'a str {
-        self.raw
+        let (start, text) = (self.start(), self.source.text);
+        text.get(start..self.source.end(start, self.container)).unwrap_or_default()
+    }
+
+    /// The text from its beginning on.
+    #[inline]
+    fn rest(&self) -> &'a [u8] {
+        self.source.text.as_bytes().get(self.start()..).unwrap_or_default()
+    }
+
+    /// What tells kinds of values apart.
+    #[inline]
+    fn first_byte(&self) -> u8 {
+        self.rest().first().copied().unwrap_or(0)
     }
 
     /// A problem with this value.
@@ -60,38 +81,37 @@ impl<'a> Node<'a> {
     #[must_use]
     pub fn found(&self) -> String {
         const SHOWN: usize = 40;
-        match self.raw.as_bytes().first() {
-            Some(b'{') => "an object".to_owned(),
-            Some(b'[') => "a list".to_owned(),
-            _ if self.raw.chars().count() > SHOWN => {
-                format!("{}…", self.raw.chars().take(SHOWN).collect::<String>())
-            }
-            _ => self.raw.to_owned(),
+        let raw = self.raw();
+        match self.first_byte() {
+            b'{' => "an object".to_owned(),
+            b'[' => "a list".to_owned(),
+            _ if raw.chars().count() > SHOWN => format!("{}…", raw.chars().take(SHOWN).collect::<String>()),
+            _ => raw.to_owned(),
         }
     }
 
     /// Whether this is `null`.
     #[must_use]
     pub fn is_null(&self) -> bool {
-        self.raw == "null"
+        self.first_byte() == b'n'
     }
 
     /// Whether this is an object.
     #[must_use]
     pub fn is_object(&self) -> bool {
-        self.raw.starts_with('{')
+        self.first_byte() == b'{'
     }
 
     /// Whether this is a list.
     #[must_use]
     pub fn is_list(&self) -> bool {
-        self.raw.starts_with('[')
+        self.first_byte() == b'['
     }
 
     /// Whether this is a string.
     #[must_use]
     pub fn is_string(&self) -> bool {
-        self.raw.starts_with('"')
+        self.first_byte() == b'"'
     }
 
     /// A string.
@@ -107,13 +127,13 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] if this is no string.
     pub fn text(&self) -> Result<Cow<'a, str>, Problem> {
-        let quoted = self.raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        let text = match quoted {
-            Some(plain) if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
-            Some(_) => self.deserialize().map(Cow::Owned),
-            None => None,
-        };
-        text.ok_or_else(|| self.expected("a string"))
+        if !self.is_string() {
+            return Err(self.expected("a string"));
+        }
+        let text = self.source.text;
+        let (end, is_plain) = behind_string(text.as_bytes(), self.start());
+        let plain = if is_plain { text.get(self.start() + 1..end - 1).map(Cow::Borrowed) } else { None };
+        plain.or_else(|| self.deserialize().map(Cow::Owned)).ok_or_else(|| self.expected("a string"))
     }
 
     /// `true` or `false`.
@@ -121,7 +141,11 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] if this is neither.
     pub fn boolean(&self) -> Result<bool, Problem> {
-        self.deserialize().ok_or_else(|| self.expected("true or false"))
+        match self.first_byte() {
+            b't' => Ok(true),
+            b'f' => Ok(false),
+            _ => Err(self.expected("true or false")),
+        }
     }
 
     /// A whole number from `least` to `most`. `2.0` and `1e3` are whole numbers too.
@@ -129,7 +153,7 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] naming the range.
     pub fn whole_number(&self, least: u64, most: u64) -> Result<u64, Problem> {
-        let value = match Decimal::plain_digits(self.raw) {
+        let value = match leading_digits(self.rest()) {
             Some(value) => Some(value),
             None => self.decimal().ok().and_then(|number| whole(number, most)),
         };
@@ -151,7 +175,8 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] naming the range.
     pub fn signed_number(&self, least: i64, most: i64) -> Result<i64, Problem> {
-        let (sign, size) = self.raw.strip_prefix('-').map_or((1, self.raw), |size| (-1, size));
+        let raw = self.raw();
+        let (sign, size) = raw.strip_prefix('-').map_or((1, raw), |size| (-1, size));
         let is_number = size.starts_with(|c: char| c.is_ascii_digit());
         let size = Decimal::parse(size).ok().filter(|_| is_number).and_then(|size| whole(size, u64::MAX));
         size.and_then(|size| i64::try_from(sign * i128::from(size)).ok())
@@ -164,11 +189,13 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] if this is no number, or a negative one.
     pub fn decimal(&self) -> Result<Decimal, Problem> {
-        let is_number = self.raw.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-        if !is_number {
+        if let Some(whole) = leading_digits(self.rest()) {
+            return Ok(Decimal::whole(whole));
+        }
+        if !matches!(self.first_byte(), b'0'..=b'9' | b'-') {
             return Err(self.expected("a number"));
         }
-        Decimal::parse(self.raw).map_err(|why| match why {
+        Decimal::parse(self.raw()).map_err(|why| match why {
             DecimalError::Negative => self.expected("a number that is not negative"),
             _ => self.expected("a number"),
         })
@@ -202,8 +229,25 @@ impl<'a> Node<'a> {
     }
 
     fn deserialize<T: Deserialize<'a>>(&self) -> Option<T> {
-        serde_json::from_str(self.raw).ok()
+        serde_json::from_str(self.raw()).ok()
     }
+}
+
+/// The number with which a value begins that is digits and nothing else, as most numbers are, unless they are more than 64
+/// bits always hold.
+#[inline]
+fn leading_digits(value: &[u8]) -> Option<u64> {
+    const MOST: usize = 18;
+    let (mut number, mut digits) = (0, 0);
+    while let Some(digit) = value.get(digits).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
+        if digits == MOST {
+            return None;
+        }
+        number = number * 10 + u64::from(digit);
+        digits += 1;
+    }
+    let goes_on = matches!(value.get(digits), Some(b'.' | b'e' | b'E'));
+    (digits > 0 && !goes_on).then_some(number)
 }
 
 /// A number that is whole and at most `most`.

@@ -6,45 +6,33 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
-use super::children::Children;
 use super::error::Problem;
 use super::node::Node;
+use super::scan::{Field, Mark};
 
 /// The fields of an object. Take what is known with [`Object::required`] and [`Object::optional`], then call
 /// [`Object::finish`], which refuses whatever nobody asked for.
 #[derive(Debug)]
 pub struct Object<'a> {
     node: Node<'a>,
-    entries: SmallVec<[Entry<'a>; USUAL_FIELDS]>,
+    fields: &'a [Field],
+    /// A bit for each of its keys, see [`Mark::bit`]; all of them if a key has escapes.
+    bits: u64,
+    /// The bits of keys of which there may be more than one.
+    repeated: u64,
+    /// Behind the field that was taken last: mostly, that is the one asked for next.
+    next: usize,
+    /// Which of its first 64 fields were taken.
+    taken: u64,
+    /// Numbers of the others that were.
+    also_taken: Vec<usize>,
     known: SmallVec<[&'static str; USUAL_KEYS]>,
 }
 
-#[derive(Debug)]
-struct Entry<'a> {
-    key: Cow<'a, str>,
-    /// Of the key.
-    mark: Mark,
-    value: Node<'a>,
-    taken: bool,
-}
-
-/// Objects have about as many fields, for which they need no memory elsewhere.
-const USUAL_FIELDS: usize = 8;
-/// And so many keys are asked for at most.
+/// So many keys are asked for at most, for which it needs no memory elsewhere.
 const USUAL_KEYS: usize = 16;
 
-/// Length, first and last byte of a key: different keys mostly differ in that, which takes one comparison to see.
-type Mark = u64;
-
-#[inline]
-fn mark(key: &str) -> Mark {
-    let bytes = key.as_bytes();
-    let (first, last) = (bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0));
-    // What is lost of a length that no key has is compared with the key.
-    (bytes.len() as u64) << 16 | u64::from(first) << 8 | u64::from(last)
-}
-
-/// What is wrong with an object that has such a key.
+/// What is wrong with an object that has a key that is no text, for half a surrogate pair stands in it.
 fn key_that_is_no_text(node: Node<'_>) -> Problem {
     let why = serde_json::from_str::<BTreeMap<String, &RawValue>>(node.raw()).err();
     node.problem(why.map_or_else(String::new, |why| format!("expected an object: {why}")))
@@ -52,14 +40,23 @@ fn key_that_is_no_text(node: Node<'_>) -> Problem {
 
 impl<'a> Object<'a> {
     fn parse(node: Node<'a>) -> Result<Self, Problem> {
-        let mut entries = SmallVec::new();
-        let mut children = Children::of(node);
-        while let Some((key, value)) = children.next_entry() {
-            let Some(key) = key else { return Err(key_that_is_no_text(node)) };
-            let (mark, is_comment) = (mark(&key), key.starts_with("comment"));
-            entries.push(Entry { key, mark, value, taken: is_comment });
+        let fields = node.source().fields(node.container());
+        let (mut bits, mut repeated) = (0, 0);
+        for field in fields {
+            let bit = field.mark.bit();
+            repeated |= bits & bit;
+            bits |= bit;
         }
-        Ok(Self { node, entries, known: SmallVec::new() })
+        let has_escapes = fields.iter().any(|field| field.mark == Mark::ESCAPED);
+        if has_escapes {
+            (bits, repeated) = (u64::MAX, u64::MAX);
+        }
+        let (known, also_taken) = (SmallVec::new(), Vec::new());
+        let object = Self { node, fields, bits, repeated, next: 0, taken: 0, also_taken, known };
+        if has_escapes && fields.iter().any(|field| field.key(node.source()).is_none()) {
+            return Err(key_that_is_no_text(node));
+        }
+        Ok(object)
     }
 
     /// The object as a value, for errors that concern it as a whole.
@@ -68,10 +65,41 @@ impl<'a> Object<'a> {
         self.node
     }
 
+    /// The number of the field with that key, or of the first if there are several.
+    ///
+    /// # Errors
+    /// [`Problem`] with the second of several.
+    #[inline]
+    fn find(&self, key: &str, mark: Mark) -> Result<Option<usize>, Problem> {
+        if self.bits & mark.bit() == 0 {
+            return Ok(None);
+        }
+        if self.repeated & mark.bit() != 0 {
+            return self.find_among_alike(key);
+        }
+        let (before, behind) = self.fields.split_at_checked(self.next).unwrap_or((self.fields, &[]));
+        let found = behind.iter().position(|field| field.mark == mark).map(|number| number + self.next);
+        let found = found.or_else(|| before.iter().position(|field| field.mark == mark));
+        // No other has its mark.
+        Ok(found.filter(|&number| self.fields[number].is(self.node.source(), key)))
+    }
+
+    /// As [`Self::find`], where several keys may be the same, or have escapes.
+    #[cold]
+    fn find_among_alike(&self, key: &str) -> Result<Option<usize>, Problem> {
+        let mut all = (0..self.fields.len()).filter(|&number| self.fields[number].is(self.node.source(), key));
+        let first = all.next();
+        match all.next() {
+            None => Ok(first),
+            Some(second) => Err(Node::of_field(self.node.source(), &self.fields[second])
+                .problem(format!("the key {key:?} stands twice in one object"))),
+        }
+    }
+
     /// Whether `key` is there, without taking it.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
-        self.entries.iter().any(|entry| entry.key == key)
+        self.find(key, Mark::of(key.as_bytes())).map_or(true, |found| found.is_some())
     }
 
     /// The value of `key`, if it is there and not `null`.
@@ -80,20 +108,20 @@ impl<'a> Object<'a> {
     /// [`Problem`] if the key stands twice.
     #[inline]
     pub fn optional(&mut self, key: &'static str) -> Result<Option<Node<'a>>, Problem> {
-        self.take(key, mark(key))
+        self.take(key, Mark::of(key.as_bytes()))
     }
 
     fn take(&mut self, key: &'static str, mark: Mark) -> Result<Option<Node<'a>>, Problem> {
         self.known.push(key);
-        let mut found = None;
-        for entry in self.entries.iter_mut().filter(|entry| entry.mark == mark && entry.key == key) {
-            entry.taken = true;
-            if found.is_some() {
-                return Err(entry.value.problem(format!("the key {key:?} stands twice in one object")));
-            }
-            found = Some(entry.value);
+        let Some(number) = self.find(key, mark)? else { return Ok(None) };
+        self.next = number + 1;
+        if number < 64 {
+            self.taken |= 1 << number;
+        } else if !self.also_taken.contains(&number) {
+            self.also_taken.push(number);
         }
-        Ok(found.filter(|value| !value.is_null()))
+        let value = Node::of_field(self.node.source(), &self.fields[number]);
+        Ok((!value.is_null()).then_some(value))
     }
 
     /// The value of `key`.
@@ -109,23 +137,41 @@ impl<'a> Object<'a> {
     ///
     /// # Errors
     /// [`Problem`] naming the first unknown key and the allowed ones.
+    #[inline]
     pub fn finish(self) -> Result<(), Problem> {
-        match self.entries.iter().find(|entry| !entry.taken) {
-            None => Ok(()),
-            Some(entry) => {
-                let mut known = self.known;
+        let first = u64::MAX.checked_shr(64 - u32::try_from(self.fields.len()).unwrap_or(64).min(64)).unwrap_or(0);
+        let all = self.taken == first && self.also_taken.len() == self.fields.len().saturating_sub(64);
+        if all { Ok(()) } else { self.refuse_others() }
+    }
+
+    /// Refuses fields that were not taken, unless they are comments.
+    #[cold]
+    fn refuse_others(self) -> Result<(), Problem> {
+        let is_taken = |number: usize| {
+            if number < 64 { self.taken >> number & 1 == 1 } else { self.also_taken.contains(&number) }
+        };
+        let others = self.fields.iter().enumerate().filter(|(number, _)| !is_taken(*number));
+        for (_, field) in others {
+            if !field.is_comment(self.node.source()) {
+                let key = field.key(self.node.source()).unwrap_or_default();
+                let mut known = self.known.clone();
                 known.sort_unstable();
                 known.dedup();
                 let help = format!("known keys here: {}, comment", known.join(", "));
-                Err(entry.value.problem(format!("unknown key {:?}", entry.key)).with_help(help))
+                return Err(Node::of_field(self.node.source(), field)
+                    .problem(format!("unknown key {key:?}"))
+                    .with_help(help));
             }
         }
+        Ok(())
     }
 
     /// All fields but comments, for objects whose keys are names that the author chose.
     #[must_use]
     pub fn into_entries(self) -> impl IntoIterator<Item = (Cow<'a, str>, Node<'a>)> {
-        self.entries.into_iter().filter(|entry| !entry.key.starts_with("comment")).map(|entry| (entry.key, entry.value))
+        let (fields, source) = (self.fields, self.node.source());
+        let others = fields.iter().filter(|field| !field.is_comment(source));
+        others.filter_map(|field| Some((field.key(source)?, Node::of_field(source, field))))
     }
 }
 
@@ -133,7 +179,7 @@ impl<'a> Node<'a> {
     /// The fields of an object.
     ///
     /// # Errors
-    /// [`Problem`] if this is no object, or has a key twice.
+    /// [`Problem`] if this is no object, or has a key that is no text.
     pub fn object(&self) -> Result<Object<'a>, Problem> {
         if !self.is_object() {
             return Err(self.expected("an object"));

@@ -1,40 +1,123 @@
-//! One pass over a text: whether it is JSON, and where each of its lists and objects ends.
+//! One pass over a text: whether it is JSON, where each of its lists and objects ends, and where the fields of each object
+//! begin.
 //!
-//! With the ends known, what a reader does not look into costs it nothing, and what it looks into is gone through once
-//! more, by the list or object in which it stands. What is wrong with a text that is no JSON is left to `serde_json`.
+//! What a reader does not look into costs it nothing then, and keys are looked at once. What is wrong with a text that is
+//! no JSON is left to `serde_json`.
 
 /// A list or object of a text. They are numbered in the order in which they begin.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Container {
     /// Behind its closing bracket \[bytes\].
-    pub(super) end: usize,
+    pub(super) end: u32,
     /// The number of the first list or object that begins after this one has ended.
-    pub(super) next: usize,
+    pub(super) next: u32,
+    /// Of an object: the number of its first field. Those of one object stand together.
+    pub(super) first_field: u32,
+    /// Of an object: how many it has.
+    pub(super) fields: u32,
 }
 
-/// All lists and objects of a text, or `None` if it is not JSON. However deep they are nested, it takes no stack.
-pub(super) fn containers(text: &str) -> Option<Vec<Container>> {
+/// A key of an object, and its value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field {
+    /// Where the key's opening quotation mark is \[bytes\].
+    pub(super) key: u32,
+    /// Where the value begins \[bytes\].
+    pub(super) value: u32,
+    /// The number of the value, if it is a list or object.
+    pub(super) container: u32,
+    /// Of the key.
+    pub(super) mark: Mark,
+}
+
+/// Length, first and last byte of a key: different keys mostly differ in that, which takes one comparison to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark(u32);
+
+impl Mark {
+    /// Of a key with escapes, which is as long as nobody knows.
+    pub(super) const ESCAPED: Self = Self(u32::MAX);
+    /// As long are keys that are longer than any that is asked for.
+    const LONG: usize = 0x7fff;
+
+    /// Of a key as it is meant.
+    #[inline]
+    pub(super) const fn of(key: &[u8]) -> Self {
+        let length = if key.len() < Self::LONG { key.len() } else { Self::LONG };
+        let (first, last) = if key.is_empty() { (0, 0) } else { (key[0], key[key.len() - 1]) };
+        // At most 15 bits.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let length = length as u32;
+        Self(length << 16 | (first as u32) << 8 | last as u32)
+    }
+
+    /// A number below 64; different keys of one object mostly have different ones.
+    #[inline]
+    pub(super) const fn slot(self) -> usize {
+        (self.0.wrapping_mul(0x9e37_79b1) >> 26) as usize
+    }
+
+    /// One of 64 bits, by the same number.
+    #[inline]
+    pub(super) const fn bit(self) -> u64 {
+        1 << self.slot()
+    }
+}
+
+/// A place in a text that was scanned, or a number of things in it.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "no text is scanned that is longer than 32 bits count")]
+pub(super) const fn place(at: usize) -> u32 {
+    at as u32
+}
+
+/// What is known of a text that is JSON.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub(super) containers: Vec<Container>,
+    pub(super) fields: Vec<Field>,
+}
+
+/// A list or object that has not ended.
+struct Open {
+    number: u32,
+    /// Whether it is an object, and if so, how many fields had not found their place when it began.
+    pending: Option<usize>,
+    /// The number of the field that the next one is likely to look like: that at its place in the last object that stood
+    /// in the same list or object as this one.
+    alike: usize,
+    /// The number of the first field of the last object in it.
+    last_inside: usize,
+}
+
+/// All lists, objects and fields of a text, or `None` if it is not JSON, or longer than 32 bits count. However deep they
+/// are nested, it takes no stack.
+pub(super) fn scan(text: &str) -> Option<Scan> {
+    u32::try_from(text.len()).ok()?;
     let bytes = text.as_bytes();
-    let mut containers = Vec::new();
-    // Numbers of those that have not ended, and whether each is an object.
-    let mut open: Vec<(usize, bool)> = Vec::new();
+    let Scan { mut containers, mut fields } = Scan::default();
+    let mut open: Vec<Open> = Vec::new();
+    // Fields of objects that have not ended.
+    let mut pending: Vec<Field> = Vec::new();
     let mut at = 0;
     loop {
         at = behind_space(bytes, at);
         match *bytes.get(at)? {
             start @ (b'{' | b'[') => {
                 let is_object = start == b'{';
-                open.push((containers.len(), is_object));
+                let (number, pending_before) = (place(containers.len()), is_object.then_some(pending.len()));
+                let alike = open.last().map_or(0, |around| around.last_inside);
+                open.push(Open { number, pending: pending_before, alike, last_inside: 0 });
                 containers.push(Container::default());
                 at = behind_space(bytes, at + 1);
                 if *bytes.get(at)? != closing(is_object) {
                     if is_object {
-                        at = behind_key(bytes, at)?;
+                        at = add_field(bytes, at, containers.len(), fields.get(alike), &mut pending)?;
                     }
                     continue;
                 }
             }
-            b'"' => at = behind_checked_string(bytes, at)?,
+            b'"' => at = behind_checked_string(bytes, at)?.0,
             b'-' | b'0'..=b'9' => at = behind_checked_number(bytes, at)?,
             b't' => at = behind_word(bytes, at, b"true")?,
             b'f' => at = behind_word(bytes, at, b"false")?,
@@ -44,17 +127,28 @@ pub(super) fn containers(text: &str) -> Option<Vec<Container>> {
         // A value has ended, or a list or object is about to.
         loop {
             at = behind_space(bytes, at);
-            let Some(&(number, is_object)) = open.last() else {
-                return (at == bytes.len()).then_some(containers);
+            let Some(last) = open.last_mut() else {
+                return (at == bytes.len()).then_some(Scan { containers, fields });
             };
             let byte = *bytes.get(at)?;
             at += 1;
-            if byte == closing(is_object) {
-                containers[number] = Container { end: at, next: containers.len() };
+            if byte == closing(last.pending.is_some()) {
+                let (first, next) = (place(fields.len()), place(containers.len()));
+                let own = last.pending.and_then(|first| pending.get(first..)).unwrap_or_default();
+                fields.extend_from_slice(own);
+                let own = own.len();
+                containers[last.number as usize] =
+                    Container { end: place(at), next, first_field: first, fields: place(own) };
+                pending.truncate(pending.len() - own);
                 open.pop();
+                if let Some(around) = open.last_mut() {
+                    around.last_inside = first as usize;
+                }
             } else if byte == b',' {
-                if is_object {
-                    at = behind_key(bytes, behind_space(bytes, at))?;
+                if last.pending.is_some() {
+                    last.alike += 1;
+                    let alike = fields.get(last.alike);
+                    at = add_field(bytes, behind_space(bytes, at), containers.len(), alike, &mut pending)?;
                 }
                 break;
             } else {
@@ -71,9 +165,15 @@ const fn closing(is_object: bool) -> u8 {
 /// Where the white space from `at` on ends.
 #[inline]
 pub(super) fn behind_space(bytes: &[u8], mut at: usize) -> usize {
-    // Mostly there is none.
+    // Mostly there is none, or a single one.
     if bytes.get(at).is_some_and(|byte| *byte > b' ') {
         return at;
+    }
+    if bytes.get(at) == Some(&b' ') {
+        at += 1;
+        if bytes.get(at).is_some_and(|byte| *byte > b' ') {
+            return at;
+        }
     }
     while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(at) {
         at += 1;
@@ -81,13 +181,36 @@ pub(super) fn behind_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Behind the key at `at` and its colon.
-fn behind_key(bytes: &[u8], at: usize) -> Option<usize> {
+/// Adds the field whose key is at `at`; says where its value begins. `containers` is how many lists and objects begin
+/// before that. It is mostly `alike` in all before the value.
+#[inline]
+fn add_field(
+    bytes: &[u8],
+    at: usize,
+    containers: usize,
+    alike: Option<&Field>,
+    pending: &mut Vec<Field>,
+) -> Option<usize> {
+    if let Some(alike) = alike {
+        let text = bytes.get(alike.key as usize..alike.value as usize)?;
+        if bytes.get(at..).is_some_and(|rest| rest.starts_with(text)) {
+            let value = behind_space(bytes, at + text.len());
+            pending.push(Field { key: place(at), value: place(value), container: place(containers), mark: alike.mark });
+            return Some(value);
+        }
+    }
     if *bytes.get(at)? != b'"' {
         return None;
     }
-    let colon = behind_space(bytes, behind_checked_string(bytes, at)?);
-    (*bytes.get(colon)? == b':').then_some(colon + 1)
+    let (end, is_plain) = behind_checked_string(bytes, at)?;
+    let colon = behind_space(bytes, end);
+    if *bytes.get(colon)? != b':' {
+        return None;
+    }
+    let value = behind_space(bytes, colon + 1);
+    let mark = if is_plain { Mark::of(&bytes[at + 1..end - 1]) } else { Mark::ESCAPED };
+    pending.push(Field { key: place(at), value: place(value), container: place(containers), mark });
+    Some(value)
 }
 
 fn behind_word(bytes: &[u8], at: usize, word: &[u8]) -> Option<usize> {
@@ -113,14 +236,13 @@ const SPECIAL: [bool; 256] = {
 fn first_special(bytes: &[u8], mut at: usize) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const TOPS: u64 = ONES << 7;
-    // The top bit of each byte that is zero; of those behind the first such one it may be set too.
-    const fn zeros(word: u64) -> u64 {
-        word.wrapping_sub(ONES) & !word & TOPS
-    }
     while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         let word = u64::from_le_bytes(*eight);
-        let controls = word.wrapping_sub(ONES * 0x20) & !word & TOPS;
-        let special = controls | zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')));
+        // A quotation mark with its second bit changed is 0x20, and control characters stay below that. Top bits are those
+        // of bytes from which more was taken than they are; behind the first such byte they may be of others too.
+        let below = (word ^ (ONES * 2)).wrapping_sub(ONES * 0x21);
+        let backslash = (word ^ (ONES * u64::from(b'\\'))).wrapping_sub(ONES);
+        let special = (below | backslash) & !word & TOPS;
         if special != 0 {
             return at + (special.trailing_zeros() / 8) as usize;
         }
@@ -132,9 +254,16 @@ fn first_special(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Behind the string whose opening quotation mark is at `at`.
-fn behind_checked_string(bytes: &[u8], at: usize) -> Option<usize> {
-    let mut at = at + 1;
+/// Behind the string whose opening quotation mark is at `at`, and whether it has no escapes.
+#[inline]
+fn behind_checked_string(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
+    let end = first_special(bytes, at + 1);
+    if *bytes.get(end)? == b'"' { Some((end + 1, true)) } else { Some((behind_escapes(bytes, end)?, false)) }
+}
+
+/// Behind a string, from the first byte on that cannot stand in it as it is.
+#[cold]
+fn behind_escapes(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         at = first_special(bytes, at);
         match *bytes.get(at)? {

@@ -1,23 +1,72 @@
-//! A text whose lists and objects are known.
+//! A text whose lists, objects and fields are known.
 
-use super::scan::{Container, behind_scalar, behind_string};
+use std::borrow::Cow;
+
+use super::scan::{Container, Field, Mark, behind_scalar, behind_string};
 
 /// A text that is JSON, with its lists and objects.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     pub(super) text: &'a str,
     pub(super) containers: Vec<Container>,
+    /// The fields of each object, one after another.
+    pub(super) fields: Vec<Field>,
 }
 
 impl Source<'_> {
-    /// The value that begins at `start`, as it is written; `container` is its number if it is a list or object.
-    pub(super) fn raw(&self, start: usize, container: usize) -> &str {
+    /// The list or object of that number.
+    pub(super) fn container(&self, number: u32) -> Container {
+        self.containers.get(number as usize).copied().unwrap_or_default()
+    }
+
+    /// Behind the value that begins at `start`; `container` is its number if it is a list or object.
+    pub(super) fn end(&self, start: usize, container: u32) -> usize {
         let bytes = self.text.as_bytes();
-        let end = match bytes.get(start) {
-            Some(b'{' | b'[') => self.containers.get(container).map_or(bytes.len(), |container| container.end),
+        match bytes.get(start) {
+            Some(b'{' | b'[') => self.container(container).end as usize,
             Some(b'"') => behind_string(bytes, start).0,
             _ => behind_scalar(bytes, start),
-        };
-        self.text.get(start..end).unwrap_or_default()
+        }
+    }
+
+    /// The fields of an object.
+    pub(super) fn fields(&self, container: u32) -> &[Field] {
+        let Container { first_field, fields, .. } = self.container(container);
+        let first = first_field as usize;
+        self.fields.get(first..first + fields as usize).unwrap_or_default()
+    }
+}
+
+/// Keys that begin so are free text.
+const COMMENT: &str = "comment";
+
+impl Field {
+    /// Its key, borrowed from the text unless it has escapes; `None` if it is no text, for half a surrogate pair stands in
+    /// it.
+    pub(super) fn key<'a>(&self, source: &'a Source<'_>) -> Option<Cow<'a, str>> {
+        let (text, start) = (source.text, self.key as usize);
+        let (end, is_plain) = behind_string(text.as_bytes(), start);
+        if is_plain {
+            text.get(start + 1..end - 1).map(Cow::Borrowed)
+        } else {
+            text.get(start..end).and_then(|key| serde_json::from_str(key).ok()).map(Cow::Owned)
+        }
+    }
+
+    /// Whether its key is `key`, if they are not known to have different marks.
+    #[inline]
+    pub(super) fn is(&self, source: &Source<'_>, key: &str) -> bool {
+        if self.mark == Mark::ESCAPED {
+            return self.key(source).is_some_and(|own| own == key);
+        }
+        let start = self.key as usize + 1;
+        let own = source.text.as_bytes().get(start..=start + key.len());
+        // Behind a key without escapes is a quotation mark, and there is none in it.
+        own.and_then(<[u8]>::split_last).is_some_and(|(end, own)| *end == b'"' && own == key.as_bytes())
+    }
+
+    /// Whether it is free text.
+    pub(super) fn is_comment(&self, source: &Source<'_>) -> bool {
+        self.key(source).is_some_and(|key| key.starts_with(COMMENT))
     }
 }

@@ -262,3 +262,88 @@ mod against_serde_json {
         }
     }
 }
+
+mod all_fields_at_once {
+    //! What is asked for at once is what is asked for one by one, and so is what is wrong.
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The first two have the same length, first and last byte, and so do the next two.
+    const KEYS: Keys<3, 3> = Keys::new(["abc", "label", "z"], ["axc", "lapel", ""]);
+
+    fn one_by_one<'a>(node: Node<'a>) -> Result<Values<'a, 3, 3>, Problem> {
+        let mut object = node.object()?;
+        let required = [object.required("abc")?, object.required("label")?, object.required("z")?];
+        let optional = [object.optional("axc")?, object.optional("lapel")?, object.optional("")?];
+        object.finish()?;
+        Ok((required, optional))
+    }
+
+    fn places((required, optional): Values<'_, 3, 3>) -> ([usize; 3], [Option<usize>; 3]) {
+        (required.map(|node| node.start()), optional.map(|node| node.map(|node| node.start())))
+    }
+
+    fn check(text: &str) {
+        let document = Document::parse("", text).expect("the text is JSON");
+        let at_once = document.root().fields(&KEYS).map(places);
+        assert_eq!(at_once, one_by_one(document.root()).map(places), "{text}");
+    }
+
+    #[test]
+    fn with_every_defect() {
+        let right = r#"{"comment": {}, "z": 1, "\u0061bc": [2], "label": "x", "": 5, "comment": 0, "axc": null}"#;
+        assert!(Document::parse("", right).is_ok_and(|document| document.root().fields(&KEYS).is_ok()));
+        check(right);
+        for (found, put) in [
+            (r#""z": 1"#, r#""z": null"#),
+            (r#""z": 1, "#, ""),
+            (r#""axc": null"#, r#""axc": 1, "axc": 2"#),
+            (r#""label""#, r#""la\u0062el": 7, "label""#),
+            (r#""label""#, r#""lavel": 7, "label""#),
+            (r#""label""#, r#""\ud800": 7, "label""#),
+            (r#""label""#, r#""\u0063omment": 7, "label""#),
+        ] {
+            assert!(right.contains(found));
+            check(&right.replacen(found, put, 1));
+        }
+        check("[]");
+        check("{}");
+    }
+
+    #[test]
+    fn of_more_fields_than_a_word_has_bits() {
+        let fields: Vec<String> = (0..200).map(|number| format!("\"key{number}\": {number}")).collect();
+        let text = format!("{{{}}}", fields.join(","));
+        let document = Document::parse("", &text).expect("the text is JSON");
+        let mut object = document.root().object().expect("an object");
+        assert_eq!(object.required("key150").and_then(|node| node.whole_number(0, 999)), Ok(150));
+        assert_eq!(object.required("key1").and_then(|node| node.whole_number(0, 999)), Ok(1));
+        assert_eq!(object.finish().map_err(|problem| problem.what), Err("unknown key \"key0\"".to_owned()));
+    }
+
+    proptest! {
+        #[test]
+        fn of_any_objects(objects in prop::collection::vec(prop::collection::vec((0..12_usize, 0..4_usize), 0..9), 1..5)) {
+            let keys =
+                ["abc", "abc", "label", "label", "z", "z", "axc", "lapel", "", "comment", "lawel", "\\u0061bc"];
+            let values = ["1", "null", "{\"abc\": [{}], \"label\": 2}", "[[], 3]"];
+            // Objects in one list are often alike, and then not.
+            let text = |fields: &Vec<(usize, usize)>| {
+                let fields: Vec<_> = fields.iter().map(|(key, value)| format!("\"{}\": {}", keys[*key], values[*value])).collect();
+                format!("{{{}}}", fields.join(", "))
+            };
+            let all: Vec<String> = objects.iter().chain(&objects).map(text).collect();
+            let list = format!("[{}]", all.join(","));
+            let document = Document::parse("", &list).expect("the text is JSON");
+            let nodes = document.root().list().expect("a list");
+            prop_assert_eq!(nodes.len(), all.len());
+            for (node, text) in nodes.into_iter().zip(&all) {
+                prop_assert_eq!(node.raw(), text.as_str());
+                let at_once = node.fields(&KEYS).map(places);
+                prop_assert_eq!(at_once, one_by_one(node).map(places));
+            }
+        }
+    }
+}

@@ -40,13 +40,34 @@ impl Decimal {
         text.bytes().try_fold(0, |number, byte| Some(number * 10 + digit(byte)?))
     }
 
+    /// A whole number.
+    pub(crate) fn whole(number: u64) -> Self {
+        Self { digits: u128::from(number), exponent: 0, exact: true }
+    }
+
+    /// The value of a text of few digits with a point among them.
+    fn short_fraction(text: &str) -> Option<Self> {
+        const MOST: usize = 18;
+        let bytes = text.as_bytes();
+        let point = bytes.iter().position(|byte| *byte == b'.').filter(|&at| at > 0 && bytes.len() <= MOST)?;
+        let mut digits = 0;
+        for byte in bytes[..point].iter().chain(&bytes[point + 1..]) {
+            digits = digits * 10 + byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        }
+        let places = i32::try_from(bytes.len() - point - 1).ok().filter(|places| *places > 0)?;
+        Some(Self { digits: u128::from(digits), exponent: -places, exact: true })
+    }
+
     /// Reads `12`, `0.5`, `1.5e-3`. A minus sign is allowed only in front of zero.
     ///
     /// # Errors
     /// [`DecimalError`] for anything else.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
         if let Some(digits) = Self::plain_digits(text) {
-            return Ok(Self { digits: u128::from(digits), exponent: 0, exact: true });
+            return Ok(Self::whole(digits));
+        }
+        if let Some(short) = Self::short_fraction(text) {
+            return Ok(short);
         }
         let (negative, unsigned) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
@@ -92,6 +113,9 @@ impl Decimal {
             return Ok(0);
         }
         let power = self.exponent.saturating_add(shift);
+        if let Some(whole) = self.scaled_up(power) {
+            return if whole <= most { Ok(whole) } else { Err(DecimalError::TooLarge) };
+        }
         let rounded = match u32::try_from(power) {
             Ok(0) => self.digits,
             Ok(power) => {
@@ -112,6 +136,12 @@ impl Decimal {
 }
 
 impl Decimal {
+    /// Its digits times ten to the power of `power`, where 64 bits hold all of that.
+    fn scaled_up(self, power: i32) -> Option<u64> {
+        let factor = 10_u64.checked_pow(u32::try_from(power).ok()?)?;
+        u64::try_from(self.digits).ok()?.checked_mul(factor)
+    }
+
     /// This number times ten to the power of `shift`, or `None` where that is no whole number (or a huge one).
     #[must_use]
     pub fn scaled_exactly(self, shift: i32) -> Option<u128> {

@@ -11,7 +11,7 @@ use super::wave::{Block, Stretch, Wave};
 use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{
-    CheckedKernel, CheckedProcess, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement, StreamSpec,
+    CheckedKernel, CheckedProcess, CheckedStream, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement,
     TurnTaking,
 };
 
@@ -127,7 +127,7 @@ impl Trace {
 
     /// All streams; number 0 is the NULL stream of the first process.
     #[must_use]
-    pub fn streams(&self) -> &[StreamSpec] {
+    pub fn streams(&self) -> &[CheckedStream] {
         &self.items.streams
     }
 

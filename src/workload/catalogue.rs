@@ -244,10 +244,10 @@ pub struct Catalogue {
     /// Never empty.
     processes: Vec<CheckedProcess>,
     sharing: ProcessSharing,
-    streams: Vec<CheckedStream>,
+    /// As kernels, shared by a scenario, the GPU that runs it and its trace until one of them changes them.
+    streams: Arc<Vec<CheckedStream>>,
     /// Their names.
     events: Vec<Arc<str>>,
-    /// Shared by a scenario, the GPU that runs it and its trace until one of them changes it.
     kernels: Arc<Vec<CheckedKernel>>,
     copies: Vec<CheckedCopy>,
 }
@@ -262,7 +262,7 @@ pub struct Items {
     /// How their contexts take turns, if they do.
     pub turn_taking: Option<TurnTaking>,
     /// Streams, by [`StreamId`].
-    pub streams: Vec<StreamSpec>,
+    pub streams: Arc<Vec<CheckedStream>>,
     /// Names of the events, by [`EventId`].
     pub events: Vec<Arc<str>>,
     /// Kernels, by [`KernelId`].
@@ -275,7 +275,7 @@ impl Catalogue {
     /// A device with one process and its NULL stream.
     #[must_use]
     pub fn new(device: Device) -> Self {
-        let streams = vec![CheckedStream::null(&device)];
+        let streams = Arc::new(vec![CheckedStream::null(&device)]);
         let first = CheckedProcess { spec: ProcessSpec::new("process 0"), null: StreamId::NULL };
         Self {
             device,
@@ -348,7 +348,8 @@ impl Catalogue {
             return Err(WorkloadError::NoProcess);
         }
         let id = StreamId(next(self.streams.len())?);
-        self.streams.push(CheckedStream::new(spec, &self.device)?);
+        let checked = CheckedStream::new(spec, &self.device)?;
+        Arc::make_mut(&mut self.streams).push(checked);
         Ok(id)
     }
 
@@ -359,7 +360,7 @@ impl Catalogue {
     pub fn set_stream(&mut self, stream: StreamId, spec: StreamSpec) -> Result<(), WorkloadError> {
         let checked = CheckedStream::new(spec, &self.device)?;
         let is_null = self.is_null_stream(stream);
-        if let Some(known) = self.streams.get_mut(stream.0 as usize).filter(|_| !is_null) {
+        if !is_null && let Some(known) = Arc::make_mut(&mut self.streams).get_mut(stream.0 as usize) {
             *known = checked;
         }
         Ok(())
@@ -426,7 +427,6 @@ impl Catalogue {
     pub(crate) fn into_items(self) -> Items {
         let turn_taking = self.turn_taking();
         let Self { processes, sharing, streams, events, kernels, copies, .. } = self;
-        let streams = streams.into_iter().map(|stream| stream.spec).collect();
         let copies = copies.into_iter().map(|copy| copy.copy).collect();
         Items { processes, mps: sharing.mps, turn_taking, streams, events, kernels, copies }
     }
@@ -444,7 +444,7 @@ impl Catalogue {
     pub fn without_work(&self) -> Self {
         let Self { device, processes, sharing, streams, events, .. } = self;
         let (device, processes, sharing) = (device.clone(), processes.clone(), *sharing);
-        let (streams, events) = (streams.clone(), events.clone());
+        let (streams, events) = (Arc::clone(streams), events.clone());
         Self { device, processes, sharing, streams, events, kernels: Arc::default(), copies: Vec::new() }
     }
 

@@ -12,7 +12,12 @@ use gpusched::json::JsonError;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 
+use crate::common::keep_refused;
+
 fn refusal_with(text: &str, options: &ReadOptions) -> JsonError {
+    if *options == ReadOptions::default() {
+        keep_refused("json", text);
+    }
     match Scenario::from_json("in.json", text, options) {
         Ok(_) => panic!("accepted: {text}"),
         Err(error) => {

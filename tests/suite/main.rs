@@ -52,6 +52,7 @@ mod measured_logs;
 mod native;
 mod own_hosts;
 mod own_logs;
+mod page_browser;
 mod perfetto;
 mod picture;
 mod placement;

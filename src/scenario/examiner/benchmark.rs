@@ -7,13 +7,30 @@ use super::behaviour::{Behaviour, Benchmark};
 use super::reading::Reading;
 use super::{multikernel, spin, stream_action};
 use crate::device::SmMask;
-use crate::json::{Node, Object, Problem};
+use crate::json::{Keys, Node, Object, Problem};
 use crate::scenario::examiner_logs::BenchmarkLog;
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread};
 use crate::scenario::native::processes::mps_percentage;
 use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{MpsPercentage, ProcessId, ProcessSpec, StreamId, StreamSpec};
+
+/// What any benchmark may say.
+const KEYS: Keys<4, 10> = Keys::new(
+    ["filename", "thread_count", "block_count", "data_size"],
+    [
+        "label",
+        "log_name",
+        "additional_info",
+        "max_iterations",
+        "max_time",
+        "release_time",
+        "cpu_core",
+        "stream_priority",
+        "sm_mask",
+        "mps_thread_percentage",
+    ],
+);
 
 /// What a benchmark inherits from the level of the file in which it stands.
 pub(super) struct Context {
@@ -50,35 +67,26 @@ pub(super) fn read<'a>(
     context: &Context,
     reading: &mut Reading<'a, '_>,
 ) -> Result<Option<Nested<'a>>, Problem> {
-    let mut entry = node.object()?;
-    let file_node = entry.required("filename")?;
+    let (required, optional) = node.fields(&KEYS)?;
+    let [file_node, threads, blocks, data_size] = required;
+    let [label, log_node, info, iterations, time_limit, release, cpu_core, priority, mask_node, mps] = optional;
     let file_name = file_node.text()?;
-    let base = Path::new(&*file_name).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let kind = base.strip_suffix(".so").unwrap_or(base);
+    let kind = kind_of(&file_name);
     if kind.is_empty() {
         return Err(file_node.expected("the path of a benchmark, such as \"./bin/timer_spin.so\""));
     }
-    let threads = entry.required("thread_count")?;
-    let blocks = entry.required("block_count")?;
-    let data_size = entry.required("data_size")?.whole_number(0, u64::MAX)?;
-    let label = entry.optional("label")?.map(|node| node.text()).transpose()?;
-    let log_node = entry.optional("log_name")?;
+    let data_size = data_size.whole_number(0, u64::MAX)?;
+    let label = label.map(|node| node.text()).transpose()?;
     let log_name = log_node.map(|node| node.text()).transpose()?;
-    let info = entry.optional("additional_info")?;
-    let iterations = entry.optional("max_iterations")?;
     if let Some(own) = iterations.filter(|_| context.barrier.is_some()) {
         return Err(own.problem("max_iterations of a single benchmark goes with sync_every_iteration: false only"));
     }
     let iterations = iterations.map(|node| node.whole_number(0, u64::MAX)).transpose()?;
-    let time_limit = entry.optional("max_time")?.map(|node| node.seconds()).transpose()?;
-    let release = entry.optional("release_time")?.map(|node| node.seconds()).transpose()?.unwrap_or_default();
-    let cpu_core = entry.optional("cpu_core")?.map(|node| node.whole_u32(0, u32::MAX)).transpose()?;
-    let priority =
-        entry.optional("stream_priority")?.map(|node| node.signed_number(-(1 << 31), 1 << 31)).transpose()?;
-    let mask_node = entry.optional("sm_mask")?;
+    let time_limit = time_limit.map(|node| node.seconds()).transpose()?;
+    let release = release.map(|node| node.seconds()).transpose()?.unwrap_or_default();
+    let cpu_core = cpu_core.map(|node| node.whole_u32(0, u32::MAX)).transpose()?;
+    let priority = priority.map(|node| node.signed_number(-(1 << 31), 1 << 31)).transpose()?;
     let sm_mask = mask_node.map(fields::sm_mask).transpose()?;
-    let mps = entry.optional("mps_thread_percentage")?;
-    entry.finish()?;
 
     let mps_percentage = mps.map(|node| percentage(node, context, reading)).transpose()?;
     let start = context.release.saturating_add(release);
@@ -144,6 +152,17 @@ pub(super) fn read<'a>(
         sync: behaviour.sync,
     });
     Ok(None)
+}
+
+/// The name of the file, without directory and `.so`.
+fn kind_of(path: &str) -> &str {
+    let behind_slash = path.bytes().rposition(|byte| byte == b'/').map_or(0, |at| at + 1);
+    // A name that ends so is not "..", and nothing is behind it that paths leave out.
+    if let Some(kind) = path.get(behind_slash..).and_then(|base| base.strip_suffix(".so")) {
+        return kind;
+    }
+    let base = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    base.strip_suffix(".so").unwrap_or(base)
 }
 
 /// The process of a benchmark: that of its level, or a new one.

@@ -6,7 +6,7 @@ use super::behaviour::{Behaviour, Benchmark};
 use super::reading::{Reading, add_kernel};
 use super::spin::shared_memory;
 use crate::device::{BlockShape, CopyDirection};
-use crate::json::{Node, Problem};
+use crate::json::{Keys, Node, Problem};
 use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{self, Place, dimensions};
 use crate::scenario::model::Step;
@@ -15,6 +15,12 @@ use crate::workload::{BlockTime, Copy, Kernel};
 
 /// Bytes of one unit of `copy_in_count` and `copy_out_count`.
 const WORD_BYTES: u64 = 4;
+
+/// What an entry may say.
+const KEYS: Keys<4, 5> = Keys::new(
+    ["kernel_label", "duration", "block_count", "thread_count"],
+    ["shared_memory_size", "delay", "copy_in_count", "copy_out_count", "sm_mask"],
+);
 
 /// For each entry: a stream-synchronize and a sleep if it has a `delay`, a copy in, the kernel, a copy out, none of
 /// them waited for. A stream-synchronize at the end.
@@ -38,19 +44,15 @@ fn read_entry(
     steps: &mut Vec<Step>,
 ) -> Result<(), Problem> {
     let stream = benchmark.stream;
-    let mut entry = node.object()?;
-    let label = reading.name(&entry.required("kernel_label")?.text()?);
-    let duration = entry.required("duration")?.nanoseconds()?;
-    let blocks = dimensions(entry.required("block_count")?)?;
-    let threads_node = entry.required("thread_count")?;
+    let ([label, duration, blocks, threads_node], optional) = node.fields(&KEYS)?;
+    let [shared_memory_size, delay, copy_in, copy_out, mask_node] = optional;
+    let label = reading.name(&label.text()?);
+    let duration = duration.nanoseconds()?;
+    let blocks = dimensions(blocks)?;
     let threads = dimensions(threads_node)?;
-    let shared_memory_bytes = shared_memory(entry.optional("shared_memory_size")?)?;
-    let delay = entry.optional("delay")?.map(|node| node.seconds()).transpose()?.unwrap_or_default();
-    let copy_in = entry.optional("copy_in_count")?;
-    let copy_out = entry.optional("copy_out_count")?;
-    let mask_node = entry.optional("sm_mask")?;
+    let shared_memory_bytes = shared_memory(shared_memory_size)?;
+    let delay = delay.map(|node| node.seconds()).transpose()?.unwrap_or_default();
     let sm_mask = mask_node.map(fields::sm_mask).transpose()?;
-    entry.finish()?;
 
     if delay > Duration::ZERO {
         steps.extend([Step::SynchronizeStream(stream), Step::Sleep(delay)]);

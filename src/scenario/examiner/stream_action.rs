@@ -6,12 +6,19 @@ use super::behaviour::{Behaviour, Benchmark};
 use super::reading::{Reading, add_kernel};
 use super::spin::{shared_memory, spin_iterations};
 use crate::device::{BlockShape, CopyDirection};
-use crate::json::{Node, Object, Problem};
+use crate::json::{Keys, Node, Object, Problem};
 use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{Place, dimensions};
 use crate::scenario::model::Step;
 use crate::time::Duration;
 use crate::workload::{BlockClock, BlockTime, Copy, Kernel, StreamId};
+
+/// What an action may say.
+const ACTION: Keys<1, 3> = Keys::new(["type"], ["label", "delay", "parameters"]);
+
+/// What the parameters of a kernel may be.
+const KERNEL: Keys<1, 5> =
+    Keys::new(["duration"], ["type", "block_count", "thread_count", "shared_memory_size", "sm_mask"]);
 
 /// Reads the list of actions. The host waits where an action says so and for synchronous copies, and at the end.
 pub(super) fn read(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
@@ -42,28 +49,25 @@ fn read_action(
     reading: &mut Reading<'_, '_>,
     steps: &mut Vec<Step>,
 ) -> Result<(), Problem> {
-    let mut action = node.object()?;
-    let kind_node = action.required("type")?;
+    let ([kind_node], [label, delay, parameters]) = node.fields(&ACTION)?;
     let kind = kind_node.text()?;
-    let label = action.optional("label")?.map(|node| node.text()).transpose()?;
-    let delay = action.optional("delay")?.map(|node| node.seconds()).transpose()?.unwrap_or_default();
-    let parameters = action.optional("parameters")?;
-    action.finish()?;
+    let label = label.map(|node| node.text()).transpose()?;
+    let delay = delay.map(|node| node.seconds()).transpose()?.unwrap_or_default();
     if delay > Duration::ZERO {
         steps.push(Step::Sleep(delay));
     }
-    let needed = || parameters.ok_or_else(|| node.problem("the key \"parameters\" is missing"))?.object();
+    let needed = || parameters.ok_or_else(|| node.problem("the key \"parameters\" is missing"));
     match &*kind {
         "kernel" => steps.push(kernel(needed()?, label.as_deref(), stream, benchmark, reading)?),
         "memset" => {
-            let mut fields = needed()?;
+            let mut fields = needed()?.object()?;
             fields.required("size")?.whole_number(0, u64::MAX)?;
             let on = if is_async(&mut fields)? { stream } else { benchmark.null };
             fields.finish()?;
             // Measured: the host does not wait for a memset, synchronous or not.
             steps.push(Step::Memset(on));
         }
-        "memcpy" => copy(needed()?, stream, benchmark.null, reading, steps)?,
+        "memcpy" => copy(needed()?.object()?, stream, benchmark.null, reading, steps)?,
         "malloc" | "free" => {
             if let Some(parameters) = parameters {
                 let mut fields = parameters.object()?;
@@ -93,15 +97,14 @@ fn read_action(
 }
 
 fn kernel(
-    mut fields: Object<'_>,
+    node: Node<'_>,
     label: Option<&str>,
     stream: StreamId,
     benchmark: &Benchmark<'_>,
     reading: &mut Reading<'_, '_>,
 ) -> Result<Step, Problem> {
-    let node = fields.node();
-    let duration_node = fields.required("duration")?;
-    let (duration, clock, name) = match fields.optional("type")? {
+    let ([duration_node], [kind, blocks, threads, shared_memory_size, sm_mask]) = node.fields(&KERNEL)?;
+    let (duration, clock, name) = match kind {
         None => (duration_node.nanoseconds()?, reading.timer, "GPUSpin"),
         Some(kind) => match kind.string().as_deref() {
             Ok("timer_spin") => (duration_node.nanoseconds()?, reading.timer, "GPUSpin"),
@@ -109,14 +112,13 @@ fn kernel(
             _ => return Err(kind.expected("\"timer_spin\" or \"counter_spin\"")),
         },
     };
-    let blocks = dimensions(fields.optional("block_count")?.unwrap_or(benchmark.blocks))?;
-    let threads_node = fields.optional("thread_count")?.unwrap_or(benchmark.threads);
-    let shared_memory_bytes = shared_memory(fields.optional("shared_memory_size")?)?;
-    if let Some(mask) = fields.optional("sm_mask")? {
+    let blocks = dimensions(blocks.unwrap_or(benchmark.blocks))?;
+    let threads_node = threads.unwrap_or(benchmark.threads);
+    let shared_memory_bytes = shared_memory(shared_memory_size)?;
+    if let Some(mask) = sm_mask {
         mask.string()?;
         reading.builder.note("stream_action.so ignores the sm_mask of its kernels, as the examiner does");
     }
-    fields.finish()?;
     let name = reading.name(label.unwrap_or(name));
     let kernel = Kernel {
         title: if label.is_some() { Arc::clone(&name) } else { Arc::clone(&benchmark.title) },

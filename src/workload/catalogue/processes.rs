@@ -1,5 +1,7 @@
 //! The processes of a catalogue.
 
+use std::sync::Arc;
+
 use super::{Catalogue, CheckedStream, WorkloadError, next};
 use crate::device::Runlists;
 use crate::time::Duration;
@@ -72,7 +74,8 @@ impl Catalogue {
             self.processes.pop();
             return Err(WorkloadError::Runlist);
         }
-        self.streams.push(CheckedStream::new(stream, &self.device)?);
+        let checked = CheckedStream::new(stream, &self.device)?;
+        Arc::make_mut(&mut self.streams).push(checked);
         Ok(id)
     }
 
