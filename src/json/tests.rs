@@ -273,7 +273,7 @@ mod all_fields_at_once {
     /// The first two have the same length, first and last byte, and so do the next two.
     const KEYS: Keys<3, 3> = Keys::new(["abc", "label", "z"], ["axc", "lapel", ""]);
 
-    fn one_by_one<'a>(node: Node<'a>) -> Result<Values<'a, 3, 3>, Problem> {
+    fn one_by_one(node: Node<'_>) -> Result<Values<'_, 3, 3>, Problem> {
         let mut object = node.object()?;
         let required = [object.required("abc")?, object.required("label")?, object.required("z")?];
         let optional = [object.optional("axc")?, object.optional("lapel")?, object.optional("")?];
