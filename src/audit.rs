@@ -39,6 +39,7 @@ mod finding;
 mod from_logs;
 mod from_trace;
 mod links;
+mod logs;
 mod merge;
 mod observation;
 mod options;
@@ -57,6 +58,7 @@ mod times;
 mod turns;
 
 pub use finding::{AuditRule, Finding};
+pub use logs::audit_logs;
 pub use observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
     TimeSource,

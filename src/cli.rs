@@ -12,6 +12,7 @@ mod convert;
 mod devices;
 mod ending;
 mod evr;
+mod examples;
 mod figure_options;
 mod figures;
 mod html_options;
@@ -19,6 +20,7 @@ mod import;
 mod input;
 mod jobs;
 mod log_input;
+mod man;
 mod merged_sm;
 mod occupancy;
 mod orders;
@@ -45,7 +47,7 @@ mod what_if_options;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Simulate and analyse how an NVIDIA GPU's hardware schedules thread blocks.
 #[derive(Debug, Parser)]
@@ -99,6 +101,9 @@ enum Command {
     Schema(schema::Schema),
     /// Print shell completions
     Completions(completions::Completions),
+    /// Write the man pages
+    #[command(hide = true)]
+    Man(man::Man),
 }
 
 /// What a command that ran to its end has to say.
@@ -112,7 +117,8 @@ pub(crate) enum Answer {
 
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
-    let result = match Cli::try_parse() {
+    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let result = match parsed {
         Ok(Cli { command, limits }) => {
             progress::show();
             let result = limits.watch().and_then(|()| run(command));
@@ -137,6 +143,11 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// What is parsed, with the examples in its help.
+fn command() -> clap::Command {
+    examples::added_to(Cli::command())
+}
+
 fn run(command: Command) -> anyhow::Result<Answer> {
     match command {
         Command::Simulate(command) => command.run(),
@@ -159,6 +170,7 @@ fn run(command: Command) -> anyhow::Result<Answer> {
         Command::Devices(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
     }
 }
 

@@ -18,7 +18,6 @@ mod sporadic_delays;
 mod stream_per_task;
 pub mod timegraph;
 mod usage_sums;
-mod watched;
 mod whole_application;
 
 pub use gang::Gang;

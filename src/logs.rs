@@ -6,6 +6,7 @@
 mod assemble;
 mod clock;
 mod defect;
+mod files;
 mod log;
 mod number;
 mod pairing;
@@ -20,6 +21,7 @@ mod visit;
 
 pub use clock::{LogTime, LogTimeError};
 pub use defect::{Defect, Dropped};
+pub use files::{LogFiles, LogFilesError, LogFilesReader, LogInput, RunInput};
 pub use log::{BlockList, Iteration, Log, LoggedBlock, LoggedKernel};
 pub use pairing::{Pairing, PairingError, unrolled};
 pub use pieces::{begins_a_log, read_log_from};

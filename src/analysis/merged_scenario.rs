@@ -1,6 +1,7 @@
 //! The scenario that the analysis is about: the same work on one merged SM.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -33,6 +34,9 @@ pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Result<S
     let mut catalogue = Catalogue::new(device.merged(slots).or_else(|_| device.merged(usable_slots(slots, analysis)))?);
     for stream in &scenario.streams()[1..] {
         catalogue.add_stream(StreamSpec { priority: 0, sm_mask: None, ..StreamSpec::clone(stream) })?;
+    }
+    for event in scenario.events() {
+        catalogue.add_event(Arc::clone(event))?;
     }
     for (id, kernel) in (0..).map(KernelId).zip(scenario.kernels()) {
         let duration = BlockTime::fixed(scenario.longest_block_time(id).unwrap_or(kernel.duration.worst));

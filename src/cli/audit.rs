@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::audit::{AuditReport, Observation, audit, audit_profile};
+use gpusched::audit::{audit_logs, audit_profile};
 use gpusched::profile::GpuProfile;
 use gpusched::report::{ProfileAuditDocument, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
 
@@ -43,15 +43,7 @@ impl Audit {
         }
         let input = self.logs.read()?;
         progress::begin("auditing", Unit::None, None);
-        let mut report = AuditReport::new(input.dropped);
-        for run in input.runs {
-            let observation = match &run.scenario {
-                Some((scenario, pairing)) => Observation::of_logs_with(&run.run, scenario, pairing),
-                None => Observation::of_logs(&run.run, &run.device),
-            };
-            report.notes.extend(run.notes);
-            report.add(audit(&observation, &self.logs.tolerances()), &run.device.name);
-        }
+        let report = audit_logs(input, &self.logs.tolerances());
         report.notes.iter().for_each(|text| note(text));
         let mut out = output::stdout();
         match self.format {

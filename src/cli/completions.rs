@@ -1,9 +1,9 @@
 //! `gpusched completions`
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use super::{Answer, Cli, output};
+use super::{Answer, command, output};
 
 /// Print a script that completes gpusched's arguments in a shell.
 #[derive(Debug, Args)]
@@ -15,7 +15,7 @@ pub(crate) struct Completions {
 impl Completions {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "gpusched", &mut script);
+        clap_complete::generate(self.shell, &mut command(), "gpusched", &mut script);
         output::print(&script)?;
         Ok(Answer::Done)
     }

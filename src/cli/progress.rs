@@ -133,7 +133,8 @@ pub(crate) fn simulated(scenario: &Scenario) -> Result<Run, ProgramError> {
     let submitted = || scenario.threads.iter().map(HostThread::submissions).fold(0, u64::saturating_add);
     let total = (scenario.horizon.is_none() && scenario.threads.iter().all(is_certain)).then(submitted);
     begin("simulating", Unit::Of("operations"), total);
-    simulate_watched(scenario, &DONE)
+    // Whoever stops a command ends it.
+    simulate_watched(scenario, &DONE, &AtomicBool::new(false))
 }
 
 /// Counts what is read.

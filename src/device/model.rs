@@ -183,6 +183,15 @@ pub enum CopyDirection {
 }
 
 impl CopyDirection {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::HostToDevice, Self::DeviceToHost, Self::DeviceToDevice];
+
+    /// By its name in files and reports.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+
     /// Name used in files and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {

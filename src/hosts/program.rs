@@ -5,11 +5,11 @@ mod error;
 mod launch_order;
 mod releases;
 mod waiting;
+mod watched;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use super::watched::Watched;
 use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, Simulation, SubmitError, Target};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
@@ -21,6 +21,7 @@ pub use launch_order::LaunchOrder;
 use device_waits::DeviceWaits;
 use releases::Releases;
 use waiting::Waiting;
+use watched::Watched;
 
 /// Runs the threads of a scenario.
 ///
@@ -140,13 +141,14 @@ pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
     simulate_with(scenario, own_options(scenario))
 }
 
-/// Simulates a scenario, and counts in `completed` the operations that have completed, for whoever looks meanwhile.
+/// Simulates a scenario, and counts in `completed` the operations that have completed, for whoever looks meanwhile, who may
+/// set `stop`.
 ///
 /// # Errors
-/// As [`simulate`].
-pub fn simulate_watched(scenario: &Scenario, completed: &AtomicU64) -> Result<Run, ProgramError> {
+/// As [`simulate`], and [`ProgramError::Stopped`].
+pub fn simulate_watched(scenario: &Scenario, completed: &AtomicU64, stop: &AtomicBool) -> Result<Run, ProgramError> {
     let gpu = gpu_for(scenario, own_options(scenario))?;
-    let host = Watched { host: ProgramHost::new(&scenario.threads), completed };
+    let host = Watched { host: ProgramHost::new(&scenario.threads), completed, stop };
     let (trace, ended, watched) = Simulation::new(gpu, host).run()?;
     ended_run(trace, ended, watched.host)
 }

@@ -1,15 +1,18 @@
 //! Who made whom wait, summed over all launches of a kernel, or over streams.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use rustc_hash::FxHashMap;
+
 use super::columns::{self, Column};
-use super::state::{process_name, title};
+use super::state::{process_name, title_of};
 use super::summary::Summary;
 use crate::time::Duration;
 use crate::trace::{Blame, Rule, blame};
-use crate::workload::OperationId;
+use crate::workload::{OperationId, ProcessId};
 
 /// How long something made something else wait under one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,9 +51,9 @@ impl BlameTables {
         let stream = |id: OperationId| {
             let record = summary.trace.operations().get(id.0 as usize);
             let stream = record.and_then(|record| summary.trace.streams().get(record.stream.0 as usize));
-            stream.map_or_else(String::new, |stream| stream.name.to_string())
+            stream.map_or(Cow::Borrowed(""), |stream| Cow::Borrowed(&*stream.name))
         };
-        Self { kernels: rows(summary, parts, |id| title(summary, id)), streams: rows(summary, parts, stream) }
+        Self { kernels: rows(summary, parts, |id| title_of(summary, id)), streams: rows(summary, parts, stream) }
     }
 
     /// What waited in all.
@@ -60,14 +63,41 @@ impl BlameTables {
     }
 }
 
-fn rows(summary: &Summary<'_>, parts: &[Blame], name: impl Fn(OperationId) -> String) -> Vec<BlameRow> {
+/// What stood in the way, before it has a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Blocking {
+    /// Something with the name of this operation.
+    Named(OperationId),
+    /// The turns of a context, or switches.
+    Turns(Option<ProcessId>),
+    Nobody,
+}
+
+fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -> Cow<'a, str>) -> Vec<BlameRow> {
     let records = summary.trace.operations();
     let waits = |id: OperationId| records.get(id.0 as usize).is_some_and(|record| !record.kind.is_instant());
-    let mut sums: BTreeMap<(String, Option<String>, Rule), Duration> = BTreeMap::new();
+    // Of each name the first operation: there are many more parts than operations, and to compare names takes long.
+    let mut known: FxHashMap<Cow<'a, str>, OperationId> = FxHashMap::default();
+    let first: Vec<OperationId> =
+        (0..).map(OperationId).zip(records).map(|(id, _)| *known.entry(name(id)).or_insert(id)).collect();
+    let first_of = |id: OperationId| first.get(id.0 as usize).copied().unwrap_or(id);
+    let mut by_first: FxHashMap<(OperationId, Blocking, Rule), Duration> = FxHashMap::default();
     for part in parts.iter().filter(|part| waits(part.operation)) {
-        let key = (name(part.operation), part.blocking.map(&name).or_else(|| turns(summary, part)), part.rule);
-        let sum = sums.entry(key).or_default();
+        let blocking = part.blocking.map_or_else(|| turns(part), |id| Blocking::Named(first_of(id)));
+        let sum = by_first.entry((first_of(part.operation), blocking, part.rule)).or_default();
         *sum = sum.saturating_add(part.to.since(part.from));
+    }
+    let mut sums: BTreeMap<(String, Option<String>, Rule), Duration> = BTreeMap::new();
+    for ((waiting, blocking, rule), wait) in by_first {
+        let blocking = match blocking {
+            Blocking::Named(id) => Some(name(id).into_owned()),
+            Blocking::Turns(Some(process)) => Some(format!("turns of {}", process_name(summary, process))),
+            Blocking::Turns(None) => Some("switches of contexts".to_owned()),
+            Blocking::Nobody => None,
+        };
+        // Names may be the same still: those of contexts.
+        let sum = sums.entry((name(waiting).into_owned(), blocking, rule)).or_default();
+        *sum = sum.saturating_add(wait);
     }
     let row = |((waiting, blocking, rule), wait_ns)| BlameRow { waiting, blocking, rule, wait_ns };
     let mut rows: Vec<BlameRow> = sums.into_iter().map(row).collect();
@@ -90,12 +120,11 @@ fn columns_of(waiting: &'static str, blocking: &'static str) -> [Column<BlameRow
 }
 
 /// Where it is not the turn of a context: whose turns stood in the way.
-fn turns(summary: &Summary<'_>, part: &Blame) -> Option<String> {
-    if !matches!(part.rule, Rule::T1 | Rule::T4 | Rule::T5) {
-        return None;
+fn turns(part: &Blame) -> Blocking {
+    match part.rule {
+        Rule::T1 | Rule::T4 | Rule::T5 => Blocking::Turns(part.turn_of),
+        _ => Blocking::Nobody,
     }
-    let Some(process) = part.turn_of else { return Some("switches of contexts".to_owned()) };
-    Some(format!("turns of {}", process_name(summary, process)))
 }
 
 /// Rows that a table shows at most.

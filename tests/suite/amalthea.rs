@@ -12,6 +12,8 @@ mod stimuli;
 use gpusched::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions, Runnable, TickEntry, Ticks};
 use gpusched::scenario::{ReadOptions, Scenario};
 
+use crate::common::keep_refused;
+
 /// A model of this schema version with this content.
 fn model_text(version: &str, content: &str) -> String {
     format!(
@@ -69,6 +71,7 @@ const fn same(ticks: u128) -> Numbers {
 }
 
 fn refusal(text: &str) -> AmaltheaError {
+    keep_refused("amxmi", text);
     match AmaltheaModel::parse("in.amxmi", text) {
         Ok(model) => panic!("accepted: {model:?}"),
         Err(error) => error,

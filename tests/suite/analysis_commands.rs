@@ -95,6 +95,14 @@ fn analyze_as_csv_has_one_line_a_kernel_in_nanoseconds() {
 }
 
 #[test]
+fn compare_draws_scenarios_with_events_too() {
+    let file = directory("compare-events").join("both.svg").display().to_string();
+    let output = gpusched(&["compare", "scenarios/events/double-buffering.json", "--figure", &file]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(std::fs::read_to_string(&file).expect("it was drawn").contains("merged SM"));
+}
+
+#[test]
 fn compare_as_csv_has_one_line_a_kernel_in_nanoseconds() {
     let (header, rows) = csv(&["compare", SECTION_3_5, "--format", "csv"]);
     assert_eq!(

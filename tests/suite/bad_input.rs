@@ -5,15 +5,42 @@ mod examiner_format;
 mod mutated;
 mod native_format;
 
+use std::fs::OpenOptions;
+use std::io::Write;
+
 use gpusched::json::JsonError;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 
+use crate::common::keep_refused;
+
 fn refusal_with(text: &str, options: &ReadOptions) -> JsonError {
+    if *options == ReadOptions::default() {
+        keep_refused("json", text);
+    }
     match Scenario::from_json("in.json", text, options) {
         Ok(_) => panic!("accepted: {text}"),
-        Err(error) => error,
+        Err(error) => {
+            if *options == ReadOptions::default() {
+                keep(text, &error);
+            }
+            error
+        }
     }
+}
+
+/// Appends what is refused, and how, to the file that `GPUSCHED_BAD_INPUTS` names, one JSON object a line: the Python
+/// package and the page are to say the same.
+fn keep(text: &str, error: &JsonError) {
+    let Some(path) = std::env::var_os("GPUSCHED_BAD_INPUTS") else { return };
+    let JsonError { line, column, path: field, what, help, .. } = error;
+    let (line, column) = (*line, *column);
+    let case = serde_json::json!({
+        "text": text, "message": error.to_string(), "line": line, "column": column, "path": field, "what": what, "help": help,
+    });
+    // One write: other tests append at the same time.
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    file.expect("it can be written").write_all(format!("{case}\n").as_bytes()).expect("it can be written");
 }
 
 /// Asserts that `text` is refused at `path` with a message that has `words` in it.

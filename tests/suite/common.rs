@@ -1,6 +1,7 @@
 //! What tests of the command have in common.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -71,4 +72,17 @@ pub(crate) fn stderr(output: &Output) -> String {
 /// What the command printed.
 pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The folder into which inputs that readers refuse are put, if anybody asks for them to try them elsewhere too.
+pub(crate) const REFUSED: &str = "GPUSCHED_REFUSED";
+
+/// Keeps an input that is refused, if that is asked for.
+pub(crate) fn keep_refused(extension: &str, text: &str) {
+    if let Some(folder) = std::env::var_os(REFUSED) {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let path = Path::new(&folder).join(format!("{:016x}.{extension}", hasher.finish()));
+        std::fs::write(path, text).expect("the folder can be written");
+    }
 }

@@ -2,7 +2,7 @@
 //! when asked for: `cargo test --test suite html_browser -- --ignored --test-threads 1`. Pictures of what it looks like
 //! are left in `target/tmp/html`.
 
-mod driver;
+pub(crate) mod driver;
 mod explains;
 mod many_blocks;
 mod state;

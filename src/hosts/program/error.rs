@@ -31,6 +31,12 @@ pub enum ProgramError {
         /// The limit.
         most: u32,
     },
+    /// Somebody stopped it.
+    #[error("the run was stopped at {at}")]
+    Stopped {
+        /// How far it came.
+        at: Instant,
+    },
     /// The threads together would submit more than can be recorded.
     #[error("the scenario submits {count} operations; a run has {most} at most")]
     TooManyOperations {

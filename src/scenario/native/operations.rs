@@ -6,9 +6,6 @@ use crate::json::{Node, Object, Problem};
 use crate::scenario::model::Step;
 use crate::workload::{Copy, StreamId};
 
-const DIRECTIONS: [CopyDirection; 3] =
-    [CopyDirection::HostToDevice, CopyDirection::DeviceToHost, CopyDirection::DeviceToDevice];
-
 /// Which one of `keys` an entry has: the key says what kind of entry it is.
 pub(super) fn kind(entry: &Object<'_>, keys: &[&'static str]) -> Result<&'static str, Problem> {
     let quoted = |keys: &[&str], last: &str| {
@@ -73,9 +70,6 @@ pub(super) fn wait(entry: &mut Object<'_>, stream: StreamId, reading: &mut Readi
 }
 
 fn direction(node: Node<'_>) -> Result<CopyDirection, Problem> {
-    let name = node.string().ok();
-    DIRECTIONS
-        .into_iter()
-        .find(|direction| name.as_deref() == Some(direction.name()))
-        .ok_or_else(|| node.expected("\"host-to-device\", \"device-to-host\" or \"device-to-device\""))
+    let known = node.text().ok().and_then(|name| CopyDirection::from_name(&name));
+    known.ok_or_else(|| node.expected("\"host-to-device\", \"device-to-host\" or \"device-to-device\""))
 }

@@ -20,6 +20,9 @@ fn block_time(content: &str, chosen: &AmaltheaOptions) -> BlockTime {
 
 #[track_caller]
 fn refused(text: &str, chosen: &AmaltheaOptions, words: &str) -> AmaltheaError {
+    if *chosen == AmaltheaOptions::default() {
+        keep_refused("amxmi", text);
+    }
     match scenario_with(text, chosen) {
         Ok(_) => panic!("accepted"),
         Err(error) => {

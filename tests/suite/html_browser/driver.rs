@@ -41,6 +41,7 @@ impl Browser {
         let made = browser.post("/session", &json!({"capabilities": {"alwaysMatch": capabilities}}));
         let id = made["sessionId"].as_str().expect("a session");
         browser.session = format!("{}/session/{id}", browser.session);
+        browser.post("/timeouts", &json!({"script": 110_000}));
         browser
     }
 
@@ -72,7 +73,23 @@ impl Browser {
 
     /// Opens a file and waits until it is loaded.
     pub(crate) fn open(&self, path: &Path) {
-        self.post("/url", &json!({"url": format!("file://{}", path.display())}));
+        self.go(&format!("file://{}", path.display()));
+    }
+
+    /// Opens an address and waits until it is loaded.
+    pub(crate) fn go(&self, address: &str) {
+        self.post("/url", &json!({"url": address}));
+    }
+
+    /// What a script calls `done` with, sooner or later.
+    pub(crate) fn run_until_done(&self, script: &str) -> Value {
+        let script = format!("const done = arguments[0]; {script}");
+        self.post("/execute/async", &json!({"script": script, "args": []}))
+    }
+
+    /// The folder into which the page's downloads go.
+    pub(crate) fn downloads(&self, folder: &Path) {
+        self.chromium("Browser.setDownloadBehavior", &json!({"behavior": "allow", "downloadPath": folder}));
     }
 
     /// What a script returns; it is the body of a function.

@@ -1,0 +1,244 @@
+//! What a caller says beside a scenario, by keyword.
+
+use std::collections::BTreeMap;
+
+use gpusched::device::{ChannelOrder, SmMask};
+use gpusched::profile::{GpuProfile, ImportOptions, Input, Launches};
+use gpusched::scenario::amalthea::{AmaltheaOptions, Frequency, ModelDemands, TickBound};
+use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
+use gpusched::time::Duration;
+use gpusched::workload::Placement;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt, PyString};
+
+use crate::errors::Failure;
+use crate::given::Given;
+
+/// The options of a caller, with files not read yet.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    read: ReadOptions,
+    import: ImportOptions,
+    model: AmaltheaOptions,
+    what_if: WhatIf,
+    /// An option of profiles that was given: other inputs are refused with it.
+    given_for_profiles: Option<&'static str>,
+    /// An option of AMALTHEA models that was given.
+    given_for_models: Option<&'static str>,
+    device: Option<Given>,
+    block_times: Option<Given>,
+}
+
+/// A time: a string with a unit, such as "250 ms", or whole nanoseconds.
+pub(crate) fn time(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Duration::parse(text.to_str()?).map_err(|error| PyValueError::new_err(error.to_string()));
+    }
+    if value.is_instance_of::<PyInt>() {
+        return Ok(Duration::from_ns(value.extract()?));
+    }
+    Err(PyTypeError::new_err(format!(
+        "expected a time as a string with its unit, such as \"250 ms\", or whole nanoseconds, found {}",
+        value.repr()?
+    )))
+}
+
+fn pairs<'py, T>(
+    value: &Bound<'py, PyAny>,
+    read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<(String, T)>> {
+    value.cast::<PyDict>()?.iter().map(|(key, value)| Ok((key.extract()?, read(&value)?))).collect()
+}
+
+fn map<'py, T>(
+    value: &Bound<'py, PyAny>,
+    read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<BTreeMap<String, T>> {
+    Ok(pairs(value, read)?.into_iter().collect())
+}
+
+/// One of a few names.
+pub(crate) fn named<T>(
+    value: &Bound<'_, PyAny>,
+    find: impl Fn(&str) -> Option<T>,
+    names: &[&'static str],
+) -> PyResult<T> {
+    let name: String = value.extract()?;
+    find(&name).ok_or_else(|| PyValueError::new_err(format!("{name:?} is none of {}", names.join(", "))))
+}
+
+/// Best and worst percentage: "80..100" or (80, 100).
+fn vary(value: &Bound<'_, PyAny>) -> PyResult<(u32, u32)> {
+    let text = match value.extract::<(u32, u32)>() {
+        Ok((best, worst)) => format!("{best}..{worst}"),
+        Err(_) => value.extract()?,
+    };
+    let wrong = || PyValueError::new_err("vary: two whole percentages up to 10000, the first not above the second");
+    ReadOptions::parse_vary(&text).ok_or_else(wrong)
+}
+
+impl Options {
+    /// Of keywords.
+    pub(crate) fn new(given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut options = Self::default();
+        for (key, value) in given.into_iter().flatten() {
+            let key: String = key.extract()?;
+            if !value.is_none() {
+                options.set(&key, &value)?;
+            }
+        }
+        Ok(options)
+    }
+
+    /// Whether nothing is said.
+    pub(crate) fn is_empty(given: Option<&Bound<'_, PyDict>>) -> bool {
+        given.is_none_or(|given| given.iter().all(|(_, value)| value.is_none()))
+    }
+
+    fn set(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let read = &mut self.read;
+        match key {
+            "device" => self.device = Some(Given::new(value)?),
+            "launch_latency" => read.launch_latency = Some(time(value)?),
+            "kernel_gap" => read.kernel_gap = Some(time(value)?),
+            "placement" => {
+                read.placement = Some(named(value, Placement::from_name, &Placement::ALL.map(Placement::name))?);
+            }
+            "seed" => read.seed = Some(value.extract()?),
+            "horizon" => read.horizon = Some(time(value)?),
+            "vary" => read.vary_percent = Some(vary(value)?),
+            "block_durations" => read.block_durations = map(value, time)?,
+            "periods" => read.periods = map(value, time)?,
+            "deadlines" => read.deadlines = map(value, time)?,
+            "as_threads" => read.as_threads = value.extract()?,
+            "mps" => read.mps = value.extract()?,
+            "time_slice" => read.time_slice = Some(time(value)?),
+            "switch_cost" => read.switch_cost = Some(time(value)?),
+            _ => return self.set_what_if(key, value),
+        }
+        Ok(())
+    }
+
+    fn set_what_if(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let WhatIf { priorities, streams, sm_masks, connections, channel_order, block_times } = &mut self.what_if;
+        match key {
+            "set_priority" => *priorities = pairs(value, |value| value.extract())?,
+            "set_stream" => *streams = pairs(value, |value| value.extract())?,
+            "set_block_time" => *block_times = pairs(value, time)?,
+            "sm_mask" => {
+                *sm_masks = pairs(value, |value| {
+                    let text: String = value.extract()?;
+                    SmMask::parse(&text).map_err(|error| PyValueError::new_err(error.to_string()))
+                })?;
+            }
+            "connections" => *connections = Some(value.extract()?),
+            "channel_order" => {
+                let names = ChannelOrder::ALL.map(ChannelOrder::name);
+                *channel_order = Some(named(value, ChannelOrder::from_name, &names)?);
+            }
+            _ => return self.set_of_formats(key, value),
+        }
+        Ok(())
+    }
+
+    /// Those of profiles and of AMALTHEA models.
+    fn set_of_formats(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let ImportOptions { gpu, launches, .. } = &mut self.import;
+        let AmaltheaOptions {
+            runnables,
+            grid_sizes,
+            block_sizes,
+            processing_unit,
+            frequency,
+            ticks,
+            without_copies,
+            one_job,
+        } = &mut self.model;
+        let given: &'static str = match key {
+            "gpu" => {
+                *gpu = Some(value.extract()?);
+                "gpu"
+            }
+            "launches" => {
+                *launches = named(value, Launches::from_name, &Launches::ALL.map(Launches::name))?;
+                "launches"
+            }
+            "block_times" => {
+                self.block_times = Some(Given::new(value)?);
+                "block_times"
+            }
+            "runnables" => {
+                *runnables = value.extract()?;
+                "runnables"
+            }
+            "grid_sizes" => {
+                *grid_sizes = map(value, |value| value.extract())?;
+                "grid_sizes"
+            }
+            "block_sizes" => {
+                *block_sizes = map(value, |value| value.extract())?;
+                "block_sizes"
+            }
+            "processing_unit" => {
+                *processing_unit = Some(value.extract()?);
+                "processing_unit"
+            }
+            "frequency" => {
+                let text: String = value.extract()?;
+                *frequency = Some(Frequency::parse(&text).map_err(|error| PyValueError::new_err(error.to_string()))?);
+                "frequency"
+            }
+            "ticks" => {
+                *ticks = named(value, TickBound::from_name, &TickBound::ALL.map(TickBound::name))?;
+                "ticks"
+            }
+            "without_copies" => {
+                *without_copies = value.extract()?;
+                "without_copies"
+            }
+            "one_job" => {
+                *one_job = value.extract()?;
+                "one_job"
+            }
+            _ => return Err(PyTypeError::new_err(format!("there is no option {key:?}"))),
+        };
+        if matches!(given, "gpu" | "launches" | "block_times") {
+            self.given_for_profiles.get_or_insert(given);
+        } else {
+            self.given_for_models.get_or_insert(given);
+        }
+        Ok(())
+    }
+
+    /// Makes a scenario of an input.
+    pub(crate) fn scenario(self, given: Given) -> Result<(Scenario, Option<ModelDemands>), Failure> {
+        let mut input = given.input()?;
+        let is_profile = matches!(input, Input::Profile(_));
+        refuse(self.given_for_profiles.filter(|_| !is_profile), "profiles", &input)?;
+        refuse(self.given_for_models.filter(|_| !input.is_model()), "AMALTHEA models", &input)?;
+        let Self { mut read, import, model, what_if, device, block_times, .. } = self;
+        read.device = device.map(Given::device).transpose()?;
+        if let (Some(other), Input::Profile(profile)) = (block_times, &mut input) {
+            take_block_times(profile, other, &read)?;
+        }
+        Ok(input.scenario_with_demands(&read, &import, &model, &what_if)?)
+    }
+}
+
+/// Refuses an option that means nothing to an input.
+fn refuse(option: Option<&str>, kind: &str, input: &Input) -> Result<(), Failure> {
+    match option {
+        Some(option) => {
+            Err(Failure::Input { text: format!("{option} is for {kind}, and {} is none", input.file()), place: None })
+        }
+        None => Ok(()),
+    }
+}
+
+fn take_block_times(profile: &mut GpuProfile, other: Given, read: &ReadOptions) -> Result<(), Failure> {
+    let Input::Profile(other) = other.input()? else {
+        return Err(Failure::Argument("block_times: that is no profile".to_owned()));
+    };
+    profile.take_block_times_of(&other, read.device.as_ref()).map_err(|error| Failure::input(&error))
+}

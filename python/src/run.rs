@@ -1,0 +1,265 @@
+//! Runs, and what is computed of a scenario without or beside one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use gpusched::analysis::{
+    Analysis, BoundOptions, Comparison, SearchOptions, Watch, analyse, analyse_and_bound, judge_by_bounds,
+    merged_scenario,
+};
+use gpusched::draw::{Drawing, FigureFormat, MM};
+use gpusched::hosts::simulate_watched;
+use gpusched::report::timeline::{FinishMark, Panels, Timeline, TimelineOptions};
+use gpusched::report::{
+    AnalysisReport, BlockLists, HtmlTimeline, PerfettoKnown, PerfettoRun, RowsPart, SimulationReport, State, Summary,
+    TableStyle, analysis_rows, comparison_rows, comparison_table, kernel_rows, kernel_table, perfetto_trace,
+    state_text,
+};
+use gpusched::time::{Duration, Instant};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::blocks::{Arrays, Columns};
+use crate::document::{Document, Layout, json, written};
+use crate::errors::Failure;
+use crate::options::time;
+use crate::scenario::{Scenario, Wanted};
+use crate::work::aside;
+
+/// A run of a scenario, with everything that happened.
+#[pyclass(frozen, module = "gpusched")]
+#[derive(Debug, Clone)]
+pub(crate) struct Run {
+    pub(crate) scenario: Scenario,
+    pub(crate) run: Arc<gpusched::hosts::Run>,
+}
+
+/// Simulates a scenario.
+#[pyfunction]
+#[pyo3(signature = (scenario, **options))]
+pub(crate) fn simulate(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Run> {
+    let wanted = Wanted::new(scenario, options)?;
+    aside(py, move |stop| Run::of(wanted.read()?, stop))
+}
+
+impl Run {
+    fn of(scenario: Scenario, stop: &AtomicBool) -> Result<Self, Failure> {
+        let run = simulated(&scenario.scenario, stop)?;
+        Ok(Self { scenario, run: Arc::new(run) })
+    }
+
+    pub(crate) fn summary(&self) -> Summary<'_> {
+        Summary::of(&self.scenario.scenario, &self.run)
+    }
+}
+
+fn simulated(scenario: &gpusched::scenario::Scenario, stop: &AtomicBool) -> Result<gpusched::hosts::Run, Failure> {
+    simulate_watched(scenario, &AtomicU64::new(0), stop).map_err(|error| Failure::run(&error))
+}
+
+#[pymethods]
+impl Run {
+    /// The scenario.
+    #[getter]
+    fn scenario(&self) -> Scenario {
+        self.scenario.clone()
+    }
+
+    /// What the command says on standard error.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.summary().notes()
+    }
+
+    /// The bytes of `gpusched simulate --format json`.
+    #[pyo3(signature = (*, blocks = false, rules = false, blame = false, states = Vec::new()))]
+    #[expect(clippy::needless_pass_by_value, reason = "Python's list is taken as a whole")]
+    fn to_json(
+        &self,
+        py: Python<'_>,
+        blocks: bool,
+        rules: bool,
+        blame: bool,
+        states: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let states: Vec<Instant> = states.iter().map(|at| Ok(Instant::ZERO + time(at)?)).collect::<PyResult<_>>()?;
+        let run = self.clone();
+        aside(py, move |_| {
+            let blocks = if blocks { BlockLists::InKernels } else { BlockLists::None };
+            let report = SimulationReport { summary: run.summary(), blocks, rules, blame, states: &states };
+            json(&report, Layout::OneLine)
+        })
+    }
+
+    /// The bytes of `gpusched simulate --format csv`.
+    #[pyo3(signature = (*, blocks = false))]
+    fn to_csv(&self, py: Python<'_>, blocks: bool) -> PyResult<String> {
+        let run = self.clone();
+        aside(py, move |_| written(|out| kernel_rows(&run.summary(), blocks, RowsPart::CSV, out)))
+    }
+
+    /// The table of the command.
+    #[pyo3(signature = (*, markdown = false))]
+    fn table(&self, markdown: bool) -> String {
+        kernel_table(&self.summary(), if markdown { TableStyle::Markdown } else { TableStyle::Plain })
+    }
+
+    /// Queues, residents and why each operation waits, after all events of the instant.
+    fn state(&self, at: &Bound<'_, PyAny>) -> PyResult<String> {
+        Ok(state_text(&State::at(&self.summary(), Instant::ZERO + time(at)?)))
+    }
+
+    /// The timeline as SVG.
+    #[pyo3(signature = (**look))]
+    fn to_svg(&self, py: Python<'_>, look: Option<&Bound<'_, PyDict>>) -> PyResult<String> {
+        let (run, options) = (self.clone(), figure_options(look)?);
+        aside(py, move |_| Ok(run.drawing(&options)?.to_svg()))
+    }
+
+    /// Writes the timeline into a file; its extension says in which format.
+    #[pyo3(signature = (path, **look))]
+    fn save_figure(&self, py: Python<'_>, path: PathBuf, look: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let (run, options) = (self.clone(), figure_options(look)?);
+        aside(py, move |_| save(&path, &run.drawing(&options)?))
+    }
+
+    /// The page of `--html`.
+    fn to_html(&self, py: Python<'_>) -> PyResult<String> {
+        let run = self.clone();
+        aside(py, move |_| written(|out| HtmlTimeline::new(run.summary()).write(out)))
+    }
+
+    /// The trace of `--perfetto`.
+    fn to_perfetto(&self, py: Python<'_>) -> PyResult<String> {
+        let run = self.clone();
+        aside(py, move |_| {
+            let one = PerfettoRun { summary: run.summary(), label: "", known: PerfettoKnown::Everything };
+            written(|out| perfetto_trace(&[one], out))
+        })
+    }
+
+    /// The columns of all blocks: kernel, block, sm, `start_ns`, `end_ns`.
+    fn block_arrays<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {
+        let run = Arc::clone(&self.run);
+        Ok(aside(py, move |_| Columns::of(&run))?.into_arrays(py))
+    }
+}
+
+impl Run {
+    fn drawing(&self, options: &TimelineOptions) -> Result<Drawing, Failure> {
+        let argument = |error: &(dyn std::error::Error + 'static)| Failure::Argument(crate::errors::with_causes(error));
+        options.check(&self.scenario.scenario).map_err(|error| argument(&error))?;
+        let timeline = Timeline::new(&self.summary(), options).map_err(|error| argument(&error))?;
+        Ok(timeline.draw(&self.summary(), options))
+    }
+}
+
+/// Writes a picture.
+pub(crate) fn save(path: &Path, drawing: &Drawing) -> Result<(), Failure> {
+    let argument = |error: &dyn std::error::Error| Failure::Argument(error.to_string());
+    let format = FigureFormat::of(path).map_err(|error| argument(&error))?;
+    let bytes = drawing.to_file(format, 1.0).map_err(|error| argument(&error))?;
+    std::fs::write(path, bytes).map_err(|error| Failure::open(path, &error))
+}
+
+/// How a timeline looks.
+fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions> {
+    let mut options = TimelineOptions::default();
+    for (key, value) in given.into_iter().flatten() {
+        let key: String = key.extract()?;
+        match key.as_str() {
+            "width_mm" => options.width = MM * value.extract::<i64>()?,
+            "queues" => options.queues = value.extract()?,
+            "occupancy" => options.occupancy = value.extract()?,
+            "title" => options.title = value.extract()?,
+            "start" => options.from = Some(time(&value)?),
+            "end" => options.to = Some(time(&value)?),
+            "only" => options.only = Some(value.extract()?),
+            "sms" => {
+                let sms: Vec<u32> = value.extract()?;
+                options.sms = Some(sms.into_iter().map(|sm| sm..=sm).collect());
+            }
+            _ => {
+                let text = format!("there is no option {key:?} of figures");
+                return Err(pyo3::exceptions::PyTypeError::new_err(text));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// Verdicts, bounds and finish times on the merged SM.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, search = None, **options))]
+pub(crate) fn analyze(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    search: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Document> {
+    let wanted = Wanted::new(scenario, options)?;
+    let search = search.map(time).transpose()?;
+    aside(py, move |stop| analysed(&wanted.read()?, search, stop))
+}
+
+fn analysed(given: &Scenario, search: Option<Duration>, stop: &AtomicBool) -> Result<Document, Failure> {
+    let scenario = &*given.scenario;
+    let failed = |error: gpusched::hosts::ProgramError| Failure::run(&error);
+    let (analysis, bounds) =
+        analyse_and_bound(scenario, BoundOptions::default()).map_err(|error| Failure::run(&error))?;
+    let operations = analysis.kernels.len() + analysis.copies.len();
+    let options = SearchOptions::affordable(scenario, operations, search);
+    let run = simulated(scenario, stop)?;
+    let watch = Watch { stop, progress: &|_| () };
+    let verdicts = judge_by_bounds(scenario, &run, bounds, &options, watch).map_err(failed)?;
+    let own = Summary::of(scenario, &run).jobs();
+    drop(run);
+    let unsearched = SearchOptions::left_out_note(scenario, operations, search);
+    let report = AnalysisReport::new(scenario, analysis, verdicts, own, given.demands.as_deref(), unsearched);
+    let notes = report.analysis.notes.clone();
+    let rows = |out: &mut Vec<u8>| analysis_rows(&report.analysis, RowsPart::CSV, out);
+    Document::new(&report.document(None), Layout::OneLine, rows, |style| report.text(None, style), notes)
+}
+
+/// Simulated beside analysed finish times.
+#[pyfunction]
+#[pyo3(signature = (scenario, **options))]
+pub(crate) fn compare(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Document> {
+    let wanted = Wanted::new(scenario, options)?;
+    aside(py, move |stop| compared(&wanted.read()?.scenario, stop))
+}
+
+fn compared(scenario: &gpusched::scenario::Scenario, stop: &AtomicBool) -> Result<Document, Failure> {
+    let analysis = analyse(scenario).map_err(|error| Failure::run(&error))?;
+    let run = simulated(scenario, stop)?;
+    let comparison = Comparison::new(scenario, &analysis, &run.trace);
+    let svg = panels(scenario, &run, &analysis, &comparison, stop);
+    let rows = |out: &mut Vec<u8>| comparison_rows(&comparison, RowsPart::CSV, out);
+    let table = |style| comparison_table(&comparison, style);
+    Ok(Document::new(&comparison, Layout::OneLine, rows, table, comparison.notes.clone())?.with_svg(svg))
+}
+
+/// The simulation drawn above the analysis; what is too much for a figure has none.
+fn panels(
+    scenario: &gpusched::scenario::Scenario,
+    run: &gpusched::hosts::Run,
+    analysis: &Analysis<'_>,
+    comparison: &Comparison<'_>,
+    stop: &AtomicBool,
+) -> Option<String> {
+    let merged = merged_scenario(scenario, analysis).ok()?;
+    let below = simulated(&merged, stop).ok()?;
+    let (upper, lower) = (Summary::of(scenario, run), Summary::of(&merged, &below));
+    let marks = FinishMark::of_comparison(comparison);
+    let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };
+    panels.draw(&TimelineOptions::default()).ok().map(|drawing| drawing.to_svg())
+}

@@ -1,0 +1,98 @@
+//! A scenario that was read.
+
+use std::sync::Arc;
+
+use gpusched::scenario::amalthea::ModelDemands;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::Failure;
+use crate::given::Given;
+use crate::options::Options;
+use crate::work::aside;
+
+/// A scenario that was read and checked. It never changes, and can be simulated and analysed any number of times.
+#[pyclass(frozen, module = "gpusched")]
+#[derive(Debug, Clone)]
+pub(crate) struct Scenario {
+    pub(crate) scenario: Arc<gpusched::scenario::Scenario>,
+    pub(crate) demands: Option<Arc<ModelDemands>>,
+}
+
+/// What is to be simulated: read already, or to be read.
+#[derive(Debug)]
+pub(crate) enum Wanted {
+    Read(Scenario),
+    ToRead(Given, Box<Options>),
+}
+
+impl Wanted {
+    pub(crate) fn new(value: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        if let Ok(known) = value.cast::<Scenario>() {
+            if !Options::is_empty(options) {
+                return Err(PyTypeError::new_err("options count where a scenario is read: give them to Scenario.read"));
+            }
+            return Ok(Self::Read(known.get().clone()));
+        }
+        Ok(Self::ToRead(Given::new(value)?, Box::new(Options::new(options)?)))
+    }
+
+    /// Reads it.
+    pub(crate) fn read(self) -> Result<Scenario, Failure> {
+        match self {
+            Self::Read(scenario) => Ok(scenario),
+            Self::ToRead(given, options) => {
+                let (scenario, demands) = options.scenario(given)?;
+                Ok(Scenario { scenario: Arc::new(scenario), demands: demands.map(Arc::new) })
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a scenario: a dict, the path of a file of any format, or a builder.
+    #[staticmethod]
+    #[pyo3(signature = (scenario, **options))]
+    fn read(py: Python<'_>, scenario: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let wanted = Wanted::new(scenario, options)?;
+        aside(py, move |_| wanted.read())
+    }
+
+    /// Reads a text of any format; errors call it `name`.
+    #[staticmethod]
+    #[pyo3(signature = (text, name = "<text>", **options))]
+    fn from_text(py: Python<'_>, text: String, name: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let given = Given::Text { name: name.to_owned(), text };
+        let wanted = Wanted::ToRead(given, Box::new(Options::new(options)?));
+        aside(py, move |_| wanted.read())
+    }
+
+    /// The scenario's name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.scenario.name
+    }
+
+    /// The name of the GPU.
+    #[getter]
+    fn device(&self) -> &str {
+        &self.scenario.device().name
+    }
+
+    /// What its reader had to say.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.scenario.notes.clone()
+    }
+
+    /// The same scenario in gpusched's own format, as `gpusched convert` writes it.
+    fn to_json(&self) -> PyResult<String> {
+        self.scenario.to_native_json().map_err(|error| PyTypeError::new_err(error.to_string()))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<gpusched.Scenario {:?} on {}>", self.scenario.name, self.scenario.device().name)
+    }
+}

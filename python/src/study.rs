@@ -1,0 +1,107 @@
+//! Studies.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gpusched::experiments::study::{ResultFile, Shard, Study as LibraryStudy, StudySummary, file_name, merge};
+use gpusched::report::RowsPart;
+use gpusched::report::study_plot::{PlotOptions, plot};
+use gpusched::report::study_table::{SummaryDocument, summary_rows, summary_table};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::document::{Document, Layout};
+use crate::errors::Failure;
+use crate::given::Given;
+use crate::work::aside;
+
+/// A study that was read: a command repeated with random samples over a grid.
+#[pyclass(frozen, module = "gpusched._gpusched")]
+pub(crate) struct Study {
+    study: Arc<LibraryStudy>,
+}
+
+#[pymethods]
+impl Study {
+    /// Reads a study: a dict or the path of a file; files that it names are looked for in `folder`.
+    #[new]
+    #[pyo3(signature = (study, folder = None))]
+    fn new(py: Python<'_>, study: &Bound<'_, PyAny>, folder: Option<PathBuf>) -> PyResult<Self> {
+        let given = Given::new(study)?;
+        aside(py, move |_| {
+            let folder = folder.unwrap_or_else(|| given.folder());
+            let (name, text) = given.text()?;
+            let read = |file: &str| std::fs::read(folder.join(file));
+            Ok(Self { study: Arc::new(LibraryStudy::from_json(&name, &text, &read)?) })
+        })
+    }
+
+    /// Rows of the whole study.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.study.layout.rows()
+    }
+
+    /// Computes the rows that are missing in `results`; says whether all are there. What is done stays when it is stopped.
+    #[pyo3(signature = (results, shard = None, threads = None))]
+    fn run(&self, py: Python<'_>, results: PathBuf, shard: Option<&str>, threads: Option<usize>) -> PyResult<bool> {
+        let shard: Shard = match shard {
+            None => Shard::WHOLE,
+            Some(text) => text.parse().map_err(|error| PyValueError::new_err(format!("shard: {error}")))?,
+        };
+        let study = Arc::clone(&self.study);
+        aside(py, move |stop| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+            let pool = pool.map_err(|error| Failure::run(&error))?;
+            let mut file = ResultFile::claim(&study, shard, &results)?;
+            let done = file.rows();
+            if done < shard.rows(study.layout.rows()) {
+                let work = study.work(shard, done);
+                let complete = pool.install(|| work.run(stop, |rows| file.append(rows)))?;
+                file.sync()?;
+                return Ok(complete);
+            }
+            Ok(true)
+        })
+    }
+
+    /// Puts complete shards together into `results`, to the bytes that one machine would have written.
+    fn merge(&self, py: Python<'_>, results: PathBuf, shards: Vec<PathBuf>) -> PyResult<u64> {
+        let study = Arc::clone(&self.study);
+        aside(py, move |_| {
+            let mut bytes = Vec::new();
+            let rows = merge(&study, &shards, &mut bytes)?;
+            let path = whole(&results);
+            std::fs::write(&path, bytes).map_err(|error| Failure::open(&path, &error))?;
+            Ok(rows)
+        })
+    }
+
+    /// The rows summed up, with 95 % confidence intervals; the figure where one can be drawn.
+    #[pyo3(signature = (results, x = None, y = Vec::new()))]
+    fn summary(&self, py: Python<'_>, results: PathBuf, x: Option<String>, y: Vec<String>) -> PyResult<Document> {
+        let study = Arc::clone(&self.study);
+        aside(py, move |_| {
+            let summary = StudySummary::read(&study, &whole(&results))?;
+            let is_asked_for = x.is_some() || !y.is_empty();
+            let options = PlotOptions { x, y, ..PlotOptions::default() };
+            let svg = match plot(&study, &summary, &options) {
+                Ok(drawing) => Some(drawing.to_svg()),
+                Err(error) if is_asked_for => return Err(error.into()),
+                Err(_) => None,
+            };
+            let mut notes = Vec::new();
+            if summary.rows < summary.expected {
+                notes.push(format!("{} of {} rows: the study is not complete", summary.rows, summary.expected));
+            }
+            let document = SummaryDocument { study: &study, summary: &summary };
+            let rows = |out: &mut Vec<u8>| summary_rows(&study, &summary, RowsPart::CSV, out);
+            let table = |style| summary_table(&study, &summary, style);
+            Ok(Document::new(&document, Layout::OneLine, rows, table, notes)?.with_svg(svg))
+        })
+    }
+}
+
+fn whole(results: &Path) -> PathBuf {
+    results.join(file_name(Shard::WHOLE))
+}

@@ -1,0 +1,37 @@
+"""What all tests use."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def in_the_repository(monkeypatch):
+    """Paths are those of the documentation, and errors name them alike."""
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.fixture
+def command():
+    """Runs the command, which GPUSCHED names."""
+    binary = os.environ.get("GPUSCHED")
+    if binary is None:
+        pytest.skip("GPUSCHED does not name the command")
+    binary = str(ROOT / binary)
+
+    def run(*arguments, **options):
+        return subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True, **options)
+
+    return run
+
+
+FIGURE_3 = "scenarios/rtss2017/figure-3.json"
+SCENARIOS = sorted(
+    str(path.relative_to(ROOT))
+    for folder in ("amalthea", "deadlines", "events", "ospert2017", "processes", "profiles", "rtss2017", "thesis2019")
+    for path in (ROOT / "scenarios" / folder).iterdir()
+)

@@ -1,0 +1,213 @@
+"""What the package adds: dicts, builders, arrays, notebooks, exceptions."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy
+import pytest
+from conftest import FIGURE_3
+
+import gpusched
+
+
+def two_kernels(**settings):
+    return {
+        "format": "gpusched-scenario/1",
+        "name": "two kernels",
+        "kernels": {
+            "A": {"blocks": 8, "threads": 512, "duration": "1 ms"},
+            "B": {"blocks": 1, "threads": 1024, "duration": "2 ms"},
+        },
+        "streams": [
+            {"name": "a", "operations": [{"kernel": "A"}]},
+            {"name": "b", "operations": [{"kernel": "B"}]},
+        ],
+        **settings,
+    }
+
+
+def test_a_dict_a_builder_and_a_scenario_that_was_read_run_alike():
+    builder = gpusched.ScenarioBuilder("two kernels")
+    builder.kernel("A", blocks=8, threads=512, duration=1_000_000)
+    builder.kernel("B", blocks=1, threads=1024, duration="2 ms")
+    builder.stream("a", operations=[{"kernel": "A"}])
+    builder.stream("b", operations=[{"kernel": "B"}])
+    run = gpusched.simulate(two_kernels())
+    assert gpusched.simulate(builder).to_json() == run.to_json()
+    scenario = gpusched.Scenario.read(builder)
+    assert gpusched.simulate(scenario).to_json() == run.to_json()
+    assert gpusched.simulate(gpusched.Scenario.from_text(scenario.to_json())).to_json() == run.to_json()
+    # 8 blocks of 512 threads fill the two SMs of a TX2, so B begins when A is done.
+    assert [kernel.first_start_ns for kernel in run.kernels] == [0, 1_000_000]
+    assert run.makespan_ns == 3_000_000
+    with pytest.raises(TypeError):
+        gpusched.simulate(scenario, seed=1)
+
+
+def test_blocks_are_arrays_that_nothing_copied():
+    run = gpusched.simulate(two_kernels())
+    blocks = run.blocks
+    assert len(blocks) == 9
+    assert blocks.kernel.tolist() == [0] * 8 + [1]
+    assert blocks.block.tolist() == [*range(8), 0]
+    assert set(blocks.sm[:8].tolist()) == {0, 1}
+    assert blocks.end_ns.tolist() == [1_000_000] * 8 + [3_000_000]
+    assert (blocks.end_ns - blocks.start_ns).tolist() == [1_000_000] * 8 + [2_000_000]
+    for array in (blocks.kernel, blocks.block, blocks.sm, blocks.start_ns, blocks.end_ns):
+        # The memory is that of the simulator, which the array keeps alive.
+        assert not array.flags.owndata and array.base is not None and array.flags.c_contiguous
+    assert blocks.start_ns.dtype == numpy.int64 and blocks.sm.dtype == numpy.uint16
+    cut = gpusched.simulate(two_kernels(), horizon="1500 us").blocks
+    assert cut.end_ns.tolist() == [1_000_000] * 8 + [-1]
+    frame = cut.to_pandas()
+    assert frame["end_ns"].isna().tolist() == [False] * 8 + [True]
+
+
+def test_a_million_blocks_reach_numpy_soon():
+    scenario = two_kernels()
+    scenario["kernels"]["A"]["blocks"] = 1_000_000
+    run = gpusched.simulate(scenario)
+    began = time.perf_counter()
+    assert len(run.blocks) == 1_000_001
+    # A build without optimisation takes some twenty times as long: docs/python.md has the measured time.
+    assert time.perf_counter() - began < 10
+
+
+def test_frames_keep_whole_numbers_whole_and_missing_ones_missing():
+    late = (1 << 53) + 1
+    scenario = two_kernels(horizon="20000000 s")
+    scenario["streams"][1]["release"] = f"{late} ns"
+    frame = gpusched.simulate(scenario).to_pandas()
+    assert frame["launched_ns"].tolist() == [0, late]
+    assert str(frame["launched_ns"].dtype) == "Int64"
+    assert frame["deadline_ns"].isna().all()
+    assert gpusched.analyze(two_kernels()).to_pandas()["kernel"].tolist() == ["A", "B"]
+
+
+def test_without_pandas_it_is_said_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        gpusched.simulate(two_kernels()).to_pandas()
+
+
+def test_a_notebook_shows_the_timeline_and_the_table():
+    run = gpusched.simulate(FIGURE_3)
+    svg = run._repr_svg_()
+    assert svg.startswith("<svg") or svg.startswith("<?xml")
+    page = run._repr_html_()
+    assert svg in page and "K5" in page and "<pre>" in page
+    assert "<pre>" in gpusched.analyze(FIGURE_3)._repr_html_()
+    assert gpusched.compare(FIGURE_3)._repr_svg_().count("<svg") == 1
+
+
+def test_attributes_are_the_keys_of_the_json_document():
+    run = gpusched.simulate(FIGURE_3)
+    k5 = next(kernel for kernel in run.kernels if kernel.name == "K5")
+    assert (k5.launched_ns, k5.first_start_ns, k5.finish_ns) == (400_000_000, 2_000_000_000, 3_000_000_000)
+    assert k5.waits_ns["R3"] == 1_000_000_000
+    assert "kernels" in dir(run)
+    with pytest.raises(AttributeError, match="it has scenario"):
+        run.nothing
+    assert "EE queue" in run.state("1700 ms")
+
+
+def test_errors_name_the_place():
+    scenario = two_kernels()
+    scenario["kernels"]["B"]["threads"] = 0
+    with pytest.raises(gpusched.InputError) as refused:
+        gpusched.simulate(scenario)
+    error = refused.value
+    assert (error.file, error.line, error.path) == ("<dict>", 1, "kernels.B.threads")
+    assert "expected a whole number from 1" in error.what
+    assert isinstance(error, ValueError)
+    for wrong, kind in [({1: 2}, TypeError), ({"name": object()}, TypeError), ({"seed": float("nan")}, ValueError)]:
+        with pytest.raises(kind):
+            gpusched.simulate(two_kernels(**wrong) if "seed" in wrong or "name" in wrong else wrong)
+    endless = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="nested too deep"):
+        gpusched.simulate({"streams": endless})
+    with pytest.raises(TypeError, match="no option \"sed\""):
+        gpusched.simulate(two_kernels(), sed=1)
+    with pytest.raises(gpusched.InputError, match="gpu is for profiles"):
+        gpusched.simulate(two_kernels(), gpu=0)
+
+
+def test_numbers_of_numpy_are_numbers():
+    scenario = two_kernels()
+    scenario["kernels"]["A"]["blocks"] = numpy.int64(8)
+    scenario["kernels"]["B"]["blocks"] = numpy.array([1, 1])
+    assert gpusched.simulate(scenario).to_json() == gpusched.simulate(two_kernels()).to_json()
+
+
+ENDLESS = {
+    "format": "gpusched-scenario/1",
+    "name": "long",
+    "kernels": {"K": {"blocks": 8, "threads": 512, "duration": "1 us"}},
+    "hosts": [
+        {
+            "name": "h",
+            "iterations": 45_000_000,
+            "steps": [{"launch": "K", "stream": "NULL"}, {"synchronize": "last"}],
+        }
+    ],
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_ends_a_long_run():
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    began = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        gpusched.simulate(ENDLESS)
+    assert time.perf_counter() - began < 5
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_other_threads_go_on_during_a_run():
+    counted = []
+    stop = threading.Event()
+
+    def count():
+        while not stop.wait(0.01):
+            counted.append(1)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            gpusched.simulate(ENDLESS)
+    finally:
+        stop.set()
+        counter.join()
+    assert len(counted) > 5
+
+
+def test_a_study_runs_in_parts_and_is_summed_up(tmp_path):
+    study = gpusched.Study("studies/slice-length.json")
+    assert study.rows == 27
+    assert study.run(tmp_path / "parts", shard="0/2") and study.run(tmp_path / "parts", shard="1/2")
+    parts = sorted((tmp_path / "parts").glob("*.csv"))
+    assert study.merge(tmp_path / "parts", parts) == 27
+    assert study.run(tmp_path / "whole", threads=1)
+    whole = (tmp_path / "whole" / "rows.csv").read_bytes()
+    assert (tmp_path / "parts" / "rows.csv").read_bytes() == whole
+    summary = study.summary(tmp_path / "whole")
+    assert len(summary.to_pandas()) == 27
+    with pytest.raises(ValueError):
+        study.run(tmp_path, shard="2/2")
+
+
+def test_an_audit_finds_nothing_wrong_in_a_run():
+    assert gpusched.audit(gpusched.simulate(FIGURE_3)).violations == []
+
+
+def test_the_exact_worst_case_of_three_warps_is_known():
+    # LLCLL, three warps: the example of docs/warps.md.
+    answer = gpusched.warps("LLCLL", 3)
+    assert "worst case" in str(answer)
+    assert gpusched.warps({"format": "gpusched-warps/1", "string": "LLCLL", "warps": 3}).to_json() == answer.to_json()

@@ -1,0 +1,268 @@
+//! Logs of runs with what lies beside them: the GPU and the scenario that made them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::{Dropped, Log, LogReading, LogRun, Pairing, recognize_device, sort_into_runs};
+use crate::device::Device;
+use crate::scenario::{HostThread, ReadOptions, Scenario};
+use crate::time::Duration;
+use crate::workload::Placement;
+
+/// Which logs, from which GPU, and what is known beside them.
+#[derive(Debug, Clone, Default)]
+pub struct LogFiles {
+    /// Logs, or directories that hold them.
+    pub paths: Vec<PathBuf>,
+    /// The GPU on which they were taken; `None`: recognized from the logs.
+    pub device: Option<Device>,
+    /// The scenario that made them; `None`: `scenario.json` in the same directory, if there is one.
+    pub scenario: Option<PathBuf>,
+    /// Use nothing but the logs, even if a scenario lies beside them.
+    pub logs_alone: bool,
+    /// Which SM gets the next block; `None`: the scenario's, or most-room.
+    pub placement: Option<Placement>,
+}
+
+/// Whatever stops logs from being read.
+pub type LogFilesError = Box<dyn Error + Send + Sync>;
+
+/// Who opens files, and is told of what is not as it should be.
+pub trait LogFilesReader {
+    /// Reads a log.
+    ///
+    /// # Errors
+    /// Why it cannot be opened or read.
+    fn log(&self, path: &Path) -> Result<LogReading, LogFilesError>;
+
+    /// Reads a text; its name in errors, and what it holds.
+    ///
+    /// # Errors
+    /// Why it cannot be opened or read.
+    fn text(&self, path: &Path) -> Result<(String, String), LogFilesError>;
+
+    /// Tells the user something at once, even if reading fails afterwards.
+    fn note(&self, text: &str);
+}
+
+/// The logs of one run with what is known beside them.
+#[derive(Debug)]
+pub struct RunInput {
+    /// The logs.
+    pub run: LogRun,
+    /// The GPU.
+    pub device: Device,
+    /// The scenario that made them, and which log is of which of its threads.
+    pub scenario: Option<(Scenario, Pairing)>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+impl RunInput {
+    /// Processes whose benchmarks launched kernels.
+    #[must_use]
+    pub fn processes(&self) -> usize {
+        let logs = self.run.logs.iter().filter(|log| !log.kernels.is_empty());
+        logs.map(|log| log.pid).collect::<BTreeSet<_>>().len()
+    }
+}
+
+/// Everything that was read.
+#[derive(Debug)]
+pub struct LogInput {
+    /// By directory.
+    pub runs: Vec<RunInput>,
+    /// What could not be used.
+    pub dropped: Vec<Dropped>,
+}
+
+/// Why files hold no runs.
+#[derive(Debug, Error)]
+enum NoRuns {
+    #[error("cannot read the directory {directory}")]
+    Directory { directory: String, source: std::io::Error },
+    #[error("{0} holds no JSON file")]
+    Empty(String),
+    #[error("no log holds a kernel{0}")]
+    NoKernel(String),
+    #[error("the GPU cannot be told; --device names it")]
+    Device,
+    #[error("{thread:?} has no log, and {file} does not say how long its blocks run or when it ends")]
+    NoLog { thread: String, file: String },
+}
+
+impl LogFiles {
+    /// Reads everything: the logs of each directory are sorted into runs.
+    ///
+    /// # Errors
+    /// What `reader` says, or that no run can be made of what was read.
+    pub fn read(&self, reader: &impl LogFilesReader) -> Result<LogInput, LogFilesError> {
+        let device = self.device.as_ref();
+        let mut folders: BTreeMap<PathBuf, Vec<Log>> = BTreeMap::new();
+        let mut dropped = Vec::new();
+        for path in self.files()? {
+            let reading = reader.log(&path.file)?;
+            dropped.extend(reading.dropped);
+            match reading.log {
+                Some(log) => {
+                    let folder = path.file.parent().map(Path::to_path_buf).unwrap_or_default();
+                    folders.entry(folder).or_default().push(log);
+                }
+                None if path.listed && !self.is_scenario(&path.file) => {
+                    reader.note(&format!("{} is no log: it has no list \"times\"; skipped", path.file.display()));
+                }
+                None => {}
+            }
+        }
+        let mut runs = Vec::new();
+        for (folder, logs) in folders {
+            for mut run in sort_into_runs(logs) {
+                dropped.append(&mut run.dropped);
+                if run.logs.iter().any(|log| !log.kernels.is_empty()) {
+                    runs.push(self.complete(run, &folder, device, reader)?);
+                }
+            }
+        }
+        if runs.is_empty() {
+            let why = dropped.first().map_or_else(String::new, |first| format!(": {first}"));
+            return Err(NoRuns::NoKernel(why).into());
+        }
+        for dropped in &dropped {
+            reader.note(&dropped.to_string());
+        }
+        Ok(LogInput { runs, dropped })
+    }
+
+    fn is_scenario(&self, path: &Path) -> bool {
+        path.file_name().is_some_and(|name| name == "scenario.json") || self.scenario.as_deref() == Some(path)
+    }
+
+    /// All files that are meant; a directory stands for its JSON files.
+    fn files(&self) -> Result<Vec<LogPath>, NoRuns> {
+        let mut files = Vec::new();
+        for path in &self.paths {
+            if !path.is_dir() {
+                files.push(LogPath { file: path.clone(), listed: true });
+                continue;
+            }
+            let cannot = |source| NoRuns::Directory { directory: path.display().to_string(), source };
+            let mut inside = Vec::new();
+            for entry in fs::read_dir(path).map_err(cannot)? {
+                let file = entry.map_err(cannot)?.path();
+                if file.is_file() && file.extension().is_some_and(|extension| extension == "json") {
+                    inside.push(file);
+                }
+            }
+            if inside.is_empty() {
+                return Err(NoRuns::Empty(path.display().to_string()));
+            }
+            inside.sort();
+            files.extend(inside.into_iter().map(|file| LogPath { file, listed: true }));
+        }
+        // The same file named twice would count twice.
+        let mut seen = BTreeSet::new();
+        files.retain(|path| seen.insert(path.file.clone()));
+        Ok(files)
+    }
+
+    /// Finds the device and the scenario of a run.
+    fn complete(
+        &self,
+        run: LogRun,
+        folder: &Path,
+        device: Option<&Device>,
+        reader: &impl LogFilesReader,
+    ) -> Result<RunInput, LogFilesError> {
+        let mut notes = Vec::new();
+        let device = if let Some(device) = device {
+            device.clone()
+        } else {
+            let recognized = recognize_device(&run.logs).ok_or(NoRuns::Device)?;
+            notes.extend(recognized.notes);
+            recognized.device
+        };
+        let scenario = self.scenario_of(&run, folder, &device, &mut notes, reader)?;
+        Ok(RunInput { run, device, scenario, notes })
+    }
+
+    /// The scenario that the user named must fit; one that just lies there is used if it does.
+    fn scenario_of(
+        &self,
+        run: &LogRun,
+        folder: &Path,
+        device: &Device,
+        notes: &mut Vec<String>,
+        reader: &impl LogFilesReader,
+    ) -> Result<Option<(Scenario, Pairing)>, LogFilesError> {
+        let beside = folder.join("scenario.json");
+        let path = match &self.scenario {
+            Some(path) => path.clone(),
+            None if !self.logs_alone && beside.is_file() => beside,
+            None => return Ok(None),
+        };
+        let (file, text) = reader.text(&path)?;
+        let options = ReadOptions {
+            device: Some(device.clone()),
+            placement: self.placement,
+            as_threads: true,
+            ..ReadOptions::default()
+        };
+        let read = with_measured_durations(&file, &text, &options, run);
+        match read {
+            Ok((pairing, scenario)) => {
+                notes.push(format!("streams, copies and host programs are those of {file}"));
+                notes.extend(scenario.notes.iter().cloned());
+                Ok(Some((scenario, pairing)))
+            }
+            Err(error) if self.scenario.is_some() => Err(error),
+            Err(error) => {
+                reader.note(&format!("{file} is not used: {}", with_causes(&*error)));
+                Ok(None)
+            }
+        }
+    }
+}
+
+struct LogPath {
+    file: PathBuf,
+    /// Whether its user should hear that it is no log.
+    listed: bool,
+}
+
+/// Reads a scenario and pairs it with its logs. Block times that its file lacks are in the logs; a benchmark that has
+/// neither cannot be used.
+fn with_measured_durations(
+    file: &str,
+    text: &str,
+    options: &ReadOptions,
+    run: &LogRun,
+) -> Result<(Pairing, Scenario), LogFilesError> {
+    if let Ok(scenario) = Scenario::from_json(file, text, options) {
+        return Ok((Pairing::new(run, &scenario)?, scenario));
+    }
+    // Any block time will do, as the measured ones replace it; and the logs say how many iterations there were.
+    let measured = ReadOptions {
+        other_block_duration: Some(Duration::from_ns(1)),
+        horizon: Some(Duration::from_ns(u64::MAX)),
+        ..options.clone()
+    };
+    let mut scenario = Scenario::from_json(file, text, &measured)?;
+    scenario.horizon = None;
+    let pairing = Pairing::new(run, &scenario)?;
+    let mut threads = scenario.threads.iter().zip(&pairing.log_of_thread);
+    let unknown = |thread: &HostThread| thread.submits() || thread.iterations.is_none();
+    if let Some((thread, _)) = threads.find(|(thread, log)| log.is_none() && unknown(thread)) {
+        return Err(NoRuns::NoLog { thread: thread.label.to_string(), file: file.to_owned() }.into());
+    }
+    Ok((pairing, scenario))
+}
+
+/// An error with what caused it.
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

@@ -1,0 +1,155 @@
+//! A file that questions are asked about, and what is known of it already.
+
+use std::sync::atomic::AtomicBool;
+
+use gpusched::analysis::{BoundOptions, SearchOptions, Watch, analyse_and_bound, judge_by_bounds};
+use gpusched::draw::FigureFormat;
+use gpusched::hosts::{Run, simulate};
+use gpusched::profile::{ImportOptions, Input};
+use gpusched::report::timeline::{Timeline, TimelineOptions};
+use gpusched::report::{AnalysisReport, BlockLists, HtmlTimeline, SimulationReport, Summary, kernel_table};
+use gpusched::scenario::amalthea::{AmaltheaOptions, ModelDemands};
+use gpusched::scenario::{Scenario, WhatIf};
+use serde::Serialize;
+
+use super::answer::{Choices, Outline, Refusal, STYLE};
+use super::request::{Request, Settings, Want};
+
+/// What was read last, so that the next question about it costs less.
+#[derive(Debug, Default)]
+pub struct Session {
+    input: Option<(String, Input)>,
+    known: Option<Known>,
+}
+
+/// A scenario with its run.
+#[derive(Debug)]
+struct Known {
+    settings: Settings,
+    outline: Outline,
+    scenario: Scenario,
+    demands: Option<ModelDemands>,
+    run: Run,
+}
+
+impl Session {
+    /// The file is another one.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Answers a request about the content of a file.
+    ///
+    /// # Errors
+    /// [`Refusal`] in the words of the command.
+    ///
+    /// # Panics
+    /// If that is what is asked for.
+    pub fn answer(&mut self, request: &[u8], content: &[u8]) -> Result<Vec<u8>, Refusal> {
+        let Request { want, settings } = serde_json::from_slice(request).map_err(|error| Refusal::of(&error))?;
+        match want {
+            Want::Choices => return json(&Choices::new()?, false),
+            Want::Panic => panic!("this one was asked for"),
+            _ => {}
+        }
+        if !self.known.as_ref().is_some_and(|known| known.settings == settings) {
+            self.known = None;
+            let input = self.input(&settings.file, content)?;
+            self.known = Some(Known::new(input, settings)?);
+        }
+        self.known.as_ref().map_or(Ok(Vec::new()), |known| known.answer(want))
+    }
+
+    fn input(&mut self, file: &str, content: &[u8]) -> Result<&Input, Refusal> {
+        if self.input.as_ref().is_none_or(|(known, _)| known != file) {
+            self.input = Some((file.to_owned(), Input::of(file, content.to_vec())?));
+        }
+        // It was put there.
+        self.input.as_ref().map(|(_, input)| input).ok_or_else(|| Refusal::of(&std::fmt::Error))
+    }
+}
+
+/// A document as the command prints it, or without the end of its line.
+fn json(document: &impl Serialize, ends_line: bool) -> Result<Vec<u8>, Refusal> {
+    let mut bytes = serde_json::to_vec(document).map_err(|error| Refusal::of(&error))?;
+    bytes.extend(ends_line.then_some(b'\n'));
+    Ok(bytes)
+}
+
+impl Known {
+    fn new(input: &Input, settings: Settings) -> Result<Self, Refusal> {
+        let (options, changes) = (settings.read_options()?, settings.changes()?);
+        let read = |changes: &WhatIf| {
+            input.scenario_with_demands(&options, &ImportOptions::default(), &AmaltheaOptions::default(), changes)
+        };
+        let (scenario, demands) = read(&changes)?;
+        let outline = if changes == WhatIf::default() {
+            Outline::new(&scenario)
+        } else {
+            Outline::new(&read(&WhatIf::default())?.0)
+        };
+        let run = simulate(&scenario).map_err(|error| Refusal::of(&error))?;
+        Ok(Self { settings, outline, scenario, demands, run })
+    }
+
+    fn answer(&self, want: Want) -> Result<Vec<u8>, Refusal> {
+        let summary = Summary::of(&self.scenario, &self.run);
+        let timeline = || HtmlTimeline::new(summary).sized().map_err(|error| Refusal::of(&error));
+        let mut bytes = Vec::new();
+        match want {
+            Want::Choices | Want::Panic => {}
+            Want::Outline => {
+                let blocks = HtmlTimeline::new(summary).blocks();
+                return json(&OutlineOf { outline: &self.outline, blocks }, false);
+            }
+            Want::Tables => bytes = kernel_table(&summary, STYLE).into_bytes(),
+            Want::Data => timeline()?.write_data(&mut bytes).map_err(|error| Refusal::of(&error))?,
+            Want::Html => timeline()?.write(&mut bytes).map_err(|error| Refusal::of(&error))?,
+            Want::Svg => {
+                let options = TimelineOptions { title: true, ..TimelineOptions::default() };
+                let timeline = Timeline::new(&summary, &options).map_err(|error| Refusal::of(&error))?;
+                let drawing = timeline.draw(&summary, &options);
+                bytes = drawing.to_file(FigureFormat::Svg, 1.0).map_err(|error| Refusal::of(&error))?;
+            }
+            Want::Simulate => {
+                let blocks = BlockLists::None;
+                let report = SimulationReport { summary, blocks, rules: false, blame: false, states: &[] };
+                return json(&report, true);
+            }
+            Want::Analyze => return self.analysed(),
+            Want::Scenario => {
+                let text = self.scenario.to_native_json().map_err(|error| Refusal::of(&error))?;
+                bytes = text.into_bytes();
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// The JSON document on one line, and the tables after it.
+    fn analysed(&self) -> Result<Vec<u8>, Refusal> {
+        // As the command does: no logs are written here.
+        let scenario = Scenario { examiner: None, ..self.scenario.clone() };
+        let refused = |error: &dyn std::error::Error| Refusal::of(error);
+        let (analysis, bounds) =
+            analyse_and_bound(&scenario, BoundOptions::default()).map_err(|error| refused(&error))?;
+        let operations = analysis.kernels.len() + analysis.copies.len();
+        let options = SearchOptions::affordable(&scenario, operations, None);
+        let watch = Watch { stop: &AtomicBool::new(false), progress: &|_| {} };
+        let verdicts =
+            judge_by_bounds(&scenario, &self.run, bounds, &options, watch).map_err(|error| refused(&error))?;
+        let own = Summary::of(&scenario, &self.run).jobs();
+        let note = SearchOptions::left_out_note(&scenario, operations, None);
+        let report = AnalysisReport::new(&scenario, analysis, verdicts, own, self.demands.as_ref(), note);
+        let mut bytes = json(&report.document(None), true)?;
+        bytes.extend(report.text(None, STYLE).into_bytes());
+        Ok(bytes)
+    }
+}
+
+/// An outline with what came of the run.
+#[derive(Serialize)]
+struct OutlineOf<'a> {
+    #[serde(flatten)]
+    outline: &'a Outline,
+    blocks: u64,
+}
