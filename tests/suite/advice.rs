@@ -30,7 +30,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/figure_options.rs", TIMELINE),
     ("cli/figures.rs", &["figures"]),
     ("cli/html_options.rs", TIMELINE),
-    ("cli/log_input.rs", &["audit", "replay-log", "convert"]),
     ("cli/picture.rs", &["tasks", "tasks run", "tasks curve", "evr", "warps", "merged-sm", "study plot"]),
     (
         "cli/profile_options.rs",
@@ -62,6 +61,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("hosts/program/error.rs", &["analyze", "compare", "orders"]),
     ("hosts/run_tasks.rs", &["tasks run"]),
     ("hosts/segment_tasks.rs", &["tasks run"]),
+    ("logs/files.rs", &["audit", "replay-log", "convert"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),
     ("report/analysis_table.rs", &["analyze"]),
@@ -77,6 +77,9 @@ const EMITTERS: &[(&str, &[&str])] = &[
     // Asked for by --logs alone.
     ("scenario/examiner/log_names.rs", &["simulate"]),
 ];
+
+/// Commands that have commands.
+const GROUPS: [&str; 2] = ["study", "tasks"];
 
 /// Programs of others whose options are no advice on ours.
 const OTHERS: [&str; 4] = ["cargo", "nsys", "nvprof", "sbatch"];
@@ -133,6 +136,13 @@ fn options(text: &str) -> Vec<(Option<String>, String)> {
         } else if word == "gpusched" {
             let is_command = |word: &&&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
             (foreign, command) = (false, words.peek().filter(is_command).map(|word| (*word).to_owned()));
+            if let Some(group) = command.as_mut().filter(|command| GROUPS.contains(&command.as_str())) {
+                words.next();
+                if let Some(word) = words.peek().filter(is_command) {
+                    group.push(' ');
+                    group.push_str(word);
+                }
+            }
         }
         let Some(at) = word.find("--") else { continue };
         let is_option = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
