@@ -17,6 +17,7 @@ mod blame;
 mod bounds;
 mod campaign;
 mod channels;
+mod chosen;
 mod command_line;
 mod common;
 mod cut_tables;
