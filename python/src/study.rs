@@ -70,7 +70,7 @@ impl Study {
         let study = Arc::clone(&self.study);
         aside(py, move |_| {
             let mut bytes = Vec::new();
-            let rows = merge(&study, &shards, &mut bytes)?;
+            let rows = merge(&study, &shards, &mut bytes, &|_| {})?;
             let path = whole(&results);
             std::fs::write(&path, bytes).map_err(|error| Failure::open(&path, &error))?;
             Ok(rows)
