@@ -32,6 +32,9 @@ pub(super) struct TimeSliced {
     turn: Turn,
     /// Since when it lasts only until blocks have run to their ends (T4).
     runs_out_since: Option<Instant>,
+    /// A turn has begun with blocks whose timers had run out: they end before anything else of it, in another round of
+    /// this instant.
+    timers_end_first: bool,
     /// Who had the last turn: nothing has to be switched for it.
     loaded: Option<usize>,
     /// How many contexts have work and may have a turn.
@@ -100,6 +103,7 @@ impl TimeSliced {
             runlist: Runlist::new(&levels),
             turn: Turn::Nobody,
             runs_out_since: None,
+            timers_end_first: false,
             loaded: None,
             working: 0,
             switch_cost: taking.switch_cost,
@@ -326,8 +330,8 @@ impl Back for TimeSliced {
         self.look_around(context.now);
         let Turn::Of { context: number, .. } = self.turn else { return Ok(None) };
         let is_due = || self.contexts[number].calendar.next_completion().is_some_and(|(at, _)| at <= context.now);
-        // It runs out, and blocks whose timers ran out while they were suspended end before others are assigned.
-        if self.must_yield(context.now).is_some() || has_begun && is_due() {
+        self.timers_end_first |= has_begun && is_due();
+        if self.timers_end_first || self.must_yield(context.now).is_some() {
             return Ok(None);
         }
         let dispatched = self.within(number, context, Back::dispatch)?;
@@ -336,6 +340,7 @@ impl Back for TimeSliced {
     }
 
     fn settle<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+        let timers_end_first = std::mem::take(&mut self.timers_end_first);
         self.look_around(context.now);
         // A host may have taken a context off the runlist since.
         if let Some(why) = self.must_yield(context.now) {
@@ -350,6 +355,10 @@ impl Back for TimeSliced {
             return Ok(());
         }
         let Turn::Of { context: number, until, contended } = self.turn else { return Ok(()) };
+        if timers_end_first {
+            // Nothing was assigned, so it is not known what repeats.
+            return Ok(());
+        }
         self.has_run_out(context);
         context.calendar.move_to(self.places.1, Event::Turn, contended.then_some((until, 0)));
         // Whatever else happens on the GPU ends what may be skipped in this context.
@@ -382,6 +391,7 @@ impl Back for TimeSliced {
         self.runlist.clear();
         self.turn = Turn::Nobody;
         self.runs_out_since = None;
+        self.timers_end_first = false;
         self.loaded = None;
         self.working = 0;
         match &mut self.copies {
