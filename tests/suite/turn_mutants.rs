@@ -170,7 +170,10 @@ fn of_copies(clean: &Observation) -> Vec<Mutant> {
             add("shorter", None, Some([start, end.saturating_sub(1)]));
         }
         add("begun earlier", by_turns, Some([start.saturating_sub(1), end]));
-        add("begun later", None, Some([start.saturating_add(1), end]));
+        // Of what begins behind the end of the run nothing is known.
+        if start < turns.run_end_ns {
+            add("begun later", None, Some([start.saturating_add(1), end]));
+        }
         add("not begun", by_turns, None);
     }
     mutants
