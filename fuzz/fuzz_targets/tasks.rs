@@ -1,4 +1,4 @@
-//! Any text as a task set, on SMs or with segments: a set whose least tests run, or an error with a place.
+//! Any text as a task set, on SMs or with segments: a set, or an error with a place.
 
 #![no_main]
 

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
+use gpusched::causes::with_causes;
 use gpusched::experiments::study::StudyError;
 use gpusched::json::JsonError;
 use gpusched::profile::InputError as LibraryInputError;
@@ -79,12 +80,6 @@ impl Failure {
             Self::Simulation(text) => SimulationError::new_err(text),
         }
     }
-}
-
-/// An error and what caused it, as the command prints it.
-pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |&error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn input_error(py: Python<'_>, text: &str, place: Option<&Place>) -> PyResult<PyErr> {

@@ -67,14 +67,8 @@ impl Given {
 
     /// Whatever it is, as far as its first bytes tell.
     pub(crate) fn input(self) -> Result<Input, Failure> {
-        match self {
-            // Neither compressed nor a profile of SQLite; and not copied.
-            Self::Text { name, text } => Ok(Input::of(&name, text.into_bytes())?),
-            Self::File(_) => {
-                let (name, bytes) = self.bytes()?;
-                Ok(Input::of(&name, bytes)?)
-            }
-        }
+        let (name, bytes) = self.bytes()?;
+        Ok(Input::of(&name, bytes)?)
     }
 
     /// The folder of a file.

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use gpusched::causes::with_causes;
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
 use gpusched::gpu::{Gpu as Engine, GpuEvent, GpuOptions, Host, RunError, Simulation, SubmitError, Target};
 use gpusched::hosts::Run as LibraryRun;
@@ -19,7 +20,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use crate::errors::{Failure, InputError, SimulationError, with_causes};
+use crate::errors::{Failure, InputError, SimulationError};
 use crate::given::Given;
 use crate::options::{named, time};
 use crate::run::Run;

@@ -214,25 +214,13 @@ impl Options {
     /// Makes a scenario of an input.
     pub(crate) fn scenario(self, given: Given) -> Result<(Scenario, Option<ModelDemands>), Failure> {
         let mut input = given.input()?;
-        let is_profile = matches!(input, Input::Profile(_));
-        refuse(self.given_for_profiles.filter(|_| !is_profile), "profiles", &input)?;
-        refuse(self.given_for_models.filter(|_| !input.is_model()), "AMALTHEA models", &input)?;
+        input.refuse_options(self.given_for_profiles, self.given_for_models)?;
         let Self { mut read, import, model, what_if, device, block_times, .. } = self;
         read.device = device.map(Given::device).transpose()?;
         if let (Some(other), Input::Profile(profile)) = (block_times, &mut input) {
             take_block_times(profile, other, &read)?;
         }
         Ok(input.scenario_with_demands(&read, &import, &model, &what_if)?)
-    }
-}
-
-/// Refuses an option that means nothing to an input.
-fn refuse(option: Option<&str>, kind: &str, input: &Input) -> Result<(), Failure> {
-    match option {
-        Some(option) => {
-            Err(Failure::Input { text: format!("{option} is for {kind}, and {} is none", input.file()), place: None })
-        }
-        None => Ok(()),
     }
 }
 

@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use gpusched::analysis::{
-    Analysis, BoundOptions, Comparison, SearchOptions, Watch, analyse, analyse_and_bound, judge_by_bounds,
-    merged_scenario,
-};
+use gpusched::analysis::{Analysis, Comparison, Watch, analyse, merged_scenario};
+use gpusched::causes::with_causes;
 use gpusched::draw::{Drawing, FigureFormat, MM};
 use gpusched::hosts::simulate_watched;
 use gpusched::report::timeline::{FinishMark, Panels, Timeline, TimelineOptions};
@@ -152,7 +150,7 @@ impl Run {
 
 impl Run {
     fn drawing(&self, options: &TimelineOptions) -> Result<Drawing, Failure> {
-        let argument = |error: &(dyn std::error::Error + 'static)| Failure::Argument(crate::errors::with_causes(error));
+        let argument = |error: &(dyn std::error::Error + 'static)| Failure::Argument(with_causes(error));
         options.check(&self.scenario.scenario).map_err(|error| argument(&error))?;
         let timeline = Timeline::new(&self.summary(), options).map_err(|error| argument(&error))?;
         Ok(timeline.draw(&self.summary(), options))
@@ -209,18 +207,11 @@ pub(crate) fn analyze(
 
 fn analysed(given: &Scenario, search: Option<Duration>, stop: &AtomicBool) -> Result<Document, Failure> {
     let scenario = &*given.scenario;
-    let failed = |error: gpusched::hosts::ProgramError| Failure::run(&error);
-    let (analysis, bounds) =
-        analyse_and_bound(scenario, BoundOptions::default()).map_err(|error| Failure::run(&error))?;
-    let operations = analysis.kernels.len() + analysis.copies.len();
-    let options = SearchOptions::affordable(scenario, operations, search);
     let run = simulated(scenario, stop)?;
     let watch = Watch { stop, progress: &|_| () };
-    let verdicts = judge_by_bounds(scenario, &run, bounds, &options, watch).map_err(failed)?;
-    let own = Summary::of(scenario, &run).jobs();
+    let report = AnalysisReport::of(scenario, &run, given.demands.as_deref(), search, watch);
+    let report = report.map_err(|error| Failure::run(&error))?;
     drop(run);
-    let unsearched = SearchOptions::left_out_note(scenario, operations, search);
-    let report = AnalysisReport::new(scenario, analysis, verdicts, own, given.demands.as_deref(), unsearched);
     let notes = report.analysis.notes.clone();
     let rows = |out: &mut Vec<u8>| analysis_rows(&report.analysis, RowsPart::CSV, out);
     Document::new(&report.document(None), Layout::OneLine, rows, |style| report.text(None, style), notes)

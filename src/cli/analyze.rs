@@ -96,7 +96,7 @@ impl Analyze {
         progress::begin("analysing", Unit::None, None);
         let (analysis, bounds) = analyse_and_bound(scenario, BoundOptions::default())?;
         let steps = if self.steps { Some(steps(&analysis)?) } else { None };
-        let operations = analysis.kernels.len() + analysis.copies.len();
+        let operations = analysis.operations();
         let options = self.search.options(scenario, operations);
         let run = progress::simulated(scenario)?;
         let verdicts = self.search.watched(|watch| judge_by_bounds(scenario, &run, bounds, &options, watch))??;

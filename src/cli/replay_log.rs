@@ -78,7 +78,10 @@ impl ReplayLog {
         let options = ReadOptions { placement: self.logs.placement(), ..ReadOptions::default() };
         let known = run.scenario.as_ref().map(|(scenario, pairing)| (scenario, pairing));
         let tolerances = self.logs.tolerances();
-        let result = progress::counted("simulating", Unit::Of("kernels"), Some(run.run.kernels() as u64), |done| {
+        // With a scenario also its copies and memsets are simulated.
+        let total =
+            known.map_or_else(|| Some(run.run.kernels() as u64), |(scenario, _)| progress::operations(scenario));
+        let result = progress::counted("simulating", Unit::Of("operations"), total, |done| {
             replay_watched(&run.run, &run.device, known, (&options, &tolerances), done)
         })?;
         run.notes.iter().for_each(|text| note(text));

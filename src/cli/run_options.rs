@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args};
 use gpusched::device::Device;
-use gpusched::profile::{GpuProfile, Import, ImportOptions, Input};
+use gpusched::profile::{GpuProfile, Import, ImportOptions, Input, InputError};
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
@@ -208,24 +208,17 @@ impl RunOptions {
         input: &Input,
         logs_inside: bool,
     ) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
-        match input {
-            Input::Profile(profile) => self.refuse_for_profiles(profile)?,
-            Input::Text { file, .. } => {
-                if let Some(option) = self.profile.given() {
-                    bail!("{option} is for profiles, and {file} is none");
-                }
-                if let Some(option) = self.model.given().filter(|_| !input.is_model()) {
-                    bail!("{option} is for AMALTHEA models, and {file} is none");
-                }
-            }
-        }
+        input.refuse_options(self.profile.given(), self.model.given())?;
         let (options, changes) = (self.read_options(logs_inside)?, self.what_if.changes());
         Ok(input.scenario_with_demands(&options, &self.profile.options(), &self.model.options()?, &changes)?)
     }
 
     fn refuse_for_profiles(&self, profile: &GpuProfile) -> anyhow::Result<()> {
         match self.model.given() {
-            Some(option) => bail!("{option} is for AMALTHEA models, and {} is none", profile.file),
+            Some(option) => {
+                let (kind, file) = ("AMALTHEA models", profile.file.clone());
+                Err(InputError::OnlyFor { option, kind, file }.into())
+            }
             None => Ok(()),
         }
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::{Dropped, Log, LogReading, LogRun, Pairing, recognize_device, sort_into_runs};
+use crate::causes::with_causes;
 use crate::device::Device;
 use crate::scenario::{HostThread, ReadOptions, Scenario};
 use crate::time::Duration;
@@ -104,18 +105,16 @@ impl LogFiles {
         let device = self.device.as_ref();
         let mut folders: BTreeMap<PathBuf, Vec<Log>> = BTreeMap::new();
         let mut dropped = Vec::new();
-        for path in self.files()? {
-            let reading = reader.log(&path.file)?;
+        for file in self.files()? {
+            let reading = reader.log(&file)?;
             dropped.extend(reading.dropped);
             match reading.log {
                 Some(log) => {
-                    let folder = path.file.parent().map(Path::to_path_buf).unwrap_or_default();
+                    let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
                     folders.entry(folder).or_default().push(log);
                 }
-                None if path.listed && !self.is_scenario(&path.file) => {
-                    reader.note(&format!("{} is no log: it has no list \"times\"; skipped", path.file.display()));
-                }
-                None => {}
+                None if self.is_scenario(&file) => {}
+                None => reader.note(&format!("{} is no log: it has no list \"times\"; skipped", file.display())),
             }
         }
         let mut runs = Vec::new();
@@ -142,11 +141,11 @@ impl LogFiles {
     }
 
     /// All files that are meant; a directory stands for its JSON files.
-    fn files(&self) -> Result<Vec<LogPath>, NoRuns> {
+    fn files(&self) -> Result<Vec<PathBuf>, NoRuns> {
         let mut files = Vec::new();
         for path in &self.paths {
             if !path.is_dir() {
-                files.push(LogPath { file: path.clone(), listed: true });
+                files.push(path.clone());
                 continue;
             }
             let cannot = |source| NoRuns::Directory { directory: path.display().to_string(), source };
@@ -161,11 +160,11 @@ impl LogFiles {
                 return Err(NoRuns::Empty(path.display().to_string()));
             }
             inside.sort();
-            files.extend(inside.into_iter().map(|file| LogPath { file, listed: true }));
+            files.append(&mut inside);
         }
         // The same file named twice would count twice.
         let mut seen = BTreeSet::new();
-        files.retain(|path| seen.insert(path.file.clone()));
+        files.retain(|file| seen.insert(file.clone()));
         Ok(files)
     }
 
@@ -227,12 +226,6 @@ impl LogFiles {
     }
 }
 
-struct LogPath {
-    file: PathBuf,
-    /// Whether its user should hear that it is no log.
-    listed: bool,
-}
-
 /// Reads a scenario and pairs it with its logs. Block times that its file lacks are in the logs; a benchmark that has
 /// neither cannot be used.
 fn with_measured_durations(
@@ -259,10 +252,4 @@ fn with_measured_durations(
         return Err(NoRuns::NoLog { thread: thread.label.to_string(), file: file.to_owned() }.into());
     }
     Ok((pairing, scenario))
-}
-
-/// An error with what caused it.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |&error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -42,6 +42,16 @@ pub enum InputError {
     /// A change that is asked for cannot be made.
     #[error(transparent)]
     Change(#[from] WhatIfError),
+    /// An option means nothing to such an input.
+    #[error("{option} is for {kind}, and {file} is none")]
+    OnlyFor {
+        /// The option, as its user calls it.
+        option: &'static str,
+        /// The inputs that it is for.
+        kind: &'static str,
+        /// The file.
+        file: String,
+    },
     /// It is neither a profile nor text.
     #[error("cannot read {file}: it is no text")]
     NoText {
@@ -103,6 +113,25 @@ impl Input {
     #[must_use]
     pub fn is_model(&self) -> bool {
         matches!(self, Self::Text { text, .. } if AmaltheaModel::is_likely(text))
+    }
+
+    /// Refuses options that mean nothing to it: one that is for profiles, one that is for AMALTHEA models, as their user
+    /// calls them.
+    ///
+    /// # Errors
+    /// [`InputError::OnlyFor`]
+    pub fn refuse_options(
+        &self,
+        for_profiles: Option<&'static str>,
+        for_models: Option<&'static str>,
+    ) -> Result<(), InputError> {
+        let is_profile = matches!(self, Self::Profile(_));
+        let profiles = for_profiles.filter(|_| !is_profile).map(|option| (option, "profiles"));
+        let models = for_models.filter(|_| !self.is_model()).map(|option| (option, "AMALTHEA models"));
+        match profiles.or(models) {
+            Some((option, kind)) => Err(InputError::OnlyFor { option, kind, file: self.file().to_owned() }),
+            None => Ok(()),
+        }
     }
 
     /// The name by which errors mention it.

@@ -4,12 +4,17 @@ use super::analysis_json::AnalysisDocument;
 use super::analysis_table::{analysis_table, steps_text};
 use super::bounded_responses::BoundedResponses;
 use super::page::TableStyle;
+use super::summary::Summary;
 use super::verdicts::{requirement_notes, requirement_table, verdict_table};
 use crate::analysis::printed::Turn;
-use crate::analysis::{Analysis, JobVerdicts, RequirementVerdict, requirements_of_jobs};
-use crate::hosts::Jobs;
+use crate::analysis::{
+    Analysis, BoundOptions, JobVerdicts, RequirementVerdict, SearchOptions, Watch, analyse_and_bound, judge_by_bounds,
+    requirements_of_jobs,
+};
+use crate::hosts::{Jobs, ProgramError, Run};
 use crate::scenario::Scenario;
 use crate::scenario::amalthea::ModelDemands;
+use crate::time::Duration;
 
 /// An analysis, the verdicts on jobs, and what is to be known of both.
 #[derive(Debug)]
@@ -49,6 +54,27 @@ impl<'s> AnalysisReport<'s> {
         Self { scenario, analysis, verdicts, requirements, own, merged_notes }
     }
 
+    /// Analyses a scenario beside its own run, and judges its jobs, searched for `search` or as long as does not hold its
+    /// user up.
+    ///
+    /// # Errors
+    /// [`ProgramError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time.
+    pub fn of(
+        scenario: &'s Scenario,
+        run: &Run,
+        demands: Option<&ModelDemands>,
+        search: Option<Duration>,
+        watch: Watch<'_>,
+    ) -> Result<Self, ProgramError> {
+        let (analysis, bounds) = analyse_and_bound(scenario, BoundOptions::default())?;
+        let operations = analysis.operations();
+        let options = SearchOptions::affordable(scenario, operations, search);
+        let verdicts = judge_by_bounds(scenario, run, bounds, &options, watch)?;
+        let own = Summary::of(scenario, run).jobs();
+        let unsearched = SearchOptions::left_out_note(scenario, operations, search);
+        Ok(Self::new(scenario, analysis, verdicts, own, demands, unsearched))
+    }
+
     /// What is to be known of the verdicts alone: what the merged SM leaves out is no matter of theirs.
     pub fn notes_on_verdicts(&self) -> impl Iterator<Item = &String> {
         self.scenario.notes.iter().chain(&self.analysis.notes[self.merged_notes..])
@@ -72,6 +98,7 @@ impl<'s> AnalysisReport<'s> {
             steps,
         }
     }
+
     /// As text: finish times on the merged SM, responses, verdicts.
     #[must_use]
     pub fn text(&self, steps: Option<&[Turn]>, style: TableStyle) -> String {

@@ -127,6 +127,7 @@ impl<'a> HtmlTimeline<'a> {
         let title = self.runs.first().map_or("", |run| &run.summary.scenario.name);
         page::write(title, "", &[data::PageData::new(self)], out)
     }
+
     /// Writes the data alone, as JSON that an open file of a timeline takes in place of its own (`gpusched.show` of its
     /// scripts).
     ///

@@ -113,7 +113,7 @@ fn lasting(inputs: &Inputs) -> Vec<(Vec<&str>, Shown)> {
         (vec!["convert", &inputs.long], ("parsing ", " MB", false)),
         (vec!["audit", &inputs.log], ("reading: ", " MB/s, ", true)),
         (vec!["audit", &inputs.waiting], ("auditing: ", " looks at blocks, ", true)),
-        (vec!["replay-log", &inputs.log, "--max-time", "20s"], ("simulating: ", " kernels, ", true)),
+        (vec!["replay-log", &inputs.log, "--max-time", "20s"], ("simulating: ", " operations, ", true)),
         (
             vec!["analyze", "scenarios/deadlines/camera-and-lidar.json", "--search", "60s"],
             ("searching bad runs: ", " runs, ", false),

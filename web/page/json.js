@@ -28,14 +28,14 @@ function placeIn(text, at) {
   };
   const pass = (token) => {
     const top = state();
-    if (token === "{" || token === "[") stack.push({ kind: token, keys: new Set(), key: null, index: 0, afterColon: false, values: {} });
+    if (token === "{" || token === "[") stack.push({ kind: token, keys: new Set(), key: null, index: 0, afterColon: false });
     else if (token === "}" || token === "]") stack.pop();
     else if (token === ":" && top) top.afterColon = true;
     else if (token === "," && top) [top.afterColon, top.index] = [false, top.index + 1];
     else if (top?.kind === "{" && !top.afterColon && token.startsWith('"')) {
       top.key = stringOf(token);
       top.keys.add(top.key);
-    } else if (top?.kind === "{" && top.afterColon && token.startsWith('"')) top.values[top.key] = stringOf(token);
+    }
   };
   for (const match of text.matchAll(TOKEN)) {
     const [token] = match;

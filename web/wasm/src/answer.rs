@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use gpusched::causes::with_causes;
 use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::json::JsonError;
 use gpusched::profile::InputError;
@@ -26,13 +27,7 @@ pub struct Refusal {
 impl Refusal {
     /// An error with its causes.
     pub(crate) fn of(error: &dyn Error) -> Self {
-        let (mut message, mut cause) = (error.to_string(), error.source());
-        while let Some(error) = cause {
-            message += ": ";
-            message += &error.to_string();
-            cause = error.source();
-        }
-        Self { message, line: None, column: None }
+        Self { message: with_causes(error), line: None, column: None }
     }
 
     pub(crate) fn to_json(&self) -> Vec<u8> {
@@ -68,7 +63,6 @@ pub(crate) struct Choices {
     devices: Vec<DeviceChoice>,
     placements: Vec<&'static str>,
     schema: Box<RawValue>,
-    version: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -88,7 +82,6 @@ impl Choices {
             devices: BUILTIN_NAMES.into_iter().map(device).collect::<Result<_, Refusal>>()?,
             placements: Placement::ALL.map(Placement::name).to_vec(),
             schema: RawValue::from_string(schema).map_err(|error| Refusal::of(&error))?,
-            version: env!("CARGO_PKG_VERSION"),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use gpusched::analysis::{BoundOptions, SearchOptions, Watch, analyse_and_bound, judge_by_bounds};
+use gpusched::analysis::Watch;
 use gpusched::draw::FigureFormat;
 use gpusched::hosts::{Run, simulate};
 use gpusched::profile::{ImportOptions, Input};
@@ -129,17 +129,9 @@ impl Known {
     fn analysed(&self) -> Result<Vec<u8>, Refusal> {
         // As the command does: no logs are written here.
         let scenario = Scenario { examiner: None, ..self.scenario.clone() };
-        let refused = |error: &dyn std::error::Error| Refusal::of(error);
-        let (analysis, bounds) =
-            analyse_and_bound(&scenario, BoundOptions::default()).map_err(|error| refused(&error))?;
-        let operations = analysis.kernels.len() + analysis.copies.len();
-        let options = SearchOptions::affordable(&scenario, operations, None);
         let watch = Watch { stop: &AtomicBool::new(false), progress: &|_| {} };
-        let verdicts =
-            judge_by_bounds(&scenario, &self.run, bounds, &options, watch).map_err(|error| refused(&error))?;
-        let own = Summary::of(&scenario, &self.run).jobs();
-        let note = SearchOptions::left_out_note(&scenario, operations, None);
-        let report = AnalysisReport::new(&scenario, analysis, verdicts, own, self.demands.as_ref(), note);
+        let report = AnalysisReport::of(&scenario, &self.run, self.demands.as_ref(), None, watch);
+        let report = report.map_err(|error| Refusal::of(&error))?;
         let mut bytes = json(&report.document(None), true)?;
         bytes.extend(report.text(None, STYLE).into_bytes());
         Ok(bytes)
