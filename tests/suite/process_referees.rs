@@ -3,7 +3,7 @@
 //! Long campaigns: `cargo test --release --test suite -- --ignored long_campaign_of_processes`, of as many scenarios of each kind as
 //! `PROPTEST_CASES` says.
 
-use gpusched::device::{ChannelOrder, Preemption, Runlists};
+use gpusched::device::{ChannelOrder, CopySharing, Preemption, Runlists};
 use gpusched::hosts::{Run, simulate};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -203,4 +203,31 @@ fn a_block_that_began_at_the_end_of_a_slice_before_others_had_work_runs_to_its_e
     let options = ReadOptions { device: Some(device.expect("sound")), ..ReadOptions::default() };
     let run = agreed(&scenario_with(&file, &options)).expect("all agree");
     assert_eq!(run.trace.turns()[0].end, Instant::from_ns(12));
+}
+
+#[test]
+fn copies_that_share_a_link_go_on_one_after_another_while_a_turn_runs_out() {
+    let copy = |bytes: u64, duration: &str| json!({"copy": "host-to-device", "bytes": bytes, "duration": duration});
+    let kernel = json!({"kernel": "K"});
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "link", "switch_cost": "0 s",
+        "processes": {"P": {"time_slice": "1 ns"}, "Q": {"time_slice": "1 ns"}},
+        "kernels": {"K": {"blocks": 1, "threads": 1, "duration": "5 ns"}},
+        "streams": [
+            {"name": "p", "process": "P", "operations": [kernel, kernel]},
+            {"name": "short", "process": "P", "operations": [copy(0, "4 ns")]},
+            {"name": "long", "process": "P", "operations": [copy(41, "5 ns")]},
+            {"name": "q", "process": "Q", "operations": [copy(41, "5 ns"), copy(41, "5 ns")]},
+        ],
+    });
+    let device = builtin("tx2").with(|spec| {
+        spec.time_slicing.preemption = Preemption::BlockEnd;
+        spec.copy.sharing = CopySharing::SharedLink;
+    });
+    let options = ReadOptions { device: Some(device.expect("sound")), ..ReadOptions::default() };
+    let run = agreed(&scenario_with(&file, &options)).expect("all agree");
+    // P's turns are 0 to 5 and 6 to 11 ns, as long as its blocks. Half of 5 and of 3 ns is the short copy's 4 ns; from
+    // 9 ns on the long one has the link alone, and 1 ns of its 5 left.
+    let ends = [2, 3].map(|operation: usize| run.trace.operations()[operation].finish());
+    assert_eq!(ends, [9, 10].map(|at| Some(Instant::from_ns(at))));
 }

@@ -94,15 +94,23 @@ impl CopyEngine {
                     let time = begin(operation, copy, context);
                     link.start(operation, time, context.calendar.begin(), context.now);
                 }
-                let next = link.next().map_err(|operation| RunError::TimeOverflow { operation })?;
-                context.calendar.move_link(number, next);
+                return self.go_on(number, context);
             }
         }
         Ok(())
     }
 
+    /// Enters when the next of the copies on a shared link completes, without anything new on it.
+    pub(super) fn go_on<O>(&mut self, number: u32, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+        if let Self::Shared(link) = self {
+            let next = link.next().map_err(|operation| RunError::TimeOverflow { operation })?;
+            context.calendar.move_link(number, next);
+        }
+        Ok(())
+    }
+
     /// The copy whose completion was in the calendar has completed. On a shared link, when the next one does is entered
-    /// once it is known who else begins at this instant, by [`CopyEngine::start`].
+    /// once it is known who else begins at this instant, by [`CopyEngine::start`] or, if nobody may, [`CopyEngine::go_on`].
     pub(super) fn complete<O>(&mut self, number: u32, context: &mut BackContext<'_, O>) -> Option<OperationId> {
         match self {
             Self::One { serving, .. } => serving.take(),

@@ -188,6 +188,11 @@ impl SmBack {
         (0..).zip(&mut self.copy_engines).try_for_each(|(number, engine)| engine.start(number, context))
     }
 
+    /// What is on copy engines goes on and nothing begins (T4), in place of [`Back::dispatch`].
+    pub(in crate::gpu) fn run_out<O>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+        (0..).zip(&mut self.copy_engines).try_for_each(|(number, engine)| engine.go_on(number, context))
+    }
+
     /// A2: the head of the EE queue of highest priority that is not empty, and which queue that is.
     fn first_head(&self) -> Option<(usize, u32)> {
         self.ee_queues.iter().enumerate().find_map(|(level, queue)| Some((level, queue.head()?)))

@@ -331,10 +331,15 @@ impl Back for TimeSliced {
         let Turn::Of { context: number, .. } = self.turn else { return Ok(None) };
         let is_due = || self.contexts[number].calendar.next_completion().is_some_and(|(at, _)| at <= context.now);
         self.timers_end_first |= has_begun && is_due();
-        if self.timers_end_first || self.must_yield(context.now).is_some() {
+        if self.timers_end_first {
             return Ok(None);
         }
-        let dispatched = self.within(number, context, Back::dispatch)?;
+        let dispatched = if self.must_yield(context.now).is_some() {
+            self.within(number, context, SmBack::run_out)?;
+            None
+        } else {
+            self.within(number, context, Back::dispatch)?
+        };
         self.announce(number, context);
         Ok(dispatched)
     }
