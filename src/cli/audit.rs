@@ -9,7 +9,7 @@ use gpusched::profile::GpuProfile;
 use gpusched::report::{ProfileAuditDocument, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
 
 use super::log_input::LogOptions;
-use super::output::{Format, Layout, note, write_document};
+use super::output::{Format, note, write_document};
 use super::progress::{self, Unit};
 use super::what_if_options::PriorityOptions;
 use super::{Answer, output};
@@ -52,7 +52,7 @@ impl Audit {
         let mut out = output::stdout();
         match self.format {
             Format::Json | Format::Jsonl => {
-                write_document(&report, self.format, Layout::Indented, &mut out)?;
+                write_document(&report, self.format, &mut out)?;
             }
             Format::Csv | Format::Arrow => finding_rows(&report.violations, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
@@ -81,7 +81,7 @@ impl Audit {
         match self.format {
             Format::Json | Format::Jsonl => {
                 let document = ProfileAuditDocument { audit: &audit, device: &device.name, notes: &notes };
-                write_document(&document, self.format, Layout::Indented, &mut out)?;
+                write_document(&document, self.format, &mut out)?;
             }
             Format::Csv | Format::Arrow => profile_audit_rows(&audit, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {

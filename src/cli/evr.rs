@@ -12,12 +12,11 @@ use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
 use gpusched::report::application_gantt::{GanttRows, gantt};
-use gpusched::report::{RowsPart, application_table};
+use gpusched::report::{JsonDocument, RowsPart, application_table, write_json_lines};
 use gpusched::time::Duration;
-use serde::Serialize;
 
 use super::jobs::Jobs;
-use super::output::{Format, Layout, Out, note, write_document};
+use super::output::{Format, Out, note, write_document};
 use super::picture::Look;
 use super::progress::{self, Unit};
 use super::{Answer, input, output, picture};
@@ -160,7 +159,11 @@ impl Evr {
                 return self.print_document(&application_table::OutcomeDocument::new(&set, self.seed, &outcomes));
             }
             Format::Jsonl => {
-                return self.print_document(&application_table::OutcomeLinesDocument::new(&set, self.seed, &outcomes));
+                let document = application_table::OutcomeLinesDocument::new(&set, self.seed, &outcomes);
+                let mut out = output::stdout();
+                write_json_lines(&document, None, &mut out)?;
+                out.flush()?;
+                return Ok(Answer::Done);
             }
             Format::Csv | Format::Arrow => {
                 return self.print_rows(|part, out| application_table::outcome_rows(&set, &outcomes, part, out));
@@ -214,9 +217,9 @@ impl Evr {
         print(&text)
     }
 
-    fn print_document(&self, document: &impl Serialize) -> anyhow::Result<Answer> {
+    fn print_document(&self, document: &impl JsonDocument) -> anyhow::Result<Answer> {
         let mut out = output::stdout();
-        write_document(document, self.format, Layout::OneLine, &mut out)?;
+        write_document(document, self.format, &mut out)?;
         out.flush()?;
         Ok(Answer::Done)
     }
