@@ -14,7 +14,9 @@ from ._gpusched import Scenario as Scenario
 from ._gpusched import SimulationError as SimulationError
 from ._gpusched import __version__ as __version__
 from .builder import ScenarioBuilder as ScenarioBuilder
+from .results import Analysis as Analysis
 from .results import Blocks as Blocks
+from .results import Import as Import
 from .results import Record as Record
 from .results import Result as Result
 from .results import Run as Run
@@ -61,18 +63,60 @@ class Options(TypedDict, total=False):
     block_times: Path | None
 
 def simulate(scenario: Wanted, **options: Unpack[Options]) -> Run: ...
-def analyze(scenario: Wanted, *, search: Time | None = None, **options: Unpack[Options]) -> Result: ...
+def analyze(
+    scenario: Wanted,
+    *,
+    search: Time | None = None,
+    steps: bool = False,
+    sporadic: bool = False,
+    jitter: Mapping[str, Time] | None = None,
+    **options: Unpack[Options],
+) -> Analysis: ...
 def compare(scenario: Wanted, **options: Unpack[Options]) -> Result: ...
+def orders(scenario: Wanted, *, samples: int = 10_000, **options: Unpack[Options]) -> Result: ...
 def audit(
     what: Run | Path | Sequence[Path],
     *,
     device: Given | None = None,
     scenario: Path | None = None,
     logs_alone: bool = False,
-    tolerance_us: float = 500.0,
-    clock_tolerance_us: float = 10.0,
+    placement: str | None = None,
+    tolerance_us: float | None = None,
+    clock_tolerance_us: float | None = None,
+    gpu: int | None = None,
+    set_priority: Mapping[str, int] | None = None,
 ) -> Result: ...
 def occupancy(scenario: Wanted, **options: Unpack[Options]) -> Result: ...
+def import_profile(
+    profile: Path, *, start: Time | None = None, end: Time | None = None, **options: Unpack[Options]
+) -> Import: ...
+def evr(
+    applications: Given,
+    *,
+    schedulers: Sequence[str] = (),
+    device: Given | None = None,
+    seed: int = 0,
+    inject: int | None = None,
+    gap: Time | None = None,
+    per_period: int | None = None,
+    period: Time | None = None,
+    periods: int | None = None,
+    saturation_sms: int | None = None,
+    execution: Time | None = None,
+    tightness_percent: int | None = None,
+    samples: int = 1,
+    rules: Mapping[str, str] | None = None,
+) -> Result: ...
+def run_tasks(
+    tasks: Given,
+    strategy: str,
+    *,
+    policy: str | None = None,
+    horizon: int | None = None,
+    seed: int = 0,
+    synchronization: int = 0,
+    device: Given | None = None,
+) -> Result: ...
 def tasks(tasks: Given, *, device: Given | None = None, tests: Sequence[str] = ()) -> Result: ...
 def warps(
     string: str | Given,

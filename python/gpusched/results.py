@@ -130,10 +130,28 @@ class Result(_Answer):
         return self._raw.table
 
     def __repr__(self):
-        return f"<gpusched.Result with {', '.join(self._document().keys())}>"
+        return f"<gpusched.{type(self).__name__} with {', '.join(self._document().keys())}>"
 
     def _svg(self):
         return self._raw.svg
+
+
+class Analysis(Result):
+    """What :func:`gpusched.analyze` came to."""
+
+    @property
+    def witness(self):
+        """The worst run that was found to miss a deadline, as a :class:`gpusched.Scenario`; None if none was found."""
+        return self._raw.scenario
+
+
+class Import(Result):
+    """What became of a profile."""
+
+    @property
+    def scenario(self):
+        """What was made of it, a :class:`gpusched.Scenario`."""
+        return self._raw.scenario
 
 
 class Blocks:

@@ -33,6 +33,14 @@ class Result(_Answer):
     def to_json(self) -> str: ...
     def to_csv(self) -> str: ...
 
+class Analysis(Result):
+    @property
+    def witness(self) -> Scenario | None: ...
+
+class Import(Result):
+    @property
+    def scenario(self) -> Scenario: ...
+
 class Blocks:
     kernel: NDArray[numpy.uint32]
     block: NDArray[numpy.uint32]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gpusched::device::{ChannelOrder, SmMask};
-use gpusched::profile::{GpuProfile, ImportOptions, Input, Launches};
+use gpusched::profile::{GpuProfile, Import, ImportOptions, Input, Launches};
 use gpusched::scenario::amalthea::{AmaltheaOptions, Frequency, ModelDemands, TickBound};
 use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 use gpusched::time::Duration;
@@ -44,14 +44,14 @@ pub(crate) fn time(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     )))
 }
 
-fn pairs<'py, T>(
+pub(crate) fn pairs<'py, T>(
     value: &Bound<'py, PyAny>,
     read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<Vec<(String, T)>> {
     value.cast::<PyDict>()?.iter().map(|(key, value)| Ok((key.extract()?, read(&value)?))).collect()
 }
 
-fn map<'py, T>(
+pub(crate) fn map<'py, T>(
     value: &Bound<'py, PyAny>,
     read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<BTreeMap<String, T>> {
@@ -212,15 +212,40 @@ impl Options {
     }
 
     /// Makes a scenario of an input.
-    pub(crate) fn scenario(self, given: Given) -> Result<(Scenario, Option<ModelDemands>), Failure> {
+    pub(crate) fn scenario(mut self, given: Given) -> Result<(Scenario, Option<ModelDemands>), Failure> {
+        let input = self.input(given)?;
+        let Self { read, import, model, what_if, .. } = self;
+        Ok(input.scenario_with_demands(&read, &import, &model, &what_if)?)
+    }
+
+    /// Makes a scenario of what starts in a profile from one time to another.
+    pub(crate) fn import(
+        mut self,
+        given: Given,
+        (from, to): (Option<Duration>, Option<Duration>),
+    ) -> Result<Import, Failure> {
+        let profile = match self.input(given)? {
+            Input::Profile(profile) => profile,
+            Input::Text { file, .. } => {
+                let text = format!("{file} is no profile; Scenario.read makes scenarios of other inputs");
+                return Err(Failure::Input { text, place: None });
+            }
+        };
+        let chosen = ImportOptions { from, to, ..self.import };
+        let mut import = profile.import(&chosen, &self.read).map_err(|error| Failure::input(&error))?;
+        import.scenario = import.scenario.what_if(&self.what_if).map_err(|error| Failure::input(&error))?;
+        Ok(import)
+    }
+
+    /// Reads the input, and what is said of it in other files.
+    fn input(&mut self, given: Given) -> Result<Input, Failure> {
         let mut input = given.input()?;
         input.refuse_options(self.given_for_profiles, self.given_for_models)?;
-        let Self { mut read, import, model, what_if, device, block_times, .. } = self;
-        read.device = device.map(Given::device).transpose()?;
-        if let (Some(other), Input::Profile(profile)) = (block_times, &mut input) {
-            take_block_times(profile, other, &read)?;
+        self.read.device = self.device.take().map(Given::device).transpose()?;
+        if let (Some(other), Input::Profile(profile)) = (self.block_times.take(), &mut input) {
+            take_block_times(profile, other, &self.read)?;
         }
-        Ok(input.scenario_with_demands(&read, &import, &model, &what_if)?)
+        Ok(input)
     }
 }
 

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
-use gpusched::experiments::evr::{SweepOptions, Variation};
+use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
@@ -98,36 +98,19 @@ impl Evr {
             tightness_percent: self.tightness_percent,
             ..Variation::default()
         };
-        if variation != Variation::default() {
-            if generator.is_none() {
-                bail!(
-                    "this file states arrivals, whose requirements stay: to change its applications, add --inject or \
-                     --per-period"
-                );
-            }
-            set = variation.apply(&set, Duration::ZERO)?;
-        }
+        set = set.varied(&variation, generator)?;
         for text in &set.notes {
             note(text);
         }
         if self.samples > 1 {
-            let Some(injections) = generator else {
-                bail!("--samples draws injections anew, and this file states arrivals: add --inject or --per-period");
-            };
+            let injections = generator.ok_or(InjectedError::SamplesArrivals)?;
             return self.sample(
                 &set,
                 injections,
                 &SweepOptions { samples: self.samples, seed: self.seed, schedulers, rules },
             );
         }
-        if let Some(injections) = generator {
-            set.injections = injections.draw(&set, self.seed, 0)?;
-        }
-        if set.injections.is_empty() {
-            bail!(
-                "nothing is injected: give the applications \"arrivals\", the file an \"injection\", or use --inject"
-            );
-        }
+        set = set.injected(generator, self.seed)?;
         let mut outcomes = Vec::with_capacity(schedulers.len());
         progress::begin("running", Unit::Of("schedulers"), Some(schedulers.len() as u64));
         for scheduler in schedulers {

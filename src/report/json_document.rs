@@ -9,7 +9,7 @@ use super::analysis_json::{AnalysisDocument, SporadicDocument};
 use super::application_table::{OutcomeDocument, PointDocument};
 use super::import::ImportDocument;
 use super::occupancy::OccupancyDocument;
-use super::profile_audit::ProfileAuditDocument;
+use super::profile_audit::ProfileAuditReport;
 use super::profile_replay::ProfileReplayDocument;
 use super::replay::ReplayReport;
 use super::simulation_json::SimulationReport;
@@ -51,7 +51,7 @@ impl JsonDocument for ImportDocument<'_> {
 impl JsonDocument for OccupancyDocument<'_> {
     const IS_INDENTED: bool = true;
 }
-impl JsonDocument for ProfileAuditDocument<'_> {
+impl JsonDocument for ProfileAuditReport {
     const IS_INDENTED: bool = true;
 }
 impl JsonDocument for ProfileReplayDocument<'_> {
