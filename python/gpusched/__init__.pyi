@@ -22,31 +22,61 @@ from .results import Result as Result
 from .results import Run as Run
 from .study import Study as Study
 
-Time: TypeAlias = str | int
-Path: TypeAlias = str | PathLike[str]
-Given: TypeAlias = Mapping[str, Any] | Path
-Wanted: TypeAlias = Given | ScenarioBuilder | Scenario
+__all__ = [
+    "BUILTIN_DEVICES",
+    "Analysis",
+    "Blocks",
+    "Gpu",
+    "Import",
+    "InputError",
+    "InternalError",
+    "Record",
+    "Result",
+    "Run",
+    "Scenario",
+    "ScenarioBuilder",
+    "SimulationError",
+    "Study",
+    "__version__",
+    "analyze",
+    "audit",
+    "compare",
+    "evr",
+    "import_profile",
+    "occupancy",
+    "orders",
+    "run_host",
+    "run_tasks",
+    "simulate",
+    "tasks",
+    "warps",
+]
 
-class Options(TypedDict, total=False):
+_Time: TypeAlias = str | int
+_Path: TypeAlias = str | PathLike[str]
+_Given: TypeAlias = Mapping[str, Any] | _Path
+_Wanted: TypeAlias = _Given | ScenarioBuilder | Scenario
+
+class _Options(TypedDict, total=False):
     """What is said beside a scenario: the options of the command."""
 
-    device: Given | None
+    device: _Given | None
     placement: str | None
     seed: int | None
-    horizon: Time | None
+    horizon: _Time | None
     vary: str | tuple[int, int] | None
-    launch_latency: Time | None
-    kernel_gap: Time | None
-    time_slice: Time | None
-    switch_cost: Time | None
+    launch_latency: _Time | None
+    kernel_gap: _Time | None
+    time_slice: _Time | None
+    switch_cost: _Time | None
     as_threads: bool
     mps: bool
-    block_durations: Mapping[str, Time]
-    periods: Mapping[str, Time]
-    deadlines: Mapping[str, Time]
+    block_durations: Mapping[str, _Time]
+    periods: Mapping[str, _Time]
+    deadlines: Mapping[str, _Time]
     set_priority: Mapping[str, int]
     set_stream: Mapping[str, str]
-    set_block_time: Mapping[str, Time]
+    set_block_time: Mapping[str, _Time]
     sm_mask: Mapping[str, str]
     connections: int | None
     channel_order: str | None
@@ -60,25 +90,25 @@ class Options(TypedDict, total=False):
     one_job: bool
     gpu: int | None
     launches: str | None
-    block_times: Path | None
+    block_times: _Path | None
 
-def simulate(scenario: Wanted, **options: Unpack[Options]) -> Run: ...
+def simulate(scenario: _Wanted, **options: Unpack[_Options]) -> Run: ...
 def analyze(
-    scenario: Wanted,
+    scenario: _Wanted,
     *,
-    search: Time | None = None,
+    search: _Time | None = None,
     steps: bool = False,
     sporadic: bool = False,
-    jitter: Mapping[str, Time] | None = None,
-    **options: Unpack[Options],
+    jitter: Mapping[str, _Time] | None = None,
+    **options: Unpack[_Options],
 ) -> Analysis: ...
-def compare(scenario: Wanted, **options: Unpack[Options]) -> Result: ...
-def orders(scenario: Wanted, *, samples: int = 10_000, **options: Unpack[Options]) -> Result: ...
+def compare(scenario: _Wanted, **options: Unpack[_Options]) -> Result: ...
+def orders(scenario: _Wanted, *, samples: int = 10_000, **options: Unpack[_Options]) -> Result: ...
 def audit(
-    what: Run | Path | Sequence[Path],
+    what: Run | _Path | Sequence[_Path],
     *,
-    device: Given | None = None,
-    scenario: Path | None = None,
+    device: _Given | None = None,
+    scenario: _Path | None = None,
     logs_alone: bool = False,
     placement: str | None = None,
     tolerance_us: float | None = None,
@@ -86,55 +116,55 @@ def audit(
     gpu: int | None = None,
     set_priority: Mapping[str, int] | None = None,
 ) -> Result: ...
-def occupancy(scenario: Wanted, **options: Unpack[Options]) -> Result: ...
+def occupancy(scenario: _Wanted, **options: Unpack[_Options]) -> Result: ...
 def import_profile(
-    profile: Path, *, start: Time | None = None, end: Time | None = None, **options: Unpack[Options]
+    profile: _Path, *, start: _Time | None = None, end: _Time | None = None, **options: Unpack[_Options]
 ) -> Import: ...
 def evr(
-    applications: Given,
+    applications: _Given,
     *,
     schedulers: Sequence[str] = (),
-    device: Given | None = None,
+    device: _Given | None = None,
     seed: int = 0,
     inject: int | None = None,
-    gap: Time | None = None,
+    gap: _Time | None = None,
     per_period: int | None = None,
-    period: Time | None = None,
+    period: _Time | None = None,
     periods: int | None = None,
     saturation_sms: int | None = None,
-    execution: Time | None = None,
+    execution: _Time | None = None,
     tightness_percent: int | None = None,
     samples: int = 1,
     rules: Mapping[str, str] | None = None,
 ) -> Result: ...
 def run_tasks(
-    tasks: Given,
+    tasks: _Given,
     strategy: str,
     *,
     policy: str | None = None,
     horizon: int | None = None,
     seed: int = 0,
     synchronization: int = 0,
-    device: Given | None = None,
+    device: _Given | None = None,
 ) -> Result: ...
-def tasks(tasks: Given, *, device: Given | None = None, tests: Sequence[str] = ()) -> Result: ...
+def tasks(tasks: _Given, *, device: _Given | None = None, tests: Sequence[str] = ()) -> Result: ...
 def warps(
-    string: str | Given,
+    string: str | _Given,
     warps: int | None = None,
     *,
     units: Mapping[str, Mapping[str, Any]] | None = None,
     warp_size: int | None = None,
     uninterrupted: bool = False,
     estimate_from: int | None = None,
-    time_limit: Time | None = None,
+    time_limit: _Time | None = None,
     memory_limit_mib: int = 1024,
 ) -> Result: ...
 def run_host(
     host: object,
     *,
-    device: Given | None = None,
+    device: _Given | None = None,
     name: str = "a scheduler in Python",
     placement: str | None = None,
     seed: int = 0,
-    horizon: Time | None = None,
+    horizon: _Time | None = None,
 ) -> Run: ...

@@ -16,6 +16,12 @@ class Record:
     def __init__(self, entries):
         self.__dict__.update(entries)
 
+    def __getattr__(self, name):
+        # Only for what is not found otherwise.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(f"the record has no {name!r}; it has {', '.join(self.__dict__)}")
+
     def __getitem__(self, key):
         return self.__dict__[key]
 

@@ -20,9 +20,12 @@ create_exception!(gpusched, InternalError, PyRuntimeError, "A defect of gpusched
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let input = py.get_type::<InputError>();
-    for attribute in ["file", "line", "column", "path", "what", "help"] {
-        // Where nothing is known of them.
+    // Where nothing is known of them.
+    for attribute in ["file", "line", "column", "help"] {
         input.setattr(attribute, py.None())?;
+    }
+    for attribute in ["path", "what"] {
+        input.setattr(attribute, "")?;
     }
     module.add("InputError", input)?;
     module.add("SimulationError", py.get_type::<SimulationError>())?;

@@ -20,7 +20,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use crate::errors::{Failure, InputError, SimulationError};
+use crate::errors::{Failure, SimulationError};
 use crate::given::Given;
 use crate::options::{named, time};
 use crate::run::Run;
@@ -49,7 +49,7 @@ pub(crate) struct Gpu {
 }
 
 fn refused(error: WorkloadError) -> PyErr {
-    InputError::new_err(error.to_string())
+    Python::attach(|py| Failure::input(&error).into_exception(py))
 }
 
 impl Gpu {
@@ -73,7 +73,8 @@ fn known<T>(all: &[T], number: u32, what: &str) -> PyResult<()> {
 }
 
 fn mask(text: Option<&str>) -> PyResult<Option<SmMask>> {
-    let read = |text| SmMask::parse(text).map_err(|error| InputError::new_err(error.to_string()));
+    let wrong = |error| Python::attach(|py| Failure::input(&error).into_exception(py));
+    let read = |text| SmMask::parse(text).map_err(wrong);
     text.map(read).transpose()
 }
 

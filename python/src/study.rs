@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gpusched::experiments::study::{ResultFile, Shard, Study as LibraryStudy, StudySummary, file_name, is_claimed, merge};
+use gpusched::experiments::study::{
+    ResultFile, Shard, Study as LibraryStudy, StudySummary, file_name, is_claimed, merge,
+};
 use gpusched::report::RowsPart;
 use gpusched::report::study_plot::{PlotOptions, plot};
 use gpusched::report::study_table::{SummaryDocument, summary_rows, summary_table};

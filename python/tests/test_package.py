@@ -202,6 +202,30 @@ def test_a_study_runs_in_parts_and_is_summed_up(tmp_path):
         study.run(tmp_path, shard="2/2")
 
 
+def test_figures_and_merged_studies_are_whole_or_not_there(tmp_path):
+    run = gpusched.simulate(two_kernels())
+    figure = tmp_path / "run.svg"
+    run.save_figure(figure)
+    assert figure.read_text() == run.to_svg()
+    with pytest.raises(OSError, match="cannot write .*: it is a directory"):
+        (tmp_path / "folder.svg").mkdir()
+        run.save_figure(tmp_path / "folder.svg")
+    with pytest.raises(FileNotFoundError, match="cannot write .*nowhere"):
+        run.save_figure(tmp_path / "nowhere" / "run.svg")
+    study = gpusched.Study("studies/slice-length.json")
+    results = tmp_path / "results"
+    assert study.run(results, shard="0/2")
+    [part] = results.glob("*.csv")
+    (results / "rows.csv").write_text("what was there before\n")
+    # Half of the rows are missing, which is found once the others are written.
+    with pytest.raises(gpusched.SimulationError):
+        study.merge(results, [part])
+    assert (results / "rows.csv").read_text() == "what was there before\n"
+    # Nothing temporary is left anywhere.
+    left = {path.name for path in tmp_path.rglob("*") if path.name.endswith(".tmp")}
+    assert left == set()
+
+
 def test_an_audit_finds_nothing_wrong_in_a_run():
     assert gpusched.audit(gpusched.simulate(FIGURE_3)).violations == []
 
