@@ -12,6 +12,12 @@ made with :class:`ScenarioBuilder`.
 >>> run = gpusched.simulate(builder)
 >>> run.kernels[0].finish_ns
 1000000
+
+What runs: :func:`simulate`, :func:`run_tasks`, :func:`evr`, :func:`run_host` (a scheduler of one's own). What is computed
+without running: :func:`analyze`, :func:`compare`, :func:`orders`, :func:`tasks`, :func:`warps`, :func:`occupancy`. What was
+measured: :func:`audit`, :func:`import_profile`. Many runs: :class:`Study`.
+
+What is wrong in a file or a dict raises :class:`InputError`, with the line and the field.
 """
 
 from __future__ import annotations
@@ -59,6 +65,11 @@ __all__ = [
     "tasks",
     "warps",
 ]
+
+
+def _names(given):
+    """A list of names; one may stand alone."""
+    return [given] if isinstance(given, str) else list(given)
 
 
 def simulate(scenario, **options):
@@ -193,7 +204,7 @@ def evr(
     return Result(
         _gpusched.evr(
             applications,
-            schedulers=list(schedulers),
+            schedulers=_names(schedulers),
             device=device,
             seed=seed,
             inject=inject,
@@ -238,7 +249,7 @@ def tasks(tasks, *, device=None, tests=()):
     ``tasks`` is a dict or a path in the format of ``gpusched schema tasks`` or ``segments``; ``tests`` names the tests to
     apply, all that are sound if there are none. Times are in the file's unit.
     """
-    return Result(_gpusched.tasks(tasks, device=device, tests=list(tests)))
+    return Result(_gpusched.tasks(tasks, device=device, tests=_names(tests)))
 
 
 def warps(
@@ -258,6 +269,8 @@ def warps(
     path in the format of ``gpusched schema warps``. ``units`` is a dict from letters to what that format says of a unit,
     such as ``{"L": {"sigma": "1/8"}}``.
     """
+    if warps is None and isinstance(string, str) and string.isalnum():
+        raise TypeError(f"warps: how many of {string!r} are there?")
     if warps is not None:
         stated = [{"letter": letter, **unit} for letter, unit in (units or {}).items()]
         given = {"format": "gpusched-warps/1", "string": string, "warps": warps, "units": stated}

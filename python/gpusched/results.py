@@ -11,7 +11,7 @@ _MOST_ROWS = 200
 
 
 class Record:
-    """One object of a JSON document, its keys as attributes."""
+    """One object of a JSON document: its keys are attributes, ``record["key"]`` works too, and ``keys()`` lists them."""
 
     def __init__(self, entries):
         self.__dict__.update(entries)
@@ -110,7 +110,7 @@ class _Answer:
 
 
 class Result(_Answer):
-    """An answer of one of the commands. Its attributes are the keys of the command's JSON document."""
+    """An answer of one of the commands. Its attributes are the keys of the command's JSON document; ``dir()`` lists them."""
 
     def __init__(self, raw):
         self._raw = raw
@@ -163,22 +163,19 @@ class Import(Result):
 class Blocks:
     """The blocks of a run as NumPy arrays, one entry each: kernel by kernel in launch order, then as they were assigned.
 
-    The arrays are the memory that the simulator filled; nothing is copied.
+    ``kernel`` is the ``id`` of the launch among ``run.kernels`` (uint32), ``block`` the number of the block in its grid
+    (uint32), ``sm`` its SM (uint16), ``start_ns`` when it was assigned (int64) and ``end_ns`` when it completed (int64), -1
+    if the run ended before. The arrays are the memory that the simulator filled; nothing is copied.
     """
 
     __slots__ = ("block", "end_ns", "kernel", "sm", "start_ns")
 
     def __init__(self, kernel, block, sm, start_ns, end_ns):
         self.kernel = kernel
-        """``id`` of the launch among ``run.kernels`` (uint32)."""
         self.block = block
-        """Number of the block in its grid (uint32)."""
         self.sm = sm
-        """The SM (uint16)."""
         self.start_ns = start_ns
-        """When it was assigned (int64)."""
         self.end_ns = end_ns
-        """When it completed (int64); -1 if the run ended before."""
 
     def __len__(self):
         return len(self.kernel)
@@ -196,7 +193,10 @@ class Blocks:
 
 
 class Run(_Answer):
-    """A run. Its attributes are the keys of ``gpusched simulate --format json``: ``kernels``, ``copies``, and so on."""
+    """A run. Its attributes are the keys of ``gpusched simulate --format json``: ``kernels``, ``copies``, and so on.
+
+    ``dir(run)`` lists them. In a notebook a run shows itself as timeline and table.
+    """
 
     def __init__(self, raw):
         self.raw = raw

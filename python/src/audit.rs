@@ -118,7 +118,9 @@ pub(crate) fn audit(
     let what = if let Ok(run) = what.cast::<Run>() {
         Audited::Run(run.get().clone())
     } else {
-        Audited::Files(what.extract::<PathBuf>().map_or_else(|_| what.extract(), |path| Ok(vec![path]))?)
+        let paths = what.extract().map(|path| vec![path]).or_else(|_| what.extract());
+        let wrong = |_| PyTypeError::new_err("expected the path of logs or of a profile, a list of logs, or a Run");
+        Audited::Files(paths.map_err(wrong)?)
     };
     aside(py, move |_| match what {
         Audited::Run(run) => of_run(&run, &asked),
@@ -164,6 +166,12 @@ fn of_run(run: &Run, asked: &Asked) -> Result<Document, Failure> {
 
 fn of_logs(paths: Vec<PathBuf>, asked: Asked) -> Result<Document, Failure> {
     refused(asked.for_profiles(), "profiles", "these are logs")?;
+    for path in &paths {
+        let cannot = |error: std::io::Error| {
+            std::io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display()))
+        };
+        std::fs::metadata(path).map_err(cannot)?;
+    }
     let Asked { device, scenario, logs_alone, placement, tolerances, .. } = asked;
     let device = device.map(Given::device).transpose()?;
     let files = LogFiles { paths, device, scenario, logs_alone, placement };

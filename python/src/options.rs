@@ -9,8 +9,9 @@ use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyString};
+use pyo3::types::{PyDict, PyString};
 
 use crate::errors::Failure;
 use crate::given::Given;
@@ -35,8 +36,10 @@ pub(crate) fn time(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     if let Ok(text) = value.cast::<PyString>() {
         return Duration::parse(text.to_str()?).map_err(|error| PyValueError::new_err(error.to_string()));
     }
-    if value.is_instance_of::<PyInt>() {
-        return Ok(Duration::from_ns(value.extract()?));
+    // Those of NumPy too.
+    if value.hasattr(intern!(value.py(), "__index__"))? {
+        let wrong = || PyValueError::new_err("expected whole nanoseconds from 0 to 2^64 - 1");
+        return value.extract().map(Duration::from_ns).map_err(|_| wrong());
     }
     Err(PyTypeError::new_err(format!(
         "expected a time as a string with its unit, such as \"250 ms\", or whole nanoseconds, found {}",
@@ -48,7 +51,10 @@ pub(crate) fn pairs<'py, T>(
     value: &Bound<'py, PyAny>,
     read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<Vec<(String, T)>> {
-    value.cast::<PyDict>()?.iter().map(|(key, value)| Ok((key.extract()?, read(&value)?))).collect()
+    let Ok(dict) = value.cast::<PyDict>() else {
+        return Err(PyTypeError::new_err(format!("expected a dict from names, found {}", value.repr()?)));
+    };
+    dict.iter().map(|(key, value)| Ok((key.extract()?, read(&value)?))).collect()
 }
 
 pub(crate) fn map<'py, T>(
@@ -201,7 +207,11 @@ impl Options {
                 *one_job = value.extract()?;
                 "one_job"
             }
-            _ => return Err(PyTypeError::new_err(format!("there is no option {key:?}"))),
+            _ => {
+                return Err(PyTypeError::new_err(format!(
+                    "there is no option {key:?}; help(gpusched.simulate) lists them"
+                )));
+            }
         };
         if matches!(given, "gpu" | "launches" | "block_times") {
             self.given_for_profiles.get_or_insert(given);

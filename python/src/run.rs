@@ -14,6 +14,7 @@ use gpusched::report::{
     kernel_rows, kernel_table, perfetto_trace, state_text,
 };
 use gpusched::time::Instant;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -73,8 +74,9 @@ impl Run {
 
     /// What the command says on standard error.
     #[getter]
-    fn notes(&self) -> Vec<String> {
-        self.summary().notes()
+    fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let run = self.clone();
+        aside(py, move |_| Ok(run.summary().notes()))
     }
 
     /// The bytes of `gpusched simulate --format json`.
@@ -106,13 +108,15 @@ impl Run {
 
     /// The table of the command.
     #[pyo3(signature = (*, markdown = false))]
-    fn table(&self, markdown: bool) -> String {
-        kernel_table(&self.summary(), if markdown { TableStyle::Markdown } else { TableStyle::Plain })
+    fn table(&self, py: Python<'_>, markdown: bool) -> PyResult<String> {
+        let (run, style) = (self.clone(), if markdown { TableStyle::Markdown } else { TableStyle::Plain });
+        aside(py, move |_| Ok(kernel_table(&run.summary(), style)))
     }
 
     /// Queues, residents and why each operation waits, after all events of the instant.
-    fn state(&self, at: &Bound<'_, PyAny>) -> PyResult<String> {
-        Ok(state_text(&State::at(&self.summary(), Instant::ZERO + time(at)?)))
+    fn state(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> PyResult<String> {
+        let (run, at) = (self.clone(), Instant::ZERO + time(at)?);
+        aside(py, move |_| Ok(state_text(&State::at(&run.summary(), at))))
     }
 
     /// The timeline as SVG.
@@ -174,7 +178,10 @@ fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions
     for (key, value) in given.into_iter().flatten() {
         let key: String = key.extract()?;
         match key.as_str() {
-            "width_mm" => options.width = MM * value.extract::<i64>()?,
+            "width_mm" => {
+                let width = MM.checked_mul(value.extract()?);
+                options.width = width.ok_or_else(|| PyValueError::new_err("width_mm: that is too wide"))?;
+            }
             "queues" => options.queues = value.extract()?,
             "occupancy" => options.occupancy = value.extract()?,
             "title" => options.title = value.extract()?,
@@ -187,7 +194,7 @@ fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions
             }
             _ => {
                 let text = format!("there is no option {key:?} of figures");
-                return Err(pyo3::exceptions::PyTypeError::new_err(text));
+                return Err(PyTypeError::new_err(text));
             }
         }
     }
