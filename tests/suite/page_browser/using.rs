@@ -190,6 +190,15 @@ fn dropped_files_of_every_readable_format_are_simulated() {
         let read_only = page.run("return document.getElementById('text').readOnly");
         assert_eq!(read_only, !is_text, "{name}");
     }
+    // Files of several at once, of which none is opened.
+    page.run(
+        "const data = new DataTransfer();
+         for (const name of ['a.json', 'b.json']) data.items.add(new File(['{}'], name));
+         document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}))",
+    );
+    page.wait(
+        "document.getElementById('message').textContent === 'error: these are 2 files; the page takes one at a time'",
+    );
     page.drop("nothing.json", b"{}");
     page.wait("document.getElementById('message').textContent.startsWith('error: nothing.json:1:1: ')");
     page.is_quiet();
@@ -259,6 +268,26 @@ fn an_address_restores_text_device_placement_and_sliders() {
     // An address that was cut off is told of.
     other.run("location.hash = location.hash.slice(0, 60)");
     other.wait("document.getElementById('message').textContent.includes('the address holds nothing')");
+    // Also where the page begins with it: the first scenario is shown then, and why stays beside it.
+    for wrong in ["v1=abc", "v2=abc"] {
+        other.browser.go(&format!("file://{}#{wrong}", file().display()));
+        other.run("location.reload()");
+        other.wait("window.gpusched?.page?.drawn > 0 && !gpusched.page.isBusy");
+        other.wait(
+            "document.getElementById('status').textContent.startsWith('the address holds nothing that can be read')",
+        );
+        other.wait("document.getElementById('status').textContent.includes('RTSS 2017, figure 3')");
+    }
+}
+
+#[test]
+#[ignore = "needs chromium, chromedriver and the page"]
+fn a_line_of_a_device_file_is_not_marked_in_the_scenario() {
+    let page = Page::open();
+    page.run("gpusched.page.settings.setDevice('own.json', '{\\n\"name\": 3}')");
+    page.wait("document.getElementById('message').textContent.startsWith('error: own.json:')");
+    assert_eq!(page.run("return document.getElementById('mark').hidden"), true);
+    page.is_quiet();
 }
 
 #[test]
