@@ -91,13 +91,14 @@ impl Analyze {
         let operations = analysis.operations();
         let options = self.search.options(scenario, operations);
         let run = progress::simulated(scenario)?;
-        let verdicts = self.search.watched(|watch| judge_by_bounds(scenario, &run, bounds, &options, watch))??;
         let summary = Summary::of(scenario, &run);
+        // Before there are verdicts, which are large as well.
+        let own = summary.jobs();
+        let verdicts = self.search.watched(|watch| judge_by_bounds(scenario, &run, bounds, &options, watch))??;
         if let Some(table) = self.runnable_times.table()? {
             table.write(&summary, Some(&analysis))?;
         }
-        let own = summary.jobs();
-        // Nothing below looks at what happened, which is large.
+        // Nothing below looks at what happened.
         drop(run);
         let unsearched = self.search.note(scenario, operations);
         let report = AnalysisReport::new(scenario, analysis, verdicts, own, demands, unsearched);

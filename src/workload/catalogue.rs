@@ -309,6 +309,13 @@ impl Catalogue {
         Ok(other)
     }
 
+    /// Gives back the room that was made for more.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        Arc::make_mut(&mut self.streams).shrink_to_fit();
+        Arc::make_mut(&mut self.kernels).shrink_to_fit();
+        self.copies.shrink_to_fit();
+    }
+
     /// The device.
     #[must_use]
     pub const fn device(&self) -> &Device {
