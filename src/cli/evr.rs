@@ -129,6 +129,10 @@ impl Evr {
                 "nothing is injected: give the applications \"arrivals\", the file an \"injection\", or use --inject"
             );
         }
+        // Of all of them, before the first takes its time.
+        for scheduler in &schedulers {
+            scheduler.check_work(&set)?;
+        }
         let mut outcomes = Vec::with_capacity(schedulers.len());
         progress::begin("running", Unit::Of("schedulers"), Some(schedulers.len() as u64));
         for scheduler in schedulers {
