@@ -31,13 +31,9 @@ impl Rows {
         let cannot = || format!("cannot write {}", path.display());
         let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).with_context(cannot)?;
         // Two runs would each write the rows that the other lacks.
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                bail!("{} is being written by another run; name another file", path.display());
-            }
-            // Where there are no locks, nobody is told.
-            Err(TryLockError::Error(_)) => {}
+        // Where there are no locks, nobody is told.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            bail!("{} is being written by another run; name another file", path.display());
         }
         let mut before = String::new();
         file.read_to_string(&mut before).with_context(|| format!("cannot read {}", path.display()))?;
