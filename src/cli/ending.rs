@@ -229,7 +229,8 @@ impl Watcher {
             allowed.as_secs_f64()
         );
         if LOOKS.load(Ordering::Relaxed) {
-            super::output::note(&format!("stopped after {spent}"));
+            // If stderr is closed there is nobody left to tell.
+            let _ = writeln!(io::stderr(), "note: stopped after {spent}");
         }
         self.ask(&format!("error: the command was ended after {spent}"), REFUSED);
     }
