@@ -21,7 +21,7 @@ mod visit;
 
 pub use clock::{LogTime, LogTimeError};
 pub use defect::{Defect, Dropped};
-pub use files::{LogFiles, LogFilesError, LogFilesReader, LogInput, RunInput};
+pub use files::{LogFiles, LogFilesError, LogFilesReader, LogInput, RunInput, is_log_file};
 pub use log::{BlockList, Iteration, Log, LoggedBlock, LoggedKernel};
 pub use pairing::{Pairing, PairingError, unrolled};
 pub use pieces::{begins_a_log, read_log_from};

@@ -12,6 +12,12 @@ made with :class:`ScenarioBuilder`.
 >>> run = gpusched.simulate(builder)
 >>> run.kernels[0].finish_ns
 1000000
+
+What runs: :func:`simulate`, :func:`run_tasks`, :func:`evr`, :func:`run_host` (a scheduler of one's own). What is computed
+without running: :func:`analyze`, :func:`compare`, :func:`orders`, :func:`tasks`, :func:`warps`, :func:`occupancy`. What was
+measured: :func:`audit`, :func:`import_profile`. Many runs: :class:`Study`.
+
+What is wrong in a file or a dict raises :class:`InputError`, with the line and the field.
 """
 
 from __future__ import annotations
@@ -27,13 +33,15 @@ from ._gpusched import (
     __version__,
 )
 from .builder import ScenarioBuilder
-from .results import Blocks, Record, Result, Run
+from .results import Analysis, Blocks, Import, Record, Result, Run
 from .study import Study
 
 __all__ = [
     "BUILTIN_DEVICES",
+    "Analysis",
     "Blocks",
     "Gpu",
+    "Import",
     "InputError",
     "InternalError",
     "Record",
@@ -47,12 +55,21 @@ __all__ = [
     "analyze",
     "audit",
     "compare",
+    "evr",
+    "import_profile",
     "occupancy",
+    "orders",
     "run_host",
+    "run_tasks",
     "simulate",
     "tasks",
     "warps",
 ]
+
+
+def _names(given):
+    """A list of names; one may stand alone."""
+    return [given] if isinstance(given, str) else list(given)
 
 
 def simulate(scenario, **options):
@@ -73,14 +90,22 @@ def simulate(scenario, **options):
     return Run(_gpusched.simulate(scenario, **options))
 
 
-def analyze(scenario, *, search=None, **options):
+def analyze(scenario, *, search=None, steps=False, sporadic=False, jitter=None, **options):
     """Is each deadline met, at worst? As ``gpusched analyze``; options as for :func:`simulate`.
 
     ``jobs`` of the result have ``verdict`` (``"proven"``, ``"missed"`` or ``"open"``), ``bound_ns`` and
     ``worst_found_ns``; ``kernels`` the finish times of the response-time analysis on one merged SM. ``search`` is for how
     long to look for runs with long responses; after Ctrl-C ``KeyboardInterrupt`` is raised and nothing is returned.
+    ``witness`` of the result is the worst run that was found to miss a deadline, as a :class:`Scenario` to simulate.
+
+    With ``steps`` the result has ``steps`` too: what each turn of the thesis' Algorithm 2 does (equal blocks only). With
+    ``sporadic`` jobs of a stream are taken to arrive at any times at least a period apart, and the result has ``streams``
+    in place of ``jobs`` and ``kernels``; ``jitter`` is a dict from streams to how much later than its arrival a job may
+    be released.
     """
-    return Result(_gpusched.analyze(scenario, search=search, **options))
+    return Analysis(
+        _gpusched.analyze(scenario, search=search, steps=steps, sporadic=sporadic, jitter=jitter, **options)
+    )
 
 
 def compare(scenario, **options):
@@ -88,11 +113,35 @@ def compare(scenario, **options):
     return Result(_gpusched.compare(scenario, **options))
 
 
-def audit(what, *, device=None, scenario=None, logs_alone=False, tolerance_us=500.0, clock_tolerance_us=10.0):
-    """Check measured logs, or a run, against the published scheduling rules, as ``gpusched audit``.
+def orders(scenario, *, samples=10_000, **options):
+    """Best and worst finish of each kernel over all orders of simultaneous launches, as ``gpusched orders``.
 
-    ``what`` is the path of a log or of a directory of logs, a list of such, or a :class:`Run`. The result has
-    ``violations``; none means that nothing breaks a rule. Tolerances are in microseconds.
+    All orders are tried up to 8 threads that are released together, else ``samples`` drawn with the scenario's seed.
+    ``kernels`` of the result have ``best_finish_ns``, ``worst_finish_ns`` and the orders that give them; options as for
+    :func:`simulate`.
+    """
+    return Result(_gpusched.orders(scenario, samples=samples, **options))
+
+
+def audit(
+    what,
+    *,
+    device=None,
+    scenario=None,
+    logs_alone=False,
+    placement=None,
+    tolerance_us=None,
+    clock_tolerance_us=None,
+    gpu=None,
+    set_priority=None,
+):
+    """Check measured logs, a profile or a run against the published scheduling rules, as ``gpusched audit``.
+
+    ``what`` is the path of a log or of a directory of logs, a list of such, the path of a profile, or a :class:`Run`. Of
+    logs and runs the result has ``violations``; none means that nothing breaks a rule. Of profiles it has ``cases``, and
+    ``unexplained`` is how many of them no rule explains; ``gpu`` (a number) and ``set_priority`` (a dict from streams to
+    priorities) are for profiles, ``scenario`` (the path of the file that made the logs) and ``logs_alone`` for logs.
+    Tolerances are in microseconds: 500 between clocks and 10 on one, if they are not stated.
     """
     if isinstance(what, Run):
         what = what.raw
@@ -102,8 +151,11 @@ def audit(what, *, device=None, scenario=None, logs_alone=False, tolerance_us=50
             device=device,
             scenario=scenario,
             logs_alone=logs_alone,
+            placement=placement,
             tolerance_us=tolerance_us,
             clock_tolerance_us=clock_tolerance_us,
+            gpu=gpu,
+            set_priority=set_priority,
         )
     )
 
@@ -113,13 +165,91 @@ def occupancy(scenario, **options):
     return Result(_gpusched.occupancy(scenario, **options))
 
 
+def import_profile(profile, *, start=None, end=None, **options):
+    """Make a scenario of a profile of PyTorch, Nsight Systems or nvprof, as ``gpusched import``.
+
+    The result says what was read, assumed and left out, and its ``scenario`` is what :func:`simulate` takes the same
+    profile for. What starts before ``start`` or from ``end`` on, counted from the GPU's first operation, is left out.
+    Options as for :func:`simulate`.
+    """
+    return Import(_gpusched.import_profile(profile, start=start, end=end, **options))
+
+
+def evr(
+    applications,
+    *,
+    schedulers=(),
+    device=None,
+    seed=0,
+    inject=None,
+    gap=None,
+    per_period=None,
+    period=None,
+    periods=None,
+    saturation_sms=None,
+    execution=None,
+    tightness_percent=None,
+    samples=1,
+    rules=None,
+):
+    """Run applications with timing requirements under GPU-EvR and the schedulers it is compared with, as ``gpusched evr``.
+
+    ``applications`` is a dict or path in the format of ``gpusched schema applications``, or the name of a built-in set;
+    ``schedulers`` names those to run, all of them if there are none. ``inject`` applications are drawn, each up to ``gap``
+    (500 ms) after the one before, or ``per_period`` in each of ``periods`` (10) of length ``period`` (1 s).
+    ``saturation_sms``, ``execution`` and ``tightness_percent`` change the applications, ``rules`` (a dict) what the paper
+    leaves open. ``schedulers`` of the result has what came of each, powers in watts and energies in joules. With
+    ``samples`` above 1 injections are drawn so often, and ``points`` has means and standard deviations.
+    """
+    return Result(
+        _gpusched.evr(
+            applications,
+            schedulers=_names(schedulers),
+            device=device,
+            seed=seed,
+            inject=inject,
+            gap=gap,
+            per_period=per_period,
+            period=period,
+            periods=periods,
+            saturation_sms=saturation_sms,
+            execution=execution,
+            tightness_percent=tightness_percent,
+            samples=samples,
+            rules=rules,
+        )
+    )
+
+
+def run_tasks(tasks, strategy, *, policy=None, horizon=None, seed=0, synchronization=0, device=None):
+    """Run a set of real-time tasks on the simulated GPU, as ``gpusched tasks run``.
+
+    ``tasks`` is a dict or a path as for :func:`tasks`; ``strategy`` says how jobs get to the GPU, or how tasks with
+    segments share it: an error lists those that there are. ``policy`` is ``"edf"`` (taken if it is not stated) or
+    ``"fp"``. Jobs are released before ``horizon``, which is one hyperperiod after the largest offset if it is not
+    stated; ``synchronization`` is by how much later at most the scheduler learns of a completion. Both are whole numbers
+    in the file's unit, for tasks with segments nanoseconds. ``tasks`` of the result have responses and misses.
+    """
+    return Result(
+        _gpusched.run_tasks(
+            tasks,
+            strategy,
+            policy=policy,
+            horizon=horizon,
+            seed=seed,
+            synchronization=synchronization,
+            device=device,
+        )
+    )
+
+
 def tasks(tasks, *, device=None, tests=()):
     """What the schedulability tests say of a set of real-time tasks, as ``gpusched tasks``.
 
     ``tasks`` is a dict or a path in the format of ``gpusched schema tasks`` or ``segments``; ``tests`` names the tests to
     apply, all that are sound if there are none. Times are in the file's unit.
     """
-    return Result(_gpusched.tasks(tasks, device=device, tests=list(tests)))
+    return Result(_gpusched.tasks(tasks, device=device, tests=_names(tests)))
 
 
 def warps(
@@ -139,6 +269,8 @@ def warps(
     path in the format of ``gpusched schema warps``. ``units`` is a dict from letters to what that format says of a unit,
     such as ``{"L": {"sigma": "1/8"}}``.
     """
+    if warps is None and isinstance(string, str) and string.isalnum():
+        raise TypeError(f"warps: how many of {string!r} are there?")
     if warps is not None:
         stated = [{"letter": letter, **unit} for letter, unit in (units or {}).items()]
         given = {"format": "gpusched-warps/1", "string": string, "warps": warps, "units": stated}

@@ -14,37 +14,69 @@ from ._gpusched import Scenario as Scenario
 from ._gpusched import SimulationError as SimulationError
 from ._gpusched import __version__ as __version__
 from .builder import ScenarioBuilder as ScenarioBuilder
+from .results import Analysis as Analysis
 from .results import Blocks as Blocks
+from .results import Import as Import
 from .results import Record as Record
 from .results import Result as Result
 from .results import Run as Run
 from .study import Study as Study
 
-Time: TypeAlias = str | int
-Path: TypeAlias = str | PathLike[str]
-Given: TypeAlias = Mapping[str, Any] | Path
-Wanted: TypeAlias = Given | ScenarioBuilder | Scenario
+__all__ = [
+    "BUILTIN_DEVICES",
+    "Analysis",
+    "Blocks",
+    "Gpu",
+    "Import",
+    "InputError",
+    "InternalError",
+    "Record",
+    "Result",
+    "Run",
+    "Scenario",
+    "ScenarioBuilder",
+    "SimulationError",
+    "Study",
+    "__version__",
+    "analyze",
+    "audit",
+    "compare",
+    "evr",
+    "import_profile",
+    "occupancy",
+    "orders",
+    "run_host",
+    "run_tasks",
+    "simulate",
+    "tasks",
+    "warps",
+]
 
-class Options(TypedDict, total=False):
+_Time: TypeAlias = str | int
+_Path: TypeAlias = str | PathLike[str]
+_Given: TypeAlias = Mapping[str, Any] | _Path
+_Wanted: TypeAlias = _Given | ScenarioBuilder | Scenario
+
+class _Options(TypedDict, total=False):
     """What is said beside a scenario: the options of the command."""
 
-    device: Given | None
+    device: _Given | None
     placement: str | None
     seed: int | None
-    horizon: Time | None
+    horizon: _Time | None
     vary: str | tuple[int, int] | None
-    launch_latency: Time | None
-    kernel_gap: Time | None
-    time_slice: Time | None
-    switch_cost: Time | None
+    launch_latency: _Time | None
+    kernel_gap: _Time | None
+    time_slice: _Time | None
+    switch_cost: _Time | None
     as_threads: bool
     mps: bool
-    block_durations: Mapping[str, Time]
-    periods: Mapping[str, Time]
-    deadlines: Mapping[str, Time]
+    block_durations: Mapping[str, _Time]
+    periods: Mapping[str, _Time]
+    deadlines: Mapping[str, _Time]
     set_priority: Mapping[str, int]
     set_stream: Mapping[str, str]
-    set_block_time: Mapping[str, Time]
+    set_block_time: Mapping[str, _Time]
     sm_mask: Mapping[str, str]
     connections: int | None
     channel_order: str | None
@@ -58,39 +90,81 @@ class Options(TypedDict, total=False):
     one_job: bool
     gpu: int | None
     launches: str | None
-    block_times: Path | None
+    block_times: _Path | None
 
-def simulate(scenario: Wanted, **options: Unpack[Options]) -> Run: ...
-def analyze(scenario: Wanted, *, search: Time | None = None, **options: Unpack[Options]) -> Result: ...
-def compare(scenario: Wanted, **options: Unpack[Options]) -> Result: ...
-def audit(
-    what: Run | Path | Sequence[Path],
+def simulate(scenario: _Wanted, **options: Unpack[_Options]) -> Run: ...
+def analyze(
+    scenario: _Wanted,
     *,
-    device: Given | None = None,
-    scenario: Path | None = None,
+    search: _Time | None = None,
+    steps: bool = False,
+    sporadic: bool = False,
+    jitter: Mapping[str, _Time] | None = None,
+    **options: Unpack[_Options],
+) -> Analysis: ...
+def compare(scenario: _Wanted, **options: Unpack[_Options]) -> Result: ...
+def orders(scenario: _Wanted, *, samples: int = 10_000, **options: Unpack[_Options]) -> Result: ...
+def audit(
+    what: Run | _Path | Sequence[_Path],
+    *,
+    device: _Given | None = None,
+    scenario: _Path | None = None,
     logs_alone: bool = False,
-    tolerance_us: float = 500.0,
-    clock_tolerance_us: float = 10.0,
+    placement: str | None = None,
+    tolerance_us: float | None = None,
+    clock_tolerance_us: float | None = None,
+    gpu: int | None = None,
+    set_priority: Mapping[str, int] | None = None,
 ) -> Result: ...
-def occupancy(scenario: Wanted, **options: Unpack[Options]) -> Result: ...
-def tasks(tasks: Given, *, device: Given | None = None, tests: Sequence[str] = ()) -> Result: ...
+def occupancy(scenario: _Wanted, **options: Unpack[_Options]) -> Result: ...
+def import_profile(
+    profile: _Path, *, start: _Time | None = None, end: _Time | None = None, **options: Unpack[_Options]
+) -> Import: ...
+def evr(
+    applications: _Given,
+    *,
+    schedulers: Sequence[str] = (),
+    device: _Given | None = None,
+    seed: int = 0,
+    inject: int | None = None,
+    gap: _Time | None = None,
+    per_period: int | None = None,
+    period: _Time | None = None,
+    periods: int | None = None,
+    saturation_sms: int | None = None,
+    execution: _Time | None = None,
+    tightness_percent: int | None = None,
+    samples: int = 1,
+    rules: Mapping[str, str] | None = None,
+) -> Result: ...
+def run_tasks(
+    tasks: _Given,
+    strategy: str,
+    *,
+    policy: str | None = None,
+    horizon: int | None = None,
+    seed: int = 0,
+    synchronization: int = 0,
+    device: _Given | None = None,
+) -> Result: ...
+def tasks(tasks: _Given, *, device: _Given | None = None, tests: Sequence[str] = ()) -> Result: ...
 def warps(
-    string: str | Given,
+    string: str | _Given,
     warps: int | None = None,
     *,
     units: Mapping[str, Mapping[str, Any]] | None = None,
     warp_size: int | None = None,
     uninterrupted: bool = False,
     estimate_from: int | None = None,
-    time_limit: Time | None = None,
+    time_limit: _Time | None = None,
     memory_limit_mib: int = 1024,
 ) -> Result: ...
 def run_host(
     host: object,
     *,
-    device: Given | None = None,
+    device: _Given | None = None,
     name: str = "a scheduler in Python",
     placement: str | None = None,
     seed: int = 0,
-    horizon: Time | None = None,
+    horizon: _Time | None = None,
 ) -> Run: ...

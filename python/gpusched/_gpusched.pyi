@@ -2,10 +2,35 @@
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, final
 
 import numpy
 from numpy.typing import NDArray
+
+__all__ = [
+    "__version__",
+    "BUILTIN_DEVICES",
+    "InputError",
+    "SimulationError",
+    "InternalError",
+    "Scenario",
+    "Gpu",
+    "Document",
+    "Run",
+    "Study",
+    "simulate",
+    "analyze",
+    "orders",
+    "evr",
+    "import_profile",
+    "run_tasks",
+    "compare",
+    "audit",
+    "occupancy",
+    "tasks",
+    "warps",
+    "run_host",
+]
 
 __version__: str
 BUILTIN_DEVICES: list[str]
@@ -32,6 +57,7 @@ class SimulationError(RuntimeError):
 class InternalError(RuntimeError):
     """A defect of gpusched itself: please report it."""
 
+@final
 class Scenario:
     """A scenario that was read and checked."""
 
@@ -47,6 +73,7 @@ class Scenario:
     def notes(self) -> list[str]: ...
     def to_json(self) -> str: ...
 
+@final
 class Gpu:
     """The GPU as a scheduler sees it; times are strings with a unit, or whole nanoseconds."""
 
@@ -81,6 +108,7 @@ class Gpu:
     def wake_at(self, at: str | int, token: int = 0) -> None: ...
     def is_complete(self, operation: int) -> bool: ...
 
+@final
 class Document:
     json: str
     csv: str
@@ -88,14 +116,16 @@ class Document:
     markdown: str
     notes: list[str]
     svg: str | None
+    scenario: Scenario | None
 
+@final
 class Run:
     @property
     def scenario(self) -> Scenario: ...
     @property
     def notes(self) -> list[str]: ...
     def to_json(
-        self, *, blocks: bool = False, rules: bool = False, blame: bool = False, states: Sequence[str | int] = ()
+        self, *, blocks: bool = False, rules: bool = False, blame: bool = False, states: Sequence[str | int] = ...
     ) -> str: ...
     def to_csv(self, *, blocks: bool = False) -> str: ...
     def table(self, *, markdown: bool = False) -> str: ...
@@ -114,20 +144,37 @@ class Run:
         NDArray[numpy.int64],
     ]: ...
 
+@final
 class Study:
-    def __init__(self, study: Mapping[str, Any] | str | PathLike[str], folder: str | PathLike[str] | None = None) -> None: ...
+    def __new__(
+        cls, study: Mapping[str, Any] | str | PathLike[str], folder: str | PathLike[str] | None = None
+    ) -> Study: ...
     @property
     def rows(self) -> int: ...
     def run(self, results: str | PathLike[str], shard: str | None = None, threads: int | None = None) -> bool: ...
     def merge(self, results: str | PathLike[str], shards: Sequence[str]) -> int: ...
-    def summary(self, results: str | PathLike[str], x: str | None = None, y: Sequence[str] = ()) -> Document: ...
+    def summary(self, results: str | PathLike[str], x: str | None = None, y: Sequence[str] = ...) -> Document: ...
 
 def simulate(scenario: Any, **options: Any) -> Run: ...
-def analyze(scenario: Any, *, search: str | int | None = None, **options: Any) -> Document: ...
+def analyze(
+    scenario: Any,
+    *,
+    search: str | int | None = None,
+    steps: bool = False,
+    sporadic: bool = False,
+    jitter: Mapping[str, str | int] | None = None,
+    **options: Any,
+) -> Document: ...
+def orders(scenario: Any, *, samples: int, **options: Any) -> Document: ...
+def evr(applications: Any, **options: Any) -> Document: ...
+def import_profile(
+    profile: Any, *, start: str | int | None = None, end: str | int | None = None, **options: Any
+) -> Document: ...
+def run_tasks(tasks: Any, strategy: str, **options: Any) -> Document: ...
 def compare(scenario: Any, **options: Any) -> Document: ...
 def audit(what: Any, **options: Any) -> Document: ...
 def occupancy(scenario: Any, **options: Any) -> Document: ...
-def tasks(tasks: Any, *, device: Any = None, tests: Sequence[str] = ()) -> Document: ...
+def tasks(tasks: Any, *, device: Any = None, tests: Sequence[str] = ...) -> Document: ...
 def warps(
     instance: Any,
     *,

@@ -11,10 +11,16 @@ _MOST_ROWS = 200
 
 
 class Record:
-    """One object of a JSON document, its keys as attributes."""
+    """One object of a JSON document: its keys are attributes, ``record["key"]`` works too, and ``keys()`` lists them."""
 
     def __init__(self, entries):
         self.__dict__.update(entries)
+
+    def __getattr__(self, name):
+        # Only for what is not found otherwise.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(f"the record has no {name!r}; it has {', '.join(self.__dict__)}")
 
     def __getitem__(self, key):
         return self.__dict__[key]
@@ -104,7 +110,7 @@ class _Answer:
 
 
 class Result(_Answer):
-    """An answer of one of the commands. Its attributes are the keys of the command's JSON document."""
+    """An answer of one of the commands. Its attributes are the keys of the command's JSON document; ``dir()`` lists them."""
 
     def __init__(self, raw):
         self._raw = raw
@@ -130,31 +136,46 @@ class Result(_Answer):
         return self._raw.table
 
     def __repr__(self):
-        return f"<gpusched.Result with {', '.join(self._document().keys())}>"
+        return f"<gpusched.{type(self).__name__} with {', '.join(self._document().keys())}>"
 
     def _svg(self):
         return self._raw.svg
 
 
+class Analysis(Result):
+    """What :func:`gpusched.analyze` came to."""
+
+    @property
+    def witness(self):
+        """The worst run that was found to miss a deadline, as a :class:`gpusched.Scenario`; None if none was found."""
+        return self._raw.scenario
+
+
+class Import(Result):
+    """What became of a profile."""
+
+    @property
+    def scenario(self):
+        """What was made of it, a :class:`gpusched.Scenario`."""
+        return self._raw.scenario
+
+
 class Blocks:
     """The blocks of a run as NumPy arrays, one entry each: kernel by kernel in launch order, then as they were assigned.
 
-    The arrays are the memory that the simulator filled; nothing is copied.
+    ``kernel`` is the ``id`` of the launch among ``run.kernels`` (uint32), ``block`` the number of the block in its grid
+    (uint32), ``sm`` its SM (uint16), ``start_ns`` when it was assigned (int64) and ``end_ns`` when it completed (int64), -1
+    if the run ended before. The arrays are the memory that the simulator filled; nothing is copied.
     """
 
     __slots__ = ("block", "end_ns", "kernel", "sm", "start_ns")
 
     def __init__(self, kernel, block, sm, start_ns, end_ns):
         self.kernel = kernel
-        """``id`` of the launch among ``run.kernels`` (uint32)."""
         self.block = block
-        """Number of the block in its grid (uint32)."""
         self.sm = sm
-        """The SM (uint16)."""
         self.start_ns = start_ns
-        """When it was assigned (int64)."""
         self.end_ns = end_ns
-        """When it completed (int64); -1 if the run ended before."""
 
     def __len__(self):
         return len(self.kernel)
@@ -172,7 +193,10 @@ class Blocks:
 
 
 class Run(_Answer):
-    """A run. Its attributes are the keys of ``gpusched simulate --format json``: ``kernels``, ``copies``, and so on."""
+    """A run. Its attributes are the keys of ``gpusched simulate --format json``: ``kernels``, ``copies``, and so on.
+
+    ``dir(run)`` lists them. In a notebook a run shows itself as timeline and table.
+    """
 
     def __init__(self, raw):
         self.raw = raw

@@ -36,4 +36,4 @@ class Study:
 
     def summary(self, results, *, x=None, y=()):
         """The rows summed up, with 95 % confidence intervals; in a notebook also drawn, ``y`` over ``x``."""
-        return Result(self._raw.summary(results, x, list(y)))
+        return Result(self._raw.summary(results, x, [y] if isinstance(y, str) else list(y)))

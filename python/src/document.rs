@@ -1,10 +1,12 @@
 //! What a computation came to, in every form that the command prints.
 
-use gpusched::report::TableStyle;
+use std::sync::Arc;
+
+use gpusched::report::{JsonDocument, TableStyle, write_json};
 use pyo3::prelude::*;
-use serde::Serialize;
 
 use crate::errors::Failure;
+use crate::scenario::Scenario;
 
 /// An answer as texts: JSON, comma-separated values, tables.
 #[pyclass(frozen, get_all, module = "gpusched")]
@@ -22,22 +24,13 @@ pub(crate) struct Document {
     notes: Vec<String>,
     /// A figure, where there is one.
     svg: Option<String>,
-}
-
-/// How JSON is laid out, as the command does for this document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
-    OneLine,
-    Indented,
+    /// A scenario that was made on the way: of a profile, or of a run that misses a deadline.
+    scenario: Option<Scenario>,
 }
 
 /// A document as the command writes it.
-pub(crate) fn json(document: &impl Serialize, layout: Layout) -> Result<String, Failure> {
-    let text = match layout {
-        Layout::OneLine => serde_json::to_string(document),
-        Layout::Indented => serde_json::to_string_pretty(document),
-    };
-    Ok(text.map_err(std::io::Error::from)? + "\n")
+pub(crate) fn json(document: &impl JsonDocument) -> Result<String, Failure> {
+    written(|out| write_json(document, out))
 }
 
 /// What is written to memory.
@@ -54,24 +47,30 @@ where
 impl Document {
     /// Of its parts; rows and tables are made by what is given.
     pub(crate) fn new(
-        document: &impl Serialize,
-        layout: Layout,
+        document: &impl JsonDocument,
         rows: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
         table: impl Fn(TableStyle) -> String,
         notes: Vec<String>,
     ) -> Result<Self, Failure> {
         Ok(Self {
-            json: json(document, layout)?,
+            json: json(document)?,
             csv: written(rows)?,
             table: table(TableStyle::Plain),
             markdown: table(TableStyle::Markdown),
             notes,
             svg: None,
+            scenario: None,
         })
     }
 
     /// With a figure.
     pub(crate) fn with_svg(self, svg: Option<String>) -> Self {
         Self { svg, ..self }
+    }
+
+    /// With a scenario that was made on the way.
+    pub(crate) fn with_scenario(self, scenario: Option<gpusched::scenario::Scenario>) -> Self {
+        let scenario = scenario.map(|scenario| Scenario { scenario: Arc::new(scenario), demands: None });
+        Self { scenario, ..self }
     }
 }

@@ -12,7 +12,15 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-create_exception!(gpusched, InputError, PyValueError, "Something in the input is not as it should be.");
+create_exception!(
+    gpusched,
+    InputError,
+    PyValueError,
+    "Something in the input is not as it should be; its text is that of the command.\n\n\
+     ``file`` is the file, or ``<dict>``; ``line`` and ``column`` (in characters) count from 1; ``path`` is the field, such\n\
+     as ``kernels.K.blocks``; ``what`` says what was found and what was expected, ``help`` how to mend it. What is not known\n\
+     is None, a path that is not known is empty."
+);
 create_exception!(gpusched, SimulationError, PyRuntimeError, "A scenario cannot be simulated to its end.");
 create_exception!(gpusched, InternalError, PyRuntimeError, "A defect of gpusched itself: please report it.");
 
@@ -20,9 +28,12 @@ create_exception!(gpusched, InternalError, PyRuntimeError, "A defect of gpusched
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let input = py.get_type::<InputError>();
-    for attribute in ["file", "line", "column", "path", "what", "help"] {
-        // Where nothing is known of them.
+    // Where nothing is known of them.
+    for attribute in ["file", "line", "column", "help"] {
         input.setattr(attribute, py.None())?;
+    }
+    for attribute in ["path", "what"] {
+        input.setattr(attribute, "")?;
     }
     module.add("InputError", input)?;
     module.add("SimulationError", py.get_type::<SimulationError>())?;
@@ -115,7 +126,14 @@ impl From<LibraryInputError> for Failure {
 
 impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
-        Self::run(&error)
+        let text = with_causes(&error);
+        let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+        match (source.map(std::io::Error::kind), error) {
+            (Some(kind), _) => Self::File(std::io::Error::new(kind, text)),
+            (None, StudyError::File(error)) => error.into(),
+            (None, StudyError::Sample { .. }) => Self::Simulation(text),
+            (None, _) => Self::Input { text, place: None },
+        }
     }
 }
 

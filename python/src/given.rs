@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::profile::Input;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -33,7 +34,19 @@ impl Given {
             let dict = value.call_method0("to_dict")?;
             return Ok(Self::Text { name: DICT.to_owned(), text: to_json(&dict)? });
         }
-        Ok(Self::File(value.extract()?))
+        let Ok(path) = value.extract::<PathBuf>() else {
+            let kind = value.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "expected a dict, the path of a file or a builder, found {kind}"
+            )));
+        };
+        // What begins so is no name that anybody gives a file.
+        if path.to_str().is_some_and(|path| path.trim_start().starts_with(['{', '<'])) {
+            return Err(PyValueError::new_err(
+                "a string is the path of a file; Scenario.from_text reads a scenario's text",
+            ));
+        }
+        Ok(Self::File(path))
     }
 
     /// The name and the bytes.

@@ -20,7 +20,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use crate::errors::{Failure, InputError, SimulationError};
+use crate::errors::{Failure, SimulationError};
 use crate::given::Given;
 use crate::options::{named, time};
 use crate::run::Run;
@@ -38,6 +38,9 @@ enum Noted {
 }
 
 /// The GPU as a scheduler sees it.
+///
+/// Kernels, copies, events and streams have numbers from 0, each kind its own, and so have the operations that are
+/// submitted. Times are strings with a unit, or whole nanoseconds; a priority is higher the lower its number.
 #[pyclass(module = "gpusched")]
 #[derive(Debug)]
 pub(crate) struct Gpu {
@@ -49,7 +52,7 @@ pub(crate) struct Gpu {
 }
 
 fn refused(error: WorkloadError) -> PyErr {
-    InputError::new_err(error.to_string())
+    Python::attach(|py| Failure::input(&error).into_exception(py))
 }
 
 impl Gpu {
@@ -73,7 +76,8 @@ fn known<T>(all: &[T], number: u32, what: &str) -> PyResult<()> {
 }
 
 fn mask(text: Option<&str>) -> PyResult<Option<SmMask>> {
-    let read = |text| SmMask::parse(text).map_err(|error| InputError::new_err(error.to_string()));
+    let wrong = |error| Python::attach(|py| Failure::input(&error).into_exception(py));
+    let read = |text| SmMask::parse(text).map_err(wrong);
     text.map(read).transpose()
 }
 
@@ -97,7 +101,8 @@ impl Gpu {
         self.submitted
     }
 
-    /// Makes a stream; its number. Stream 0, the NULL stream, exists always.
+    /// Makes a stream; its number. Stream 0, the NULL stream, exists always; a stream that is not `blocking` goes its way
+    /// beside it.
     #[pyo3(signature = (name, *, priority = 0, blocking = true, sm_mask = None))]
     fn add_stream(&mut self, name: &str, priority: i32, blocking: bool, sm_mask: Option<&str>) -> PyResult<u32> {
         let spec = StreamSpec { priority, blocking, sm_mask: mask(sm_mask)?, ..StreamSpec::new(name) };
@@ -106,7 +111,8 @@ impl Gpu {
         Ok(id.0)
     }
 
-    /// Makes a kernel known; its number.
+    /// Makes a kernel known; its number. Each of its blocks of so many threads runs for `duration`, or from `best` to that;
+    /// `shared_memory_bytes` are those of a block, and `sm_mask` the SMs that it may use, such as "0,2-5".
     #[pyo3(signature = (name, *, blocks, threads, duration, best = None, registers_per_thread = 0, shared_memory_bytes = 0, sm_mask = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn add_kernel(
@@ -136,7 +142,8 @@ impl Gpu {
         Ok(id.0)
     }
 
-    /// Makes a copy known; its number.
+    /// Makes a copy known; its number. `direction` is "host-to-device" or "device-to-host"; it takes `duration`, or as long
+    /// as its `bytes` take on the device.
     #[pyo3(signature = (direction, *, bytes = 0, duration = None))]
     fn add_copy(
         &mut self,

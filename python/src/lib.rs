@@ -3,17 +3,23 @@
 //! Here stands only what Python needs beside the library: values in, values out, threads, exceptions. Everything long
 //! runs on a thread of its own without the interpreter's lock, see [`work`].
 
+mod analyse;
+mod audit;
 mod blocks;
 mod document;
 mod errors;
+mod evr;
+mod file;
 mod given;
 mod host;
 mod options;
+mod profile;
 mod run;
 mod scenario;
 mod study;
-mod theory;
+mod tasks;
 mod to_json;
+mod warps;
 mod work;
 
 use pyo3::prelude::*;
@@ -30,12 +36,16 @@ fn _gpusched(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<host::Gpu>()?;
     module.add_class::<study::Study>()?;
     module.add_function(wrap_pyfunction!(run::simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(run::analyze, module)?)?;
-    module.add_function(wrap_pyfunction!(run::compare, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::audit, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::occupancy, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::tasks, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::warps, module)?)?;
+    module.add_function(wrap_pyfunction!(analyse::analyze, module)?)?;
+    module.add_function(wrap_pyfunction!(analyse::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(analyse::orders, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::audit, module)?)?;
+    module.add_function(wrap_pyfunction!(evr::evr, module)?)?;
+    module.add_function(wrap_pyfunction!(profile::import_profile, module)?)?;
+    module.add_function(wrap_pyfunction!(profile::occupancy, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::tasks, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::run_tasks, module)?)?;
+    module.add_function(wrap_pyfunction!(warps::warps, module)?)?;
     module.add_function(wrap_pyfunction!(host::run_host, module)?)?;
     Ok(())
 }

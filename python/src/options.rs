@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use gpusched::device::{ChannelOrder, SmMask};
-use gpusched::profile::{GpuProfile, ImportOptions, Input, Launches};
+use gpusched::profile::{GpuProfile, Import, ImportOptions, Input, Launches};
 use gpusched::scenario::amalthea::{AmaltheaOptions, Frequency, ModelDemands, TickBound};
 use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyString};
+use pyo3::types::{PyDict, PyString};
 
 use crate::errors::Failure;
 use crate::given::Given;
@@ -35,8 +36,10 @@ pub(crate) fn time(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     if let Ok(text) = value.cast::<PyString>() {
         return Duration::parse(text.to_str()?).map_err(|error| PyValueError::new_err(error.to_string()));
     }
-    if value.is_instance_of::<PyInt>() {
-        return Ok(Duration::from_ns(value.extract()?));
+    // Those of NumPy too.
+    if value.hasattr(intern!(value.py(), "__index__"))? {
+        let wrong = || PyValueError::new_err("expected whole nanoseconds from 0 to 2^64 - 1");
+        return value.extract().map(Duration::from_ns).map_err(|_| wrong());
     }
     Err(PyTypeError::new_err(format!(
         "expected a time as a string with its unit, such as \"250 ms\", or whole nanoseconds, found {}",
@@ -44,14 +47,17 @@ pub(crate) fn time(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     )))
 }
 
-fn pairs<'py, T>(
+pub(crate) fn pairs<'py, T>(
     value: &Bound<'py, PyAny>,
     read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<Vec<(String, T)>> {
-    value.cast::<PyDict>()?.iter().map(|(key, value)| Ok((key.extract()?, read(&value)?))).collect()
+    let Ok(dict) = value.cast::<PyDict>() else {
+        return Err(PyTypeError::new_err(format!("expected a dict from names, found {}", value.repr()?)));
+    };
+    dict.iter().map(|(key, value)| Ok((key.extract()?, read(&value)?))).collect()
 }
 
-fn map<'py, T>(
+pub(crate) fn map<'py, T>(
     value: &Bound<'py, PyAny>,
     read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<BTreeMap<String, T>> {
@@ -201,7 +207,11 @@ impl Options {
                 *one_job = value.extract()?;
                 "one_job"
             }
-            _ => return Err(PyTypeError::new_err(format!("there is no option {key:?}"))),
+            _ => {
+                return Err(PyTypeError::new_err(format!(
+                    "there is no option {key:?}; help(gpusched.simulate) lists them"
+                )));
+            }
         };
         if matches!(given, "gpu" | "launches" | "block_times") {
             self.given_for_profiles.get_or_insert(given);
@@ -212,15 +222,40 @@ impl Options {
     }
 
     /// Makes a scenario of an input.
-    pub(crate) fn scenario(self, given: Given) -> Result<(Scenario, Option<ModelDemands>), Failure> {
+    pub(crate) fn scenario(mut self, given: Given) -> Result<(Scenario, Option<ModelDemands>), Failure> {
+        let input = self.input(given)?;
+        let Self { read, import, model, what_if, .. } = self;
+        Ok(input.scenario_with_demands(&read, &import, &model, &what_if)?)
+    }
+
+    /// Makes a scenario of what starts in a profile from one time to another.
+    pub(crate) fn import(
+        mut self,
+        given: Given,
+        (from, to): (Option<Duration>, Option<Duration>),
+    ) -> Result<Import, Failure> {
+        let profile = match self.input(given)? {
+            Input::Profile(profile) => profile,
+            Input::Text { file, .. } => {
+                let text = format!("{file} is no profile; Scenario.read makes scenarios of other inputs");
+                return Err(Failure::Input { text, place: None });
+            }
+        };
+        let chosen = ImportOptions { from, to, ..self.import };
+        let mut import = profile.import(&chosen, &self.read).map_err(|error| Failure::input(&error))?;
+        import.scenario = import.scenario.what_if(&self.what_if).map_err(|error| Failure::input(&error))?;
+        Ok(import)
+    }
+
+    /// Reads the input, and what is said of it in other files.
+    fn input(&mut self, given: Given) -> Result<Input, Failure> {
         let mut input = given.input()?;
         input.refuse_options(self.given_for_profiles, self.given_for_models)?;
-        let Self { mut read, import, model, what_if, device, block_times, .. } = self;
-        read.device = device.map(Given::device).transpose()?;
-        if let (Some(other), Input::Profile(profile)) = (block_times, &mut input) {
-            take_block_times(profile, other, &read)?;
+        self.read.device = self.device.take().map(Given::device).transpose()?;
+        if let (Some(other), Input::Profile(profile)) = (self.block_times.take(), &mut input) {
+            take_block_times(profile, other, &self.read)?;
         }
-        Ok(input.scenario_with_demands(&read, &import, &model, &what_if)?)
+        Ok(input)
     }
 }
 

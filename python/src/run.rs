@@ -1,26 +1,27 @@
-//! Runs, and what is computed of a scenario without or beside one.
+//! Runs.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use gpusched::analysis::{Analysis, Comparison, Watch, analyse, merged_scenario};
 use gpusched::causes::with_causes;
 use gpusched::draw::{Drawing, FigureFormat, MM};
 use gpusched::hosts::simulate_watched;
-use gpusched::report::timeline::{FinishMark, Panels, Timeline, TimelineOptions};
+use gpusched::report::timeline::{Timeline, TimelineOptions};
 use gpusched::report::{
-    AnalysisReport, BlockLists, HtmlTimeline, PerfettoKnown, PerfettoRun, RowsPart, SimulationReport, State, Summary,
-    TableStyle, analysis_rows, comparison_rows, comparison_table, kernel_rows, kernel_table, perfetto_trace,
-    state_text,
+    BlockLists, HtmlTimeline, PerfettoKnown, PerfettoRun, RowsPart, SimulationReport, State, Summary, TableStyle,
+    kernel_rows, kernel_table, perfetto_trace, state_text,
 };
-use gpusched::time::{Duration, Instant};
+use gpusched::time::Instant;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::blocks::{Arrays, Columns};
-use crate::document::{Document, Layout, json, written};
+use crate::document::{json, written};
 use crate::errors::Failure;
+use crate::file::write_whole;
 use crate::options::time;
 use crate::scenario::{Scenario, Wanted};
 use crate::work::aside;
@@ -56,7 +57,10 @@ impl Run {
     }
 }
 
-fn simulated(scenario: &gpusched::scenario::Scenario, stop: &AtomicBool) -> Result<gpusched::hosts::Run, Failure> {
+pub(crate) fn simulated(
+    scenario: &gpusched::scenario::Scenario,
+    stop: &AtomicBool,
+) -> Result<gpusched::hosts::Run, Failure> {
     simulate_watched(scenario, &AtomicU64::new(0), stop).map_err(|error| Failure::run(&error))
 }
 
@@ -70,8 +74,9 @@ impl Run {
 
     /// What the command says on standard error.
     #[getter]
-    fn notes(&self) -> Vec<String> {
-        self.summary().notes()
+    fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let run = self.clone();
+        aside(py, move |_| Ok(run.summary().notes()))
     }
 
     /// The bytes of `gpusched simulate --format json`.
@@ -90,7 +95,7 @@ impl Run {
         aside(py, move |_| {
             let blocks = if blocks { BlockLists::InKernels } else { BlockLists::None };
             let report = SimulationReport { summary: run.summary(), blocks, rules, blame, states: &states };
-            json(&report, Layout::OneLine)
+            json(&report)
         })
     }
 
@@ -103,13 +108,15 @@ impl Run {
 
     /// The table of the command.
     #[pyo3(signature = (*, markdown = false))]
-    fn table(&self, markdown: bool) -> String {
-        kernel_table(&self.summary(), if markdown { TableStyle::Markdown } else { TableStyle::Plain })
+    fn table(&self, py: Python<'_>, markdown: bool) -> PyResult<String> {
+        let (run, style) = (self.clone(), if markdown { TableStyle::Markdown } else { TableStyle::Plain });
+        aside(py, move |_| Ok(kernel_table(&run.summary(), style)))
     }
 
     /// Queues, residents and why each operation waits, after all events of the instant.
-    fn state(&self, at: &Bound<'_, PyAny>) -> PyResult<String> {
-        Ok(state_text(&State::at(&self.summary(), Instant::ZERO + time(at)?)))
+    fn state(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> PyResult<String> {
+        let (run, at) = (self.clone(), Instant::ZERO + time(at)?);
+        aside(py, move |_| Ok(state_text(&State::at(&run.summary(), at))))
     }
 
     /// The timeline as SVG.
@@ -158,11 +165,11 @@ impl Run {
 }
 
 /// Writes a picture.
-pub(crate) fn save(path: &Path, drawing: &Drawing) -> Result<(), Failure> {
+fn save(path: &Path, drawing: &Drawing) -> Result<(), Failure> {
     let argument = |error: &dyn std::error::Error| Failure::Argument(error.to_string());
     let format = FigureFormat::of(path).map_err(|error| argument(&error))?;
     let bytes = drawing.to_file(format, 1.0).map_err(|error| argument(&error))?;
-    std::fs::write(path, bytes).map_err(|error| Failure::open(path, &error))
+    write_whole(path, |out| out.write_all(&bytes))
 }
 
 /// How a timeline looks.
@@ -171,7 +178,10 @@ fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions
     for (key, value) in given.into_iter().flatten() {
         let key: String = key.extract()?;
         match key.as_str() {
-            "width_mm" => options.width = MM * value.extract::<i64>()?,
+            "width_mm" => {
+                let width = MM.checked_mul(value.extract()?);
+                options.width = width.ok_or_else(|| PyValueError::new_err("width_mm: that is too wide"))?;
+            }
             "queues" => options.queues = value.extract()?,
             "occupancy" => options.occupancy = value.extract()?,
             "title" => options.title = value.extract()?,
@@ -184,73 +194,9 @@ fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions
             }
             _ => {
                 let text = format!("there is no option {key:?} of figures");
-                return Err(pyo3::exceptions::PyTypeError::new_err(text));
+                return Err(PyTypeError::new_err(text));
             }
         }
     }
     Ok(options)
-}
-
-/// Verdicts, bounds and finish times on the merged SM.
-#[pyfunction]
-#[pyo3(signature = (scenario, *, search = None, **options))]
-pub(crate) fn analyze(
-    py: Python<'_>,
-    scenario: &Bound<'_, PyAny>,
-    search: Option<&Bound<'_, PyAny>>,
-    options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Document> {
-    let wanted = Wanted::new(scenario, options)?;
-    let search = search.map(time).transpose()?;
-    aside(py, move |stop| analysed(&wanted.read()?, search, stop))
-}
-
-fn analysed(given: &Scenario, search: Option<Duration>, stop: &AtomicBool) -> Result<Document, Failure> {
-    let scenario = &*given.scenario;
-    let run = simulated(scenario, stop)?;
-    let watch = Watch { stop, progress: &|_| () };
-    let report = AnalysisReport::of(scenario, &run, given.demands.as_deref(), search, watch);
-    let report = report.map_err(|error| Failure::run(&error))?;
-    drop(run);
-    let notes = report.analysis.notes.clone();
-    let rows = |out: &mut Vec<u8>| analysis_rows(&report.analysis, RowsPart::CSV, out);
-    Document::new(&report.document(None), Layout::OneLine, rows, |style| report.text(None, style), notes)
-}
-
-/// Simulated beside analysed finish times.
-#[pyfunction]
-#[pyo3(signature = (scenario, **options))]
-pub(crate) fn compare(
-    py: Python<'_>,
-    scenario: &Bound<'_, PyAny>,
-    options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Document> {
-    let wanted = Wanted::new(scenario, options)?;
-    aside(py, move |stop| compared(&wanted.read()?.scenario, stop))
-}
-
-fn compared(scenario: &gpusched::scenario::Scenario, stop: &AtomicBool) -> Result<Document, Failure> {
-    let analysis = analyse(scenario).map_err(|error| Failure::run(&error))?;
-    let run = simulated(scenario, stop)?;
-    let comparison = Comparison::new(scenario, &analysis, &run.trace);
-    let svg = panels(scenario, &run, &analysis, &comparison, stop);
-    let rows = |out: &mut Vec<u8>| comparison_rows(&comparison, RowsPart::CSV, out);
-    let table = |style| comparison_table(&comparison, style);
-    Ok(Document::new(&comparison, Layout::OneLine, rows, table, comparison.notes.clone())?.with_svg(svg))
-}
-
-/// The simulation drawn above the analysis; what is too much for a figure has none.
-fn panels(
-    scenario: &gpusched::scenario::Scenario,
-    run: &gpusched::hosts::Run,
-    analysis: &Analysis<'_>,
-    comparison: &Comparison<'_>,
-    stop: &AtomicBool,
-) -> Option<String> {
-    let merged = merged_scenario(scenario, analysis).ok()?;
-    let below = simulated(&merged, stop).ok()?;
-    let (upper, lower) = (Summary::of(scenario, run), Summary::of(&merged, &below));
-    let marks = FinishMark::of_comparison(comparison);
-    let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };
-    panels.draw(&TimelineOptions::default()).ok().map(|drawing| drawing.to_svg())
 }

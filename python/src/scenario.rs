@@ -52,7 +52,7 @@ impl Wanted {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a scenario: a dict, the path of a file of any format, or a builder.
+    /// Reads a scenario: a dict, the path of a file of any format, or a builder; options as for `simulate`.
     #[staticmethod]
     #[pyo3(signature = (scenario, **options))]
     fn read(py: Python<'_>, scenario: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
@@ -60,7 +60,7 @@ impl Scenario {
         aside(py, move |_| wanted.read())
     }
 
-    /// Reads a text of any format; errors call it `name`.
+    /// Reads a text of any format; errors call it `name`; options as for `simulate`.
     #[staticmethod]
     #[pyo3(signature = (text, name = "<text>", **options))]
     fn from_text(py: Python<'_>, text: String, name: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {

@@ -3,15 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gpusched::experiments::study::{ResultFile, Shard, Study as LibraryStudy, StudySummary, file_name, merge};
+use gpusched::experiments::study::{
+    ResultFile, Shard, Study as LibraryStudy, StudySummary, file_name, is_claimed, merge,
+};
 use gpusched::report::RowsPart;
 use gpusched::report::study_plot::{PlotOptions, plot};
 use gpusched::report::study_table::{SummaryDocument, summary_rows, summary_table};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::document::{Document, Layout};
+use crate::document::Document;
 use crate::errors::Failure;
+use crate::file::write_whole;
 use crate::given::Given;
 use crate::work::aside;
 
@@ -69,10 +72,16 @@ impl Study {
     fn merge(&self, py: Python<'_>, results: PathBuf, shards: Vec<PathBuf>) -> PyResult<u64> {
         let study = Arc::clone(&self.study);
         aside(py, move |_| {
-            let mut bytes = Vec::new();
-            let rows = merge(&study, &shards, &mut bytes, &|_| {})?;
             let path = whole(&results);
-            std::fs::write(&path, bytes).map_err(|error| Failure::open(&path, &error))?;
+            if is_claimed(&path) {
+                return Err(Failure::Argument(format!("{} is being written by a run", path.display())));
+            }
+            std::fs::create_dir_all(&results).map_err(|error| Failure::open(&results, &error))?;
+            let mut rows = 0;
+            write_whole(&path, |out| {
+                rows = merge(&study, &shards, out, &|_| {})?;
+                Ok::<(), Failure>(())
+            })?;
             Ok(rows)
         })
     }
@@ -97,7 +106,7 @@ impl Study {
             let document = SummaryDocument { study: &study, summary: &summary };
             let rows = |out: &mut Vec<u8>| summary_rows(&study, &summary, RowsPart::CSV, out);
             let table = |style| summary_table(&study, &summary, style);
-            Ok(Document::new(&document, Layout::OneLine, rows, table, notes)?.with_svg(svg))
+            Ok(Document::new(&document, rows, table, notes)?.with_svg(svg))
         })
     }
 }

@@ -66,19 +66,16 @@ def main(command):
         file = Path(folder, "many.json")
         file.write_text(json.dumps(scenario))
         out = Path(folder, "out.json").open("w+")
-        run = lambda: subprocess.run([command, "simulate", file, "--format", "csv"], stdout=out, check=True)
-        of_command = least(run, 15, resource.RUSAGE_CHILDREN)
+        by_command = lambda: subprocess.run([command, "simulate", file, "--format", "csv"], stdout=out, check=True)
+        of_command = least(by_command, 15, resource.RUSAGE_CHILDREN)
         of_dict = least(lambda: gpusched.simulate(scenario), 15)
         of_file = least(lambda: gpusched.simulate(file), 15)
         whole = least(lambda: gpusched.simulate(scenario).to_csv(), 15)
     print(f"20,000 kernels of 8 blocks: command with CSV {of_command * 1e3:.1f} ms")
     print(f"  from a dict {of_dict * 1e3:.1f} ms, from a file {of_file * 1e3:.1f} ms, from a dict with CSV {whole * 1e3:.1f} ms")
 
-    one = {**kernels(8), "kernels": {f"K{i}": {"blocks": 0, "threads": 64, "duration": "1 us"} for i in range(40)}}
-    for kernel in one["kernels"].values():
-        kernel["blocks"] = 125_000
+    one = {**kernels(8), "kernels": {f"K{i}": {"blocks": 125_000, "threads": 64, "duration": "1 us"} for i in range(40)}}
     run = gpusched.simulate(one)
-    arrays = []
     elapsed = []
     for _ in range(10):
         began = time.perf_counter()

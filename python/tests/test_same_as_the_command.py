@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,177 @@ def test_other_commands_have_the_same_bytes(command):
     audit = gpusched.audit(logs)
     assert audit.to_json() == said.stdout
     assert [f"note: {note}" for note in audit.notes] == said.stderr.splitlines()
+
+
+@pytest.fixture
+def same(command):
+    """Compares what a call came to with what the command prints in all formats, and says it."""
+
+    def compare(result, *arguments):
+        said = command(*arguments, "--format", "json")
+        assert said.returncode in (0, 1), said.stderr
+        assert result.to_json() == said.stdout
+        assert [f"note: {note}" for note in result.notes] == said.stderr.splitlines()
+        assert result.to_csv() == command(*arguments, "--format", "csv").stdout
+        assert str(result) == command(*arguments).stdout
+        assert result.to_markdown() == command(*arguments, "--format", "markdown").stdout
+
+    return compare
+
+
+def test_orders_are_those_of_the_command(same):
+    scenario = "scenarios/ospert2017/figure-4.json"
+    same(gpusched.orders(scenario), "orders", scenario)
+    # Nine streams at once have 362880 orders, more than are tried.
+    nine = {
+        "format": "gpusched-scenario/1",
+        "name": "nine",
+        "kernels": {f"K{i}": {"blocks": 1 + i, "threads": 512, "duration": f"{1 + i} ms"} for i in range(9)},
+        "streams": [{"name": f"s{i}", "operations": [{"kernel": f"K{i}"}]} for i in range(9)],
+    }
+    orders = gpusched.orders(nine, samples=50, seed=3)
+    assert (orders.orders, orders.orders_tried, orders.exhaustive, orders.seed) == (362_880, 50, False, 3)
+    with pytest.raises(ValueError, match="samples: expected a whole number from 1"):
+        gpusched.orders(nine, samples=0)
+
+
+def test_applications_run_as_by_the_command(same):
+    figure = "gpu-evr-figure-1"
+    same(gpusched.evr(figure), "evr", figure)
+    drawn = "narrow-k20m"
+    same(
+        gpusched.evr(drawn, schedulers=["gpu-evr", "timegraph"], inject=5, gap="100 ms", seed=3,
+                     rules={"full-gpu": "wait"}, execution="20 ms", tightness_percent=150, saturation_sms=4),
+        "evr", drawn, "--scheduler", "gpu-evr", "--scheduler", "timegraph", "--inject", 5, "--gap", "100ms",
+        "--seed", 3, "--rule", "full-gpu=wait", "--execution", "20ms", "--tightness-percent", 150,
+        "--saturation-sms", 4,
+    )
+    same(
+        gpusched.evr(drawn, schedulers=["plain-streams"], per_period=2, periods=2, samples=3),
+        "evr", drawn, "--scheduler", "plain-streams", "--per-period", 2, "--periods", 2, "--samples", 3,
+    )
+
+
+def test_what_cannot_be_run_of_applications_is_refused(command):
+    for keywords, options in [({"samples": 2}, ["--samples", 2]), ({"execution": "1 ms"}, ["--execution", "1ms"])]:
+        with pytest.raises(gpusched.InputError) as refused:
+            gpusched.evr("gpu-evr-figure-1", **keywords)
+        assert command("evr", "gpu-evr-figure-1", *options).stderr == f"error: {refused.value}\n"
+    for keywords in ({"inject": 1, "per_period": 1}, {"gap": "1 s"}, {"periods": 2}, {"rules": {"full-gpu": "no"}}):
+        with pytest.raises(ValueError):
+            gpusched.evr("narrow-k20m", **keywords)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        gpusched.evr("narrow-k20m", smaples=2)
+
+
+def test_task_sets_run_as_by_the_command(same, command):
+    sms = "witnesses/rtns2020/table-1.json"
+    strategies = ("gang", "single-stream", "multi-stream")
+    for strategy in strategies:
+        same(gpusched.run_tasks(sms, strategy), "tasks", "run", sms, "--strategy", strategy)
+    same(
+        gpusched.run_tasks(sms, "multi-stream", policy="fp", horizon=50, seed=2, synchronization=1),
+        "tasks", "run", sms, "--strategy", "multi-stream", "--policy", "fp", "--horizon", 50, "--seed", 2,
+        "--synchronization", 1,
+    )
+    segments = "witnesses/ecrts2024/case-study.json"
+    with pytest.raises(ValueError, match="strategy: .* is none of ") as refused:
+        gpusched.run_tasks(segments, "gang")
+    strategy = str(refused.value).split(" is none of ")[1].split(",")[0]
+    same(gpusched.run_tasks(segments, strategy), "tasks", "run", segments, "--strategy", strategy)
+    with pytest.raises(ValueError, match="policy is not for tasks with CPU and GPU segments"):
+        gpusched.run_tasks(segments, strategy, policy="fp")
+
+
+@pytest.mark.parametrize(
+    ("profile", "start", "end"),
+    [("scenarios/profiles/synthetic.json", "30us", "400us"), ("scenarios/profiles/synthetic.csv", "1us", "5ms")],
+)
+def test_profiles_are_imported_and_audited_as_by_the_command(profile, start, end, same, command):
+    same(gpusched.import_profile(profile), "import", profile)
+    part = gpusched.import_profile(profile, start=start, end=end, launches="recorded")
+    options = ("--from", start, "--to", end, "--launches", "recorded")
+    same(part, "import", profile, *options)
+    said = command("import", profile, *options, "--out", "-")
+    assert part.scenario.to_json() == said.stdout
+    assert gpusched.simulate(part.scenario).kernels
+    same(gpusched.audit(profile), "audit", profile)
+    same(gpusched.audit(profile, device="a100-40gb", gpu=0), "audit", profile, "--device", "a100-40gb", "--gpu", 0)
+    with pytest.raises(ValueError, match="logs_alone is for logs, and this is a profile"):
+        gpusched.audit(profile, logs_alone=True)
+
+
+def test_an_export_of_nsight_systems_is_read_as_by_the_command(same, tmp_path):
+    # One kernel of 100 us, called 10 us before.
+    with sqlite3.connect(tmp_path / "one kernel.sqlite") as database:
+        database.executescript(
+            """
+            CREATE TABLE StringIds (id INTEGER, value TEXT);
+            INSERT INTO StringIds VALUES (1, 'f(int)'), (2, 'cudaLaunchKernel_v7000');
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER,
+                streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER,
+                registersPerThread INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER,
+                blockY INTEGER, blockZ INTEGER, staticSharedMemory INTEGER, dynamicSharedMemory INTEGER);
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES
+                (10000, 110000, 0, 1, 7, 1, 16777216, 1, 32, 108, 1, 1, 1024, 1, 1, 0, 0);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, nameId INTEGER, globalTid INTEGER,
+                correlationId INTEGER);
+            INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (0, 3000, 2, 16777217, 1);
+            """
+        )
+    database.close()
+    export = tmp_path / "one kernel.sqlite"
+    imported = gpusched.import_profile(export, device="a100-40gb")
+    same(imported, "import", export, "--device", "a100-40gb")
+    [kernel] = gpusched.simulate(imported.scenario).kernels
+    assert kernel.finish_ns - kernel.first_start_ns == 100_000
+
+
+def test_what_is_no_profile_is_not_imported():
+    with pytest.raises(gpusched.InputError, match="is no profile"):
+        gpusched.import_profile(FIGURE_3)
+    with pytest.raises(ValueError, match="gpu is for profiles, and this is a run"):
+        gpusched.audit(gpusched.simulate(FIGURE_3), gpu=0)
+    with pytest.raises(ValueError, match="set_priority is for profiles, and these are logs"):
+        gpusched.audit("tests/data/logs/two-streams", set_priority={"1": -1})
+
+
+def test_steps_and_sporadic_streams_are_those_of_the_command(same, command):
+    equal = "scenarios/thesis2019/figure-3-3-a.json"
+    steps = gpusched.analyze(equal, steps=True)
+    assert steps.to_json() == command("analyze", equal, "--steps", "--format", "json").stdout
+    assert str(steps) == command("analyze", equal, "--steps").stdout
+    with pytest.raises(ValueError, match="steps: Algorithm 2 is for equal blocks"):
+        gpusched.analyze(FIGURE_3, steps=True)
+    streams = "scenarios/deadlines/camera-and-lidar.json"
+    same(gpusched.analyze(streams, sporadic=True), "analyze", streams, "--sporadic")
+    same(
+        gpusched.analyze(streams, sporadic=True, jitter={"camera": "2 ms"}),
+        "analyze", streams, "--sporadic", "--jitter", "camera=2ms",
+    )
+    with pytest.raises(ValueError, match='jitter: no stream with operations and no host is called "nobody"'):
+        gpusched.analyze(streams, sporadic=True, jitter={"nobody": "2 ms"})
+    with pytest.raises(ValueError, match="add sporadic=True"):
+        gpusched.analyze(streams, jitter={"camera": "2 ms"})
+    with pytest.raises(ValueError, match="leave out one of them"):
+        gpusched.analyze(streams, sporadic=True, steps=True)
+
+
+@pytest.mark.parametrize("sporadic", [False, True])
+def test_a_witness_misses_the_deadline_and_is_that_of_the_command(sporadic, command, tmp_path):
+    streams = "scenarios/deadlines/camera-and-lidar.json"
+    loose = {"camera": "10 s", "lidar": "10 s"}
+    assert gpusched.analyze(streams, sporadic=sporadic, deadlines=loose).witness is None
+    analysis = gpusched.analyze(streams, sporadic=sporadic, deadlines={"camera": "1 ms"})
+    file = tmp_path / "witness.json"
+    said = command(
+        "analyze", streams, "--deadline", "camera=1ms", *(["--sporadic"] if sporadic else []), "--witness", file
+    )
+    assert said.returncode == 0, said.stderr
+    witness = analysis.witness
+    assert witness is not None and witness.to_json() == file.read_text()
+    missed = [kernel for kernel in gpusched.simulate(witness).kernels if kernel.job_met is False]
+    assert missed
 
 
 def test_options_do_what_those_of_the_command_do(command):

@@ -74,6 +74,12 @@ impl SporadicVerdicts {
         self.found.as_ref()?.witness((*self.worst_job.get(stream)?)?)
     }
 
+    /// The number of the first stream among `streams` of which a job misses its deadline in a run that was found.
+    #[must_use]
+    pub fn first_miss(&self) -> Option<usize> {
+        self.streams.iter().position(|stream| stream.verdict == Some(Verdict::Missed))
+    }
+
     /// Whether every deadline is proven to be met.
     #[must_use]
     pub fn all_proven(&self) -> bool {

@@ -105,6 +105,17 @@ impl JobVerdicts<'_> {
         self.found.witness(job)
     }
 
+    /// The number of the job among `jobs` that misses its deadline by most in a run that was found.
+    #[must_use]
+    pub fn latest_miss(&self) -> Option<usize> {
+        let late = |job: &JobVerdict| {
+            let (found, deadline) = job.worst_found_ns.zip(job.deadline_ns)?;
+            Some(found.as_ns().saturating_sub(deadline.as_ns()))
+        };
+        let missed = self.jobs.iter().enumerate().filter(|(_, job)| job.verdict == Some(Verdict::Missed));
+        missed.max_by_key(|(_, job)| late(job)).map(|(number, _)| number)
+    }
+
     /// Whether every deadline is proven to be met.
     #[must_use]
     pub fn all_proven(&self) -> bool {

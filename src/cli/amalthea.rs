@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use gpusched::report::amalthea_table;
+use gpusched::report::{amalthea_table, write_json, write_json_lines};
 use gpusched::scenario::amalthea::AmaltheaModel;
 
-use super::output::{Format, Layout, note, write_document};
+use super::output::{Format, note};
 use super::{Answer, input, output};
 
 /// List what is read of an AMALTHEA model: runnables with their ticks and GPU properties, copies, processing units,
@@ -33,15 +33,10 @@ impl Amalthea {
         match self.format {
             Format::Table | Format::Markdown => write!(out, "{}", amalthea_table::text(&model, self.format.style()))?,
             Format::Json => {
-                write_document(&amalthea_table::ModelDocument::new(&model), self.format, Layout::OneLine, &mut out)?;
+                write_json(&amalthea_table::ModelDocument::new(&model), &mut out)?;
             }
             Format::Jsonl => {
-                write_document(
-                    &amalthea_table::ModelLinesDocument::new(&model),
-                    self.format,
-                    Layout::OneLine,
-                    &mut out,
-                )?;
+                write_json_lines(&amalthea_table::ModelLinesDocument::new(&model), None, &mut out)?;
             }
             Format::Csv | Format::Arrow => amalthea_table::runnable_rows(&model, self.format.rows(), &mut out)?,
         }

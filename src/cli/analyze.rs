@@ -1,17 +1,12 @@
 //! `gpusched analyze`
 
 use std::io::Write;
-use std::num::NonZeroU32;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::analysis::{
-    Analysis, BoundOptions, JobVerdicts, RequirementVerdict, SporadicVerdicts, Verdict, analyse_and_bound,
-    judge_by_bounds, judge_sporadic, printed, requirements_of_streams,
-};
+use gpusched::analysis::{BoundOptions, RequirementVerdict, Verdict, Watch, analyse_and_bound, judge_by_bounds};
 use gpusched::report::{
-    AnalysisReport, SporadicDocument, Summary, TableStyle, analysis_rows, requirement_notes, requirement_table,
-    sporadic_rows, sporadic_table, verdict_rows,
+    AnalysisReport, SporadicReport, Summary, analysis_rows, jitter_of_threads, sporadic_rows, verdict_rows,
 };
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -24,9 +19,6 @@ use super::run_options::{RunOptions, by_name, parse_stream_time};
 use super::runnable_times_option::RunnableTimesOption;
 use super::search_options::{Search, write_witness};
 use super::several::{self, Part};
-
-/// Steps of the printed algorithm above which they are not shown.
-const MOST_STEPS: usize = 100_000;
 
 /// Is each deadline met, at worst? Proven (the bound meets it), missed (a run was found that misses it), or open.
 ///
@@ -95,17 +87,18 @@ impl Analyze {
     fn one(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
         progress::begin("analysing", Unit::None, None);
         let (analysis, bounds) = analyse_and_bound(scenario, BoundOptions::default())?;
-        let steps = if self.steps { Some(steps(&analysis)?) } else { None };
+        let steps = self.steps.then(|| analysis.printed_steps()).transpose().context("--steps")?;
         let operations = analysis.operations();
         let options = self.search.options(scenario, operations);
         let run = progress::simulated(scenario)?;
-        let verdicts = self.search.watched(|watch| judge_by_bounds(scenario, &run, bounds, &options, watch))??;
         let summary = Summary::of(scenario, &run);
+        // Before there are verdicts, which are large as well.
+        let own = summary.jobs();
+        let verdicts = self.search.watched(|watch| judge_by_bounds(scenario, &run, bounds, &options, watch))??;
         if let Some(table) = self.runnable_times.table()? {
             table.write(&summary, Some(&analysis))?;
         }
-        let own = summary.jobs();
-        // Nothing below looks at what happened, which is large.
+        // Nothing below looks at what happened.
         drop(run);
         let unsearched = self.search.note(scenario, operations);
         let report = AnalysisReport::new(scenario, analysis, verdicts, own, demands, unsearched);
@@ -118,7 +111,11 @@ impl Analyze {
         } else {
             report.analysis.notes.iter().for_each(tell);
         }
-        self.write_job_witness(&report.verdicts)?;
+        let verdicts = &report.verdicts;
+        self.write_witness(verdicts.latest_miss(), |number| {
+            let job = &verdicts.jobs[number];
+            (verdicts.witness(number), format!("job {} of {} misses its deadline", job.job, job.stream))
+        })?;
         match self.format {
             Format::Json | Format::Jsonl => part.write_document(&report.document(steps.as_deref()), &mut out)?,
             Format::Csv | Format::Arrow if self.verdicts_alone => {
@@ -137,42 +134,23 @@ impl Analyze {
     }
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let mut jitters = by_name("--jitter", &self.jitter)?;
-        let jitter: Vec<Duration> =
-            scenario.threads.iter().map(|thread| jitters.remove(&*thread.label).unwrap_or(thread.jitter)).collect();
-        if let Some(name) = jitters.keys().next() {
-            bail!("--jitter: no stream with operations and no host is called {name:?}");
-        }
-        // A few jobs of each stream are made up for the search.
-        let options = self.search.options(scenario, 64 * scenario.threads.len());
-        let verdicts = self.search.watched(|watch| judge_sporadic(scenario, &jitter, &options, watch))??;
-        let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));
+        let jitter = jitter_of_threads(scenario, by_name("--jitter", &self.jitter)?).context("--jitter")?;
+        let search = |watch: Watch<'_>| SporadicReport::of(scenario, &jitter, demands, self.search.time(), watch);
+        let report = self.search.watched(search)??;
+        let SporadicReport { verdicts, requirements, notes } = &report;
         let judged = verdicts.streams.iter().map(|stream| stream.verdict);
         let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
-        let mut notes = scenario.notes.clone();
-        notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
-        notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
         let mut out = part.turn()?;
-        for text in &notes {
+        for text in notes {
             part.note(text);
         }
-        self.write_stream_witness(&verdicts)?;
+        self.write_witness(verdicts.first_miss(), |number| {
+            (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
+        })?;
         match self.format {
-            Format::Json | Format::Jsonl => {
-                let document = SporadicDocument {
-                    streams: &verdicts.streams,
-                    runs_searched: verdicts.runs,
-                    notes: &notes,
-                    requirements: requirements.as_deref(),
-                };
-                part.write_document(&document, &mut out)?;
-            }
+            Format::Json | Format::Jsonl => part.write_document(&report.document(), &mut out)?,
             Format::Csv | Format::Arrow => sporadic_rows(&verdicts.streams, part.rows(), &mut out)?,
-            Format::Table | Format::Markdown => {
-                let style = self.format.style();
-                write!(out, "{}", sporadic_table(&verdicts.streams, style))?;
-                write_requirements(requirements.as_deref(), style, &mut out)?;
-            }
+            Format::Table | Format::Markdown => write!(out, "{}", report.text(self.format.style()))?,
         }
         out.flush()?;
         Ok(answer)
@@ -188,58 +166,23 @@ impl Analyze {
         Ok(if self.check && !all_proven { Answer::No } else { Answer::Done })
     }
 
-    fn write_job_witness(&self, verdicts: &JobVerdicts<'_>) -> anyhow::Result<()> {
+    /// Writes the run of what misses its deadline, if anything does; `tell` gives that run and says whose it is.
+    fn write_witness(
+        &self,
+        miss: Option<usize>,
+        tell: impl FnOnce(usize) -> (Option<Scenario>, String),
+    ) -> anyhow::Result<()> {
         let Some(path) = self.search.witness_file() else { return Ok(()) };
-        let late = |found: Option<Duration>, deadline: Option<Duration>| {
-            found.zip(deadline).map(|(found, deadline)| found.as_ns().saturating_sub(deadline.as_ns()))
-        };
-        let missed = verdicts.jobs.iter().enumerate().filter(|(_, job)| job.verdict == Some(Verdict::Missed));
-        let Some((index, job)) = missed.max_by_key(|(_, job)| late(job.worst_found_ns, job.deadline_ns)) else {
+        let Some((witness, miss)) = miss.map(tell) else {
             note("--witness: no run was found that misses a deadline, so nothing is written");
             return Ok(());
         };
-        let witness = verdicts.witness(index).context("the run found cannot be written as a scenario")?;
-        write_witness(path, &witness)?;
-        note(&format!("{}: job {} of {} misses its deadline", path.display(), job.job, job.stream));
+        write_witness(path, &witness.context("the run found cannot be written as a scenario")?)?;
+        note(&format!("{}: {miss}", path.display()));
         Ok(())
-    }
-
-    fn write_stream_witness(&self, verdicts: &SporadicVerdicts) -> anyhow::Result<()> {
-        let Some(path) = self.search.witness_file() else { return Ok(()) };
-        let missed = verdicts.streams.iter().position(|stream| stream.verdict == Some(Verdict::Missed));
-        let Some(index) = missed else {
-            note("--witness: no run was found that misses a deadline, so nothing is written");
-            return Ok(());
-        };
-        let witness = verdicts.witness(index).context("the run found cannot be written as a scenario")?;
-        write_witness(path, &witness)?;
-        note(&format!("{}: a job of {} misses its deadline", path.display(), verdicts.streams[index].stream));
-        Ok(())
-    }
-}
-
-/// Of an AMALTHEA model: which of its requirements are met.
-fn write_requirements(
-    requirements: Option<&[RequirementVerdict]>,
-    style: TableStyle,
-    out: &mut impl Write,
-) -> std::io::Result<()> {
-    match requirements.unwrap_or_default() {
-        [] => Ok(()),
-        requirements => write!(out, "\n{}", requirement_table(requirements, style)),
     }
 }
 
 fn verdicts_on(requirements: Option<&[RequirementVerdict]>) -> impl Iterator<Item = Option<Verdict>> {
     requirements.unwrap_or_default().iter().map(|requirement| requirement.verdict)
-}
-
-fn steps(analysis: &Analysis<'_>) -> anyhow::Result<Vec<printed::Turn>> {
-    let Some(g_max) = analysis.g_max.and_then(NonZeroU32::new) else {
-        bail!("--steps: Algorithm 2 is for equal blocks without SM masks only");
-    };
-    match printed::steps(g_max, &analysis.merged, MOST_STEPS)? {
-        Some(steps) => Ok(steps),
-        None => bail!("--steps: Algorithm 2 takes more than {MOST_STEPS} steps on this scenario"),
-    }
 }

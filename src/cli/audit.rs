@@ -4,12 +4,12 @@ use std::io::Write;
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::audit::{audit_logs_by, audit_profile, audit_watched};
+use gpusched::audit::{audit_logs_by, audit_watched};
 use gpusched::profile::GpuProfile;
-use gpusched::report::{ProfileAuditDocument, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
+use gpusched::report::{ProfileAuditReport, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
 
 use super::log_input::LogOptions;
-use super::output::{Format, Layout, note, write_document};
+use super::output::{Format, note, write_document};
 use super::progress::{self, Unit};
 use super::what_if_options::PriorityOptions;
 use super::{Answer, output};
@@ -52,7 +52,7 @@ impl Audit {
         let mut out = output::stdout();
         match self.format {
             Format::Json | Format::Jsonl => {
-                write_document(&report, self.format, Layout::Indented, &mut out)?;
+                write_document(&report, self.format, &mut out)?;
             }
             Format::Csv | Format::Arrow => finding_rows(&report.violations, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
@@ -65,30 +65,20 @@ impl Audit {
 
     fn of_profile(&self, mut profile: GpuProfile) -> anyhow::Result<Answer> {
         profile.set_priorities(&self.priorities.set_priority)?;
-        let (gpu, choice) = profile.choose_gpu(self.gpu)?;
-        let mut notes: Vec<String> = choice.into_iter().collect();
-        notes.extend(profile.left_out_notes());
-        let device = match self.logs.device()? {
-            Some(device) => device,
-            None => profile.device(gpu)?,
-        };
         progress::begin("auditing", Unit::None, None);
-        let audit = audit_profile(&profile, gpu, &device);
-        for text in &notes {
+        let report = ProfileAuditReport::of(&profile, self.gpu, self.logs.device()?)?;
+        for text in &report.notes {
             note(text);
         }
         let mut out = output::stdout();
         match self.format {
-            Format::Json | Format::Jsonl => {
-                let document = ProfileAuditDocument { audit: &audit, device: &device.name, notes: &notes };
-                write_document(&document, self.format, Layout::Indented, &mut out)?;
-            }
-            Format::Csv | Format::Arrow => profile_audit_rows(&audit, self.format.rows(), &mut out)?,
+            Format::Json | Format::Jsonl => write_document(&report, self.format, &mut out)?,
+            Format::Csv | Format::Arrow => profile_audit_rows(&report.audit, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
-                write!(out, "{}", profile_audit_table(&audit, self.format.style()))?;
+                write!(out, "{}", profile_audit_table(&report.audit, self.format.style()))?;
             }
         }
         out.flush()?;
-        Ok(if audit.unexplained == 0 { Answer::Done } else { Answer::No })
+        Ok(if report.audit.unexplained == 0 { Answer::Done } else { Answer::No })
     }
 }

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::device::{BUILTIN_NAMES, Device};
-use gpusched::report::device_table;
+use gpusched::report::{device_table, write_json_lines};
 
-use super::output::{Format, Layout, write_document};
+use super::output::Format;
 use super::{Answer, input, output};
 
 /// List the built-in devices, or show one with the source of every number and what is an assumption.
@@ -29,12 +29,7 @@ impl Devices {
             }
             (Some(name), Format::Jsonl) => {
                 let device = input::device(name)?;
-                write_document(
-                    &device_table::DeviceDocument { limits: &device },
-                    self.format,
-                    Layout::OneLine,
-                    &mut out,
-                )?;
+                write_json_lines(&device_table::DeviceDocument { limits: &device }, None, &mut out)?;
             }
             (Some(name), Format::Csv | Format::Arrow) => {
                 device_table::number_rows(&input::device(name)?, self.format.rows(), &mut out)?;
@@ -55,7 +50,7 @@ impl Devices {
                     Format::Json => writeln!(out, "{}", device_table::json(&devices))?,
                     Format::Jsonl => {
                         let document = device_table::DevicesDocument { devices: &devices };
-                        write_document(&document, self.format, Layout::OneLine, &mut out)?;
+                        write_json_lines(&document, None, &mut out)?;
                     }
                 }
             }

@@ -3,21 +3,20 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
-use gpusched::experiments::evr::{SweepOptions, Variation};
+use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
 use gpusched::report::application_gantt::{GanttRows, gantt};
-use gpusched::report::{RowsPart, application_table};
+use gpusched::report::{JsonDocument, RowsPart, application_table, write_json_lines};
 use gpusched::time::Duration;
-use serde::Serialize;
 
 use super::jobs::Jobs;
-use super::output::{Format, Layout, Out, note, write_document};
+use super::output::{Format, Out, note, write_document};
 use super::picture::Look;
 use super::progress::{self, Unit};
 use super::{Answer, input, output, picture};
@@ -99,36 +98,19 @@ impl Evr {
             tightness_percent: self.tightness_percent,
             ..Variation::default()
         };
-        if variation != Variation::default() {
-            if generator.is_none() {
-                bail!(
-                    "this file states arrivals, whose requirements stay: to change its applications, add --inject or \
-                     --per-period"
-                );
-            }
-            set = variation.apply(&set, Duration::ZERO)?;
-        }
+        set = set.varied(&variation, generator)?;
         for text in &set.notes {
             note(text);
         }
         if self.samples > 1 {
-            let Some(injections) = generator else {
-                bail!("--samples draws injections anew, and this file states arrivals: add --inject or --per-period");
-            };
+            let injections = generator.ok_or(InjectedError::SamplesArrivals)?;
             return self.sample(
                 &set,
                 injections,
                 &SweepOptions { samples: self.samples, seed: self.seed, schedulers, rules },
             );
         }
-        if let Some(injections) = generator {
-            set.injections = injections.draw(&set, self.seed, 0)?;
-        }
-        if set.injections.is_empty() {
-            bail!(
-                "nothing is injected: give the applications \"arrivals\", the file an \"injection\", or use --inject"
-            );
-        }
+        set = set.injected(generator, self.seed)?;
         let mut outcomes = Vec::with_capacity(schedulers.len());
         progress::begin("running", Unit::Of("schedulers"), Some(schedulers.len() as u64));
         for scheduler in schedulers {
@@ -160,7 +142,11 @@ impl Evr {
                 return self.print_document(&application_table::OutcomeDocument::new(&set, self.seed, &outcomes));
             }
             Format::Jsonl => {
-                return self.print_document(&application_table::OutcomeLinesDocument::new(&set, self.seed, &outcomes));
+                let document = application_table::OutcomeLinesDocument::new(&set, self.seed, &outcomes);
+                let mut out = output::stdout();
+                write_json_lines(&document, None, &mut out)?;
+                out.flush()?;
+                return Ok(Answer::Done);
             }
             Format::Csv | Format::Arrow => {
                 return self.print_rows(|part, out| application_table::outcome_rows(&set, &outcomes, part, out));
@@ -214,9 +200,9 @@ impl Evr {
         print(&text)
     }
 
-    fn print_document(&self, document: &impl Serialize) -> anyhow::Result<Answer> {
+    fn print_document(&self, document: &impl JsonDocument) -> anyhow::Result<Answer> {
         let mut out = output::stdout();
-        write_document(document, self.format, Layout::OneLine, &mut out)?;
+        write_document(document, self.format, &mut out)?;
         out.flush()?;
         Ok(Answer::Done)
     }

@@ -9,7 +9,7 @@ use gpusched::profile::{Import as ImportedProfile, Input};
 use gpusched::report::{ImportDocument, import_rows, import_table};
 use gpusched::time::Duration;
 
-use super::output::{Format, Layout, note, write_document, write_whole};
+use super::output::{Format, note, write_document, write_whole};
 use super::run_options::RunOptions;
 use super::{Answer, output};
 
@@ -61,7 +61,7 @@ impl Import {
             Format::Table | Format::Markdown => write!(out, "{}", import_table(&imported, self.format.style()))?,
             Format::Csv | Format::Arrow => import_rows(&imported, self.format.rows(), &mut out)?,
             Format::Json | Format::Jsonl => {
-                write_document(&ImportDocument(&imported), self.format, Layout::Indented, &mut out)?;
+                write_document(&ImportDocument(&imported), self.format, &mut out)?;
             }
         }
         out.flush()?;

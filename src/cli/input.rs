@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
 use gpusched::device::{BUILTIN_NAMES, Device};
-use gpusched::logs::{LogReading, begins_a_log, read_log, read_log_from};
+use gpusched::logs::{LogReading, is_log_file, read_log, read_log_from};
 use gpusched::profile::Input;
 
 use super::ending;
@@ -55,9 +55,6 @@ fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     Ok((name, bytes))
 }
 
-/// Bytes at the beginning of a file by which a log is known.
-const HEAD_BYTES: u64 = 1 << 16;
-
 /// Reads the log of a file, or of standard input for `-`.
 pub(crate) fn log(path: &Path) -> anyhow::Result<LogReading> {
     let name = path.display().to_string();
@@ -79,13 +76,7 @@ pub(crate) fn log(path: &Path) -> anyhow::Result<LogReading> {
 
 /// Whether a file is a log, as its beginning tells.
 pub(crate) fn is_log(path: &Path) -> bool {
-    if path.as_os_str() == "-" {
-        return false;
-    }
-    let mut head = Vec::new();
-    let Ok(file) = File::open(path) else { return false };
-    let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
-    is_file && file.take(HEAD_BYTES).read_to_end(&mut head).is_ok() && begins_a_log(&head)
+    path.as_os_str() != "-" && is_log_file(path)
 }
 
 /// Standard input, which can be asked for again.

@@ -10,7 +10,7 @@ use gpusched::experiments::validation::{Campaign, CampaignReport, Family};
 use gpusched::report::{campaign_figure, campaign_rows, campaign_table};
 use gpusched::workload::Placement;
 
-use super::output::{Format, Layout, note, write_document};
+use super::output::{Format, note, write_document};
 use super::progress::{self, Unit};
 use super::{Answer, ending, input, jobs, output, picture};
 
@@ -81,7 +81,7 @@ impl MergedSm {
         let mut out = output::stdout();
         match self.format {
             Format::Json | Format::Jsonl => {
-                write_document(report, self.format, Layout::OneLine, &mut out)?;
+                write_document(report, self.format, &mut out)?;
             }
             Format::Csv | Format::Arrow => campaign_rows(report, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {

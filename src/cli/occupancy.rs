@@ -7,7 +7,7 @@ use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_sce
 use gpusched::profile::{GpuProfile, Input};
 use gpusched::report::{OccupancyDocument, occupancy_rows, occupancy_table};
 
-use super::output::{Format, Layout, note, write_document};
+use super::output::{Format, note, write_document};
 use super::run_options::RunOptions;
 use super::{Answer, output};
 
@@ -41,7 +41,7 @@ impl Occupancy {
         match self.format {
             Format::Json | Format::Jsonl => {
                 let document = OccupancyDocument { device: &device, report: &report, notes: &notes };
-                write_document(&document, self.format, Layout::Indented, &mut out)?;
+                write_document(&document, self.format, &mut out)?;
             }
             Format::Csv | Format::Arrow => occupancy_rows(&report, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {

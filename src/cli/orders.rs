@@ -6,7 +6,7 @@ use clap::Args;
 use gpusched::analysis::{launch_orders, orders_to_try};
 use gpusched::report::{orders_rows, orders_table};
 
-use super::output::{Format, Layout, note, write_document};
+use super::output::{Format, note, write_document};
 use super::progress::{self, Unit};
 use super::run_options::RunOptions;
 use super::{Answer, jobs, output};
@@ -40,7 +40,7 @@ impl Orders {
         let mut out = output::stdout();
         match self.format {
             Format::Json | Format::Jsonl => {
-                write_document(&orders, self.format, Layout::OneLine, &mut out)?;
+                write_document(&orders, self.format, &mut out)?;
             }
             Format::Csv | Format::Arrow => orders_rows(&orders, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {

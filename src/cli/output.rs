@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser, ValueParser};
-use gpusched::report::{RowFormat, RowsPart, TableStyle, write_json_lines};
-use serde::Serialize;
+use gpusched::report::{JsonDocument, RowFormat, RowsPart, TableStyle, write_json, write_json_lines};
 
 use super::ending::Temporary;
 use super::progress::{self, Counted};
@@ -88,28 +87,9 @@ pub(crate) fn stderr() -> Screen<io::Stderr> {
     Screen::new(io::stderr())
 }
 
-/// How a JSON document is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// On one line.
-    OneLine,
-    /// For people too.
-    Indented,
-}
-
 /// Writes a document as JSON, or line by line if that is the format.
-pub(crate) fn write_document(
-    document: &(impl Serialize + ?Sized),
-    format: Format,
-    layout: Layout,
-    mut out: impl Write,
-) -> io::Result<()> {
-    match (format, layout) {
-        (Format::Jsonl, _) => return write_json_lines(document, None, out),
-        (_, Layout::OneLine) => serde_json::to_writer(&mut out, document)?,
-        (_, Layout::Indented) => serde_json::to_writer_pretty(&mut out, document)?,
-    }
-    out.write_all(b"\n")
+pub(crate) fn write_document(document: &impl JsonDocument, format: Format, out: impl Write) -> io::Result<()> {
+    if format == Format::Jsonl { write_json_lines(document, None, out) } else { write_json(document, out) }
 }
 
 /// Prints all of it.

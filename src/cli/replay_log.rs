@@ -21,7 +21,7 @@ use gpusched::workload::OperationId;
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
-use super::output::{Format, Layout, note, write_document, write_whole};
+use super::output::{Format, note, write_document, write_whole};
 use super::profile_options::ProfileOptions;
 use super::progress::{self, Unit};
 use super::recorded_above::RecordedAbove;
@@ -98,7 +98,7 @@ impl ReplayLog {
         match self.format {
             Format::Json | Format::Jsonl => {
                 let document = ReplayReport::new(&result, &input.dropped, &run.notes);
-                write_document(&document, self.format, Layout::Indented, &mut out)?;
+                write_document(&document, self.format, &mut out)?;
             }
             Format::Csv | Format::Arrow => replay_rows(&result, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {
@@ -140,7 +140,7 @@ impl ReplayLog {
             Format::Json | Format::Jsonl => {
                 let (device, notes) = (&import.scenario.device().name, &import.scenario.notes);
                 let document = ProfileReplayDocument { device, replay: &replay, notes };
-                write_document(&document, self.format, Layout::Indented, &mut out)?;
+                write_document(&document, self.format, &mut out)?;
             }
             Format::Csv | Format::Arrow => profile_replay_rows(&replay, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {

@@ -37,6 +37,11 @@ impl Search {
         SearchOptions::left_out_note(scenario, operations, self.time)
     }
 
+    /// For how long to search, if that is said.
+    pub(crate) fn time(&self) -> Option<Duration> {
+        self.time
+    }
+
     /// Runs `work` on the threads asked for, with progress on a terminal; Ctrl-C ends the search, and what was found
     /// by then counts.
     pub(crate) fn watched<T: Send>(&self, work: impl FnOnce(Watch<'_>) -> T + Send) -> anyhow::Result<T> {

@@ -8,11 +8,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, bail};
 use clap::Arg;
-use gpusched::report::{RowFormat, RowsPart, write_json_lines};
-use serde::Serialize;
+use gpusched::report::{JsonDocument, RowFormat, RowsPart, write_json_lines};
 
 use super::Answer;
-use super::output::{self, Format, Layout, Out, note};
+use super::output::{self, Format, Out, note};
 use super::progress::{self, Unit};
 
 /// What a directory stands for: its files with these extensions.
@@ -221,10 +220,10 @@ impl Part<'_> {
     }
 
     /// Writes a document as JSON, or line by line if that is the format.
-    pub(crate) fn write_document(&self, document: &impl Serialize, out: impl Write) -> io::Result<()> {
+    pub(crate) fn write_document(&self, document: &impl JsonDocument, out: impl Write) -> io::Result<()> {
         match self.format {
             Format::Jsonl => write_json_lines(document, self.file, out),
-            _ => output::write_document(document, self.format, Layout::OneLine, out),
+            _ => output::write_document(document, self.format, out),
         }
     }
 

@@ -12,7 +12,7 @@ use gpusched::warps::{
     Unit, WorkConserving,
 };
 
-use super::output::{Format, Layout, note, write_document, write_whole};
+use super::output::{Format, note, write_document, write_whole};
 use super::picture::Look;
 use super::progress;
 use super::{Answer, input, output, picture};
@@ -231,7 +231,7 @@ impl Warps {
         match self.format {
             Format::Json | Format::Jsonl => {
                 let document = WarpsDocument { written: text, string, answer: makespans };
-                write_document(&document, self.format, Layout::OneLine, &mut out)?;
+                write_document(&document, self.format, &mut out)?;
             }
             Format::Csv | Format::Arrow => warps_rows(text, string, makespans, self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => {

@@ -8,10 +8,12 @@
 //! [`random_injection`]: crate::experiments::study::random_injection
 //! [`per_period`]: crate::experiments::study::per_period
 
+mod injected;
 mod options;
 mod points;
 mod variation;
 
+pub use injected::InjectedError;
 pub use options::SweepOptions;
 pub use points::{PointTally, Ratio, SweepPoint, ratios};
 pub use variation::{Variation, load};

@@ -62,6 +62,9 @@ pub enum InputError {
     },
 }
 
+/// How names of reports end that Nsight Systems records.
+const NSIGHT_REPORTS: [&str; 2] = [".nsys-rep", ".qdrep"];
+
 impl Input {
     /// Of the content of a file, which may be compressed with gzip; `file` is its name in errors.
     ///
@@ -72,9 +75,17 @@ impl Input {
         if ProfileFormat::of(&content).is_some() {
             return Ok(Self::Profile(GpuProfile::read(file, &content)?));
         }
-        let text = String::from_utf8(content.into_owned())
-            .map_err(|source| InputError::NoText { file: file.to_owned(), source })?;
-        Ok(Self::Text { file: file.to_owned(), text })
+        match String::from_utf8(content.into_owned()) {
+            Ok(text) => Ok(Self::Text { file: file.to_owned(), text }),
+            // The one format that is known by nothing but its name, as it is not published.
+            Err(_) if NSIGHT_REPORTS.iter().any(|ending| file.ends_with(ending)) => {
+                let report = GpuProfileError::new(file, "this is a report of Nsight Systems, and not an export of one");
+                Err(report
+                    .with_help(format!("nsys export --type sqlite {file:?} makes one that gpusched reads"))
+                    .into())
+            }
+            Err(source) => Err(InputError::NoText { file: file.to_owned(), source }),
+        }
     }
 
     /// Makes a scenario of it; `import` is for profiles, and models are taken as they are.

@@ -69,8 +69,9 @@ impl<'s> AnalysisReport<'s> {
         let (analysis, bounds) = analyse_and_bound(scenario, BoundOptions::default())?;
         let operations = analysis.operations();
         let options = SearchOptions::affordable(scenario, operations, search);
-        let verdicts = judge_by_bounds(scenario, run, bounds, &options, watch)?;
+        // Before there are verdicts, which are large as well.
         let own = Summary::of(scenario, run).jobs();
+        let verdicts = judge_by_bounds(scenario, run, bounds, &options, watch)?;
         let unsearched = SearchOptions::left_out_note(scenario, operations, search);
         Ok(Self::new(scenario, analysis, verdicts, own, demands, unsearched))
     }

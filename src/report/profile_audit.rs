@@ -7,8 +7,9 @@ use serde::Serialize;
 use super::columns::Column;
 use super::page::{Page, TableStyle};
 use super::rows_part::RowsPart;
-use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES};
-use crate::profile::short_name;
+use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
+use crate::device::Device;
+use crate::profile::{GpuProfile, GpuProfileError, short_name};
 use crate::time::Instant;
 
 fn columns<'c>() -> [Column<&'c ProfileCase>; 9] {
@@ -72,14 +73,32 @@ pub fn profile_audit_rows(audit: &ProfileAudit, part: RowsPart<'_>, out: impl io
     part.write(&columns(), &audit.cases, out)
 }
 
-/// The whole as one JSON document.
+/// The whole, which is also its JSON document.
 #[derive(Debug, Serialize)]
-pub struct ProfileAuditDocument<'a> {
+pub struct ProfileAuditReport {
     /// What was found.
     #[serde(flatten)]
-    pub audit: &'a ProfileAudit,
+    pub audit: ProfileAudit,
     /// The device's name.
-    pub device: &'a str,
+    pub device: String,
     /// What its user should know.
-    pub notes: &'a [String],
+    pub notes: Vec<String>,
+}
+
+impl ProfileAuditReport {
+    /// Audits what ran on one GPU of a profile: the one with this number, or the one that ran most kernels. Without a
+    /// `device` it is taken for the one that the profile names.
+    ///
+    /// # Errors
+    /// [`GpuProfileError`] if there is no such GPU, or nothing is known of its model.
+    pub fn of(profile: &GpuProfile, gpu: Option<u32>, device: Option<Device>) -> Result<Self, GpuProfileError> {
+        let (gpu, choice) = profile.choose_gpu(gpu)?;
+        let mut notes: Vec<String> = choice.into_iter().collect();
+        notes.extend(profile.left_out_notes());
+        let device = match device {
+            Some(device) => device,
+            None => profile.device(gpu)?,
+        };
+        Ok(Self { audit: audit_profile(profile, gpu, &device), device: device.name.clone(), notes })
+    }
 }

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::columns::{Column, Objects};
+use super::json_document::JsonDocument;
 use super::page::{Page, TableStyle};
 use super::rows_part::RowsPart;
 use crate::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest, TaskBound, drive_os};
@@ -106,13 +107,16 @@ impl SegmentReport<'_> {
 
     /// One JSON document; its list `bounds` has the lines of [`SegmentReport::write_rows`].
     #[must_use]
-    pub fn document_with_bounds(&self) -> impl Serialize + use<> {
+    pub fn document_with_bounds(&self) -> impl JsonDocument + use<> {
         #[derive(Serialize)]
         struct Document {
             #[serde(flatten)]
             whole: Map<String, Value>,
             #[serde(serialize_with = "bounds")]
             bounds: Vec<Line>,
+        }
+        impl JsonDocument for Document {
+            const IS_INDENTED: bool = true;
         }
         Document { whole: self.document(), bounds: self.lines() }
     }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 
 use super::columns::{Column, Objects};
+use super::json_document::JsonDocument;
 use super::page::{Page, TableStyle};
 use super::rows_part::RowsPart;
 use crate::hosts::{SegmentJob, SegmentRun};
@@ -69,13 +70,16 @@ impl SegmentRunReport<'_> {
 
     /// One JSON document.
     #[must_use]
-    pub fn document(&self) -> impl Serialize + use<> {
+    pub fn document(&self) -> impl JsonDocument + use<> {
         #[derive(Serialize)]
         struct Document {
             strategy: &'static str,
             horizon_ns: Instant,
             #[serde(serialize_with = "lines")]
             tasks: Vec<Line>,
+        }
+        impl JsonDocument for Document {
+            const IS_INDENTED: bool = true;
         }
         Document { strategy: self.test.name(), horizon_ns: self.run.horizon, tasks: self.lines() }
     }

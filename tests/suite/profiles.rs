@@ -278,6 +278,9 @@ fn bad_profiles_are_refused_with_a_reason() {
     bad("capability.json", &unknown, "compute capability 99.0");
     bad("columns.csv", "==1== remark\n\"Start\",\"Duration\"\n\"ms\",\"ms\"\n", "column \"Grid X\" is missing");
     bad("remarks.csv", "==1== \"remark\"\n", "ends before");
+    let report = written(&folder, "run.nsys-rep", b"\xff\xfe what Nsight Systems records");
+    let refusal = refused(&["import", &report]);
+    assert!(refusal.contains(&format!("nsys export --type sqlite {report:?} makes one")), "{refusal}");
     bad("database.sqlite", "SQLite format 3\0nothing of the kind", "damaged");
     assert!(refused(&["simulate", NVPROF, "--launch-latency", "1us"]).contains("no launch has a host call"));
     let scenario = refused(&["import", "scenarios/rtss2017/figure-3.json"]);

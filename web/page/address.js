@@ -14,10 +14,11 @@ async function toAddress(state) {
   return text.length > MOST_ADDRESS ? null : text;
 }
 
-/** The state that an address holds; null without one. */
+/** The state that an address holds; null without one. What is none is an error. */
 async function fromAddress(hash) {
   const text = hash.replace(/^#/, "");
-  if (!text.startsWith(VERSION)) return null;
+  if (text === "") return null;
+  if (!text.startsWith(VERSION)) throw new Error("another version");
   const packed = fromBase64(unaddressable(text.slice(VERSION.length)));
   return JSON.parse(decoder.decode(await through(new DecompressionStream("deflate-raw"), packed)));
 }

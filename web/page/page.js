@@ -15,6 +15,7 @@ class Page {
     this.analysis = new Engine(module);
     this.editor = new Editor(() => {
       this.content = null;
+      this.remark = null;
       this.changed();
     });
     this.settings = new Settings(() => this.changed());
@@ -67,14 +68,28 @@ class Page {
   }
 
   /** Opens a file of the user's. */
-  async take([file]) {
-    if (!file) return;
+  async take(files) {
+    if (files.length === 0) return;
+    if (files.length > 1) {
+      this.refuse({ message: `these are ${files.length} files; the page takes one at a time` });
+      return;
+    }
+    const [file] = files;
+    let bytes;
+    try {
+      bytes = new Uint8Array(await file.arrayBuffer());
+    } catch (error) {
+      // A folder, or what is gone meanwhile.
+      this.refuse({ message: `cannot read ${file.name}: ${error.message}` });
+      return;
+    }
     this.settings.asked = {};
-    this.put(file.name, new Uint8Array(await file.arrayBuffer()));
+    this.put(file.name, bytes);
   }
 
   put(file, bytes) {
     this.file = file;
+    this.remark = null;
     let text = null;
     if (bytes.length <= MOST_TEXT) {
       try {
@@ -179,8 +194,9 @@ class Page {
     message.hidden = refusal === null;
     const [said, ...excerpt] = (refusal ? (isBroken ? refusal.message : `error: ${refusal.message}`) : "").split("\n");
     message.replaceChildren(element("p", said), ...(excerpt.length > 0 ? ["\n", element("pre", excerpt.join("\n"))] : []));
-    this.wrong = refusal?.line ? refusal : null;
-    this.editor.mark(refusal?.line ?? null);
+    // It may be of a device file, whose lines are not shown.
+    this.wrong = refusal?.line && refusal.file === this.file ? refusal : null;
+    this.editor.mark(this.wrong?.line ?? null);
     byId("output").classList.toggle("stale", refusal !== null);
     if (refusal) this.said = isBroken ? "the run broke; the page goes on" : "not simulated";
     if (refusal) byId("analysed").replaceChildren();
@@ -194,7 +210,7 @@ class Page {
     byId("stop").hidden = !isLong;
     const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
     const doing = run > SOON ? `simulating, ${seconds(run)}` : analysis > SOON ? `${this.said ?? ""}; analysing, ${seconds(analysis)}` : null;
-    const text = doing ?? this.stopped ?? this.said ?? "";
+    const text = doing ?? this.stopped ?? [this.remark, this.said].filter(Boolean).join("; ");
     if (byId("status").textContent !== text) byId("status").textContent = text;
   }
 
@@ -250,19 +266,27 @@ class Page {
   /** Takes what an address holds. */
   async restore() {
     let state = null;
+    let content;
+    let wrong = null;
     try {
       state = await fromAddress(location.hash);
-    } catch (error) {
-      this.refuse({ message: `the address holds nothing that can be read: ${error.message}` });
-      if (this.file) return;
+      const { shipped, bytes, text } = state ?? {};
+      const own = shipped ? this.scenarios.get(shipped) : text;
+      content = bytes !== undefined ? fromBase64(bytes) : own !== undefined ? encoder.encode(own) : null;
+      if (state !== null && content === null) wrong = `the address names a scenario that this page does not have: ${shipped}`;
+    } catch {
+      wrong = "the address holds nothing that can be read; was it cut off?";
     }
-    const { file, shipped, bytes, text, ...asked } = state ?? {};
+    if (wrong && this.file) {
+      this.refuse({ message: wrong });
+      return;
+    }
+    const { file, shipped: _shipped, bytes: _bytes, text: _text, ...asked } = (!wrong && state) || {};
     this.address = location.hash.slice(1);
     this.settings.asked = asked;
-    const own = shipped ? this.scenarios.get(shipped) : text;
-    if (bytes !== undefined) this.put(file, fromBase64(bytes));
-    else if (own !== undefined) this.put(file, encoder.encode(own));
+    if (content) this.put(file, content);
     else this.open(FIRST);
+    this.remark = wrong;
   }
 
   /** A file to download, as the worker makes it. */

@@ -9,7 +9,7 @@ use gpusched::experiments::study::{Shard, StudySummary, file_name, shard_files};
 use gpusched::report::study_plot::{PlotOptions, plot};
 use gpusched::report::study_table::{SummaryDocument, summary_rows, summary_table};
 
-use super::super::output::{Format, Layout, note, write_document};
+use super::super::output::{Format, note, write_document};
 use super::super::picture::Look;
 use super::super::progress::{self, Unit};
 use super::super::{Answer, output, picture};
@@ -66,7 +66,7 @@ impl Plot {
             Format::Csv | Format::Arrow => summary_rows(&study, &summary, self.format.rows(), &mut out)?,
             Format::Json | Format::Jsonl => {
                 let document = SummaryDocument { study: &study, summary: &summary };
-                write_document(&document, self.format, Layout::OneLine, &mut out)?;
+                write_document(&document, self.format, &mut out)?;
             }
         }
         out.flush()?;

@@ -6,7 +6,7 @@ use clap::Args;
 use gpusched::experiments::study::{ShardStatus, Study, status};
 use gpusched::report::study_table::{ShardsDocument, shards_rows, shards_table};
 
-use super::super::output::{Format, Layout, write_document};
+use super::super::output::{Format, write_document};
 use super::super::progress::{self, Unit};
 use super::super::{Answer, output};
 use super::Files;
@@ -38,7 +38,7 @@ impl Status {
         match self.format {
             Format::Json | Format::Jsonl => {
                 let document = ShardsDocument { study: &study, shards: &shards, complete: is_complete };
-                write_document(&document, self.format, Layout::OneLine, &mut out)?;
+                write_document(&document, self.format, &mut out)?;
             }
             Format::Csv | Format::Arrow => shards_rows(&shards, self.format.rows(), &mut out)?,
             Format::Markdown => {

@@ -12,11 +12,12 @@ use gpusched::report::segment_gantt::segment_gantt;
 use gpusched::report::segment_run::SegmentRunReport;
 use gpusched::report::task_gantt::gantt;
 use gpusched::report::task_run::TaskRunReport;
+use gpusched::report::{write_json, write_json_lines};
 use gpusched::tasks::TaskTime;
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::time::{Duration, Instant};
 
-use super::super::output::{Format, Layout, write_document};
+use super::super::output::{Format, write_document};
 use super::super::picture::Look;
 use super::super::progress::{self, Unit};
 use super::super::{Answer, output, picture};
@@ -92,8 +93,8 @@ impl Run {
         let report = TaskRunReport { set: &set, run: &run, strategy: strategy.name(), policy: policy.name() };
         let mut out = output::stdout();
         match self.format {
-            Format::Json => write_document(&report, self.format, Layout::Indented, &mut out)?,
-            Format::Jsonl => write_document(&report.lines_document(), self.format, Layout::OneLine, &mut out)?,
+            Format::Json => write_json(&report, &mut out)?,
+            Format::Jsonl => write_json_lines(&report.lines_document(), None, &mut out)?,
             Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }
@@ -132,8 +133,7 @@ impl Run {
         let report = SegmentRunReport { set, test, run: &run };
         let mut out = output::stdout();
         match self.format {
-            Format::Json => write_document(&report.document(), self.format, Layout::Indented, &mut out)?,
-            Format::Jsonl => write_document(&report.document(), self.format, Layout::OneLine, &mut out)?,
+            Format::Json | Format::Jsonl => write_document(&report.document(), self.format, &mut out)?,
             Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }

@@ -6,7 +6,7 @@ use anyhow::{anyhow, bail};
 use gpusched::report::segment_bounds::{SegmentReport, all_proven};
 use gpusched::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest};
 
-use super::super::output::{Format, Layout, write_document};
+use super::super::output::{Format, write_document};
 use super::super::progress::{self, Unit};
 use super::super::{Answer, output};
 
@@ -42,8 +42,7 @@ pub(super) fn test(
     let report = SegmentReport { set, tests: &tests };
     let mut out = output::stdout();
     match format {
-        Format::Json => write_document(&report.document_with_bounds(), format, Layout::Indented, &mut out)?,
-        Format::Jsonl => write_document(&report.document_with_bounds(), format, Layout::OneLine, &mut out)?,
+        Format::Json | Format::Jsonl => write_document(&report.document_with_bounds(), format, &mut out)?,
         Format::Csv | Format::Arrow => report.write_rows(format.rows(), &mut out)?,
         Format::Table | Format::Markdown => write!(out, "{}", report.table(format.style()))?,
     }

@@ -8,12 +8,13 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::report::task_analysis::TaskReport;
 use gpusched::report::task_charts::demand_plot;
+use gpusched::report::{write_json, write_json_lines};
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{
     Allocation, Partition, ReservationTest, Reservations, TaskTime, TestResults, hyperperiod, smallest_budgets,
 };
 
-use super::super::output::{Format, Layout, note, write_document};
+use super::super::output::{Format, note};
 use super::super::progress::{self, Unit};
 use super::super::{Answer, output, picture};
 use super::{TaskFile, segments};
@@ -96,8 +97,8 @@ impl Test {
         let report = TaskReport { set: &set, analysis: &analysis, budgets };
         let mut out = output::stdout();
         match self.format {
-            Format::Json => write_document(&report, self.format, Layout::Indented, &mut out)?,
-            Format::Jsonl => write_document(&report.lines_document(), self.format, Layout::OneLine, &mut out)?,
+            Format::Json => write_json(&report, &mut out)?,
+            Format::Jsonl => write_json_lines(&report.lines_document(), None, &mut out)?,
             Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }

@@ -7,12 +7,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::*;
+use crate::common::{gpusched_in, stderr};
 
 #[test]
 #[ignore = "needs chromium, chromedriver and the page"]
-fn the_page_loads_without_errors_at_three_sizes_light_and_dark() {
+fn the_page_loads_without_errors_at_four_sizes_light_and_dark() {
     let page = Page::open();
-    for size in [(1400, 900), (800, 600), (390, 844)] {
+    for size in [(1920, 1080), (1400, 900), (800, 600), (390, 844)] {
         for dark in [false, true] {
             page.browser.look(size, dark);
             page.browser.open(&file());
@@ -30,6 +31,37 @@ fn the_page_loads_without_errors_at_three_sizes_light_and_dark() {
     let asked = page
         .run("return performance.getEntriesByType('resource').filter(({name}) => !/^(blob|data):/.test(name)).length");
     assert_eq!(asked, 0, "nothing is loaded from elsewhere");
+}
+
+#[test]
+#[ignore = "needs chromium, chromedriver and the page"]
+fn the_analysis_stands_beside_the_timeline_in_wide_windows_and_below_it_in_narrow_ones() {
+    let page = Page::open();
+    page.wait("document.querySelector('#analysed table')");
+    // Left, right, top and bottom of both, and what the window shows [pixels].
+    let places = |size| {
+        page.browser.look(size, false);
+        page.browser.settle();
+        let edges = page.run(
+            "return ['timeline', 'analysed'].flatMap((id) => {
+                 const {left, right, top, bottom} = document.getElementById(id).getBoundingClientRect();
+                 return [left, right, top, bottom];
+             })",
+        );
+        let edges: Vec<f64> = edges.as_array().expect("a list").iter().filter_map(Value::as_f64).collect();
+        <[f64; 8]>::try_from(edges).expect("four of each")
+    };
+    for size in [(1360, 700), (1400, 900), (1920, 1080)] {
+        let [_, timeline_ends, top, bottom, begins, ends, analysis_top, _] = places(size);
+        assert!(timeline_ends <= begins && ends <= f64::from(size.0), "{size:?}: {timeline_ends}, {begins} to {ends}");
+        assert!(top <= analysis_top && analysis_top < bottom && bottom < f64::from(size.1), "{size:?}: {analysis_top}");
+    }
+    for size in [(1359, 900), (800, 600), (390, 844)] {
+        let [begins, _, _, bottom, analysis_begins, _, analysis_top, _] = places(size);
+        assert!(bottom <= analysis_top, "{size:?}: {bottom}, {analysis_top}");
+        assert!(analysis_begins - begins < 20.0, "{size:?}: {analysis_begins}");
+    }
+    page.is_quiet();
 }
 
 #[test]
@@ -158,8 +190,44 @@ fn dropped_files_of_every_readable_format_are_simulated() {
         let read_only = page.run("return document.getElementById('text').readOnly");
         assert_eq!(read_only, !is_text, "{name}");
     }
+    // Files of several at once, of which none is opened.
+    page.run(
+        "const data = new DataTransfer();
+         for (const name of ['a.json', 'b.json']) data.items.add(new File(['{}'], name));
+         document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}))",
+    );
+    page.wait(
+        "document.getElementById('message').textContent === 'error: these are 2 files; the page takes one at a time'",
+    );
     page.drop("nothing.json", b"{}");
     page.wait("document.getElementById('message').textContent.startsWith('error: nothing.json:1:1: ')");
+    page.is_quiet();
+}
+
+#[test]
+#[ignore = "needs chromium, chromedriver and the page"]
+fn of_an_export_of_nsight_systems_it_is_said_which_command_makes_what_the_page_reads() {
+    let page = Page::open();
+    // As much of a database as tells that it is one.
+    page.drop("run 1.sqlite", b"SQLite format 3\0 and so on");
+    page.wait("!document.getElementById('message').hidden && !gpusched.page.isBusy");
+    assert_eq!(
+        page.text("message"),
+        "error: run 1.sqlite: this is an SQLite database, which this build does not read (the command, which has the \
+         feature nsight by default, makes a scenario that is read here of an export of Nsight Systems: gpusched import \
+         \"run 1.sqlite\" --out \"run 1.scenario.json\")"
+    );
+    assert_eq!(page.run("return document.getElementById('text').readOnly"), true);
+    // What that command writes of a profile, the page draws.
+    let folder = directory("page_imported");
+    let profile = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/profiles/synthetic.json");
+    let profile = profile.to_str().expect("text");
+    let imported = gpusched_in(&folder, &["import", profile, "--out", "run 1.scenario.json"]);
+    assert!(imported.status.success(), "{}", stderr(&imported));
+    let drawn = page.drawn();
+    page.drop("run 1.scenario.json", &fs::read(folder.join("run 1.scenario.json")).expect("it is there"));
+    page.wait_until_drawn(&drawn);
+    assert_eq!(page.run("return document.getElementById('message').hidden"), true);
     page.is_quiet();
 }
 
@@ -200,6 +268,26 @@ fn an_address_restores_text_device_placement_and_sliders() {
     // An address that was cut off is told of.
     other.run("location.hash = location.hash.slice(0, 60)");
     other.wait("document.getElementById('message').textContent.includes('the address holds nothing')");
+    // Also where the page begins with it: the first scenario is shown then, and why stays beside it.
+    for wrong in ["v1=abc", "v2=abc"] {
+        other.browser.go(&format!("file://{}#{wrong}", file().display()));
+        other.run("location.reload()");
+        other.wait("window.gpusched?.page?.drawn > 0 && !gpusched.page.isBusy");
+        other.wait(
+            "document.getElementById('status').textContent.startsWith('the address holds nothing that can be read')",
+        );
+        other.wait("document.getElementById('status').textContent.includes('RTSS 2017, figure 3')");
+    }
+}
+
+#[test]
+#[ignore = "needs chromium, chromedriver and the page"]
+fn a_line_of_a_device_file_is_not_marked_in_the_scenario() {
+    let page = Page::open();
+    page.run("gpusched.page.settings.setDevice('own.json', '{\\n\"name\": 3}')");
+    page.wait("document.getElementById('message').textContent.startsWith('error: own.json:')");
+    assert_eq!(page.run("return document.getElementById('mark').hidden"), true);
+    page.is_quiet();
 }
 
 #[test]

@@ -18,6 +18,8 @@ use serde_json::value::RawValue;
 pub struct Refusal {
     /// The message, as `gpusched` prints it after `error: `.
     pub message: String,
+    /// The file that the line is of.
+    pub file: Option<String>,
     /// Line, from 1, where there is one.
     pub line: Option<usize>,
     /// Column \[characters\], from 1.
@@ -27,7 +29,7 @@ pub struct Refusal {
 impl Refusal {
     /// An error with its causes.
     pub(crate) fn of(error: &dyn Error) -> Self {
-        Self { message: with_causes(error), line: None, column: None }
+        Self { message: with_causes(error), file: None, line: None, column: None }
     }
 
     pub(crate) fn to_json(&self) -> Vec<u8> {
@@ -39,7 +41,7 @@ impl Refusal {
 impl From<JsonError> for Refusal {
     fn from(error: JsonError) -> Self {
         let (line, column) = (Some(error.line), Some(error.column));
-        Self { line, column, ..Self::of(&error) }
+        Self { file: Some(error.file.clone()), line, column, ..Self::of(&error) }
     }
 }
 
@@ -50,7 +52,7 @@ impl From<InputError> for Refusal {
             InputError::Model(error) => {
                 let place = error.place.as_ref();
                 let (line, column) = (place.map(|place| place.line), place.map(|place| place.column));
-                Self { line, column, ..Self::of(&error) }
+                Self { file: Some(error.file.clone()), line, column, ..Self::of(&error) }
             }
             error => Self::of(&error),
         }

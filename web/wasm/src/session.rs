@@ -7,7 +7,9 @@ use gpusched::draw::FigureFormat;
 use gpusched::hosts::{Run, simulate};
 use gpusched::profile::{ImportOptions, Input};
 use gpusched::report::timeline::{Timeline, TimelineOptions};
-use gpusched::report::{AnalysisReport, BlockLists, HtmlTimeline, SimulationReport, Summary, kernel_table};
+use gpusched::report::{
+    AnalysisReport, BlockLists, HtmlTimeline, JsonDocument, SimulationReport, Summary, kernel_table, write_json,
+};
 use gpusched::scenario::amalthea::{AmaltheaOptions, ModelDemands};
 use gpusched::scenario::{Scenario, WhatIf};
 use serde::Serialize;
@@ -48,7 +50,7 @@ impl Session {
     pub fn answer(&mut self, request: &[u8], content: &[u8]) -> Result<Vec<u8>, Refusal> {
         let Request { want, settings } = serde_json::from_slice(request).map_err(|error| Refusal::of(&error))?;
         match want {
-            Want::Choices => return json(&Choices::new()?, false),
+            Want::Choices => return message(&Choices::new()?),
             Want::Panic => panic!("this one was asked for"),
             _ => {}
         }
@@ -69,10 +71,15 @@ impl Session {
     }
 }
 
-/// A document as the command prints it, or without the end of its line.
-fn json(document: &impl Serialize, ends_line: bool) -> Result<Vec<u8>, Refusal> {
-    let mut bytes = serde_json::to_vec(document).map_err(|error| Refusal::of(&error))?;
-    bytes.extend(ends_line.then_some(b'\n'));
+/// What the page alone takes.
+fn message(content: &impl Serialize) -> Result<Vec<u8>, Refusal> {
+    serde_json::to_vec(content).map_err(|error| Refusal::of(&error))
+}
+
+/// A document as the command prints it.
+fn json(document: &impl JsonDocument) -> Result<Vec<u8>, Refusal> {
+    let mut bytes = Vec::new();
+    write_json(document, &mut bytes).map_err(|error| Refusal::of(&error))?;
     Ok(bytes)
 }
 
@@ -100,7 +107,7 @@ impl Known {
             Want::Choices | Want::Panic => {}
             Want::Outline => {
                 let blocks = HtmlTimeline::new(summary).blocks();
-                return json(&OutlineOf { outline: &self.outline, blocks }, false);
+                return message(&OutlineOf { outline: &self.outline, blocks });
             }
             Want::Tables => bytes = kernel_table(&summary, STYLE).into_bytes(),
             Want::Data => timeline()?.write_data(&mut bytes).map_err(|error| Refusal::of(&error))?,
@@ -114,7 +121,7 @@ impl Known {
             Want::Simulate => {
                 let blocks = BlockLists::None;
                 let report = SimulationReport { summary, blocks, rules: false, blame: false, states: &[] };
-                return json(&report, true);
+                return json(&report);
             }
             Want::Analyze => return self.analysed(),
             Want::Scenario => {
@@ -132,7 +139,7 @@ impl Known {
         let watch = Watch { stop: &AtomicBool::new(false), progress: &|_| {} };
         let report = AnalysisReport::of(&scenario, &self.run, self.demands.as_ref(), None, watch);
         let report = report.map_err(|error| Refusal::of(&error))?;
-        let mut bytes = json(&report.document(None), true)?;
+        let mut bytes = json(&report.document(None))?;
         bytes.extend(report.text(None, STYLE).into_bytes());
         Ok(bytes)
     }

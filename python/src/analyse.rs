@@ -1,0 +1,143 @@
+//! What is computed of a scenario without or beside a run.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use gpusched::analysis::{Analysis, Comparison, OrdersError, Watch, analyse, launch_orders, merged_scenario};
+use gpusched::causes::with_causes;
+use gpusched::report::timeline::{FinishMark, Panels, TimelineOptions};
+use gpusched::report::{
+    AnalysisReport, RowsPart, SporadicReport, Summary, analysis_rows, comparison_rows, comparison_table,
+    jitter_of_threads, orders_rows, orders_table, sporadic_rows,
+};
+use gpusched::time::Duration;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::document::Document;
+use crate::errors::Failure;
+use crate::options::{map, time};
+use crate::run::simulated;
+use crate::scenario::{Scenario, Wanted};
+use crate::work::aside;
+
+/// Verdicts, bounds and finish times on the merged SM; with `sporadic`, of streams whose releases are unknown.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, **options))]
+pub(crate) fn analyze(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    search: Option<&Bound<'_, PyAny>>,
+    steps: bool,
+    sporadic: bool,
+    jitter: Option<&Bound<'_, PyDict>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Document> {
+    let refused = |text: &str| Err(Failure::Argument(text.to_owned()).into_exception(py));
+    if steps && sporadic {
+        return refused("steps are of stated releases, and sporadic takes them as unknown: leave out one of them");
+    }
+    if jitter.is_some() && !sporadic {
+        return refused("jitter is for releases that are unknown: add sporadic=True");
+    }
+    let wanted = Wanted::new(scenario, options)?;
+    let search = search.map(time).transpose()?;
+    let jitter = jitter.map_or_else(|| Ok(BTreeMap::new()), |jitter| map(jitter, time))?;
+    aside(py, move |stop| {
+        let given = wanted.read()?;
+        let watch = Watch { stop, progress: &|_| () };
+        if sporadic { streams(&given, jitter, search, watch) } else { jobs(&given, steps, search, watch) }
+    })
+}
+
+fn jobs(given: &Scenario, steps: bool, search: Option<Duration>, watch: Watch<'_>) -> Result<Document, Failure> {
+    let scenario = &*given.scenario;
+    let run = simulated(scenario, watch.stop)?;
+    let report = AnalysisReport::of(scenario, &run, given.demands.as_deref(), search, watch);
+    let report = report.map_err(|error| Failure::run(&error))?;
+    drop(run);
+    let steps = steps.then(|| report.analysis.printed_steps()).transpose();
+    let steps = steps.map_err(|error| Failure::Argument(format!("steps: {}", with_causes(&error))))?;
+    let notes = report.analysis.notes.clone();
+    let witness = report.verdicts.latest_miss().and_then(|job| report.verdicts.witness(job));
+    let rows = |out: &mut Vec<u8>| analysis_rows(&report.analysis, RowsPart::CSV, out);
+    let table = |style| report.text(steps.as_deref(), style);
+    Ok(Document::new(&report.document(steps.as_deref()), rows, table, notes)?.with_scenario(witness))
+}
+
+fn streams(
+    given: &Scenario,
+    jitter: BTreeMap<String, Duration>,
+    search: Option<Duration>,
+    watch: Watch<'_>,
+) -> Result<Document, Failure> {
+    let scenario = &*given.scenario;
+    let jitter = jitter_of_threads(scenario, jitter);
+    let jitter = jitter.map_err(|error| Failure::Argument(format!("jitter: {error}")))?;
+    let report = SporadicReport::of(scenario, &jitter, given.demands.as_deref(), search, watch);
+    let report = report.map_err(|error| Failure::run(&error))?;
+    let witness = report.verdicts.first_miss().and_then(|stream| report.verdicts.witness(stream));
+    let rows = |out: &mut Vec<u8>| sporadic_rows(&report.verdicts.streams, RowsPart::CSV, out);
+    let document = Document::new(&report.document(), rows, |style| report.text(style), report.notes.clone())?;
+    Ok(document.with_scenario(witness))
+}
+
+/// Best and worst finish times over all orders of simultaneous launches.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, samples, **options))]
+pub(crate) fn orders(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    samples: u64,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Document> {
+    if samples == 0 {
+        return Err(Failure::Argument("samples: expected a whole number from 1".to_owned()).into_exception(py));
+    }
+    let wanted = Wanted::new(scenario, options)?;
+    aside(py, move |_| {
+        let scenario = wanted.read()?.scenario;
+        let orders = launch_orders(&scenario, samples, scenario.seed, &|_| ());
+        let orders = orders.map_err(|error: OrdersError| Failure::run(&error))?;
+        let rows = |out: &mut Vec<u8>| orders_rows(&orders, RowsPart::CSV, out);
+        Document::new(&orders, rows, |style| orders_table(&orders, style), orders.notes.clone())
+    })
+}
+
+/// Simulated beside analysed finish times.
+#[pyfunction]
+#[pyo3(signature = (scenario, **options))]
+pub(crate) fn compare(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Document> {
+    let wanted = Wanted::new(scenario, options)?;
+    aside(py, move |stop| compared(&wanted.read()?.scenario, stop))
+}
+
+fn compared(scenario: &gpusched::scenario::Scenario, stop: &AtomicBool) -> Result<Document, Failure> {
+    let analysis = analyse(scenario).map_err(|error| Failure::run(&error))?;
+    let run = simulated(scenario, stop)?;
+    let comparison = Comparison::new(scenario, &analysis, &run.trace);
+    let svg = panels(scenario, &run, &analysis, &comparison, stop);
+    let rows = |out: &mut Vec<u8>| comparison_rows(&comparison, RowsPart::CSV, out);
+    let table = |style| comparison_table(&comparison, style);
+    Ok(Document::new(&comparison, rows, table, comparison.notes.clone())?.with_svg(svg))
+}
+
+/// The simulation drawn above the analysis; what is too much for a figure has none.
+fn panels(
+    scenario: &gpusched::scenario::Scenario,
+    run: &gpusched::hosts::Run,
+    analysis: &Analysis<'_>,
+    comparison: &Comparison<'_>,
+    stop: &AtomicBool,
+) -> Option<String> {
+    let merged = merged_scenario(scenario, analysis).ok()?;
+    let below = simulated(&merged, stop).ok()?;
+    let (upper, lower) = (Summary::of(scenario, run), Summary::of(&merged, &below));
+    let marks = FinishMark::of_comparison(comparison);
+    let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };
+    panels.draw(&TimelineOptions::default()).ok().map(|drawing| drawing.to_svg())
+}

@@ -1,0 +1,199 @@
+//! Audits of logs, of profiles and of runs.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, audit_logs};
+use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, is_log_file, read_log_from};
+use gpusched::profile::{GpuProfile, Input, InputError};
+use gpusched::report::{
+    ProfileAuditReport, RowsPart, finding_rows, finding_table, profile_audit_rows, profile_audit_table,
+};
+use gpusched::time::Duration;
+use gpusched::workload::Placement;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::document::Document;
+use crate::errors::Failure;
+use crate::given::Given;
+use crate::options::{named, pairs};
+use crate::run::Run;
+use crate::work::aside;
+
+/// Reads logs, and keeps what is to be told.
+#[derive(Debug, Default)]
+struct Reader {
+    notes: RefCell<Vec<String>>,
+}
+
+impl LogFilesReader for Reader {
+    fn log(&self, path: &Path) -> Result<LogReading, LogFilesError> {
+        let cannot = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+        let mut file = File::open(path).map_err(cannot)?;
+        Ok(read_log_from(&path.display().to_string(), &mut file).map_err(cannot)?)
+    }
+
+    fn text(&self, path: &Path) -> Result<(String, String), LogFilesError> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
+        Ok((path.display().to_string(), text))
+    }
+
+    fn note(&self, text: &str) {
+        self.notes.borrow_mut().push(text.to_owned());
+    }
+}
+
+/// What is audited.
+enum Audited {
+    Run(Run),
+    Files(Vec<PathBuf>),
+}
+
+/// What is said beside it.
+#[derive(Debug, Default)]
+struct Asked {
+    device: Option<Given>,
+    scenario: Option<PathBuf>,
+    logs_alone: bool,
+    placement: Option<Placement>,
+    tolerances: Tolerances,
+    gpu: Option<u32>,
+    set_priority: Vec<(String, i32)>,
+}
+
+impl Asked {
+    fn new(given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut asked = Self::default();
+        for (key, value) in given.into_iter().flatten().filter(|(_, value)| !value.is_none()) {
+            match key.extract::<String>()?.as_str() {
+                "device" => asked.device = Some(Given::new(&value)?),
+                "scenario" => asked.scenario = Some(value.extract()?),
+                "logs_alone" => asked.logs_alone = value.extract()?,
+                "placement" => {
+                    let names = Placement::ALL.map(Placement::name);
+                    asked.placement = Some(named(&value, Placement::from_name, &names)?);
+                }
+                "tolerance_us" => asked.tolerances.across_clocks_ns = nanoseconds(&value)?,
+                "clock_tolerance_us" => asked.tolerances.one_clock_ns = nanoseconds(&value)?,
+                "gpu" => asked.gpu = Some(value.extract()?),
+                "set_priority" => asked.set_priority = pairs(&value, |value| value.extract())?,
+                other => return Err(PyTypeError::new_err(format!("there is no option {other:?}"))),
+            }
+        }
+        Ok(asked)
+    }
+
+    /// An option that is for profiles alone.
+    fn for_profiles(&self) -> Option<&'static str> {
+        self.gpu.map(|_| "gpu").or_else(|| (!self.set_priority.is_empty()).then_some("set_priority"))
+    }
+
+    /// An option that is for logs alone.
+    fn for_logs(&self) -> Option<&'static str> {
+        let alone = self.logs_alone.then_some("logs_alone");
+        self.scenario.as_ref().map(|_| "scenario").or(alone)
+    }
+}
+
+/// Microseconds as whole nanoseconds.
+fn nanoseconds(microseconds: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let wrong = || PyValueError::new_err("expected microseconds from 0");
+    let text = format!("{}us", microseconds.extract::<f64>()?);
+    let time = Duration::parse(&text).map_err(|_| wrong())?;
+    i64::try_from(time.as_ns()).map_err(|_| wrong())
+}
+
+/// Checks measured logs, a profile or a run against the scheduling rules.
+#[pyfunction]
+#[pyo3(signature = (what, **options))]
+pub(crate) fn audit(
+    py: Python<'_>,
+    what: &Bound<'_, PyAny>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Document> {
+    let asked = Asked::new(options)?;
+    let what = if let Ok(run) = what.cast::<Run>() {
+        Audited::Run(run.get().clone())
+    } else {
+        let paths = what.extract().map(|path| vec![path]).or_else(|_| what.extract());
+        let wrong = |_| PyTypeError::new_err("expected the path of logs or of a profile, a list of logs, or a Run");
+        Audited::Files(paths.map_err(wrong)?)
+    };
+    aside(py, move |_| match what {
+        Audited::Run(run) => of_run(&run, &asked),
+        Audited::Files(paths) => match profile_of(&paths)? {
+            Some(profile) => of_profile(profile, asked),
+            None => of_logs(paths, asked),
+        },
+    })
+}
+
+/// The profile, if the one file is a profile rather than a log. Damaged logs are read as far as they go, and their reader
+/// tells of files that cannot be read.
+fn profile_of(paths: &[PathBuf]) -> Result<Option<GpuProfile>, Failure> {
+    let [path] = paths else { return Ok(None) };
+    if path.is_dir() || is_log_file(path) {
+        return Ok(None);
+    }
+    let Ok((name, bytes)) = Given::File(path.clone()).bytes() else { return Ok(None) };
+    match Input::of(&name, bytes) {
+        Ok(Input::Profile(profile)) => Ok(Some(profile)),
+        Err(error @ InputError::Profile(_)) => Err(error.into()),
+        Ok(Input::Text { .. }) | Err(_) => Ok(None),
+    }
+}
+
+fn refused(option: Option<&str>, kind: &str, what: &str) -> Result<(), Failure> {
+    match option {
+        Some(option) => Err(Failure::Argument(format!("{option} is for {kind}, and {what}"))),
+        None => Ok(()),
+    }
+}
+
+fn of_run(run: &Run, asked: &Asked) -> Result<Document, Failure> {
+    refused(asked.for_profiles(), "profiles", "this is a run")?;
+    refused(asked.for_logs(), "logs", "this is a run")?;
+    let scenario = &*run.scenario.scenario;
+    let observed = Observation::of_trace(scenario, &run.run.trace, run.run.ended);
+    let mut report = AuditReport::new(Vec::new());
+    let findings = audited(&observed.map_err(|error| Failure::run(&error))?, &asked.tolerances);
+    report.add(findings, &scenario.device().name);
+    told(&report, Vec::new())
+}
+
+fn of_logs(paths: Vec<PathBuf>, asked: Asked) -> Result<Document, Failure> {
+    refused(asked.for_profiles(), "profiles", "these are logs")?;
+    for path in &paths {
+        let cannot = |error: std::io::Error| {
+            std::io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display()))
+        };
+        std::fs::metadata(path).map_err(cannot)?;
+    }
+    let Asked { device, scenario, logs_alone, placement, tolerances, .. } = asked;
+    let device = device.map(Given::device).transpose()?;
+    let files = LogFiles { paths, device, scenario, logs_alone, placement };
+    let reader = Reader::default();
+    let failed = |error: LogFilesError| Failure::input(&*error);
+    let report = audit_logs(files.read(&reader).map_err(failed)?, &tolerances);
+    told(&report, reader.notes.into_inner())
+}
+
+fn told(report: &AuditReport, mut notes: Vec<String>) -> Result<Document, Failure> {
+    notes.extend(report.notes.iter().cloned());
+    let rows = |out: &mut Vec<u8>| finding_rows(&report.violations, RowsPart::CSV, out);
+    Document::new(report, rows, |style| finding_table(report, style), notes)
+}
+
+fn of_profile(mut profile: GpuProfile, asked: Asked) -> Result<Document, Failure> {
+    refused(asked.for_logs(), "logs", "this is a profile")?;
+    let failed = |error: &(dyn std::error::Error + 'static)| Failure::input(error);
+    profile.set_priorities(&asked.set_priority).map_err(|error| failed(&error))?;
+    let device = asked.device.map(Given::device).transpose()?;
+    let report = ProfileAuditReport::of(&profile, asked.gpu, device).map_err(|error| failed(&error))?;
+    let rows = |out: &mut Vec<u8>| profile_audit_rows(&report.audit, RowsPart::CSV, out);
+    let table = |style| profile_audit_table(&report.audit, style);
+    Document::new(&report, rows, table, report.notes.clone())
+}

@@ -1,0 +1,56 @@
+//! Profiles of applications, and how kernels fill the GPU.
+
+use std::sync::Arc;
+
+use gpusched::analysis::occupancy_of_scenario;
+use gpusched::report::{
+    ImportDocument, OccupancyDocument, RowsPart, import_rows, import_table, occupancy_rows, occupancy_table,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::document::Document;
+use crate::given::Given;
+use crate::options::{Options, time};
+use crate::scenario::Wanted;
+use crate::work::aside;
+
+/// Makes a scenario of a profile, and says what was read, assumed and left out.
+#[pyfunction]
+#[pyo3(signature = (profile, *, start = None, end = None, **options))]
+pub(crate) fn import_profile(
+    py: Python<'_>,
+    profile: &Bound<'_, PyAny>,
+    start: Option<&Bound<'_, PyAny>>,
+    end: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Document> {
+    let (given, options) = (Given::new(profile)?, Options::new(options)?);
+    let (start, end) = (start.map(time).transpose()?, end.map(time).transpose()?);
+    aside(py, move |_| {
+        let import = options.import(given, (start, end))?;
+        let rows = |out: &mut Vec<u8>| import_rows(&import, RowsPart::CSV, out);
+        let (table, notes) = (|style| import_table(&import, style), import.scenario.notes.clone());
+        let document = Document::new(&ImportDocument(&import), rows, table, notes)?;
+        Ok(document.with_scenario(Some(import.scenario)))
+    })
+}
+
+/// How each kernel fills the GPU when it runs alone.
+#[pyfunction]
+#[pyo3(signature = (scenario, **options))]
+pub(crate) fn occupancy(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Document> {
+    let wanted = Wanted::new(scenario, options)?;
+    aside(py, move |_| {
+        let scenario = Arc::clone(&wanted.read()?.scenario);
+        let (report, device) = (occupancy_of_scenario(&scenario), &scenario.device().name);
+        let document = OccupancyDocument { device, report: &report, notes: &scenario.notes };
+        let rows = |out: &mut Vec<u8>| occupancy_rows(&report, RowsPart::CSV, out);
+        let table = |style| occupancy_table(&report, style);
+        Document::new(&document, rows, table, scenario.notes.clone())
+    })
+}
