@@ -105,3 +105,17 @@ pub(super) fn facts(observation: &Observation) -> Vec<Facts> {
     };
     observation.operations.iter().map(of).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_block_that_ends_before_it_starts_runs_backwards() {
+        let backwards = |end| {
+            let times = vec![[LogTime::from_ns(1), LogTime::from_ns(9)], [LogTime::from_ns(5), LogTime::from_ns(end)]];
+            Span::of(&BlockList { times, sms: vec![0, 0] }).is_some_and(|span| span.runs_backwards)
+        };
+        assert_eq!([4, 5, 6].map(backwards), [true, false, false]);
+    }
+}

@@ -37,6 +37,7 @@ fn events_come_by_instant_then_phase_then_sequence() {
 fn only_events_of_the_asked_instant_are_taken() {
     let mut calendar = Calendar::new();
     calendar.wake_at(T, 7);
+    assert_eq!(calendar.len(), 1);
     assert_eq!(calendar.pop_completion(T), None);
     assert_eq!(calendar.pop_wake(Instant::from_ns(4)), None);
     assert_eq!(calendar.pop_wake(T), Some(7));

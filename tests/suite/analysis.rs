@@ -5,7 +5,7 @@ use gpusched::experiments::validation::{Agreement, Family, Judge, Sample, Sample
 use gpusched::hosts::simulate;
 use gpusched::report::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::time::Instant;
+use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockTime, KernelId, Placement};
 use proptest::prelude::*;
 
@@ -218,6 +218,18 @@ fn all_orders_of_the_thesis_kernels() {
         })
         .collect();
     assert_eq!(best_and_worst, [[4, 10], [6, 12], [6, 12], [5, 11]]);
+}
+
+#[test]
+fn orders_under_which_a_kernel_does_not_finish_have_no_finish_of_it() {
+    let kernels: [&[_]; 4] = [&[(2, 512, 4)], &[(7, 512, 6)], &[(2, 512, 6)], &[(5, 512, 5)]];
+    let mut scenario = scenario(&sample(&kernels), Placement::MostRoom);
+    scenario.horizon = Some(Duration::from_ns(5_500_000));
+    let orders = launch_orders(&scenario, 1, 0, &|_| {}).expect("it runs");
+    // The best and worst of all orders of these kernels are 4, 6, 6, 5 and 10, 12, 12, 11 ms.
+    let best: Vec<_> = orders.kernels.iter().map(|kernel| kernel.best_finish_ns.map(Instant::as_ns)).collect();
+    assert_eq!(best, [Some(4 * MS), None, None, Some(5 * MS)]);
+    assert!(orders.kernels.iter().all(|kernel| kernel.worst_finish_ns.is_none()));
 }
 
 #[test]

@@ -52,6 +52,9 @@ fn sound_logs_pass_with_and_without_their_scenario() {
 fn a_block_on_an_sm_that_does_not_exist_is_found() {
     let folder = changed("sm", &[("two.json", "\"block_smids\": [0,1]", "\"block_smids\": [0,2]")]);
     assert_eq!(findings(&folder, &[]), [found("SM", "K2", 1)]);
+    let folder = changed("sms", &[("two.json", "\"block_smids\": [0,1]", "\"block_smids\": [2,2]")]);
+    let found_there = findings(&folder, &[]);
+    assert_eq!(found_there.iter().filter(|one| **one == found("SM", "K2", 1)).count(), 2, "{found_there:?}");
 }
 
 #[test]
@@ -115,6 +118,16 @@ fn turns_explain_that_blocks_of_two_processes_are_on_the_sms_together() {
 }
 
 #[test]
+fn only_logs_of_several_processes_are_said_to_be_of_several() {
+    for (folder, are_several) in
+        [(changed("no-processes", &[]), false), (changed("two-processes", &OTHER_PROCESS), true)]
+    {
+        let output = gpusched(&["audit", &folder.display().to_string(), "--format", "json"]);
+        assert_eq!(document(&output)["notes"].to_string().contains("in several processes"), are_several);
+    }
+}
+
+#[test]
 fn the_null_stream_of_one_process_orders_nothing_of_another() {
     let null = ("one.json", "\"Timer Spin\"", "\"Timer Spin (default stream)\"");
     let next = ("two.json", "6.500074000,6.750077000", "6.000074000,6.250077000");
@@ -129,6 +142,15 @@ fn a_wait_while_no_other_process_has_work_is_found() {
     // more 1.2 ms later: the clocks of the two may be apart by twice the tolerance, and a switch takes 0.2 ms on a TX2. K3
     // started at 6.500074 s.
     assert_eq!(findings(&folder, &[]), [found("work conservation", "K3", 498_811_000)]);
+    // Nor does what the other process does 0.25 s later.
+    let once = r#"{"kernel_name": "GPUSpin", "block_count": 4"#;
+    let later = format!(
+        r#"{{"kernel_name": "Later", "block_count": 1, "thread_count": 32, "shared_memory": 0,
+        "cuda_launch_times": [7.0, 7.00004, 7.2], "block_times": [7.000042, 7.1], "block_smids": [0], "cpu_core": 0}},
+        {once}"#
+    );
+    let folder = changed("alone-until", &[&OTHER_PROCESS[..], &[("one.json", once, &later)]].concat());
+    assert_eq!(findings(&folder, &["--logs-alone"]), [found("work conservation", "K3", 498_811_000)]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use gpusched::device::{BlockShape, Device, SmMask};
 use gpusched::hosts::simulate;
-use gpusched::scenario::{HostThread, ReadOptions, ScenarioBuilder, Step};
+use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Block, Trace};
 use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, Placement, StreamSpec};
@@ -69,6 +69,32 @@ fn round_robin_goes_on_where_the_last_kernel_stopped_and_lowest_id_fills_up() {
     assert_eq!([0, 1, 2].map(|kernel| sms(&trace, kernel)), [vec![0, 1, 2], vec![3, 4, 0, 1], vec![2, 4]]);
     let trace = run(device, Placement::LowestId, &grids);
     assert_eq!([0, 1, 2].map(|kernel| sms(&trace, kernel)), [vec![0, 0, 0], vec![0, 1, 1, 1], vec![1, 2]]);
+}
+
+#[test]
+fn blocks_are_counted_on_where_the_round_robin_pointer_takes_two_turns_to_come_back() {
+    // SM 1 and 3 are filled for half of the time of a block. From then on two waves take turns, and by hand the pointer
+    // stands at 0, 3, 2 and 1 in front of four of them.
+    let device = builtin("tx2").with(|spec| spec.sms = 4).expect("it is a GPU");
+    let options =
+        ReadOptions { placement: Some(Placement::RoundRobin), device: Some(device), ..ReadOptions::default() };
+    let text = r#"{
+        "format": "gpusched-scenario/1", "name": "two turns", "device": "tx2",
+        "kernels": {
+            "First": {"blocks": 4, "threads": 1024, "duration": "500 ns", "sm_mask": "5"},
+            "Long": {"blocks": 4000, "threads": 1024, "duration": "1 us"}
+        },
+        "streams": [
+            {"name": "a", "operations": [{"kernel": "First"}]},
+            {"name": "b", "operations": [{"kernel": "Long"}]}
+        ]
+    }"#;
+    let scenario = Scenario::from_json("two-turns.json", text, &options).expect("it is sound");
+    let trace = simulate(&scenario).expect("it runs").trace;
+    let blocks: Vec<Block> = trace.blocks(OperationId(1)).collect();
+    assert!(blocks.iter().map(|block| block.index).eq(0..4_000));
+    let sms = |from: usize| blocks[from..from + 4].iter().map(|block| block.sm).collect::<Vec<u16>>();
+    assert_eq!([0, 4, 8, 12].map(sms), [[0, 2, 0, 2], [3, 1, 3, 1], [2, 0, 2, 0], [1, 3, 1, 3]]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Several processes on one GPU: rules T1 to T6, and MPS.
 
+use std::collections::BTreeSet;
+
 use gpusched::device::{Device, Preemption, Runlists};
 use gpusched::gpu::{Gpu, GpuEvent, GpuOptions, Host, Simulation, Target};
 use gpusched::hosts::{ProgramHost, make_known, simulate};
@@ -361,6 +363,21 @@ fn clients_of_mps_use_half_of_the_sms_at_once_and_reserve_nothing() {
             Some(Duration::from_ns(MS))
         );
     }
+}
+
+#[test]
+fn which_sms_a_client_draws_does_not_depend_on_how_many_blocks_come_later() {
+    let drawn = |blocks: u32, seed: u64| {
+        let mut file = two_halves("titan-v", 50);
+        file["kernels"]["K"]["blocks"] = json!(blocks);
+        (file["placement"], file["seed"]) = (json!("random"), json!(seed));
+        let trace = run(&file);
+        let sms = trace.resident_at(OperationId(0), Instant::from_ns(50 * US)).map(|part| part.sm);
+        sms.collect::<BTreeSet<u16>>()
+    };
+    let of_seeds: BTreeSet<_> = (0..4).map(|seed| drawn(4_000, seed)).collect();
+    assert_eq!(of_seeds.len(), 4, "they are drawn");
+    assert_eq!(of_seeds, (0..4).map(|seed| drawn(4_001, seed)).collect());
 }
 
 #[test]

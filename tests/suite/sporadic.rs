@@ -273,8 +273,15 @@ fn ratios(streams: &[Stream], null: bool, sms: u32, seed: u64, runs: u64) -> Res
     let watch = Watch { stop: &AtomicBool::new(false), progress: &|_| {} };
     let verdicts = judge_sporadic(&scenario, &jitter, &options, watch).expect("it runs");
     let mut ratios = Vec::new();
-    for stream in &verdicts.streams {
+    for (number, stream) in verdicts.streams.iter().enumerate() {
         let found = stream.worst_found_ns.expect("every job finishes");
+        // It is the longest of all jobs of the stream.
+        let witness = verdicts.witness(number).expect("there is one");
+        let run = simulate(&witness)?;
+        for job in jobs_of(&witness, &run).iter().filter(|job| job.stream.starts_with(&format!("S{number}"))) {
+            let finish = job.finish(|id| run.trace.operations()[id as usize].finish());
+            prop_assert!(finish.is_some_and(|finish| finish.since(job.released) <= found), "{job:?}, {stream:?}");
+        }
         if let Some(bound) = stream.bound_ns {
             prop_assert!(bound >= found, "{stream:?}");
             ratios.push(bound.as_ns() as f64 / found.as_ns().max(1) as f64);

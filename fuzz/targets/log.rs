@@ -1,12 +1,9 @@
 //! Any bytes as a measured log: what is sound is kept, what is not is told, and what is kept can be audited.
 
-#![no_main]
-
 use gpusched::audit::{Observation, Tolerances, audit};
 use gpusched::logs::{read_log, recognize_device, sort_into_runs};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let reading = read_log("log.json", bytes.to_vec());
     for dropped in &reading.dropped {
         assert!(!dropped.to_string().is_empty());
@@ -17,4 +14,4 @@ fuzz_target!(|bytes: &[u8]| {
             drop(audit(&Observation::of_logs(&run, &recognized.device), &Tolerances::default()));
         }
     }
-});
+}

@@ -1,12 +1,9 @@
 //! Any bytes as Kineto JSON: a profile, and of it a scenario, or an error.
 
-#![no_main]
-
 use gpusched::profile::{GpuProfile, ImportOptions};
 use gpusched::scenario::ReadOptions;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     match GpuProfile::read("profile.json", bytes) {
         Ok(profile) => {
             if let Err(error) = profile.import(&ImportOptions::default(), &ReadOptions::default()) {
@@ -15,4 +12,4 @@ fuzz_target!(|bytes: &[u8]| {
         }
         Err(error) => assert!(!error.what.is_empty()),
     }
-});
+}

@@ -1,11 +1,8 @@
 //! Any text as a device file: a device on which kernels can be asked for, or an error with a place.
 
-#![no_main]
-
 use gpusched::device::{BlockDemand, BlockShape, Device};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(text: &str) {
     match Device::from_json("device.json", text) {
         Ok(device) => {
             for threads in [1, device.warp_size, device.per_block.threads] {
@@ -21,4 +18,4 @@ fuzz_target!(|text: &str| {
         }
         Err(error) => assert!(error.line >= 1 && error.column >= 1 && !error.what.is_empty(), "{error:?}"),
     }
-});
+}

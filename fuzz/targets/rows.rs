@@ -1,12 +1,9 @@
 //! Any bytes as the rows of a study: a summary, or an error; and a file that is opened to go on is sound from then on.
 
-#![no_main]
-
 use std::fs;
 use std::sync::LazyLock;
 
 use gpusched::experiments::study::{ResultFile, Shard, Study, StudySummary, file_name};
-use libfuzzer_sys::fuzz_target;
 
 static STUDY: LazyLock<Study> = LazyLock::new(|| {
     let text = include_str!("../../studies/rtns2020-parameters.json");
@@ -22,7 +19,7 @@ static HEADER: LazyLock<Vec<u8>> = LazyLock::new(|| {
     header
 });
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let folder = std::env::temp_dir().join(format!("gpusched-fuzz-rows-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("there is room");
     let path = folder.join(file_name(Shard::WHOLE));
@@ -41,4 +38,4 @@ fuzz_target!(|bytes: &[u8]| {
         let again = ResultFile::claim(&STUDY, Shard::WHOLE, &folder).expect("it was opened before");
         assert_eq!((again.rows(), again.dropped()), (rows, 0));
     }
-});
+}

@@ -1,15 +1,12 @@
-//! Any bytes as nvprof CSV: a profile, and of it a scenario, or an error.
-
-#![no_main]
+//! Any bytes as an SQLite export of Nsight Systems: a profile, and of it a scenario, or an error.
 
 use gpusched::profile::{GpuProfile, ImportOptions};
 use gpusched::scenario::ReadOptions;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     // What tells the format comes first.
-    let content = &[b"==1== remark\n", bytes].concat();
-    match GpuProfile::read("profile.csv", content) {
+    let content = &[b"SQLite format 3\0", bytes].concat();
+    match GpuProfile::read("profile.sqlite", content) {
         Ok(profile) => {
             if let Err(error) = profile.import(&ImportOptions::default(), &ReadOptions::default()) {
                 assert!(!error.what.is_empty());
@@ -17,4 +14,4 @@ fuzz_target!(|bytes: &[u8]| {
         }
         Err(error) => assert!(!error.what.is_empty()),
     }
-});
+}
