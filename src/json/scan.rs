@@ -90,12 +90,17 @@ struct Open {
     last_inside: usize,
 }
 
+/// What a field of a scenario file mostly takes at least \[bytes\].
+const BYTES_PER_FIELD: usize = 20;
+
 /// All lists, objects and fields of a text, or `None` if it is not JSON, or longer than 32 bits count. However deep they
 /// are nested, it takes no stack.
 pub(super) fn scan(text: &str) -> Option<Scan> {
     u32::try_from(text.len()).ok()?;
     let bytes = text.as_bytes();
-    let Scan { mut containers, mut fields } = Scan::default();
+    let mut containers: Vec<Container> = Vec::new();
+    // Room that is not needed is never touched; room that grew would be copied.
+    let mut fields: Vec<Field> = Vec::with_capacity(text.len() / BYTES_PER_FIELD);
     let mut open: Vec<Open> = Vec::new();
     // Fields of objects that have not ended.
     let mut pending: Vec<Field> = Vec::new();

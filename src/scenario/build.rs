@@ -19,7 +19,7 @@ use crate::workload::{
 const MOST_NAMES: usize = 12;
 
 /// So many different kernels are looked for among those before; where there are more, few come again.
-const MOST_KERNELS: usize = 1 << 15;
+const MOST_KERNELS: usize = 1 << 18;
 
 /// A scenario in the making. Whatever is added is checked against the device here, where its place in the input is
 /// known.
@@ -213,6 +213,13 @@ impl<'a> ScenarioBuilder<'a> {
             "{option}: no stream with operations and no host is called {name:?}; there are {}{more}",
             known.join(", ")
         ))
+    }
+
+    /// Makes room for so many more host threads, with a stream and a kernel each: without it, room doubles as it runs out, and
+    /// the old and the new one are there at once.
+    pub fn reserve(&mut self, threads: usize) {
+        self.scenario.threads.reserve(threads);
+        self.scenario.catalogue.reserve(threads);
     }
 
     /// Adds a host thread, with the user's period and deadline for it.

@@ -309,6 +309,12 @@ impl Catalogue {
         Ok(other)
     }
 
+    /// Makes room for so many more streams, with a kernel each.
+    pub(crate) fn reserve(&mut self, streams: usize) {
+        Arc::make_mut(&mut self.streams).reserve(streams);
+        Arc::make_mut(&mut self.kernels).reserve(streams);
+    }
+
     /// Gives back the room that was made for more.
     pub(crate) fn shrink_to_fit(&mut self) {
         Arc::make_mut(&mut self.streams).shrink_to_fit();

@@ -99,6 +99,7 @@ fn level<'a>(
     file.required("name")?;
     let benchmarks = file.required("benchmarks")?.filled_list()?;
     file.finish()?;
+    reading.builder.reserve(benchmarks.len());
     let context = Context {
         scenario_name,
         iterations: (iterations > 0).then_some(iterations),
