@@ -7,9 +7,7 @@
 use std::num::NonZeroU32;
 
 use serde::Serialize;
-use thiserror::Error;
 
-use super::analyse::Analysis;
 use super::merged_sm::MergedKernel;
 use super::task::TimeOverflow;
 use crate::time::Instant;
@@ -59,35 +57,6 @@ pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<O
         steps.push(Turn { h, ..step });
     })?;
     Ok((steps.len() <= most).then_some(steps))
-}
-
-/// Turns above which they are not listed.
-const MOST_STEPS: usize = 100_000;
-
-/// Why the turns of an analysis are not listed.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum StepsError {
-    /// The algorithm is not for such a scenario.
-    #[error("Algorithm 2 is for equal blocks without SM masks only")]
-    NotForIt,
-    /// There are too many.
-    #[error("Algorithm 2 takes more than {MOST_STEPS} steps on this scenario")]
-    TooMany,
-    /// Times cannot be represented.
-    #[error(transparent)]
-    Time(#[from] TimeOverflow),
-}
-
-impl Analysis<'_> {
-    /// Every turn of the printed algorithm's loop on the analysed kernels.
-    ///
-    /// # Errors
-    /// [`StepsError`]
-    pub fn printed_steps(&self) -> Result<Vec<Turn>, StepsError> {
-        let g_max = self.g_max.and_then(NonZeroU32::new).ok_or(StepsError::NotForIt)?;
-        steps(g_max, &self.merged, MOST_STEPS)?.ok_or(StepsError::TooMany)
-    }
 }
 
 /// What to do with pairs (t, 0), which the algorithm enters into h after a kernel that has used up `g_f` exactly. They

@@ -1,5 +1,8 @@
 //! How a command ends before its time: Ctrl-C, SIGTERM, too much memory, too long.
 //!
+//! A command ends in memory and processor time that its input explains, unless it is told to go on: whoever runs it on a
+//! file of somebody else's is told that the file asks for more, and with which option it goes on.
+//!
 //! One thread watches, whatever the others are at. A command that keeps what is complete is asked to stop and has a moment
 //! for it; any other ends at once. Either way no file is left half-written.
 
@@ -23,7 +26,9 @@ pub(crate) struct Limits {
     /// [default: 1G and 32 times the size of its input files]
     #[arg(long, global = true, help_heading = "Limits", value_name = "SIZE", value_parser = parse_size)]
     max_memory: Option<u64>,
-    /// End the command after this time, for example 60s [default: no limit]
+    /// End the command after this time, for example 60s [default: 8 s of processor time and 1 ms for each byte of its
+    /// input files; no limit for what is to last as long as it does, such as figures, tours, curves, studies, numbers of
+    /// samples]
     #[arg(long, global = true, help_heading = "Limits", value_name = "TIME", value_parser = Duration::parse)]
     max_time: Option<Duration>,
 }
@@ -34,12 +39,19 @@ const DEFAULT_MEMORY: u64 = 1 << 30;
 /// And so many times the size of its input files.
 const TIMES_INPUT: u64 = 32;
 
+/// Processor time that a command may take if nobody says otherwise. What small inputs ask for is done in a fraction of it.
+#[cfg(unix)]
+const DEFAULT_TIME: StdDuration = StdDuration::from_secs(8);
+/// And so much for each byte of its input files.
+#[cfg(unix)]
+const TIME_PER_BYTE: StdDuration = StdDuration::from_millis(1);
+
 /// Between two looks at the clock and the memory.
 const EVERY: StdDuration = StdDuration::from_millis(20);
 
 /// How long a command that was asked to stop goes on at most if it has nothing to keep: Ctrl-C may come before it has said
 /// so.
-const GRACE: StdDuration = StdDuration::from_millis(50);
+const GRACE: StdDuration = StdDuration::from_millis(20);
 /// How long a command has to come to the end of what it is at, and keep what is complete. Most take a few milliseconds.
 const GRACE_TO_KEEP: StdDuration = StdDuration::from_secs(2);
 
@@ -56,6 +68,8 @@ static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// Whether the command looks at it.
 static LOOKS: AtomicBool = AtomicBool::new(false);
+/// Whether its options say how long the command lasts.
+static IS_ASKED_FOR: AtomicBool = AtomicBool::new(false);
 /// Set once the command has stopped because it was asked to, and tells what it has.
 static FINISHING: AtomicBool = AtomicBool::new(false);
 
@@ -73,6 +87,11 @@ fn parse_size(text: &str) -> Result<u64, String> {
 /// Tells that so many bytes of input were read; a command may take more memory for more of it.
 pub(crate) fn has_read(bytes: usize) {
     INPUT.fetch_add(bytes as u64, Ordering::Relaxed);
+}
+
+/// What the command was asked for takes the time that it takes, whatever its input.
+pub(crate) fn lasts_as_asked() {
+    IS_ASKED_FOR.store(true, Ordering::Relaxed);
 }
 
 /// What a command looks at that keeps what is complete when it is asked to stop. It is ended a moment after that unless it
@@ -150,6 +169,7 @@ impl Limits {
             signals: received,
             max_memory: self.max_memory,
             deadline: self.max_time.map(|time| (StdInstant::now() + StdDuration::from_nanos(time.as_ns()), time)),
+            has_default: self.max_time.is_none(),
         };
         let thread = std::thread::Builder::new().name("watch".to_owned());
         thread.spawn(move || watcher.run()).context("cannot start a thread")?;
@@ -162,6 +182,8 @@ struct Watcher {
     max_memory: Option<u64>,
     /// By when the command is to end, which is after how long; `None` without one, or once it was told.
     deadline: Option<(StdInstant, Duration)>,
+    /// Whether there is a limit of processor time, which was not told yet.
+    has_default: bool,
 }
 
 impl Watcher {
@@ -178,9 +200,43 @@ impl Watcher {
             {
                 self.ask(&format!("error: the command was ended after {time} (--max-time)"), REFUSED);
             }
+            self.look_at_processor_time();
             self.look_at_memory();
         }
     }
+
+    #[cfg(unix)]
+    fn look_at_processor_time(&mut self) {
+        use nix::sys::resource::{UsageWho, getrusage};
+
+        if !self.has_default || IS_ASKED_FOR.load(Ordering::Relaxed) || FINISHING.load(Ordering::Relaxed) {
+            return;
+        }
+        let input = u32::try_from(INPUT.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
+        let allowed = DEFAULT_TIME + TIME_PER_BYTE * input;
+        // Where the system does not tell, nothing is limited.
+        let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return };
+        let [user, system] = [usage.user_time(), usage.system_time()].map(|time| {
+            StdDuration::from_secs(u64::try_from(time.tv_sec()).unwrap_or(0))
+                + StdDuration::from_micros(u64::try_from(time.tv_usec()).unwrap_or(0))
+        });
+        if user + system <= allowed {
+            return;
+        }
+        self.has_default = false;
+        let spent = format!(
+            "{:.1} s of processor time, more than its input explains; with --max-time, for example --max-time 3600s, it goes on",
+            allowed.as_secs_f64()
+        );
+        if LOOKS.load(Ordering::Relaxed) {
+            // If stderr is closed there is nobody left to tell.
+            let _ = writeln!(io::stderr(), "note: stopped after {spent}");
+        }
+        self.ask(&format!("error: the command was ended after {spent}"), REFUSED);
+    }
+
+    #[cfg(not(unix))]
+    fn look_at_processor_time(&mut self) {}
 
     fn look_at_memory(&self) {
         let by_input = || TIMES_INPUT.saturating_mul(INPUT.load(Ordering::Relaxed)).saturating_add(DEFAULT_MEMORY);

@@ -19,7 +19,7 @@ use super::jobs::Jobs;
 use super::output::{Format, Out, note, write_document};
 use super::picture::Look;
 use super::progress::{self, Unit};
-use super::{Answer, input, output, picture};
+use super::{Answer, ending, input, output, picture};
 
 /// Run applications with timing requirements under GPU-EvR (DATE 2014) and the schedulers it is compared with, all on
 /// the same simulated GPU: how many requirements are met, by how much the others are late, utilization and power.
@@ -91,6 +91,9 @@ impl Evr {
         for scheduler in &schedulers {
             scheduler.check(&set.device)?;
         }
+        if self.samples > 1 || self.inject.is_some() || self.per_period.is_some() {
+            ending::lasts_as_asked();
+        }
         let generator = self.generator(&set);
         let variation = Variation {
             saturation_sms: self.saturation_sms,
@@ -111,6 +114,10 @@ impl Evr {
             );
         }
         set = set.injected(generator, self.seed)?;
+        // Of all of them, before the first takes its time.
+        for scheduler in &schedulers {
+            scheduler.check_work(&set)?;
+        }
         let mut outcomes = Vec::with_capacity(schedulers.len());
         progress::begin("running", Unit::Of("schedulers"), Some(schedulers.len() as u64));
         for scheduler in schedulers {

@@ -47,6 +47,7 @@ pub(crate) struct MergedSm {
 
 impl MergedSm {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        ending::lasts_as_asked();
         picture::check(self.figure.as_deref())?;
         let named = self.family.iter().filter_map(|name| Family::from_name(name));
         let campaign = Campaign {

@@ -46,6 +46,9 @@ impl Search {
     /// by then counts.
     pub(crate) fn watched<T: Send>(&self, work: impl FnOnce(Watch<'_>) -> T + Send) -> anyhow::Result<T> {
         let stop = ending::stop_flag();
+        if self.time.is_some() {
+            ending::lasts_as_asked();
+        }
         progress::begin("searching bad runs", Unit::Of("runs"), None);
         let answer = self.jobs.pool()?.install(|| work(Watch { stop: &stop, progress: &progress::reach }));
         if ending::finishing() {

@@ -66,7 +66,9 @@ impl Files {
         Ok(Study::from_json(&name, &text, &read)?)
     }
 
+    /// Where its rows are: a study is sound by now, and lasts as long as it says.
     fn results(&self) -> anyhow::Result<PathBuf> {
+        ending::lasts_as_asked();
         match &self.results {
             Some(results) => Ok(results.clone()),
             None if self.file.as_os_str() == "-" => bail!("a study on standard input needs --results"),

@@ -15,7 +15,7 @@ use gpusched::warps::{
 use super::output::{Format, note, write_document, write_whole};
 use super::picture::Look;
 use super::progress;
-use super::{Answer, input, output, picture};
+use super::{Answer, ending, input, output, picture};
 
 /// How long W warps of one kernel can take on one SM under any work-conserving warp scheduler.
 ///
@@ -127,6 +127,9 @@ impl Warps {
             }
             let program = Ilp::new(&string, count, self.form(), MAX_WRITTEN_COEFFICIENTS)?;
             write_whole(path, |out| program.write_lp(out))?;
+        }
+        if self.time_limit.is_some() {
+            ending::lasts_as_asked();
         }
         let limits = SearchLimits {
             memory_bytes: self.memory_limit.saturating_mul(1 << 20),

@@ -9,7 +9,7 @@ use super::gpu_evr::{EvrLog, EvrRules, GpuEvr, MAX_SMS};
 use super::plain_streams::plain_streams;
 use super::timegraph::timegraph;
 use super::usage_sums::{MAX_SM_COUNTS, UsageDetail, UsageSums};
-use crate::applications::{ApplicationSet, Usage};
+use crate::applications::{Application, ApplicationSet, ExecutionProfile, Injection, Usage};
 use crate::device::Device;
 use crate::gpu::{ContextBack, Gpu, GpuOptions, Observer, RunError, Simulation};
 use crate::trace::Trace;
@@ -58,6 +58,16 @@ pub enum ScheduleError {
          Markdown need it for all of them; take a table or CSV"
     )]
     TooManySmCounts,
+    /// The run would be refused in its course.
+    #[error("{scheduler} submits at least {least} operations for these applications; a run has {most} at most")]
+    TooManyOperations {
+        /// Under which scheduler.
+        scheduler: Scheduler,
+        /// Operations that it submits at least.
+        least: u64,
+        /// Operations that a run may have.
+        most: u32,
+    },
 }
 
 impl Scheduler {
@@ -97,6 +107,35 @@ impl Scheduler {
         }
         Ok(())
     }
+
+    /// Whether a run of what `set` injects can have as many operations as this scheduler submits: known before it begins,
+    /// though only from below where the scheduler divides launches as it goes.
+    ///
+    /// # Errors
+    /// [`ScheduleError::TooManyOperations`] if not.
+    pub fn check_work(self, set: &ApplicationSet) -> Result<(), ScheduleError> {
+        let most = GpuOptions::default().max_operations;
+        let of_each: Vec<u64> =
+            set.applications.iter().zip(&set.profiles).map(|(own, profile)| self.operations(own, profile)).collect();
+        let of = |injection: &Injection| of_each.get(injection.application as usize).copied().unwrap_or(0);
+        let least = set.injections.iter().map(of).fold(0, u64::saturating_add);
+        if least > most.into() {
+            return Err(ScheduleError::TooManyOperations { scheduler: self, least, most });
+        }
+        Ok(())
+    }
+
+    /// Operations that it submits at least for an application: its copies and its launches, each of which GPU-EvR divides
+    /// into as many as fill all SMs or fewer of them.
+    fn operations(self, application: &Application, profile: &ExecutionProfile) -> u64 {
+        let of_kernel = |k: usize| {
+            let at_once = profile.blocks_per_sm(k).saturating_mul(profile.sms()).max(1);
+            let divided = if self == Self::GpuEvr { profile.blocks(k).div_ceil(at_once) } else { 1 };
+            u64::from(profile.launches(k)) * u64::from(divided)
+        };
+        let copies = [application.copy_in_bytes, application.copy_out_bytes].into_iter().filter(|&bytes| bytes > 0);
+        (0..profile.kernels()).map(of_kernel).fold(copies.count() as u64, u64::saturating_add)
+    }
 }
 
 impl fmt::Display for Scheduler {
@@ -121,6 +160,7 @@ pub fn run_applications(set: &ApplicationSet, scheduler: Scheduler, rules: EvrRu
 /// As [`run_applications`].
 pub fn run_gpu_evr(set: &ApplicationSet, rules: EvrRules) -> Result<(Trace, EvrLog), ScheduleError> {
     Scheduler::GpuEvr.check(&set.device)?;
+    Scheduler::GpuEvr.check_work(set)?;
     let gpu = Gpu::new(&set.device, GpuOptions::default());
     let (trace, _, host) = Simulation::new(gpu, GpuEvr::new(set, rules)).run()?;
     Ok((trace, host.into_log()))
@@ -154,6 +194,7 @@ fn run_observed<O: Observer>(
     mut gpu: Gpu<ContextBack, O>,
 ) -> Result<Gpu<ContextBack, O>, ScheduleError> {
     scheduler.check(&set.device)?;
+    scheduler.check_work(set)?;
     match scheduler {
         Scheduler::GpuEvr => gpu.run(&mut GpuEvr::new(set, rules))?,
         Scheduler::TimeGraph => gpu.run(&mut timegraph(set))?,

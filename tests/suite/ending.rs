@@ -84,3 +84,34 @@ fn a_signal_ends_a_command_in_the_middle_of_writing_and_leaves_no_file() {
         assert_eq!(files(&directory), ["scenario.json"], "{signal}");
     }
 }
+
+#[test]
+fn a_small_file_that_asks_for_much_time_is_ended_with_the_option_that_lets_it_go_on() {
+    // A horizon ends the run of a stream that goes on for ever, so that nothing is known beforehand.
+    let (_, file) = written("processor_time", &scenario(r#", "period": "1 us""#, ""));
+    let long = ["simulate", &file, "--horizon", "1000s", "--max-memory", "64G"];
+    refused(&gpusched(&long), "s of processor time, more than its input explains; with --max-time");
+    let told = gpusched(&[&long[..], &["--max-time", "100ms"]].concat());
+    refused(&told, "ended after 100 ms (--max-time)");
+}
+
+#[test]
+fn applications_that_submit_more_than_a_run_can_have_are_refused_before_any_scheduler_runs() {
+    let directory = directory("ending/applications");
+    let file = directory.join("applications.json");
+    let with = |blocks: u32, launches: u32| {
+        let text = format!(
+            r#"{{"format": "gpusched-applications/1", "name": "a", "injection": {{"random": {{"count": 1000000, "gap": "1 ms"}}}},
+                "applications": [{{"name": "A", "class": "low", "requirement": "1 s", "kernels": [{{"blocks": {blocks},
+                "threads": 1024, "block_time": "1 us", "launches": {launches}}}]}}]}}"#
+        );
+        fs::write(&file, text).expect("it can be written");
+        gpusched(&["evr", &file.display().to_string()])
+    };
+    refused(
+        &with(1, 51),
+        "gpu-evr submits at least 51000000 operations for these applications; a run has 50000000 at most",
+    );
+    // An SM of the K20m holds two of these blocks, and it has 13.
+    refused(&with(26 * 17 + 1, 3), "gpu-evr submits at least 54000000 operations");
+}

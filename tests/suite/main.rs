@@ -26,6 +26,8 @@ mod documentation;
 #[cfg(target_os = "linux")]
 mod ending;
 #[cfg(target_os = "linux")]
+mod ending_signals;
+#[cfg(target_os = "linux")]
 mod ending_writes;
 mod engine_properties;
 mod events;
@@ -41,6 +43,8 @@ mod figure_properties;
 mod figure_sizes;
 mod figure_tex;
 mod figures;
+#[cfg(target_os = "linux")]
+mod file_systems;
 mod generate;
 mod generate_processes;
 mod help;
@@ -77,6 +81,8 @@ mod schema;
 mod segments;
 mod several_scenarios;
 mod shared_link;
+#[cfg(target_os = "linux")]
+mod small_files;
 mod sporadic;
 mod state;
 mod study;

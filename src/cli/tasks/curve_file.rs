@@ -1,8 +1,8 @@
 //! The rows of a curve, and the file that has those of an interrupted run.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::Path;
+use std::fs::{OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use gpusched::experiments::study::{CHECKSUM_COLUMN, with_checksum, without_checksum};
@@ -12,8 +12,8 @@ use super::super::output;
 /// Where rows go: to the end of a file, which also tells what is done already, or to standard output.
 pub(super) struct Rows {
     out: Box<dyn Write>,
-    /// Whether each row has its checksum.
-    in_file: bool,
+    /// The file, in which each row has its checksum.
+    file: Option<PathBuf>,
     /// Sound lines found in the file, without its head and their checksums.
     known: Vec<String>,
 }
@@ -25,22 +25,27 @@ impl Rows {
         let Some(path) = path else {
             let mut out: Box<dyn Write> = Box::new(output::stdout());
             out.write_all(format!("{stated}{header}").as_bytes())?;
-            return Ok(Self { out, in_file: false, known: Vec::new() });
+            return Ok(Self { out, file: None, known: Vec::new() });
         };
         let head = format!("{stated}{},{CHECKSUM_COLUMN}\n", header.trim_end());
         let cannot = || format!("cannot write {}", path.display());
-        let before = match std::fs::read_to_string(path) {
-            Ok(before) => before,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-        };
+        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).with_context(cannot)?;
+        // Two runs would each write the rows that the other lacks.
+        // Where there are no locks, nobody is told.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            bail!("{} is being written by another run; name another file", path.display());
+        }
+        let mut before = String::new();
+        file.read_to_string(&mut before).with_context(|| format!("cannot read {}", path.display()))?;
         let Some(rows) = before.strip_prefix(&head) else {
-            if !before.is_empty() {
+            // A disk that was full can have torn the head.
+            if !head.starts_with(&before) {
                 bail!("{} belongs to a curve with other parameters; remove it or name another file", path.display());
             }
-            let mut out = OpenOptions::new().create(true).append(true).open(path).with_context(cannot)?;
-            out.write_all(head.as_bytes()).with_context(cannot)?;
-            return Ok(Self { out: Box::new(out), in_file: true, known: Vec::new() });
+            file.set_len(0).with_context(cannot)?;
+            let mut rows = Self { out: Box::new(file), file: Some(path.to_owned()), known: Vec::new() };
+            rows.write(&head)?;
+            return Ok(rows);
         };
         // A run that was interrupted left a torn line; what follows a line that is not sound is not trusted either.
         let mut sound = 0;
@@ -54,9 +59,8 @@ impl Rows {
             let (cut, at) = (rows.len() - sound, path.display());
             output::note(&format!("{at}: {cut} bytes behind the last sound row are cut off, and computed again"));
         }
-        let file = OpenOptions::new().append(true).open(path).with_context(cannot)?;
         file.set_len((head.len() + sound) as u64).with_context(cannot)?;
-        Ok(Self { out: Box::new(file), in_file: true, known })
+        Ok(Self { out: Box::new(file), file: Some(path.to_owned()), known })
     }
 
     /// What `read` makes of a line of the file, if it takes one.
@@ -66,9 +70,27 @@ impl Rows {
 
     /// Adds a line, which ends with a line break.
     pub(super) fn add(&mut self, line: &str) -> anyhow::Result<()> {
-        let checked = if self.in_file { with_checksum(line.trim_end()) + "\n" } else { line.to_owned() };
-        self.out.write_all(checked.as_bytes())?;
-        self.out.flush()?;
-        Ok(())
+        if self.file.is_some() {
+            return self.write(&(with_checksum(line.trim_end()) + "\n"));
+        }
+        self.write(line)
+    }
+
+    fn write(&mut self, text: &str) -> anyhow::Result<()> {
+        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        match &self.file {
+            Some(path) => written.with_context(|| {
+                format!("cannot write {}; the same command goes on there once the cause is mended", path.display())
+            }),
+            None => Ok(written?),
+        }
+    }
+
+    /// The rows are complete.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        match self.file {
+            Some(path) if !path.exists() => bail!("{} was removed while rows were written to it", path.display()),
+            _ => Ok(()),
+        }
     }
 }

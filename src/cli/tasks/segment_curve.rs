@@ -42,5 +42,6 @@ pub(super) fn run(
         picture::write(path, &segment_acceptance_plot(&title, curve, &found)?)?;
     }
     progress::end();
+    rows.finish()?;
     Ok(Answer::Done)
 }

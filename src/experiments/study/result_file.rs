@@ -33,6 +33,12 @@ pub trait Disk: Write + Send {
     /// # Errors
     /// Of the operating system.
     fn sync(&mut self) -> io::Result<()>;
+
+    /// Whether what is written can still be read under that name. What was removed takes rows as before.
+    ///
+    /// # Errors
+    /// Of the operating system.
+    fn is_named(&self, path: &Path) -> io::Result<bool>;
 }
 
 impl Disk for File {
@@ -43,6 +49,19 @@ impl Disk for File {
 
     fn sync(&mut self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    #[cfg(unix)]
+    fn is_named(&self, path: &Path) -> io::Result<bool> {
+        use std::os::unix::fs::MetadataExt;
+
+        let (own, named) = (self.metadata()?, fs::metadata(path)?);
+        Ok((own.dev(), own.ino()) == (named.dev(), named.ino()))
+    }
+
+    #[cfg(not(unix))]
+    fn is_named(&self, path: &Path) -> io::Result<bool> {
+        path.try_exists()
     }
 }
 
@@ -130,14 +149,20 @@ impl<D: Disk> ResultFile<D> {
         if self.synced.elapsed() >= SYNC_EVERY { self.sync() } else { Ok(()) }
     }
 
-    /// Has all rows on disk before it returns.
+    /// Has all rows on disk before it returns, in the file of that name.
     ///
     /// # Errors
-    /// [`StudyError::Write`]
+    /// [`StudyError::Write`], also if the file was removed or replaced meanwhile.
     pub fn sync(&mut self) -> Result<(), StudyError> {
         let synced = self.disk.sync();
         self.synced = Instant::now();
-        synced.map_err(|source| self.cannot(source))
+        let is_named = synced.and_then(|()| self.disk.is_named(&self.path)).map_err(|source| self.cannot(source))?;
+        if is_named {
+            return Ok(());
+        }
+        let source = io::Error::other("it was removed or replaced while rows were written to it");
+        // What is there under its name now has none of them.
+        Err(StudyError::Write { path: self.path.clone(), rows: 0, source })
     }
 
     fn put(&mut self, bytes: &[u8], rows: u64) -> Result<(), StudyError> {

@@ -209,7 +209,7 @@ fn dropped_files_of_every_readable_format_are_simulated() {
 fn of_an_export_of_nsight_systems_it_is_said_which_command_makes_what_the_page_reads() {
     let page = Page::open();
     // As much of a database as tells that it is one.
-    page.drop("run 1.sqlite", b"SQLite format 3\0 and so on");
+    page.drop("run 1.sqlite", b"SQLite format 3\0\x10\xff and so on");
     page.wait("!document.getElementById('message').hidden && !gpusched.page.isBusy");
     assert_eq!(
         page.text("message"),

@@ -153,6 +153,10 @@ impl Disk for SmallDisk {
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }
+
+    fn is_named(&self, _: &Path) -> io::Result<bool> {
+        Ok(true)
+    }
 }
 
 #[test]
