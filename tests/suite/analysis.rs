@@ -233,6 +233,22 @@ fn orders_under_which_a_kernel_does_not_finish_have_no_finish_of_it() {
 }
 
 #[test]
+fn a_stream_without_an_end_is_analysed_up_to_the_horizon() {
+    let mut scenario = json(
+        r#"{"format": "gpusched-scenario/1", "name": "endless", "horizon": "12 ms",
+            "kernels": {"K": {"blocks": 1, "threads": 32, "duration": "2 ms"}}, "streams": [{"name": "s"}],
+            "hosts": [{"name": "h", "period": "5 ms", "steps": [{"launch": "K", "stream": "s"}]}]}"#,
+    );
+    let launches = |scenario: &Scenario| analyse(scenario).expect("it can be analysed").operations();
+    // Launches at 0, 5 and 10 ms; the one at 10 ms also where the horizon is that instant, none a nanosecond before.
+    assert_eq!(launches(&scenario), 3);
+    scenario.horizon = Some(Duration::from_ns(10 * MS));
+    assert_eq!(launches(&scenario), 3);
+    scenario.horizon = Some(Duration::from_ns(10 * MS - 1));
+    assert_eq!(launches(&scenario), 2);
+}
+
+#[test]
 fn more_than_eight_simultaneous_launches_are_sampled_and_it_is_said() {
     let kernels: Vec<(u32, u32, u32)> = (1..=9).map(|ms| (3, 512, ms)).collect();
     let streams: Vec<&[(u32, u32, u32)]> = kernels.iter().map(std::slice::from_ref).collect();

@@ -141,9 +141,9 @@ fn an_audit_explains_late_starts_by_rules() {
     assert_eq!(report["by_rule"]["X1"], 2);
 }
 
-#[test]
-fn a_stream_that_breaks_into_another_must_have_the_higher_priority() {
-    // 24 waves of 5 us; the other kernel starts in the middle of them.
+/// A profile of an A100 in which a kernel of 216 blocks a wave and 120 us starts at 1 ms, and a short one of another stream at
+/// `second` us.
+fn two_kernels(blocks: u32, second: u32) -> String {
     let kernel = |stream: u32, start: u32, duration: u32, blocks: u32| {
         format!(
             r#"{{"ph": "X", "cat": "kernel", "name": "f{stream}", "pid": 0, "tid": {stream}, "ts": {start}, "dur": {duration},
@@ -151,24 +151,37 @@ fn a_stream_that_breaks_into_another_must_have_the_higher_priority() {
             "shared memory": 0, "grid": [{blocks}, 1, 1], "block": [1024, 1, 1]}}}}"#
         )
     };
-    let file = |second: u32| {
-        format!(
-            r#"{{"deviceProperties": [{{"id": 0, "name": "NVIDIA A100", "computeMajor": 8, "computeMinor": 0, "numSms": 108}}],
-            "traceEvents": [{}, {}]}}"#,
-            kernel(7, 1000, 120, 5184),
-            kernel(20, second, 10, 1)
-        )
-    };
+    format!(
+        r#"{{"deviceProperties": [{{"id": 0, "name": "NVIDIA A100", "computeMajor": 8, "computeMinor": 0, "numSms": 108}}],
+        "traceEvents": [{}, {}]}}"#,
+        kernel(7, 1000, 120, blocks),
+        kernel(20, second, 10, 1)
+    )
+}
+
+#[test]
+fn a_stream_that_breaks_into_another_must_have_the_higher_priority() {
+    // 24 waves of 5 us; the other kernel starts in the middle of them.
     let folder = directory("profile-audit");
-    let middle = written(&folder, "middle.json", file(1050).as_bytes());
+    let middle = written(&folder, "middle.json", two_kernels(24 * 216, 1050).as_bytes());
     let report = json(&["audit", &middle, "--format", "json"]);
     assert_eq!(report["only_by_higher_priority"], 1);
     assert_eq!(report["priorities"][0]["stream"], 20);
     let told = json(&["audit", &middle, "--set-priority", "20=-1", "--format", "json"]);
     assert_eq!((&told["only_by_higher_priority"], &told["by_rule"]["A2"]), (&0.into(), &1.into()), "now it is known");
-    let last = written(&folder, "last.json", file(1116).as_bytes());
+    let last = written(&folder, "last.json", two_kernels(24 * 216, 1116).as_bytes());
     let report = json(&["audit", &last, "--format", "json"]);
     assert_eq!((&report["explained"], &report["by_rule"]["X1"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn only_kernels_of_more_than_twenty_waves_count_among_those_that_tell() {
+    let folder = directory("profile-waves");
+    for (waves, second, pairs, in_last_wave) in [(20, 1118, 0, 0), (21, 1118, 1, 1), (21, 1050, 1, 0)] {
+        let file = written(&folder, "waves.json", two_kernels(waves * 216, second).as_bytes());
+        let counts = &json(&["audit", &file, "--format", "json"])["long_first_kernels"];
+        assert_eq!((&counts["pairs"], &counts["in_last_wave"]), (&pairs.into(), &in_last_wave.into()), "{waves} waves");
+    }
 }
 
 #[test]
