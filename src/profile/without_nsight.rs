@@ -6,7 +6,7 @@ use super::error::GpuProfileError;
 use super::model::GpuProfile;
 
 pub(super) fn read(file: &str, _content: &[u8]) -> Result<GpuProfile, GpuProfileError> {
-    let scenario = Path::new(file).with_extension("scenario.json");
+    let scenario = Path::new(file).with_extension("scenario.json").display().to_string();
     let help = format!(
         "the command, which has the feature nsight by default, makes a scenario that is read here of an export of Nsight \
          Systems: gpusched import {file:?} --out {scenario:?}"
