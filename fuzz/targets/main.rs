@@ -10,6 +10,7 @@ mod kineto;
 mod log;
 mod nsight;
 mod nvprof;
+mod profile;
 mod rows;
 mod scenario;
 mod study;

@@ -1,6 +1,6 @@
 //! Files that hold all or nothing of what is written.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,12 @@ where
     };
     if path.is_dir() {
         return Err(failed(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")));
+    }
+    // Devices and pipes cannot be replaced by a renamed file.
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        let mut out = BufWriter::new(OpenOptions::new().write(true).open(path).map_err(failed)?);
+        write(&mut out)?;
+        return out.flush().map_err(failed);
     }
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::analysis::{BoundOptions, RequirementVerdict, Verdict, Watch, analyse_and_bound, judge_by_bounds};
+use gpusched::analysis::{BoundOptions, RequirementVerdict, Verdict, Watch, analyse_and_bound};
 use gpusched::report::{
     AnalysisReport, SporadicReport, Summary, analysis_rows, jitter_of_threads, sporadic_rows, verdict_rows,
 };
@@ -86,22 +86,17 @@ impl Analyze {
 
     fn one(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
         progress::begin("analysing", Unit::None, None);
-        let (analysis, bounds) = analyse_and_bound(scenario, BoundOptions::default())?;
-        let steps = self.steps.then(|| analysis.printed_steps()).transpose().context("--steps")?;
-        let operations = analysis.operations();
-        let options = self.search.options(scenario, operations);
+        let analysed = analyse_and_bound(scenario, BoundOptions::default())?;
+        let steps = self.steps.then(|| analysed.0.printed_steps()).transpose().context("--steps")?;
         let run = progress::simulated(scenario)?;
-        let summary = Summary::of(scenario, &run);
-        // Before there are verdicts, which are large as well.
-        let own = summary.jobs();
-        let verdicts = self.search.watched(|watch| judge_by_bounds(scenario, &run, bounds, &options, watch))??;
+        let search =
+            |watch: Watch<'_>| AnalysisReport::judged(scenario, analysed, &run, demands, self.search.time(), watch);
+        let report = self.search.watched(search)??;
         if let Some(table) = self.runnable_times.table()? {
-            table.write(&summary, Some(&analysis))?;
+            table.write(&Summary::of(scenario, &run), Some(&report.analysis))?;
         }
-        // Nothing below looks at what happened.
+        // Nothing below looks at what happened, which is large.
         drop(run);
-        let unsearched = self.search.note(scenario, operations);
-        let report = AnalysisReport::new(scenario, analysis, verdicts, own, demands, unsearched);
         let judged = report.verdicts.jobs.iter().map(|job| job.verdict);
         let answer = self.answer(judged.chain(verdicts_on(report.requirements.as_deref())))?;
         let mut out = part.turn()?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gpusched::analysis::{SearchOptions, Watch};
+use gpusched::analysis::Watch;
 use gpusched::scenario::Scenario;
 use gpusched::time::Duration;
 
@@ -27,16 +27,6 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// What to search in a scenario whose simulation submits `operations` operations.
-    pub(crate) fn options(&self, scenario: &Scenario, operations: usize) -> SearchOptions {
-        SearchOptions::affordable(scenario, operations, self.time)
-    }
-
-    /// What the user should know of the search in a scenario whose simulation submits `operations` operations.
-    pub(crate) fn note(&self, scenario: &Scenario, operations: usize) -> Option<String> {
-        SearchOptions::left_out_note(scenario, operations, self.time)
-    }
-
     /// For how long to search, if that is said.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.time

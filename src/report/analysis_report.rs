@@ -8,8 +8,8 @@ use super::summary::Summary;
 use super::verdicts::{requirement_notes, requirement_table, verdict_table};
 use crate::analysis::printed::Turn;
 use crate::analysis::{
-    Analysis, BoundOptions, JobVerdicts, RequirementVerdict, SearchOptions, Watch, analyse_and_bound, judge_by_bounds,
-    requirements_of_jobs,
+    Analysis, BoundOptions, FinishBounds, JobVerdicts, RequirementVerdict, SearchOptions, Watch, analyse_and_bound,
+    judge_by_bounds, requirements_of_jobs,
 };
 use crate::hosts::{Jobs, ProgramError, Run};
 use crate::scenario::Scenario;
@@ -37,8 +37,7 @@ impl<'s> AnalysisReport<'s> {
     /// Of an [analysis](crate::analysis::analyse_and_bound), the [verdicts](crate::analysis::judge_by_bounds) beside it and
     /// the jobs of the scenario's own run; `demands` are those of an AMALTHEA model, `search_note` tells what was not
     /// searched.
-    #[must_use]
-    pub fn new(
+    fn new(
         scenario: &'s Scenario,
         mut analysis: Analysis<'s>,
         verdicts: JobVerdicts<'s>,
@@ -66,7 +65,22 @@ impl<'s> AnalysisReport<'s> {
         search: Option<Duration>,
         watch: Watch<'_>,
     ) -> Result<Self, ProgramError> {
-        let (analysis, bounds) = analyse_and_bound(scenario, BoundOptions::default())?;
+        let analysed = analyse_and_bound(scenario, BoundOptions::default())?;
+        Self::judged(scenario, analysed, run, demands, search, watch)
+    }
+
+    /// As [`AnalysisReport::of`], of what is analysed and bounded already.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn judged(
+        scenario: &'s Scenario,
+        (analysis, bounds): (Analysis<'s>, FinishBounds),
+        run: &Run,
+        demands: Option<&ModelDemands>,
+        search: Option<Duration>,
+        watch: Watch<'_>,
+    ) -> Result<Self, ProgramError> {
         let operations = analysis.operations();
         let options = SearchOptions::affordable(scenario, operations, search);
         // Before there are verdicts, which are large as well.
