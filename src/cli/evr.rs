@@ -193,8 +193,8 @@ impl Evr {
     fn sample(&self, set: &ApplicationSet, injections: Injections, options: &SweepOptions) -> anyhow::Result<Answer> {
         let samples = u64::from(options.samples) * options.schedulers.len() as u64;
         progress::begin("running", Unit::Of("samples"), Some(samples));
-        let points =
-            self.jobs.pool()?.install(|| sample_applications(set, injections, options, &mut progress::advance))?;
+        self.jobs.share()?;
+        let points = sample_applications(set, injections, options, &mut progress::advance)?;
         let text = match self.format {
             Format::Table | Format::Markdown => application_table::point_table(set, &points, self.format.style()),
             Format::Json | Format::Jsonl => {

@@ -48,7 +48,7 @@ impl Figures {
         }
         fs::create_dir_all(&self.out).with_context(|| format!("cannot create {}", self.out.display()))?;
         let limit = self.time_limit.map_or(TIME_LIMIT, |limit| std::time::Duration::from_nanos(limit.as_ns()));
-        let pool = self.jobs.pool()?;
+        self.jobs.share()?;
         let mut made = Vec::with_capacity(asked.len());
         progress::hold("making", Unit::Of("figures"), Some(asked.len() as u64));
         for figure in asked {
@@ -58,7 +58,7 @@ impl Figures {
                 progress::advance(1);
                 continue;
             }
-            let result = pool.install(|| figure.make_within(limit))?;
+            let result = figure.make_within(limit)?;
             self.write(&result)?;
             made.push((figure, Some(result)));
             progress::advance(1);

@@ -1,5 +1,7 @@
 //! `--jobs`: how many threads share the work.
 
+use std::sync::{Mutex, PoisonError};
+
 use clap::Args;
 
 /// How many threads share the work.
@@ -17,10 +19,17 @@ impl Jobs {
         self.jobs.map_or_else(one_per_core, usize::from)
     }
 
-    /// A pool of that many threads.
-    pub(crate) fn pool(self) -> anyhow::Result<rayon::ThreadPool> {
-        // 0 is rayon's word for one per core.
-        let threads = self.jobs.map_or(0, usize::from);
-        Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?)
+    /// Lets that many threads share what is shared from now on. Whoever shares it waits for them, and goes on by itself where
+    /// nothing is shared: other threads would take memory of their own for that.
+    pub(crate) fn share(self) -> anyhow::Result<()> {
+        static SHARED: Mutex<bool> = Mutex::new(false);
+        let mut is_shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*is_shared {
+            // 0 is rayon's word for one per core.
+            let threads = self.jobs.map_or(0, usize::from);
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+            *is_shared = true;
+        }
+        Ok(())
     }
 }

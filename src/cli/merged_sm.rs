@@ -72,7 +72,8 @@ impl MergedSm {
         let stop = ending::stop_flag();
         let samples = self.samples.saturating_mul(campaign.families.len() as u64);
         progress::begin("analysing and simulating", Unit::Of("scenarios"), Some(samples));
-        let report = self.jobs.pool()?.install(|| campaign.run(&stop, &progress::advance))?;
+        self.jobs.share()?;
+        let report = campaign.run(&stop, &progress::advance)?;
         ending::finishing();
         progress::end();
         Ok(report)

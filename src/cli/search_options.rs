@@ -34,13 +34,14 @@ impl Search {
 
     /// Runs `work` on the threads asked for, with progress on a terminal; Ctrl-C ends the search, and what was found
     /// by then counts.
-    pub(crate) fn watched<T: Send>(&self, work: impl FnOnce(Watch<'_>) -> T + Send) -> anyhow::Result<T> {
+    pub(crate) fn watched<T>(&self, work: impl FnOnce(Watch<'_>) -> T) -> anyhow::Result<T> {
         let stop = ending::stop_flag();
         if self.time.is_some() {
             ending::lasts_as_asked();
         }
         progress::begin("searching bad runs", Unit::Of("runs"), None);
-        let answer = self.jobs.pool()?.install(|| work(Watch { stop: &stop, progress: &progress::reach }));
+        self.jobs.share()?;
+        let answer = work(Watch { stop: &stop, progress: &progress::reach });
         if ending::finishing() {
             note("the search was stopped: what it had found by then counts");
         }

@@ -47,12 +47,11 @@ impl Run {
         }
         let stop = ending::stop_flag();
         let mut samples = Progress::new(&study, shard, done);
-        let complete = self.jobs.pool()?.install(|| {
-            study.work(shard, done).run(&stop, |rows| {
-                file.append(rows)?;
-                samples.add(rows.iter().map(|row| row.place.samples).sum());
-                Ok(())
-            })
+        self.jobs.share()?;
+        let complete = study.work(shard, done).run(&stop, |rows| {
+            file.append(rows)?;
+            samples.add(rows.iter().map(|row| row.place.samples).sum());
+            Ok(())
         });
         ending::finishing();
         progress::end();

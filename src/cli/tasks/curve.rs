@@ -197,7 +197,7 @@ impl CurveCommand {
             }
             curve.points = Curve::steps(curve.generator.gang_permille, 200, self.step);
         }
-        let threads = self.jobs.pool()?;
+        self.jobs.share()?;
         let Some(first) = curves.first() else { bail!("there is no curve") };
         // Everything that the rows depend on, so that a file of another curve is not taken for this one's.
         let generators: Vec<&Generator> = curves.iter().map(|curve| &curve.generator).collect();
@@ -218,7 +218,7 @@ impl CurveCommand {
                 let is_new = known.is_none();
                 let point = match known {
                     Some(point) => point,
-                    None => threads.install(|| curve.point(point, progress::advance))?,
+                    None => curve.point(point, progress::advance)?,
                 };
                 if is_new {
                     rows.add(&curve_line(&point))?;

@@ -18,7 +18,7 @@ pub(super) fn run(
     out: Option<&Path>,
     figure: Option<&Path>,
 ) -> anyhow::Result<Answer> {
-    let threads = jobs.pool()?;
+    jobs.share()?;
     let points = curve.panel.points();
     let generator = points.first().map(|&point| curve.panel.generator(curve.sets, point));
     // Everything that the rows depend on, with the generator of the first point.
@@ -33,7 +33,7 @@ pub(super) fn run(
             found.push(known);
             continue;
         }
-        let new = threads.install(|| curve.point(point, progress::advance));
+        let new = curve.point(point, progress::advance);
         rows.add(&segment_curve_line(curve, &new))?;
         found.push(new);
     }
