@@ -47,8 +47,7 @@ fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     progress::begin("reading", Unit::Bytes, Some(length));
     // As much as it says at once; if that cannot be had, reading says so.
     let _ = bytes.try_reserve_exact(usize::try_from(length.min(MAX_BYTES)).unwrap_or(0).saturating_add(1));
-    let mut source = progress::CountedRead::new(file.take(MAX_BYTES));
-    source.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    progress::read_to_end(file.take(MAX_BYTES), &mut bytes).with_context(|| format!("cannot read {name}"))?;
     ending::has_read(bytes.len());
     // Until something else begins.
     progress::begin("parsing", Unit::Bytes, Some(bytes.len() as u64));

@@ -150,6 +150,21 @@ pub(crate) fn operations(scenario: &Scenario) -> Option<u64> {
     (scenario.horizon.is_none() && scenario.threads.iter().all(is_certain)).then(submitted)
 }
 
+/// Reads all that is left of a source, and counts it. Piece by piece, as a source that counts would be given room that was
+/// overwritten for it.
+pub(crate) fn read_to_end(mut source: impl Read, bytes: &mut Vec<u8>) -> io::Result<()> {
+    const PIECE: u64 = 1 << 20;
+    loop {
+        let read = source.by_ref().take(PIECE).read_to_end(bytes)?;
+        if read == 0 {
+            return Ok(());
+        }
+        if !HELD.load(Ordering::Relaxed) {
+            advance(read as u64);
+        }
+    }
+}
+
 /// Counts what is read.
 #[derive(Debug)]
 pub(crate) struct CountedRead<R> {

@@ -189,8 +189,8 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] if this is no number, or a negative one.
     pub fn decimal(&self) -> Result<Decimal, Problem> {
-        if let Some(whole) = leading_digits(self.rest()) {
-            return Ok(Decimal::whole(whole));
+        if let Some((short, _)) = Decimal::short(self.rest()) {
+            return Ok(short);
         }
         if !matches!(self.first_byte(), b'0'..=b'9' | b'-') {
             return Err(self.expected("a number"));

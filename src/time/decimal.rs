@@ -30,32 +30,31 @@ pub enum DecimalError {
 const KEPT_DIGITS: u32 = 27;
 
 impl Decimal {
-    /// The value of a text of digits and nothing else, as most numbers are, unless they are more than 64 bits always hold.
-    pub(crate) fn plain_digits(text: &str) -> Option<u64> {
-        const MOST: usize = 18;
-        if text.is_empty() || text.len() > MOST {
-            return None;
+    /// The number with which `bytes` begin, and how long it is, if it is short: digits, with a point among them or not, and
+    /// no exponent behind them. Most numbers are.
+    #[inline]
+    pub(crate) fn short(bytes: &[u8]) -> Option<(Self, usize)> {
+        // More digits than 64 bits always hold are none of its matter.
+        const MOST: usize = 19;
+        let (mut digits, mut exponent, mut length, mut point) = (0_u64, 0, 0, None);
+        while let Some(&byte) = bytes.get(length) {
+            let digit = byte.wrapping_sub(b'0');
+            if digit < 10 {
+                digits = digits * 10 + u64::from(digit);
+                exponent -= i32::from(point.is_some());
+            } else if byte == b'.' && point.is_none() {
+                point = Some(length);
+            } else {
+                break;
+            }
+            length += 1;
+            if length == MOST {
+                return None;
+            }
         }
-        let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
-        text.bytes().try_fold(0, |number, byte| Some(number * 10 + digit(byte)?))
-    }
-
-    /// A whole number.
-    pub(crate) fn whole(number: u64) -> Self {
-        Self { digits: u128::from(number), exponent: 0, exact: true }
-    }
-
-    /// The value of a text of few digits with a point among them.
-    fn short_fraction(text: &str) -> Option<Self> {
-        const MOST: usize = 18;
-        let bytes = text.as_bytes();
-        let point = bytes.iter().position(|byte| *byte == b'.').filter(|&at| at > 0 && bytes.len() <= MOST)?;
-        let mut digits = 0;
-        for byte in bytes[..point].iter().chain(&bytes[point + 1..]) {
-            digits = digits * 10 + byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        }
-        let places = i32::try_from(bytes.len() - point - 1).ok().filter(|places| *places > 0)?;
-        Some(Self { digits: u128::from(digits), exponent: -places, exact: true })
+        let is_whole_part = length > 0 && point != Some(0) && point != Some(length - 1);
+        let goes_on = matches!(bytes.get(length), Some(b'.' | b'e' | b'E'));
+        (is_whole_part && !goes_on).then_some((Self { digits: u128::from(digits), exponent, exact: true }, length))
     }
 
     /// Reads `12`, `0.5`, `1.5e-3`. A minus sign is allowed only in front of zero.
@@ -63,10 +62,9 @@ impl Decimal {
     /// # Errors
     /// [`DecimalError`] for anything else.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
-        if let Some(digits) = Self::plain_digits(text) {
-            return Ok(Self::whole(digits));
-        }
-        if let Some(short) = Self::short_fraction(text) {
+        if let Some((short, length)) = Self::short(text.as_bytes())
+            && length == text.len()
+        {
             return Ok(short);
         }
         let (negative, unsigned) = match text.as_bytes().first() {
