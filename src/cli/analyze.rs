@@ -76,9 +76,7 @@ impl Analyze {
         let scenarios = files.paths.iter().map(|path| self.run.read_with_demands(path));
         let scenarios: Vec<_> = scenarios.collect::<anyhow::Result<_>>()?;
         // The threads share each search.
-        files.run(scenarios, 1, self.format, |(mut scenario, demands), part| {
-            // No logs are written here, and of many benchmarks what they would say is large.
-            scenario.examiner = None;
+        files.run(scenarios, 1, self.format, |(scenario, demands), part| {
             let one = if self.sporadic { Self::sporadic } else { Self::one };
             one(self, &scenario, demands.as_ref(), part)
         })

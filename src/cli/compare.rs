@@ -7,7 +7,7 @@ use gpusched::analysis::{Comparison, analyse, merged_scenario};
 use gpusched::hosts::simulate;
 use gpusched::report::timeline::{FinishMark, Lanes, Panels};
 use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_rows, comparison_table};
-use gpusched::scenario::Scenario;
+use gpusched::scenario::{LogUse, Scenario};
 use gpusched::time::Instant;
 
 use super::Answer;
@@ -52,7 +52,7 @@ impl Compare {
             ("--runnable-times", self.runnable_times.table()?.is_some()),
             ("--figure", self.figure.is_given()),
         ])?;
-        let scenarios = files.paths.iter().map(|path| self.run.read_from(path, false));
+        let scenarios = files.paths.iter().map(|path| self.run.read_from(path, LogUse::Unused));
         let scenarios: Vec<Scenario> = scenarios.collect::<anyhow::Result<_>>()?;
         scenarios.iter().try_for_each(|scenario| self.figure.figure(scenario).map(|_| ()))?;
         files.run(scenarios, self.jobs.threads(), self.format, |scenario, part| self.one(&scenario, part))

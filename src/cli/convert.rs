@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::experiments::replay::replay;
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{LogUse, ReadOptions, Scenario};
 
 use super::log_input::LogOptions;
 use super::output::{note, write_whole};
@@ -33,7 +33,7 @@ impl Convert {
                 Some(option) => bail!("{option} is for scenario files, and these are logs"),
                 None => of_logs(&logs)?,
             },
-            None => self.run.read(false)?,
+            None => self.run.read(LogUse::Unused)?,
         };
         let text = scenario.to_native_json()?;
         for text in &scenario.notes {

@@ -6,6 +6,7 @@ use clap::Args;
 use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
 use gpusched::profile::{GpuProfile, Input};
 use gpusched::report::{OccupancyDocument, occupancy_rows, occupancy_table};
+use gpusched::scenario::LogUse;
 
 use super::output::{Format, note, write_document};
 use super::run_options::RunOptions;
@@ -30,7 +31,7 @@ impl Occupancy {
         let (device, report, notes) = match self.run.input()? {
             Input::Profile(profile) => self.of_profile(&profile)?,
             input @ Input::Text { .. } => {
-                let scenario = self.run.scenario(&input, false)?;
+                let scenario = self.run.scenario(&input, LogUse::Unused)?;
                 (scenario.device().name.clone(), occupancy_of_scenario(&scenario), scenario.notes)
             }
         };

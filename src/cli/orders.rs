@@ -5,6 +5,7 @@ use std::io::Write;
 use clap::Args;
 use gpusched::analysis::{launch_orders, orders_to_try};
 use gpusched::report::{orders_rows, orders_table};
+use gpusched::scenario::LogUse;
 
 use super::output::{Format, note, write_document};
 use super::progress::{self, Unit};
@@ -29,11 +30,11 @@ pub(crate) struct Orders {
 
 impl Orders {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let scenario = self.run.read(false)?;
+        let scenario = self.run.read(LogUse::Unused)?;
         let total = orders_to_try(&scenario, self.samples);
         progress::begin("trying", Unit::Of("orders"), Some(total));
-        let orders =
-            self.jobs.pool()?.install(|| launch_orders(&scenario, self.samples, scenario.seed, &progress::advance))?;
+        self.jobs.share()?;
+        let orders = launch_orders(&scenario, self.samples, scenario.seed, &progress::advance)?;
         for text in &orders.notes {
             note(text);
         }

@@ -9,7 +9,7 @@ use clap::{ArgAction, Args};
 use gpusched::device::Device;
 use gpusched::profile::{GpuProfile, Import, ImportOptions, Input, InputError};
 use gpusched::scenario::amalthea::ModelDemands;
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{LogUse, ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
@@ -183,33 +183,29 @@ impl RunOptions {
             .then(|| LogOptions::new(self.path(), self.device.clone(), self.placement.clone()))
     }
 
-    /// Reads the scenario; `logs_inside` refuses log names outside the result directory.
-    pub(crate) fn read(&self, logs_inside: bool) -> anyhow::Result<Scenario> {
-        self.scenario(&self.input()?, logs_inside)
+    /// Reads the scenario.
+    pub(crate) fn read(&self, logs: LogUse) -> anyhow::Result<Scenario> {
+        self.scenario(&self.input()?, logs)
     }
 
     /// Reads one of the scenarios.
-    pub(crate) fn read_from(&self, path: &Path, logs_inside: bool) -> anyhow::Result<Scenario> {
-        self.scenario(&self.input_from(path)?, logs_inside)
+    pub(crate) fn read_from(&self, path: &Path, logs: LogUse) -> anyhow::Result<Scenario> {
+        self.scenario(&self.input_from(path)?, logs)
     }
 
     /// Reads one of the scenarios, and what is asked of it if it is an AMALTHEA model.
     pub(crate) fn read_with_demands(&self, path: &Path) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
-        self.scenario_with_demands(&self.input_from(path)?, false)
+        self.scenario_with_demands(&self.input_from(path)?, LogUse::Unused)
     }
 
     /// Makes a scenario of the input, whatever it is, and changes it as the user wants.
-    pub(crate) fn scenario(&self, input: &Input, logs_inside: bool) -> anyhow::Result<Scenario> {
-        Ok(self.scenario_with_demands(input, logs_inside)?.0)
+    pub(crate) fn scenario(&self, input: &Input, logs: LogUse) -> anyhow::Result<Scenario> {
+        Ok(self.scenario_with_demands(input, logs)?.0)
     }
 
-    fn scenario_with_demands(
-        &self,
-        input: &Input,
-        logs_inside: bool,
-    ) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
+    fn scenario_with_demands(&self, input: &Input, logs: LogUse) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
         input.refuse_options(self.profile.given(), self.model.given())?;
-        let (options, changes) = (self.read_options(logs_inside)?, self.what_if.changes());
+        let (options, changes) = (self.read_options(logs)?, self.what_if.changes());
         Ok(input.scenario_with_demands(&options, &self.profile.options(), &self.model.options()?, &changes)?)
     }
 
@@ -231,12 +227,12 @@ impl RunOptions {
     ) -> anyhow::Result<Import> {
         self.refuse_for_profiles(profile)?;
         let chosen = ImportOptions { from, to, ..self.profile.options() };
-        let mut import = profile.import(&chosen, &self.read_options(false)?)?;
+        let mut import = profile.import(&chosen, &self.read_options(LogUse::Unused)?)?;
         import.scenario = import.scenario.what_if(&self.what_if.changes())?;
         Ok(import)
     }
 
-    fn read_options(&self, logs_inside: bool) -> anyhow::Result<ReadOptions> {
+    fn read_options(&self, logs: LogUse) -> anyhow::Result<ReadOptions> {
         Ok(ReadOptions {
             device: self.device()?,
             launch_latency: self.launch_latency,
@@ -253,7 +249,7 @@ impl RunOptions {
             mps: self.mps,
             time_slice: self.time_slice,
             switch_cost: self.switch_cost,
-            logs_inside,
+            logs,
         })
     }
 }

@@ -12,7 +12,7 @@ use gpusched::report::{
     State, Summary, blame_figure, blame_table, examiner_logs, kernel_rows, kernel_table, perfetto_trace, rule_table,
     state_text,
 };
-use gpusched::scenario::Scenario;
+use gpusched::scenario::{LogUse, Scenario};
 use gpusched::time::{Duration, Instant};
 
 use super::figure_options::FigureOptions;
@@ -101,12 +101,20 @@ impl Simulate {
         ])?;
         // All of them before anything is run: a file that is wrong is found at once, and nothing is printed.
         let scenarios = files.paths.iter().map(|path| {
-            let scenario = self.run.read_from(path, self.logs.is_some() && !self.allow_log_paths)?;
+            let scenario = self.run.read_from(path, self.log_use())?;
             files.about(path, self.refuse_options(&scenario))?;
             Ok(scenario)
         });
         let scenarios: Vec<Scenario> = scenarios.collect::<anyhow::Result<_>>()?;
         files.run(scenarios, self.jobs.threads(), self.format, |scenario, part| self.one(&scenario, part))
+    }
+
+    fn log_use(&self) -> LogUse {
+        match self.logs {
+            None => LogUse::Unused,
+            Some(_) if self.allow_log_paths => LogUse::Kept,
+            Some(_) => LogUse::KeptInside,
+        }
     }
 
     /// Refuses what does not go together, or not with the scenario.

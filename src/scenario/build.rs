@@ -220,6 +220,7 @@ impl<'a> ScenarioBuilder<'a> {
     pub fn reserve(&mut self, threads: usize) {
         self.scenario.threads.reserve(threads);
         self.scenario.catalogue.reserve(threads);
+        self.kernels.reserve(threads.min(MOST_KERNELS));
     }
 
     /// Adds a host thread, with the user's period and deadline for it.

@@ -41,8 +41,20 @@ pub struct ReadOptions {
     pub time_slice: Option<Duration>,
     /// What a switch of contexts costs (T3); `None`: the file's, or else the device's.
     pub switch_cost: Option<Duration>,
-    /// Refuse log names outside the result directory.
-    pub logs_inside: bool,
+    /// What becomes of the logs that the examiner would write.
+    pub logs: LogUse,
+}
+
+/// What is done with the logs that the examiner would write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogUse {
+    /// They may be written or compared: how the examiner would write them is kept.
+    #[default]
+    Kept,
+    /// The same, and a log name that leads out of the result directory is refused.
+    KeptInside,
+    /// There are none: how they would be written, of many benchmarks a part of what is known of them, is forgotten.
+    Unused,
 }
 
 /// The block times that a user has given, and which of them were needed.

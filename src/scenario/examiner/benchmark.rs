@@ -12,6 +12,7 @@ use crate::scenario::examiner_logs::BenchmarkLog;
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread};
 use crate::scenario::native::processes::mps_percentage;
+use crate::scenario::options::LogUse;
 use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{MpsPercentage, ProcessId, ProcessSpec, StreamId, StreamSpec};
 
@@ -106,9 +107,11 @@ pub(super) fn read<'a>(
         return Ok(None);
     }
 
-    let index = reading.logs.len();
-    let file_name: Arc<str> = log_name.map_or_else(|| format!("{kind}_{index}.json").into(), Arc::from);
-    reading.log_names.add(log_node.unwrap_or(node), &file_name, reading.builder.options().logs_inside)?;
+    let index = reading.nodes.len();
+    let file_name = log_name.unwrap_or_else(|| format!("{kind}_{index}.json").into());
+    let logs = reading.builder.options().logs;
+    let kept = (logs != LogUse::Unused).then(|| Arc::from(&*file_name));
+    reading.log_names.add(log_node.unwrap_or(node), file_name, logs == LogUse::KeptInside)?;
     let title: Arc<str> = label.as_deref().unwrap_or(kind).into();
     let without_effect = match kind {
         "stream_action" => Some("the examiner ignores it there"),
@@ -124,7 +127,18 @@ pub(super) fn read<'a>(
     let null = reading.builder.null_stream(process);
     let benchmark = Benchmark { node, kind, title: Arc::clone(&title), threads, blocks, info, stream, null };
     let behaviour = behaviour(&benchmark, reading)?;
-    let label = label.map(|_| Arc::clone(&title));
+    if let Some(file_name) = kept {
+        reading.logs.push(BenchmarkLog {
+            file_name,
+            scenario_name: Arc::clone(&context.scenario_name),
+            benchmark_name: behaviour.benchmark_name,
+            label: label.map(|_| Arc::clone(&title)),
+            data_size,
+            release_time: release,
+            cpu_core: cpu_core.unwrap_or(0),
+            sync: behaviour.sync,
+        });
+    }
     reading.builder.add_thread(HostThread {
         label: title,
         process,
@@ -141,16 +155,6 @@ pub(super) fn read<'a>(
         steps: behaviour.steps,
     });
     reading.nodes.push(node);
-    reading.logs.push(BenchmarkLog {
-        file_name,
-        scenario_name: Arc::clone(&context.scenario_name),
-        benchmark_name: behaviour.benchmark_name,
-        label,
-        data_size,
-        release_time: release,
-        cpu_core: cpu_core.unwrap_or(0),
-        sync: behaviour.sync,
-    });
     Ok(None)
 }
 

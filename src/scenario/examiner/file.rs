@@ -9,7 +9,7 @@ use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::examiner_logs::ExaminerLogs;
 use crate::scenario::finish::{default_device, finish};
 use crate::scenario::model::Scenario;
-use crate::scenario::options::ReadOptions;
+use crate::scenario::options::{LogUse, ReadOptions};
 use crate::time::Duration;
 use crate::workload::{BlockClock, ProcessId, ProcessSharing};
 
@@ -48,7 +48,8 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     }
     let Reading { builder, nodes, logs, .. } = reading;
     let mut scenario = finish(builder, root, |thread| nodes.get(thread).copied().unwrap_or(root))?;
-    scenario.examiner = Some(Arc::new(ExaminerLogs { result_directory, benchmarks: logs }));
+    scenario.examiner =
+        (options.logs != LogUse::Unused).then(|| Arc::new(ExaminerLogs { result_directory, benchmarks: logs }));
     Ok(scenario)
 }
 
@@ -100,6 +101,7 @@ fn level<'a>(
     let benchmarks = file.required("benchmarks")?.filled_list()?;
     file.finish()?;
     reading.builder.reserve(benchmarks.len());
+    reading.log_names.reserve(benchmarks.len());
     let context = Context {
         scenario_name,
         iterations: (iterations > 0).then_some(iterations),

@@ -1,7 +1,7 @@
 //! Names of log files.
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
@@ -9,19 +9,24 @@ use crate::json::{Node, Problem};
 
 /// The log files that a scenario's benchmarks write.
 #[derive(Debug, Default)]
-pub(super) struct LogNames {
-    /// Without `.` and `..` where that can be.
-    taken: FxHashSet<Arc<str>>,
+pub(super) struct LogNames<'a> {
+    /// Without `.` and `..` where that can be; of the file itself as far as they stand in it.
+    taken: FxHashSet<Cow<'a, str>>,
 }
 
-impl LogNames {
+impl<'a> LogNames<'a> {
+    /// Makes room for so many more.
+    pub(super) fn reserve(&mut self, names: usize) {
+        self.taken.reserve(names);
+    }
+
     /// Adds a log file. Refuses one that another benchmark writes already, however it is spelt, a name that names no
     /// file, and with `inside` one that leads out of the result directory.
-    pub(super) fn add(&mut self, node: Node<'_>, file_name: &Arc<str>, inside: bool) -> Result<(), Problem> {
-        if is_plain(file_name) {
-            return self.take(node, file_name, Arc::clone(file_name));
+    pub(super) fn add(&mut self, node: Node<'_>, file_name: Cow<'a, str>, inside: bool) -> Result<(), Problem> {
+        if is_plain(&file_name) {
+            return self.taken.replace(file_name).map_or(Ok(()), |taken| Err(twice(node, &taken)));
         }
-        let path = Path::new(&**file_name);
+        let path = Path::new(&*file_name);
         let stays = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if inside && !stays {
             return Err(node
@@ -32,16 +37,13 @@ impl LogNames {
         if plain.file_name().is_none() || file_name.ends_with('/') {
             return Err(node.problem(format!("the log name {file_name:?} is not the name of a file")));
         }
-        let plain = plain.to_string_lossy().into();
-        self.take(node, file_name, plain)
+        let plain = plain.to_string_lossy().into_owned();
+        if self.taken.insert(plain.into()) { Ok(()) } else { Err(twice(node, &file_name)) }
     }
+}
 
-    fn take(&mut self, node: Node<'_>, file_name: &str, plain: Arc<str>) -> Result<(), Problem> {
-        if self.taken.insert(plain) {
-            return Ok(());
-        }
-        Err(node.problem(format!("two benchmarks write their logs to {file_name:?}")))
-    }
+fn twice(node: Node<'_>, file_name: &str) -> Problem {
+    node.problem(format!("two benchmarks write their logs to {file_name:?}"))
 }
 
 /// Whether this is the name of a file without any directory, as most are, on every operating system.

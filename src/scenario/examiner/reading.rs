@@ -17,7 +17,7 @@ pub(super) struct Reading<'a, 'o> {
     /// Where each host thread stands in the file.
     pub(super) nodes: Vec<Node<'a>>,
     pub(super) logs: Vec<BenchmarkLog>,
-    pub(super) log_names: LogNames,
+    pub(super) log_names: LogNames<'a>,
     /// What a kernel that watches a timer counts: on the only context all the same.
     pub(super) timer: BlockClock,
     /// Names of kernels, as far as they are stored once.

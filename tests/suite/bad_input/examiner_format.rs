@@ -1,6 +1,7 @@
 //! Examiner scenarios that are wrong.
 
 use gpusched::device::Device;
+use gpusched::scenario::LogUse;
 
 use super::*;
 
@@ -242,7 +243,7 @@ fn two_logs_of_one_name_are_refused_however_it_is_spelt() {
 
 #[test]
 fn log_names_that_lead_out_of_the_result_directory_are_refused_where_logs_are_written() {
-    let options = ReadOptions { logs_inside: true, ..ReadOptions::default() };
+    let options = ReadOptions { logs: LogUse::KeptInside, ..ReadOptions::default() };
     for name in ["../../evil.json", "/tmp/evil.json", "a/../../evil.json"] {
         let text = spin(&format!(r#""log_name": {name:?}"#));
         refused_with(&text, &options, "benchmarks[0].log_name", "out of the result directory");
