@@ -131,11 +131,7 @@ pub fn analyse_and_bound(
     options: BoundOptions,
 ) -> Result<(Analysis<'_>, FinishBounds), ProgramError> {
     let prepared = Prepared::new(scenario)?;
-    let mut bounds = bounds_of(scenario, &prepared, options);
-    if bounds.refusal.is_some() {
-        // They say nothing of when anything has finished, and may be many.
-        bounds.operations = Vec::new();
-    }
+    let bounds = bounds_of(scenario, &prepared, options);
     let is_default = bounds.options == BoundOptions::default();
     let own =
         (!is_default && !prepared.finish_is_safe()).then(|| bounds_of(scenario, &prepared, BoundOptions::default()));

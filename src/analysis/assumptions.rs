@@ -66,14 +66,26 @@ pub struct LaunchDependence {
     pub thread: String,
 }
 
-/// What each launch of a scenario refers to, in the order of the threads and their steps.
-pub(super) fn launches(scenario: &Scenario) -> impl Iterator<Item = (KernelId, StreamId)> + '_ {
-    scenario.threads.iter().filter(|thread| thread.iterations != Some(0)).flat_map(|thread| {
-        thread.steps.iter().filter_map(|step| match step {
-            Step::Launch(kernel, stream) => Some((*kernel, *stream)),
+/// A launch that a scenario states.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StatedLaunch {
+    pub(super) kernel: KernelId,
+    pub(super) stream: StreamId,
+    /// SMs that it may use.
+    pub(super) allowed_sms: u32,
+}
+
+/// The launches of a scenario, in the order of the threads and their steps.
+pub(super) fn launches(scenario: &Scenario) -> Vec<StatedLaunch> {
+    let launches = scenario.threads.iter().filter(|thread| thread.iterations != Some(0)).flat_map(|thread| {
+        thread.steps.iter().filter_map(|step| match *step {
+            Step::Launch(kernel, stream) => {
+                Some(StatedLaunch { kernel, stream, allowed_sms: allowed_sms(scenario, kernel, stream) })
+            }
             _ => None,
         })
-    })
+    });
+    launches.collect()
 }
 
 /// SMs that a launch may use: a kernel's own mask replaces its stream's.
@@ -84,32 +96,33 @@ pub(super) fn allowed_sms(scenario: &Scenario, kernel: KernelId, stream: StreamI
     scenario.catalogue.sms(kernel, stream).map(|_| 1).sum()
 }
 
-/// Which assumptions a scenario does not keep. `demands` are those of all its kernels; `chained` says whether a kernel
-/// launch had another before it in its stream.
-pub(super) fn departures(scenario: &Scenario, demands: &[BlockDemand], chained: bool) -> BTreeSet<Departure> {
+/// Which assumptions a scenario does not keep. `demands` are those of all its kernels, `launches` all that it states;
+/// `chained` says whether a kernel launch had another before it in its stream.
+pub(super) fn departures(
+    scenario: &Scenario,
+    demands: &[BlockDemand],
+    launches: &[StatedLaunch],
+    chained: bool,
+) -> BTreeSet<Departure> {
     let mut found = BTreeSet::new();
     let mut note = |departure, holds: bool| {
         if holds {
             found.insert(departure);
         }
     };
-    let used: Vec<(KernelId, StreamId)> = launches(scenario).collect();
-    let demand = |launch: &(KernelId, StreamId)| demands.get(launch.0.0 as usize).copied();
-    let first = used.first().and_then(demand);
+    let demand = |launch: &StatedLaunch| demands.get(launch.kernel.0 as usize).copied();
+    let first = launches.first().and_then(demand);
     let differs = |what: fn(&BlockDemand) -> [u32; 2]| {
-        first.is_some_and(|first| used.iter().filter_map(demand).any(|other| what(&other) != what(&first)))
+        first.is_some_and(|first| launches.iter().filter_map(demand).any(|other| what(&other) != what(&first)))
     };
     note(Departure::UnequalThreads, differs(|demand| [demand.warps, 0]));
     note(Departure::UnequalResources, differs(|demand| [demand.registers, demand.shared_memory_bytes]));
     let priority = |stream: StreamId| scenario.streams().get(stream.0 as usize).map_or(0, |stream| stream.priority);
-    let mut priorities = used.iter().map(|(_, stream)| priority(*stream));
+    let mut priorities = launches.iter().map(|launch| priority(launch.stream));
     let first = priorities.next();
     note(Departure::Priorities, priorities.any(|other| Some(other) != first));
-    note(
-        Departure::SmMask,
-        used.iter().any(|&(kernel, stream)| allowed_sms(scenario, kernel, stream) < scenario.device().sms),
-    );
-    note(Departure::Variation, used.iter().any(|(kernel, _)| scenario.block_times_vary(*kernel)));
+    note(Departure::SmMask, launches.iter().any(|launch| launch.allowed_sms < scenario.device().sms));
+    note(Departure::Variation, launches.iter().any(|launch| scenario.block_times_vary(launch.kernel)));
     let mut streams = Streams::default();
     let mut count = 0;
     for step in scenario.threads.iter().flat_map(|thread| &thread.steps) {

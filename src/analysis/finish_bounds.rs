@@ -1,6 +1,5 @@
 //! By when every operation of a scenario has finished, in every run.
 
-use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::assumptions::{Departure, LaunchDependence, acts_after_waiting, launches_at_release};
@@ -60,7 +59,7 @@ pub struct BoundedOperation {
 /// The bounds of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishBounds {
-    /// Kernels, copies and memsets in launch order.
+    /// Kernels, copies and memsets in launch order; none of them if there are no bounds.
     pub operations: Vec<BoundedOperation>,
     /// Why there are none.
     pub refusal: Option<BoundRefusal>,
@@ -80,16 +79,20 @@ pub(super) fn supported(scenario: &Scenario, options: BoundOptions) -> BoundOpti
 
 /// Whether the order of threads decides more than who is first in an EE or CE queue.
 fn order_decides_more(scenario: &Scenario) -> bool {
-    let mut users = FxHashMap::default();
-    let mut event_users = FxHashMap::default();
+    let mut users = vec![None; scenario.streams().len()];
+    let mut event_users = vec![None; scenario.events().len()];
+    // What no catalogue has is no matter of the order: no run gets there.
+    let is_of_another = |users: &mut [Option<usize>], number: u32, thread: usize| {
+        users.get_mut(number as usize).is_some_and(|user| *user.get_or_insert(thread) != thread)
+    };
     for (thread, program) in scenario.threads.iter().enumerate() {
         for step in &program.steps {
             if let Some((kind, stream)) = step.submission() {
-                let shared = *users.entry(stream).or_insert(thread) != thread;
+                let shared = is_of_another(&mut users, stream.0, thread);
                 // The order of records and waits says which record a wait is for.
                 let shares_event = match kind {
                     OperationKind::Record(event) | OperationKind::Wait(event) => {
-                        *event_users.entry(event).or_insert(thread) != thread
+                        is_of_another(&mut event_users, event.0, thread)
                     }
                     _ => false,
                 };
@@ -162,11 +165,13 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
     let too_many =
         (count > MOST_OPERATIONS && !analysed).then_some(BoundRefusal::TooManyOperations { operations: count });
     let refusal = refusal.or(too_many);
-    let safe = (refusal.is_none() && !analysed)
-        .then(|| SafeBounds::new(scenario, demands, costs, &walked.operations, options));
+    if refusal.is_some() {
+        return FinishBounds { operations: Vec::new(), refusal, options };
+    }
+    let safe = (!analysed).then(|| SafeBounds::new(scenario, demands, costs, &walked.operations, options));
     let bound = |number: u32, record: &Analysed| match &safe {
         Some(safe) => safe.finish(number),
-        None => record.finish.filter(|_| refusal.is_none()),
+        None => record.finish,
     };
     let operations = (0..).zip(&walked.operations).map(|(number, record)| BoundedOperation {
         kind: record.kind,

@@ -41,7 +41,11 @@ impl AnalysedJob {
 /// The jobs of a run that have operations, by thread as declared and then number.
 #[must_use]
 pub fn jobs_of(scenario: &Scenario, run: &Run) -> Vec<AnalysedJob> {
-    let begun = Jobs::of(scenario, &run.trace, run.ended, &run.iterations);
+    with_operations(scenario, run, &Jobs::of(scenario, &run.trace, run.ended, &run.iterations))
+}
+
+/// The same, of which it is known which began.
+pub(super) fn with_operations(scenario: &Scenario, run: &Run, begun: &Jobs) -> Vec<AnalysedJob> {
     let mut jobs: Vec<AnalysedJob> = begun
         .begun
         .iter()

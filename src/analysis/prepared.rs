@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-use super::assumptions::{self, Departure, LaunchDependence, Order};
+use super::assumptions::{self, Departure, LaunchDependence, Order, StatedLaunch, launches};
 use super::merged_back::{Analysed, Costs, Merged, MergedBack, Walk};
 use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::MergedSm;
@@ -33,10 +33,11 @@ impl Prepared {
     pub(super) fn new(scenario: &Scenario) -> Result<Self, ProgramError> {
         refuse_processes(scenario)?;
         let demands = demands(scenario);
-        let (costs, merged) = merge(scenario, &demands)?;
+        let launches = launches(scenario);
+        let (costs, merged) = merge(scenario, &demands, &launches)?;
         let walked = walk(scenario, &costs, merged.clone())?;
         let order = Order::of(&walked.operations);
-        let departures = assumptions::departures(scenario, &demands, order.chained);
+        let departures = assumptions::departures(scenario, &demands, &launches, order.chained);
         let dependence = assumptions::launch_dependence(scenario);
         Ok(Self { demands, costs, merged, walked, order, departures, dependence })
     }
@@ -60,13 +61,18 @@ pub(super) fn demands(scenario: &Scenario) -> Vec<BlockDemand> {
     scenario.kernels().iter().map(CheckedKernel::demand).collect()
 }
 
-/// The merged SM of a scenario and what its operations cost there.
-pub(super) fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Costs, Merged), SubmitError> {
+/// The merged SM of a scenario and what its operations cost there; `demands` are those of all its kernels, `launches` all
+/// that it states.
+pub(super) fn merge(
+    scenario: &Scenario,
+    demands: &[BlockDemand],
+    launches: &[StatedLaunch],
+) -> Result<(Costs, Merged), SubmitError> {
     let device = &scenario.device();
-    let used: Vec<_> = assumptions::launches(scenario).collect();
-    let first = used.first().and_then(|(kernel, _)| demands.get(kernel.0 as usize));
-    let alike = used.iter().all(|(kernel, _)| demands.get(kernel.0 as usize) == first);
-    let masked = used.iter().any(|&(kernel, stream)| assumptions::allowed_sms(scenario, kernel, stream) < device.sms);
+    let demand_of = |launch: &StatedLaunch| demands.get(launch.kernel.0 as usize);
+    let first = launches.first().and_then(demand_of);
+    let alike = launches.iter().all(|launch| demand_of(launch) == first);
+    let masked = launches.iter().any(|launch| launch.allowed_sms < device.sms);
     let slots = |demand: &BlockDemand| device.sms * demand.blocks_per_sm(device);
     let mut kernels = Vec::with_capacity(demands.len());
     for ((id, kernel), demand) in (0..).map(KernelId).zip(scenario.kernels()).zip(demands) {
@@ -79,11 +85,12 @@ pub(super) fn merge(scenario: &Scenario, demands: &[BlockDemand]) -> Result<(Cos
             g_max: slots(demand),
         });
     }
-    for &(kernel, stream) in &used {
+    for &StatedLaunch { kernel, allowed_sms, .. } in launches {
         let Some(cost) = kernels.get_mut(kernel.0 as usize) else { return Err(SubmitError::Unknown) };
         // A kernel that is launched into streams of different masks counts with the most restrictive.
-        let allowed = assumptions::allowed_sms(scenario, kernel, stream);
-        cost.g_max = cost.g_max.min(allowed * demands[kernel.0 as usize].blocks_per_sm(device)).max(1);
+        if allowed_sms < device.sms {
+            cost.g_max = cost.g_max.min(allowed_sms * demands[kernel.0 as usize].blocks_per_sm(device)).max(1);
+        }
     }
     let merged = match first.map(slots).and_then(NonZeroU32::new) {
         Some(g_max) if alike && !masked => Merged::Slots(MergedSm::new(g_max)),

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::assumptions;
 use super::bound_options::BoundOptions;
 use super::finish_bounds::supported;
-use super::jobs::{AnalysedJob, jobs_of};
+use super::jobs::{AnalysedJob, with_operations};
 use super::prepared::refuse_processes;
 use crate::hosts::{Jobs, ProgramError, Run, simulate, simulate_placed};
 use crate::scenario::Scenario;
@@ -133,18 +133,20 @@ pub fn search<'s>(
     watch: Watch<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
     refuse_processes(scenario)?;
-    search_known(scenario, &simulate(scenario)?, options, watch)
+    let run = simulate(scenario)?;
+    let jobs = Jobs::of(scenario, &run.trace, run.ended, &run.iterations);
+    search_known(scenario, (&run, &jobs), options, watch)
 }
 
-/// As [`search()`], with the run of the scenario itself.
+/// As [`search()`], with the run of the scenario itself and the jobs of that.
 pub(super) fn search_known<'s>(
     scenario: &'s Scenario,
-    run: &Run,
+    (run, begun): (&Run, &Jobs),
     options: &SearchOptions,
     watch: Watch<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
     refuse_processes(scenario)?;
-    let jobs = jobs_of(scenario, run);
+    let jobs = with_operations(scenario, run, begun);
     let fixed = assumptions::launch_dependence(scenario).is_none();
     let unrolls = fixed && run.trace.operations().len() <= MOST_UNROLLED;
     let (base, own) = if unrolls {

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::bound_options::{BoundOptions, SimultaneousLaunches};
 use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
 use super::search::{SearchOptions, SearchResult, Watch, search_known};
-use crate::hosts::{ProgramError, Run, simulate};
+use crate::hosts::{Jobs, ProgramError, Run, simulate};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::Origin;
@@ -133,33 +133,31 @@ pub fn judge<'s>(
     watch: Watch<'_>,
 ) -> Result<JobVerdicts<'s>, ProgramError> {
     let bounds = finish_bounds(scenario, options.bound)?;
-    judge_by_bounds(scenario, &simulate(scenario)?, bounds, options, watch)
+    let run = simulate(scenario)?;
+    let jobs = Jobs::of(scenario, &run.trace, run.ended, &run.iterations);
+    judge_by_bounds(scenario, (&run, &jobs), &bounds, options, watch)
 }
 
 /// Searches for runs with long responses, and compares them with `bounds`, which are those of the scenario for the
-/// same [`BoundOptions`] as in `options`; `run` is the scenario's own, which is one of those searched.
+/// same [`BoundOptions`] as in `options`; the run is the scenario's own, which is one of those searched, with its jobs.
 ///
 /// # Errors
 /// [`ProgramError`], as the simulation of the scenario has it.
 pub fn judge_by_bounds<'s>(
     scenario: &'s Scenario,
-    run: &Run,
-    mut bounds: FinishBounds,
+    own: (&Run, &Jobs),
+    bounds: &FinishBounds,
     options: &SearchOptions,
     watch: Watch<'_>,
 ) -> Result<JobVerdicts<'s>, ProgramError> {
-    if bounds.refusal.is_some() {
-        // They say nothing of when anything has finished, and may be many.
-        bounds.operations = Vec::new();
-    }
-    let found = search_known(scenario, run, options, watch)?;
+    let found = search_known(scenario, own, options, watch)?;
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let jobs = found.jobs.iter().enumerate().map(|(index, job)| {
         let worst_found_ns = found.worst(index);
         let origin = Origin { thread: job.thread, iteration: job.job };
         // Simulation and analysis number launches alike, as long as these do not depend on completions.
         let own = |operation: u32| bounds.operations.get(operation as usize).filter(|known| known.origin == origin);
-        let finish = job.finish(|operation| own(operation)?.finish).filter(|_| bounds.refusal.is_none());
+        let finish = job.finish(|operation| own(operation)?.finish);
         // What is released after the horizon is not in the scenario, and might delay what then still runs.
         let finish = finish.filter(|finish| *finish <= horizon);
         let bound_ns = finish.map(|finish| finish.since(job.released));
@@ -191,5 +189,5 @@ pub fn judge_by_bounds<'s>(
             jobs.len()
         ));
     }
-    Ok(JobVerdicts { jobs, refusal: bounds.refusal, options: bounds.options, notes, runs: found.runs, found })
+    Ok(JobVerdicts { jobs, refusal: bounds.refusal.clone(), options: bounds.options, notes, runs: found.runs, found })
 }

@@ -85,7 +85,7 @@ impl<'s> AnalysisReport<'s> {
         let options = SearchOptions::affordable(scenario, operations, search);
         // Before there are verdicts, which are large as well.
         let own = Summary::of(scenario, run).jobs();
-        let verdicts = judge_by_bounds(scenario, run, bounds, &options, watch)?;
+        let verdicts = judge_by_bounds(scenario, (run, &own), &bounds, &options, watch)?;
         let unsearched = SearchOptions::left_out_note(scenario, operations, search);
         Ok(Self::new(scenario, analysis, verdicts, own, demands, unsearched))
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use crate::analysis::assumptions::{Departure, allowed_sms, departures, launches_at_release};
+use crate::analysis::assumptions::{Departure, allowed_sms, departures, launches, launches_at_release};
 use crate::analysis::pool::needs;
 use crate::analysis::prepared::{demands, merge};
 use crate::analysis::safe_bound::{Class, Operation, Work};
@@ -99,8 +99,9 @@ impl TaskSet {
     /// `jitter` by thread; missing ones are 0.
     pub(super) fn new(scenario: &Scenario, jitter: &[Duration]) -> Result<Result<Self, SporadicRefusal>, SubmitError> {
         let demands = demands(scenario);
-        let (costs, _) = merge(scenario, &demands)?;
-        let departed = departures(scenario, &demands, false);
+        let launches = launches(scenario);
+        let (costs, _) = merge(scenario, &demands, &launches)?;
+        let departed = departures(scenario, &demands, &launches, false);
         if departed.contains(&Departure::Channels) {
             return Ok(Err(SporadicRefusal::Channels));
         }
