@@ -170,4 +170,8 @@ impl Observer for Walk {
     fn clear(&mut self) {
         self.operations.clear();
     }
+
+    fn reserve(&mut self, launches: usize) {
+        self.operations.reserve(launches);
+    }
 }

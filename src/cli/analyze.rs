@@ -78,7 +78,9 @@ impl Analyze {
         // The threads share each search.
         files.run(scenarios, 1, self.format, |(scenario, demands), part| {
             let one = if self.sporadic { Self::sporadic } else { Self::one };
-            one(self, &scenario, demands.as_ref(), part)
+            let answer = one(self, &scenario, demands.as_ref(), part)?;
+            part.done_with(scenario);
+            Ok(answer)
         })
     }
 
@@ -123,6 +125,7 @@ impl Analyze {
             }
         }
         out.flush()?;
+        part.done_with(report);
         Ok(answer)
     }
 

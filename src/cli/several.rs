@@ -227,6 +227,14 @@ impl Part<'_> {
         }
     }
 
+    /// Has no more use for what is known of the scenario. Of a single one, that is left to the end of the command, which
+    /// gives all memory back at once.
+    pub(crate) fn done_with<T>(&self, what: T) {
+        if self.file.is_none() {
+            std::mem::forget(what);
+        }
+    }
+
     /// A note to the user, on stderr.
     pub(crate) fn note(&self, text: &str) {
         match self.file {

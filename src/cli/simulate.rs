@@ -106,7 +106,7 @@ impl Simulate {
             Ok(scenario)
         });
         let scenarios: Vec<Scenario> = scenarios.collect::<anyhow::Result<_>>()?;
-        files.run(scenarios, self.jobs.threads(), self.format, |scenario, part| self.one(&scenario, part))
+        files.run(scenarios, self.jobs.threads(), self.format, |scenario, part| self.one(scenario, part))
     }
 
     fn log_use(&self) -> LogUse {
@@ -148,15 +148,21 @@ impl Simulate {
         Ok(())
     }
 
-    fn one(&self, scenario: &Scenario, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let run = progress::simulated(scenario)?;
-        let summary = Summary::of(scenario, &run);
+    fn one(&self, scenario: Scenario, part: &Part<'_>) -> anyhow::Result<Answer> {
+        let run = progress::simulated(&scenario)?;
+        let answer = self.tell(&scenario, &run, part)?;
+        part.done_with((scenario, run));
+        Ok(answer)
+    }
+
+    fn tell(&self, scenario: &Scenario, run: &Run, part: &Part<'_>) -> anyhow::Result<Answer> {
+        let summary = Summary::of(scenario, run);
         self.refuse_too_many_blocks(&summary)?;
         let in_text = self.blame && self.format == Format::Table;
         let blame = (in_text || self.blame_figure.is_some()).then(|| BlameTables::new(&summary));
-        self.write_files(&summary, &run, blame.as_ref())?;
+        self.write_files(&summary, run, blame.as_ref())?;
         // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
-        let differences = self.check.then(|| differences(scenario, &run)).transpose()?;
+        let differences = self.check.then(|| differences(scenario, run)).transpose()?;
         let mut out = part.turn()?;
         for text in summary.notes() {
             part.note(&text);

@@ -1,15 +1,15 @@
 //! SM masks in the notation of libsmctrl.
 
-use serde::Serialize;
 use thiserror::Error;
 
 use super::DeviceSpec;
 
 /// TPCs that a kernel or stream must not use: a set bit `i` disables TPC `i`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SmMask {
-    /// Bits as written, before inversion.
-    bits: u128,
+    /// Bits as written, before inversion: the lower 64, the upper 64. There is a place for a mask in every stream and kernel,
+    /// which one number of 128 bits would make larger by 16 bytes, as it begins at a multiple of that.
+    bits: [u64; 2],
     /// Written with `~` in front: set bits are the *only* ones enabled.
     inverted: bool,
 }
@@ -38,19 +38,30 @@ impl SmMask {
             return Err(refuse());
         }
         let bits = u128::from_str_radix(digits, 16).map_err(|_| refuse())?;
-        Ok(Self { bits, inverted })
+        Ok(Self::new(bits, inverted))
+    }
+
+    // The halves of a number.
+    #[expect(clippy::cast_possible_truncation, reason = "see above")]
+    const fn new(bits: u128, inverted: bool) -> Self {
+        Self { bits: [bits as u64, (bits >> 64) as u64], inverted }
+    }
+
+    fn bits(&self) -> u128 {
+        let [lower, upper] = self.bits.map(u128::from);
+        upper << 64 | lower
     }
 
     /// The mask under which only the TPCs of `bits` may be used: bit `i` is TPC `i`.
     #[must_use]
     pub const fn only(bits: u128) -> Self {
-        Self { bits, inverted: true }
+        Self::new(bits, true)
     }
 
     /// Whether TPC `tpc` may be used.
     #[must_use]
     pub fn enables_tpc(&self, tpc: u32) -> bool {
-        let bit = self.bits.checked_shr(tpc).unwrap_or(0) & 1 == 1;
+        let bit = self.bits().checked_shr(tpc).unwrap_or(0) & 1 == 1;
         bit == self.inverted
     }
 
@@ -75,6 +86,6 @@ impl SmMask {
 
 impl std::fmt::Display for SmMask {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}{:#x}", if self.inverted { "~" } else { "" }, self.bits)
+        write!(f, "{}{:#x}", if self.inverted { "~" } else { "" }, self.bits())
     }
 }

@@ -546,6 +546,8 @@ impl Host for ProgramHost<'_> {
         let expected = self.threads.iter().map(|thread| thread.program.submissions()).fold(0, u64::saturating_add);
         let most = MAX_EXPECTED / gpu.device().sms.max(1) as usize;
         gpu.reserve(usize::try_from(expected).map_or(most, |expected| expected.min(most)));
+        // Most threads begin at least one iteration.
+        self.spans.reserve(self.threads.len());
         let releases =
             self.threads.iter().zip(0..).map(|(thread, index)| (Instant::ZERO + thread.program.release, index));
         self.releases = Releases::begin(releases, gpu);
