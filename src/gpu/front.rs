@@ -129,6 +129,11 @@ impl Front {
         self.scratch_held.clear();
     }
 
+    /// Makes room for so many more streams.
+    pub(super) fn reserve(&mut self, streams: usize) {
+        self.streams.reserve_exact(streams);
+    }
+
     /// A stream was created, the next by number.
     pub(super) fn add_stream(&mut self, id: StreamId, process: ProcessId, blocking: bool) {
         debug_assert_eq!(id.0 as usize, self.streams.len());

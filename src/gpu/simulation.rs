@@ -106,6 +106,7 @@ impl<B: Back, O: Observer> Gpu<B, O> {
     /// sides have several processes.
     pub fn make_known(&mut self, work: &Catalogue) -> Result<(), SubmitError> {
         if self.catalogue.share(work) {
+            self.front.reserve(work.streams().len());
             for (id, stream) in (0..).map(StreamId).zip(work.streams()).skip(1) {
                 if work.is_null_stream(id) {
                     self.front.add_process(work.device(), self.options.seed);

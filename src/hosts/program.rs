@@ -63,6 +63,7 @@ const MAX_QUIET_STEPS: u32 = 10_000_000;
 /// needed.
 const MAX_EXPECTED: usize = 1_000_000;
 
+/// There may be hundreds of thousands: numbers of operations, spans and steps have 32 bits, which no more of them fill.
 #[derive(Debug)]
 struct Thread<'a> {
     program: &'a HostThread,
@@ -72,13 +73,13 @@ struct Thread<'a> {
     position: Position,
     last: Option<OperationId>,
     /// Kernels that it has launched.
-    launches: usize,
+    launches: u32,
     /// Index of the present iteration among the spans.
-    span: usize,
+    span: u32,
     /// Who else waits for the same operation.
     also_waiting: Option<u32>,
     /// How often each `Repeat` step has gone back; empty if there is none.
-    repeated: Vec<u64>,
+    repeated: Box<[u64]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +91,7 @@ enum Position {
     /// Through the barrier.
     Synchronized,
     /// At a step.
-    At(usize),
+    At(u32),
     Ended,
 }
 
@@ -246,9 +247,9 @@ pub fn make_known(scenario: &Scenario, gpu: &mut Gpu<impl Back, impl Observer>) 
 }
 
 /// A counter for each step, if one of them repeats others.
-fn repeat_counters(program: &HostThread) -> Vec<u64> {
+fn repeat_counters(program: &HostThread) -> Box<[u64]> {
     let repeats = program.steps.iter().any(|step| matches!(step, Step::Repeat { .. }));
-    if repeats { vec![0; program.steps.len()] } else { Vec::new() }
+    if repeats { vec![0; program.steps.len()].into() } else { Box::default() }
 }
 
 impl<'a> ProgramHost<'a> {
@@ -359,13 +360,13 @@ impl<'a> ProgramHost<'a> {
                 }
                 Position::Synchronized => {
                     thread.position = Position::At(0);
-                    thread.span = self.spans.len();
+                    thread.span = to_u32(self.spans.len());
                     let (thread, iteration) = (to_u32(index), to_u32(thread.iteration));
                     self.spans.push(IterationSpan { thread, iteration, start: gpu.now(), end: NEVER });
                 }
                 Position::At(step) => {
-                    let Some(&action) = program.steps.get(step) else {
-                        self.spans[thread.span].end = gpu.now();
+                    let Some(&action) = program.steps.get(step as usize) else {
+                        self.spans[thread.span as usize].end = gpu.now();
                         thread.iteration += 1;
                         thread.position = Position::BeforeIteration;
                         continue;
@@ -374,7 +375,7 @@ impl<'a> ProgramHost<'a> {
                     if launches && self.order.is_some() && thread.launches > launched_before {
                         return Ok(true);
                     }
-                    thread.launches += usize::from(launches);
+                    thread.launches += u32::from(launches);
                     thread.position = Position::At(step + 1);
                     if !self.perform(index, step, action, gpu)? {
                         return Ok(false);
@@ -388,7 +389,7 @@ impl<'a> ProgramHost<'a> {
     fn rank(&self, index: usize, gpu: &impl Target) -> Option<i64> {
         let thread = &self.threads[index];
         let from = match thread.position {
-            Position::At(step) => step,
+            Position::At(step) => step as usize,
             Position::Synchronized => 0,
             Position::BeforeIteration | Position::Released if thread.program.barrier.is_none() => 0,
             _ => return None,
@@ -396,7 +397,7 @@ impl<'a> ProgramHost<'a> {
         let mut submitted = false;
         for step in thread.program.steps.iter().skip(from) {
             let awaited = match *step {
-                Step::Launch(..) => return self.order.as_ref()?.rank(index, thread.launches),
+                Step::Launch(..) => return self.order.as_ref()?.rank(index, thread.launches as usize),
                 Step::Barrier(_) | Step::Repeat { .. } => return None,
                 Step::Sleep(duration) if duration > Duration::ZERO => return None,
                 Step::SynchronizeDevice if !self.waiting_for_device.is_done(thread.program.process, gpu) => {
@@ -432,7 +433,7 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// Performs one step. Says whether the thread can go on at once.
-    fn perform(&mut self, index: usize, step: usize, action: Step, gpu: &mut impl Target) -> Result<bool, SubmitError> {
+    fn perform(&mut self, index: usize, step: u32, action: Step, gpu: &mut impl Target) -> Result<bool, SubmitError> {
         let thread = &mut self.threads[index];
         match action {
             Step::AwaitLast => {
@@ -454,11 +455,12 @@ impl<'a> ProgramHost<'a> {
             }
             Step::Barrier(barrier) => return Ok(self.arrive(index, barrier)),
             Step::Repeat { from, times } => {
-                thread.repeated[step] += 1;
-                if thread.repeated[step] < times {
-                    thread.position = Position::At(from.min(step));
+                let repeated = &mut thread.repeated[step as usize];
+                *repeated += 1;
+                if *repeated < times {
+                    thread.position = Position::At(to_u32(from).min(step));
                 } else {
-                    thread.repeated[step] = 0;
+                    *repeated = 0;
                 }
             }
             // Whatever submits something, and sleeping for no time.
