@@ -84,6 +84,10 @@ impl<R> Column<R> {
     }
 }
 
+/// Rows of comma-separated values are written together as soon as they are so long \[bytes\]: past the buffer of whoever
+/// takes them, which would be one copy more.
+const TOGETHER: usize = 1 << 16;
+
 /// Rows of comma-separated values, of one file of several or of the only one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CsvPart<'f> {
@@ -101,23 +105,25 @@ impl CsvPart<'_> {
     ) -> io::Result<()> {
         let columns: Vec<_> =
             columns.iter().filter(|column| column.csv.is_some()).map(|column| &column.source).collect();
-        let (mut line, mut digits) = (String::new(), itoa::Buffer::new());
+        let (mut lines, mut digits) = (String::with_capacity(TOGETHER + TOGETHER / 8), itoa::Buffer::new());
         for row in rows {
-            line.clear();
             if let Some(file) = self.file {
-                push_cell(file.into(), &mut digits, &mut line);
-                line.push(',');
+                push_cell(file.into(), &mut digits, &mut lines);
+                lines.push(',');
             }
             for source in &columns {
-                push_cell(source.cell(&row), &mut digits, &mut line);
-                line.push(',');
+                push_cell(source.cell(&row), &mut digits, &mut lines);
+                lines.push(',');
             }
             // There is no comma behind the last.
-            line.pop();
-            line.push('\n');
-            out.write_all(line.as_bytes())?;
+            lines.pop();
+            lines.push('\n');
+            if lines.len() >= TOGETHER {
+                out.write_all(lines.as_bytes())?;
+                lines.clear();
+            }
         }
-        Ok(())
+        out.write_all(lines.as_bytes())
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Trace {
     pub(super) stretches: Vec<Stretch>,
     /// Waits that cannot be told from the instants of an operation, sorted by operation once the run is over.
     pub(super) waits: Vec<NotedWait>,
+    /// For each operation, where its waits begin in `waits`; filled once the run is over, where there are any.
+    pub(super) first_wait: Vec<u32>,
     /// Waits for events, in launch order, and the records that they are for.
     pub(super) awaited: Vec<(OperationId, OperationId)>,
     /// The turns of contexts, in order of time; none without several contexts that take turns.
@@ -65,6 +67,7 @@ impl Trace {
             parts: Vec::new(),
             stretches: Vec::new(),
             waits: Vec::new(),
+            first_wait: Vec::new(),
             awaited: Vec::new(),
             turns: Vec::new(),
             ran_out: Vec::new(),
@@ -205,7 +208,7 @@ impl Trace {
     /// Ends the record at `end` and builds its indexes.
     pub(super) fn index(&mut self, end: Instant) {
         self.end = end;
-        self.waits.sort_by_key(|wait| wait.operation);
+        self.index_waits();
         self.index_turns();
         self.index_copy_pauses();
 

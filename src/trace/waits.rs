@@ -138,12 +138,34 @@ impl Trace {
         if self.is_null_stream(stream) { Rule::N1 } else { Rule::N2 }
     }
 
-    /// What the record has of an operation's waits.
+    /// What the record has of an operation's waits; nothing as long as the run is not over.
     fn noted_waits(&self, operation: OperationId) -> &[NotedWait] {
-        let first = self.waits.partition_point(|wait| wait.operation < operation.0);
-        let rest = &self.waits[first..];
-        let noted = rest.iter().take_while(|wait| wait.operation == operation.0).count();
-        &rest[..noted]
+        let operation = operation.0 as usize;
+        match (self.first_wait.get(operation), self.first_wait.get(operation + 1)) {
+            (Some(&first), Some(&next)) => &self.waits[first as usize..next as usize],
+            _ => &[],
+        }
+    }
+
+    /// Sorts waits by operation, and finds where those of each begin: looked for in a sorted list, they take longer than all
+    /// else that is told of an operation.
+    pub(super) fn index_waits(&mut self) {
+        self.first_wait.clear();
+        if self.waits.is_empty() {
+            return;
+        }
+        self.waits.sort_by_key(|wait| wait.operation);
+        self.first_wait.resize(self.operations.len() + 1, 0);
+        // Each operation's number of waits, then the sum of those before it. There are fewer than 2^32: as many would take
+        // 100 GB.
+        for wait in &self.waits {
+            self.first_wait[wait.operation as usize + 1] += 1;
+        }
+        let mut before = 0;
+        for first in &mut self.first_wait {
+            before += *first;
+            *first = before;
+        }
     }
 
     /// T1 holds what is ready whenever no other rule does; only in the turn of its context do others, as long as that takes
