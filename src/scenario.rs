@@ -24,6 +24,6 @@ pub use expected::{Expected, ExpectedKernel};
 pub use launch::KernelLaunch;
 pub use model::{BarrierId, HostThread, Scenario, Step};
 pub use native::NotNative;
-pub use options::{BlockDurations, LogUse, ReadOptions};
+pub use options::{BlockDurations, LogUse, ReadOptions, ReadProgress};
 pub(crate) use read::is_key_of_scenarios;
 pub use what_if::{WhatIf, WhatIfError};

@@ -104,6 +104,13 @@ pub(crate) fn reach(amount: u64) {
     DONE.store(amount, Ordering::Relaxed);
 }
 
+/// So much of the file is parsed, if that is what is shown.
+pub(crate) fn has_parsed(amount: u64) {
+    if !HELD.load(Ordering::Relaxed) {
+        reach(amount);
+    }
+}
+
 /// Nothing is shown from now on until something begins.
 pub(crate) fn end() {
     HELD.store(false, Ordering::Relaxed);

@@ -9,13 +9,14 @@ use clap::{ArgAction, Args};
 use gpusched::device::Device;
 use gpusched::profile::{GpuProfile, Import, ImportOptions, Input, InputError};
 use gpusched::scenario::amalthea::ModelDemands;
-use gpusched::scenario::{LogUse, ReadOptions, Scenario};
+use gpusched::scenario::{LogUse, ReadOptions, ReadProgress, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
 use super::amalthea_options::ModelOptions;
 use super::input;
 use super::log_input::LogOptions;
+use super::progress;
 use super::profile_options::ProfileOptions;
 use super::several::Files;
 use super::what_if_options::WhatIfOptions;
@@ -250,6 +251,7 @@ impl RunOptions {
             time_slice: self.time_slice,
             switch_cost: self.switch_cost,
             logs,
+            progress: progress::is_shown().then_some(ReadProgress(progress::has_parsed)),
         })
     }
 }

@@ -42,7 +42,7 @@ impl<'a> Node<'a> {
     }
 
     /// Where it begins in the text \[bytes\].
-    pub(super) fn start(&self) -> usize {
+    pub(crate) fn start(&self) -> usize {
         self.start as usize
     }
 

@@ -223,6 +223,13 @@ impl<'a> ScenarioBuilder<'a> {
         self.kernels.reserve(threads.min(MOST_KERNELS));
     }
 
+    /// Tells whoever wants to know that what stands before this place is read \[bytes\].
+    pub fn has_read(&self, before: usize) {
+        if let Some(progress) = &self.options.progress {
+            progress.0(before as u64);
+        }
+    }
+
     /// Adds a host thread, with the user's period and deadline for it.
     pub fn add_thread(&mut self, mut thread: HostThread) {
         self.timing.apply(&mut thread);

@@ -43,6 +43,18 @@ pub struct ReadOptions {
     pub switch_cost: Option<Duration>,
     /// What becomes of the logs that the examiner would write.
     pub logs: LogUse,
+    /// Is told, again and again, how much of the text has been made a scenario of \[bytes\].
+    pub progress: Option<ReadProgress>,
+}
+
+/// Who is told how far reading has come. It changes nothing that is read: to `==` all are the same.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadProgress(pub fn(u64));
+
+impl PartialEq for ReadProgress {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// What is done with the logs that the examiner would write.

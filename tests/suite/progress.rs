@@ -110,7 +110,7 @@ fn lasting(inputs: &Inputs) -> Vec<(Vec<&str>, Shown)> {
         (vec!["simulate", &inputs.jobs], ("simulating: ", " operations, ", true)),
         (vec!["simulate", &inputs.two, "--jobs", "1"], ("running", "2 scenarios", false)),
         (vec!["simulate", &inputs.blocks, "--blocks", "--format", "csv"], ("writing: ", " MB/s", false)),
-        (vec!["convert", &inputs.long], ("parsing ", " MB", false)),
+        (vec!["convert", &inputs.long], ("parsing: ", " MB/s", true)),
         (vec!["audit", &inputs.log], ("reading: ", " MB/s, ", true)),
         (vec!["audit", &inputs.waiting], ("auditing: ", " looks at blocks, ", true)),
         (vec!["replay-log", &inputs.log, "--max-time", "20s"], ("simulating: ", " operations, ", true)),

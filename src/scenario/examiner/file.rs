@@ -111,6 +111,7 @@ fn level<'a>(
         processes: if use_processes && !as_threads { Processes::Each } else { Processes::One(process) },
     };
     for node in benchmarks {
+        reading.builder.has_read(node.start());
         if let Some(Nested { file, name, release, process }) = benchmark::read(node, &context, reading)? {
             level(file, name, release, process, Some((cuda_device, depth)), reading)?;
         }

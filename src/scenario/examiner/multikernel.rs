@@ -29,8 +29,10 @@ pub(super) fn read(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> 
     let info = benchmark
         .info
         .ok_or_else(|| benchmark.node.problem("multikernel.so needs a list of kernels in additional_info"))?;
-    let mut steps = Vec::new();
-    for entry in info.filled_list()? {
+    let entries = info.filled_list()?;
+    let mut steps = Vec::with_capacity(entries.len() + 1);
+    for entry in entries {
+        reading.builder.has_read(entry.start());
         read_entry(entry, benchmark, reading, &mut steps)?;
     }
     steps.push(Step::SynchronizeStream(benchmark.stream));

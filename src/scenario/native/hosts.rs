@@ -73,6 +73,7 @@ fn read_steps(
     steps: &mut Vec<Step>,
 ) -> Result<(), Problem> {
     for node in list.filled_list()? {
+        reading.builder.has_read(node.start());
         let mut entry = node.object()?;
         match operations::kind(&entry, &KINDS)? {
             "repeat" => {

@@ -137,6 +137,7 @@ fn thread(
 }
 
 fn operation(node: Node<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+    reading.builder.has_read(node.start());
     let mut entry = node.object()?;
     let step = match operations::kind(&entry, &["kernel", "copy", "memset", "record", "wait"])? {
         "kernel" => operations::launch(&mut entry, "kernel", stream, reading)?,
