@@ -10,6 +10,7 @@ mod examiner_logs;
 mod expected;
 mod fields;
 mod finish;
+mod known_kernels;
 mod launch;
 mod model;
 mod native;

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
+use super::known_kernels::KnownKernels;
 use super::model::{BarrierId, HostThread, Scenario};
 use super::options::{BlockDurations, ReadOptions};
 use super::timing::Timing;
@@ -18,9 +17,6 @@ use crate::workload::{
 /// Names that a message lists at most.
 const MOST_NAMES: usize = 12;
 
-/// So many different kernels are looked for among those before; where there are more, few come again.
-const MOST_KERNELS: usize = 1 << 18;
-
 /// A scenario in the making. Whatever is added is checked against the device here, where its place in the input is
 /// known.
 #[derive(Debug)]
@@ -29,8 +25,7 @@ pub struct ScenarioBuilder<'a> {
     durations: BlockDurations<'a>,
     timing: Timing<'a>,
     scenario: Scenario,
-    /// Different kernels, as far as those that come again are stored once.
-    kernels: FxHashSet<CheckedKernel>,
+    kernels: KnownKernels,
     barriers: u32,
     /// Whether a process was asked for: then the one that always exists is the first that was.
     has_process: bool,
@@ -54,7 +49,7 @@ impl<'a> ScenarioBuilder<'a> {
             examiner: None,
         };
         let durations = BlockDurations::new(options);
-        let (timing, kernels) = (Timing::new(options), FxHashSet::default());
+        let (timing, kernels) = (Timing::new(options), KnownKernels::default());
         Self { options, durations, timing, scenario, kernels, barriers: 0, has_process: false }
     }
 
@@ -149,20 +144,23 @@ impl<'a> ScenarioBuilder<'a> {
     pub fn add_kernel(&mut self, mut kernel: Kernel) -> Result<KernelId, WorkloadError> {
         kernel.duration = self.options.vary(kernel.duration).ok_or(WorkloadError::BlockTimeTooLong)?;
         let without_effect = self.mask_without_effect("kernel", &kernel.name, kernel.sm_mask);
-        let checked = if let Some(known) = self.kernels.get(&kernel) {
-            known.clone()
-        } else {
-            let checked = CheckedKernel::new(kernel, self.device())?;
-            if self.kernels.len() < MOST_KERNELS {
-                self.kernels.insert(checked.clone());
+        let added = match self.kernels.find(&kernel, self.scenario.kernels()) {
+            Ok(known) => self.scenario.catalogue.add_checked(known)?,
+            Err(unknown) => {
+                let added = self.scenario.catalogue.add_checked(CheckedKernel::new(kernel, self.device())?)?;
+                self.kernels.add(unknown, added.0, self.scenario.kernels());
+                added
             }
-            checked
         };
-        let added = self.scenario.catalogue.add_checked(checked)?;
         if let Some(note) = without_effect {
             self.note(note);
         }
         Ok(added)
+    }
+
+    /// The name of the kernel that is likely to be added next, as kernels that come again do in the same order.
+    pub(super) fn next_kernel_name(&self) -> Option<&Arc<str>> {
+        self.kernels.next_name(self.scenario.kernels())
     }
 
     /// What to say of a mask that somebody wrote to keep SMs free, and that keeps none free on this device.
@@ -220,7 +218,7 @@ impl<'a> ScenarioBuilder<'a> {
     pub fn reserve(&mut self, threads: usize) {
         self.scenario.threads.reserve(threads);
         self.scenario.catalogue.reserve(threads);
-        self.kernels.reserve(threads.min(MOST_KERNELS));
+        self.kernels.reserve(threads, self.scenario.kernels());
     }
 
     /// Tells whoever wants to know that what stands before this place is read \[bytes\].

@@ -2,8 +2,6 @@
 
 mod processes;
 
-use std::borrow::Borrow;
-use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -125,19 +123,6 @@ impl Deref for CheckedKernel {
 
     fn deref(&self) -> &Kernel {
         &self.0.kernel
-    }
-}
-
-impl Hash for CheckedKernel {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // Of one device, what a block takes follows from the kernel.
-        self.0.kernel.hash(state);
-    }
-}
-
-impl Borrow<Kernel> for CheckedKernel {
-    fn borrow(&self) -> &Kernel {
-        self
     }
 }
 

@@ -37,7 +37,8 @@ impl<'o> Reading<'_, 'o> {
 
     /// The name of a kernel, which is stored once if it comes again.
     pub(super) fn name(&mut self, name: &str) -> Arc<str> {
-        if let Some(known) = self.names.get(name) {
+        let next = self.builder.next_kernel_name().filter(|next| ***next == *name);
+        if let Some(known) = next.or_else(|| self.names.get(name)) {
             return Arc::clone(known);
         }
         let name: Arc<str> = name.into();
