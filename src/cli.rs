@@ -2,6 +2,7 @@
 //!
 //! Exit status: 0 done; 1 the answer to a check is "no"; 2 bad usage, bad input, or an output that cannot be written.
 
+mod allocation;
 mod amalthea;
 mod amalthea_options;
 mod analyze;
@@ -117,6 +118,7 @@ pub(crate) enum Answer {
 
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
+    allocation::keep_what_is_freed();
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let result = match parsed {
         Ok(Cli { command, limits }) => {

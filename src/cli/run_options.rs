@@ -16,8 +16,8 @@ use gpusched::workload::Placement;
 use super::amalthea_options::ModelOptions;
 use super::input;
 use super::log_input::LogOptions;
-use super::progress;
 use super::profile_options::ProfileOptions;
+use super::progress;
 use super::several::Files;
 use super::what_if_options::WhatIfOptions;
 

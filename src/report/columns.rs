@@ -152,7 +152,11 @@ fn push_cell(cell: Cell<'_>, digits: &mut itoa::Buffer, line: &mut String) {
     match cell {
         Cell::Missing => {}
         Cell::Text(text) => line.push_str(&field(&text)),
-        Cell::Unsigned(number) => line.push_str(digits.format(number)),
+        Cell::Unsigned(number) => match u8::try_from(number) {
+            // As most counts and indexes are.
+            Ok(digit @ 0..10) => line.push(char::from(b'0' + digit)),
+            _ => line.push_str(digits.format(number)),
+        },
         // Those of 128 bits take several times as long to write.
         Cell::Signed(number) => match i64::try_from(number) {
             Ok(number) => line.push_str(digits.format(number)),

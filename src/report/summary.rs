@@ -142,7 +142,9 @@ impl<'a> Summary<'a> {
         let start = self.trace.operations().get(id.0 as usize)?.first_start().unwrap_or(Instant::MAX);
         let before_start = self.sums_by_rule(id, start);
         // The earliest of equals: `max_by_key` would take the last.
-        before_start.into_iter().rev().max_by_key(|(_, duration)| *duration)
+        let longer =
+            |longest: (Rule, Duration), &other: &(Rule, Duration)| if other.1 > longest.1 { other } else { longest };
+        before_start.split_first().map(|(&first, others)| others.iter().fold(first, longer))
     }
 
     /// Time spent waiting under each rule before `until`, in the order in which the rules first held.
