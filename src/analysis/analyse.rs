@@ -59,7 +59,7 @@ impl<'a> Analysis<'a> {
     #[must_use]
     pub fn title_of(&self, turn: &Turn) -> &'a str {
         let kernel = self.merged_order.get(turn.kernel).and_then(|index| self.kernels.get(*index));
-        kernel.map_or("", |kernel| kernel.launch.title)
+        kernel.map_or("", |kernel| kernel.launch.title())
     }
 }
 

@@ -259,6 +259,9 @@ impl Searcher<'_, '_> {
 
     /// From the worst run of each of some jobs, a few changes at a time, as long as its response does not fall.
     fn climb(&mut self, round: u64, runs: u64) -> Result<(), ProgramError> {
+        if runs == 0 {
+            return Ok(());
+        }
         let targets = self.targets();
         let steps = runs.checked_div(targets.len() as u64).unwrap_or(0);
         let climbs: Vec<_> =

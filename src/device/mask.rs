@@ -7,9 +7,9 @@ use super::DeviceSpec;
 /// TPCs that a kernel or stream must not use: a set bit `i` disables TPC `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SmMask {
-    /// Bits as written, before inversion: the lower 64, the upper 64. There is a place for a mask in every stream and kernel,
-    /// which one number of 128 bits would make larger by 16 bytes, as it begins at a multiple of that.
-    bits: [u64; 2],
+    /// Bits as written, before inversion, the lowest byte first. There is a place for a mask in every stream and kernel, of
+    /// which there may be millions: as bytes it takes 15 bytes less than as a number, which begins at a multiple of 16.
+    bits: [u8; 16],
     /// Written with `~` in front: set bits are the *only* ones enabled.
     inverted: bool,
 }
@@ -41,15 +41,12 @@ impl SmMask {
         Ok(Self::new(bits, inverted))
     }
 
-    // The halves of a number.
-    #[expect(clippy::cast_possible_truncation, reason = "see above")]
     const fn new(bits: u128, inverted: bool) -> Self {
-        Self { bits: [bits as u64, (bits >> 64) as u64], inverted }
+        Self { bits: bits.to_le_bytes(), inverted }
     }
 
-    fn bits(&self) -> u128 {
-        let [lower, upper] = self.bits.map(u128::from);
-        upper << 64 | lower
+    const fn bits(&self) -> u128 {
+        u128::from_le_bytes(self.bits)
     }
 
     /// The mask under which only the TPCs of `bits` may be used: bit `i` is TPC `i`.

@@ -115,7 +115,7 @@ pub(super) struct BlockRow<'k, 'a> {
 pub(super) fn block_columns<'k, 'a: 'k>() -> [Column<BlockRow<'k, 'a>>; 8] {
     [
         Column::csv("id", |row| row.kernel.launch.id.into()),
-        Column::csv("kernel", |row| row.kernel.launch.title.into()),
+        Column::csv("kernel", |row| row.kernel.launch.title().into()),
         Column::csv("benchmark", |row| row.kernel.launch.benchmark.into()),
         Column::csv("iteration", |row| row.kernel.launch.iteration.into()),
         Column::data("block", |row| row.block.index.into()),

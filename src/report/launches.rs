@@ -13,12 +13,12 @@ pub(super) trait OfLaunch {
 pub(super) fn launch_columns<R: OfLaunch>() -> Vec<Column<R>> {
     vec![
         Column::data("id", |row| row.launch().id.into()),
-        Column::csv("kernel", |row| row.launch().title.into()),
-        Column::table("kernel", |row: &R| row.launch().title.into()).left(),
+        Column::csv("kernel", |row| row.launch().title().into()),
+        Column::table("kernel", |row: &R| row.launch().title().into()).left(),
         Column::data("benchmark", |row| row.launch().benchmark.into()),
-        Column::data("label", |row| row.launch().label.into()),
-        Column::json("name", |row| row.launch().name.into()),
-        Column::json("title", |row| row.launch().title.into()),
+        Column::data("label", |row| row.launch().label().into()),
+        Column::json("name", |row| row.launch().name().into()),
+        Column::json("title", |row| row.launch().title().into()),
         Column::data("stream", |row| row.launch().stream.into()),
         Column::new("iteration", "iteration", |row| row.launch().iteration.into()),
     ]

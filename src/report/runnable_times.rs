@@ -95,7 +95,7 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>
         by_job.insert(
             job,
             RunnableTimes {
-                runnable: kernel.launch.label,
+                runnable: kernel.launch.label(),
                 grid_size: kernel.blocks,
                 block_size: kernel.threads,
                 block_best_ns: stated.duration.best,

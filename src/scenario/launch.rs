@@ -1,28 +1,25 @@
 //! By what reports name a kernel launch.
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::Scenario;
+use super::{HostThread, Scenario};
 use crate::workload::{Kernel, Origin, StreamId};
 
-/// Which launch of which kernel: what every kernel entry of every report begins with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// Which launch of which kernel: what every kernel entry of every report begins with. There may be millions: what it is
+/// called stays with the thread and the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelLaunch<'a> {
     /// Number of the entry, unique in its report: that of the operation, in launch order, unless the report says
     /// otherwise.
     pub id: u32,
     /// Index of the host thread (the examiner's benchmark).
     pub benchmark: u32,
-    /// The host thread's label.
-    pub label: &'a str,
-    /// Name of the function.
-    pub name: &'a str,
-    /// What tables and figures call it.
-    pub title: &'a str,
     /// Index of the stream among those of the scenario, -1 for the NULL stream.
     pub stream: i64,
     /// Iteration or job of the host thread, from 0.
     pub iteration: u32,
+    thread: Option<&'a HostThread>,
+    kernel: &'a Kernel,
 }
 
 impl<'a> KernelLaunch<'a> {
@@ -32,11 +29,42 @@ impl<'a> KernelLaunch<'a> {
         Self {
             id,
             benchmark: origin.thread,
-            label: scenario.threads.get(origin.thread as usize).map_or("", |thread| &thread.label),
-            name: &kernel.name,
-            title: &kernel.title,
             stream: i64::from(stream.0) - 1,
             iteration: origin.iteration,
+            thread: scenario.threads.get(origin.thread as usize),
+            kernel,
         }
+    }
+
+    /// The host thread's label.
+    #[must_use]
+    pub fn label(&self) -> &'a str {
+        self.thread.map_or("", |thread| &thread.label)
+    }
+
+    /// Name of the function.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        &self.kernel.name
+    }
+
+    /// What tables and figures call it.
+    #[must_use]
+    pub fn title(&self) -> &'a str {
+        &self.kernel.title
+    }
+}
+
+impl Serialize for KernelLaunch<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut launch = serializer.serialize_struct("KernelLaunch", 7)?;
+        launch.serialize_field("id", &self.id)?;
+        launch.serialize_field("benchmark", &self.benchmark)?;
+        launch.serialize_field("label", self.label())?;
+        launch.serialize_field("name", self.name())?;
+        launch.serialize_field("title", self.title())?;
+        launch.serialize_field("stream", &self.stream)?;
+        launch.serialize_field("iteration", &self.iteration)?;
+        launch.end()
     }
 }

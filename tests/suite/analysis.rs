@@ -181,7 +181,7 @@ fn witness_d_launch_times_that_depend_on_completions_have_no_safe_finish() {
     assert!(analysis.notes.iter().any(|note| note.contains("safe_finish_ns is not given")), "{:?}", analysis.notes);
     // The analysis itself goes through, with the rules of the NULL stream.
     let finish = |label: &str| {
-        let kernel = analysis.kernels.iter().find(|kernel| kernel.launch.label == label).expect("it is there");
+        let kernel = analysis.kernels.iter().find(|kernel| kernel.launch.label() == label).expect("it is there");
         kernel.finish_ns.expect("it finishes").as_ns()
     };
     assert_eq!(finish("N"), 7_500_000_000);
@@ -392,7 +392,7 @@ fn safe_ratios(sample: &Sample, seed: u64) -> Result<Vec<f64>, TestCaseError> {
             prop_assert_eq!(run.trace.operations().len(), analysis.kernels.len());
             for ((record, kernel), worst) in run.trace.operations().iter().zip(&analysis.kernels).zip(&mut worst) {
                 let safe = kernel.safe_finish_ns;
-                let title = kernel.launch.title;
+                let title = kernel.launch.title();
                 prop_assert!(record.finish() <= safe && safe.is_some(), "{title}: {:?} {safe:?}", record.finish());
                 *worst = record.finish().map_or(*worst, |finish| finish.max(*worst));
             }

@@ -289,7 +289,7 @@ fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
         .kernels()
         .zip(lower.kernels())
         .map(|(simulated, analysed)| FinishMark {
-            name: simulated.launch.title.to_owned(),
+            name: simulated.launch.title().to_owned(),
             upper: simulated.finish_ns.expect("it finishes"),
             lower: analysed.finish_ns.expect("it finishes"),
         })

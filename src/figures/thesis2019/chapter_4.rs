@@ -126,7 +126,7 @@ fn add(
     let compared = Comparison::new(&scenario, &analyse(&scenario)?, &run.trace);
     let expected = scenario.expected.as_ref().ok_or("shipped scenarios have their result with them")?;
     for kernel in &compared.kernels {
-        let measured = expected.kernels.iter().find(|measured| measured.name == kernel.launch.title);
+        let measured = expected.kernels.iter().find(|measured| measured.name == kernel.launch.title());
         let start = measured.and_then(|measured| measured.first_start);
         let finish = measured.and_then(|measured| measured.finish);
         let id = OperationId(kernel.launch.id);
@@ -142,15 +142,15 @@ fn add(
 
         let simulated = blocks_per_sm(&run.trace, id);
         let placed =
-            experiment.placed.iter().find(|(title, _)| *title == kernel.launch.title).map(|(_, placed)| placed);
+            experiment.placed.iter().find(|(title, _)| *title == kernel.launch.title()).map(|(_, placed)| placed);
         if placed.is_none() {
-            tally.not_recorded.push(format!("{} of {}", kernel.launch.title, experiment.place));
+            tally.not_recorded.push(format!("{} of {}", kernel.launch.title(), experiment.place));
         }
         if let Some(placed) = placed {
             tally.placements += 1;
             // Blocks that a picture hides may have been anywhere.
             if placed.iter().zip(&simulated).any(|(seen, simulated)| seen > simulated) {
-                tally.elsewhere.push(format!("{} of {}", kernel.launch.title, experiment.place));
+                tally.elsewhere.push(format!("{} of {}", kernel.launch.title(), experiment.place));
                 tally.unexplained += usize::from(!starts_as_both_sms_free(&run.trace, id));
             }
         }
@@ -162,7 +162,7 @@ fn add(
             table,
             "| {} | {} | {} | {} | {} | {} | {} | {place} | {} |",
             experiment.place,
-            kernel.launch.title,
+            kernel.launch.title(),
             shown(start),
             shown(begun),
             shown(finish),
@@ -175,7 +175,7 @@ fn add(
             csv,
             "\"{}\",{},{},{},{},{},{},{},{}",
             experiment.place,
-            kernel.launch.title,
+            kernel.launch.title(),
             ns(start),
             ns(begun),
             ns(finish),

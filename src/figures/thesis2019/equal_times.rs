@@ -56,8 +56,8 @@ pub(super) fn make(name: &'static str) -> Result<Made, Box<dyn std::error::Error
         ];
         agree &= columns[0] == columns[1] && columns[1] == columns[2];
         let cells: Vec<String> = columns.iter().map(|&half| shown(half)).collect();
-        let _ = writeln!(table, "| {} | {blocks} | {} |", kernel.launch.title, cells.join(" | "));
-        let title = kernel.launch.title.to_string();
+        let _ = writeln!(table, "| {} | {blocks} | {} |", kernel.launch.title(), cells.join(" | "));
+        let title = kernel.launch.title().to_string();
         let times = columns.map(|half| Cell::Real(half as f64 / 2.0));
         csv += &cells_line([title.into(), (*blocks).into()].into_iter().chain(times));
     }

@@ -29,7 +29,7 @@ impl FinishMark {
     pub fn of_comparison(comparison: &Comparison<'_>) -> Vec<Self> {
         let mark = |kernel: &ComparedKernel<'_>| {
             let (upper, lower) = kernel.simulated_finish_ns.zip(kernel.analysed_finish_ns)?;
-            Some(Self { name: kernel.launch.title.to_owned(), upper, lower })
+            Some(Self { name: kernel.launch.title().to_owned(), upper, lower })
         };
         comparison.kernels.iter().filter_map(mark).collect()
     }

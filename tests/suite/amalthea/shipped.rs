@@ -22,7 +22,7 @@ fn finishes(scenario: &Scenario) -> Vec<(String, u64)> {
     let run = simulate(scenario).expect("it runs");
     let summary = Summary::of(scenario, &run);
     let finish = |kernel: gpusched::report::KernelSummary<'_>| kernel.finish_ns.expect("it finishes").as_ns();
-    summary.kernels().map(|kernel| (kernel.launch.name.to_owned(), finish(kernel))).collect()
+    summary.kernels().map(|kernel| (kernel.launch.name().to_owned(), finish(kernel))).collect()
 }
 
 fn launched(name: &str, order: &[&str], chosen: &AmaltheaOptions) -> Vec<(String, u64)> {
