@@ -147,8 +147,8 @@ pub(super) fn search_known<'s>(
 ) -> Result<SearchResult<'s>, ProgramError> {
     refuse_processes(scenario)?;
     let jobs = with_operations(scenario, run, begun);
-    let fixed = assumptions::launch_dependence(scenario).is_none();
-    let unrolls = fixed && run.trace.operations().len() <= MOST_UNROLLED;
+    let is_small = run.trace.operations().len() <= MOST_UNROLLED;
+    let unrolls = is_small && assumptions::launch_dependence(scenario).is_none();
     let (base, own) = if unrolls {
         (Cow::Owned(unrolled(scenario, run, &jobs)), None)
     } else {

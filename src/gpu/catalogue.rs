@@ -15,7 +15,7 @@ use crate::workload::{
 #[derive(Debug, Clone)]
 pub struct Known {
     catalogue: Catalogue,
-    /// SMs that each stream's mask leaves; `None`: all.
+    /// SMs that each stream's mask leaves; `None`: all, as of those past the end.
     stream_sms: Vec<Option<Box<[u16]>>>,
     /// SMs that each kernel's own mask leaves; `None`: it has none, as have those past the end.
     kernel_sms: Vec<Option<Box<[u16]>>>,
@@ -36,7 +36,7 @@ impl Known {
         let sms = ids.into_iter().filter_map(|sm| u16::try_from(sm).ok()).collect();
         Self {
             catalogue: Catalogue::new(device.clone()),
-            stream_sms: vec![None],
+            stream_sms: Vec::new(),
             kernel_sms: Vec::new(),
             block_times: Vec::new(),
             sms,
@@ -84,10 +84,7 @@ impl Known {
     }
 
     pub(super) fn add_process(&mut self, spec: ProcessSpec) -> Result<ProcessId, SubmitError> {
-        let id = self.catalogue.add_process(spec)?;
-        // Its NULL stream.
-        self.stream_sms.push(None);
-        Ok(id)
+        Ok(self.catalogue.add_process(spec)?)
     }
 
     /// The NULL stream of a process.
@@ -119,7 +116,7 @@ impl Known {
     pub(super) fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError> {
         let mask = spec.sm_mask;
         let id = self.catalogue.add_stream(spec)?;
-        self.stream_sms.push(self.sms_of_mask(mask));
+        self.set_stream_mask(id, mask);
         Ok(id)
     }
 
@@ -138,11 +135,23 @@ impl Known {
             return false;
         }
         self.catalogue = work.clone();
-        self.stream_sms = work.streams().iter().map(|stream| self.sms_of_mask(stream.sm_mask)).collect();
-        for (id, kernel) in (0..).map(KernelId).zip(work.kernels()) {
-            self.set_kernel_mask(id, kernel.sm_mask);
+        for (id, stream) in (0..).map(StreamId).zip(work.streams()) {
+            self.set_stream_mask(id, stream.sm_mask);
+        }
+        if work.has_kernel_masks() {
+            for (id, kernel) in (0..).map(KernelId).zip(work.kernels()) {
+                self.set_kernel_mask(id, kernel.sm_mask);
+            }
         }
         true
+    }
+
+    fn set_stream_mask(&mut self, stream: StreamId, mask: Option<SmMask>) {
+        if mask.is_some() {
+            // Behind all that have one so far.
+            self.stream_sms.resize(stream.0 as usize, None);
+            self.stream_sms.push(self.sms_of_mask(mask));
+        }
     }
 
     fn set_kernel_mask(&mut self, kernel: KernelId, mask: Option<SmMask>) {
@@ -180,7 +189,7 @@ impl Known {
     /// SMs that a kernel may use in a stream, in the order of preference: its own mask replaces the stream's.
     pub(super) fn sms_of(&self, kernel: KernelId, stream: StreamId) -> &[u16] {
         let own = self.kernel_sms.get(kernel.0 as usize).and_then(Option::as_deref);
-        own.or(self.stream_sms[stream.0 as usize].as_deref()).unwrap_or(&self.sms)
+        own.or_else(|| self.stream_sms.get(stream.0 as usize)?.as_deref()).unwrap_or(&self.sms)
     }
 
     fn sms_of_mask(&self, mask: Option<SmMask>) -> Option<Box<[u16]>> {

@@ -234,6 +234,8 @@ pub struct Catalogue {
     /// Their names.
     events: Vec<Arc<str>>,
     kernels: Arc<Vec<CheckedKernel>>,
+    /// Whether one of them has a mask: mostly none does, and there may be millions to ask.
+    has_kernel_masks: bool,
     copies: Vec<CheckedCopy>,
 }
 
@@ -269,6 +271,7 @@ impl Catalogue {
             streams,
             events: Vec::new(),
             kernels: Arc::default(),
+            has_kernel_masks: false,
             copies: Vec::new(),
         }
     }
@@ -385,6 +388,7 @@ impl Catalogue {
     /// Adds a kernel that was checked against the same device.
     pub(crate) fn add_checked(&mut self, kernel: CheckedKernel) -> Result<KernelId, WorkloadError> {
         let id = KernelId(next(self.kernels.len())?);
+        self.has_kernel_masks |= kernel.sm_mask.is_some();
         Arc::make_mut(&mut self.kernels).push(kernel);
         Ok(id)
     }
@@ -413,6 +417,7 @@ impl Catalogue {
             Some(own) => own.clear(),
             None => self.kernels = Arc::default(),
         }
+        self.has_kernel_masks = false;
         self.copies.clear();
     }
 
@@ -443,13 +448,20 @@ impl Catalogue {
         let Self { device, processes, sharing, streams, events, .. } = self;
         let (device, processes, sharing) = (device.clone(), processes.clone(), *sharing);
         let (streams, events) = (Arc::clone(streams), events.clone());
-        Self { device, processes, sharing, streams, events, kernels: Arc::default(), copies: Vec::new() }
+        let (kernels, copies) = (Arc::default(), Vec::new());
+        Self { device, processes, sharing, streams, events, kernels, has_kernel_masks: false, copies }
+    }
+
+    /// Whether one of the kernels has a mask of its own.
+    pub(crate) const fn has_kernel_masks(&self) -> bool {
+        self.has_kernel_masks
     }
 
     /// The mask that holds for a kernel in a stream: a kernel's own replaces its stream's.
     #[must_use]
     pub fn mask(&self, kernel: KernelId, stream: StreamId) -> Option<SmMask> {
-        let own = self.kernels.get(kernel.0 as usize).and_then(|kernel| kernel.sm_mask);
+        let own = self.kernels.get(kernel.0 as usize).filter(|_| self.has_kernel_masks);
+        let own = own.and_then(|kernel| kernel.sm_mask);
         own.or_else(|| self.streams.get(stream.0 as usize)?.sm_mask)
     }
 
