@@ -4,7 +4,7 @@ mod workloads;
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{LogUse, ReadOptions, Scenario};
 use serde::Deserialize;
 use workloads::texts;
 
@@ -18,7 +18,9 @@ const STREAMS: u32 = 64;
 #[divan::bench(args = ["chains", "benchmarks"])]
 fn scenario(bencher: Bencher<'_, '_>, kind: &str) {
     let text = text(kind);
-    let read = || Scenario::from_json("bench", black_box(&text), &ReadOptions::default());
+    // As `simulate` and `analyze` do, which write no logs unless asked.
+    let options = ReadOptions { logs: LogUse::Unused, ..ReadOptions::default() };
+    let read = || Scenario::from_json("bench", black_box(&text), &options);
     let kernels = read().map_or(0, |scenario| scenario.kernels().len());
     bencher.counter(BytesCount::of_str(&text)).counter(ItemsCount::new(kernels)).bench(read);
 }
