@@ -202,9 +202,11 @@ impl Simulate {
     }
 
     fn refuse_too_many_blocks(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
-        let listed = self.blocks || self.logs.is_some() || self.perfetto.is_some();
+        if self.force || !(self.blocks || self.logs.is_some() || self.perfetto.is_some()) {
+            return Ok(());
+        }
         let blocks: u64 = summary.launches().map(|(_, _, kernel)| u64::from(kernel.blocks)).sum();
-        if listed && blocks > MANY_BLOCKS && !self.force {
+        if blocks > MANY_BLOCKS {
             bail!("--blocks, --logs and --perfetto would write each of {blocks} blocks; --force does it");
         }
         Ok(())
