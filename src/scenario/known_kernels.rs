@@ -64,3 +64,58 @@ impl KnownKernels {
 fn hash(kernel: &Kernel) -> u64 {
     FxBuildHasher.hash_one(kernel)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::device::{BlockShape, Device};
+    use crate::time::Duration;
+    use crate::workload::{BlockClock, BlockTime};
+
+    /// Number `number` of some kernels that differ in their title, in what they are, or in both.
+    fn kernel(number: u64) -> Kernel {
+        let title: Arc<str> = format!("K{}", number % 3).into();
+        Kernel {
+            name: Arc::clone(&title),
+            title,
+            blocks: 1 + u32::from(number % 2 == 1),
+            shape: BlockShape { threads: 32, ..BlockShape::default() },
+            duration: BlockTime::fixed(Duration::from_ns(10 + number / 6)),
+            clock: BlockClock::RunTime,
+            sm_mask: None,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_kernel_is_found_where_an_equal_one_was_added_in_whatever_order_they_come(
+            numbers in proptest::collection::vec(0..12_u64, 0..60),
+            repeats in 1..4_usize,
+        ) {
+            let device = Device::builtin("tx2").ok().flatten().expect("it is built in");
+            let (mut known, mut all) = (KnownKernels::default(), Vec::<CheckedKernel>::new());
+            let mut added = std::collections::BTreeSet::new();
+            for number in numbers.repeat(repeats) {
+                let kernel = kernel(number);
+                let found = match known.find(&kernel, &all) {
+                    Ok(found) => {
+                        prop_assert!(!added.insert(number), "{} was not there", number);
+                        found
+                    }
+                    Err(unknown) => {
+                        prop_assert!(added.insert(number), "{} was there", number);
+                        let new = CheckedKernel::new(kernel.clone(), &device).expect("it fits");
+                        all.push(new.clone());
+                        known.add(unknown, u32::try_from(all.len() - 1).expect("they are few"), &all);
+                        prop_assert!(known.next_name(&all).is_none());
+                        continue;
+                    }
+                };
+                prop_assert_eq!(&*found, &kernel);
+                all.push(found);
+            }
+        }
+    }
+}
