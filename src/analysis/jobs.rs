@@ -41,7 +41,7 @@ impl AnalysedJob {
 /// The jobs of a run that have operations, by thread as declared and then number.
 #[must_use]
 pub fn jobs_of(scenario: &Scenario, run: &Run) -> Vec<AnalysedJob> {
-    with_operations(scenario, run, &Jobs::of(scenario, &run.trace, run.ended, &run.iterations))
+    with_operations(scenario, run, &run.jobs(scenario))
 }
 
 /// The same, of which it is known which began.

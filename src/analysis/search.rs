@@ -134,8 +134,7 @@ pub fn search<'s>(
 ) -> Result<SearchResult<'s>, ProgramError> {
     refuse_processes(scenario)?;
     let run = simulate(scenario)?;
-    let jobs = Jobs::of(scenario, &run.trace, run.ended, &run.iterations);
-    search_known(scenario, (&run, &jobs), options, watch)
+    search_known(scenario, (&run, &run.jobs(scenario)), options, watch)
 }
 
 /// As [`search()`], with the run of the scenario itself and the jobs of that.
@@ -363,7 +362,7 @@ impl Searcher<'_, '_> {
                 }
             }
         } else {
-            for job in Jobs::of(&scenario, &run.trace, run.ended, &run.iterations).begun {
+            for job in run.jobs(&scenario).begun {
                 let key = (variation.declared(job.thread), job.iteration);
                 let Ok(index) = jobs.binary_search_by_key(&key, |job| (job.thread, job.job)) else { continue };
                 responses[index] = job.response().map(Duration::as_ns);

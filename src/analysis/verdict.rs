@@ -134,8 +134,7 @@ pub fn judge<'s>(
 ) -> Result<JobVerdicts<'s>, ProgramError> {
     let bounds = finish_bounds(scenario, options.bound)?;
     let run = simulate(scenario)?;
-    let jobs = Jobs::of(scenario, &run.trace, run.ended, &run.iterations);
-    judge_by_bounds(scenario, (&run, &jobs), &bounds, options, watch)
+    judge_by_bounds(scenario, (&run, &run.jobs(scenario)), &bounds, options, watch)
 }
 
 /// Searches for runs with long responses, and compares them with `bounds`, which are those of the scenario for the

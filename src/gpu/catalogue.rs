@@ -147,19 +147,13 @@ impl Known {
     }
 
     fn set_stream_mask(&mut self, stream: StreamId, mask: Option<SmMask>) {
-        if mask.is_some() {
-            // Behind all that have one so far.
-            self.stream_sms.resize(stream.0 as usize, None);
-            self.stream_sms.push(self.sms_of_mask(mask));
-        }
+        let sms = self.sms_of_mask(mask);
+        put_behind(&mut self.stream_sms, stream.0, sms);
     }
 
     fn set_kernel_mask(&mut self, kernel: KernelId, mask: Option<SmMask>) {
-        if mask.is_some() {
-            // Behind all that have one so far.
-            self.kernel_sms.resize(kernel.0 as usize, None);
-            self.kernel_sms.push(self.sms_of_mask(mask));
-        }
+        let sms = self.sms_of_mask(mask);
+        put_behind(&mut self.kernel_sms, kernel.0, sms);
     }
 
     pub(super) fn add_copy(&mut self, copy: Copy) -> Result<CopyId, SubmitError> {
@@ -196,5 +190,13 @@ impl Known {
         let mask = mask?;
         let enabled = |sm: &u16| mask.enables_sm(u32::from(*sm), self.device());
         Some(self.sms.iter().copied().filter(enabled).collect())
+    }
+}
+
+/// Puts what there is at `place`, which is behind all that have something so far.
+fn put_behind<T: Clone>(list: &mut Vec<Option<T>>, place: u32, what: Option<T>) {
+    if what.is_some() {
+        list.resize(place as usize, None);
+        list.push(what);
     }
 }

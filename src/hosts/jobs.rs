@@ -1,6 +1,6 @@
 //! Jobs: what deadlines and response times are about.
 
-use super::program::IterationSpan;
+use super::program::{IterationSpan, Run};
 use crate::gpu::Ended;
 use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
@@ -101,6 +101,14 @@ pub struct Jobs {
     first: Vec<usize>,
     /// When the run ended.
     pub end: Instant,
+}
+
+impl Run {
+    /// The jobs of this run of `scenario`.
+    #[must_use]
+    pub fn jobs(&self, scenario: &Scenario) -> Jobs {
+        Jobs::of(scenario, &self.trace, self.ended, &self.iterations)
+    }
 }
 
 impl Jobs {

@@ -4,7 +4,6 @@ use super::analysis_json::AnalysisDocument;
 use super::analysis_table::{analysis_table, steps_text};
 use super::bounded_responses::BoundedResponses;
 use super::page::TableStyle;
-use super::summary::Summary;
 use super::verdicts::{requirement_notes, requirement_table, verdict_table};
 use crate::analysis::printed::Turn;
 use crate::analysis::{
@@ -84,7 +83,7 @@ impl<'s> AnalysisReport<'s> {
         let operations = analysis.operations();
         let options = SearchOptions::affordable(scenario, operations, search);
         // Before there are verdicts, which are large as well.
-        let own = Summary::of(scenario, run).jobs();
+        let own = run.jobs(scenario);
         let verdicts = judge_by_bounds(scenario, (run, &own), &bounds, &options, watch)?;
         let unsearched = SearchOptions::left_out_note(scenario, operations, search);
         Ok(Self::new(scenario, analysis, verdicts, own, demands, unsearched))

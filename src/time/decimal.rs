@@ -52,9 +52,9 @@ impl Decimal {
                 return None;
             }
         }
-        let is_whole_part = length > 0 && point != Some(0) && point != Some(length - 1);
+        let has_digits = length > 0 && point != Some(0) && point != Some(length - 1);
         let goes_on = matches!(bytes.get(length), Some(b'.' | b'e' | b'E'));
-        (is_whole_part && !goes_on).then_some((Self { digits: u128::from(digits), exponent, exact: true }, length))
+        (has_digits && !goes_on).then_some((Self { digits: u128::from(digits), exponent, exact: true }, length))
     }
 
     /// Reads `12`, `0.5`, `1.5e-3`. A minus sign is allowed only in front of zero.

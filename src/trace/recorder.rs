@@ -94,6 +94,7 @@ impl Recorder {
         trace.parts.clear();
         trace.stretches.clear();
         trace.waits.clear();
+        trace.first_wait.clear();
         trace.awaited.clear();
         trace.turns.clear();
         trace.ran_out.clear();

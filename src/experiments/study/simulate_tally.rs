@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::tally::Tally;
 use crate::experiments::responses::responses;
-use crate::hosts::{Jobs, Run};
+use crate::hosts::Run;
 use crate::scenario::Scenario;
 use crate::statistics::{Measure, Moments, nearest_rank};
 use crate::time::{Duration, Instant};
@@ -48,7 +48,7 @@ impl Outcome {
     /// Of a run, with the jobs and kernels of one host thread, or of all.
     pub(super) fn of(scenario: &Scenario, run: &Run, thread: Option<u32>) -> Self {
         let is_meant = |index: u32| thread.is_none_or(|thread| thread == index);
-        let jobs = Jobs::of(scenario, &run.trace, run.ended, &run.iterations);
+        let jobs = run.jobs(scenario);
         let mut counts = [0; COUNTS];
         let mut of_jobs = Vec::new();
         for row in responses(scenario, &jobs).iter().filter(|row| is_meant(row.benchmark)) {
