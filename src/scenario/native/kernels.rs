@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::reading::{NamedKernel, Reading};
-use crate::device::BlockShape;
+use crate::device::{BlockShape, Sided};
 use crate::json::{Node, Problem};
 use crate::scenario::fields::{self, Place, dimensions};
 use crate::time::Duration;
@@ -29,9 +29,9 @@ pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), 
 
 fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<NamedKernel, Problem> {
     let mut entry = node.object()?;
-    let blocks = dimensions(entry.required("blocks")?)?;
+    let blocks = dimensions(entry.required("blocks")?, Sided::Grid)?;
     let threads_node = entry.required("threads")?;
-    let threads = dimensions(threads_node)?;
+    let threads = dimensions(threads_node, Sided::Block)?;
     let stated = entry.optional("duration")?.map(block_time).transpose()?;
     let clock = entry.optional("clock")?.map(block_clock).transpose()?.unwrap_or_default();
     let own_times = entry.optional("block_times")?.map(|node| block_times(node, blocks)).transpose()?;
