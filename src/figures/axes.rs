@@ -7,6 +7,7 @@ pub(super) const NOTES: &[(&str, &str)] = &[
         "print has a legend of streams, its clock begins 0.31 s before the first launch, and SM 1 is above SM 0. The \
          lanes of copies, shares in use, queues and streams are ours.",
     ),
+    ("rtss2017-figure-3-placements", "a table of ours, where print has one run."),
     ("rtss2017-", NOT_AT_HAND),
     ("ospert2017-", NOT_AT_HAND),
     (
