@@ -6,6 +6,7 @@
 //! [state times of this machine](FigureKind::Timed).
 
 mod analysed;
+mod axes;
 mod catalogue;
 mod cister2012;
 mod date2014;

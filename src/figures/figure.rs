@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::analysed;
+use super::axes;
 use super::error::FigureError;
 use super::made::{Failure, Made};
 use super::paper::Paper;
@@ -92,6 +93,12 @@ impl Figure {
             Make::Limited(make) => make(self.name, limit),
         };
         made.map_err(|source| FigureError { figure: self.name, source })
+    }
+
+    /// In what its pictures are drawn otherwise than those of print: axes, legend, curves and lanes.
+    #[must_use]
+    pub fn axes(&self) -> Option<&'static str> {
+        axes::note(self.name)
     }
 
     /// The commands that make this figure alone.

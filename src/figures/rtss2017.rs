@@ -14,8 +14,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "Fig. 3 and 4, Table 1",
         "six kernels, three streams, copies",
         "K1's last two blocks hold back K4, for which there is room (X1). K5 waits for shared memory, which K4 holds, \
-         until 2 s (R3), though threads are free. K3 waits for the copies before it (C1 to C4). (In print SM 1 stands above \
-         SM 0, blocks are coloured by stream, the axis is 0.31 s ahead, and copies, use and queues are not drawn.)",
+         until 2 s (R3), though threads are free. K3 waits for the copies before it (C1 to C4).",
         Make::Timeline(FIGURE_3),
     ),
     Paper::Rtss2017.computed(

@@ -7,7 +7,7 @@ use super::builder::ProfileBuilder;
 use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
 use super::model::{GpuProfile, ProfileFormat, ProfiledKernel, ProfiledKind};
-use crate::device::{BlockShape, CopyDirection};
+use crate::device::{BlockShape, CopyDirection, Sided};
 use crate::time::Decimal;
 
 /// Whether this is nvprof's CSV.
@@ -120,21 +120,18 @@ impl Columns {
         } else if name.starts_with("[CUDA memset") {
             ProfiledKind::Memset
         } else {
-            let product = |sides: [usize; 3], what: &str| {
-                let mut product = 1_u32;
-                for side in sides {
-                    let side = whole(side, what)?;
-                    product = product.checked_mul(side).ok_or_else(|| format!("the {what} is too large"))?;
-                }
-                Ok::<u32, String>(product)
+            let count = |[x, y, z]: [usize; 3], of: Sided| {
+                let what = format!("{} size", of.name());
+                let sides = [whole(x, &what)?, whole(y, &what)?, whole(z, &what)?];
+                of.count(&sides).map_err(|error| error.to_string())
             };
             let shared = self.quantity(record, self.shared[0])?.saturating_add(self.quantity(record, self.shared[1])?);
             let shape = BlockShape {
-                threads: product(self.block, "block size")?,
+                threads: count(self.block, Sided::Block)?,
                 registers_per_thread: whole(self.registers, "number of registers")?,
                 shared_memory_bytes: u32::try_from(shared).map_err(|_| "too much shared memory".to_owned())?,
             };
-            let blocks = product(self.grid, "grid size")?;
+            let blocks = count(self.grid, Sided::Grid)?;
             let function = builder.function_named(numbered(name, '[', ']').0);
             ProfiledKind::Kernel(ProfiledKernel { function, blocks, shape, recorded_occupancy: None })
         };

@@ -195,6 +195,25 @@ fn witnesses_of_rtns_2020_are_answered_as_the_errata_say() {
 }
 
 #[test]
+fn lemma_1_as_printed_accepts_a_task_that_misses_its_deadline() {
+    let path = |file: &str| format!("{}/witnesses/rtns2020/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    let name = "multi-stream-as-printed";
+    for file in ["lemma-1-last-wave", "lemma-1-two-blockings"] {
+        let report = json(&["tasks", &path(file), "--tests", name, "--format", "json"]);
+        assert_eq!((&report["tests"][name], &report["tests"]["multi-stream"]), (&true.into(), &false.into()), "{file}");
+        assert!(report["notes"][0].as_str().is_some_and(|note| note.contains("proves nothing")));
+        assert!(json(&["tasks", &path(file), "--format", "json"])["tests"][name].is_null(), "only if asked for");
+    }
+    // The first wave of l ends at 5000, then h takes one wave and a fifth block, beside which blocks of l start, until 11000.
+    let file = path("lemma-1-last-wave");
+    let run = json(&["tasks", "run", &file, "--strategy", "multi-stream", "--horizon", "3", "--format", "json"]);
+    let missed = &run["tasks"][2]["first_miss"];
+    assert_eq!((&missed["finish"], &missed["deadline"]), (&15_000.into(), &11_002.into()));
+    let check = gpusched(&["tasks", &file, "--tests", name, "--check", name]);
+    assert_eq!(check.status.code(), Some(2));
+}
+
+#[test]
 fn a_test_that_is_not_sound_has_no_part_in_a_verdict() {
     let witness = format!("{}/witnesses/rtns2020/algorithm-1-job-without-chunk.json", env!("CARGO_MANIFEST_DIR"));
     let report = json(&["tasks", &witness, "--tests", "chunks-as-printed", "--format", "json"]);

@@ -152,6 +152,8 @@ fn numbers_out_of_range_are_named() {
 #[test]
 fn what_the_device_cannot_do_is_refused() {
     changed(r#""threads": 32"#, r#""threads": [32, 33]"#, "kernels.K.threads", "at most 1024 per block");
+    changed(r#""threads": 32"#, r#""threads": [1, 1, 128]"#, "kernels.K.threads[2]", "128 threads along z");
+    changed(r#""blocks": 6"#, r#""blocks": [1, 70000]"#, "kernels.K.blocks[1]", "at most 65535");
     let shared = r#""threads": 32, "shared_memory_bytes": 50000"#;
     changed(r#""threads": 32"#, shared, "kernels.K", "50000 bytes of shared memory");
     let registers = r#""threads": 1024, "registers_per_thread": 64"#;
