@@ -274,7 +274,7 @@ fn differences(scenario: &Scenario, run: &Run) -> Result<Vec<Difference>, NotCom
 /// Tells how the run differs from what the scenario file expects.
 fn check(scenario: &Scenario, differences: &[Difference], part: &Part<'_>) -> Answer {
     for difference in differences {
-        part.note(&format!("{}: {}", difference.kernel, difference.what));
+        part.note(&difference.to_string());
     }
     if !differences.is_empty() {
         return Answer::No;
