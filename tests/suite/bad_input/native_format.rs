@@ -255,3 +255,14 @@ fn expected_blocks_per_sm_fit_the_device_and_the_kernel() {
     changed(r#""finish": "1 s""#, &counts("[3, 4]"), path, "the kernel has 6 blocks, and these are 7");
     changed(r#""finish": "1 s""#, &counts("[3, -1]"), &format!("{path}[1]"), "whole number");
 }
+
+#[test]
+fn expected_sms_of_blocks_are_one_for_each_block_and_exist() {
+    let sms = |sms: &str| format!(r#""sm_of_block": {sms}"#);
+    let path = "expected.kernels[0].sm_of_block";
+    accepted(&with(r#""finish": "1 s""#, &sms("[0, 1, null, 1, 0, 1]")));
+    changed(r#""finish": "1 s""#, &sms("[0, 1]"), path, "the kernel's 6 blocks is needed; there are 2");
+    changed(r#""finish": "1 s""#, &sms("[0, 1, 0, 1, 0, 2]"), &format!("{path}[5]"), "whole number from 0 to 1");
+    changed(r#""finish": "1 s""#, &sms("[null, null, null, null, null, null]"), path, "leave the key out");
+    changed(r#""finish": "1 s""#, r#""finish": "1 s", "place": """#, "expected.kernels[0].place", "not empty");
+}
