@@ -181,7 +181,9 @@ fn witnesses_of_rtns_2020_are_answered_as_the_errata_say() {
         ("theorem-6-deadline-before-budget", "harmonic-as-printed", true, false),
         ("theorem-6-deadline-before-budget", "harmonic", false, false),
         ("theorem-6-quotient", "harmonic", false, false),
-        ("lemma-3-two-equal-tasks", "digraph", false, true),
+        ("lemma-3-halved-jobs", "digraph", true, true),
+        ("lemma-3-short-tasks", "digraph", false, true),
+        ("lemma-3-long-tasks", "digraph", false, true),
         ("budget-as-printed", "sbf", false, false),
         ("budget-with-period", "sbf", true, true),
     ] {
