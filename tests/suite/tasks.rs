@@ -181,7 +181,9 @@ fn witnesses_of_rtns_2020_are_answered_as_the_errata_say() {
         ("theorem-6-deadline-before-budget", "harmonic-as-printed", true, false),
         ("theorem-6-deadline-before-budget", "harmonic", false, false),
         ("theorem-6-quotient", "harmonic", false, false),
-        ("lemma-3-two-equal-tasks", "digraph", false, true),
+        ("lemma-3-halved-jobs", "digraph", true, true),
+        ("lemma-3-short-tasks", "digraph", false, true),
+        ("lemma-3-long-tasks", "digraph", false, true),
         ("budget-as-printed", "sbf", false, false),
         ("budget-with-period", "sbf", true, true),
     ] {
@@ -275,4 +277,27 @@ fn a_point_of_the_search_over_what_rtns_2020_does_not_state_is_as_committed() {
         (200.0 * row[column].parse::<f64>().expect("a number")).round().to_string()
     };
     assert_eq!(fields[4..6], [committed("sbf"), committed("chunks")]);
+}
+
+/// Fig. 6 with tasks of twice the reservation's period: all three tests are high at low load, and chunks then fall at once.
+#[test]
+fn a_reservation_has_the_period_that_is_asked_for() {
+    let curve = |options: &[&str]| gpusched(&[&["tasks", "curve", "--samples", "50"], options].concat());
+    let given = ["--figure-number", "6", "--reservation-period", "5000", "--tests", "sbf,sbf-linear,chunks"];
+    let text = String::from_utf8(curve(&given).stdout).expect("it is text");
+    let accepted = |point: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("0.200,{point},50,50,"))).expect(point);
+        line.split(',').map(|count| count.parse::<u64>().expect("a count")).collect::<Vec<_>>()
+    };
+    assert_eq!(accepted("0.200"), [50, 50, 50]);
+    // SBF* has less than the gang tasks' 0.2 T by 0.8 T: it refuses the sets, 1 in 25, in which both deadlines are earlier.
+    let [sbf, linear, chunks] = accepted("0.300")[..] else { panic!("three tests") };
+    assert!((sbf, chunks) == (50, 50) && (40..50).contains(&linear), "{linear}");
+    for point in ["0.400", "0.500", "0.600"] {
+        assert_eq!(accepted(point)[2], 0, "{point}");
+    }
+    let refused = curve(&["--harmonic", "--reservation-period", "7"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("no period of the list divides 7"));
+    assert_eq!(curve(&["--shortest-reservation", "--reservation-period", "5000"]).status.code(), Some(2));
 }
