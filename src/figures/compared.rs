@@ -1,8 +1,8 @@
 //! What print gives in values: of shipped scenarios, and of tables and examples that are nothing else.
 
 use super::analysed::read;
-use super::figure::Figure;
 use super::made::{Failure, File, Made};
+use super::paper::Paper;
 use super::timeline::Published;
 use crate::hosts::simulate;
 use crate::report::{OfPaper, Printed, RowsPart, TableStyle, against_expected, csv_of, printed_rows, printed_table};
@@ -21,11 +21,11 @@ pub(super) fn with_expected(published: Published) -> Result<Vec<Printed>, Failur
 }
 
 /// The values of a table or an example as its only file.
-pub(super) fn make(figure: &Figure, values: &[Printed]) -> Result<Made, Failure> {
-    let of_paper: Vec<OfPaper<'_>> = values.iter().map(|value| (figure.paper.short(), value)).collect();
+pub(super) fn make(name: &'static str, paper: Paper, values: &[Printed]) -> Made {
+    let of_paper: Vec<OfPaper<'_>> = values.iter().map(|value| (paper.short(), value)).collect();
     let csv = csv_of(|out| printed_rows(&of_paper, RowsPart::CSV, out));
-    Ok(Made {
-        files: vec![File { name: format!("{}.csv", figure.name), text: csv }],
+    Made {
+        files: vec![File { name: format!("{name}.csv"), text: csv }],
         finding: printed_table(&of_paper, TableStyle::Markdown),
-    })
+    }
 }

@@ -47,7 +47,7 @@ pub(super) const FIGURES: &[Figure] = &[
              than FMLP+ and suspended time slices. With many tasks of best effort it is far ahead.",
             Make::Own(figure_8),
         )
-        .with_values(printed::figure_8),
+        .with_values(|| Ok(printed::figure_8())),
 ];
 
 const WAITING: [GpuWait; 2] = [GpuWait::Suspend, GpuWait::Busy];

@@ -99,7 +99,7 @@ impl Figure {
             Make::Analysed(published) => analysed::make(self.name, published),
             Make::Own(make) => make(self.name),
             Make::Limited(make) => make(self.name, limit),
-            Make::Compared => self.values().and_then(|values| compared::make(self, &values)),
+            Make::Compared => self.values().map(|values| compared::make(self.name, self.paper, &values)),
         };
         made.map_err(|source| FigureError { figure: self.name, source })
     }

@@ -79,7 +79,7 @@ pub fn against_expected<'e>(
             compared.push((kernel, Printed::or_nothing(place, "blocks per SM", format!("{published:?}"), simulated)));
         }
         if let Some(published) = &kernel.sm_of_block {
-            let simulated = launch.map(|id| Value::from(listed(&sms_where_known(published, trace, id))));
+            let simulated = launch.map(|id| Value::from(sms_beside(published, trace, id)));
             compared.push((kernel, Printed::or_nothing(place, "SM of each block", listed(published), simulated)));
         }
     }
@@ -101,16 +101,16 @@ pub fn differences(expected: &Expected, trace: &Trace) -> Result<Vec<Difference>
     Ok(differing.collect())
 }
 
-/// The SMs of a launch's blocks, of those alone whose SM print has.
-fn sms_where_known(published: &[Option<u32>], trace: &Trace, id: OperationId) -> Vec<Option<u32>> {
+/// The SMs of a launch's blocks; as print has them, dashes included, if those that print has are the same.
+fn sms_beside(published: &[Option<u32>], trace: &Trace, id: OperationId) -> String {
     let mut simulated = vec![None; published.len()];
     for block in trace.blocks(id) {
-        let index = block.index as usize;
-        if let Some(sm) = simulated.get_mut(index).filter(|_| published.get(index).is_some_and(Option::is_some)) {
+        if let Some(sm) = simulated.get_mut(block.index as usize) {
             *sm = Some(u32::from(block.sm));
         }
     }
-    simulated
+    let same = published.iter().zip(&simulated).all(|(known, sm)| known.is_none() || known == sm);
+    listed(if same { published } else { &simulated })
 }
 
 /// SMs by block, with a dash where none is known.

@@ -7,6 +7,14 @@ use crate::hosts::gpu_evr::EvrRules;
 use crate::hosts::{Scheduler, run_applications};
 use crate::report::{Printed, Value};
 
+/// Which of the numbers of SMs that an application has one after the other.
+#[derive(Debug, Clone, Copy)]
+enum Which {
+    First,
+    Most,
+    Last,
+}
+
 /// On how many SMs applications A and B of Fig. 1 are, one number after the other.
 pub(super) fn figure_1() -> Result<Vec<Printed>, Failure> {
     let set = built_in("gpu-evr-figure-1")?;
@@ -15,10 +23,10 @@ pub(super) fn figure_1() -> Result<Vec<Printed>, Failure> {
     let place = "Sec. III-A, Fig. 1";
     let mut values = vec![Printed::new(place, "SMs", 4_u32, set.device.sms)];
     let known = [
-        ("A", "at t", First, 3_u32),
-        ("B", "at t + tau, when one SM is available", First, 1),
-        ("B", "after the first three blocks of A", Most, 3),
-        ("A", "after B is done: the entire GPU", Last, 4),
+        ("A", "at t", Which::First, 3_u32),
+        ("B", "at t + tau, when one SM is available", Which::First, 1),
+        ("B", "after the first three blocks of A", Which::Most, 3),
+        ("A", "after B is done: the entire GPU", Which::Last, 4),
     ];
     for (name, when, which, printed) in known {
         let number = outcome.outcomes.iter().find(|one| one.name == name).map(|one| one.injection);
@@ -26,9 +34,9 @@ pub(super) fn figure_1() -> Result<Vec<Printed>, Failure> {
             number.map_or(&[][..], |number| outcome.sms_over_time(number)).iter().map(|one| one.sms).collect();
         let counts: Vec<u32> = counts.into_iter().filter(|&sms| sms > 0).collect();
         let here = match which {
-            First => counts.first(),
-            Most => counts.iter().max(),
-            Last => counts.last(),
+            Which::First => counts.first(),
+            Which::Most => counts.iter().max(),
+            Which::Last => counts.last(),
         };
         values.push(Printed::or_nothing(
             place,
@@ -38,16 +46,6 @@ pub(super) fn figure_1() -> Result<Vec<Printed>, Failure> {
         ));
     }
     Ok(values)
-}
-
-use Which::{First, Last, Most};
-
-/// Which of the numbers of SMs of an application.
-#[derive(Debug, Clone, Copy)]
-enum Which {
-    First,
-    Most,
-    Last,
 }
 
 /// Section V's list of applications by class, by their names in the built-in sets.

@@ -99,10 +99,9 @@ pub(super) fn theorem_5() -> Result<Vec<Printed>, Failure> {
     }
     let [left, _] = &COUNTEREXAMPLES;
     for (number, (task, printed)) in (1..).zip(left.tasks.iter().zip(["(4, 5, 10)", "(6, 16, 20)"])) {
-        let converted = chunks::converted(task, left.reservation);
-        let here = converted.ok().map(|task| triple(task).into());
+        let converted = chunks::converted(task, left.reservation).map_err(|_| "both have a chunk in each job")?;
         let what = format!("tau{number} converted: (C, D, T)");
-        values.push(Printed::or_nothing("Theorem 5, first example", what, printed, here));
+        values.push(Printed::new("Theorem 5, first example", what, printed, triple(converted)));
     }
     Ok(values)
 }
