@@ -9,6 +9,7 @@ mod analysed;
 mod axes;
 mod catalogue;
 mod cister2012;
+mod compared;
 mod date2014;
 mod ecrts2024;
 mod error;

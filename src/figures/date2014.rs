@@ -1,5 +1,7 @@
 //! Figures of Lee and Al Faruque, DATE 2014: GPU-EvR.
 
+mod printed;
+
 use super::figure::{Figure, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
@@ -25,7 +27,16 @@ pub(super) const FIGURES: &[Figure] = &[
         "Application A gets three SMs; B arrives later and gets one, then two more at A's block boundary; then A takes \
          all.",
         Make::Own(figure_1),
-    ),
+    ).with_values(printed::figure_1),
+    Paper::Date2014
+        .computed(
+            "gpu-evr2014-classes",
+            "Sec. V",
+            "classes of the Rodinia benchmarks",
+            "Image processing is of high priority, graphs and vectors are of low priority, the others medium.",
+            Make::Compared,
+        )
+        .with_values(printed::classes),
     Paper::Date2014.computed(
         "gpu-evr2014-figures-3-4-5",
         "Fig. 3 to 5",
