@@ -123,7 +123,7 @@ fn add(
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let scenario = read(experiment.scenario)?;
     let run = simulate(&scenario)?;
-    let compared = Comparison::new(&scenario, &analyse(&scenario)?, &run.trace);
+    let compared = Comparison::new(&scenario, &analyse(&scenario)?, &run.trace)?;
     let expected = scenario.expected.as_ref().ok_or("shipped scenarios have their result with them")?;
     for kernel in &compared.kernels {
         let measured = expected.kernels.iter().find(|measured| measured.name == kernel.launch.title());

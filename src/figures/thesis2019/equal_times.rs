@@ -21,7 +21,7 @@ fn shown(half_ns: HalfNs) -> String {
 pub(super) fn make(name: &'static str) -> Result<Made, Box<dyn std::error::Error + Send + Sync>> {
     let scenario = read(FIGURE_3_10)?;
     let (analysis, run) = (analyse(&scenario)?, simulate(&scenario)?);
-    let compared = Comparison::new(&scenario, &analysis, &run.trace);
+    let compared = Comparison::new(&scenario, &analysis, &run.trace)?;
     let g_max = analysis.g_max.and_then(NonZeroU32::new).ok_or("the blocks of this example are all alike")?;
     let grids: Vec<u32> = analysis.merged.iter().map(|kernel| kernel.blocks).collect();
     let block_time = analysis.merged.first().ok_or("there are kernels")?.block_time;
