@@ -75,8 +75,8 @@ pub fn sort_into_runs(logs: Vec<Log>) -> Vec<LogRun> {
 /// Whether the logs of two scenarios are of one run: of the same GPU, at a time of both, and each of a thread of its own.
 fn ran_together(one: &LogRun, other: &LogRun) -> bool {
     let span = |run: &LogRun| {
-        let starts = run.logs.iter().flat_map(|log| log.iterations.first()).map(|first| first.start_ns).min()?;
-        let ends = run.logs.iter().flat_map(|log| log.iterations.last()).map(|last| last.end_ns).max()?;
+        let starts = run.logs.iter().filter_map(|log| log.iterations.first()).map(|first| first.start_ns).min()?;
+        let ends = run.logs.iter().filter_map(|log| log.iterations.last()).map(|last| last.end_ns).max()?;
         Some((starts, ends))
     };
     let overlap = |(one, other): ((LogTime, LogTime), (LogTime, LogTime))| one.0 < other.1 && other.0 < one.1;
