@@ -202,10 +202,13 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use gpusched::analysis::{BoundOptions, SearchOptions, Watch, analyse, finish_bounds, judge_by_bounds};
-    use gpusched::hosts::simulate;
+    use gpusched::hosts::{SegmentRunOptions, run_segment_tasks, simulate};
     use gpusched::report::AnalysisReport;
+    use gpusched::report::segment_run::SegmentRunReport;
     use gpusched::scenario::{ReadOptions, Scenario};
+    use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
     use gpusched::time::{Duration, Instant};
+    use gpusched::warps::{KernelString, Question, SearchLimits, Unit, answer};
 
     use super::*;
 
@@ -258,5 +261,34 @@ mod tests {
             }
         }
         assert_eq!(status_of(&anyhow::anyhow!("bad input")), 2);
+    }
+
+    #[test]
+    fn responses_above_the_bounds_of_another_way_of_sharing_the_gpu_are_a_fault() {
+        let text = r#"{"format": "gpusched-segments/1", "cpus": 2,
+            "gpu": {"time_slice": "1 ms", "switch_cost": "200 us", "update_cost": "1 ms"},
+            "tasks": [{"name": "camera", "cpu": 0, "T": "60 ms", "D": "50 ms", "priority": 1,
+                "segments": [{"cpu": "6 ms"}, {"gpu": "8 ms"}]},
+               {"name": "map", "cpu": 1, "T": "100 ms", "best_effort": true,
+                "segments": [{"cpu": "5 ms"}, {"gpu": "40 ms"}]}]}"#;
+        let set = SegmentTaskSet::from_json("set.json", text).expect("it can be read");
+        let [by_turns, gcaps] =
+            ["round-robin-suspend", "gcaps-suspend"].map(|name| SegmentTest::from_name(name).expect("known"));
+        let device = input::device("tx2").expect("it is built in");
+        let options = SegmentRunOptions { horizon: None, seed: 0, device: &device, records_cores: false };
+        let run = run_segment_tasks(&set, by_turns, options).expect("it runs");
+        assert!(SegmentRunReport::new(&set, by_turns, &run).is_ok());
+        let broken = SegmentRunReport::new(&set, gcaps, &run).expect_err("broken");
+        assert_eq!(status_of(&broken.into()), 70);
+    }
+
+    #[test]
+    fn a_schedule_of_warps_above_its_bound_is_a_fault() {
+        let string = KernelString::parse("LLC", &[Unit::new('L'), Unit::new('C')]).expect("it is one");
+        let limits = SearchLimits { memory_bytes: 1 << 20, time: None };
+        let mut answer = answer(&string, &Question { warps: 3, estimate_from: None, limits });
+        assert_eq!(answer.check(), Ok(()));
+        answer.bound.cycles = answer.exact.expect("it is searched") - 1;
+        assert_eq!(status_of(&answer.check().expect_err("broken").into()), 70);
     }
 }
