@@ -190,7 +190,11 @@ fn a_copy_that_another_context_made_stand_still_is_in_the_state() {
     for (us, suspended, served) in [(500, None, 0), (1_500, Some(0), 1), (2_500, Some(1), 0), (3_500, None, 1)] {
         let state = State::at(&Summary::of(&scenario, &run), Instant::from_ns(us * 1_000));
         let copies = state.suspended_copies.clone().expect("contexts take turns");
-        assert_eq!(copies.iter().map(|copy| copy.id).collect::<Vec<_>>(), Vec::from_iter(suspended), "{us} us");
+        assert_eq!(
+            copies.iter().map(|copy| copy.id).collect::<Vec<_>>(),
+            suspended.into_iter().collect::<Vec<_>>(),
+            "{us} us"
+        );
         let text = state_text(&state);
         assert!(text.contains(&format!("copy engine 0: copy {served} (host-to-device)")), "{text}");
         let said = suspended.map(|id| format!("suspended, of {}: copy {id} (host-to-device)", ["P", "Q"][id as usize]));

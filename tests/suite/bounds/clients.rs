@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use gpusched::analysis::{
-    BoundRefusal, Departure, Method, SearchOptions, SporadicRefusal, Verdict, Watch, analyse, compare, judge,
-    judge_sporadic, launch_orders, occupancy_of_scenario, sporadic_bounds,
+    BoundOptions, BoundRefusal, Departure, Method, SearchOptions, SporadicRefusal, Verdict, Watch, analyse, compare,
+    finish_bounds, judge, judge_sporadic, launch_orders, occupancy_of_scenario, sporadic_bounds,
 };
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
@@ -186,7 +186,7 @@ proptest! {
         };
         prop_assert_eq!(finishes(&whole)?, finishes(&part)?);
         let bounds = |scenario: &Scenario| {
-            gpusched::analysis::finish_bounds(scenario, Default::default()).map(|bounds| bounds.operations)
+            finish_bounds(scenario, BoundOptions::default()).map(|bounds| bounds.operations)
         };
         prop_assert_eq!(bounds(&whole)?, bounds(&part)?);
     }
