@@ -114,7 +114,9 @@ pub use rule_log::{Firing, rule_log};
 pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
 pub use simulation_json::{BlockLists, SimulationReport};
 pub use sporadic_report::{SporadicReport, UnknownStream, jitter_of_threads};
-pub use state::{EeQueue, QueueContent, Resident, Served, SmState, State, Suspended, TurnState, Waiting};
+pub use state::{
+    EeQueue, QueueContent, Resident, Served, SmState, State, Suspended, SuspendedCopy, TurnState, Waiting,
+};
 pub use summary::{KernelSummary, SmUtilization, Summary};
 pub use table::{kernel_table, rule_table, state_text};
 pub use verdicts::{requirement_notes, requirement_table, sporadic_rows, sporadic_table, verdict_rows, verdict_table};

@@ -187,7 +187,7 @@ fn run_of_segments(set: &SegmentTaskSet, device: &Device, strategy: &str, asked:
     let options = SegmentRunOptions { horizon, seed: asked.seed, device, records_cores: false };
     let run = run_segment_tasks_watched(set, test, options, &AtomicU64::new(0));
     let run = run.map_err(|error| Failure::run(&error))?;
-    let report = SegmentRunReport { set, test, run: &run };
+    let report = SegmentRunReport::new(set, test, &run).map_err(|error| Failure::run(&error))?;
     let rows = |out: &mut Vec<u8>| report.write_rows(RowsPart::CSV, out);
     Document::new(&report.document(), rows, |style| report.table(style), Vec::new())
 }

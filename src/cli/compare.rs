@@ -63,7 +63,7 @@ impl Compare {
         let html = self.html.file()?;
         progress::begin("analysing", Unit::None, None);
         let (analysis, run) = (analyse(scenario)?, progress::simulated(scenario)?);
-        let comparison = Comparison::new(scenario, &analysis, &run.trace);
+        let comparison = Comparison::new(scenario, &analysis, &run.trace)?;
         let simulated = Summary::of(scenario, &run);
         if figure.is_some() || html.is_some() {
             let merged = merged_scenario(scenario, &analysis)?;

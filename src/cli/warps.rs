@@ -145,6 +145,7 @@ impl Warps {
             }
             Solver::Ilp => self.solve(&string, &question)?,
         };
+        makespans.check()?;
         if let Some(path) = &self.figure {
             let Some(schedule) = &makespans.schedule else { bail!("--figure: there is no schedule to draw") };
             picture::write(

@@ -9,6 +9,7 @@ use super::kernel_string::{KernelString, UnitKind};
 use super::pessimistic::{pessimistic, pessimistic_as_printed};
 use super::schedule::Schedule;
 use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
+use crate::broken_bound::BrokenBound;
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
@@ -83,6 +84,25 @@ pub struct Answer {
     pub size: SearchSize,
     /// What the reader should know about these numbers.
     pub notes: Vec<String>,
+}
+
+impl Answer {
+    /// Looks whether the schedules that were found keep the proven bounds.
+    ///
+    /// # Errors
+    /// A worst case above the upper bound, or a best case below the lower one.
+    pub fn check(&self) -> Result<(), BrokenBound> {
+        let least = self.best.map(|_| self.best_at_least);
+        let all = [
+            ("longest", self.exact.max(self.at_least), "the bound on all schedules", Some(self.bound.cycles)),
+            // The other way round: no schedule is shorter.
+            ("least length of any", least, "the length of a schedule", self.best),
+        ];
+        all.into_iter().try_for_each(|(which, found, claim, bound)| {
+            let subject = || format!("the {which} schedule of {} warps, in cycles, takes", self.warps);
+            BrokenBound::check(found, (claim, bound), subject)
+        })
+    }
 }
 
 /// The largest x that is used for the estimate unless another is asked for.

@@ -43,7 +43,7 @@ pub(super) fn values() -> Result<Vec<Printed>, Failure> {
 pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
     let scenario = read(FIGURE_3_10)?;
     let (analysis, run) = (analyse(&scenario)?, simulate(&scenario)?);
-    let compared = Comparison::new(&scenario, &analysis, &run.trace);
+    let compared = Comparison::new(&scenario, &analysis, &run.trace)?;
     let g_max = analysis.g_max.and_then(NonZeroU32::new).ok_or("the blocks of this example are all alike")?;
     let grids: Vec<u32> = analysis.merged.iter().map(|kernel| kernel.blocks).collect();
     let block_time = analysis.merged.first().ok_or("there are kernels")?.block_time;
