@@ -142,10 +142,7 @@ impl TaskReport<'_> {
                 Some(false) => format!("all together by {}: no", test.name()),
                 None => format!("all together by {}: -", test.name()),
             };
-            match style {
-                TableStyle::Plain => page.line(&answer),
-                TableStyle::Markdown => page.item(&answer),
-            }
+            page.line_of_several(&answer);
         }
         if let Some((period, budgets)) = self.budgets {
             page.blank();
