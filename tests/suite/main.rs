@@ -73,6 +73,7 @@ mod processes;
 mod profiles;
 #[cfg(target_os = "linux")]
 mod progress;
+mod promises;
 mod published;
 mod recount;
 mod reference;
