@@ -24,6 +24,7 @@ mod jobs;
 mod log_input;
 mod man;
 mod merged_sm;
+mod notes;
 mod occupancy;
 mod orders;
 mod output;

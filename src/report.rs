@@ -100,6 +100,7 @@ pub use import::{ImportDocument, import_rows, import_table};
 pub use json_document::{JsonDocument, write_json};
 pub use json_lines::write_json_lines;
 pub use kernels::kernel_rows;
+pub use markdown::escaped as escaped_markdown;
 pub use occupancy::{OccupancyDocument, occupancy_rows, occupancy_table};
 pub use page::TableStyle;
 pub use perfetto::{PerfettoKnown, PerfettoRun, perfetto_trace};

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, bail};
 use clap::Arg;
-use gpusched::report::{JsonDocument, RowFormat, RowsPart, write_json_lines};
+use gpusched::report::{JsonDocument, RowFormat, RowsPart, escaped_markdown, write_json_lines};
 
 use super::Answer;
 use super::output::{self, Format, Out, note};
@@ -205,8 +205,8 @@ impl Part<'_> {
                 Format::Json => out.write_all(if is_first { b"[" } else { b"," })?,
                 Format::Table if is_first => writeln!(out, "{file}")?,
                 Format::Table => writeln!(out, "\n{file}")?,
-                Format::Markdown if is_first => writeln!(out, "## {file}\n")?,
-                Format::Markdown => writeln!(out, "\n## {file}\n")?,
+                Format::Markdown if is_first => writeln!(out, "## {}\n", escaped_markdown(file))?,
+                Format::Markdown => writeln!(out, "\n## {}\n", escaped_markdown(file))?,
                 Format::Csv | Format::Arrow | Format::Jsonl => {}
             }
         }

@@ -23,7 +23,7 @@ use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
 use super::several::{self, Part};
-use super::{Answer, picture, progress};
+use super::{Answer, notes, picture, progress};
 
 /// Blocks above which listing each of them must be asked for twice.
 pub(crate) const MANY_BLOCKS: u64 = 10_000_000;
@@ -164,9 +164,7 @@ impl Simulate {
         // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
         let differences = self.check.then(|| differences(scenario, run)).transpose()?;
         let mut out = part.turn()?;
-        for text in summary.notes() {
-            part.note(&text);
-        }
+        notes::tell(summary.notes(), |text| part.note(text));
         self.print(&summary, blame.filter(|_| in_text).as_ref(), part, &mut out)?;
         out.flush()?;
         let Some(differences) = differences else { return Ok(Answer::Done) };

@@ -15,7 +15,7 @@ use gpusched::warps::{
 use super::output::{Format, note, write_document, write_whole};
 use super::picture::Look;
 use super::progress;
-use super::{Answer, ending, input, output, picture};
+use super::{Answer, ending, input, notes, output, picture};
 
 /// How long W warps of one kernel can take on one SM under any work-conserving warp scheduler.
 ///
@@ -153,9 +153,7 @@ impl Warps {
                 &gpusched::report::warp_schedule::schedule_figure(&string, schedule, self.look.options()),
             )?;
         }
-        for text in &makespans.notes {
-            note(text);
-        }
+        notes::tell(&makespans.notes, note);
         self.print(&text, &string, &makespans)?;
         Ok(Answer::Done)
     }

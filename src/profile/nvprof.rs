@@ -24,9 +24,10 @@ pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileE
         return Err(refuse("the last line is not complete".to_owned()).with_help("is it cut off?"));
     }
     let remarks = text.lines().take_while(|line| line.starts_with("==") || line.trim().is_empty()).count();
-    let table: usize = text.split_inclusive('\n').take(remarks).map(str::len).sum();
-    let mut reader =
-        csv::ReaderBuilder::new().flexible(true).has_headers(false).comment(Some(b'=')).from_reader(&content[table..]);
+    let before: usize = text.split_inclusive('\n').take(remarks).map(str::len).sum();
+    // What is blank behind the last line would be a record of one field.
+    let table = text[before..].trim_end().as_bytes();
+    let mut reader = csv::ReaderBuilder::new().flexible(true).has_headers(false).comment(Some(b'=')).from_reader(table);
     let mut records = reader.records();
     let line = |record: &StringRecord| record.position().map_or(0, |position| position.line() + remarks as u64);
     let mut next = |what: &str| match records.next() {

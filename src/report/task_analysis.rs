@@ -140,12 +140,8 @@ impl TaskReport<'_> {
         let (answer, why) = (self.analysis.necessary, String::new());
         let necessary = Line { test: "necessary", on: "every SM".to_owned(), answer, why };
         page.table(&line_columns(), std::iter::once(necessary).chain(self.lines()));
-        let mut summary = |text: &str| match style {
-            TableStyle::Plain => page.line(text),
-            TableStyle::Markdown => page.item(text),
-        };
         if self.analysis.multi_stream_as_printed.is_some() {
-            summary(&format!("{}: {UNSOUND}", TestResults::MULTI_STREAM_AS_PRINTED));
+            page.line_of_several(&format!("{}: {UNSOUND}", TestResults::MULTI_STREAM_AS_PRINTED));
         }
         for (test, verdicts) in &self.analysis.in_reservations {
             let answer = match TestResults::all_pass(*test, verdicts) {
@@ -154,7 +150,7 @@ impl TaskReport<'_> {
                 Some(false) => format!("all together by {}: no", test.name()),
                 None => format!("all together by {}: -", test.name()),
             };
-            summary(&answer);
+            page.line_of_several(&answer);
         }
         if let Some((period, budgets)) = self.budgets {
             page.blank();
