@@ -108,7 +108,11 @@ impl Figure {
     /// In what its pictures are drawn otherwise than those of print: axes, legend, curves and lanes.
     #[must_use]
     pub fn axes(&self) -> Option<&'static str> {
-        axes::note(self.name)
+        match self.make {
+            // A table of values has no picture.
+            Make::Compared => None,
+            Make::Timeline(_) | Make::Analysed(_) | Make::Own(_) | Make::Limited(_) => axes::note(self.name),
+        }
     }
 
     /// The values that print gives of it, each beside what comes out here; none if it gives none that is compared.
