@@ -26,7 +26,7 @@ pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub use multi_stream::MultiStream;
 pub use program::{
     IterationSpan, LaunchOrder, ProgramError, ProgramHost, Run, make_known, simulate, simulate_in_order,
-    simulate_watched, simulate_with,
+    simulate_until_stopped, simulate_watched, simulate_with,
 };
 pub(crate) use program::{simulate_in_order_watched, simulate_placed};
 pub use run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks, run_tasks_watched};

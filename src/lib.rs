@@ -38,6 +38,7 @@ pub mod audit;
 pub mod causes;
 pub mod device;
 pub mod draw;
+pub mod effort;
 pub mod experiments;
 pub mod figures;
 pub mod gpu;

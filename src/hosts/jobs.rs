@@ -140,7 +140,7 @@ impl Jobs {
             }
         }
         jobs.begun = progress.iter().map(|progress| progress.job(threads)).collect();
-        if ended == Ended::Horizon {
+        if ended != Ended::Done {
             for (index, thread) in (0..).zip(threads).filter(|(_, thread)| thread.submits()) {
                 let begun = jobs.first[index as usize + 1] - jobs.first[index as usize];
                 jobs.backlog.extend(backlog(index, thread, begun as u64, jobs.end));

@@ -148,16 +148,30 @@ pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
 /// # Errors
 /// As [`simulate`], and [`ProgramError::Stopped`].
 pub fn simulate_watched(scenario: &Scenario, completed: &AtomicU64, stop: &AtomicBool) -> Result<Run, ProgramError> {
-    watched(scenario, None, completed, stop)
+    watched(scenario, own_options(scenario), None, completed, stop)
+}
+
+/// Simulates a scenario as far as its [effort](crate::effort) lets it: a run that is stopped is complete up to there, and
+/// [`Ended::Cut`]. Counts in `completed` the operations that have completed, if anybody looks.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_until_stopped(scenario: &Scenario, completed: Option<&AtomicU64>) -> Result<Run, ProgramError> {
+    let options = GpuOptions { may_be_cut: true, ..own_options(scenario) };
+    match completed {
+        Some(completed) => watched(scenario, options, None, completed, &AtomicBool::new(false)),
+        None => run(scenario, options, None),
+    }
 }
 
 fn watched(
     scenario: &Scenario,
+    options: GpuOptions,
     order: Option<LaunchOrder>,
     completed: &AtomicU64,
     stop: &AtomicBool,
 ) -> Result<Run, ProgramError> {
-    let gpu = gpu_for(scenario, own_options(scenario))?;
+    let gpu = gpu_for(scenario, options)?;
     let host = Watched { host: ProgramHost { order, ..ProgramHost::new(&scenario.threads) }, completed, stop };
     let (trace, ended, watched) = Simulation::new(gpu, host).run()?;
     ended_run(trace, ended, watched.host)
@@ -196,7 +210,7 @@ pub(crate) fn simulate_in_order_watched(
     order: LaunchOrder,
     completed: &AtomicU64,
 ) -> Result<Run, ProgramError> {
-    watched(scenario, Some(order), completed, &AtomicBool::new(false))
+    watched(scenario, own_options(scenario), Some(order), completed, &AtomicBool::new(false))
 }
 
 fn run(scenario: &Scenario, options: GpuOptions, order: Option<LaunchOrder>) -> Result<Run, ProgramError> {

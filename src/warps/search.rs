@@ -14,6 +14,7 @@ use super::kernel_string::KernelString;
 use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::table::{Cell, Look, fill};
+use crate::effort::{self, Counted};
 
 /// Which path is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +165,7 @@ impl<'a> MakespanSearch<'a> {
         let too_large = || TooLarge { size, memory_bytes: limits.memory_bytes };
         let states = size
             .states
-            .filter(|_| size.fits(limits))
+            .filter(|&states| size.fits(limits) && effort::left(Counted::States).is_none_or(|left| states <= left))
             .and_then(|states| usize::try_from(states).ok())
             .ok_or_else(too_large)?;
         let numbering = Numbering::new(string.len(), warps);

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::choice::for_each_choice;
 use super::histogram::{Histogram, Numbering};
 use super::kernel_string::KernelString;
+use crate::effort::{self, Counted};
 
 /// A number of cycles in the table. Whoever chooses the type has shown that no value overflows it.
 pub(super) trait Cell: Copy + Ord {
@@ -73,7 +74,8 @@ pub(super) fn fill<V: Cell, const WORST: bool>(
             work = 0;
             look.searched.fetch_add((number - told) as u64, Ordering::Relaxed);
             told = number;
-            if look.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            let is_over = effort::spend(Counted::States, WORK_PER_LOOK as u64 / 16).is_err();
+            if is_over || look.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 break;
             }
         }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::super::task_time::TaskTime;
 use super::cycle::Cycle;
+use crate::effort::{self, Counted};
 
 /// Sums that are kept at most, for each chunk of each task at each instant: some hundred megabytes.
 const MAX_SUMS: usize = 20_000_000;
@@ -54,7 +55,8 @@ impl<'a> Search<'a> {
 
     fn spend(&mut self, steps: usize) -> Result<(), GivenUp> {
         self.steps = self.steps.checked_sub(steps as u64).ok_or(GivenUp)?;
-        Ok(())
+        // Additions are what is done fastest.
+        effort::spend(Counted::States, steps as u64 / 128).map_err(|_| GivenUp)
     }
 
     fn passes(&self) -> bool {
