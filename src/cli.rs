@@ -1,6 +1,7 @@
 //! The command line: arguments in, one domain call, one report out.
 //!
-//! Exit status: 0 done; 1 the answer to a check is "no"; 2 bad usage, bad input, or an output that cannot be written.
+//! Exit status: 0 done; 1 the answer to a check is "no"; 2 bad usage, bad input, or an output that cannot be written;
+//! 3 stopped by a limit; 130 stopped by Ctrl-C or a signal to end.
 
 mod allocation;
 mod amalthea;
@@ -16,16 +17,19 @@ mod evr;
 mod examples;
 mod figure_options;
 mod figures;
+mod free_memory;
 mod html_options;
 mod import;
 mod input;
 mod jobs;
+mod limits;
 mod log_input;
 mod man;
 mod merged_sm;
 mod occupancy;
 mod orders;
 mod output;
+mod outputs;
 mod picture;
 mod profile_options;
 mod progress;
@@ -41,6 +45,7 @@ mod several;
 mod simulate;
 mod study;
 mod tasks;
+mod temporary;
 mod tour;
 mod warps;
 mod what_if_options;
@@ -49,6 +54,8 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use gpusched::effort::Over;
+use gpusched::hosts::ProgramError;
 
 /// Simulate and analyse how an NVIDIA GPU's hardware schedules thread blocks.
 #[derive(Debug, Parser)]
@@ -57,7 +64,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
-    limits: ending::Limits,
+    limits: limits::Limits,
 }
 
 #[derive(Debug, Subcommand)]
@@ -119,11 +126,13 @@ pub(crate) enum Answer {
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
     allocation::keep_what_is_freed();
-    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let mut known = command();
+    let parsed = known.try_get_matches_from_mut(std::env::args_os());
+    let parsed = parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, outputs::check(&known, &matches))));
     let result = match parsed {
-        Ok(Cli { command, limits }) => {
+        Ok((Cli { command, limits }, checked)) => {
             progress::show();
-            let result = limits.watch().and_then(|()| run(command));
+            let result = checked.and_then(|()| limits.watch()).and_then(|()| ending::per_input(|| run(command)));
             progress::end();
             result
         }
@@ -133,6 +142,12 @@ pub(crate) fn main() -> ExitCode {
             Err(error) => Err(error.into()),
         },
     };
+    if let Some(reason) = ending::reason()
+        && result.as_ref().map_or_else(is_stop, |_| true)
+    {
+        let text = if result.is_ok() { ending::told(reason) } else { reason.to_string() };
+        ending::end(&text, reason.status());
+    }
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
@@ -140,7 +155,8 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => {
             // If even stderr is closed there is nobody left to tell.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
-            ExitCode::from(2)
+            let is_limit = error.chain().any(<dyn std::error::Error>::is::<Over>);
+            ExitCode::from(if is_limit { ending::LIMITED } else { 2 })
         }
     }
 }
@@ -174,6 +190,13 @@ fn run(command: Command) -> anyhow::Result<Answer> {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     }
+}
+
+/// Whether an error says nothing but that somebody stopped the command.
+fn is_stop(error: &anyhow::Error) -> bool {
+    let is_stopped_run = |error: &ProgramError| error.is_stop();
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(is_stopped_run))
+        || format!("{error:#}").ends_with(&Over::Stopped.to_string())
 }
 
 /// Whoever read our output has seen enough.

@@ -11,7 +11,7 @@ use gpusched::time::Duration;
 
 use super::output::{note, write_whole};
 use super::progress::{self, Unit};
-use super::{Answer, ending, jobs, output};
+use super::{Answer, jobs, output};
 
 /// Make every figure and table of the papers that can be computed: SVG pictures, the data behind each as CSV, and a
 /// gallery page beside what was published. All of them take some minutes.
@@ -36,7 +36,6 @@ pub(crate) struct Figures {
 
 impl Figures {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        ending::lasts_as_asked();
         let figures = catalogue();
         if self.list {
             return list(&figures);

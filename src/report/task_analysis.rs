@@ -8,7 +8,6 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::columns::{Column, Objects};
-use super::json_document::JsonDocument;
 use super::page::{Page, TableStyle};
 use super::rows_part::RowsPart;
 use super::streamed::{Streamed, StreamedMap};
@@ -71,7 +70,7 @@ impl TaskReport<'_> {
 
     /// The same with the lines of [`TaskReport::write_rows`] as a list of their own, for JSON lines.
     #[must_use]
-    pub fn lines_document(&self) -> impl JsonDocument {
+    pub fn lines_document(&self) -> impl Serialize {
         #[derive(Serialize)]
         struct Document<'a> {
             #[serde(flatten)]
@@ -79,7 +78,6 @@ impl TaskReport<'_> {
             #[serde(serialize_with = "verdicts")]
             verdicts: Vec<Line>,
         }
-        impl JsonDocument for Document<'_> {}
         Document { whole: self, verdicts: self.lines() }
     }
 

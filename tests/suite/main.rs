@@ -55,6 +55,7 @@ mod jobs;
 mod json_lines;
 mod measured_logs;
 mod native;
+mod outputs;
 mod own_hosts;
 mod own_logs;
 mod page_browser;
