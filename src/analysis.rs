@@ -20,6 +20,7 @@
 //! | and for the requirements of an AMALTHEA model | [`requirements_of_jobs()`], [`requirements_of_streams()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
+//! | whether a run keeps what is claimed of all runs | [`Analysis::check_run()`], in each of the above that knows both |
 //! | how each kernel fills the GPU when it runs alone | [`occupancy_of_scenario()`] |
 //!
 //! `docs/analysis.md` has the proofs, `docs/errata.md` what was wrong in print.
@@ -31,6 +32,7 @@ mod compare;
 pub mod equal_times;
 mod finish_bounds;
 mod jobs;
+mod kept;
 mod launch_orders;
 mod merged_back;
 mod merged_resources;
@@ -55,6 +57,7 @@ pub use bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
 pub use jobs::{AnalysedJob, jobs_of};
+pub use kept::AnalysisError;
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders, orders_to_try};
 pub use merged_resources::{MergedResources, PooledKernel};
 pub use merged_scenario::{MergedScenarioError, merged_scenario};

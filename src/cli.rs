@@ -1,7 +1,8 @@
 //! The command line: arguments in, one domain call, one report out.
 //!
 //! Exit status: 0 done; 1 the answer to a check is "no"; 2 bad usage, bad input, or an output that cannot be written;
-//! 3 stopped by a limit; 130 stopped by Ctrl-C or a signal to end.
+//! 3 stopped by a limit; 70 a fault of gpusched itself: a run exceeds what it claims of all runs; 130 stopped by Ctrl-C or a
+//! signal to end.
 
 mod allocation;
 mod amalthea;
@@ -26,6 +27,7 @@ mod limits;
 mod log_input;
 mod man;
 mod merged_sm;
+mod notes;
 mod occupancy;
 mod orders;
 mod output;
@@ -54,6 +56,8 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use gpusched::analysis::{AnalysisError, OrdersError};
+use gpusched::broken_bound::BrokenBound;
 use gpusched::effort::Over;
 use gpusched::hosts::ProgramError;
 
@@ -155,8 +159,7 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => {
             // If even stderr is closed there is nobody left to tell.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
-            let is_limit = error.chain().any(<dyn std::error::Error>::is::<Over>);
-            ExitCode::from(if is_limit { ending::LIMITED } else { 2 })
+            ExitCode::from(status_of(&error))
         }
     }
 }
@@ -199,10 +202,121 @@ fn is_stop(error: &anyhow::Error) -> bool {
         || format!("{error:#}").ends_with(&Over::Stopped.to_string())
 }
 
+/// The exit status of a command that failed. A fault of our own has that of `sysexits.h` for software (`EX_SOFTWARE`).
+fn status_of(error: &anyhow::Error) -> u8 {
+    let is_fault = |cause: &(dyn std::error::Error + 'static)| {
+        cause.is::<BrokenBound>()
+            || matches!(cause.downcast_ref(), Some(AnalysisError::Broken(_)))
+            || matches!(cause.downcast_ref(), Some(OrdersError::Broken(_)))
+    };
+    let is_limit = error.chain().any(<dyn std::error::Error>::is::<Over>);
+    match (error.chain().any(is_fault), is_limit) {
+        (true, _) => 70,
+        (false, true) => ending::LIMITED,
+        (false, false) => 2,
+    }
+}
+
 /// Whoever read our output has seen enough.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
         .any(|io| io.kind() == ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use gpusched::analysis::{BoundOptions, SearchOptions, Watch, analyse, finish_bounds, judge_by_bounds};
+    use gpusched::hosts::{SegmentRunOptions, run_segment_tasks, simulate};
+    use gpusched::report::AnalysisReport;
+    use gpusched::report::segment_run::SegmentRunReport;
+    use gpusched::scenario::{ReadOptions, Scenario};
+    use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
+    use gpusched::time::{Duration, Instant};
+    use gpusched::warps::{KernelString, Question, SearchLimits, Unit, answer};
+
+    use super::*;
+
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    const WATCH: Watch<'static> = Watch { stop: &NEVER, progress: &|_| {} };
+
+    /// A kernel that takes 2 ms.
+    fn scenario() -> Scenario {
+        let text = r#"{"format": "gpusched-scenario/1", "name": "one", "kernels": {"K": {"blocks": 4, "threads": 1024,
+            "duration": "2 ms"}}, "streams": [{"name": "s", "operations": [{"kernel": "K"}]}]}"#;
+        Scenario::from_json("one.json", text, &ReadOptions::default()).expect("it can be read")
+    }
+
+    #[test]
+    fn a_run_above_a_bound_ends_a_command_as_a_fault_of_its_own_with_both_values() {
+        let scenario = scenario();
+        let run = simulate(&scenario).expect("it runs");
+        let mut bounds = finish_bounds(&scenario, BoundOptions::default()).expect("it is bounded");
+        bounds.operations[0].finish = Some(Instant::from_ns(1_999_999));
+        let own = (&run, &run.jobs(&scenario));
+        let error = judge_by_bounds(&scenario, own, &bounds, &SearchOptions::default(), WATCH).expect_err("broken");
+        let error = anyhow::Error::from(error).context("of one of several files");
+        assert_eq!(status_of(&error), 70);
+        let text = format!("{error:#}");
+        for part in ["a fault of gpusched", "please report", "job 0 of s takes 2 ms", "1.999999 ms is the bound"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_run_beyond_its_safe_or_exact_finish_ends_analyses_comparisons_and_orders() {
+        let scenario = scenario();
+        let run = simulate(&scenario).expect("it runs");
+        let bounds = finish_bounds(&scenario, BoundOptions::default()).expect("it is bounded");
+        let mut unsafe_one = analyse(&scenario).expect("it is analysed");
+        unsafe_one.kernels[0].safe_finish_ns = Some(Instant::from_ns(1_000_000));
+        let mut inexact = analyse(&scenario).expect("it is analysed");
+        inexact.kernels[0].finish_ns = Some(Instant::from_ns(2_000_001));
+        for analysis in [unsafe_one, inexact] {
+            let broken = analysis.check_run(&run.trace).expect_err("broken");
+            let all = [
+                gpusched::analysis::Comparison::new(&scenario, &analysis, &run.trace).expect_err("broken").into(),
+                anyhow::Error::from(OrdersError::from(broken)),
+                AnalysisReport::judged(&scenario, (analysis, bounds.clone()), &run, None, Some(Duration::ZERO), WATCH)
+                    .expect_err("broken")
+                    .into(),
+            ];
+            for error in all {
+                assert_eq!(status_of(&error), 70, "{error:#}");
+            }
+        }
+        assert_eq!(status_of(&anyhow::anyhow!("bad input")), 2);
+    }
+
+    #[test]
+    fn responses_above_the_bounds_of_another_way_of_sharing_the_gpu_are_a_fault() {
+        let text = r#"{"format": "gpusched-segments/1", "cpus": 2,
+            "gpu": {"time_slice": "1 ms", "switch_cost": "200 us", "update_cost": "1 ms"},
+            "tasks": [{"name": "camera", "cpu": 0, "T": "60 ms", "D": "50 ms", "priority": 1,
+                "segments": [{"cpu": "6 ms"}, {"gpu": "8 ms"}]},
+               {"name": "map", "cpu": 1, "T": "100 ms", "best_effort": true,
+                "segments": [{"cpu": "5 ms"}, {"gpu": "40 ms"}]}]}"#;
+        let set = SegmentTaskSet::from_json("set.json", text).expect("it can be read");
+        let [by_turns, gcaps] =
+            ["round-robin-suspend", "gcaps-suspend"].map(|name| SegmentTest::from_name(name).expect("known"));
+        let device = input::device("tx2").expect("it is built in");
+        let options = SegmentRunOptions { horizon: None, seed: 0, device: &device, records_cores: false };
+        let run = run_segment_tasks(&set, by_turns, options).expect("it runs");
+        assert!(SegmentRunReport::new(&set, by_turns, &run).is_ok());
+        let broken = SegmentRunReport::new(&set, gcaps, &run).expect_err("broken");
+        assert_eq!(status_of(&broken.into()), 70);
+    }
+
+    #[test]
+    fn a_schedule_of_warps_above_its_bound_is_a_fault() {
+        let string = KernelString::parse("LLC", &[Unit::new('L'), Unit::new('C')]).expect("it is one");
+        let limits = SearchLimits { memory_bytes: 1 << 20, time: None };
+        let mut answer = answer(&string, &Question { warps: 3, estimate_from: None, limits });
+        assert_eq!(answer.check(), Ok(()));
+        answer.bound.cycles = answer.exact.expect("it is searched") - 1;
+        assert_eq!(status_of(&answer.check().expect_err("broken").into()), 70);
+    }
 }

@@ -12,6 +12,7 @@ mod mask;
 mod model;
 mod occupancy;
 mod read;
+mod sides;
 mod time_slicing;
 mod validated;
 mod write;
@@ -27,6 +28,7 @@ pub use model::{
 };
 pub use occupancy::{KernelOccupancy, OccupancyLimit};
 pub(crate) use read::device as read_device;
+pub use sides::{Sided, SidesError};
 pub use time_slicing::{Preemption, Runlists, TimeSlicing};
 pub use validated::Device;
 

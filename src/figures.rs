@@ -6,8 +6,10 @@
 //! [state times of this machine](FigureKind::Timed).
 
 mod analysed;
+mod axes;
 mod catalogue;
 mod cister2012;
+mod compared;
 mod date2014;
 mod ecrts2024;
 mod error;

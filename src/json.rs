@@ -17,7 +17,7 @@ mod object;
 mod scan;
 mod source;
 
-pub use document::Document;
+pub use document::{Document, without_byte_order_mark};
 pub use error::{JsonError, Problem, ShownPlace};
 pub(crate) use error::{place, write_excerpt};
 pub use keys::{Keys, Values};

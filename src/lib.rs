@@ -35,6 +35,7 @@ const _: () = assert!(usize::BITS >= u32::BITS && usize::BITS <= u64::BITS);
 pub mod analysis;
 pub mod applications;
 pub mod audit;
+pub mod broken_bound;
 pub mod causes;
 pub mod device;
 pub mod draw;

@@ -39,6 +39,7 @@ mod occupancy;
 mod pack;
 mod page;
 mod perfetto;
+mod printed;
 mod profile_audit;
 mod profile_replay;
 pub mod region_map;
@@ -91,7 +92,7 @@ pub(crate) use columns::{Column, cells_line};
 pub use curve_rows::{
     curve_header, curve_line, curve_point, segment_curve_header, segment_curve_line, segment_curve_point,
 };
-pub use differences::{Difference, NotComparable, differences};
+pub use differences::{Difference, NotComparable, against_expected, differences};
 pub use examiner_log::{ExaminerLog, examiner_logs};
 pub use findings::{finding_rows, finding_table};
 pub use html::{HtmlRun, HtmlScene, HtmlTimeline, TooManyEntries, write_html_tour};
@@ -99,9 +100,11 @@ pub use import::{ImportDocument, import_rows, import_table};
 pub use json_document::{Cut, CutDocument, JsonDocument, write_json};
 pub use json_lines::write_json_lines;
 pub use kernels::kernel_rows;
+pub use markdown::escaped as escaped_markdown;
 pub use occupancy::{OccupancyDocument, occupancy_rows, occupancy_table};
 pub use page::TableStyle;
 pub use perfetto::{PerfettoKnown, PerfettoRun, perfetto_trace};
+pub use printed::{OfPaper, Printed, PrintedDocument, Value, printed_rows, printed_table};
 pub use profile_audit::{ProfileAuditReport, profile_audit_rows, profile_audit_table};
 pub use profile_replay::{ProfileReplayDocument, profile_replay_rows, profile_replay_table};
 pub use response_chart::response_chart;
@@ -112,7 +115,9 @@ pub use rule_log::{Firing, rule_log};
 pub use runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
 pub use simulation_json::{BlockLists, SimulationReport};
 pub use sporadic_report::{SporadicReport, UnknownStream, jitter_of_threads};
-pub use state::{EeQueue, QueueContent, Resident, Served, SmState, State, Suspended, TurnState, Waiting};
+pub use state::{
+    EeQueue, QueueContent, Resident, Served, SmState, State, Suspended, SuspendedCopy, TurnState, Waiting,
+};
 pub use summary::{KernelSummary, SmUtilization, Summary};
 pub use table::{kernel_table, rule_table, state_text};
 pub use verdicts::{requirement_notes, requirement_table, sporadic_rows, sporadic_table, verdict_rows, verdict_table};

@@ -15,7 +15,7 @@
 //! | [`chunks`], [`harmonic`], [`digraph`] | synchronous periodic tasks in a reservation | sufficient |
 //! | [`exact`] | synchronous periodic tasks in a reservation | decides |
 //! | [`segments`] | tasks with CPU and GPU segments on several cores | bounds responses |
-//! | [`chunks_as_printed`], [`harmonic_as_printed`] | comparison with the printed text | nothing: unsound |
+//! | [`limited_preemption_as_printed`], [`chunks_as_printed`], [`harmonic_as_printed`] | comparison with the printed text | nothing: unsound |
 
 mod analysis;
 mod blocking;
@@ -30,6 +30,7 @@ pub mod harmonic;
 pub mod harmonic_as_printed;
 mod hyperperiod;
 pub mod limited_preemption;
+pub mod limited_preemption_as_printed;
 pub mod necessary;
 pub mod non_preemptive_edf;
 pub mod periodic_resource;

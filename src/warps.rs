@@ -49,7 +49,7 @@ pub use highs::{IlpError, IlpSolution, solve_ilp};
 pub use ilp::{Constraint, Ilp, IlpTooLarge, Relation, WorkConserving};
 pub use instance::Instance;
 pub use kernel_string::{InstructionCycle, KernelString, KernelStringError, MAX_STEPS, Unit, UnitKind};
-pub use pessimistic::pessimistic;
+pub use pessimistic::{pessimistic, pessimistic_as_printed};
 pub use schedule::{Issue, Schedule};
 pub use search::{MakespanSearch, Objective, SearchLimits, SearchSize, TooLarge};
 pub use sigma::{Sigma, SigmaError};

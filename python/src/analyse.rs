@@ -119,7 +119,7 @@ pub(crate) fn compare(
 fn compared(scenario: &gpusched::scenario::Scenario, stop: &AtomicBool) -> Result<Document, Failure> {
     let analysis = analyse(scenario).map_err(|error| Failure::run(&error))?;
     let run = simulated(scenario, stop)?;
-    let comparison = Comparison::new(scenario, &analysis, &run.trace);
+    let comparison = Comparison::new(scenario, &analysis, &run.trace).map_err(|error| Failure::run(&error))?;
     let svg = panels(scenario, &run, &analysis, &comparison, stop);
     let rows = |out: &mut Vec<u8>| comparison_rows(&comparison, RowsPart::CSV, out);
     let table = |style| comparison_table(&comparison, style);

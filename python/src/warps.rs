@@ -5,6 +5,7 @@ use gpusched::warps::{Instance, Question, SearchLimits, answer};
 use pyo3::prelude::*;
 
 use crate::document::Document;
+use crate::errors::Failure;
 use crate::given::Given;
 use crate::options::time;
 use crate::work::aside;
@@ -26,6 +27,7 @@ pub(crate) fn warps(
         let Instance { text, string, warps, estimate_from: own } = Instance::from_json(&name, &text)?;
         let limits = SearchLimits { memory_bytes: memory_limit_mib.saturating_mul(1 << 20), time };
         let answer = answer(&string, &Question { warps, estimate_from: estimate_from.or(own), limits });
+        answer.check().map_err(|error| Failure::run(&error))?;
         let document = WarpsDocument { written: &text, string: &string, answer: &answer };
         let rows = |out: &mut Vec<u8>| warps_rows(&text, &string, &answer, RowsPart::CSV, out);
         let table = |style| warps_table(&text, &string, &answer, style);

@@ -7,7 +7,7 @@ use super::bound_options::BoundOptions;
 use super::finish_bounds::{FinishBounds, bounds_of};
 use super::merged_back::{Analysed, Costs, Merged};
 use super::merged_sm::MergedKernel;
-use super::prepared::{Prepared, Walked};
+use super::prepared::Prepared;
 use super::printed::Turn;
 use super::task::KernelTask;
 use crate::hosts::ProgramError;
@@ -31,7 +31,10 @@ pub struct Analysis<'a> {
     pub departures: Vec<Departure>,
     /// Threads that the kernels keep busy on average (Eq. 3.4); `None` unless every kernel has a period or deadline.
     pub utilization_threads: Option<f64>,
-    /// Thread slots of the GPU (the thesis' `b_max`), for comparison.
+    /// SMs on which blocks run at once, at most: all, unless MPS limits the only client to some.
+    #[serde(skip)]
+    pub sms: u32,
+    /// Thread slots of these SMs (the thesis' `b_max`), for comparison.
     pub thread_slots: u32,
     /// Kernel launches, in launch order.
     pub kernels: Vec<AnalysedKernel<'a>>,
@@ -201,7 +204,7 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
     let in_order = || walked.ee_order.iter().filter(|_| alike);
     // Waits that no release depends on do not matter.
     let dependence = dependence.as_ref().filter(|_| bounds.is_none_or(|bounds| bounds.refusal.is_some()));
-    let notes = notes(scenario, departures, dependence, &kernels, walked);
+    let notes = notes(scenario, departures, dependence, &kernels, (costs.sms, walked.horizon));
     Analysis {
         scenario: &scenario.name,
         device: &scenario.device().name,
@@ -209,7 +212,8 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
         exact: departures.is_empty(),
         departures: departures.iter().copied().collect(),
         utilization_threads: total(&kernels),
-        thread_slots: scenario.device().sms * scenario.device().warps_per_sm() * scenario.device().warp_size,
+        sms: costs.sms,
+        thread_slots: costs.sms * scenario.device().warps_per_sm() * scenario.device().warp_size,
         merged: in_order().filter_map(|&number| as_merged(&walked.operations[number as usize], costs)).collect(),
         merged_order: in_order().map(|&number| index_of[number as usize]).collect(),
         copies: copies.collect(),
@@ -236,9 +240,16 @@ fn notes(
     departures: &std::collections::BTreeSet<Departure>,
     dependence: Option<&LaunchDependence>,
     kernels: &[AnalysedKernel<'_>],
-    walked: &Walked,
+    (sms, horizon): (u32, Instant),
 ) -> Vec<String> {
     let mut notes = scenario.notes.clone();
+    if sms < scenario.device().sms {
+        notes.push(format!(
+            "the only process is a client of MPS that has blocks on {sms} of {} SMs at once: analysed as on a GPU of \
+             {sms}",
+            scenario.device().sms
+        ));
+    }
     notes.extend(departures.iter().map(|departure| format!("not exact: {departure}")));
     if departures.contains(&Departure::UnequalThreads) || departures.contains(&Departure::UnequalResources) {
         notes.push(
@@ -251,6 +262,8 @@ fn notes(
         notes.push("safe_finish_ns is not given: streams may have to wait for a hardware channel".to_owned());
     } else if departures.contains(&Departure::Latencies) && dependence.is_none() {
         notes.push("safe_finish_ns is not given: the bound does not know launch latencies and kernel gaps".to_owned());
+    } else if departures.contains(&Departure::MaskedClient) && dependence.is_none() {
+        notes.push("safe_finish_ns is not given: the bound does not know a client of MPS with SM masks".to_owned());
     } else if departures.contains(&Departure::SharedLink) && dependence.is_none() {
         notes.push("safe_finish_ns is not given: the bound does not know copies that share a link".to_owned());
     } else if dependence.is_none() && kernels.iter().any(|kernel| kernel.safe_finish_ns.is_none()) {
@@ -259,7 +272,6 @@ fn notes(
     notes.extend(dependence.map(ToString::to_string));
     let unfinished = kernels.iter().filter(|kernel| kernel.finish_ns.is_none()).count();
     if unfinished > 0 {
-        let horizon = walked.horizon;
         notes.push(format!("{unfinished} of {} kernels do not finish by the horizon, {horizon}", kernels.len()));
     }
     notes

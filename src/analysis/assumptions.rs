@@ -8,7 +8,7 @@ use super::merged_back::Analysed;
 use crate::device::{BlockDemand, CopySharing};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
-use crate::workload::{KernelId, OperationKind, StreamId};
+use crate::workload::{KernelId, OperationKind, ProcessId, StreamId};
 
 /// An assumption of the exactness theorem (`docs/analysis.md`, "When merging is exact") that an input does not keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
@@ -29,6 +29,12 @@ pub enum Departure {
     /// A mask keeps a kernel from some SMs.
     #[error("an SM mask keeps a kernel from some SMs: the merged SM only limits how many of its blocks run at once")]
     SmMask,
+    /// A mask, and an MPS percentage that may keep a client from some of the SMs that the mask leaves.
+    #[error(
+        "an SM mask and an mps_percentage hold at once: which SMs the client has in use decides whether a kernel finds \
+         one that its mask leaves"
+    )]
+    MaskedClient,
     /// Something runs on the NULL stream.
     #[error("the NULL stream is used: its operations wait for those of other streams and they for it (N1, N2)")]
     NullStream,
@@ -96,6 +102,23 @@ pub(super) fn allowed_sms(scenario: &Scenario, kernel: KernelId, stream: StreamI
     scenario.catalogue.sms(kernel, stream).map(|_| 1).sum()
 }
 
+/// On how many SMs blocks run at once at most: where the only process is a client of MPS with a percentage, on no more
+/// than that allows, unless masks leave no more in any case.
+pub(super) fn sms_at_once(scenario: &Scenario, launches: &[StatedLaunch]) -> u32 {
+    let sms = scenario.device().sms;
+    let most = scenario.catalogue.sms_at_once(ProcessId::FIRST);
+    if most >= sms {
+        return sms;
+    }
+    let mut used = vec![false; sms as usize];
+    for launch in launches {
+        for sm in scenario.catalogue.sms(launch.kernel, launch.stream) {
+            used[sm as usize] = true;
+        }
+    }
+    if used.iter().filter(|used| **used).count() > most as usize { most } else { sms }
+}
+
 /// Which assumptions a scenario does not keep. `demands` are those of all its kernels, `launches` all that it states;
 /// `chained` says whether a kernel launch had another before it in its stream.
 pub(super) fn departures(
@@ -121,7 +144,9 @@ pub(super) fn departures(
     let mut priorities = launches.iter().map(|launch| priority(launch.stream));
     let first = priorities.next();
     note(Departure::Priorities, priorities.any(|other| Some(other) != first));
-    note(Departure::SmMask, launches.iter().any(|launch| launch.allowed_sms < scenario.device().sms));
+    let is_masked = launches.iter().any(|launch| launch.allowed_sms < scenario.device().sms);
+    note(Departure::SmMask, is_masked);
+    note(Departure::MaskedClient, is_masked && sms_at_once(scenario, launches) < scenario.device().sms);
     note(Departure::Variation, launches.iter().any(|launch| scenario.block_times_vary(launch.kernel)));
     let mut streams = Streams::default();
     let mut count = 0;

@@ -1,15 +1,14 @@
 //! Analysed against simulated finish times.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::analyse::{Analysis, analyse};
-use crate::hosts::{ProgramError, simulate};
+use super::kept::{AnalysisError, Finishes, finishes, kept_by, matched};
+use crate::broken_bound::BrokenBound;
+use crate::hosts::simulate;
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::Instant;
 use crate::trace::Trace;
-use crate::workload::OperationKind;
 
 /// The analysis and the simulation of one scenario side by side.
 #[derive(Debug, Clone, Serialize)]
@@ -53,43 +52,28 @@ pub struct ComparedKernel<'a> {
 /// Simulates and analyses a scenario.
 ///
 /// # Errors
-/// [`ProgramError`] of either.
-pub fn compare(scenario: &Scenario) -> Result<Comparison<'_>, ProgramError> {
-    Ok(Comparison::new(scenario, &analyse(scenario)?, &simulate(scenario)?.trace))
+/// [`AnalysisError`] of either, or what the simulation does not keep of the analysis.
+pub fn compare(scenario: &Scenario) -> Result<Comparison<'_>, AnalysisError> {
+    Ok(Comparison::new(scenario, &analyse(scenario)?, &simulate(scenario)?.trace)?)
 }
 
 impl<'a> Comparison<'a> {
     /// Puts the analysis of a scenario beside its simulation. Kernels are matched by host thread and the order of its
     /// launches.
-    #[must_use]
-    pub fn new(scenario: &Scenario, analysis: &Analysis<'a>, trace: &Trace) -> Self {
-        side_by_side(scenario, analysis, &finishes(trace))
+    ///
+    /// # Errors
+    /// What the simulation does not keep although the analysis claims it of all runs.
+    pub fn new(scenario: &Scenario, analysis: &Analysis<'a>, trace: &Trace) -> Result<Self, BrokenBound> {
+        let launches = finishes(trace);
+        kept_by(analysis, &launches)?;
+        Ok(side_by_side(scenario, analysis, &launches))
     }
 }
 
-/// When the kernels of each host thread finished, in the order of its launches.
-fn finishes(trace: &Trace) -> BTreeMap<u32, Vec<Option<Instant>>> {
-    let mut launches: BTreeMap<u32, Vec<Option<Instant>>> = BTreeMap::new();
-    for record in trace.operations() {
-        if matches!(record.kind, OperationKind::Kernel(_)) {
-            launches.entry(record.origin.thread).or_default().push(record.finish());
-        }
-    }
-    launches
-}
-
-fn side_by_side<'a>(
-    scenario: &Scenario,
-    analysis: &Analysis<'a>,
-    launches: &BTreeMap<u32, Vec<Option<Instant>>>,
-) -> Comparison<'a> {
-    let mut next: BTreeMap<u32, usize> = BTreeMap::new();
+fn side_by_side<'a>(scenario: &Scenario, analysis: &Analysis<'a>, launches: &Finishes) -> Comparison<'a> {
     let mut kernels = Vec::with_capacity(analysis.kernels.len());
-    for kernel in &analysis.kernels {
-        let position = next.entry(kernel.launch.benchmark).or_default();
-        let simulated = launches.get(&kernel.launch.benchmark).and_then(|finishes| finishes.get(*position)).copied();
-        *position += 1;
-        let (simulated, analysed) = (simulated.flatten(), kernel.finish_ns);
+    for (kernel, simulated) in matched(analysis, launches) {
+        let analysed = kernel.finish_ns;
         let ns = |instant: Instant| i128::from(instant.as_ns());
         kernels.push(ComparedKernel {
             launch: kernel.launch,

@@ -25,6 +25,9 @@ pub enum BoundRefusal {
     /// Launch latencies or kernel gaps.
     #[error("no bound is given: the device states a launch latency or a kernel gap, which the bound does not know")]
     Latencies,
+    /// An SM mask and an MPS percentage.
+    #[error("no bound is given: {}", Departure::MaskedClient)]
+    MaskedClient,
     /// Copies that share a link.
     #[error(
         "no bound is given: copies of several streams share a link (copies: shared-link), and the bound knows copies one \
@@ -156,6 +159,7 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
         .map(BoundRefusal::LaunchDependence)
         .or_else(|| departures.contains(&Departure::Channels).then_some(BoundRefusal::Channels))
         .or_else(|| departures.contains(&Departure::Latencies).then_some(BoundRefusal::Latencies))
+        .or_else(|| departures.contains(&Departure::MaskedClient).then_some(BoundRefusal::MaskedClient))
         .or_else(|| departures.contains(&Departure::SharedLink).then_some(BoundRefusal::SharedLink));
     // Equal, independent kernels finish as analysed at the latest (Kiefer and Wolfowitz), however many there are. That
     // is not said of copies, whose order may change.

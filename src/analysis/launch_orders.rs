@@ -12,6 +12,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::analyse::analyse;
+use crate::broken_bound::BrokenBound;
 use crate::effort;
 use crate::hosts::{ProgramError, simulate};
 use crate::scenario::{HostThread, KernelLaunch, Scenario};
@@ -77,6 +78,9 @@ pub enum OrdersError {
     /// A run failed.
     #[error(transparent)]
     Run(#[from] ProgramError),
+    /// A run exceeds what was found to hold of all runs.
+    #[error(transparent)]
+    Broken(#[from] BrokenBound),
     /// The orders differ in how many kernels a host thread launches, so there is nothing to compare.
     #[error("the number of kernels that {thread:?} launches depends on the order; limit its iterations, not its time")]
     LaunchesDiffer {
@@ -119,6 +123,7 @@ pub fn launch_orders<'s>(
     tried_more: &(dyn Fn(u64) + Sync),
 ) -> Result<LaunchOrders<'s>, OrdersError> {
     let analysis = analyse(scenario)?;
+    analysis.check_run(&simulate(scenario)?.trace)?;
     let method = if analysis.exact { Method::Analysis } else { Method::Simulation };
     let groups = groups(&scenario.threads);
     let orders = number_of_orders(&groups);

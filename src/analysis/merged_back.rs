@@ -36,6 +36,8 @@ impl Merged {
 /// What the kernels and copies of a scenario take, by their ids.
 #[derive(Debug)]
 pub(super) struct Costs {
+    /// SMs on which blocks run at once, at most.
+    pub(super) sms: u32,
     /// The release is set when a kernel enters the EE queue.
     pub(super) kernels: Vec<PooledKernel>,
     /// How long a copy takes, and its engine.

@@ -30,8 +30,10 @@ pub enum MergedScenarioError {
 /// [`MergedScenarioError::Device`] if more blocks may be resident at once than one SM can have slots.
 pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Result<Scenario, MergedScenarioError> {
     let device = scenario.device();
-    let slots = analysis.g_max.unwrap_or(device.per_sm.blocks * device.sms);
-    let mut catalogue = Catalogue::new(device.merged(slots).or_else(|_| device.merged(usable_slots(slots, analysis)))?);
+    let sms = analysis.sms;
+    let slots = analysis.g_max.unwrap_or(device.per_sm.blocks * sms);
+    let merged = device.merged(sms, slots).or_else(|_| device.merged(sms, usable_slots(slots, analysis)))?;
+    let mut catalogue = Catalogue::new(merged);
     for stream in &scenario.streams()[1..] {
         catalogue.add_stream(StreamSpec { priority: 0, sm_mask: None, ..StreamSpec::clone(stream) })?;
     }

@@ -84,7 +84,7 @@ pub fn occupancy_of_profile(profile: &GpuProfile, gpu: u32, device: &Device, is_
 /// have no limit counts with one.
 #[must_use]
 pub fn occupancy_of_scenario(scenario: &Scenario) -> OccupancyReport {
-    let mut launches: BTreeMap<(KernelId, Vec<u32>), u64> = BTreeMap::new();
+    let mut launches: BTreeMap<(KernelId, Vec<u32>, usize), u64> = BTreeMap::new();
     for thread in &scenario.threads {
         let iterations = thread.iterations.unwrap_or(1);
         for (index, step) in thread.steps.iter().enumerate() {
@@ -94,16 +94,18 @@ pub fn occupancy_of_scenario(scenario: &Scenario) -> OccupancyReport {
                 _ => None,
             });
             let count = repeated.fold(iterations, u64::saturating_mul);
-            let sms = scenario.catalogue.sms(kernel, stream).collect();
-            let entry = launches.entry((kernel, sms)).or_insert(0);
+            let sms: Vec<u32> = scenario.catalogue.sms(kernel, stream).collect();
+            let at_once = scenario.catalogue.sms_at_once(scenario.catalogue.process_of(stream)) as usize;
+            let at_once = at_once.min(sms.len());
+            let entry = launches.entry((kernel, sms, at_once)).or_insert(0);
             *entry = entry.saturating_add(count);
         }
     }
     let device = scenario.device();
-    let entry = |((id, sms), count): ((KernelId, Vec<u32>), u64)| {
+    let entry = |((id, _, at_once), count): ((KernelId, Vec<u32>, usize), u64)| {
         let kernel = scenario.kernels().get(id.0 as usize)?;
         // A device has far fewer SMs than 32 bits count.
-        let sms = u32::try_from(sms.len()).unwrap_or(u32::MAX);
+        let sms = u32::try_from(at_once).unwrap_or(u32::MAX);
         let occupancy = KernelOccupancy::new(&kernel.shape, kernel.blocks, sms, device);
         let alone = kernel.duration.worst.as_ns().saturating_mul(u64::from(occupancy.waves));
         Some(OccupancyEntry {

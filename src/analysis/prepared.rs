@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-use super::assumptions::{self, Departure, LaunchDependence, Order, StatedLaunch, launches};
+use super::assumptions::{self, Departure, LaunchDependence, Order, StatedLaunch, launches, sms_at_once};
 use super::merged_back::{Analysed, Costs, Merged, MergedBack, Walk};
 use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::MergedSm;
@@ -73,7 +73,8 @@ pub(super) fn merge(
     let first = launches.first().and_then(demand_of);
     let alike = launches.iter().all(|launch| demand_of(launch) == first);
     let masked = launches.iter().any(|launch| launch.allowed_sms < device.sms);
-    let slots = |demand: &BlockDemand| device.sms * demand.blocks_per_sm(device);
+    let sms = sms_at_once(scenario, launches);
+    let slots = |demand: &BlockDemand| sms * demand.blocks_per_sm(device);
     let mut kernels = Vec::with_capacity(demands.len());
     for ((id, kernel), demand) in (0..).map(KernelId).zip(scenario.kernels()).zip(demands) {
         let pooled = if alike { [1, 0, 0, 0] } else { needs(demand) };
@@ -89,16 +90,16 @@ pub(super) fn merge(
         let Some(cost) = kernels.get_mut(kernel.0 as usize) else { return Err(SubmitError::Unknown) };
         // A kernel that is launched into streams of different masks counts with the most restrictive.
         if allowed_sms < device.sms {
-            cost.g_max = cost.g_max.min(allowed_sms * demands[kernel.0 as usize].blocks_per_sm(device)).max(1);
+            cost.g_max = cost.g_max.min(allowed_sms.min(sms) * demands[kernel.0 as usize].blocks_per_sm(device)).max(1);
         }
     }
     let merged = match first.map(slots).and_then(NonZeroU32::new) {
         Some(g_max) if alike && !masked => Merged::Slots(MergedSm::new(g_max)),
         Some(g_max) if alike => Merged::Resources(MergedResources::new([u64::from(g_max.get()), 0, 0, 0])),
-        _ => Merged::Resources(MergedResources::new(pool(device))),
+        _ => Merged::Resources(MergedResources::new(pool(device, sms))),
     };
     let copies = scenario.copies().iter().map(|copy| (copy.time(), copy.engine())).collect();
-    Ok((Costs { kernels, copies }, merged))
+    Ok((Costs { sms, kernels, copies }, merged))
 }
 
 /// What running the host threads in front of the merged SM led to.

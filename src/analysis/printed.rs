@@ -63,8 +63,8 @@ pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<O
 /// change no finish time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmptyPairs {
-    /// As printed. Taken out of h, such a pair frees nothing and comes back later in time, so there is one more of them
-    /// for every such kernel, until it falls on the time of another pair.
+    /// As printed. Taken out of h, such a pair frees nothing and comes back one block time later, so there is one more of
+    /// them for every such kernel. It is gone where it falls on the time of another pair, to which it adds nothing.
     Entered,
     /// They are left out.
     LeftOut,
@@ -171,32 +171,14 @@ mod tests {
     use crate::time::Duration;
 
     #[test]
-    fn thesis_section_3_5_step_by_step() {
-        let tasks = [(4, 2), (6, 7), (6, 2), (5, 5)].map(|(c, blocks)| MergedKernel {
-            release: Instant::ZERO,
-            block_time: Duration::from_ns(c),
-            blocks,
-        });
-        let steps = steps(NonZeroU32::new(8).unwrap(), &tasks, 100).unwrap().unwrap();
-        let printed: Vec<_> = steps
-            .iter()
-            .map(|step| {
-                let h: Vec<_> = step.h.iter().map(|(t, g)| (t.as_ns(), *g)).collect();
-                (step.kernel + 1, step.finish.map(Instant::as_ns), h, step.next_t_a.as_ns(), step.next_g_f)
-            })
-            .collect();
-        // Pages 26 to 29 of the thesis; the last line is not printed there beyond f4 = 11.
-        assert_eq!(
-            printed,
-            [
-                (1, Some(4), vec![(4, 2)], 0, 6),
-                (2, None, vec![(6, 6)], 4, 2),
-                (2, Some(10), vec![(6, 6), (10, 1)], 4, 1),
-                (3, None, vec![(10, 2)], 6, 6),
-                (3, Some(12), vec![(10, 2), (12, 1)], 6, 5),
-                (4, Some(11), vec![(10, 2), (11, 5), (12, 1)], 6, 0),
-            ]
-        );
+    fn the_turn_of_section_3_5_of_which_the_thesis_has_the_finish_time_only() {
+        let steps =
+            steps(NonZeroU32::new(8).unwrap(), &together(&[(4, 2), (6, 7), (6, 2), (5, 5)]), 100).unwrap().unwrap();
+        assert_eq!(steps.len(), 6);
+        let last = &steps[5];
+        let h: Vec<_> = last.h.iter().map(|(t, g)| (t.as_ns(), *g)).collect();
+        assert_eq!((last.kernel, last.finish, h), (3, Some(Instant::from_ns(11)), vec![(10, 2), (11, 5), (12, 1)]));
+        assert_eq!((last.next_t_a.as_ns(), last.next_g_f), (6, 0));
     }
 
     /// Kernels of (C, blocks) released together.
@@ -210,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_without_blocks_stay_in_h_and_cost_turns_but_change_no_finish_time() {
+    fn pairs_without_blocks_come_back_and_cost_turns_but_change_no_finish_time() {
         let g_max = NonZeroU32::new(4).unwrap();
         // Each kernel but the last uses up g_f exactly, and no two pairs of h fall on one time for long.
         let tasks = together(&[(101, 4), (103, 4), (107, 4), (109, 4), (113, 40)]);
@@ -227,10 +209,42 @@ mod tests {
     }
 
     #[test]
-    fn two_kernels_can_take_g_max_turns_for_each_that_n_g_over_g_max_has() {
-        // 31 places are held for long, and 33 blocks pass one after another through the last one.
-        let work = work(NonZeroU32::new(32).unwrap(), &together(&[(1000, 31), (1, 33)]), EmptyPairs::LeftOut).unwrap();
-        assert_eq!((work.turns(), work.most_pairs), (34, 2));
+    fn a_pair_without_blocks_is_gone_where_it_falls_on_the_time_of_another() {
+        let steps = steps(NonZeroU32::new(4).unwrap(), &together(&[(2, 4), (5, 4), (3, 3), (2, 8)]), 100).unwrap();
+        let steps = steps.unwrap();
+        let h: Vec<Vec<(u64, u32)>> =
+            steps.iter().map(|step| step.h.iter().map(|(t, g)| (t.as_ns(), *g)).collect()).collect();
+        // By hand: (5, 0) is taken out at 5 and comes back as (8, 0), is taken out at 8 and comes back at 10, to which it
+        // adds nothing. From then on every pair has blocks.
+        let by_hand: [Vec<(u64, u32)>; 12] = [
+            vec![(2, 4)],
+            vec![(5, 0)],
+            vec![(5, 0), (7, 4)],
+            vec![(7, 4)],
+            vec![(8, 0)],
+            vec![(8, 0), (10, 3)],
+            vec![(9, 1), (10, 3)],
+            vec![(10, 3)],
+            vec![(11, 1)],
+            vec![(12, 3)],
+            vec![(13, 1)],
+            vec![(13, 1), (14, 2)],
+        ];
+        assert_eq!(h, by_hand);
+        let f: Vec<u64> = steps.iter().filter_map(|step| step.finish).map(Instant::as_ns).collect();
+        assert_eq!(f, [2, 7, 10, 14]);
+    }
+
+    #[test]
+    fn turns_of_two_kernels_grow_with_g_max_while_n_g_over_g_max_stays_4() {
+        // g_max - 1 places are held for long, and g_max + 1 blocks pass one after another through the last one.
+        for g_max in [8, 32, 128, 512] {
+            let kernels = together(&[(1000, g_max - 1), (1, g_max + 1)]);
+            let work = work(NonZeroU32::new(g_max).unwrap(), &kernels, EmptyPairs::LeftOut).unwrap();
+            assert_eq!((work.turns(), work.most_pairs), (g_max as usize + 2, 2));
+            let g: u32 = kernels.iter().map(|kernel| kernel.blocks).sum();
+            assert_eq!(2 * g / g_max, 4);
+        }
     }
 
     #[test]

@@ -11,10 +11,12 @@ use super::assumptions::launches_at_release;
 use super::bound_options::BoundOptions;
 use super::finish_bounds::finish_bounds;
 use super::jobs::AnalysedJob;
+use super::kept::AnalysisError;
 use super::prepared::refuse_processes;
 use super::safe_bound::Weights;
 use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, Watch, own_step, search_from};
 use super::verdict::Verdict;
+use crate::broken_bound::BrokenBound;
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
@@ -103,7 +105,6 @@ pub fn sporadic_bounds(
         Err(refusal) => return Ok(Err(refusal)),
     };
     let weights = Weights::new(scenario.device(), &tasks.classes);
-    let sms = u64::from(scenario.device().sms);
     if let ([task], Some(alone)) = (&tasks.tasks[..], alone(scenario)?) {
         // No two of its jobs overlap then, so each is alone.
         let response = alone.saturating_add(Duration::from_ns(task.jitter));
@@ -111,10 +112,10 @@ pub fn sporadic_bounds(
             return Ok(Ok(vec![response]));
         }
     }
-    let bounds = if uniprocessor::applies(&tasks, &weights, sms) {
+    let bounds = if uniprocessor::applies(&tasks, &weights) {
         uniprocessor::responses(&tasks)
     } else {
-        responses::responses(&tasks, &weights, sms)
+        responses::responses(&tasks, &weights)
     };
     Ok(bounds.map(|bounds| bounds.into_iter().map(Duration::from_ns).collect()))
 }
@@ -132,13 +133,13 @@ fn alone(scenario: &Scenario) -> Result<Option<Duration>, ProgramError> {
 /// Bounds the response of every stream over all phasings, and searches for runs with long responses.
 ///
 /// # Errors
-/// [`ProgramError`], as a simulation has it.
+/// [`AnalysisError`]: that of a simulation, or a run that was found exceeds a bound.
 pub fn judge_sporadic(
     scenario: &Scenario,
     jitter: &[Duration],
     options: &SearchOptions,
     watch: Watch<'_>,
-) -> Result<SporadicVerdicts, ProgramError> {
+) -> Result<SporadicVerdicts, AnalysisError> {
     let (bounds, refusal) = match sporadic_bounds(scenario, jitter)? {
         Ok(bounds) => (Some(bounds), None),
         Err(refusal) => (None, Some(refusal)),
@@ -171,7 +172,12 @@ pub fn judge_sporadic(
             verdict: deadline_ns.map(|deadline| Verdict::new(worst_found_ns, bound_ns, deadline)),
         }
     });
-    let (streams, runs) = (streams.collect(), found.as_ref().map_or(0, |found| found.runs));
+    let streams: Vec<SporadicVerdict> = streams.collect();
+    for SporadicVerdict { stream, worst_found_ns, bound_ns, .. } in &streams {
+        let subject = || format!("a job of {stream} takes");
+        BrokenBound::check(*worst_found_ns, ("the bound on all runs of all phasings", *bound_ns), subject)?;
+    }
+    let runs = found.as_ref().map_or(0, |found| found.runs);
     Ok(SporadicVerdicts { streams, refusal, runs, found, worst_job })
 }
 

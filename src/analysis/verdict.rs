@@ -6,8 +6,10 @@ use serde::{Serialize, Serializer};
 
 use super::bound_options::{BoundOptions, SimultaneousLaunches};
 use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
+use super::kept::AnalysisError;
 use super::search::{SearchOptions, SearchResult, Watch, search_known};
-use crate::hosts::{Jobs, ProgramError, Run, simulate};
+use crate::broken_bound::BrokenBound;
+use crate::hosts::{Jobs, Run, simulate};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::Origin;
@@ -126,12 +128,12 @@ impl JobVerdicts<'_> {
 /// Bounds the response of every job, and searches for runs with long responses.
 ///
 /// # Errors
-/// [`ProgramError`], as the simulation of the scenario has it.
+/// [`AnalysisError`]: that of the simulation, or a run that was found exceeds a bound.
 pub fn judge<'s>(
     scenario: &'s Scenario,
     options: &SearchOptions,
     watch: Watch<'_>,
-) -> Result<JobVerdicts<'s>, ProgramError> {
+) -> Result<JobVerdicts<'s>, AnalysisError> {
     let bounds = finish_bounds(scenario, options.bound)?;
     let run = simulate(scenario)?;
     judge_by_bounds(scenario, (&run, &run.jobs(scenario)), &bounds, options, watch)
@@ -141,14 +143,14 @@ pub fn judge<'s>(
 /// same [`BoundOptions`] as in `options`; the run is the scenario's own, which is one of those searched, with its jobs.
 ///
 /// # Errors
-/// [`ProgramError`], as the simulation of the scenario has it.
+/// [`AnalysisError`]: that of the simulation, or a run that was found exceeds a bound.
 pub fn judge_by_bounds<'s>(
     scenario: &'s Scenario,
     own: (&Run, &Jobs),
     bounds: &FinishBounds,
     options: &SearchOptions,
     watch: Watch<'_>,
-) -> Result<JobVerdicts<'s>, ProgramError> {
+) -> Result<JobVerdicts<'s>, AnalysisError> {
     let found = search_known(scenario, own, options, watch)?;
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let jobs = found.jobs.iter().enumerate().map(|(index, job)| {
@@ -172,6 +174,10 @@ pub fn judge_by_bounds<'s>(
         }
     });
     let jobs: Vec<JobVerdict> = jobs.collect();
+    for job in &jobs {
+        let subject = || format!("job {} of {} takes", job.job, job.stream);
+        BrokenBound::check(job.worst_found_ns, ("the bound on all runs", job.bound_ns), subject)?;
+    }
     let mut notes: Vec<String> = bounds.refusal.iter().map(ToString::to_string).collect();
     if bounds.options.launches != options.bound.launches {
         debug_assert_eq!(bounds.options.launches, SimultaneousLaunches::AsDeclared);

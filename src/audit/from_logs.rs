@@ -107,10 +107,24 @@ fn finish(
         source: TimeSource::Measured,
         streams,
         contexts,
-        client_sms: Vec::new(),
+        client_sms: client_sms(run, device),
         operations,
         incomplete,
     }
+}
+
+/// What MPS may limit each process to, by the number of the process; none where it limits nobody.
+fn client_sms(run: &LogRun, device: &Device) -> Vec<u32> {
+    let mut known: Vec<(Option<u64>, u32)> = Vec::new();
+    for log in run.logs.iter().filter(|log| !log.kernels.is_empty()) {
+        let limit = log.mps_sms.unwrap_or(device.sms);
+        match known.iter_mut().find(|(pid, _)| *pid == log.pid) {
+            Some((_, sms)) => *sms = limit.min(*sms),
+            None => known.push((log.pid, limit)),
+        }
+    }
+    let limits: Vec<u32> = known.into_iter().map(|(_, sms)| sms).collect();
+    if limits.iter().any(|&sms| sms < device.sms) { limits } else { Vec::new() }
 }
 
 /// T5: where copies run in the turns of their contexts, those of a process without kernels, of which no log tells, may have

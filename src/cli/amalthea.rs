@@ -8,7 +8,7 @@ use gpusched::report::{amalthea_table, write_json, write_json_lines};
 use gpusched::scenario::amalthea::AmaltheaModel;
 
 use super::output::{Format, note};
-use super::{Answer, input, output};
+use super::{Answer, input, notes, output};
 
 /// List what is read of an AMALTHEA model: runnables with their ticks and GPU properties, copies, processing units,
 /// stimuli, response-time requirements, and what was skipped.
@@ -26,9 +26,7 @@ impl Amalthea {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let (file, text) = input::read(&self.model)?;
         let model = AmaltheaModel::parse(&file, &text)?;
-        for text in &model.notes {
-            note(text);
-        }
+        notes::tell(&model.notes, note);
         let mut out = output::stdout();
         match self.format {
             Format::Table | Format::Markdown => write!(out, "{}", amalthea_table::text(&model, self.format.style()))?,

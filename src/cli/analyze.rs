@@ -12,13 +12,13 @@ use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::time::Duration;
 
-use super::Answer;
 use super::output::{Format, note};
 use super::progress::{self, Unit};
 use super::run_options::{RunOptions, by_name, parse_stream_time};
 use super::runnable_times_option::RunnableTimesOption;
 use super::search_options::{Search, write_witness};
 use super::several::{self, Part};
+use super::{Answer, notes};
 
 /// Is each deadline met, at worst? Proven (the bound meets it), missed (a run was found that misses it), or open.
 ///
@@ -100,11 +100,11 @@ impl Analyze {
         let judged = report.verdicts.jobs.iter().map(|job| job.verdict);
         let answer = self.answer(judged.chain(verdicts_on(report.requirements.as_deref())))?;
         let mut out = part.turn()?;
-        let tell = |text: &String| part.note(text);
+        let tell = |text: &str| part.note(text);
         if self.verdicts_alone {
-            report.notes_on_verdicts().for_each(tell);
+            notes::tell(report.notes_on_verdicts(), tell);
         } else {
-            report.analysis.notes.iter().for_each(tell);
+            notes::tell(&report.analysis.notes, tell);
         }
         let verdicts = &report.verdicts;
         self.write_witness(verdicts.latest_miss(), |number| {
@@ -137,9 +137,7 @@ impl Analyze {
         let judged = verdicts.streams.iter().map(|stream| stream.verdict);
         let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
         let mut out = part.turn()?;
-        for text in notes {
-            part.note(text);
-        }
+        notes::tell(notes, |text| part.note(text));
         self.write_witness(verdicts.first_miss(), |number| {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
         })?;

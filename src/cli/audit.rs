@@ -12,7 +12,7 @@ use super::log_input::LogOptions;
 use super::output::{Format, note, write_document};
 use super::progress::{self, Unit};
 use super::what_if_options::PriorityOptions;
-use super::{Answer, output};
+use super::{Answer, notes, output};
 
 /// Check measured logs, or the order of kernels in a profile, against the published scheduling rules; exit status 1 if
 /// something breaks one.
@@ -48,7 +48,7 @@ impl Audit {
                 audit_watched(observation, &tolerances, looked)
             })
         });
-        report.notes.iter().for_each(|text| note(text));
+        notes::tell(&report.notes, note);
         let mut out = output::stdout();
         match self.format {
             Format::Json | Format::Jsonl => {
@@ -67,9 +67,7 @@ impl Audit {
         profile.set_priorities(&self.priorities.set_priority)?;
         progress::begin("auditing", Unit::None, None);
         let report = ProfileAuditReport::of(&profile, self.gpu, self.logs.device()?)?;
-        for text in &report.notes {
-            note(text);
-        }
+        notes::tell(&report.notes, note);
         let mut out = output::stdout();
         match self.format {
             Format::Json | Format::Jsonl => write_document(&report, self.format, &mut out)?,

@@ -10,7 +10,6 @@ use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_rows, comparis
 use gpusched::scenario::{LogUse, Scenario};
 use gpusched::time::Instant;
 
-use super::Answer;
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::jobs::Jobs;
@@ -19,6 +18,7 @@ use super::progress::{self, Unit};
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
 use super::several::{self, Part};
+use super::{Answer, notes};
 
 /// Simulated beside analysed finish times: where the analysis is optimistic (unsafe), where pessimistic.
 ///
@@ -63,7 +63,7 @@ impl Compare {
         let html = self.html.file()?;
         progress::begin("analysing", Unit::None, None);
         let (analysis, run) = (analyse(scenario)?, progress::simulated(scenario)?);
-        let comparison = Comparison::new(scenario, &analysis, &run.trace);
+        let comparison = Comparison::new(scenario, &analysis, &run.trace)?;
         let simulated = Summary::of(scenario, &run);
         if figure.is_some() || html.is_some() {
             let merged = merged_scenario(scenario, &analysis)?;
@@ -73,9 +73,7 @@ impl Compare {
             table.write(&simulated, Some(&analysis))?;
         }
         let mut out = part.turn()?;
-        for text in &comparison.notes {
-            part.note(text);
-        }
+        notes::tell(&comparison.notes, |text| part.note(text));
         match self.format {
             Format::Json | Format::Jsonl => part.write_document(&comparison, &mut out)?,
             Format::Csv | Format::Arrow => comparison_rows(&comparison, part.rows(), &mut out)?,

@@ -11,7 +11,7 @@ use gpusched::scenario::{LogUse, ReadOptions, Scenario};
 use super::log_input::LogOptions;
 use super::output::{note, write_whole};
 use super::run_options::RunOptions;
-use super::{Answer, output};
+use super::{Answer, notes, output};
 
 /// Write any input as a scenario in gpusched's own format, in which everything can be edited: an AMALTHEA model, a
 /// scenario of `cuda_scheduling_examiner`, or its logs.
@@ -42,9 +42,7 @@ impl Convert {
             None => self.run.read(LogUse::Unused)?,
         };
         let text = scenario.to_native_json()?;
-        for text in &scenario.notes {
-            note(text);
-        }
+        notes::tell(&scenario.notes, note);
         if scenario.expected.is_some() {
             note("the expected result is left out: it would not hold once the scenario is edited");
         }

@@ -20,7 +20,7 @@ use super::jobs::Jobs;
 use super::output::{Format, Out, note, write_document};
 use super::picture::Look;
 use super::progress::{self, Unit};
-use super::{Answer, ending, input, output, picture};
+use super::{Answer, ending, input, notes, output, picture};
 
 /// Run applications with timing requirements under GPU-EvR (DATE 2014) and the schedulers it is compared with, all on
 /// the same simulated GPU: how many requirements are met, by how much the others are late, utilization and power.
@@ -100,9 +100,7 @@ impl Evr {
             ..Variation::default()
         };
         set = set.varied(&variation, generator)?;
-        for text in &set.notes {
-            note(text);
-        }
+        notes::tell(&set.notes, note);
         if self.samples > 1 {
             let injections = generator.ok_or(InjectedError::SamplesArrivals)?;
             return self.sample(

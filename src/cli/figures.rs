@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::figures::{Figure, FigureKind, GALLERY_MARK, Made, TIME_LIMIT, catalogue, gallery};
+use gpusched::report::{OfPaper, PrintedDocument, printed_rows, printed_table};
 use gpusched::time::Duration;
 
-use super::output::{note, write_whole};
+use super::output::{Format, note, write_document, write_whole};
 use super::progress::{self, Unit};
 use super::{Answer, jobs, output};
 
@@ -30,6 +31,13 @@ pub(crate) struct Figures {
     /// 7) [default: 20 s]
     #[arg(long, value_name = "TIME", value_parser = Duration::parse, requires = "only")]
     time_limit: Option<Duration>,
+    /// Write nothing; compare with what print gives in values, each with its place in print; exit status 1 if one
+    /// differs
+    #[arg(long, requires = "only", conflicts_with_all = ["out", "time_limit"])]
+    check: bool,
+    /// How to print what was compared
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table, requires = "check")]
+    format: Format,
     #[command(flatten)]
     jobs: jobs::Jobs,
 }
@@ -41,6 +49,9 @@ impl Figures {
             return list(&figures);
         }
         let asked = self.asked(&figures)?;
+        if self.check {
+            return self.compare(&asked);
+        }
         let page = self.out.join("README.md");
         if self.only.is_empty() {
             refuse_to_replace(&page)?;
@@ -77,6 +88,36 @@ impl Figures {
         }
         let wanted = |figure: &&Figure| self.only.is_empty() || self.only.iter().any(|name| name == figure.name);
         Ok(figures.iter().filter(wanted).copied().collect())
+    }
+
+    /// Prints the values that print gives of figures beside those that come out here.
+    fn compare(&self, asked: &[Figure]) -> anyhow::Result<Answer> {
+        self.jobs.share()?;
+        let mut compared = Vec::with_capacity(asked.len());
+        progress::hold("comparing", Unit::Of("figures"), Some(asked.len() as u64));
+        for figure in asked {
+            let values = figure.printed()?;
+            if values.is_empty() {
+                bail!(
+                    "--check: nothing that print says of {} is a value to compare with; it says: {}",
+                    figure.name,
+                    figure.published
+                );
+            }
+            compared.push((figure.paper.short(), values));
+            progress::advance(1);
+        }
+        progress::end();
+        let values: Vec<OfPaper<'_>> =
+            compared.iter().flat_map(|(paper, values)| values.iter().map(|value| (*paper, value))).collect();
+        let mut out = output::stdout();
+        match self.format {
+            Format::Json | Format::Jsonl => write_document(&PrintedDocument(&values), self.format, &mut out)?,
+            Format::Csv | Format::Arrow => printed_rows(&values, self.format.rows(), &mut out)?,
+            Format::Table | Format::Markdown => write!(out, "{}", printed_table(&values, self.format.style()))?,
+        }
+        out.flush()?;
+        Ok(if values.iter().all(|(_, value)| value.agrees()) { Answer::Done } else { Answer::No })
     }
 
     /// Whether all files of a figure that states times exist already.

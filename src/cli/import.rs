@@ -11,7 +11,7 @@ use gpusched::time::Duration;
 
 use super::output::{Format, note, write_document, write_whole};
 use super::run_options::RunOptions;
-use super::{Answer, output};
+use super::{Answer, notes, output};
 
 /// Make a scenario of a profile: of PyTorch (Kineto), Nsight Systems (SQLite export) or nvprof (CSV).
 ///
@@ -45,9 +45,7 @@ impl Import {
         };
         let imported: ImportedProfile = self.run.import(&profile, (self.from, self.to))?;
         let scenario = self.out.as_ref().map(|_| imported.scenario.to_native_json()).transpose()?;
-        for text in &imported.scenario.notes {
-            note(text);
-        }
+        notes::tell(&imported.scenario.notes, note);
         match (&self.out, scenario) {
             (Some(path), Some(text)) if path == Path::new("-") => {
                 output::print(text.as_bytes())?;

@@ -10,7 +10,7 @@ use gpusched::scenario::LogUse;
 
 use super::output::{Format, note, write_document};
 use super::run_options::RunOptions;
-use super::{Answer, output};
+use super::{Answer, notes, output};
 
 /// How each kernel fills the GPU when it runs alone: resident blocks per SM, what limits them, waves; of a profile beside
 /// what the profiler itself says.
@@ -35,9 +35,7 @@ impl Occupancy {
                 (scenario.device().name.clone(), occupancy_of_scenario(&scenario), scenario.notes)
             }
         };
-        for text in &notes {
-            note(text);
-        }
+        notes::tell(&notes, note);
         let mut out = output::stdout();
         match self.format {
             Format::Json | Format::Jsonl => {

@@ -10,7 +10,7 @@ use gpusched::scenario::LogUse;
 use super::output::{Format, note, write_document};
 use super::progress::{self, Unit};
 use super::run_options::RunOptions;
-use super::{Answer, ending, jobs, output};
+use super::{Answer, ending, jobs, notes, output};
 
 /// Each kernel's best and worst finish over all orders of simultaneous launches, and the orders that give them. All
 /// orders are tried up to 8 threads that are released together (40320 orders), else a seeded sample.
@@ -37,9 +37,7 @@ impl Orders {
         ending::keeps();
         let orders = launch_orders(&scenario, self.samples, scenario.seed, &progress::advance)?;
         ending::tells()?;
-        for text in &orders.notes {
-            note(text);
-        }
+        notes::tell(&orders.notes, note);
         let mut out = output::stdout();
         match self.format {
             Format::Json | Format::Jsonl => {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -200,9 +201,21 @@ impl Written {
     }
 }
 
+/// What file systems take as a name \[bytes\].
+const LONGEST_NAME: usize = 255;
+
 fn temporary_beside(path: &Path) -> PathBuf {
+    let own = path.file_name().unwrap_or_default();
+    let end = format!(".{}.tmp", std::process::id());
     let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.tmp", std::process::id()));
+    if own.len() + end.len() < LONGEST_NAME {
+        name.push(own);
+    } else {
+        // A name that leaves no room for more is told from others by what it hashes to.
+        let mut hasher = DefaultHasher::new();
+        own.hash(&mut hasher);
+        name.push(format!("{:016x}", hasher.finish()));
+    }
+    name.push(end);
     path.with_file_name(name)
 }

@@ -26,7 +26,7 @@ use super::profile_options::ProfileOptions;
 use super::progress::{self, Unit};
 use super::recorded_above::RecordedAbove;
 use super::what_if_options::WhatIfOptions;
-use super::{Answer, output};
+use super::{Answer, notes, output};
 
 /// Simulate a measured run again, and set measured against simulated: logs of the examiner, block by block, or a profile
 /// of an application, kernel by kernel.
@@ -84,7 +84,7 @@ impl ReplayLog {
         let result = progress::counted("simulating", Unit::Of("operations"), total, |done| {
             replay_watched(&run.run, &run.device, known, (&options, &tolerances), done)
         })?;
-        run.notes.iter().for_each(|text| note(text));
+        notes::tell(&run.notes, note);
         if let Some(figure) = self.figure.figure(&result.scenario)? {
             draw(&result, &figure)?;
         }
@@ -122,9 +122,7 @@ impl ReplayLog {
         }
         let figure = self.figure.figure(&import.scenario)?;
         let html = self.html.file()?;
-        for text in &import.scenario.notes {
-            note(text);
-        }
+        notes::tell(&import.scenario.notes, note);
         let operations = progress::operations(&import.scenario);
         let replay = progress::counted("simulating", Unit::Of("operations"), operations, |completed| {
             replay_profile(profile, &import, completed)

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Arg;
-use gpusched::report::{JsonDocument, RowFormat, RowsPart};
+use gpusched::report::{JsonDocument, RowFormat, RowsPart, escaped_markdown};
 
 use super::Answer;
 use super::ending::{self, Reason};
@@ -277,8 +277,8 @@ impl Part<'_> {
                 Format::Json => out.write_all(if is_first { b"[" } else { b"," })?,
                 Format::Table if is_first => writeln!(out, "{file}")?,
                 Format::Table => writeln!(out, "\n{file}")?,
-                Format::Markdown if is_first => writeln!(out, "## {file}\n")?,
-                Format::Markdown => writeln!(out, "\n## {file}\n")?,
+                Format::Markdown if is_first => writeln!(out, "## {}\n", escaped_markdown(file))?,
+                Format::Markdown => writeln!(out, "\n## {}\n", escaped_markdown(file))?,
                 Format::Csv | Format::Arrow | Format::Jsonl => {}
             }
         }

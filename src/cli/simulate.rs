@@ -25,7 +25,7 @@ use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
 use super::several::{self, Part};
-use super::{Answer, ending, outputs, picture, progress};
+use super::{Answer, ending, notes, outputs, picture, progress};
 
 /// Blocks above which listing each of them must be asked for twice.
 pub(crate) const MANY_BLOCKS: u64 = 10_000_000;
@@ -166,9 +166,7 @@ impl Simulate {
         // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
         let differences = self.check.then(|| differences(scenario, run)).transpose()?;
         let mut out = part.turn()?;
-        for text in summary.notes() {
-            part.note(&text);
-        }
+        notes::tell(summary.notes(), |text| part.note(text));
         self.print(&summary, blame.filter(|_| in_text).as_ref(), part, &mut out)?;
         part.end(&mut out)?;
         let Some(differences) = differences else { return Ok(Answer::Done) };
@@ -317,7 +315,7 @@ fn differences(scenario: &Scenario, run: &Run) -> Result<Vec<Difference>, NotCom
 /// Tells how the run differs from what the scenario file expects.
 fn check(scenario: &Scenario, differences: &[Difference], part: &Part<'_>) -> Answer {
     for difference in differences {
-        part.note(&format!("{}: {}", difference.kernel, difference.what));
+        part.note(&difference.to_string());
     }
     if !differences.is_empty() {
         return Answer::No;

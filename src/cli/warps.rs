@@ -15,7 +15,7 @@ use gpusched::warps::{
 use super::output::{Format, note, write_document, write_whole};
 use super::picture::Look;
 use super::progress;
-use super::{Answer, ending, input, output, picture};
+use super::{Answer, ending, input, notes, output, picture};
 
 /// How long W warps of one kernel can take on one SM under any work-conserving warp scheduler.
 ///
@@ -32,13 +32,13 @@ pub(crate) struct Warps {
     /// Number of warps
     #[arg(long = "warps", value_name = "W")]
     count: Option<u32>,
-    /// Warps that the load/store units serve per cycle: a whole number or one over a whole number, as 1/2 or 0.5
+    /// Number of load/store units over the warp size: 1/2 or 0.5 for half as many, 2, or 3/2 for one warp and units left over
     #[arg(long, value_name = "SIGMA")]
     sigma_l: Option<Sigma>,
-    /// Warps that the CUDA cores serve per cycle
+    /// Number of CUDA cores over the warp size
     #[arg(long, value_name = "SIGMA")]
     sigma_c: Option<Sigma>,
-    /// Another kind of unit, a capital letter and the warps that it serves per cycle; may be repeated
+    /// Another kind of unit, a capital letter and its number over the warp size; may be repeated
     #[arg(long = "unit", value_name = "LETTER=SIGMA", value_parser = parse_unit)]
     units: Vec<(char, Sigma)>,
     /// Cycles of every instruction on a unit that has no number of its own in STRING; may be repeated
@@ -144,6 +144,7 @@ impl Warps {
             Solver::Ilp => self.solve(&string, &question)?,
         };
         ending::tells()?;
+        makespans.check()?;
         if let Some(path) = &self.figure {
             let Some(schedule) = &makespans.schedule else { bail!("--figure: there is no schedule to draw") };
             picture::write(
@@ -151,9 +152,7 @@ impl Warps {
                 &gpusched::report::warp_schedule::schedule_figure(&string, schedule, self.look.options()),
             )?;
         }
-        for text in &makespans.notes {
-            note(text);
-        }
+        notes::tell(&makespans.notes, note);
         self.print(&text, &string, &makespans)?;
         Ok(Answer::Done)
     }

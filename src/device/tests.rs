@@ -170,10 +170,10 @@ fn the_merged_sm_of_the_largest_device_fits_32_bits() {
         };
     });
     let largest = largest.expect("it is within the limits");
-    let merged = largest.merged(7).expect("7 is within the limits");
+    let merged = largest.merged(u32::MAX, 7).expect("7 is within the limits");
     assert_eq!((merged.sms, merged.per_sm.threads, merged.per_sm.registers), (1, 268_431_360, 1 << 31));
     assert_eq!(merged.per_sm.blocks, 7);
-    assert!(largest.merged(65_536).is_err() && largest.merged(0).is_err());
+    assert!(largest.merged(1, 65_536).is_err() && largest.merged(1, 0).is_err());
 }
 
 #[test]

@@ -66,17 +66,17 @@ impl Device {
         Self(DeviceSpec { launch_latency, kernel_gap, ..self.0.clone() })
     }
 
-    /// The merged SM of the analysis: one SM that has what all SMs of this device have together, but `blocks` block slots.
-    /// Copies are analysed one at a time.
+    /// The merged SM of the analysis: one SM that has what `sms` SMs of this device have together (all, if it has fewer),
+    /// but `blocks` block slots. Copies are analysed one at a time.
     ///
     /// This is the one device whose SM may hold more threads and warps than that of a device file; the products fit 32
     /// bits by the limits of this device.
     ///
     /// # Errors
     /// [`DeviceError::Range`] if there are more block slots than an SM can have.
-    pub fn merged(&self, blocks: u32) -> Result<Self, DeviceError> {
+    pub fn merged(&self, sms: u32, blocks: u32) -> Result<Self, DeviceError> {
         limits::BLOCKS_PER_SM.check(blocks)?;
-        let (sms, per_sm) = (self.sms, self.per_sm);
+        let (sms, per_sm) = (sms.clamp(1, self.sms), self.per_sm);
         let per_sm = PerSmLimits {
             threads: per_sm.threads * sms,
             warps: per_sm.warps * sms,

@@ -39,7 +39,7 @@ fn is_model(published: Published) -> bool {
 pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Failure> {
     let scenario = read(published)?;
     let (analysis, run) = (analyse(&scenario)?, simulate(&scenario)?);
-    let compared = Comparison::new(&scenario, &analysis, &run.trace);
+    let compared = Comparison::new(&scenario, &analysis, &run.trace)?;
     let merged = merged_scenario(&scenario, &analysis)?;
     let analysed = simulate(&merged)?;
     let upper = Summary::of(&scenario, &run);

@@ -25,8 +25,19 @@ pub fn catalogue() -> Vec<Figure> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::Paper;
+    use super::super::{Paper, axes};
     use super::*;
+
+    #[test]
+    fn every_figure_has_a_note_on_its_axes_and_every_note_a_figure() {
+        let figures = catalogue();
+        for figure in &figures {
+            assert!(figure.axes().is_some(), "{}", figure.name);
+        }
+        for (beginning, note) in axes::NOTES {
+            assert!(figures.iter().any(|figure| figure.axes() == Some(*note)), "{beginning} is for no figure");
+        }
+    }
 
     #[test]
     fn names_are_unique_and_papers_stay_together_in_the_order_of_the_gallery() {

@@ -1,5 +1,7 @@
 //! Figures of Berezovskyi, Bletsas and Andersson, 2012: the makespan of warps on one SM.
 
+mod printed;
+
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -23,10 +25,19 @@ const fn figure(
     kind: FigureKind,
     make: Make,
 ) -> Figure {
-    Figure { name, paper: Paper::Cister2012, part, subject, published, kind, make }
+    Figure { name, paper: Paper::Cister2012, part, subject, published, kind, make, printed: None }
 }
 
 pub(super) const FIGURES: &[Figure] = &[
+    figure(
+        "cister2012-figure-1",
+        "Fig. 1, Eq. 1 and 2",
+        "sigma from units and warp size, and LC without a half",
+        "With 16 load/store units, 32 cores and warps of 32, sigma_L = 1/2 and sigma_C = 1; LC becomes LLC.",
+        FigureKind::Computed,
+        Make::Compared,
+    )
+    .with_values(printed::figure_1),
     figure(
         "cister2012-figure-2",
         "Fig. 2",
@@ -34,7 +45,8 @@ pub(super) const FIGURES: &[Figure] = &[
         "A possible work-conserving schedule takes 9 cycles; in the first five the CUDA cores have nothing to do.",
         FigureKind::Computed,
         Make::Own(report_schedule),
-    ),
+    )
+    .with_values(printed::figure_2),
     figure(
         "cister2012-equation-42",
         "Eq. 42 and 43",
@@ -98,20 +110,29 @@ fn string(text: &str, sigma_l: &str) -> Result<KernelString, Failure> {
 /// The report's schedule: the cycles, from 1, in which its warps do L, L and C.
 const FIGURE_2: [[usize; 3]; 4] = [[1, 5, 6], [2, 6, 7], [3, 7, 8], [4, 8, 9]];
 
-fn report_schedule(name: &'static str) -> Result<Made, Failure> {
-    let string = string("LLC", "1")?;
+fn schedule_of_figure_2() -> Schedule {
     let mut schedule = Schedule { warps: 4, cycles: vec![Vec::new(); 9] };
     for (warp, times) in (0..).zip(FIGURE_2) {
         for (step, time) in times.into_iter().enumerate() {
             schedule.cycles[time - 1].push(Issue { warp, step });
         }
     }
+    schedule
+}
+
+/// In how many cycles from the first on the CUDA cores have nothing to do.
+fn idle_cycles(string: &KernelString, schedule: &Schedule) -> usize {
+    let idle = |cycle: &&Vec<Issue>| cycle.iter().all(|issue| letter(string, issue.step) != 'C');
+    schedule.cycles.iter().take_while(idle).count()
+}
+
+fn report_schedule(name: &'static str) -> Result<Made, Failure> {
+    let (string, schedule) = (string("LLC", "1")?, schedule_of_figure_2());
     let makespan = verify(&string, &schedule)?;
-    let idle = schedule.cycles.iter().take_while(|cycle| cycle.iter().all(|issue| letter(&string, issue.step) != 'C'));
     let finding = format!(
         "The report's schedule is work-conserving and takes {makespan} cycles; in the first {} the CUDA cores are idle. \
          {}",
-        idle.count(),
+        idle_cycles(&string, &schedule),
         known(&string, schedule.warps)?,
     );
     Ok(drawn(name, &string, &schedule, finding))

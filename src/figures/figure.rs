@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use super::analysed;
+use super::axes;
+use super::compared;
 use super::error::FigureError;
 use super::made::{Failure, Made};
 use super::paper::Paper;
 use super::timeline::{self, Published};
+use crate::report::Printed;
 
 /// A figure or table of a paper that is computed here.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +27,12 @@ pub struct Figure {
     /// Whether its bytes can be told in advance.
     pub kind: FigureKind,
     pub(super) make: Make,
+    /// What print says of it in values; `None`: of a scenario, what its file expects.
+    pub(super) printed: Option<PrintedValues>,
 }
+
+/// Computes what print gives, and puts both side by side.
+pub(super) type PrintedValues = fn() -> Result<Vec<Printed>, Failure>;
 
 /// Whether a figure's bytes can be told in advance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +59,8 @@ pub(super) enum Make {
     Own(fn(&'static str) -> Result<Made, Failure>),
     /// The same, of computations that are given up after a time.
     Limited(fn(&'static str, Duration) -> Result<Made, Failure>),
+    /// A table or an example of print that is nothing but [`Figure::printed`].
+    Compared,
 }
 
 /// After this a computation of a [timed figure](FigureKind::Timed) is given up, unless told otherwise.
@@ -66,7 +76,7 @@ impl Paper {
         published: &'static str,
         make: Make,
     ) -> Figure {
-        Figure { name, paper: self, part, subject, published, kind: FigureKind::Computed, make }
+        Figure { name, paper: self, part, subject, published, kind: FigureKind::Computed, make, printed: None }
     }
 }
 
@@ -90,8 +100,36 @@ impl Figure {
             Make::Analysed(published) => analysed::make(self.name, published),
             Make::Own(make) => make(self.name),
             Make::Limited(make) => make(self.name, limit),
+            Make::Compared => self.values().map(|values| compared::make(self.name, self.paper, &values)),
         };
         made.map_err(|source| FigureError { figure: self.name, source })
+    }
+
+    /// In what its pictures are drawn otherwise than those of print: axes, legend, curves and lanes.
+    #[must_use]
+    pub fn axes(&self) -> Option<&'static str> {
+        axes::note(self.name)
+    }
+
+    /// The values that print gives of it, each beside what comes out here; none if it gives none that is compared.
+    ///
+    /// # Errors
+    /// As [`Self::make`].
+    pub fn printed(&self) -> Result<Vec<Printed>, FigureError> {
+        self.values().map_err(|source| FigureError { figure: self.name, source })
+    }
+
+    fn values(&self) -> Result<Vec<Printed>, Failure> {
+        match (self.printed, self.make) {
+            (Some(printed), _) => printed(),
+            (None, Make::Timeline(published) | Make::Analysed(published)) => compared::with_expected(published),
+            (None, Make::Own(_) | Make::Limited(_) | Make::Compared) => Ok(Vec::new()),
+        }
+    }
+
+    /// The same figure with what print says of it in values.
+    pub(super) const fn with_values(self, printed: PrintedValues) -> Self {
+        Self { printed: Some(printed), ..self }
     }
 
     /// The commands that make this figure alone.
@@ -103,7 +141,7 @@ impl Figure {
                 commands.push(format!("gpusched simulate {} --figure F.svg --queues --occupancy", published.path));
             }
             Make::Analysed(published) => commands.push(format!("gpusched compare {} --figure F.svg", published.path)),
-            Make::Own(_) | Make::Limited(_) => {}
+            Make::Own(_) | Make::Limited(_) | Make::Compared => {}
         }
         commands
     }

@@ -47,6 +47,9 @@ fn section(page: &mut String, figure: &Figure, made: Option<&Made>) {
         let _ = write!(page, "![{heading}]({name})\n\n");
     }
     let _ = write!(page, "*Published:* {}\n\n", figure.published);
+    if let Some(note) = figure.axes() {
+        let _ = write!(page, "*Axes and legend:* {note}\n\n");
+    }
     let table = finding.starts_with('|');
     let _ = write!(page, "*Here:*{}{}\n\n", if table { "\n\n" } else { " " }, finding.trim_end());
     if matches!(figure.kind, FigureKind::Timed { .. }) {

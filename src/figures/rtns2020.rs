@@ -4,6 +4,7 @@
 
 mod acceptance;
 mod measurements;
+mod printed;
 mod worked;
 
 use super::figure::{Figure, Make};
@@ -16,7 +17,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "EDF in time-triggered reservations",
         "Four tasks in R_L(0, 8, 12) and R_B(8, 4, 12): the last instance of tau1 misses its deadline.",
         Make::Own(worked::figure_2),
-    ),
+    ).with_values(printed::table_1_and_example_2),
     Paper::Rtns2020.computed(
         "rtns2020-figures-3-4",
         "Fig. 3 and 4",
@@ -24,7 +25,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "tau1 has eight chunks; its first lasts 8, the fourth job has two, of 2 and 4; keeping the longest of each job \
          eliminates v4 and v7.",
         Make::Own(worked::figures_3_and_4),
-    ),
+    ).with_values(printed::examples_3_and_4),
     Paper::Rtns2020.computed(
         "rtns2020-figure-5",
         "Theorem 5, Fig. 5",
@@ -32,7 +33,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "(C, D, T) = (4, 5, 10), (6, 40, 40) in R(0, 16, 20) passes Theorem 3 and fails Theorem 4; so does \
          (3, 10, 10), (4, 15, 15) in R(0, 8, 12).",
         Make::Own(worked::figure_5),
-    ),
+    ).with_values(printed::theorem_5),
     Paper::Rtns2020.computed(
         "rtns2020-figure-6",
         "Fig. 6",

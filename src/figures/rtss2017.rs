@@ -1,8 +1,12 @@
 //! Figures of Amert and others, RTSS 2017: the rules, one experiment each.
 
+mod placements;
+
 use super::figure::{Figure, Make};
 use super::paper::Paper;
-use super::timeline::published;
+use super::timeline::{Published, published};
+
+const FIGURE_3: Published = published!("rtss2017/figure-3.json");
 
 pub(super) const FIGURES: &[Figure] = &[
     Paper::Rtss2017.computed(
@@ -11,7 +15,15 @@ pub(super) const FIGURES: &[Figure] = &[
         "six kernels, three streams, copies",
         "K1's last two blocks hold back K4, for which there is room (X1). K5 waits for shared memory, which K4 holds, \
          until 2 s (R3), though threads are free. K3 waits for the copies before it (C1 to C4).",
-        Make::Timeline(published!("rtss2017/figure-3.json")),
+        Make::Timeline(FIGURE_3),
+    ),
+    Paper::Rtss2017.computed(
+        "rtss2017-figure-3-placements",
+        "Fig. 3",
+        "how often its blocks come to lie as published",
+        "Blocks 4 and 5 of K1 and both blocks of K2 are on SM 0, both blocks of K5 on SM 1. The paper states no rule for \
+         which SM gets a block, and not by how much blocks end one before another.",
+        Make::Own(placements::make),
     ),
     Paper::Rtss2017.computed(
         "rtss2017-figure-5",

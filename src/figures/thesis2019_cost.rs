@@ -42,6 +42,7 @@ pub(super) const FIGURES: &[Figure] = &[
                       compiled program, so microseconds where the thesis' are tenths of a second.",
         },
         make: Make::Own(figure_3_11),
+        printed: None,
     },
     Figure {
         name: "thesis2019-figure-3-12",
@@ -61,6 +62,7 @@ pub(super) const FIGURES: &[Figure] = &[
                       those of the author's `rta_mplot`: 1 to 20 kernels, grids of 2 to 200 blocks, C from 20 to 100.",
         },
         make: Make::Own(figure_3_12),
+        printed: None,
     },
     Figure {
         name: "thesis2019-figure-3-13",
@@ -85,6 +87,7 @@ pub(super) const FIGURES: &[Figure] = &[
                       seven times the turns of grids up to 10.",
         },
         make: Make::Own(figure_3_13),
+        printed: None,
     },
     Figure {
         name: "thesis2019-merged-sm",
@@ -94,6 +97,7 @@ pub(super) const FIGURES: &[Figure] = &[
         published: "The SMs are taken as one that holds g_max = b_max / b blocks (Eq. 3.6); experiments show the accuracy.",
         kind: FigureKind::Computed,
         make: Make::Own(merged::make),
+        printed: None,
     },
 ];
 

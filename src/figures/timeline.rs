@@ -53,7 +53,6 @@ pub(super) fn against_expected(scenario: &Scenario, trace: &Trace) -> Result<Str
         let all = if known == 1 { "The one kernel".to_owned() } else { format!("All {known} kernels") };
         return Ok(format!("{all} as expected, within {}. {}", expected.tolerance, expected.source));
     }
-    let differing: Vec<String> =
-        differences.iter().map(|difference| format!(" {}: {};", difference.kernel, difference.what)).collect();
+    let differing: Vec<String> = differences.iter().map(|difference| format!(" {difference};")).collect();
     Ok(format!("{} of {known} kernels differ:{} expected: {}", differences.len(), differing.concat(), expected.source))
 }

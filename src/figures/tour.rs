@@ -59,8 +59,8 @@ const SCENES: [Scene; 5] = [
     Scene {
         title: "Why does K5 wait?",
         scenario: published!("rtss2017/figure-3.json"),
-        text: "At 1 s the first blocks of K1 end, K4 starts, and each SM still has 768 threads free, enough for K5, whose \
-               blocks take 256. K5 starts only at 2 s.",
+        text: "At 1 s the first blocks of K1 end and K4 starts, two blocks on each SM. SM 1 then has 1536 threads free, enough \
+               for K5, whose two blocks take 256 each. K5 starts only at 2 s.",
         question: "Which kernel must end before K5 can start, and what does it hold? Click K5's bar in the row of S3.",
         answer: "K4: two of its blocks on each SM hold 32 KiB of shared memory each, which is all of it (rule R3). The \
                  height button shows shared memory in place of threads.",

@@ -16,4 +16,5 @@ pub(super) const FIGURES: &[Figure] = &[Figure {
                 bounds are used here. Everything else in this model is ours: grid and block sizes, labels, clocks.",
     kind: FigureKind::Computed,
     make: Make::Analysed(MODEL),
+    printed: None,
 }];

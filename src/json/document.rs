@@ -10,6 +10,15 @@ use super::object::Object;
 use super::scan::{self, Scan, behind_space, scan};
 use super::source::Source;
 
+/// Editors on Windows begin a text with it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// A text without the byte order mark that it may begin with.
+#[must_use]
+pub fn without_byte_order_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]).as_bytes()).unwrap_or(text)
+}
+
 /// A text that is valid JSON, with the name under which errors mention it.
 #[derive(Debug)]
 pub struct Document<'a> {
@@ -18,11 +27,12 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Checks the syntax of `text`; `file` is the name used in errors.
+    /// Checks the syntax of `text`, before which a byte order mark may stand; `file` is the name used in errors.
     ///
     /// # Errors
     /// [`JsonError`] at the place where `text` stops being JSON.
     pub fn parse(file: &'a str, text: &'a str) -> Result<Self, JsonError> {
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         match scan(text) {
             Some(Scan { containers, fields }) => Ok(Self { file, source: Source { text, containers, fields } }),
             None => Err(broken(file, text)),

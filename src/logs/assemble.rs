@@ -21,6 +21,7 @@ pub(super) fn assemble(file: &str, draft: Draft) -> LogReading {
         max_resident_threads: draft.max_resident_threads.and_then(|threads| u32::try_from(threads).ok()),
         pid: draft.pid,
         tid: draft.tid,
+        mps_sms: draft.mps_sms.and_then(|sms| u32::try_from(sms).ok()),
         ..Log::default()
     };
     let mut dropped = Vec::new();

@@ -184,7 +184,7 @@ impl LogFiles {
     /// Finds the device and the scenario of a run.
     fn complete(
         &self,
-        run: LogRun,
+        mut run: LogRun,
         folder: &Path,
         device: Option<&Device>,
         reader: &impl LogFilesReader,
@@ -197,14 +197,14 @@ impl LogFiles {
             notes.extend(recognized.notes);
             recognized.device
         };
-        let scenario = self.scenario_of(&run, folder, &device, &mut notes, reader)?;
+        let scenario = self.scenario_of(&mut run, folder, &device, &mut notes, reader)?;
         Ok(RunInput { run, device, scenario, notes })
     }
 
     /// The scenario that the user named must fit; one that just lies there is used if it does.
     fn scenario_of(
         &self,
-        run: &LogRun,
+        run: &mut LogRun,
         folder: &Path,
         device: &Device,
         notes: &mut Vec<String>,
@@ -227,7 +227,17 @@ impl LogFiles {
         match read {
             Ok((pairing, scenario)) => {
                 notes.push(format!("streams, copies and host programs are those of {file}"));
-                notes.extend(scenario.notes.iter().cloned());
+                limit_clients(run, &pairing, &clients_of(&file, &text, &options));
+                // A percentage counts in an audit, whatever is said of threads.
+                let of_percentage =
+                    |note: &&String| note.contains("mps_thread_percentage") || note.contains("mps_percentage");
+                notes.extend(scenario.notes.iter().filter(|note| !of_percentage(note)).cloned());
+                if run.logs.iter().any(|log| log.mps_sms.is_some()) {
+                    notes.push(
+                        "MPS may limit the SMs of a process: an audit takes that into account, a replay does not"
+                            .to_owned(),
+                    );
+                }
                 Ok(Some((scenario, pairing)))
             }
             Err(error) if self.scenario.is_some() => Err(error),
@@ -235,6 +245,31 @@ impl LogFiles {
                 reader.note(&format!("{file} is not used: {}", with_causes(&*error)));
                 Ok(None)
             }
+        }
+    }
+}
+
+/// On how many SMs at once each thread's process may have blocks, if all are clients of MPS and that limits it.
+fn clients_of(file: &str, text: &str, options: &ReadOptions) -> Vec<Option<u32>> {
+    // Block times and ends do not matter.
+    let options = ReadOptions {
+        as_threads: false,
+        mps: true,
+        other_block_duration: Some(Duration::from_ns(1)),
+        horizon: Some(Duration::from_ns(u64::MAX)),
+        ..options.clone()
+    };
+    // What has no processes is refused with that option, and has no clients.
+    let Ok(scenario) = Scenario::from_json(file, text, &options) else { return Vec::new() };
+    let sms = |thread: &HostThread| scenario.catalogue.sms_at_once(thread.process);
+    scenario.threads.iter().map(|thread| Some(sms(thread)).filter(|sms| *sms < scenario.device().sms)).collect()
+}
+
+/// Tells logs that do not say it themselves.
+fn limit_clients(run: &mut LogRun, pairing: &Pairing, limits: &[Option<u32>]) {
+    for (log, limit) in pairing.log_of_thread.iter().zip(limits) {
+        if let Some(log) = log.and_then(|log| run.logs.get_mut(log)) {
+            log.mps_sms = log.mps_sms.or(*limit);
         }
     }
 }

@@ -10,6 +10,7 @@ use super::plain::plain_log;
 use super::read::read_log;
 use super::reading::LogReading;
 use super::visit::{Draft, FileSeed, any_log};
+use crate::json::without_byte_order_mark;
 
 /// So much is read at a time \[bytes\].
 const PIECE: usize = 1 << 20;
@@ -45,7 +46,8 @@ pub(super) fn in_pieces(file: &str, source: &mut (impl Read + Seek), piece: usiz
 pub fn begins_a_log(head: &[u8]) -> bool {
     let mut draft = Draft::default();
     // A beginning is not a whole, so that this fails.
-    let _ = FileSeed { draft: &mut draft }.deserialize(&mut serde_json::Deserializer::from_slice(head));
+    let _ = FileSeed { draft: &mut draft }
+        .deserialize(&mut serde_json::Deserializer::from_slice(without_byte_order_mark(head)));
     draft.entries.is_some() && draft.benchmark_name.is_some()
 }
 

@@ -23,6 +23,7 @@ pub(super) fn plain_log(text: &[u8]) -> Option<Draft> {
             b"max_resident_threads" => draft.max_resident_threads = Some(rest.whole()?),
             b"PID" => draft.pid = Some(rest.whole()?),
             b"TID" => draft.tid = Some(rest.whole()?),
+            b"mps_sms" => draft.mps_sms = Some(rest.whole()?),
             b"left_out_at_horizon" => draft.left_out_at_horizon = Some(rest.whole()?),
             b"times" => {
                 let entries = draft.entries.get_or_insert_default();

@@ -8,6 +8,7 @@ use super::defect::{Defect, Dropped};
 use super::reading::LogReading;
 use super::repair::replace_non_numbers;
 use super::visit::{Draft, FileSeed};
+use crate::json::without_byte_order_mark;
 
 /// Reads a log; `file` is its name in reports. Takes the text, so that it need not be held twice.
 ///
@@ -42,7 +43,7 @@ pub fn read_log(file: &str, mut text: Vec<u8>) -> LogReading {
 }
 
 fn parse(text: &[u8], draft: &mut Draft) -> serde_json::Result<()> {
-    let mut json = serde_json::Deserializer::from_slice(text);
+    let mut json = serde_json::Deserializer::from_slice(without_byte_order_mark(text));
     FileSeed { draft }.deserialize(&mut json)?;
     json.end()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::clock::LogTime;
 use super::defect::{Defect, Dropped};
 use super::log::Log;
 
@@ -37,7 +38,8 @@ impl LogRun {
     }
 }
 
-/// Sorts logs into runs, by scenario name, in the order in which the names first appear.
+/// Sorts logs into runs, by scenario name, in the order in which the names first appear. A `task_host` may run a scenario
+/// of another name inside: what ran in other threads at the same time is of one run.
 ///
 /// A second copy of a log is dropped. Where the logs of one scenario come from several runs (the same benchmark in two
 /// processes, with different times), the run with the most logs is kept, the first of equals, and the others are
@@ -57,7 +59,34 @@ pub fn sort_into_runs(logs: Vec<Log>) -> Vec<LogRun> {
         }
     }
     runs.iter_mut().for_each(keep_one_run);
-    runs
+    let mut together: Vec<LogRun> = Vec::new();
+    for mut run in runs {
+        match together.iter_mut().find(|other| ran_together(other, &run)) {
+            Some(other) => {
+                other.logs.append(&mut run.logs);
+                other.dropped.append(&mut run.dropped);
+            }
+            None => together.push(run),
+        }
+    }
+    together
+}
+
+/// Whether the logs of two scenarios are of one run: of the same GPU, at a time of both, and each of a thread of its own.
+fn ran_together(one: &LogRun, other: &LogRun) -> bool {
+    let span = |run: &LogRun| {
+        let starts = run.logs.iter().filter_map(|log| log.iterations.first()).map(|first| first.start_ns).min()?;
+        let ends = run.logs.iter().filter_map(|log| log.iterations.last()).map(|last| last.end_ns).max()?;
+        Some((starts, ends))
+    };
+    let overlap = |(one, other): ((LogTime, LogTime), (LogTime, LogTime))| one.0 < other.1 && other.0 < one.1;
+    let own_thread = |log: &Log| {
+        log.tid.is_some()
+            && one.logs.iter().all(|other| {
+                other.tid.is_some() && other.tid != log.tid && other.max_resident_threads == log.max_resident_threads
+            })
+    };
+    span(one).zip(span(other)).is_some_and(overlap) && other.logs.iter().all(own_thread)
 }
 
 fn dropped(log: &Log, defect: Defect) -> Dropped {

@@ -18,6 +18,7 @@ pub(super) struct Draft {
     pub(super) max_resident_threads: Option<u64>,
     pub(super) pid: Option<u64>,
     pub(super) tid: Option<u64>,
+    pub(super) mps_sms: Option<u64>,
     pub(super) left_out_at_horizon: Option<u64>,
     /// Entries of `times`; `None`: the key is not there.
     pub(super) entries: Option<Vec<Entry>>,
@@ -36,6 +37,7 @@ impl Draft {
         self.max_resident_threads = behind.max_resident_threads.or(self.max_resident_threads);
         self.pid = behind.pid.or(self.pid);
         self.tid = behind.tid.or(self.tid);
+        self.mps_sms = behind.mps_sms.or(self.mps_sms);
         self.left_out_at_horizon = behind.left_out_at_horizon.or(self.left_out_at_horizon);
         match (&mut self.entries, behind.entries) {
             (Some(entries), Some(more)) => entries.extend(more),
@@ -106,6 +108,7 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
                 }
                 "PID" => draft.pid = map.next_value_seed(Number(None))?.whole(1 << 52),
                 "TID" => draft.tid = map.next_value_seed(Number(None))?.whole(1 << 52),
+                "mps_sms" => draft.mps_sms = map.next_value_seed(Number(None))?.whole(u64::from(u32::MAX)),
                 "left_out_at_horizon" => {
                     draft.left_out_at_horizon = map.next_value_seed(Number(None))?.whole(u64::from(u32::MAX));
                 }

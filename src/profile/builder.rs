@@ -13,6 +13,9 @@ use super::model::{
     SyncKind,
 };
 
+/// Why kernels are left out that no GPU could have run.
+pub(super) const TOO_LARGE: &str = "kernels whose grid or block is larger than any CUDA GPU takes";
+
 /// By what a stream is known: process, GPU, context, number.
 type StreamKey = (u64, u32, u32, i64);
 

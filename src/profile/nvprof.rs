@@ -7,7 +7,7 @@ use super::builder::ProfileBuilder;
 use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
 use super::model::{GpuProfile, ProfileFormat, ProfiledKernel, ProfiledKind};
-use crate::device::{BlockShape, CopyDirection};
+use crate::device::{BlockShape, CopyDirection, Sided};
 use crate::time::Decimal;
 
 /// Whether this is nvprof's CSV.
@@ -24,9 +24,10 @@ pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileE
         return Err(refuse("the last line is not complete".to_owned()).with_help("is it cut off?"));
     }
     let remarks = text.lines().take_while(|line| line.starts_with("==") || line.trim().is_empty()).count();
-    let table: usize = text.split_inclusive('\n').take(remarks).map(str::len).sum();
-    let mut reader =
-        csv::ReaderBuilder::new().flexible(true).has_headers(false).comment(Some(b'=')).from_reader(&content[table..]);
+    let before: usize = text.split_inclusive('\n').take(remarks).map(str::len).sum();
+    // What is blank behind the last line would be a record of one field.
+    let table = text[before..].trim_end().as_bytes();
+    let mut reader = csv::ReaderBuilder::new().flexible(true).has_headers(false).comment(Some(b'=')).from_reader(table);
     let mut records = reader.records();
     let line = |record: &StringRecord| record.position().map_or(0, |position| position.line() + remarks as u64);
     let mut next = |what: &str| match records.next() {
@@ -120,21 +121,18 @@ impl Columns {
         } else if name.starts_with("[CUDA memset") {
             ProfiledKind::Memset
         } else {
-            let product = |sides: [usize; 3], what: &str| {
-                let mut product = 1_u32;
-                for side in sides {
-                    let side = whole(side, what)?;
-                    product = product.checked_mul(side).ok_or_else(|| format!("the {what} is too large"))?;
-                }
-                Ok::<u32, String>(product)
+            let count = |[x, y, z]: [usize; 3], of: Sided| {
+                let what = format!("{} size", of.name());
+                let sides = [whole(x, &what)?, whole(y, &what)?, whole(z, &what)?];
+                of.count(&sides).map_err(|error| error.to_string())
             };
             let shared = self.quantity(record, self.shared[0])?.saturating_add(self.quantity(record, self.shared[1])?);
             let shape = BlockShape {
-                threads: product(self.block, "block size")?,
+                threads: count(self.block, Sided::Block)?,
                 registers_per_thread: whole(self.registers, "number of registers")?,
                 shared_memory_bytes: u32::try_from(shared).map_err(|_| "too much shared memory".to_owned())?,
             };
-            let blocks = product(self.grid, "grid size")?;
+            let blocks = count(self.grid, Sided::Grid)?;
             let function = builder.function_named(numbered(name, '[', ']').0);
             ProfiledKind::Kernel(ProfiledKernel { function, blocks, shape, recorded_occupancy: None })
         };

@@ -13,6 +13,7 @@ use super::nsight;
 use super::without_nsight as nsight;
 use super::{kineto, nvprof};
 use crate::effort::{self, Counted};
+use crate::json::without_byte_order_mark;
 
 /// The first bytes of a gzip stream.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -52,6 +53,7 @@ impl ProfileFormat {
     /// The format of an uncompressed file, or `None` if it is no profile.
     #[must_use]
     pub fn of(content: &[u8]) -> Option<Self> {
+        let content = without_byte_order_mark(content);
         if content.starts_with(SQLITE) {
             Some(Self::NsightSystems)
         } else if nvprof::is_likely(content) {
@@ -70,6 +72,7 @@ impl GpuProfile {
     /// # Errors
     /// [`GpuProfileError`] if it is cut off or damaged, comes from a GPU that is not NVIDIA's, or holds no kernels.
     pub fn read(file: &str, content: &[u8]) -> Result<Self, GpuProfileError> {
+        let content = without_byte_order_mark(content);
         match ProfileFormat::of(content) {
             Some(ProfileFormat::Kineto) => kineto::read(file, content),
             Some(ProfileFormat::Nvprof) => nvprof::read(file, content),

@@ -70,6 +70,15 @@ fn a_bare_list_of_events_is_a_trace_too() {
 }
 
 #[test]
+fn kernels_larger_than_any_gpu_takes_are_left_out_with_a_count() {
+    let tall = kernel("1", "1", 7, 1).replace("[216, 2, 1]", "[1, 70000, 1]");
+    let deep = kernel("2", "1", 7, 2).replace("[32, 32, 1]", "[4, 1, 128]");
+    let profile = read(&trace(&format!("{tall}, {deep}, {}", kernel("3", "1", 7, 3))));
+    assert_eq!(profile.operations.len(), 1);
+    assert_eq!(profile.left_out.get("kernels whose grid or block is larger than any CUDA GPU takes"), Some(&2));
+}
+
+#[test]
 fn negative_times_are_left_out_with_a_count() {
     let events = [kernel("5", "2", 7, 1), kernel("-5", "2", 7, 2), kernel("9", "-1", 7, 3)];
     let profile = read(&trace(&events.join(",")));

@@ -7,10 +7,10 @@ use super::page::TableStyle;
 use super::verdicts::{requirement_notes, requirement_table, verdict_table};
 use crate::analysis::printed::Turn;
 use crate::analysis::{
-    Analysis, BoundOptions, FinishBounds, JobVerdicts, RequirementVerdict, SearchOptions, Watch, analyse_and_bound,
-    judge_by_bounds, requirements_of_jobs,
+    Analysis, AnalysisError, BoundOptions, FinishBounds, JobVerdicts, RequirementVerdict, SearchOptions, Watch,
+    analyse_and_bound, judge_by_bounds, requirements_of_jobs,
 };
-use crate::hosts::{Jobs, ProgramError, Run};
+use crate::hosts::{Jobs, Run};
 use crate::scenario::Scenario;
 use crate::scenario::amalthea::ModelDemands;
 use crate::time::Duration;
@@ -56,14 +56,15 @@ impl<'s> AnalysisReport<'s> {
     /// user up.
     ///
     /// # Errors
-    /// [`ProgramError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time.
+    /// [`AnalysisError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time, and
+    /// where a run exceeds what is claimed of all.
     pub fn of(
         scenario: &'s Scenario,
         run: &Run,
         demands: Option<&ModelDemands>,
         search: Option<Duration>,
         watch: Watch<'_>,
-    ) -> Result<Self, ProgramError> {
+    ) -> Result<Self, AnalysisError> {
         let analysed = analyse_and_bound(scenario, BoundOptions::default())?;
         Self::judged(scenario, analysed, run, demands, search, watch)
     }
@@ -79,7 +80,8 @@ impl<'s> AnalysisReport<'s> {
         demands: Option<&ModelDemands>,
         search: Option<Duration>,
         watch: Watch<'_>,
-    ) -> Result<Self, ProgramError> {
+    ) -> Result<Self, AnalysisError> {
+        analysis.check_run(&run.trace)?;
         let operations = analysis.operations();
         let options = SearchOptions::affordable(scenario, operations, search);
         // Before there are verdicts, which are large as well.

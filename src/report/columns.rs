@@ -63,11 +63,6 @@ impl<R> Column<R> {
         self.title
     }
 
-    /// Whether it stands to the left in tables.
-    pub(super) const fn is_to_the_left(&self) -> bool {
-        self.to_the_left
-    }
-
     /// Its name for programs and what kind its values are, if tables for programs have it.
     pub(super) fn stated(&self) -> Option<(&'static str, CellKind)> {
         Some((self.csv?, self.source.kind()))
@@ -170,18 +165,25 @@ fn push_cell(cell: Cell<'_>, digits: &mut itoa::Buffer, line: &mut String) {
     }
 }
 
+/// The columns that people see, as titles with whether they stand to the left, and the cells of each row as they read them.
+pub(super) fn texts<R>(
+    columns: &[Column<R>],
+    rows: impl IntoIterator<Item = R>,
+) -> (Vec<(&'static str, bool)>, impl Iterator<Item = Vec<String>>) {
+    let shown = || columns.iter().filter_map(|column| Some((column.title?, column)));
+    let titles = shown().map(|(title, column)| (title, column.to_the_left)).collect();
+    (titles, rows.into_iter().map(move |row| shown().map(|(_, column)| column.text(&row)).collect()))
+}
+
 /// The rows as a table for people.
 pub(crate) fn table<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = R>) -> Table {
-    let shown: Vec<_> = columns.iter().filter_map(|column| Some((column.title?, column))).collect();
-    let header: Vec<&str> = shown.iter().map(|(title, _)| *title).collect();
+    let (titles, rows) = texts(columns, rows);
+    let header: Vec<&str> = titles.iter().map(|(title, _)| *title).collect();
     let mut table = plain_table(&header, 0..0);
-    for (index, _) in shown.iter().enumerate().filter(|(_, (_, column))| !column.to_the_left) {
+    for (index, _) in titles.iter().enumerate().filter(|(_, (_, is_to_the_left))| !is_to_the_left) {
         align_right(&mut table, index);
     }
-    for row in rows {
-        let cells: Vec<String> = shown.iter().map(|(_, column)| column.text(&row)).collect();
-        table.add_row(cells);
-    }
+    table.add_rows(rows);
     table
 }
 

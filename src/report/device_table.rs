@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::columns::{Column, Objects};
 use super::page::{Page, TableStyle};
 use super::rows_part::RowsPart;
-use crate::device::Device;
+use crate::device::{Device, Sided};
 
 fn columns<'a>() -> [Column<&'a Device>; 11] {
     [
@@ -76,10 +76,19 @@ fn limit_rows<S: Serializer>(device: &Device, serializer: S) -> Result<S::Ok, S:
 type Limit = (String, String, &'static str);
 
 fn limits(device: &Device) -> impl Iterator<Item = Limit> {
-    device.entries().into_iter().map(|(key, value)| {
+    let own = device.entries().into_iter().map(|(key, value)| {
         let from = provenance(device, &key);
         (key, value, from)
-    })
+    });
+    own.chain(Sided::ALL.map(|of| {
+        let [x, y, z] = of.most();
+        (sides(of), format!("{x}, {y}, {z}"), "source")
+    }))
+}
+
+/// What the longest sides are called, which all devices have in common.
+fn sides(of: Sided) -> String {
+    format!("{} (x, y, z)", of.name())
 }
 
 fn limit_columns() -> [Column<Limit>; 3] {
@@ -114,7 +123,9 @@ pub fn one(device: &Device, style: TableStyle) -> String {
             page.item(&format!("{key}: {note}"));
         }
     };
-    section("Sources", &device.sources);
+    let mut sources = device.sources.clone();
+    sources.insert(Sided::ALL.map(sides).join(" and "), Sided::SOURCE.to_owned());
+    section("Sources", &sources);
     section("Assumptions (nobody published these)", &device.assumptions);
     page.finish()
 }

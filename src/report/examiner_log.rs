@@ -6,7 +6,7 @@ use super::summary::Summary;
 use crate::hosts::IterationSpan;
 use crate::scenario::examiner::{BenchmarkLog, KernelSync};
 use crate::time::{Instant, NS_PER_SECOND};
-use crate::workload::{Kernel, OperationId};
+use crate::workload::{Kernel, OperationId, ProcessId};
 
 /// Threads per SM that the examiner assumes on every device for `max_resident_threads`.
 const THREADS_PER_SM: u32 = 2048;
@@ -98,6 +98,11 @@ impl ExaminerLog<'_> {
         writeln!(out, "\"release_time\": {}.{:06},", release_us / 1_000_000, release_us % 1_000_000)?;
         let process = self.summary.scenario.threads.get(self.index as usize).map_or(0, |thread| thread.process.0);
         writeln!(out, "\"PID\": {},\n\"TID\": {},", u64::from(process) + 1, self.index + 1)?;
+        let catalogue = &self.summary.scenario.catalogue;
+        let sms = catalogue.sms_at_once(ProcessId(process));
+        if sms < catalogue.device().sms {
+            writeln!(out, "\"mps_sms\": {sms},")?;
+        }
         if self.left_out > 0 {
             writeln!(out, "\"left_out_at_horizon\": {},", self.left_out)?;
         }

@@ -1,8 +1,13 @@
-//! Tables in Markdown, with the columns and values of those for people, and all rows.
+//! Markdown: tables with the columns and values of those for people, and all rows; and text that stays text.
+//!
+//! Names and messages come from files of somebody else's. What Markdown (`CommonMark` 0.31 with the tables and the
+//! strikethrough of GitHub's) or HTML would take for a sign of its own is written so that every reader shows the same
+//! characters: no link, no tag, no other cell. `<` and `&` are written as entities, as there are readers of Markdown that
+//! know no backslash before them.
 
 use std::io::{self, Write};
 
-use super::columns::Column;
+use super::columns::{Column, texts};
 
 /// Writes a line of titles, one that says to which side each column stands, and one for each row.
 ///
@@ -13,9 +18,7 @@ pub(crate) fn write_markdown<R>(
     rows: impl IntoIterator<Item = R>,
     out: impl Write,
 ) -> io::Result<()> {
-    let shown: Vec<_> = columns.iter().filter_map(|column| Some((column.title()?, column))).collect();
-    let titles: Vec<(&str, bool)> = shown.iter().map(|(title, column)| (*title, column.is_to_the_left())).collect();
-    let rows = rows.into_iter().map(|row| shown.iter().map(|(_, column)| column.text(&row)).collect());
+    let (titles, rows) = texts(columns, rows);
     write_rows(&titles, rows, out)
 }
 
@@ -45,9 +48,49 @@ pub(super) fn write_rows(
     Ok(())
 }
 
-/// What Markdown would take for the end of a cell or of a row is written so that it does not.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('|', "\\|").replace(['\n', '\r'], " ")
+/// Text within a line of Markdown, such as a cell, a heading or an entry of a list, which is read as just that text.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = None;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let after = letters.peek().copied();
+        match letter {
+            '<' => out.push_str("&lt;"),
+            '&' if after.is_some_and(|after| after == '#' || after.is_ascii_alphanumeric()) => out.push_str("&amp;"),
+            // Within a word it is no sign.
+            '_' if [before, after].iter().flatten().filter(|beside| beside.is_alphanumeric()).count() == 2 => {
+                out.push(letter);
+            }
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            // No reader knows this one.
+            '\0' => out.push(char::REPLACEMENT_CHARACTER),
+            // Ends of lines, and blanks at the ends, which would be cut off.
+            _ if letter.is_ascii_control() || (letter == ' ' && (before.is_none() || after.is_none())) => {
+                out.push_str(&format!("&#{};", u32::from(letter)));
+            }
+            _ => out.push(letter),
+        }
+        before = Some(letter);
+    }
+    out
+}
+
+/// Text that is a line of its own, which is a paragraph whatever it begins with.
+pub(super) fn escaped_line(text: &str) -> String {
+    let text = escaped(text.trim());
+    let number = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let at = match number.chars().next() {
+        // An entry of a numbered list.
+        Some('.' | ')') if number.len() < text.len() => text.len() - number.len(),
+        Some('#' | '>' | '-' | '+' | '=') if number.len() == text.len() => 0,
+        _ => return text,
+    };
+    format!("{}\\{}", &text[..at], &text[at..])
 }
 
 #[cfg(test)]
@@ -64,6 +107,13 @@ mod tests {
         let mut out = Vec::new();
         write_markdown(&columns, ["a|b", "c\nd"], &mut out).expect("memory takes all");
         let text = String::from_utf8(out).expect("it is text");
-        assert_eq!(text, "| who | long |\n| --- | ---: |\n| a\\|b | 3 |\n| c d | 3 |\n");
+        assert_eq!(text, "| who | long |\n| --- | ---: |\n| a\\|b | 3 |\n| c&#10;d | 3 |\n");
+    }
+
+    #[test]
+    fn words_that_need_no_escape_have_none() {
+        for plain in ["vector_add (x86_64)", "a & b", "50 %", "1.5 ms", "-", "g_max = 4; h > 3", "é: ok!"] {
+            assert_eq!(escaped(plain), plain);
+        }
     }
 }

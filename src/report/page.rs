@@ -1,7 +1,9 @@
-//! Text with tables in it: for reading as it is, or as Markdown for pasting.
+//! Text with tables in it: for reading as it is, as Markdown for pasting, or in parts for a page.
 
-use super::columns::{Column, plain_table, table};
-use super::markdown::{write_markdown, write_rows};
+use serde_json::json;
+
+use super::columns::{Column, plain_table, table, texts};
+use super::markdown::{escaped_line, write_markdown, write_rows};
 
 /// How the tables of a text are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +12,9 @@ pub enum TableStyle {
     Plain,
     /// In Markdown, with all rows.
     Markdown,
+    /// For a page that makes its own tables, with all rows: a JSON value on each line, which is a text, or an object with
+    /// `titles` (each a text, and whether its column stands to the left) and `rows` of cells as people read them.
+    Parts,
 }
 
 /// A text that is being written.
@@ -30,14 +35,29 @@ impl Page {
 
     /// A line.
     pub(crate) fn line(&mut self, text: &str) {
-        self.text += text;
+        match self.style {
+            TableStyle::Plain => self.text += text,
+            TableStyle::Markdown => self.text += &escaped_line(text),
+            TableStyle::Parts => self.text += &json!(text).to_string(),
+        }
         self.text.push('\n');
     }
 
     /// An entry of a list.
     pub(crate) fn item(&mut self, text: &str) {
-        self.text += if self.style == TableStyle::Plain { "  " } else { "- " };
-        self.line(text);
+        match self.style {
+            TableStyle::Plain => self.line(&format!("  {text}")),
+            TableStyle::Markdown => self.text += &format!("- {}\n", escaped_line(text)),
+            TableStyle::Parts => self.line(text),
+        }
+    }
+
+    /// A line, which is an entry of a list where lines beside each other would be one paragraph.
+    pub(crate) fn line_of_several(&mut self, text: &str) {
+        match self.style {
+            TableStyle::Plain | TableStyle::Parts => self.line(text),
+            TableStyle::Markdown => self.item(text),
+        }
     }
 
     /// An empty line. Markdown has its own around tables, and needs no second one.
@@ -53,11 +73,13 @@ impl Page {
             TableStyle::Plain => self.text += lines,
             TableStyle::Markdown => {
                 self.blank();
-                self.line("```text");
-                self.line(lines.trim_end());
-                self.line("```");
+                // Longer than what is in the lines, which would end it.
+                let fence = (3..).map(|count| "`".repeat(count)).find(|fence| !lines.contains(fence));
+                let fence = fence.unwrap_or_default();
+                self.text += &format!("{fence}text\n{}\n{fence}\n", lines.trim_end());
                 self.blank();
             }
+            TableStyle::Parts => lines.lines().for_each(|line| self.line(line)),
         }
     }
 
@@ -66,6 +88,10 @@ impl Page {
         match self.style {
             TableStyle::Plain => self.line(&table(columns, rows).to_string()),
             TableStyle::Markdown => self.markdown(|out| write_markdown(columns, rows, out)),
+            TableStyle::Parts => {
+                let (titles, rows) = texts(columns, rows);
+                self.part(&titles, rows);
+            }
         }
     }
 
@@ -74,6 +100,10 @@ impl Page {
         match self.style {
             TableStyle::Plain => self.line(&table(columns, rows).trim_fmt()),
             TableStyle::Markdown => self.markdown(|out| write_markdown(columns, rows, out)),
+            TableStyle::Parts => {
+                let (titles, rows) = texts(columns, rows);
+                self.part(&titles, rows);
+            }
         }
     }
 
@@ -89,6 +119,10 @@ impl Page {
                 let titles: Vec<(&str, bool)> = (0..).zip(titles).map(|(at, title)| (*title, at < words)).collect();
                 self.markdown(|out| write_rows(&titles, rows, out));
             }
+            TableStyle::Parts => {
+                let titles: Vec<(&str, bool)> = (0..).zip(titles).map(|(at, title)| (*title, at < words)).collect();
+                self.part(&titles, rows);
+            }
         }
     }
 
@@ -101,10 +135,17 @@ impl Page {
         self.text.push('\n');
     }
 
+    /// A table for a page that makes its own.
+    fn part(&mut self, titles: &[(&str, bool)], rows: impl Iterator<Item = Vec<String>>) {
+        let rows: Vec<Vec<String>> = rows.collect();
+        self.text += &json!({"titles": titles, "rows": rows}).to_string();
+        self.text.push('\n');
+    }
+
     /// The text, whose last line is not empty.
     pub(crate) fn finish(self) -> String {
         match self.style {
-            TableStyle::Plain => self.text,
+            TableStyle::Plain | TableStyle::Parts => self.text,
             TableStyle::Markdown => self.text.trim_end().to_owned() + "\n",
         }
     }

@@ -55,8 +55,8 @@ pub fn profile_audit_table(audit: &ProfileAudit, style: TableStyle) -> String {
             priority.stream, priority.above, priority.times
         ));
     }
-    // In Markdown, all: it has every row.
-    let shown = |case: &&ProfileCase| style == TableStyle::Markdown || case.verdict != CaseVerdict::Explained;
+    // Other styles have every row.
+    let shown = |case: &&ProfileCase| style != TableStyle::Plain || case.verdict != CaseVerdict::Explained;
     let open: Vec<&ProfileCase> = audit.cases.iter().filter(shown).collect();
     if !open.is_empty() {
         page.blank();

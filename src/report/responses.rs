@@ -21,7 +21,7 @@ impl Responses<'_> {
             count => format!("; {count} had not finished when the run ended"),
         };
         let (stream, jobs) = (self.stream, self.jobs);
-        Some(format!("{stream} misses its deadline of {deadline} in {misses} of {jobs} jobs{longest}{unfinished}"))
+        Some(format!("{stream:?} misses its deadline of {deadline} in {misses} of {jobs} jobs{longest}{unfinished}"))
     }
 }
 

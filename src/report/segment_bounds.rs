@@ -136,10 +136,7 @@ impl SegmentReport<'_> {
             let order = self.gpu_priorities(*test);
             let order = order.map(|order| format!("GPU priorities of {name}: {}", order.join(", ")));
             for line in std::iter::once(answer).chain(order) {
-                match style {
-                    TableStyle::Plain => page.line(&line),
-                    TableStyle::Markdown => page.item(&line),
-                }
+                page.line_of_several(&line);
             }
         }
         if let Some(latency) = drive_os::latency(self.set) {

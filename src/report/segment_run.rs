@@ -8,6 +8,7 @@ use super::columns::{Column, Objects};
 use super::json_document::JsonDocument;
 use super::page::{Page, TableStyle};
 use super::rows_part::RowsPart;
+use crate::broken_bound::BrokenBound;
 use crate::hosts::{SegmentJob, SegmentRun};
 use crate::tasks::segments::{SegmentTask, SegmentTaskSet, SegmentTest, TaskBound};
 use crate::time::{Duration, Instant};
@@ -16,11 +17,11 @@ use crate::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy)]
 pub struct SegmentRunReport<'a> {
     /// The set.
-    pub set: &'a SegmentTaskSet,
+    set: &'a SegmentTaskSet,
     /// How the GPU was shared, and by what its responses are bounded.
-    pub test: SegmentTest,
+    test: SegmentTest,
     /// What happened.
-    pub run: &'a SegmentRun,
+    run: &'a SegmentRun,
 }
 
 /// One line: a task and what its jobs experienced.
@@ -35,7 +36,19 @@ struct Line {
     verdict: Option<&'static str>,
 }
 
-impl SegmentRunReport<'_> {
+impl<'a> SegmentRunReport<'a> {
+    /// Of a run that shared the GPU as `test` says.
+    ///
+    /// # Errors
+    /// A response in the run exceeds the bound of the test.
+    pub fn new(set: &'a SegmentTaskSet, test: SegmentTest, run: &'a SegmentRun) -> Result<Self, BrokenBound> {
+        let report = Self { set, test, run };
+        for Line { task, longest, bound, .. } in report.lines() {
+            BrokenBound::check(longest, ("the bound on all runs", bound), || format!("a job of {task} takes"))?;
+        }
+        Ok(report)
+    }
+
     /// Jobs of tasks with priorities that were late, or not done.
     #[must_use]
     pub fn misses(&self) -> u64 {

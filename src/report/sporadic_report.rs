@@ -8,9 +8,8 @@ use super::analysis_json::SporadicDocument;
 use super::page::TableStyle;
 use super::verdicts::{requirement_notes, requirement_table, sporadic_table};
 use crate::analysis::{
-    RequirementVerdict, SearchOptions, SporadicVerdicts, Watch, judge_sporadic, requirements_of_streams,
+    AnalysisError, RequirementVerdict, SearchOptions, SporadicVerdicts, Watch, judge_sporadic, requirements_of_streams,
 };
-use crate::hosts::ProgramError;
 use crate::scenario::Scenario;
 use crate::scenario::amalthea::ModelDemands;
 use crate::time::Duration;
@@ -58,14 +57,14 @@ impl SporadicReport {
     /// does not hold its user up; `demands` are those of an AMALTHEA model.
     ///
     /// # Errors
-    /// [`ProgramError`], for a scenario that did not come through a reader.
+    /// [`AnalysisError`], for a scenario that did not come through a reader, and where a run exceeds a bound.
     pub fn of(
         scenario: &Scenario,
         jitter: &[Duration],
         demands: Option<&ModelDemands>,
         search: Option<Duration>,
         watch: Watch<'_>,
-    ) -> Result<Self, ProgramError> {
+    ) -> Result<Self, AnalysisError> {
         let options = SearchOptions::affordable(scenario, JOBS_OF_A_STREAM * scenario.threads.len(), search);
         let verdicts = judge_sporadic(scenario, jitter, &options, watch)?;
         let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));

@@ -39,6 +39,10 @@ pub struct State {
     /// contexts take turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended: Option<Vec<Suspended>>,
+    /// Copies that have begun and stand still, as their engine serves another context or it is not the turn of their own
+    /// (T5); where contexts take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended_copies: Option<Vec<SuspendedCopy>>,
     /// Every operation that was submitted and has work left that is not on the GPU.
     pub waiting: Vec<Waiting>,
 }
@@ -75,6 +79,17 @@ pub struct Suspended {
     /// Which.
     #[serde(flatten)]
     pub blocks: Resident,
+}
+
+/// A copy that stands still.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SuspendedCopy {
+    /// The process.
+    pub process: String,
+    /// What tables call it.
+    pub copy: String,
+    /// Number of the operation.
+    pub id: u32,
 }
 
 /// What a copy engine is serving.
@@ -196,6 +211,7 @@ impl State {
         Self {
             turn: is_sliced.then(|| turn_state(summary, at)),
             suspended: is_sliced.then(|| suspended(summary, at)),
+            suspended_copies: is_sliced.then(|| suspended_copies(summary, &stream_queues, &copy_engines, at)),
             at_ns: at,
             stream_queues: stream_queues.iter().map(of_stream).collect(),
             ee_queues: ee_queues.iter().map(of_ee_queue).collect(),
@@ -239,6 +255,30 @@ fn suspended(summary: &Summary<'_>, at: Instant) -> Vec<Suspended> {
         (blocks > 0).then(|| Suspended { process, blocks: Resident { kernel: title(summary, id), id: id.0, blocks } })
     };
     begun.filter_map(of_kernel).collect()
+}
+
+/// Of the copies at the heads of streams those that have begun and are on no engine.
+fn suspended_copies(
+    summary: &Summary<'_>,
+    streams: &[(StreamId, Vec<OperationId>)],
+    engines: &[Vec<OperationId>],
+    at: Instant,
+) -> Vec<SuspendedCopy> {
+    let stands_still = |id: &OperationId| {
+        let record = summary.trace.operations().get(id.0 as usize);
+        let begun = record.filter(|record| matches!(record.kind, OperationKind::Copy(_)));
+        begun.and_then(OperationRecord::first_start).is_some_and(|start| start <= at)
+            && !engines.iter().flatten().any(|served| served == id)
+    };
+    let heads = streams.iter().filter_map(|(_, ids)| ids.first().copied());
+    let mut copies: Vec<OperationId> = heads.filter(stands_still).collect();
+    copies.sort_unstable();
+    let told = |id: OperationId| SuspendedCopy {
+        process: process_name(summary, summary.trace.process_of(id)),
+        copy: title(summary, id),
+        id: id.0,
+    };
+    copies.into_iter().map(told).collect()
 }
 
 /// What a process is called.

@@ -7,7 +7,7 @@ use super::kernels::{CopyRow, KernelRow, copy_columns, kernel_columns};
 use super::page::{Page, TableStyle};
 use super::responses::response_columns;
 use super::rule_log::{Firing, rule_log};
-use super::state::{State, Suspended, TurnState};
+use super::state::{State, Suspended, SuspendedCopy, TurnState};
 use super::summary::Summary;
 use crate::experiments::{Responses, responses};
 use crate::workload::stream_in_words;
@@ -110,6 +110,9 @@ pub fn state_text(state: &State) -> String {
     for suspended in state.suspended.iter().flatten() {
         let Suspended { process, blocks } = suspended;
         let _ = writeln!(text, "  suspended, of {process}: {} x {}", blocks.blocks, blocks.kernel);
+    }
+    for SuspendedCopy { process, copy, .. } in state.suspended_copies.iter().flatten() {
+        let _ = writeln!(text, "  suspended, of {process}: {copy}");
     }
     for waiting in &state.waiting {
         let _ = writeln!(text, "  {} waits ({}): {}", waiting.operation, waiting.rule, waiting.why);

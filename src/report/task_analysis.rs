@@ -39,6 +39,13 @@ struct Line {
     why: String,
 }
 
+/// The tests of the GPU as a whole.
+fn on_whole_gpu(analysis: &TestResults) -> impl Iterator<Item = (&'static str, &TaskVerdict)> {
+    let sound = [("single-stream", &analysis.single_stream), ("multi-stream", &analysis.multi_stream)];
+    let printed = analysis.multi_stream_as_printed.as_ref();
+    sound.into_iter().chain(printed.map(|verdict| (TestResults::MULTI_STREAM_AS_PRINTED, verdict)))
+}
+
 fn partition_name(partition: &Partition) -> String {
     match partition.allocation {
         Allocation::Sm(sm) => format!("sm{sm}"),
@@ -58,10 +65,8 @@ impl TaskReport<'_> {
     fn lines(&self) -> Vec<Line> {
         let line =
             |test, on, verdict: &TaskVerdict| Line { test, on, answer: verdict.answer(), why: self.why(verdict) };
-        let mut lines = vec![
-            line("single-stream", "GPU".to_owned(), &self.analysis.single_stream),
-            line("multi-stream", "GPU".to_owned(), &self.analysis.multi_stream),
-        ];
+        let on_gpu = |(test, verdict): (&'static str, &TaskVerdict)| line(test, "GPU".to_owned(), verdict);
+        let mut lines: Vec<Line> = on_whole_gpu(self.analysis).map(on_gpu).collect();
         for (test, verdicts) in &self.analysis.in_reservations {
             lines.extend(verdicts.iter().map(|(part, verdict)| line(test.name(), partition_name(part), verdict)));
         }
@@ -84,7 +89,8 @@ impl TaskReport<'_> {
     /// Names of the tests that were applied and prove nothing.
     fn unsound(&self) -> impl Iterator<Item = &'static str> {
         let tests = self.analysis.in_reservations.iter().map(|(test, _)| *test);
-        tests.filter(|test| !test.is_sound()).map(ReservationTest::name)
+        let lemma_1 = self.analysis.multi_stream_as_printed.as_ref().map(|_| TestResults::MULTI_STREAM_AS_PRINTED);
+        lemma_1.into_iter().chain(tests.filter(|test| !test.is_sound()).map(ReservationTest::name))
     }
 
     /// The answers of a test to each partition, then to the whole set.
@@ -98,11 +104,10 @@ impl TaskReport<'_> {
 
     /// The tests in the order of the document, with what they say and on what.
     fn verdicts(&self) -> impl Iterator<Item = (&'static str, Cow<'static, str>, &TaskVerdict)> {
-        let on_gpu = [("single-stream", &self.analysis.single_stream), ("multi-stream", &self.analysis.multi_stream)];
         let on_parts = self.analysis.in_reservations.iter().flat_map(|(test, verdicts)| {
             verdicts.iter().map(|(part, verdict)| (test.name(), partition_name(part).into(), verdict))
         });
-        on_gpu.into_iter().map(|(test, verdict)| (test, "gpu".into(), verdict)).chain(on_parts)
+        on_whole_gpu(self.analysis).map(|(test, verdict)| (test, "gpu".into(), verdict)).chain(on_parts)
     }
 
     /// A "no" with its text, and its numbers with tasks by name.
@@ -135,6 +140,9 @@ impl TaskReport<'_> {
         let (answer, why) = (self.analysis.necessary, String::new());
         let necessary = Line { test: "necessary", on: "every SM".to_owned(), answer, why };
         page.table(&line_columns(), std::iter::once(necessary).chain(self.lines()));
+        if self.analysis.multi_stream_as_printed.is_some() {
+            page.line_of_several(&format!("{}: {UNSOUND}", TestResults::MULTI_STREAM_AS_PRINTED));
+        }
         for (test, verdicts) in &self.analysis.in_reservations {
             let answer = match TestResults::all_pass(*test, verdicts) {
                 _ if !test.is_sound() => format!("{}: {UNSOUND}", test.name()),
@@ -142,10 +150,7 @@ impl TaskReport<'_> {
                 Some(false) => format!("all together by {}: no", test.name()),
                 None => format!("all together by {}: -", test.name()),
             };
-            match style {
-                TableStyle::Plain => page.line(&answer),
-                TableStyle::Markdown => page.item(&answer),
-            }
+            page.line_of_several(&answer);
         }
         if let Some((period, budgets)) = self.budgets {
             page.blank();
@@ -193,8 +198,9 @@ struct TestEntries<'a>(&'a TestResults);
 impl Serialize for TestEntries<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("single-stream", &self.0.single_stream.answer())?;
-        map.serialize_entry("multi-stream", &self.0.multi_stream.answer())?;
+        for (test, verdict) in on_whole_gpu(self.0) {
+            map.serialize_entry(test, &verdict.answer())?;
+        }
         for (test, verdicts) in &self.0.in_reservations {
             map.serialize_entry(test.name(), &StreamedMap(|| TaskReport::answers(*test, verdicts)))?;
         }

@@ -25,10 +25,14 @@ pub struct ExpectedKernel {
     pub name: String,
     /// Which of its launches, from 0, in launch order.
     pub iteration: u32,
+    /// Where in print the numbers stand, for example `Fig. 3`.
+    pub place: Option<String>,
     /// When its first block starts.
     pub first_start: Option<Instant>,
     /// When its last block ends.
     pub finish: Option<Instant>,
     /// Blocks per SM, by SM id; compared only under the placement under which they were found.
     pub blocks_per_sm: Option<Vec<u32>>,
+    /// The SM of each block, by its index in the grid, `None` where it is not known; compared as `blocks_per_sm` is.
+    pub sm_of_block: Option<Vec<Option<u32>>>,
 }

@@ -1,28 +1,28 @@
 //! Fields that several input formats have in common.
 
-use crate::device::{DemandError, Resource, SmMask};
+use crate::device::{DemandError, Resource, Sided, SidesError, SmMask};
 use crate::json::{Node, Object, Problem};
 use crate::time::Duration;
 use crate::workload::WorkloadError;
 
-/// A grid or block size: a number, or a list of one to three numbers whose product counts.
-pub(super) fn dimensions(node: Node<'_>) -> Result<u32, Problem> {
+/// Blocks of a grid or threads of a block: their number, or a list of one to three sides whose product counts.
+pub(super) fn dimensions(node: Node<'_>, of: Sided) -> Result<u32, Problem> {
     const MOST: u32 = i32::MAX as u32;
     if !node.is_list() {
         return node.whole_u32(1, MOST);
     }
-    let sides = node.filled_list()?;
-    if sides.len() > 3 {
+    let nodes = node.filled_list()?;
+    if nodes.len() > 3 {
         return Err(node.expected("a number or a list of at most three numbers"));
     }
-    let mut product = 1_u32;
-    for side in sides {
-        product = product
-            .checked_mul(side.whole_u32(1, MOST)?)
-            .filter(|&product| product <= MOST)
-            .ok_or_else(|| node.problem(format!("the product of these numbers is more than {MOST}")))?;
-    }
-    Ok(product)
+    let sides = nodes.iter().map(|side| side.whole_u32(1, MOST)).collect::<Result<Vec<u32>, _>>()?;
+    of.count(&sides).map_err(|error| {
+        let at = match error {
+            SidesError::Side { axis, .. } => nodes.get(axis).copied(),
+            _ => None,
+        };
+        at.unwrap_or(node).problem(error.to_string())
+    })
 }
 
 /// An SM mask.

@@ -2,10 +2,11 @@
 
 use super::reservation::{Reservation, Reservations};
 use super::task_set::{Allocation, TaskSet, Timing};
+use super::task_time::TaskTime;
 use super::verdict::TaskVerdict;
 use super::{
-    chunks, chunks_as_printed, digraph, exact, harmonic, harmonic_as_printed, limited_preemption, necessary,
-    non_preemptive_edf, periodic_resource, sbf, sbf_linear,
+    chunks, chunks_as_printed, digraph, exact, harmonic, harmonic_as_printed, limited_preemption,
+    limited_preemption_as_printed, necessary, non_preemptive_edf, periodic_resource, sbf, sbf_linear,
 };
 
 /// A test of tasks in a reservation.
@@ -126,15 +127,20 @@ pub struct TestResults {
     pub single_stream: TaskVerdict,
     /// [`limited_preemption`].
     pub multi_stream: TaskVerdict,
+    /// [`limited_preemption_as_printed`], unsound; there if it was asked for.
+    pub multi_stream_as_printed: Option<TaskVerdict>,
     /// Each test of the set's reservations, partition by partition; empty if the set has no reservations.
     pub in_reservations: Vec<(ReservationTest, Vec<(Partition, TaskVerdict)>)>,
 }
 
 impl TestResults {
-    /// Applies the given tests of reservations and all others.
+    /// The name of [`limited_preemption_as_printed`] in options and reports.
+    pub const MULTI_STREAM_AS_PRINTED: &'static str = "multi-stream-as-printed";
+
+    /// Applies the given tests of reservations and all others that are sound.
     #[must_use]
     pub fn new(set: &TaskSet, tests: &[ReservationTest]) -> Self {
-        let with_costs: Vec<_> = set.tasks.iter().map(|task| (task.timing, task.preemption_cost)).collect();
+        let with_costs = with_costs(set);
         let apply = |reservations: &Reservations| {
             let verdicts = |test: ReservationTest| {
                 Partition::of(set, reservations).map(move |part| (part, part.verdict(set, test)))
@@ -145,8 +151,16 @@ impl TestResults {
             necessary: necessary::test(set),
             single_stream: non_preemptive_edf::test(&set.timings()),
             multi_stream: limited_preemption::test(&with_costs, set.priority_levels),
+            multi_stream_as_printed: None,
             in_reservations: set.reservations.as_ref().map_or_else(Vec::new, apply),
         }
+    }
+
+    /// The same with what Lemma 1 says of `set` as printed.
+    #[must_use]
+    pub fn with_multi_stream_as_printed(self, set: &TaskSet) -> Self {
+        let verdict = limited_preemption_as_printed::test(&with_costs(set), set.priority_levels);
+        Self { multi_stream_as_printed: Some(verdict), ..self }
     }
 
     /// The answer of a test for all partitions together: no if one is refused, yes if all pass. None of a test that is
@@ -162,6 +176,11 @@ impl TestResults {
         }
         answers().all(|answer| answer == Some(true)).then_some(true)
     }
+}
+
+/// Tasks with their preemption costs.
+fn with_costs(set: &TaskSet) -> Vec<(Timing, TaskTime)> {
+    set.tasks.iter().map(|task| (task.timing, task.preemption_cost)).collect()
 }
 
 impl Partition {

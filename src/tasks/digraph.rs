@@ -7,19 +7,18 @@
 //! max(0, floor((t - O~(v') - D(v') + H) / H)) C(v'), with O~(v') = (O(v') - O(v)) mod H (Eq. 12 with the unrolled
 //! hyperperiod for T).
 //!
-//! The answer is yes if some division into whole units has dbf*(t) <= t for all t. That is sufficient: a division that
-//! passes is a schedule of chunks inside the reservation, and EDF finds a schedule where there is one. It is not
+//! The answer is yes if some division, into any parts of units, has dbf*(t) <= t for all t. That is sufficient: a division
+//! that passes is a schedule of chunks inside the reservation, and EDF finds a schedule where there is one. It is not
 //! necessary, whatever Lemma 3 says: it lets the tasks' cycles start against each other in any way, and synchronous
-//! tasks do not. (1, 3, 3) twice in R(0, 3, 4) is feasible and refused.
-//!
-//! Divisions are chosen job by job; those in which the jobs so far demand too much, beside the least that the others can
-//! demand, are ruled out together.
+//! tasks do not. (1, 2, 2) and (1, 4, 4) in R(0, 4, 5) are feasible and refused.
 
 mod cycle;
-mod search;
+mod division;
+mod inequalities;
 
 pub(super) use cycle::{Cycle, NoCycle, instants};
-use search::{GivenUp, Search};
+use division::divide;
+use inequalities::GivenUp;
 
 use super::reservation::Reservation;
 use super::task_set::Timing;
@@ -50,9 +49,9 @@ pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
         }
     }
     let Some(instants) = instants(&cycles) else { return too_large("20,000 instants") };
-    match Search::new(&cycles, &instants, MAX_STEPS).run() {
-        Ok((true, _)) => TaskVerdict::Yes,
-        Ok((false, tried)) => TaskVerdict::No(Rejection::EveryDivision { tried }),
-        Err(GivenUp) => too_large("200 million additions to divide execution times among chunks"),
+    match divide(&cycles, &instants, MAX_STEPS) {
+        Ok(Ok(())) => TaskVerdict::Yes,
+        Ok(Err(instants)) => TaskVerdict::No(Rejection::EveryDivision { instants }),
+        Err(GivenUp) => too_large("200 million additions, or 127 bits, to divide execution times among chunks"),
     }
 }

@@ -33,13 +33,15 @@ pub enum Periods {
     LogUniform(TaskTime, TaskTime),
 }
 
-/// Which of the periods is the reservation's.
+/// The period of the reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReservationPeriod {
     /// Drawn like any other, as in the paper.
     Drawn,
     /// The shortest that can be drawn.
     Shortest,
+    /// This one, whether or not a task can have it too.
+    Fixed(TaskTime),
 }
 
 /// A distribution of task sets.
@@ -59,7 +61,7 @@ pub struct Generator {
     pub utilizations: Utilizations,
     /// How periods are drawn.
     pub periods: Periods,
-    /// Which of them is the reservation's.
+    /// The reservation's period.
     pub reservation: ReservationPeriod,
     /// D is uniform between this share of T \[percent\] and T.
     pub deadline_percent: u32,
@@ -107,6 +109,7 @@ impl Generator {
                 list.iter().copied().min().unwrap_or(TaskTime::UNIT).clamp(TaskTime::UNIT, MAX_TIME)
             }
             (Periods::LogUniform(least, _), ReservationPeriod::Shortest) => (*least).clamp(TaskTime::UNIT, MAX_TIME),
+            (_, ReservationPeriod::Fixed(period)) => period.clamp(TaskTime::UNIT, MAX_TIME),
         }
     }
 

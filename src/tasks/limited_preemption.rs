@@ -23,16 +23,26 @@ use super::task_set::Timing;
 use super::task_time::TaskTime;
 use super::verdict::TaskVerdict;
 
-/// Execution times with preemption costs added, and who can block.
-fn inflated(tasks: &[(Timing, TaskTime)], priority_levels: u32) -> (Vec<Timing>, Blocking) {
-    let longer = |deadline: TaskTime| tasks.iter().filter(move |(task, _)| task.deadline > deadline);
+/// Tasks, each with its preemption cost, that have longer deadlines.
+fn longer(tasks: &[(Timing, TaskTime)], deadline: TaskTime) -> impl Iterator<Item = &(Timing, TaskTime)> {
+    tasks.iter().filter(move |(task, _)| task.deadline > deadline)
+}
+
+/// Execution times with the costs of preempting others added: C + `PCmax`.
+pub(super) fn with_costs(tasks: &[(Timing, TaskTime)]) -> Vec<Timing> {
     let with_cost = |task: &Timing| {
-        let cost = longer(task.deadline).map(|&(_, cost)| cost).max().unwrap_or(TaskTime::ZERO);
+        let cost = longer(tasks, task.deadline).map(|&(_, cost)| cost).max().unwrap_or(TaskTime::ZERO);
         Timing { wcet: task.wcet + cost, ..*task }
     };
-    let inflated: Vec<Timing> = tasks.iter().map(|(task, _)| with_cost(task)).collect();
+    tasks.iter().map(|(task, _)| with_cost(task)).collect()
+}
+
+/// Execution times with preemption costs added, and who can block.
+fn inflated(tasks: &[(Timing, TaskTime)], priority_levels: u32) -> (Vec<Timing>, Blocking) {
+    let inflated = with_costs(tasks);
     let below = priority_levels.saturating_sub(1) as usize;
-    let blockers = inflated.iter().enumerate().filter(|(_, task)| longer(task.deadline).take(below).count() == below);
+    let is_above = |task: &Timing| longer(tasks, task.deadline).take(below).count() == below;
+    let blockers = inflated.iter().enumerate().filter(|(_, task)| is_above(task));
     let blocking = Blocking::new(blockers.map(|(index, task)| (index, task.deadline, task.wcet)));
     (inflated, blocking)
 }

@@ -192,15 +192,6 @@ fn the_quotient_of_the_harmonic_test_is_an_exact_fraction() {
 }
 
 #[test]
-fn lemma_3_is_not_exact_for_synchronous_tasks() {
-    let set = tasks(&[(1, 3, 3), (1, 3, 3)]);
-    let reservation = Reservation::new(0, 3, 4);
-    assert_eq!(exact::test(&set, reservation), TaskVerdict::Yes);
-    assert_eq!(digraph::test(&set, reservation).answer(), NO);
-    assert_eq!(digraph::test(&set[..1], reservation), TaskVerdict::Yes);
-}
-
-#[test]
 fn the_papers_choice_of_the_reservation_has_the_factor_of_the_period() {
     // Erratum 15. U_L = 0.6, U_B = 0.2: three quarters of 40.
     let mut set = TaskSet { sms: 2, tasks: Vec::new(), reservations: None, priority_levels: 2 };

@@ -66,8 +66,8 @@ pub enum Rejection {
     },
     /// However the jobs' execution times are divided among their chunks, some demand is too high.
     EveryDivision {
-        /// How many divisions were tried or ruled out together with others.
-        tried: u64,
+        /// No division demands little enough at all of these lengths of time.
+        instants: Vec<TaskTime>,
     },
 }
 
@@ -141,8 +141,13 @@ impl Rejection {
                 "the job of {} released at {release} misses its deadline {deadline} with {left} left to do",
                 name(*task)
             ),
-            Self::EveryDivision { tried } => {
-                format!("each of {tried} divisions of execution times among chunks demands too much at some instant")
+            Self::EveryDivision { instants } => {
+                let mut list: Vec<String> = instants.iter().take(8).map(TaskTime::to_string).collect();
+                if instants.len() > list.len() {
+                    list.push("…".to_owned());
+                }
+                let of = if instants.len() == 1 { "at" } else { "at one of" };
+                format!("each division of execution times among chunks demands too much {of} t = {}", list.join(", "))
             }
         }
     }

@@ -26,7 +26,8 @@ pub enum TimeError {
 }
 
 /// Units, longest name first so that `s` does not match in place of `ms`; each with its power of ten \[ns\].
-const UNITS: [(&str, i32); 5] = [("ns", 0), ("us", 3), ("µs", 3), ("ms", 6), ("s", 9)];
+/// Unicode has two letters mu: the micro sign and the Greek letter, which keyboards and editors write as well.
+const UNITS: [(&str, i32); 6] = [("ns", 0), ("us", 3), ("\u{b5}s", 3), ("\u{3bc}s", 3), ("ms", 6), ("s", 9)];
 
 /// A decimal number times ten to the power of `shift` nanoseconds.
 pub(super) fn scaled(text: &str, shift: i32) -> Result<Duration, TimeError> {

@@ -5,10 +5,11 @@ use std::sync::atomic::AtomicU64;
 use super::bound::{Bound, best_case_bound, bound};
 use super::construct::construct;
 use super::estimate::{Estimate, estimate};
-use super::kernel_string::KernelString;
-use super::pessimistic::pessimistic;
+use super::kernel_string::{KernelString, UnitKind};
+use super::pessimistic::{pessimistic, pessimistic_as_printed};
 use super::schedule::Schedule;
 use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
+use crate::broken_bound::BrokenBound;
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +62,7 @@ pub struct Answer {
     pub warps: u32,
     /// The report's pessimistic value.
     pub pessimistic: u64,
-    /// Whether the pessimistic value is a bound: every sigma is at most 1.
+    /// Whether the pessimistic value is a bound: no unit serves two warps per cycle.
     pub pessimistic_is_bound: bool,
     /// The smallest proven bound.
     pub bound: Bound,
@@ -83,6 +84,25 @@ pub struct Answer {
     pub size: SearchSize,
     /// What the reader should know about these numbers.
     pub notes: Vec<String>,
+}
+
+impl Answer {
+    /// Looks whether the schedules that were found keep the proven bounds.
+    ///
+    /// # Errors
+    /// A worst case above the upper bound, or a best case below the lower one.
+    pub fn check(&self) -> Result<(), BrokenBound> {
+        let least = self.best.map(|_| self.best_at_least);
+        let all = [
+            ("longest", self.exact.max(self.at_least), "the bound on all schedules", Some(self.bound.cycles)),
+            // The other way round: no schedule is shorter.
+            ("least length of any", least, "the length of a schedule", self.best),
+        ];
+        all.into_iter().try_for_each(|(which, found, claim, bound)| {
+            let subject = || format!("the {which} schedule of {} warps, in cycles, takes", self.warps);
+            BrokenBound::check(found, (claim, bound), subject)
+        })
+    }
 }
 
 /// The largest x that is used for the estimate unless another is asked for.
@@ -149,7 +169,19 @@ fn without_worst_case(string: &KernelString, question: &Question, searched: &Ato
     let mut notes = Vec::new();
     let pessimistic_is_bound = string.one_warp_per_unit();
     if !pessimistic_is_bound {
-        notes.push("the pessimistic value is no bound here: it is one only if every sigma is at most 1".to_owned());
+        notes.push(
+            "the pessimistic value is no bound here: it is one only if no unit serves two warps per cycle".to_owned(),
+        );
+    }
+    if let Some(printed) = pessimistic_as_printed(string, warps) {
+        for kind in string.units().iter().filter(|kind| kind.sigma.has_rest()) {
+            let UnitKind { letter, sigma, capacity } = kind;
+            let whole = if *capacity == 1 { "one whole warp".to_owned() } else { format!("{capacity} whole warps") };
+            notes.push(format!("sigma {sigma} of {letter}: {whole} per cycle; the units left over stay idle"));
+        }
+        notes.push(format!(
+            "with such a sigma as it stands, the pessimistic value would be {printed}; that is no bound"
+        ));
     }
     let found = MakespanSearch::run_watched(string, warps, Objective::BestCase, &limits, searched).ok();
     let best_at_least = best_case_bound(string, warps);

@@ -12,7 +12,7 @@ pub const MAX_STEPS: usize = 4096;
 pub struct Unit {
     /// The letter of its instructions, `A` to `Z`: L for load/store, C for CUDA cores in the report.
     pub letter: char,
-    /// Warps it serves per cycle.
+    /// How many there are, as a share of a warp's threads.
     pub sigma: Sigma,
     /// Cycles of an instruction that does not give its own number; at least 1.
     pub cycles: u32,
@@ -38,6 +38,8 @@ impl Unit {
 pub struct UnitKind {
     /// The letter of its instructions.
     pub letter: char,
+    /// Sigma before the transformation.
+    pub sigma: Sigma,
     /// Warps it serves per cycle; at least 1.
     pub capacity: u32,
 }
@@ -121,8 +123,8 @@ impl KernelString {
                 return Err(KernelStringError::TwiceDescribed(unit.letter));
             }
         }
-        let kinds =
-            units.iter().map(|unit| UnitKind { letter: unit.letter, capacity: unit.sigma.capacity().get() }).collect();
+        let kind = |&Unit { letter, sigma, .. }: &Unit| UnitKind { letter, sigma, capacity: sigma.capacity().get() };
+        let kinds = units.iter().map(kind).collect();
         let mut string = Self { units: kinds, steps: Vec::new(), continues: Vec::new() };
         let mut rest = text.char_indices().peekable();
         let mut column = 0;

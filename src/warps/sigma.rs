@@ -4,22 +4,22 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-/// The report's sigma of one kind of unit: warps served per cycle, a whole number or one over a whole number.
+/// The report's sigma of one kind of unit: the number of units divided by the warp size (Berezovskyi, Bletsas and
+/// Andersson, "Makespan computation for GPU threads running on a single streaming multiprocessor", HURRAY-TR-120710, 2012,
+/// Eq. 1 and 2). 1/n, or any fraction from 1 on.
 ///
-/// It is the number of units divided by the warp size (Berezovskyi, Bletsas and Andersson, "Makespan computation for
-/// GPU threads running on a single streaming multiprocessor", HURRAY-TR-120710, 2012, Eq. 1 and 2). 16 load/store
-/// units and warps of 32 threads give 1/2: a warp's instruction then takes two turns.
+/// 16 load/store units and warps of 32 threads give 1/2: a warp's instruction takes two turns. 48 units give 3/2: a
+/// warp needs 32 of them in one cycle, so they serve one warp, and 16 are left over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Sigma {
-    /// So many warps per cycle.
-    Whole(NonZeroU32),
-    /// One warp per so many cycles; at least 2.
-    OneOver(NonZeroU32),
+pub struct Sigma {
+    /// In lowest terms; the numerator is 1 or at least the denominator.
+    numerator: NonZeroU32,
+    denominator: NonZeroU32,
 }
 
-/// A sigma that is zero, or neither a whole number nor one over a whole number.
+/// A sigma that is zero, no number, or a fraction below 1 that is not one over a whole number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("found {found:?}; expected a whole number from 1 or one over a whole number, such as 2, 1/2 or 0.5{hint}")]
+#[error("found {found:?}; expected a number from 1, or one over a whole number, such as 2, 3/2, 1/2 or 0.5{hint}")]
 pub struct SigmaError {
     found: String,
     hint: &'static str,
@@ -27,45 +27,47 @@ pub struct SigmaError {
 
 impl Sigma {
     /// One warp per cycle.
-    pub const ONE: Sigma = Sigma::Whole(NonZeroU32::MIN);
+    pub const ONE: Sigma = Sigma { numerator: NonZeroU32::MIN, denominator: NonZeroU32::MIN };
 
-    /// Warps per cycle once fractions are written as repeated instructions: 1 for a fraction.
+    /// Warps per cycle once fractions below 1 are written as repeated instructions: whole warps, so 1 for 3/2.
     #[must_use]
     pub fn capacity(self) -> NonZeroU32 {
-        match self {
-            Self::Whole(capacity) => capacity,
-            Self::OneOver(_) => NonZeroU32::MIN,
-        }
+        NonZeroU32::new(self.numerator.get() / self.denominator.get()).unwrap_or(NonZeroU32::MIN)
     }
 
-    /// How many times an instruction is written: 1 for a whole number, n for 1/n.
+    /// How many times an instruction is written: n for 1/n, 1 from 1 on.
     #[must_use]
     pub fn repetitions(self) -> NonZeroU32 {
-        match self {
-            Self::Whole(_) => NonZeroU32::MIN,
-            Self::OneOver(turns) => turns,
-        }
+        if self.numerator < self.denominator { self.denominator } else { NonZeroU32::MIN }
+    }
+
+    /// Whether units are left over that are too few for a warp: above 1 and not whole.
+    #[must_use]
+    pub fn has_rest(self) -> bool {
+        self.numerator > self.denominator && self.denominator > NonZeroU32::MIN
+    }
+
+    /// The report's `ceil(W / sigma)`, with sigma as it stands.
+    #[must_use]
+    pub fn rounds(self, warps: u32) -> u64 {
+        (u64::from(warps) * u64::from(self.denominator.get())).div_ceil(u64::from(self.numerator.get()))
     }
 
     fn from_fraction(numerator: u64, denominator: u64) -> Option<Self> {
-        if numerator == 0 || denominator == 0 {
-            return None;
+        let (mut one, mut two) = (numerator, denominator);
+        while two != 0 {
+            (one, two) = (two, one % two);
         }
-        let whole = |n: u64| u32::try_from(n).ok().and_then(NonZeroU32::new);
-        if numerator.is_multiple_of(denominator) {
-            whole(numerator / denominator).map(Self::Whole)
-        } else if denominator.is_multiple_of(numerator) {
-            whole(denominator / numerator).map(Self::OneOver)
-        } else {
-            None
-        }
+        let lowest = |n: u64| u32::try_from(n.checked_div(one)?).ok().and_then(NonZeroU32::new);
+        let sigma = Self { numerator: lowest(numerator)?, denominator: lowest(denominator)? };
+        (sigma.numerator == NonZeroU32::MIN || sigma.numerator >= sigma.denominator).then_some(sigma)
     }
 }
 
 impl FromStr for Sigma {
     type Err = SigmaError;
 
-    /// Reads `2`, `1/2` or `0.5`.
+    /// Reads `2`, `3/2` or `0.5`.
     fn from_str(text: &str) -> Result<Self, SigmaError> {
         let digits = |part: &str| {
             let plain = !part.is_empty() && part.len() <= 9 && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -90,10 +92,8 @@ impl FromStr for Sigma {
 
 impl fmt::Display for Sigma {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Whole(capacity) => write!(out, "{capacity}"),
-            Self::OneOver(turns) => write!(out, "1/{turns}"),
-        }
+        let Self { numerator, denominator } = self;
+        if denominator.get() == 1 { write!(out, "{numerator}") } else { write!(out, "{numerator}/{denominator}") }
     }
 }
 
@@ -102,14 +102,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sigma_is_a_whole_number_or_one_over_one() {
-        for (text, shown) in
-            [("1", "1"), ("2/1", "2"), ("1/2", "1/2"), ("0.5", "1/2"), ("2/4", "1/2"), ("0.125", "1/8")]
-        {
+    fn sigma_is_one_over_a_whole_number_or_any_fraction_from_1_on() {
+        for (text, shown) in [
+            ("1", "1"),
+            ("2/1", "2"),
+            ("1/2", "1/2"),
+            ("0.5", "1/2"),
+            ("2/4", "1/2"),
+            ("0.125", "1/8"),
+            ("48/32", "3/2"),
+            ("1.5", "3/2"),
+        ] {
             assert_eq!(text.parse::<Sigma>().map(|sigma| sigma.to_string()).as_deref(), Ok(shown), "{text}");
         }
-        for text in ["", "0", "0.0", "0/1", "1/0", "2/3", "1.5", "0.3", "-1", "x", "1/2/3", "1e3", "99999999999"] {
+        for text in ["", "0", "0.0", "0/0", "0/1", "1/0", "2/3", "0.3", "-1", "x", "1/2/3", "1e3", "99999999999"] {
             assert!(text.parse::<Sigma>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_warp_needs_all_its_units_in_one_cycle_if_there_are_enough() {
+        let of = |text: &str| {
+            let sigma: Sigma = text.parse().unwrap();
+            (sigma.capacity().get(), sigma.repetitions().get(), sigma.has_rest(), sigma.rounds(4))
+        };
+        assert_eq!(of("3/2"), (1, 1, true, 3));
+        assert_eq!(of("7/3"), (2, 1, true, 2));
+        assert_eq!(of("2"), (2, 1, false, 2));
+        assert_eq!(of("1/2"), (1, 2, false, 8));
     }
 }

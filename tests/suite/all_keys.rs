@@ -25,7 +25,8 @@ pub(crate) const NATIVE: &str = r#"{
             {"sleep": "0 s"}, {"barrier": "C"}, {"repeat": 2, "steps": [{"launch": "K2", "stream": "S2"}]}]},
         {"name": "H2", "process": "Q", "barrier": "B", "steps": [{"barrier": "C"}]}],
     "expected": {"source": "nobody", "tolerance": "1 ms", "kernels": [
-        {"name": "K1", "iteration": 0, "first_start": "1 ms", "finish": "2 s", "blocks_per_sm": [0, 6]}]}
+        {"name": "K1", "iteration": 0, "first_start": "1 ms", "finish": "2 s", "blocks_per_sm": [0, 6],
+         "place": "Fig. 1", "sm_of_block": [1, null, 1, 1, 1, 1]}]}
 }"#;
 
 /// An examiner scenario with every key and every kind of benchmark there is.

@@ -13,6 +13,7 @@ use gpusched::workload::Placement;
 
 use crate::common::tx2;
 
+mod clients;
 mod global;
 mod random;
 

@@ -9,6 +9,7 @@ use gpusched::time::{Duration, Instant};
 use gpusched::trace::{OperationRecord, Rule, Trace};
 use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, StreamId, StreamSpec};
 
+use crate::agreement::agreed;
 use crate::generate::builtin;
 
 /// What is launched at an instant, in ns.
@@ -29,9 +30,14 @@ fn run(channels: u32, launches: &[Launch]) -> Trace {
 }
 
 fn run_in_order(order: ChannelOrder, seed: u64, channels: u32, launches: &[Launch]) -> Trace {
+    simulate(&launched(order, seed, channels, Duration::ZERO, launches)).expect("it runs").trace
+}
+
+fn launched(order: ChannelOrder, seed: u64, channels: u32, gap: Duration, launches: &[Launch]) -> Scenario {
     let options = ReadOptions { seed: Some(seed), ..ReadOptions::default() };
     let changed = builtin("tx2").with(|spec| {
         (spec.sms, spec.sms_per_tpc, spec.channels, spec.channel_order) = (1, 1, Some(channels), order);
+        spec.kernel_gap = gap;
     });
     let device = changed.expect("it is a GPU");
     let mut builder = ScenarioBuilder::new("channels".to_owned(), device, &options);
@@ -56,7 +62,7 @@ fn run_in_order(order: ChannelOrder, seed: u64, channels: u32, launches: &[Launc
         };
         builder.add_thread(HostThread::once("thread", Duration::from_ns(release), vec![step]));
     }
-    simulate(&builder.build()).expect("it runs").trace
+    builder.build()
 }
 
 fn starts(trace: &Trace) -> Vec<u64> {
@@ -102,6 +108,19 @@ fn a_free_channel_goes_to_the_first_the_last_or_any_stream_that_waits() {
 fn a_stream_that_n2_holds_gives_its_channel_to_the_null_stream_it_waits_for() {
     let trace = run(1, &[Launch::Kernel(0, A), Launch::Kernel(0, NULL), Launch::Kernel(0, A)]);
     assert_eq!(starts(&trace), [0, 10, 20]);
+}
+
+#[test]
+fn a_stream_that_n2_holds_gives_its_channel_back_also_while_a_kernel_gap_holds_it() {
+    let launches = [Launch::Kernel(0, A), Launch::Kernel(0, NULL), Launch::Kernel(0, A), Launch::Kernel(0, FREE)];
+    let scenario = launched(ChannelOrder::Fifo, 0, 1, Duration::from_ns(4), &launches);
+    let run = agreed(&scenario).expect("engine, reference and audit agree");
+    // The free stream waits for a channel before the NULL stream does, and has it from 10 ns on, not from 14.
+    assert_eq!(starts(&run.trace), [0, 20, 30, 10]);
+    // Whom only the gap holds keeps it.
+    let launches = [Launch::Kernel(0, A), Launch::Kernel(0, A), Launch::Kernel(0, FREE)];
+    let scenario = launched(ChannelOrder::Fifo, 0, 1, Duration::from_ns(4), &launches);
+    assert_eq!(starts(&agreed(&scenario).expect("all agree").trace), [0, 14, 24]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::common::{command, directory, document, gpusched, gpusched_with, stderr, stdout};
+use crate::markdown::{Seen, seen};
 
 const TWO_BENCHMARKS: &str = r#"{
   "name": "two", "max_iterations": 2, "max_time": 0, "cuda_device": 0,
@@ -316,10 +317,12 @@ fn markdown_of_texts_has_every_word_of_the_text_and_tables_that_stand_apart() {
             [&[][..], &["--format", "markdown"]].map(|format| gpusched(&[command, format].concat()));
         assert_eq!(markdown.status.code(), Some(0), "{command:?}: {}", stderr(&markdown));
         let markdown = stdout(&markdown);
-        let words = |line: &str| line.split([' ', '|']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let words = |line: &str| line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let Seen { tables: rows, lines } = seen(&markdown);
+        let rows = rows.into_iter().flatten().map(|row| row.join(" "));
         let found: std::collections::BTreeSet<Vec<String>> =
-            markdown.lines().map(|line| words(line.trim_start_matches("- "))).collect();
-        for line in stdout(&people).lines() {
+            lines.into_iter().chain(rows).map(|line| words(&line)).collect();
+        for line in stdout(&people).lines().filter(|line| !line.trim().is_empty()) {
             assert!(found.contains(&words(line)), "{command:?}: {line} is not in {markdown}");
         }
         let lines: Vec<&str> = markdown.lines().collect();

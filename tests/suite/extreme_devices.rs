@@ -40,7 +40,7 @@ fn threads(threads: u32) -> BlockShape {
 fn everything(scenario: &Scenario) {
     let run = simulate(scenario).expect("it runs");
     let analysis = analyse(scenario).expect("it is analysed");
-    let comparison = Comparison::new(scenario, &analysis, &run.trace);
+    let comparison = Comparison::new(scenario, &analysis, &run.trace).expect("the run keeps what is claimed");
     assert_eq!(comparison.kernels.len(), 2);
     let summary = Summary::of(scenario, &run);
     report(&summary);

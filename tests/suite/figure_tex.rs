@@ -19,7 +19,7 @@ use crate::published;
 /// Points (1/72.27 inch) in a millimetre.
 const POINTS: f64 = 72.27 / 25.4;
 /// `\columnwidth` and `\textwidth` of `IEEEtran` \[points\].
-const COLUMN: f64 = 252.0;
+pub(crate) const COLUMN: f64 = 252.0;
 const TEXT: f64 = 516.0;
 /// By how much a box may be wider before TeX says `Overfull \hbox` (`\hfuzz`) \[points\].
 const FUZZ: f64 = 0.1;

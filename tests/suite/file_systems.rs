@@ -148,6 +148,22 @@ fn rows_on_a_full_disk_are_whole_and_the_same_command_goes_on_once_there_is_room
 }
 
 #[test]
+fn complete_rows_that_cannot_be_written_are_complete_and_others_say_how_many_there_are() {
+    let folder = directory("file_systems_inputs/complete");
+    let study = folder.join("study.json");
+    fs::write(&study, STUDY).expect("it can be written");
+    let script = "\"$GPUSCHED\" study run \"$1\" --results \"$DISK/results\" 2> /dev/null; echo $?
+        mount -o remount,ro \"$DISK\"
+        \"$GPUSCHED\" study run \"$1\" --results \"$DISK/results\" 2>&1; echo $?
+        mount -o remount,rw \"$DISK\"; sed -i '$d' \"$DISK/results/rows.csv\"; mount -o remount,ro \"$DISK\"
+        \"$GPUSCHED\" study run \"$1\" --results \"$DISK/results\" 2>&1 |
+            grep -c 'error: cannot write .* after 999 rows; the same command goes on there .*: Read-only file system'";
+    let Some(output) = on_small_disk("complete", &study.display().to_string(), script) else { return };
+    let rows = directory("file_systems/complete").join("results/rows.csv");
+    says(&output, &format!("0\nnote: {} is complete: 1000 rows\n0\n1", rows.display()));
+}
+
+#[test]
 fn a_curve_on_a_full_disk_goes_on_once_there_is_room() {
     let curve = "tasks curve --samples 1 --step 2";
     let script = format!(

@@ -127,19 +127,23 @@ fn pointing_at_a_block_tells_which_it_is_and_which_rule_made_it_wait() {
     let browser = Browser::start();
     browser.look(SIZES[0], false);
     browser.open(&figure_3());
-    // At 2.5 s K2 is at the bottom of SM 1 (512 threads: 16 warps), above it K5 (256 threads).
-    let (x, y) = place(&browser, 0, 1, 8.0, 25 * S / 10);
+    // At 2.5 s K2's blocks (512 threads: 16 warps) are on SM 0, and K5's (256 threads) on SM 1.
+    let (x, y) = place(&browser, 0, 0, 24.0, 25 * S / 10);
     browser.point(x, y, false);
-    let expected =
-        ["K2, block 1 of 2, SM 1", "from 2 s to 3 s (1 s)", "launched at 0 s in stream S1", "waited 2 s (G2)"];
+    let expected = [
+        "K2, block 1 of 2, SM 0",
+        "from 2.000001 s to 3.000001 s (1 s)",
+        "launched at 0 s in stream S1",
+        "waited 2.000001 s (G2)",
+    ];
     assert_eq!(lines(&browser, "#tip p"), expected);
-    let (x, y) = place(&browser, 0, 1, 20.0, 25 * S / 10);
+    let (x, y) = place(&browser, 0, 1, 12.0, 25 * S / 10);
     browser.point(x, y, false);
     let expected = [
         "K5, block 1 of 2, SM 1",
         "from 2 s to 3 s (1 s)",
         "launched at 400 ms in stream S3",
-        "waited 600 ms (X1), 1 s (R3)",
+        "waited 600 ms (X1), 1 us (R2), 999.999 ms (R3)",
         "last held by R3",
     ];
     assert_eq!(lines(&browser, "#tip p"), expected);
@@ -222,7 +226,7 @@ fn kernels_and_streams_are_highlighted_and_found() {
 
     browser.keys("/k6\u{E007}");
     assert_eq!(lines(&browser, "#found p"), ["1 found"]);
-    assert_eq!(browser.run("return document.getElementById('time').value"), "2.8 s");
+    assert_eq!(browser.run("return document.getElementById('time').value"), "2.8000005 s");
     assert_eq!(faded(), all_but(&[9]));
     browser.run("document.getElementById('search').value = ''; document.activeElement.blur()");
     browser.keys("/#8");
@@ -233,7 +237,7 @@ fn kernels_and_streams_are_highlighted_and_found() {
 #[test]
 #[ignore = "needs chromium and chromedriver"]
 fn text_of_a_scenario_is_never_taken_for_html() {
-    let name = "</script><img src=x onerror=\"window.broken=1\"><b>&amp;";
+    let name = crate::odd_names::IMAGE;
     let text = fs::read_to_string(published::root().join("rtss2017/figure-3.json")).expect("it is there");
     let mut document: Value = serde_json::from_str(&text).expect("JSON");
     document["name"] = name.into();

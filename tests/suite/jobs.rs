@@ -115,7 +115,10 @@ fn simulate_says_missed_in_table_notes_and_status() {
     assert_eq!(output.status.code(), Some(1));
     let (table, notes) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(table.contains("max response") && table.contains("24 ms"), "{table}");
-    assert!(notes.contains("S misses its deadline of 9 ms in 2 of 2 jobs; the longest response is 24 ms"), "{notes}");
+    assert!(
+        notes.contains("\"S\" misses its deadline of 9 ms in 2 of 2 jobs; the longest response is 24 ms"),
+        "{notes}"
+    );
     assert_eq!(gpusched(&["simulate", &file, "--check", "--deadline", "S=24ms"]).status.code(), Some(0));
     assert_eq!(gpusched(&["simulate", &file]).status.code(), Some(0), "without --check it is no failure");
 }

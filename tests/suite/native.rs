@@ -210,6 +210,28 @@ fn block_times_between_best_and_worst_depend_on_the_seed_alone() {
 }
 
 #[test]
+fn a_kernel_with_a_time_for_every_block_needs_no_duration() {
+    let kernel = |fields: &str| {
+        format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "x",
+                "kernels": {{"K": {{"blocks": 3, "threads": 1024, {fields}}}}},
+                "streams": [{{"name": "S", "operations": [{{"kernel": "K"}}]}}]}}"#
+        )
+    };
+    let read = |fields: &str| Scenario::from_json("in.json", &kernel(fields), &ReadOptions::default());
+    let scenario = read(r#""block_times": ["3 ms", "1 ms", "2 ms"]"#).expect("sound");
+    assert!(!scenario.depends_on_seed());
+    let mut ends: Vec<u64> = run(&scenario).blocks(OperationId(0)).map(|block| block.end.as_ns()).collect();
+    ends.sort_unstable();
+    assert_eq!(ends, [1_000_000, 2_000_000, 3_000_000]);
+    let again = Scenario::from_json("in.json", &scenario.to_native_json().expect("it can be"), &ReadOptions::default())
+        .expect("it is written so");
+    assert_eq!((again.block_times, again.catalogue), (scenario.block_times, scenario.catalogue));
+    let refused = read(r#""block_times": ["3 ms", "1 ms"]"#).expect_err("one block has no time").to_string();
+    assert!(refused.contains("kernel \"K\" has 3 blocks, \"block_times\" 2 times"), "{refused}");
+}
+
+#[test]
 fn options_win_over_the_file() {
     let fields = r#""device": "tx1", "placement": "random", "seed": 3, "horizon": "1 s",
                     "streams": [{"name": "S", "operations": [{"kernel": "A"}, {"kernel": "B"}]}]"#;

@@ -3,6 +3,7 @@
 //! Pictures of what it looks like are left in `target/tmp/page_browser`.
 
 mod measured;
+mod odd;
 mod same_as_command;
 mod using;
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use gpusched::device::Runlists;
 use gpusched::draw::MM;
 use gpusched::hosts::{Run, simulate};
 use gpusched::report::timeline::{Lanes, Piece, Timeline, TimelineOptions};
@@ -12,6 +13,8 @@ use gpusched::trace::Rule;
 use gpusched::workload::{OperationId, ProcessId};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+use crate::generate::builtin;
 
 const MS: u64 = 1_000_000;
 
@@ -168,6 +171,36 @@ fn a_state_says_whose_turn_it_is_and_what_waits_for_whom() {
     assert!(switching.sms.iter().all(|sm| sm.resident.is_empty()));
     let suspended = at(2_000).suspended.expect("contexts take turns");
     assert_eq!((suspended.len(), suspended[0].blocks.blocks), (1, 2));
+}
+
+#[test]
+fn a_copy_that_another_context_made_stand_still_is_in_the_state() {
+    let stream = |name: &str| {
+        let copy = json!({"copy": "host-to-device", "bytes": 0, "duration": "2 ms"});
+        json!({"name": name, "process": name, "operations": [copy]})
+    };
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "copies", "streams": [stream("P"), stream("Q")],
+    });
+    let device = builtin("tx2").with(|spec| spec.time_slicing.runlists = Runlists::Separate).expect("sound");
+    let options = ReadOptions { device: Some(device), ..ReadOptions::default() };
+    let scenario = Scenario::from_json("copies.json", &file.to_string(), &options).expect("sound");
+    let run = run(&scenario);
+    // They trade every millisecond: P, Q, P, Q.
+    for (us, suspended, served) in [(500, None, 0), (1_500, Some(0), 1), (2_500, Some(1), 0), (3_500, None, 1)] {
+        let state = State::at(&Summary::of(&scenario, &run), Instant::from_ns(us * 1_000));
+        let copies = state.suspended_copies.clone().expect("contexts take turns");
+        assert_eq!(
+            copies.iter().map(|copy| copy.id).collect::<Vec<_>>(),
+            suspended.into_iter().collect::<Vec<_>>(),
+            "{us} us"
+        );
+        let text = state_text(&state);
+        assert!(text.contains(&format!("copy engine 0: copy {served} (host-to-device)")), "{text}");
+        let said = suspended.map(|id| format!("suspended, of {}: copy {id} (host-to-device)", ["P", "Q"][id as usize]));
+        assert_eq!(text.contains("suspended, of"), said.is_some(), "{text}");
+        assert!(said.is_none_or(|said| text.contains(&said)), "{text}");
+    }
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn run(file: &Value) -> Trace {
     run_with(file, &ReadOptions::default())
 }
 
-fn run_with(file: &Value, options: &ReadOptions) -> Trace {
+pub(crate) fn run_with(file: &Value, options: &ReadOptions) -> Trace {
     simulate(&scenario_with(file, options)).expect("it runs").trace
 }
 
@@ -62,7 +62,7 @@ fn error(file: &Value) -> String {
 
 /// One stream in each process, with one kernel that fills the TX2 once: how long its blocks run \[us\], and when it is
 /// launched \[us\].
-fn filling(kernels: &[(u64, u64)], slice: &str, cost: &str) -> Value {
+pub(crate) fn filling(kernels: &[(u64, u64)], slice: &str, cost: &str) -> Value {
     let names = || (0..kernels.len()).map(|number| format!("P{number}"));
     json!({
         "format": "gpusched-scenario/1", "name": "processes", "device": "tx2", "switch_cost": cost,
@@ -76,12 +76,12 @@ fn filling(kernels: &[(u64, u64)], slice: &str, cost: &str) -> Value {
     })
 }
 
-fn finishes(trace: &Trace) -> Vec<u64> {
+pub(crate) fn finishes(trace: &Trace) -> Vec<u64> {
     trace.operations().iter().map(|record| record.finish().expect("it finishes").as_ns() / US).collect()
 }
 
 /// Each turn: whose, from and to \[us\], and why it ended.
-fn turns(trace: &Trace) -> Vec<(u32, u64, u64, TurnEnd)> {
+pub(crate) fn turns(trace: &Trace) -> Vec<(u32, u64, u64, TurnEnd)> {
     let us = |instant: Instant| instant.as_ns() / US;
     trace.turns().iter().map(|turn| (turn.process.0, us(turn.start), us(turn.end), turn.ended_by)).collect()
 }

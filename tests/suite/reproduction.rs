@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{absent, gpusched_in};
+use gpusched::figures::{Figure, Paper, catalogue};
+use gpusched::report::{Printed, Value};
+use gpusched::time::Duration;
+
+use crate::common::{absent, directory, gpusched, gpusched_in, stderr, stdout};
 
 /// A command of a page.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +52,7 @@ fn commands(text: &str) -> Vec<Stated> {
     for (code, after) in code_spans(text) {
         let Some(line) = code.strip_prefix("gpusched ") else { continue };
         // Capitals stand for a file of the reader's own.
-        if line.split(' ').any(|word| ["FILE", "DIR", "F.svg"].contains(&word)) {
+        if line.split(' ').any(|word| ["FILE", "DIR", "F.svg", "NAME"].contains(&word)) {
             continue;
         }
         let after = after.trim_start();
@@ -111,22 +115,165 @@ fn every_long_command_of_the_pages_ends_as_stated() {
     run_all(true);
 }
 
+/// The rows of a page: what, answer, and command or reason.
+fn rows(page: &str) -> Vec<[&str; 3]> {
+    let rows = page.lines().filter(|line| line.starts_with("| ")).skip(1).filter(|row| !row.starts_with("| ---"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        cells.try_into().unwrap_or_else(|_| panic!("three columns: {row}"))
+    })
+    .collect()
+}
+
 #[test]
-fn every_row_has_an_answer_and_a_command_or_a_reason() {
+fn every_row_has_one_of_three_words_and_says_what_or_why_not() {
     for page in reproduction_pages() {
         let text = read(&page);
-        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
-        let rows: Vec<&&str> = rows.iter().skip(1).filter(|row| !row.starts_with("| ---")).collect();
+        let rows = rows(&text);
         assert!(rows.len() > 5, "{}", page.display());
-        for row in rows {
-            let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
-            let [_, answer, rest] = cells[..] else { panic!("three columns: {row}") };
-            let known =
-                ["reproduced", "holds if", "refuted", "not covered"].iter().any(|word| answer.starts_with(word));
-            assert!(known, "{row}");
-            assert!(answer.starts_with("not covered") && !rest.is_empty() || !commands(rest).is_empty(), "{row}");
+        for [what, answer, rest] in rows {
+            let has_command = !commands(rest).is_empty();
+            let says_enough = if let Some(exceptions) = answer.strip_prefix("in part: ") {
+                has_command && !exceptions.is_empty()
+            } else if let Some(reason) = answer.strip_prefix("not: ") {
+                !reason.is_empty() && !rest.is_empty() && (has_command || reason.starts_with("not covered"))
+            } else {
+                let behind = answer.strip_prefix("reproduced");
+                behind.is_some_and(|behind| behind.is_empty() || behind.starts_with([',', ':', ';'])) && has_command
+            };
+            assert!(says_enough, "{}: {what} | {answer} | {rest}", page.display());
         }
     }
+}
+
+/// The paper that a page is about.
+fn paper_of(page: &Path) -> Paper {
+    let name = page.file_stem().and_then(|name| name.to_str()).expect("plain names");
+    let by_name = |paper: &&Paper| format!("{paper:?}").eq_ignore_ascii_case(name);
+    *Paper::ALL.iter().find(by_name).unwrap_or_else(|| panic!("{name} is a paper"))
+}
+
+fn figure(name: &str) -> Figure {
+    catalogue().into_iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("{name} is in the catalogue"))
+}
+
+#[test]
+fn what_is_called_reproduced_is_checked_against_values_with_their_places_in_that_paper() {
+    let mut checked = BTreeSet::new();
+    for page in reproduction_pages() {
+        let paper = paper_of(&page);
+        let text = read(&page);
+        for [what, answer, rest] in rows(&text).into_iter().filter(|[_, answer, _]| answer.starts_with("reproduced")) {
+            let mut by_check = 0;
+            for Stated { arguments, exit, long } in commands(rest) {
+                let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
+                let ["figures", "--only", name, "--check"] = arguments[..] else { continue };
+                // That it ends so is what `every_short_command_of_the_pages_ends_as_stated` shows.
+                assert_eq!((exit, long), (0, false), "{what}");
+                assert_eq!(figure(name).paper, paper, "{what}");
+                checked.insert(name.to_owned());
+                by_check += 1;
+            }
+            assert!(by_check > 0, "{what} | {answer}: no command with --check, but {rest}");
+        }
+    }
+    assert!(checked.len() > 10, "{checked:?}");
+    for name in checked {
+        let values = figure(&name).printed().expect("what is shipped can be run");
+        assert!(!values.is_empty(), "{name}");
+        for value in values {
+            assert!(value.agrees() && !value.place.is_empty() && !value.what.is_empty(), "{name}: {value:?}");
+            assert!(!value.place.contains("by hand"), "what we worked out is not what print has: {name}: {value:?}");
+        }
+    }
+}
+
+/// Print's value changed, whatever it is, by more than it may be off.
+fn changed(value: &Printed) -> Printed {
+    let printed = match &value.printed {
+        Value::Number(number, unit) => Value::Number(number + 2.0 * value.tolerance + 1.0, unit),
+        Value::Time(time) => {
+            let twice = Duration::parse(&format!("{} s", 2.0 * value.tolerance)).expect("a short time");
+            Value::Time(*time + twice + Duration::from_ns(1))
+        }
+        Value::Verdict(verdict) => Value::Verdict(!verdict),
+        Value::Words(words) => Value::Words(format!("{words} and more")),
+    };
+    Printed { printed, ..value.clone() }
+}
+
+#[test]
+fn a_value_of_print_that_is_changed_no_longer_agrees() {
+    let mut kinds = BTreeSet::new();
+    // Samples of Fig. 8 take long.
+    for figure in catalogue().iter().filter(|figure| figure.name != "ecrts2024-figure-8") {
+        for value in figure.printed().expect("what is shipped can be run").iter().filter(|value| value.agrees()) {
+            assert!(!changed(value).agrees(), "{}: {value:?}", figure.name);
+            kinds.insert(match value.printed {
+                Value::Number(..) => "number",
+                Value::Time(_) => "time",
+                Value::Verdict(_) => "verdict",
+                Value::Words(_) => "words",
+            });
+        }
+    }
+    assert_eq!(kinds.len(), 4, "{kinds:?}");
+}
+
+#[test]
+fn check_ends_with_1_where_print_has_another_value_and_says_which() {
+    let output = gpusched(&["figures", "--only", "rtns2020-figure-5", "--check", "--format", "csv"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let text = stdout(&output);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "paper,place,what,printed,tolerance,here,agrees");
+    // Erratum 4: the first example is the other way round, and T of the converted tau2 is 40.
+    let differing: Vec<&&str> = lines.iter().filter(|line| line.ends_with(",false")).collect();
+    assert_eq!(
+        differing,
+        [
+            &"RTNS 2020,\"Theorem 5, first example\",schedulable according to Theorem 3,yes,0,no,false",
+            &"RTNS 2020,\"Theorem 5, first example\",schedulable according to Theorem 4,no,0,yes,false",
+            &"RTNS 2020,\"Theorem 5, first example\",\"tau2 converted: (C, D, T)\",\"(6, 16, 20)\",0,\"(6, 16, 40)\",false",
+        ]
+    );
+    assert_eq!(lines.iter().filter(|line| line.ends_with(",true")).count(), 3);
+    let document = json_of(&["figures", "--only", "rtns2020-figure-5", "--check", "--format", "json"]);
+    assert_eq!((&document["agree"], document["values"].as_array().map(Vec::len)), (&false.into(), Some(6)));
+}
+
+fn json_of(arguments: &[&str]) -> serde_json::Value {
+    serde_json::from_slice(&gpusched(arguments).stdout).expect("JSON")
+}
+
+#[test]
+fn a_scenario_whose_printed_value_is_changed_differs_at_its_place() {
+    let text = read(&root().join("scenarios/thesis2019/section-4-2-scenario-1.json"));
+    let folder = directory("reproduction_changed");
+    for (from, to) in [
+        ("\"finish\": \"12 s\"", "\"finish\": \"12.1 s\""),
+        ("\"first_start\": \"6 s\"", "\"first_start\": \"5 s\""),
+        ("\"blocks_per_sm\": [4, 3]", "\"blocks_per_sm\": [3, 4]"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let path = folder.join("changed.json");
+        fs::write(&path, text.replacen(from, to, 1)).expect("it can be written");
+        let output = gpusched(&["simulate", &path.display().to_string(), "--check"]);
+        assert_eq!(output.status.code(), Some(1), "{to}");
+        assert!(stderr(&output).contains("(Sec. 4.2, Fig. 4.1)"), "{to}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_figure_of_which_print_gives_no_value_refuses_to_be_checked() {
+    let folder = directory("reproduction_refused");
+    let output = gpusched_in(&folder, &["figures", "--only", "rtns2020-figure-9", "--check"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("rtns2020-figure-9") && said.contains("more predictable with the platform"), "{said}");
+    assert_eq!(gpusched_in(&folder, &["figures", "--check"]).status.code(), Some(2));
+    assert_eq!(gpusched_in(&folder, &["figures", "--only", "rtns2020-figure-2", "--check"]).status.code(), Some(0));
+    assert_eq!(fs::read_dir(&folder).expect("it is there").count(), 0, "a comparison writes nothing");
 }
 
 #[test]

@@ -181,7 +181,9 @@ fn witnesses_of_rtns_2020_are_answered_as_the_errata_say() {
         ("theorem-6-deadline-before-budget", "harmonic-as-printed", true, false),
         ("theorem-6-deadline-before-budget", "harmonic", false, false),
         ("theorem-6-quotient", "harmonic", false, false),
-        ("lemma-3-two-equal-tasks", "digraph", false, true),
+        ("lemma-3-halved-jobs", "digraph", true, true),
+        ("lemma-3-short-tasks", "digraph", false, true),
+        ("lemma-3-long-tasks", "digraph", false, true),
         ("budget-as-printed", "sbf", false, false),
         ("budget-with-period", "sbf", true, true),
     ] {
@@ -190,6 +192,25 @@ fn witnesses_of_rtns_2020_are_answered_as_the_errata_say() {
         assert_eq!(report["tests"][test]["sm0"], answer, "{file}, {test}");
         assert_eq!(report["tests"]["exact"]["sm0"], exact, "{file}");
     }
+}
+
+#[test]
+fn lemma_1_as_printed_accepts_a_task_that_misses_its_deadline() {
+    let path = |file: &str| format!("{}/witnesses/rtns2020/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    let name = "multi-stream-as-printed";
+    for file in ["lemma-1-last-wave", "lemma-1-two-blockings"] {
+        let report = json(&["tasks", &path(file), "--tests", name, "--format", "json"]);
+        assert_eq!((&report["tests"][name], &report["tests"]["multi-stream"]), (&true.into(), &false.into()), "{file}");
+        assert!(report["notes"][0].as_str().is_some_and(|note| note.contains("proves nothing")));
+        assert!(json(&["tasks", &path(file), "--format", "json"])["tests"][name].is_null(), "only if asked for");
+    }
+    // The first wave of l ends at 5000, then h takes one wave and a fifth block, beside which blocks of l start, until 11000.
+    let file = path("lemma-1-last-wave");
+    let run = json(&["tasks", "run", &file, "--strategy", "multi-stream", "--horizon", "3", "--format", "json"]);
+    let missed = &run["tasks"][2]["first_miss"];
+    assert_eq!((&missed["finish"], &missed["deadline"]), (&15_000.into(), &11_002.into()));
+    let check = gpusched(&["tasks", &file, "--tests", name, "--check", name]);
+    assert_eq!(check.status.code(), Some(2));
 }
 
 #[test]
@@ -275,4 +296,27 @@ fn a_point_of_the_search_over_what_rtns_2020_does_not_state_is_as_committed() {
         (200.0 * row[column].parse::<f64>().expect("a number")).round().to_string()
     };
     assert_eq!(fields[4..6], [committed("sbf"), committed("chunks")]);
+}
+
+/// Fig. 6 with tasks of twice the reservation's period: all three tests are high at low load, and chunks then fall at once.
+#[test]
+fn a_reservation_has_the_period_that_is_asked_for() {
+    let curve = |options: &[&str]| gpusched(&[&["tasks", "curve", "--samples", "50"], options].concat());
+    let given = ["--figure-number", "6", "--reservation-period", "5000", "--tests", "sbf,sbf-linear,chunks"];
+    let text = String::from_utf8(curve(&given).stdout).expect("it is text");
+    let accepted = |point: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("0.200,{point},50,50,"))).expect(point);
+        line.split(',').map(|count| count.parse::<u64>().expect("a count")).collect::<Vec<_>>()
+    };
+    assert_eq!(accepted("0.200"), [50, 50, 50]);
+    // SBF* has less than the gang tasks' 0.2 T by 0.8 T: it refuses the sets, 1 in 25, in which both deadlines are earlier.
+    let [sbf, linear, chunks] = accepted("0.300")[..] else { panic!("three tests") };
+    assert!((sbf, chunks) == (50, 50) && (40..50).contains(&linear), "{linear}");
+    for point in ["0.400", "0.500", "0.600"] {
+        assert_eq!(accepted(point)[2], 0, "{point}");
+    }
+    let refused = curve(&["--harmonic", "--reservation-period", "7"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("no period of the list divides 7"));
+    assert_eq!(curve(&["--shortest-reservation", "--reservation-period", "5000"]).status.code(), Some(2));
 }

@@ -53,5 +53,12 @@ fn answers_of_the_tour_are_what_the_simulation_says() {
     assert_eq!(starts(&[priorities], "K1")[4..], [4_500; 4]);
     let equal = [priorities, "--set-priority", "S2=0", "--set-priority", "S3=0"];
     assert_eq!(starts(&equal, "K1")[4..], [500; 4]);
-    assert_eq!(starts(&["scenarios/rtss2017/figure-3.json"], "K5"), [2_000, 2_000]);
+    let why = "scenarios/rtss2017/figure-3.json";
+    assert_eq!(starts(&[why], "K5"), [2_000, 2_000]);
+    let on_sm_1 = |name: &str| {
+        let blocks = kernel(&[why], name)["placements"].as_array().expect("a list").clone();
+        let here = |block: &&Value| block["sm"] == 1 && block["start_ns"] == 1_000_000_000;
+        blocks.iter().filter(here).count()
+    };
+    assert_eq!((on_sm_1("K1"), on_sm_1("K4")), (0, 2), "1536 threads of SM 1 are free after 1 s");
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use gpusched::warps::{
     KernelString, MakespanSearch, Objective, SearchLimits, Sigma, Unit, best_case_bound, bound, change_weight,
-    changes_bound, construct, estimate, pessimistic, verify, waiting_bound,
+    changes_bound, construct, estimate, pessimistic, pessimistic_as_printed, verify, waiting_bound,
 };
 
 fn units(sigma_l: &str, sigma_c: &str) -> [Unit; 2] {
@@ -44,8 +44,45 @@ fn golden_worst_and_best_cases() {
     assert_eq!(worst("LLCC", 4), [4, 7, 10, 13]);
 }
 
+/// 48 CUDA cores, which section 3 gives to compute capability 2.1: a warp of 32 threads leaves 16 over.
 #[test]
-fn errata_18_the_pessimistic_value_is_no_bound_for_sigma_2() {
+fn the_pessimistic_value_as_printed_is_no_bound_for_48_cores() {
+    let string = KernelString::parse("C", &units("1", "48/32")).expect("sound");
+    assert_eq!(makespans(&string, 6, Objective::WorstCase), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(pessimistic(&string, 4), 4);
+    assert_eq!(pessimistic_as_printed(&string, 4), Some(3));
+    // The other reading, three half-warps per cycle.
+    let halves = KernelString::parse("CC", &units("1", "3")).expect("sound");
+    assert_eq!(makespans(&halves, 6, Objective::WorstCase)[5], 5);
+    assert_eq!(pessimistic_as_printed(&string, 6), Some(4));
+    // With one and two thirds as many cores as threads of a warp likewise: 12 L turns and ceil(18 / 5) C.
+    let both = KernelString::parse("LC", &units("1/2", "5/3")).expect("sound");
+    assert_eq!((pessimistic_as_printed(&both, 6), pessimistic(&both, 6)), (Some(16), 18));
+    assert_eq!(pessimistic_as_printed(&KernelString::parse("L", &units("1", "3/2")).expect("sound"), 6), None);
+}
+
+/// Eq. 14 to 37 for two warps of "C", every schedule of up to four cycles: G is 1 where as many warps run as sigma says,
+/// and no warp waits where it is 0.
+#[test]
+fn the_printed_program_has_no_schedule_for_48_cores() {
+    let schedules = |(cores, warp_size): (u32, u32)| {
+        let mut found = Vec::new();
+        for (first, second) in (1..=4).flat_map(|first| (1..=4).map(move |second| (first, second))) {
+            let running = |cycle| u32::from(first == cycle) + u32::from(second == cycle);
+            let is_full = |cycle| running(cycle) * warp_size == cores;
+            let fits = (1..=4).all(|cycle| running(cycle) * warp_size <= cores);
+            let is_work_conserving = (1..first).all(is_full) && (1..second).all(is_full);
+            found.extend((fits && is_work_conserving).then_some((first, second)));
+        }
+        found
+    };
+    assert!(schedules((48, 32)).is_empty());
+    assert_eq!(schedules((32, 32)), [(1, 2), (2, 1)]);
+    assert_eq!(schedules((64, 32)), [(1, 1)]);
+}
+
+#[test]
+fn the_pessimistic_value_is_no_bound_for_sigma_2() {
     let string = KernelString::parse("LL", &units("2", "1")).expect("sound");
     assert_eq!(pessimistic(&string, 4), 4);
     assert_eq!(makespans(&string, 4, Objective::WorstCase), [2, 2, 4, 5]);
@@ -154,7 +191,7 @@ fn search_equals_plain_search(string: &KernelString, warps: u32) {
 fn search_equals_plain_search_up_to(length: u32, warps: u32) {
     for length in 1..=length {
         for text in strings(length) {
-            for (sigma_l, sigma_c) in [("1", "1"), ("2", "1"), ("2", "2"), ("1", "3")] {
+            for (sigma_l, sigma_c) in [("1", "1"), ("2", "1"), ("2", "2"), ("1", "3"), ("3/2", "5/2")] {
                 let string = KernelString::parse(&text, &units(sigma_l, sigma_c)).expect("sound");
                 search_equals_plain_search(&string, warps);
             }

@@ -3,13 +3,19 @@
 const VERSION = "v1=";
 /** Characters above which browsers and chats cut addresses off. */
 const MOST_ADDRESS = 200000;
+/** Bytes of a state that an address may hold: a short address can claim to be a thousand times as long. */
+const MOST_STATE = 16_000_000;
+/** Why an address is not read, in words for whoever opened it. */
+class AddressError extends Error {}
 
 const addressable = (base64) => base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 const unaddressable = (text) => text.replaceAll("-", "+").replaceAll("_", "/");
 
 /** The state as text for the address; null if it is too large. */
 async function toAddress(state) {
-  const packed = await through(new CompressionStream("deflate-raw"), encoder.encode(JSON.stringify(state)));
+  const bytes = encoder.encode(JSON.stringify(state));
+  if (bytes.length > MOST_STATE) return null;
+  const packed = await through(new CompressionStream("deflate-raw"), bytes);
   const text = VERSION + addressable(toBase64(packed));
   return text.length > MOST_ADDRESS ? null : text;
 }
@@ -19,6 +25,22 @@ async function fromAddress(hash) {
   const text = hash.replace(/^#/, "");
   if (text === "") return null;
   if (!text.startsWith(VERSION)) throw new Error("another version");
+  if (text.length > MOST_ADDRESS) {
+    throw new AddressError(`the address has ${text.length} characters, and this page makes none of more than ${MOST_ADDRESS}`);
+  }
   const packed = fromBase64(unaddressable(text.slice(VERSION.length)));
-  return JSON.parse(decoder.decode(await through(new DecompressionStream("deflate-raw"), packed)));
+  const bytes = await throughAtMost(new DecompressionStream("deflate-raw"), packed, MOST_STATE);
+  if (bytes === null) throw new AddressError(`the address holds more than ${MOST_STATE / 1e6} MB, and this page makes none such`);
+  return checked(JSON.parse(decoder.decode(bytes)));
+}
+
+/** A state that has what the page sets, and nothing else. */
+function checked(state) {
+  const isText = (value) => typeof value === "string";
+  const isWhole = (value) => Number.isInteger(value);
+  const isOf = (isRight) => (value) => typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every(isRight);
+  const keys = { file: isText, shipped: isText, text: isText, bytes: isText, device: isText, device_text: isText, placement: isText, priorities: isOf(isWhole), block_times: isOf(isText) };
+  const isRight = isOf(() => true)(state) && isText(state.file) && Object.entries(state).every(([key, value]) => Object.hasOwn(keys, key) && keys[key](value));
+  if (!isRight) throw new Error("no state of this page");
+  return state;
 }

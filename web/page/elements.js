@@ -18,6 +18,23 @@ async function through(stream, bytes) {
   return new Uint8Array(await new Response(passed).arrayBuffer());
 }
 
+/** The same, or null as soon as it gives more than so many bytes. */
+async function throughAtMost(stream, bytes, most) {
+  const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
+  const parts = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return new Uint8Array(await new Blob(parts).arrayBuffer());
+    length += value.length;
+    if (length > most) {
+      await reader.cancel();
+      return null;
+    }
+    parts.push(value);
+  }
+}
+
 function fromBase64(text) {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);

@@ -185,7 +185,7 @@ class Page {
     const text = decoder.decode(bytes);
     const end = text.indexOf("\n") + 1;
     const { notes } = JSON.parse(text.slice(0, end));
-    place.replaceChildren(...rendered(text.slice(end)), ...notes.map((note) => element("p", `note: ${note}`, { class: "quiet" })));
+    place.replaceChildren(...rendered(text.slice(end)), ...noted(notes));
   }
 
   /** Shows what is wrong, if anything is; what was drawn before stays, pale. */
@@ -274,8 +274,8 @@ class Page {
       const own = shipped ? this.scenarios.get(shipped) : text;
       content = bytes !== undefined ? fromBase64(bytes) : own !== undefined ? encoder.encode(own) : null;
       if (state !== null && content === null) wrong = `the address names a scenario that this page does not have: ${shipped}`;
-    } catch {
-      wrong = "the address holds nothing that can be read; was it cut off?";
+    } catch (error) {
+      wrong = error instanceof AddressError ? error.message : "the address holds nothing that can be read; was it cut off?";
     }
     if (wrong && this.file) {
       this.refuse({ message: wrong });

@@ -1,48 +1,37 @@
 // The library's tables, and files to download.
 
-/** Rows of a table that are shown. */
+/** Rows of a table, and lines of other text, that are shown. */
 const MOST_ROWS = 200;
 /** Pixels of a picture in each direction, at most. */
 const MOST_PIXELS = 16000;
 const PIXELS_PER_INCH = 300;
 
-const cellsOf = (line) => line.slice(2, -2).split(/(?<!\\) \| /).map((cell) => cell.replace(/\\([\\|])/g, "$1"));
+/** Elements for the library's text: a JSON value on each line, which is a text or a table. */
+function rendered(lines) {
+  const parts = lines.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+  return parts.flatMap((part) => (typeof part === "string" ? [element("p", part)] : tableOf(part)));
+}
 
-/** Tables and lines of the library's Markdown. */
-function rendered(markdown) {
-  const parts = [];
-  let table = null;
-  let left = 0;
-  const close = () => {
-    if (table && left > 0) parts.push(element("p", `and ${left} more rows, which JSON has`, { class: "quiet" }));
-    [table, left] = [null, 0];
-  };
-  for (const line of markdown.split("\n")) {
-    if (!line.startsWith("| ")) {
-      close();
-      if (line !== "" && !line.startsWith("```")) parts.push(element("p", line));
-      continue;
-    }
-    if (!table) {
-      table = element("table");
-      const frame = element("div", "", { class: "scrolling", tabindex: "0" });
-      frame.append(table);
-      parts.push(frame);
-    }
-    if (/^\| -/.test(line)) {
-      table.sides = cellsOf(line).map((cell) => (cell.endsWith(":") ? "" : "name"));
-      [...table.rows[0].cells].forEach((cell, at) => (cell.className = table.sides[at]));
-      continue;
-    }
-    if (table.rows.length > MOST_ROWS) {
-      left += 1;
-      continue;
-    }
+/** A table of its titles, each with whether its column stands to the left, and the cells of its rows. */
+function tableOf({ titles, rows }) {
+  const table = element("table");
+  const add = (name, cells, isMissed) => {
     const row = table.insertRow();
-    cellsOf(line).forEach((cell, at) => row.append(element(table.sides ? "td" : "th", cell, { class: [table.sides?.[at] ?? "", cell === "missed" || cell === "no" ? "missed" : ""].join(" ") })));
-  }
-  close();
-  return parts;
+    cells.forEach((cell, at) => row.append(element(name, cell, { class: `${titles[at][1] ? "name" : ""} ${isMissed(cell) ? "missed" : ""}` })));
+  };
+  add("th", titles.map(([title]) => title), () => false);
+  for (const cells of rows.slice(0, MOST_ROWS)) add("td", cells, (cell) => cell === "missed" || cell === "no");
+  const frame = element("div", "", { class: "scrolling", tabindex: "0" });
+  frame.append(table);
+  const left = rows.length - MOST_ROWS;
+  return left > 0 ? [frame, element("p", `and ${left} more rows, which JSON has`, { class: "quiet" })] : [frame];
+}
+
+/** Notes of a run. */
+function noted(notes) {
+  const shown = notes.slice(0, MOST_ROWS).map((note) => element("p", `note: ${note}`, { class: "quiet" }));
+  const left = notes.length - MOST_ROWS;
+  return left > 0 ? [...shown, element("p", `and ${left} more notes, which JSON has`, { class: "quiet" })] : shown;
 }
 
 /** A picture as pixels. */

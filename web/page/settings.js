@@ -6,6 +6,13 @@ const SLIDER_STEPS = 100;
 /** Kernels and streams that get sliders. */
 const MOST_SLIDERS = 40;
 
+/** An object with the same entries and nothing else. */
+function copied(entries) {
+  const copy = Object.create(null);
+  for (const [key, value] of Object.entries(entries)) copy[key] = value;
+  return copy;
+}
+
 class Settings {
   constructor(changed) {
     this.changed = changed;
@@ -26,7 +33,9 @@ class Settings {
   }
 
   clear() {
-    Object.assign(this, { device: null, device_text: null, placement: null, priorities: {}, block_times: {} });
+    // Names of kernels and streams are any text, also that of a property which every other object has.
+    const none = () => Object.create(null);
+    Object.assign(this, { device: null, device_text: null, placement: null, priorities: none(), block_times: none() });
   }
 
   setDevice(name, text) {
@@ -38,12 +47,12 @@ class Settings {
   /** As a request has them. */
   get asked() {
     const { device, device_text, placement, priorities, block_times } = this;
-    return { device, device_text, placement, priorities: { ...priorities }, block_times: { ...block_times } };
+    return { device, device_text, placement, priorities: copied(priorities), block_times: copied(block_times) };
   }
 
   set asked(asked) {
     this.clear();
-    Object.assign(this, asked);
+    for (const [key, value] of Object.entries(asked)) this[key] = typeof value === "string" ? value : copied(value);
     this.show();
   }
 
@@ -139,12 +148,15 @@ class Settings {
   /** The command that runs the same. */
   command(file) {
     const quoted = (text) => (/^[\w./=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+    // What begins with a dash would be an option of its own.
+    const option = (name, value) => (value.startsWith("-") ? [`${name}=${value}`] : [name, value]);
     const options = [
-      ...(this.device ? ["--device", this.device] : []),
-      ...(this.placement ? ["--placement", this.placement] : []),
-      ...Object.entries(this.priorities).flatMap(([stream, priority]) => ["--set-priority", `${stream}=${priority}`]),
-      ...Object.entries(this.block_times).flatMap(([kernel, time]) => ["--set-block-time", `${kernel}=${time.replace(" ", "")}`]),
+      ...(this.device ? option("--device", this.device) : []),
+      ...(this.placement ? option("--placement", this.placement) : []),
+      ...Object.entries(this.priorities).flatMap(([stream, priority]) => option("--set-priority", `${stream}=${priority}`)),
+      ...Object.entries(this.block_times).flatMap(([kernel, time]) => option("--set-block-time", `${kernel}=${time.replace(" ", "")}`)),
     ];
-    return ["gpusched", "simulate", file, ...options].map(quoted).join(" ");
+    const input = file.startsWith("-") ? `./${file}` : file;
+    return ["gpusched", "simulate", input, ...options].map(quoted).join(" ");
   }
 }

@@ -124,7 +124,7 @@ impl Graph {
             last[stream] = Some(number);
             let work = match record.kind {
                 OperationKind::Kernel(kernel) => {
-                    let allowed = u64::from(allowed_sms(scenario, kernel, record.stream));
+                    let allowed = u64::from(allowed_sms(scenario, kernel, record.stream).min(costs.sms));
                     let cost = &costs.kernels[kernel.0 as usize];
                     let class = graph.class(Class { needs: needs(&demands[kernel.0 as usize]), allowed });
                     let best = shortest(scenario.shortest_block_time(kernel).unwrap_or(Duration::ZERO));

@@ -46,8 +46,7 @@ struct Constraint {
 
 impl<'a> Weights<'a> {
     pub(in crate::analysis) fn new(device: &Device, classes: &'a [Class]) -> Self {
-        let sms = u64::from(device.sms.max(1));
-        Self { limits: pool(device).map(|sum| sum / sms), classes }
+        Self { limits: pool(device, 1), classes }
     }
 
     /// Weights for the classes in `order`, lowered one by one in that order, against the heads of the classes marked

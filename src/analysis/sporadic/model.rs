@@ -50,6 +50,9 @@ pub enum SporadicRefusal {
     /// More streams than channels.
     #[error("streams may have to wait for a hardware channel")]
     Channels,
+    /// An SM mask and an MPS percentage.
+    #[error("{}", Departure::MaskedClient)]
+    MaskedClient,
     /// Copies that share a link.
     #[error("copies of several streams share a link (copies: shared-link), and the bound knows copies one at a time")]
     SharedLink,
@@ -84,6 +87,8 @@ pub(super) struct Task {
 /// All tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TaskSet {
+    /// SMs on which blocks run at once, at most.
+    pub(super) sms: u64,
     pub(super) tasks: Vec<Task>,
     pub(super) classes: Vec<Class>,
     /// Streams, priorities and copy engines.
@@ -108,11 +113,15 @@ impl TaskSet {
         if departed.contains(&Departure::Latencies) {
             return Ok(Err(SporadicRefusal::Latencies));
         }
+        if departed.contains(&Departure::MaskedClient) {
+            return Ok(Err(SporadicRefusal::MaskedClient));
+        }
         if departed.contains(&Departure::SharedLink) {
             return Ok(Err(SporadicRefusal::SharedLink));
         }
         let priorities: Vec<i32> = scenario.device().priorities().collect();
         let mut tasks = Self {
+            sms: u64::from(costs.sms),
             tasks: Vec::new(),
             classes: Vec::new(),
             streams: scenario.streams().len(),
@@ -134,7 +143,7 @@ impl TaskSet {
             for step in launches {
                 let (stream, work) = match *step {
                     Step::Launch(kernel, stream) => {
-                        let allowed = u64::from(allowed_sms(scenario, kernel, stream));
+                        let allowed = u64::from(allowed_sms(scenario, kernel, stream).min(costs.sms));
                         let cost = &costs.kernels[kernel.0 as usize];
                         let class = tasks.class(Class { needs: needs(&demands[kernel.0 as usize]), allowed });
                         let (blocks, block_time) = (cost.blocks, cost.block_time);

@@ -12,8 +12,8 @@ const MOST_ROUNDS: u32 = 10_000;
 const MOST_EXPLORED: usize = 24;
 
 /// Bounds the response of every task, from the arrival of a job to the end of its last operation \[ns\].
-pub(super) fn responses(tasks: &TaskSet, weights: &Weights<'_>, sms: u64) -> Result<Vec<u64>, SporadicRefusal> {
-    let windows = Windows::new(tasks, weights, sms);
+pub(super) fn responses(tasks: &TaskSet, weights: &Weights<'_>) -> Result<Vec<u64>, SporadicRefusal> {
+    let windows = Windows::new(tasks, weights);
     let mut explorations = MOST_EXPLORED * tasks.tasks.len();
     let explored = fixed_point(tasks, |task, responses| {
         let by_window = windows.bound(task, responses);

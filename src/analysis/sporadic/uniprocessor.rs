@@ -1,4 +1,4 @@
-//! One SM, and every block keeps every other out: a processor without preemption, for which the classic analyses are
+//! One SM that is used, and every block keeps every other out: a processor without preemption, for which the classic analyses are
 //! exact. Priorities are fixed, equal ones first in, first out.
 //!
 //! Davis, Burns, Bril and Lukkien, "Controller Area Network (CAN) schedulability analysis: Refuted, revisited and
@@ -12,13 +12,15 @@ use crate::analysis::safe_bound::{Weights, Work};
 const MOST_STEPS: usize = 100_000;
 
 /// Whether the analysis applies.
-pub(super) fn applies(tasks: &TaskSet, weights: &Weights<'_>, sms: u64) -> bool {
+pub(super) fn applies(tasks: &TaskSet, weights: &Weights<'_>) -> bool {
     let classes = 0..tasks.classes.len();
     let mut pairs = classes.clone().flat_map(|one| classes.clone().map(move |other| (one, other)));
     let one_kernel = |task: &Task| {
         !task.coupled && matches!(task.operations[..], [operation] if matches!(operation.work, Work::Kernel { .. }))
     };
-    sms == 1 && tasks.tasks.iter().all(one_kernel) && pairs.all(|(one, other)| weights.exclude_each_other(one, other))
+    tasks.sms == 1
+        && tasks.tasks.iter().all(one_kernel)
+        && pairs.all(|(one, other)| weights.exclude_each_other(one, other))
 }
 
 /// (all blocks, one block) \[ns\].

@@ -11,24 +11,23 @@ const MOST_STEPS: u32 = 100_000;
 pub(super) struct Windows<'a> {
     tasks: &'a TaskSet,
     weights: &'a Weights<'a>,
-    sms: u64,
     /// By task: weights, each of which gives a bound.
     choices: Vec<Vec<Vec<u64>>>,
 }
 
 impl<'a> Windows<'a> {
-    pub(super) fn new(tasks: &'a TaskSet, weights: &'a Weights<'a>, sms: u64) -> Self {
+    pub(super) fn new(tasks: &'a TaskSet, weights: &'a Weights<'a>) -> Self {
         let choices = tasks.tasks.iter().map(|task| choices(tasks, weights, task)).collect();
-        Self { tasks, weights, sms, choices }
+        Self { tasks, weights, choices }
     }
 
     /// Bounds the response of a task, from the arrival of a job to the end of its last operation \[ns\], if `responses`
     /// do those of all tasks.
     pub(super) fn bound(&self, task: usize, responses: &[u64]) -> Option<u64> {
-        let &Self { tasks, weights, sms, .. } = self;
+        let &Self { tasks, weights, .. } = self;
         let Task { jitter, operations, .. } = &tasks.tasks[task];
         let bounds = self.choices[task].iter().filter_map(|weighed| {
-            let window = Window { tasks, task, weighed, responses, weights, sms };
+            let window = Window { tasks, task, weighed, responses, weights };
             (0..operations.len()).try_fold(*jitter, |most, last| Some(most.max(window.response(last)?)))
         });
         bounds.min()
@@ -70,7 +69,6 @@ struct Window<'a> {
     weighed: &'a [u64],
     responses: &'a [u64],
     weights: &'a Weights<'a>,
-    sms: u64,
 }
 
 impl Window<'_> {
@@ -189,6 +187,6 @@ impl Window<'_> {
         let waits = chain.iter().filter(|work| is_kernel(work)).count() as u64;
         let at_launch = u64::from(chain.first().is_some_and(is_kernel));
         let time = u128::from(longest).checked_mul(u128::from(waits))?.saturating_sub(u128::from(at_launch));
-        self.weights.heaviest_sm(&lower, self.weighed).checked_mul(u128::from(self.sms))?.checked_mul(time)
+        self.weights.heaviest_sm(&lower, self.weighed).checked_mul(u128::from(self.tasks.sms))?.checked_mul(time)
     }
 }

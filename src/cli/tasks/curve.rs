@@ -75,6 +75,10 @@ pub(crate) struct CurveCommand {
     /// Give the reservation the shortest of the periods, not any of them as the paper does
     #[arg(long)]
     shortest_reservation: bool,
+    /// Give the reservation this period; tasks keep theirs
+    #[arg(long, value_name = "P", conflicts_with_all = ["shortest_reservation", "segments"],
+          value_parser = clap::value_parser!(u64).range(1..=1 << 48))]
+    reservation_period: Option<u64>,
     /// Distance of the points \[thousandths\]
     #[arg(long, value_name = "PERMILLE", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     step: u32,
@@ -185,6 +189,9 @@ impl CurveCommand {
             if self.shortest_reservation {
                 curve.generator.reservation = ReservationPeriod::Shortest;
             }
+            if let Some(period) = self.reservation_period.map(TaskTime::from_units) {
+                give_reservation(&mut curve.generator, period)?;
+            }
             if !self.tests.is_empty() {
                 curve.tests.clear();
                 for name in &self.tests {
@@ -273,6 +280,17 @@ impl CurveCommand {
         };
         Ok(Curve::new(generator, self.samples, self.seed))
     }
+}
+
+/// Gives the reservation a period, if there are tasks for it.
+fn give_reservation(generator: &mut Generator, period: TaskTime) -> anyhow::Result<()> {
+    if let Periods::Harmonic(list) = &generator.periods
+        && !list.iter().any(|task| task.is_multiple_of(period) || period.is_multiple_of(*task))
+    {
+        bail!("--reservation-period: no period of the list divides {period} or is a multiple of it");
+    }
+    generator.reservation = ReservationPeriod::Fixed(period);
+    Ok(())
 }
 
 fn period(text: &str) -> anyhow::Result<TaskTime> {

@@ -130,7 +130,7 @@ impl Run {
                 .map_err(|drawn| anyhow!("--figure: {drawn} jobs and parts are too many to draw; use --horizon"))?;
             picture::write(path, &figure)?;
         }
-        let report = SegmentRunReport { set, test, run: &run };
+        let report = SegmentRunReport::new(set, test, &run)?;
         let mut out = output::stdout();
         match self.format {
             Format::Json | Format::Jsonl => write_document(&report.document(), self.format, &mut out)?,

@@ -51,7 +51,7 @@ pub enum StudyError {
         source: io::Error,
     },
     /// Rows cannot be written. The file has only whole rows, or is found to end in a torn one.
-    #[error("cannot write {} after {rows} rows; the same command goes on there once the cause is mended", path.display())]
+    #[error("cannot write {}{}; the same command goes on there once the cause is mended", path.display(), after(*rows))]
     Write {
         /// The file.
         path: PathBuf,
@@ -110,4 +110,9 @@ pub enum StudyError {
     /// The drawing library gave up.
     #[error("cannot draw: {0}")]
     Draw(String),
+}
+
+/// Behind how many rows, if there are any.
+fn after(rows: u64) -> String {
+    if rows == 0 { String::new() } else { format!(" after {rows} rows") }
 }

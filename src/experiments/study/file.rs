@@ -15,7 +15,7 @@ use super::merged_sm::MergedSmStudy;
 use super::simulate::{SimulatePoint, SimulateStudy};
 use super::tally::Tally;
 use super::tasks_curve::CurveStudy;
-use crate::json::{Document, JsonError, Node, Problem};
+use crate::json::{Document, JsonError, Node, Problem, without_byte_order_mark};
 
 /// The value of the key `format`.
 const FORMAT: &str = "gpusched-study/1";
@@ -148,9 +148,10 @@ fn read_study(root: Node<'_>, files: &Files<'_>) -> Result<Study, Problem> {
 
 /// What results depend on, in short.
 fn digest(text: &str, files: Files<'_>) -> String {
+    let json = without_byte_order_mark(text.as_bytes());
     // The text is known to be JSON; if it were not, it would stand for itself.
     let canonical =
-        serde_json::from_str(text).map_or_else(|_| text.to_owned(), |file| without_comments(file).to_string());
+        serde_json::from_slice(json).map_or_else(|_| text.to_owned(), |file| without_comments(file).to_string());
     let mut hash = Sha256::new();
     hash.update(canonical);
     for (name, content) in files.into_contents() {

@@ -83,15 +83,19 @@ impl ResultFile {
     /// operating system, which leaves nothing behind when a process is killed. A row that was torn, and what follows
     /// it, is cut off.
     ///
+    /// Where nothing can be written, a file that has all its rows is claimed as well: nothing is left to write.
+    ///
     /// # Errors
-    /// [`StudyError`] if another process has the shard, the rows belong to something else, or the file cannot be
-    /// written.
+    /// [`StudyError`] if another process has the shard, the rows belong to something else, or the file is a link or
+    /// cannot be written.
     pub fn claim(study: &Study, shard: Shard, directory: &Path) -> Result<Self, StudyError> {
         let path = directory.join(file_name(shard));
         let cannot = |source| StudyError::Write { path: path.clone(), rows: 0, source };
         fs::create_dir_all(directory).map_err(cannot)?;
-        let mut file =
-            OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path).map_err(cannot)?;
+        let mut file = match open_rows(&path) {
+            Ok(file) => file,
+            Err(source) => return Self::complete(study, shard, &path, source),
+        };
         lock(&file, &path, shard)?;
         let (sound, rows) = scan(study, shard, &path)?;
         let dropped = file.metadata().map_err(cannot)?.len() - sound;
@@ -101,6 +105,38 @@ impl ResultFile {
             opened.put(header::text(study, shard).as_bytes(), 0)?;
         }
         Ok(opened)
+    }
+
+    /// A file that cannot be opened for writing, for what reason `source` says, but has all its rows and nothing else.
+    fn complete(study: &Study, shard: Shard, path: &Path, source: io::Error) -> Result<Self, StudyError> {
+        // A link is left alone whatever it leads to, as is what cannot be read either.
+        let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+        let Some(disk) = File::open(path).ok().filter(|_| is_file) else {
+            return Err(StudyError::Write { path: path.to_owned(), rows: 0, source });
+        };
+        let (bytes, rows) = scan(study, shard, path)?;
+        let is_whole = disk.metadata().is_ok_and(|metadata| metadata.len() == bytes);
+        if bytes == 0 || !is_whole || rows != shard.rows(study.layout.rows()) {
+            return Err(StudyError::Write { path: path.to_owned(), rows, source });
+        }
+        Ok(Self { path: path.to_owned(), disk, bytes, rows, dropped: 0, synced: Instant::now() })
+    }
+}
+
+/// Opens a file of rows to go on with it, or makes it. A link is refused, as what it leads to would be written to.
+fn open_rows(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => {
+            Err(io::Error::other("it is a link, and rows go to no other file: remove it, or name where it leads to"))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match options.create_new(true).open(path) {
+            // Another process was faster.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => open_rows(path),
+            opened => opened,
+        },
+        _ => options.open(path),
     }
 }
 

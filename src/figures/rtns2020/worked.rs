@@ -6,35 +6,26 @@ use super::super::made::{Failure, File, Made};
 use crate::device::Device;
 use crate::draw::PictureOptions;
 use crate::hosts::real_time::Policy;
-use crate::hosts::{RunOptions, Strategy, run_tasks};
+use crate::hosts::{RunOptions, Strategy, TaskRun, run_tasks};
 use crate::report::chunk_cycle::{Vertex, chunk_cycle};
 use crate::report::task_charts::demand_plot;
 use crate::report::task_gantt::gantt;
 use crate::report::task_run::TaskRunReport;
 use crate::report::{Column, RowsPart, csv_of, csv_text};
 use crate::tasks::{
-    Allocation, Reservation, ReservationTest, Reservations, Task, TaskSet, TaskTime, TaskVerdict, Timing, chunks,
-    hyperperiod,
+    Reservation, ReservationTest, Reservations, TaskSet, TaskTime, TaskVerdict, Timing, chunks, hyperperiod,
 };
 
-const TAU_1: Timing = Timing::new(3, 10, 10);
+pub(super) const TAU_1: Timing = Timing::new(3, 10, 10);
 
 /// Table 1 with the reservations of Example 2.
-fn table_1() -> TaskSet {
-    let task = |name, timing, allocation| Task::new(name, timing, 0, allocation);
-    let tasks = vec![
-        task("tau1", TAU_1, Allocation::Sm(0)),
-        task("tau2", Timing::new(5, 15, 15), Allocation::Sm(0)),
-        task("tau3", Timing::new(4, 12, 12), Allocation::All),
-        task("tau4", Timing::new(1, 10, 10), Allocation::Sm(1)),
-    ];
-    TaskSet { sms: 2, tasks, reservations: Some(Reservations::split(12, 8)), priority_levels: 2 }
+pub(super) fn table_1(device: &Device) -> Result<TaskSet, Failure> {
+    let text = include_str!("../../../witnesses/rtns2020/table-1.json");
+    Ok(TaskSet::from_json("witnesses/rtns2020/table-1.json", text, device)?)
 }
 
-pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
-    let set = table_1();
-    let device = Device::builtin("tx2")?.ok_or("the TX2 is not built in")?;
-    let threads_per_sm = device.per_sm.threads;
+/// The run of Fig. 2.
+pub(super) fn run_of_figure_2(set: &TaskSet, device: Device) -> Result<TaskRun, Failure> {
     let options = RunOptions {
         strategy: Strategy::Gang,
         policy: Policy::Edf,
@@ -43,7 +34,14 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
         synchronization: TaskTime::ZERO,
         device,
     };
-    let run = run_tasks(&set, &options)?;
+    Ok(run_tasks(set, &options)?)
+}
+
+pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
+    let device = Device::builtin("tx2")?.ok_or("the TX2 is not built in")?;
+    let threads_per_sm = device.per_sm.threads;
+    let set = table_1(&device)?;
+    let run = run_of_figure_2(&set, device)?;
     let end = run.horizon.max(run.trace.end().into());
     let untitled = PictureOptions { title: false, ..PictureOptions::default() };
     let picture = gantt(&set, &run, set.reservations, end, threads_per_sm, untitled)
@@ -80,18 +78,18 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
 }
 
 /// A chunk of tau1: its number, its job, from when to when it lasts, and whether Definition 1 keeps it.
-struct TauChunk {
-    number: usize,
-    job: u64,
-    start: TaskTime,
-    end: TaskTime,
-    is_kept: bool,
+pub(super) struct TauChunk {
+    pub(super) number: usize,
+    pub(super) job: u64,
+    pub(super) start: TaskTime,
+    pub(super) end: TaskTime,
+    pub(super) is_kept: bool,
     /// Whether its job has no other.
     is_whole: bool,
 }
 
 /// All chunks of tau1 in a hyperperiod.
-fn chunks_of_tau_1(reservation: Reservation, end: TaskTime) -> Vec<TauChunk> {
+pub(super) fn chunks_of_tau_1(reservation: Reservation, end: TaskTime) -> Vec<TauChunk> {
     let mut found = Vec::new();
     for job in 1..=end / TAU_1.period {
         let release = (job - 1) * TAU_1.period;
@@ -171,13 +169,13 @@ pub(super) fn figures_3_and_4(name: &'static str) -> Result<Made, Failure> {
 const END: TaskTime = TaskTime::from_units(60);
 
 /// One set of Theorem 5: which half of Fig. 5, tasks, reservation.
-struct Counterexample {
+pub(super) struct Counterexample {
     half: &'static str,
-    tasks: [Timing; 2],
-    reservation: Reservation,
+    pub(super) tasks: [Timing; 2],
+    pub(super) reservation: Reservation,
 }
 
-const COUNTEREXAMPLES: [Counterexample; 2] = [
+pub(super) const COUNTEREXAMPLES: [Counterexample; 2] = [
     Counterexample {
         half: "left",
         tasks: [Timing::new(4, 10, 5), Timing::new(6, 40, 40)],

@@ -4,13 +4,13 @@ use std::fmt::Write;
 use std::num::NonZeroU32;
 
 use super::super::analysed::{merged_svg, read};
-use super::super::made::{File, Made};
+use super::super::made::{Failure, File, Made};
 use super::super::timeline::against_expected;
 use super::FIGURE_3_10;
 use crate::analysis::equal_times::{HalfNs, finish_times, printed_with_cases, printed_without_cases};
 use crate::analysis::{Comparison, analyse};
 use crate::hosts::simulate;
-use crate::report::{Cell, cells_line};
+use crate::report::{Cell, Printed, cells_line};
 use crate::time::Instant;
 
 /// Half nanoseconds as seconds.
@@ -18,10 +18,32 @@ fn shown(half_ns: HalfNs) -> String {
     format!("{} s", half_ns as f64 / 2e9)
 }
 
-pub(super) fn make(name: &'static str) -> Result<Made, Box<dyn std::error::Error + Send + Sync>> {
+/// What section 3.6 claims of each kernel: that its equations give what Algorithm 2 gives.
+pub(super) fn values() -> Result<Vec<Printed>, Failure> {
+    let scenario = read(FIGURE_3_10)?;
+    let analysis = analyse(&scenario)?;
+    let g_max = analysis.g_max.and_then(NonZeroU32::new).ok_or("the blocks of this example are all alike")?;
+    let grids: Vec<u32> = analysis.merged.iter().map(|kernel| kernel.blocks).collect();
+    let block_time = analysis.merged.first().ok_or("there are kernels")?.block_time;
+    let claims = [
+        ("Eq. 3.8 to 3.10", printed_with_cases(g_max, block_time, &grids)),
+        ("Eq. 3.12 to 3.15", printed_without_cases(g_max, block_time, &grids)),
+    ];
+    let mut values = Vec::new();
+    for (place, equations) in claims {
+        for (kernel, finish) in analysis.kernels.iter().zip(equations) {
+            let algorithm = kernel.finish_ns.map(|finish| 2 * HalfNs::from(finish.as_ns()));
+            let what = format!("{}: f is that of Algorithm 2", kernel.launch.title());
+            values.push(Printed::new(format!("Sec. 3.6, {place}"), what, true, algorithm == Some(finish)));
+        }
+    }
+    Ok(values)
+}
+
+pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
     let scenario = read(FIGURE_3_10)?;
     let (analysis, run) = (analyse(&scenario)?, simulate(&scenario)?);
-    let compared = Comparison::new(&scenario, &analysis, &run.trace);
+    let compared = Comparison::new(&scenario, &analysis, &run.trace)?;
     let g_max = analysis.g_max.and_then(NonZeroU32::new).ok_or("the blocks of this example are all alike")?;
     let grids: Vec<u32> = analysis.merged.iter().map(|kernel| kernel.blocks).collect();
     let block_time = analysis.merged.first().ok_or("there are kernels")?.block_time;

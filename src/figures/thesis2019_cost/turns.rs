@@ -35,7 +35,7 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
          from 20 to 100, seed {SEED}). \
          The factor n shows: {} turns for n = {}, about half of n g / g_max (first picture). A turn takes one pair out \
          of h, not g_max blocks, and h has up to n pairs. It has more than g_max only because pairs (t, 0), entered after a \
-         kernel that uses up g_f exactly, never leave it. Beyond the thesis' sizes (second picture; 3 sets each): where \
+         kernel that uses up g_f exactly, come back whenever they are taken out, until they fall on the time of another pair. Beyond the thesis' sizes (second picture; 3 sets each): where \
          ends of blocks do not fall on one time, turns stay at {:.2} n g / g_max up to n = {}. With C from 20 to 100 as whole numbers, \
          pairs of one time are added up, h stops growing (at most {} pairs), and the share falls to {:.2}. Without the pairs \
          (t, 0), which change no finish time, turns are at most g + 2n, and h has at most g_max pairs ({}): {:.2} there. \
@@ -96,16 +96,19 @@ fn table(counted: &[&TurnsPoint]) -> Result<String, Failure> {
     Ok(table)
 }
 
-/// The smallest kind of input for which n g / `g_max` is far below the turns.
+/// A family of inputs whose turns grow while n g / `g_max` does not.
 fn bound_that_fails() -> Result<String, Failure> {
-    let g_max = NonZeroU32::MIN.saturating_add(31);
     let kernel = |c, blocks| MergedKernel { release: Instant::ZERO, block_time: Duration::from_ns(c), blocks };
-    let kernels: [MergedKernel; 2] = [kernel(1000, 31), kernel(1, 33)];
-    let blocks: u32 = kernels.iter().map(|kernel| kernel.blocks).sum();
-    let turns = work(g_max, &kernels, EmptyPairs::Entered)?.turns();
+    let mut rows = String::new();
+    for g_max in [8, 16, 32, 64, 128, 256, 512] {
+        let kernels: [MergedKernel; 2] = [kernel(1000, g_max - 1), kernel(1, g_max + 1)];
+        let blocks: u32 = kernels.iter().map(|kernel| kernel.blocks).sum();
+        let places = NonZeroU32::new(g_max).ok_or("g_max is not 0")?;
+        let turns = work(places, &kernels, EmptyPairs::Entered)?.turns();
+        writeln!(rows, "| {g_max} | {turns} | {} |", 2 * blocks / g_max)?;
+    }
     Ok(format!(
-        "As a bound for any C the estimate fails: on g_max = {g_max}, 31 blocks of 1000 and 33 of 1 take {turns} turns, where \
-         n g / g_max is {}.",
-        2 * blocks / g_max
+        "As a bound for any C the estimate fails: of two kernels, g_max - 1 blocks of 1000 and g_max + 1 of 1, turns grow \
+         with g_max while n g / g_max does not.\n\n| g_max | turns | n g / g_max |\n| ---: | ---: | ---: |\n{rows}"
     ))
 }

@@ -75,8 +75,13 @@ impl Front {
         }
         // Not before all that need no engine are done: one of them may have set free what was held before.
         for stream in held.drain(..) {
-            let state = self.streams[stream.0 as usize].head_state;
-            if matches!(state, HeadState::Waiting | HeadState::NeedsEvent) {
+            let queue = &self.streams[stream.0 as usize];
+            let is_held = match queue.head_state {
+                HeadState::Waiting | HeadState::NeedsEvent => true,
+                HeadState::NeedsTime => queue.head().is_some_and(|head| !self.may_advance(stream, head)),
+                HeadState::NeedsChannel | HeadState::Advanced => false,
+            };
+            if is_held {
                 ready.extend(self.give_channel_back(stream, context));
             }
         }
@@ -92,7 +97,13 @@ impl Front {
     /// What the head of a stream queue does now.
     fn head_of(&self, stream: StreamId) -> Head {
         let queue = &self.streams[stream.0 as usize];
-        let Some(head) = queue.head().filter(|_| queue.head_state == HeadState::Waiting) else { return Head::Nothing };
+        let Some(head) = queue.head() else { return Head::Nothing };
+        match queue.head_state {
+            HeadState::Waiting => {}
+            // A latency or gap holds it, and so do N1 or N2.
+            HeadState::NeedsTime if !self.may_advance(stream, head) => return Head::Held,
+            _ => return Head::Nothing,
+        }
         if self.awaits_event(head) || !self.may_advance(stream, head) {
             Head::Held
         } else if self.operation(head).kind.is_instant() {

@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::arguments::Arguments;
-use super::value::{microseconds, plain_text, product, signed, text, whole, whole_u32};
-use crate::device::{BlockShape, CopyDirection};
-use crate::profile::builder::{ProfileBuilder, RawSync};
+use super::value::{microseconds, plain_text, sides, signed, text, whole, whole_u32};
+use crate::device::{BlockShape, CopyDirection, Sided};
+use crate::profile::builder::{ProfileBuilder, RawSync, TOO_LARGE};
 use crate::profile::call::CallKind;
 use crate::profile::model::{HostCall, ProfiledKernel, ProfiledKind, SyncKind};
 use crate::time::DecimalError;
@@ -83,15 +83,18 @@ impl<'a> Event<'a> {
     }
 
     fn kernel(&self, times: (u64, u64), arguments: &Arguments<'a>, builder: &mut ProfileBuilder<'a>) {
-        let shape = || {
-            let shape = BlockShape {
-                threads: product(arguments.block)?,
-                registers_per_thread: whole_u32(arguments.registers)?,
-                shared_memory_bytes: whole_u32(arguments.shared_memory)?,
-            };
-            Some((product(arguments.grid)?, shape, self.name?))
+        let stated = || {
+            let (grid, block) = (sides(arguments.grid)?, sides(arguments.block)?);
+            let registers = whole_u32(arguments.registers)?;
+            Some((grid, block, registers, whole_u32(arguments.shared_memory)?, self.name?))
         };
-        let Some((blocks, shape, name)) = shape() else { return builder.leave_out(NOT_NVIDIA) };
+        let Some((grid, block, registers_per_thread, shared_memory_bytes, name)) = stated() else {
+            return builder.leave_out(NOT_NVIDIA);
+        };
+        let (Ok(blocks), Ok(threads)) = (Sided::Grid.count(&grid), Sided::Block.count(&block)) else {
+            return builder.leave_out(TOO_LARGE);
+        };
+        let shape = BlockShape { threads, registers_per_thread, shared_memory_bytes };
         let function = builder.function(name.get(), || text(name).into());
         let recorded_occupancy =
             arguments.occupancy.and_then(|raw| raw.get().trim_matches('"').parse().ok()).filter(|&o: &f64| o >= 0.0);

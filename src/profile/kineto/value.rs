@@ -31,13 +31,10 @@ pub(super) fn microseconds(raw: Option<&RawValue>) -> Result<u64, DecimalError> 
     Decimal::parse(number(raw))?.scaled(3, u64::MAX >> 1)
 }
 
-/// The product of a list of up to three numbers.
-pub(super) fn product(raw: Option<&RawValue>) -> Option<u32> {
+/// A list of one to three numbers that are not 0.
+pub(super) fn sides(raw: Option<&RawValue>) -> Option<Vec<u32>> {
     let sides: Vec<u32> = serde_json::from_str(raw?.get()).ok()?;
-    if sides.is_empty() || sides.len() > 3 {
-        return None;
-    }
-    sides.into_iter().try_fold(1_u32, u32::checked_mul).filter(|&product| product > 0 && i32::try_from(product).is_ok())
+    Some(sides).filter(|sides| (1..=3).contains(&sides.len()) && !sides.contains(&0))
 }
 
 /// A string without its quotes; `None` where there are escapes in it.

@@ -4,8 +4,8 @@ use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
 use super::table::{Columns, TableError, for_each};
-use crate::device::{BlockShape, CopyDirection};
-use crate::profile::builder::{ProfileBuilder, RawSync};
+use crate::device::{BlockShape, CopyDirection, Sided};
+use crate::profile::builder::{ProfileBuilder, RawSync, TOO_LARGE};
 use crate::profile::call::CallKind;
 use crate::profile::model::{HostCall, ProfiledKernel, ProfiledKind, SyncKind};
 
@@ -68,21 +68,19 @@ fn kernels(
     let optional = ["correlationId", "globalPid", "demangledName", "shortName"];
     let mut known: FxHashMap<i64, u32> = FxHashMap::default();
     for_each(database, KERNELS, &needed, &optional, |row| {
-        let product = |columns: [usize; 3]| {
-            columns.into_iter().try_fold(1_u32, |product, column| product.checked_mul(row.small(column)?))
-        };
-        let shape = || {
+        let stated = || {
+            let sides = |[x, y, z]: [usize; 3]| Some([row.small(x)?, row.small(y)?, row.small(z)?]);
+            let grid = sides([6, 7, 8]).filter(|grid| !grid.contains(&0))?;
             let shared = row.small(12)?.checked_add(row.small(13)?)?;
-            let shape = BlockShape {
-                threads: product([9, 10, 11])?,
-                registers_per_thread: row.small(5)?,
-                shared_memory_bytes: shared,
-            };
-            Some((product([6, 7, 8]).filter(|&blocks| blocks > 0)?, shape))
+            Some((grid, sides([9, 10, 11])?, row.small(5)?, shared))
         };
-        let Some((blocks, shape)) = shape() else {
+        let Some((grid, block, registers_per_thread, shared_memory_bytes)) = stated() else {
             return builder.leave_out("kernels whose grid, block, registers or shared memory cannot be read");
         };
+        let (Ok(blocks), Ok(threads)) = (Sided::Grid.count(&grid), Sided::Block.count(&block)) else {
+            return builder.leave_out(TOO_LARGE);
+        };
+        let shape = BlockShape { threads, registers_per_thread, shared_memory_bytes };
         let name = row.whole(16).or(row.whole(17)).unwrap_or(-1);
         let text = || strings.get(&name).map_or("unnamed kernel", String::as_str);
         let function = *known.entry(name).or_insert_with(|| builder.function_named(text()));

@@ -61,6 +61,13 @@ fn streams_and_hosts_wait_for_the_record_that_the_export_names() {
 }
 
 #[test]
+fn kernels_larger_than_any_gpu_takes_are_left_out() {
+    let profile = export("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridY = 70000, gridX = 1 WHERE correlationId = 6");
+    assert_eq!(profile.operations.len(), 2);
+    assert_eq!(profile.left_out.get("kernels whose grid or block is larger than any CUDA GPU takes"), Some(&1));
+}
+
+#[test]
 fn without_records_of_events_order_and_times_tell() {
     let import = import(&export("DROP TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT"));
     assert_eq!(starts(&import.scenario), [10_000, 110_000, 210_000]);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::behaviour::{Behaviour, Benchmark};
 use super::reading::{Reading, add_kernel};
-use crate::device::BlockShape;
+use crate::device::{BlockShape, Sided};
 use crate::json::{Node, Problem};
 use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{Place, dimensions};
@@ -95,11 +95,11 @@ fn one_kernel(
     (duration, clock): (Duration, BlockClock),
     shared_memory_bytes: u32,
 ) -> Result<KernelId, Problem> {
-    let threads = dimensions(benchmark.threads)?;
+    let threads = dimensions(benchmark.threads, Sided::Block)?;
     let kernel = Kernel {
         name: reading.name(name),
         title: Arc::clone(&benchmark.title),
-        blocks: dimensions(benchmark.blocks)?,
+        blocks: dimensions(benchmark.blocks, Sided::Grid)?,
         shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes },
         duration: BlockTime::fixed(duration),
         clock,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::behaviour::{Behaviour, Benchmark};
 use super::reading::{Reading, add_kernel};
 use super::spin::{shared_memory, spin_iterations};
-use crate::device::{BlockShape, CopyDirection};
+use crate::device::{BlockShape, CopyDirection, Sided};
 use crate::json::{Keys, Node, Object, Problem};
 use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{Place, dimensions};
@@ -112,7 +112,7 @@ fn kernel(
             _ => return Err(kind.expected("\"timer_spin\" or \"counter_spin\"")),
         },
     };
-    let blocks = dimensions(blocks.unwrap_or(benchmark.blocks))?;
+    let blocks = dimensions(blocks.unwrap_or(benchmark.blocks), Sided::Grid)?;
     let threads_node = threads.unwrap_or(benchmark.threads);
     let shared_memory_bytes = shared_memory(shared_memory_size)?;
     if let Some(mask) = sm_mask {
@@ -124,7 +124,11 @@ fn kernel(
         title: if label.is_some() { Arc::clone(&name) } else { Arc::clone(&benchmark.title) },
         name,
         blocks,
-        shape: BlockShape { threads: dimensions(threads_node)?, registers_per_thread: 0, shared_memory_bytes },
+        shape: BlockShape {
+            threads: dimensions(threads_node, Sided::Block)?,
+            registers_per_thread: 0,
+            shared_memory_bytes,
+        },
         duration: BlockTime::fixed(duration),
         clock,
         sm_mask: None,

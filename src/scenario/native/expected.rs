@@ -66,15 +66,40 @@ fn kernel(node: Node<'_>, kernels: &BTreeMap<String, NamedKernel>, sms: u32) -> 
     let name = name_node.string()?;
     let launched = kernels.get(&name).ok_or_else(|| unknown(name_node, "kernel", &name, kernels.keys()))?;
     let iteration = entry.optional("iteration")?.map_or(Ok(0), |node| node.whole_u32(0, u32::MAX))?;
+    let place = entry.optional("place")?.map(filled_text).transpose()?;
     let mut instant = |key| entry.optional(key)?.map(|node| Ok(Instant::ZERO + node.time()?)).transpose();
     let (first_start, finish) = (instant("first_start")?, instant("finish")?);
-    let counts = entry.optional("blocks_per_sm")?;
+    let (counts, by_block) = (entry.optional("blocks_per_sm")?, entry.optional("sm_of_block")?);
     entry.finish()?;
-    if first_start.is_none() && finish.is_none() && counts.is_none() {
-        return Err(node.problem("one of the keys \"first_start\", \"finish\" or \"blocks_per_sm\" is missing"));
+    if first_start.is_none() && finish.is_none() && counts.is_none() && by_block.is_none() {
+        let keys = "\"first_start\", \"finish\", \"blocks_per_sm\" or \"sm_of_block\"";
+        return Err(node.problem(format!("one of the keys {keys} is missing")));
     }
     let blocks_per_sm = counts.map(|node| blocks_per_sm(node, launched.blocks, sms)).transpose()?;
-    Ok(ExpectedKernel { name, iteration, first_start, finish, blocks_per_sm })
+    let sm_of_block = by_block.map(|node| sm_of_block(node, launched.blocks, sms)).transpose()?;
+    Ok(ExpectedKernel { name, iteration, place, first_start, finish, blocks_per_sm, sm_of_block })
+}
+
+fn filled_text(node: Node<'_>) -> Result<String, Problem> {
+    let text = node.string()?;
+    if text.is_empty() { Err(node.expected("a text that is not empty")) } else { Ok(text) }
+}
+
+fn sm_of_block(node: Node<'_>, blocks: u32, sms: u32) -> Result<Vec<Option<u32>>, Problem> {
+    let list = node.list()?;
+    if list.len() != blocks as usize {
+        let found = list.len();
+        return Err(
+            node.problem(format!("one SM for each of the kernel's {blocks} blocks is needed; there are {found}"))
+        );
+    }
+    let sm =
+        |node: &Node<'_>| if node.is_null() { Ok(None) } else { node.whole_u32(0, sms.saturating_sub(1)).map(Some) };
+    let known: Vec<Option<u32>> = list.iter().map(sm).collect::<Result<_, _>>()?;
+    if known.iter().all(Option::is_none) {
+        return Err(node.problem("no block has an SM here; leave the key out"));
+    }
+    Ok(known)
 }
 
 fn blocks_per_sm(node: Node<'_>, blocks: u32, sms: u32) -> Result<Vec<u32>, Problem> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::reading::{NamedKernel, Reading};
-use crate::device::BlockShape;
+use crate::device::{BlockShape, Sided};
 use crate::json::{Node, Problem};
 use crate::scenario::fields::{self, Place, dimensions};
 use crate::time::Duration;
@@ -29,9 +29,9 @@ pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), 
 
 fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<NamedKernel, Problem> {
     let mut entry = node.object()?;
-    let blocks = dimensions(entry.required("blocks")?)?;
+    let blocks = dimensions(entry.required("blocks")?, Sided::Grid)?;
     let threads_node = entry.required("threads")?;
-    let threads = dimensions(threads_node)?;
+    let threads = dimensions(threads_node, Sided::Block)?;
     let stated = entry.optional("duration")?.map(block_time).transpose()?;
     let clock = entry.optional("clock")?.map(block_clock).transpose()?.unwrap_or_default();
     let own_times = entry.optional("block_times")?.map(|node| block_times(node, blocks)).transpose()?;
@@ -41,13 +41,20 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     let sm_mask = mask_node.map(fields::sm_mask).transpose()?;
     entry.finish()?;
 
+    let of_all = own_times.as_ref().filter(|times| times.len() == blocks as usize).and_then(|times| span(times));
+    let stated = stated.or(of_all);
     let given = stated.is_none();
     let stated = stated.or_else(|| reading.builder.given_block_duration(&[name]).map(BlockTime::fixed));
     let duration = stated.ok_or_else(|| {
-        node.problem(format!("the block duration of kernel {name:?} is not in the file")).with_help(format!(
+        let missing = match &own_times {
+            Some(times) => format!("kernel {name:?} has {blocks} blocks, \"block_times\" {} times", times.len()),
+            None => format!("the block duration of kernel {name:?} is not in the file"),
+        };
+        node.problem(missing).with_help(format!(
             "add \"duration\", or state it with --block-duration {name}=TIME, for example --block-duration {name}=2ms"
         ))
     })?;
+    let varies = duration.varies() && of_all.is_none();
     let name: Arc<str> = name.into();
     let kernel = Kernel {
         name: Arc::clone(&name),
@@ -64,7 +71,7 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     if let Some(times) = own_times {
         reading.builder.set_block_times(id, times);
     }
-    Ok(NamedKernel { id, blocks, varies: duration.varies(), given })
+    Ok(NamedKernel { id, blocks, varies, given })
 }
 
 /// One time for all blocks, or the bounds between which each block's time is drawn.
@@ -96,6 +103,11 @@ fn block_times(node: Node<'_>, blocks: u32) -> Result<Arc<[Duration]>, Problem> 
         return Err(node.problem(format!("the kernel has {blocks} blocks, and these are {} times", times.len())));
     }
     Ok(times.into())
+}
+
+/// Between which bounds times of blocks are.
+fn span(times: &[Duration]) -> Option<BlockTime> {
+    Some(BlockTime { best: *times.iter().min()?, worst: *times.iter().max()? })
 }
 
 fn number(node: Option<Node<'_>>) -> Result<u32, Problem> {

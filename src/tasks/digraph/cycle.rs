@@ -58,35 +58,6 @@ impl Cycle {
         let around = if last.start >= first.start { TaskTime::ZERO } else { self.period };
         last.start + around - first.start + last.length()
     }
-
-    /// Puts `amount` into the first of the given chunks that have room for it.
-    pub(in crate::tasks) fn pack(
-        &self,
-        chunks: impl IntoIterator<Item = usize>,
-        mut amount: TaskTime,
-        work: &mut [TaskTime],
-    ) {
-        for at in chunks {
-            work[at] = amount.min(self.chunks[at].length());
-            amount -= work[at];
-        }
-    }
-
-    /// The lexicographically next smaller division of one job; false if there is none.
-    pub(in crate::tasks) fn advance(&self, job: &Range<usize>, work: &mut [TaskTime]) -> bool {
-        let mut room_behind = TaskTime::ZERO;
-        let mut work_behind = TaskTime::ZERO;
-        for at in job.clone().rev() {
-            if work[at] > TaskTime::ZERO && room_behind > TaskTime::ZERO {
-                work[at] -= TaskTime::UNIT;
-                self.pack(at + 1..job.end, work_behind + TaskTime::UNIT, work);
-                return true;
-            }
-            room_behind += self.chunks[at].length() - work[at];
-            work_behind += work[at];
-        }
-        false
-    }
 }
 
 /// All t up to the hyperperiod at which the demand of some task can grow. With U <= 1 it suffices to look that far. `None`

@@ -4,10 +4,36 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Every division of every job, one after another, with the demand of each written out as the definition has it.
+/// Every division of every job into whole units, one after another, with the demand of each written out as the
+/// definition has it.
 mod plain {
+    use std::ops::Range;
+
     use super::super::super::digraph::{Cycle, instants};
     use super::*;
+
+    /// Puts `amount` into the first of the given chunks that have room for it.
+    fn pack(cycle: &Cycle, chunks: Range<usize>, mut amount: TaskTime, work: &mut [TaskTime]) {
+        for at in chunks {
+            work[at] = amount.min(cycle.chunks[at].length());
+            amount -= work[at];
+        }
+    }
+
+    /// The lexicographically next smaller division of one job; false if there is none.
+    fn advance(cycle: &Cycle, job: &Range<usize>, work: &mut [TaskTime]) -> bool {
+        let (mut room_behind, mut work_behind) = (TaskTime::ZERO, TaskTime::ZERO);
+        for at in job.clone().rev() {
+            if work[at] > TaskTime::ZERO && room_behind > TaskTime::ZERO {
+                work[at] -= TaskTime::UNIT;
+                pack(cycle, at + 1..job.end, work_behind + TaskTime::UNIT, work);
+                return true;
+            }
+            room_behind += cycle.chunks[at].length() - work[at];
+            work_behind += work[at];
+        }
+        false
+    }
 
     /// dbf* of a task at `t` when its chunks execute `work`.
     fn demand(cycle: &Cycle, work: &[TaskTime], t: TaskTime) -> TaskTime {
@@ -25,9 +51,9 @@ mod plain {
         for job in &cycle.jobs {
             let mut longer = Vec::new();
             for mut work in all {
-                cycle.pack(job.clone(), cycle.wcet, &mut work);
+                pack(cycle, job.clone(), cycle.wcet, &mut work);
                 longer.push(work.clone());
-                while cycle.advance(job, &mut work) {
+                while advance(cycle, job, &mut work) {
                     longer.push(work.clone());
                 }
                 if longer.len() > 500 {
@@ -41,11 +67,16 @@ mod plain {
 
     /// Whether some division passes; `None` if they are too many to be tried.
     pub(super) fn passes(tasks: &[Timing], reservation: Reservation) -> Option<bool> {
+        passes_at(tasks, reservation, None)
+    }
+
+    /// The same for the demand at given instants only.
+    pub(super) fn passes_at(tasks: &[Timing], reservation: Reservation, at: Option<&[TaskTime]>) -> Option<bool> {
         let cycles: Vec<Cycle> = tasks.iter().filter_map(|task| Cycle::new(task, reservation).ok()).collect();
         if cycles.len() < tasks.len() {
             return None;
         }
-        let instants = instants(&cycles)?;
+        let instants = at.map_or_else(|| instants(&cycles), |at| Some(at.to_vec()))?;
         let mut sums = vec![vec![TaskTime::ZERO; instants.len()]];
         for cycle in &cycles {
             let mut longer = Vec::new();
@@ -65,20 +96,78 @@ mod plain {
     }
 }
 
+/// The same with all times `factor` times as long.
+fn longer(set: &[Timing], reservation: Reservation, factor: u64) -> (Vec<Timing>, Reservation) {
+    let task = |task: &Timing| Timing {
+        wcet: factor * task.wcet,
+        period: factor * task.period,
+        deadline: factor * task.deadline,
+    };
+    let Reservation { offset, budget, period } = reservation;
+    let reservation = Reservation { offset: factor * offset, budget: factor * budget, period: factor * period };
+    (set.iter().map(task).collect(), reservation)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
+    /// Whole units of a set three times as long are thirds.
     #[test]
-    fn divisions_that_are_ruled_out_together_would_not_pass(
-        set in generators::tasks(3, 6), reservation in generators::reservation(6),
+    fn what_passes_in_whole_units_halves_or_thirds_passes(
+        set in generators::tasks(3, 6), reservation in generators::reservation(6), parts in 1..4_u64,
     ) {
         let verdict = digraph::test(&set, reservation);
-        if let Some(passes) = plain::passes(&set, reservation)
-            && !matches!(verdict, TaskVerdict::No(Rejection::Utilization { .. }))
-        {
-            prop_assert_eq!(verdict.answer(), Some(passes), "{:?}", verdict);
+        let (parted, longer_reservation) = longer(&set, reservation, parts);
+        if plain::passes(&parted, longer_reservation) == Some(true) && verdict.answer() != YES {
+            let is_too_much = matches!(verdict, TaskVerdict::No(Rejection::Utilization { .. }));
+            prop_assert!(is_too_much, "{:?}", verdict);
+        }
+        prop_assert_eq!(digraph::test(&parted, longer_reservation).answer(), verdict.answer());
+    }
+
+    #[test]
+    fn the_instants_of_a_refusal_are_enough_to_refuse_every_whole_division(
+        set in generators::tasks(3, 6), reservation in generators::reservation(6),
+    ) {
+        if let TaskVerdict::No(Rejection::EveryDivision { instants }) = digraph::test(&set, reservation) {
+            prop_assert!(plain::passes_at(&set, reservation, Some(&instants)) != Some(true), "{:?}", instants);
         }
     }
+}
+
+#[test]
+fn lemma_3_accepts_two_equal_tasks_if_each_split_job_is_halved() {
+    // Both have jobs of two chunks of one unit each; a whole unit of both in one of them is one too much.
+    let set = tasks(&[(1, 3, 3), (1, 3, 3)]);
+    let reservation = Reservation::new(0, 3, 4);
+    assert_eq!(exact::test(&set, reservation), TaskVerdict::Yes);
+    assert_eq!(plain::passes(&set, reservation), NO);
+    let (halves, longer_reservation) = longer(&set, reservation, 2);
+    assert_eq!(plain::passes(&halves, longer_reservation), YES);
+    assert_eq!(digraph::test(&set, reservation), TaskVerdict::Yes);
+}
+
+/// Lemma 3's "only if": feasible sets that it refuses, with deadlines at the ends of periods, as section 6.3 has them.
+///
+/// By hand for the first. Task 1 has one unit in each of [0, 2), [2, 4), [5, 6), [6, 8), [8, 9) of every 10: 3 in the 4
+/// from 5 to 9, so task 2 may demand 1 in any 4. It has one unit in each of [0, 4), [5, 8), [16, 19) of every 20, one in
+/// parts in [8, 9) and [10, 12), and one in parts in [12, 14) and [15, 16). From 5 to 9, nothing is left for [8, 9);
+/// from 15 to 19, nothing for [15, 16); so 2 are in the 4 from 10 to 14.
+#[test]
+fn lemma_3_refuses_feasible_sets_however_they_are_divided() {
+    for (set, reservation) in [
+        (tasks(&[(1, 2, 2), (1, 4, 4)]), Reservation::new(0, 4, 5)),
+        (tasks(&[(1, 8, 8), (2, 6, 6)]), Reservation::new(0, 2, 4)),
+    ] {
+        assert_eq!(exact::test(&set, reservation), TaskVerdict::Yes);
+        for parts in 1..=4 {
+            let (parted, longer_reservation) = longer(&set, reservation, parts);
+            assert_eq!(plain::passes(&parted, longer_reservation), NO, "{parts}");
+        }
+        assert!(matches!(digraph::test(&set, reservation), TaskVerdict::No(Rejection::EveryDivision { .. })));
+    }
+    let by_hand = digraph::test(&tasks(&[(1, 2, 2), (1, 4, 4)]), Reservation::new(0, 4, 5));
+    assert_eq!(by_hand, TaskVerdict::No(Rejection::EveryDivision { instants: vec![time(4)] }));
 }
 
 #[test]

@@ -31,6 +31,14 @@ impl Catalogue {
         self.sharing
     }
 
+    /// On how many SMs a process may have blocks at once: on all of them, unless it is a client of MPS with a
+    /// percentage. An unknown one: on all.
+    #[must_use]
+    pub fn sms_at_once(&self, process: ProcessId) -> u32 {
+        let client = self.processes.get(process.0 as usize).filter(|_| self.sharing.mps);
+        client.map_or(self.device.sms, |client| client.mps_percentage.sms(&self.device))
+    }
+
     /// How contexts take turns; `None` if they do not.
     #[must_use]
     pub fn turn_taking(&self) -> Option<TurnTaking> {

@@ -105,10 +105,16 @@ fn numbers_out_of_range_are_named() {
         ("[]", "empty"),
         ("[1, 1, 1, 1]", "at most three"),
         ("[1, 0]", "from 1"),
-        ("[65536, 65536]", "product"),
+        ("[65536, 65535]", "product"),
+        ("[1, 65536]", "65536 blocks along y"),
+        ("[1, 1, 65536]", "65536 blocks along z"),
     ] {
         let text = spin("").replace(r#""block_count": 1"#, &format!(r#""block_count": {number}"#));
-        let path = if number == "[1, 0]" { "benchmarks[0].block_count[1]" } else { "benchmarks[0].block_count" };
+        let path = match number {
+            "[1, 0]" | "[1, 65536]" => "benchmarks[0].block_count[1]",
+            "[1, 1, 65536]" => "benchmarks[0].block_count[2]",
+            _ => "benchmarks[0].block_count",
+        };
         refused(&text, path, words);
     }
 }
@@ -128,6 +134,8 @@ fn blocks_that_can_never_fit_are_refused_with_kernel_limit_and_both_numbers() {
     let text = spin(r#""label": "Big""#).replace("32", "1025");
     refused(&text, "benchmarks[0].thread_count", "kernel \"Big\": a block asks for 1025 threads");
     refused(&text, "benchmarks[0].thread_count", "at most 1024 per block");
+    let thick = spin("").replace(r#""thread_count": 32"#, r#""thread_count": [1, 1, 65]"#);
+    refused(&thick, "benchmarks[0].thread_count[2]", "65 threads along z, where a block of a CUDA GPU has at most 64");
     let shared = r#"{"duration": 1, "shared_memory_size": 12289}"#;
     refused(&info("sharedmem_timer_spin", shared), "benchmarks[0]", "49156 bytes of shared memory");
     refused(&info("sharedmem_timer_spin", shared), "benchmarks[0]", "at most 49152");

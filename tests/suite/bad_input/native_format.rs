@@ -152,6 +152,8 @@ fn numbers_out_of_range_are_named() {
 #[test]
 fn what_the_device_cannot_do_is_refused() {
     changed(r#""threads": 32"#, r#""threads": [32, 33]"#, "kernels.K.threads", "at most 1024 per block");
+    changed(r#""threads": 32"#, r#""threads": [1, 1, 128]"#, "kernels.K.threads[2]", "128 threads along z");
+    changed(r#""blocks": 6"#, r#""blocks": [1, 70000]"#, "kernels.K.blocks[1]", "at most 65535");
     let shared = r#""threads": 32, "shared_memory_bytes": 50000"#;
     changed(r#""threads": 32"#, shared, "kernels.K", "50000 bytes of shared memory");
     let registers = r#""threads": 1024, "registers_per_thread": 64"#;
@@ -254,4 +256,15 @@ fn expected_blocks_per_sm_fit_the_device_and_the_kernel() {
     changed(r#""finish": "1 s""#, &counts("[6]"), path, "2 SMs");
     changed(r#""finish": "1 s""#, &counts("[3, 4]"), path, "the kernel has 6 blocks, and these are 7");
     changed(r#""finish": "1 s""#, &counts("[3, -1]"), &format!("{path}[1]"), "whole number");
+}
+
+#[test]
+fn expected_sms_of_blocks_are_one_for_each_block_and_exist() {
+    let sms = |sms: &str| format!(r#""sm_of_block": {sms}"#);
+    let path = "expected.kernels[0].sm_of_block";
+    accepted(&with(r#""finish": "1 s""#, &sms("[0, 1, null, 1, 0, 1]")));
+    changed(r#""finish": "1 s""#, &sms("[0, 1]"), path, "the kernel's 6 blocks is needed; there are 2");
+    changed(r#""finish": "1 s""#, &sms("[0, 1, 0, 1, 0, 2]"), &format!("{path}[5]"), "whole number from 0 to 1");
+    changed(r#""finish": "1 s""#, &sms("[null, null, null, null, null, null]"), path, "leave the key out");
+    changed(r#""finish": "1 s""#, r#""finish": "1 s", "place": """#, "expected.kernels[0].place", "not empty");
 }

@@ -122,7 +122,7 @@ impl Sample {
     }
 }
 
-fn sample() -> impl Strategy<Value = Sample> {
+pub(super) fn sample() -> impl Strategy<Value = Sample> {
     let kernel = |equal: bool| {
         let shape = if equal { (16_u32..=16, 0_u32..=0).boxed() } else { (1_u32..=32, 0_u32..4).boxed() };
         (1_u32..14, shape, 1_u32..12).prop_map(|(blocks, (warps, shared), ms)| Operation::Kernel {
@@ -169,7 +169,7 @@ fn sample() -> impl Strategy<Value = Sample> {
     })
 }
 
-fn options() -> impl Strategy<Value = BoundOptions> {
+pub(super) fn options() -> impl Strategy<Value = BoundOptions> {
     (any::<bool>(), any::<bool>()).prop_map(|(shorter, as_declared)| BoundOptions {
         block_times: if shorter { BlockTimes::UpToStated } else { BlockTimes::Declared },
         launches: if as_declared { SimultaneousLaunches::AsDeclared } else { SimultaneousLaunches::AnyOrder },

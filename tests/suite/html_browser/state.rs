@@ -178,10 +178,10 @@ fn times_that_javascript_numbers_cannot_hold_are_exact() {
     ));
     browser.settle();
     assert_eq!(lines(&browser, "#state .run p")[0], format!("state at {}", Duration::from_ns(at)));
-    let (x, y) = place(&browser, 0, 0, 20.0, at + 300_000_000);
+    let (x, y) = place(&browser, 0, 1, 4.0, at + 300_000_000);
     browser.point(x, y, false);
     let tip = lines(&browser, "#tip p");
-    assert_eq!(tip[0], "K5, block 0 of 2, SM 0");
+    assert_eq!(tip[0], "K5, block 0 of 2, SM 1");
     let span = (Duration::from_ns(at), Duration::from_ns(at + 1_000_000_000));
     assert_eq!(tip[1], format!("from {} to {} (1 s)", span.0, span.1));
     browser.screenshot(&super::directory().join("late.png"));
@@ -204,14 +204,14 @@ fn a_click_or_a_typed_time_shows_what_state_at_prints() {
     browser.run("const field = document.getElementById('time'); field.focus(); field.select()");
     browser.keys("1.7s");
     assert_eq!(lines(&browser, "#state .run p"), expected(1_700_000_000));
-    // A click near an event means the event, here the end of K1's first blocks.
+    // A click near an event means the event, here the end of K1's first blocks, of which those on SM 1 are the last.
     let (x, y) = place(&browser, 0, 0, 60.0, 1_000_000_000);
     browser.point(x + 2.0, y, true);
-    assert_eq!(lines(&browser, "#state .run p"), expected(1_000_000_000));
+    assert_eq!(lines(&browser, "#state .run p"), expected(1_000_001_000));
     browser.run("document.activeElement.blur()");
     browser.keys(".");
     assert_eq!(lines(&browser, "#state .run p"), expected(2_000_000_000));
-    browser.keys(",,,");
+    browser.keys(",,,,");
     assert_eq!(lines(&browser, "#state .run p"), expected(200_000_000));
     is_quiet(&browser);
 }

@@ -196,8 +196,7 @@ impl ReferenceGpu<'_> {
                 let record = &self.operations[operation];
                 matches!(record.kind, OperationKind::Kernel(_)) && record.last_start.is_none()
             });
-            let held =
-                self.streams[stream].front().is_some_and(|&head| self.time_has_come(head) && !self.may_advance(head));
+            let held = self.streams[stream].front().is_some_and(|&head| !self.may_advance(head));
             if !undispatched || held {
                 self.has_channel[stream] = false;
             }

@@ -286,3 +286,29 @@ fn changes_of_the_clock_change_nothing() {
         assert_eq!(read(&path), whole, "rows carry no time");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn rows_are_written_through_no_link() {
+    use std::os::unix::fs::symlink;
+
+    let (folder, file) = with_study("links", SMALL);
+    let results = folder.join("study.results");
+    fs::create_dir(&results).expect("it can be made");
+    // To nowhere yet, and to a file that is empty, which rows would be put into.
+    let empty = folder.join("empty");
+    fs::write(&empty, "").expect("it can be written");
+    for (name, shard, target) in
+        [("rows-0-of-2.csv", "0/2", folder.join("nowhere")), ("rows.csv", "0/1", empty.clone())]
+    {
+        let link = results.join(name);
+        symlink(&target, &link).expect("it can be made");
+        let said = refused(&["study", "run", &file, "--shard", shard]);
+        assert!(said.contains(&format!("cannot write {}; ", link.display())), "{said}");
+        assert!(said.contains("it is a link, and rows go to no other file"), "{said}");
+        fs::remove_file(link).expect("the link is still there");
+    }
+    assert!(!folder.join("nowhere").exists(), "nothing was made where a link leads");
+    assert_eq!(fs::read(&empty).expect("it is there"), b"");
+    done(&["study", "run", &file, "--shard", "0/2"]);
+}

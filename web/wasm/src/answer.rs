@@ -113,8 +113,8 @@ struct StreamChoice {
     priority: i32,
 }
 
-/// Tables of the page.
-pub(crate) const STYLE: TableStyle = TableStyle::Markdown;
+/// Tables of the page, which makes its own elements of their cells.
+pub(crate) const STYLE: TableStyle = TableStyle::Parts;
 
 impl Outline {
     /// Of the scenario before it is changed.

@@ -29,7 +29,7 @@ pub(crate) enum Want {
     Outline,
     /// The data of the timeline.
     Data,
-    /// The tables of `gpusched simulate`, as Markdown.
+    /// The tables of `gpusched simulate`, in parts.
     Tables,
     /// The timeline as a file of its own.
     Html,

@@ -94,9 +94,15 @@ function stateAt(run, ns) {
   const suspendedBlocks = [...suspended]
     .sort((a, b) => a[0] - b[0])
     .map(([id, blocks]) => ({ process: run.processes[run.processOf(id)], kernel: run.title(id), id, blocks }));
+  const onEngines = new Set(engines.flatMap((engine) => Array.from(content("copy-engine", engine))));
+  const { first_start: firstStart } = run.operations;
+  const begun = (id) => firstStart[id] !== NONE && firstStart[id] <= now;
+  const suspendedCopies = present
+    .filter((id) => !run.kernelOf(id) && begun(id) && !onEngines.has(id))
+    .map((id) => ({ process: run.processes[run.processOf(id)], copy: run.title(id), id }));
   return {
     at_ns: ns,
-    ...(run.turns && { turn: turnState(run, now), suspended: suspendedBlocks }),
+    ...(run.turns && { turn: turnState(run, now), suspended: suspendedBlocks, suspended_copies: suspendedCopies }),
     stream_queues: used.map(([{ name, number }, ids]) => ({ name, stream: number, operations: titles(ids) })),
     ee_queues: run.turns ? Object.fromEntries(run.processes.map((name, process) => [name, eeQueues(process)])) : eeQueues(null),
     ce_queue: titles(copies.map(({ id }) => id)),

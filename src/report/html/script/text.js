@@ -47,6 +47,7 @@ function stateLines(run, state) {
     ]),
     ...sms,
     ...(state.suspended ?? []).map(({ process, kernel, blocks }) => `suspended, of ${process}: ${blocks} x ${kernel}`),
+    ...(state.suspended_copies ?? []).map(({ process, copy }) => `suspended, of ${process}: ${copy}`),
     ...state.waiting.map((waiting) => `${waiting.operation} waits (${waiting.rule}): ${waiting.why}`),
   ];
 }

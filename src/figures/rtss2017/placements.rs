@@ -1,0 +1,146 @@
+//! How often Fig. 3 of RTSS 2017 comes out as published, block for block, under each placement: where a block goes
+//! depends on which blocks end first, and by how much is not printed.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use rayon::prelude::*;
+
+use super::super::made::{Failure, File, Made};
+use super::FIGURE_3;
+use crate::hosts::simulate;
+use crate::report::{Column, csv_text, differences};
+use crate::scenario::{ReadOptions, Scenario};
+use crate::time::Duration;
+use crate::workload::{BlockTime, KernelId, Placement};
+
+/// Runs where something is drawn.
+const RUNS: u64 = 10_000;
+const SECOND: Duration = Duration::from_ns(1_000_000_000);
+/// What measured times of a kernel's blocks differ by on a TX2: a step of the clock that they read.
+const STEP: Duration = Duration::from_ns(1_000);
+
+/// How long blocks run.
+#[derive(Debug, Clone, Copy)]
+enum Times {
+    /// As the scenario's file states.
+    Stated,
+    /// For a second and up to a step, each block for itself.
+    Drawn,
+    /// For a second, so that what starts together ends together.
+    Equal,
+}
+
+impl Times {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Stated => "as in the file",
+            Self::Drawn => "drawn",
+            Self::Equal => "equal",
+        }
+    }
+
+    fn apply(self, scenario: &mut Scenario) -> Result<(), Failure> {
+        let time = match self {
+            Self::Stated => return Ok(()),
+            Self::Drawn => BlockTime { best: SECOND, worst: SECOND + STEP },
+            Self::Equal => BlockTime::fixed(SECOND),
+        };
+        scenario.block_times.clear();
+        let kernels = u32::try_from(scenario.kernels().len())?;
+        for kernel in 0..kernels {
+            scenario.catalogue.set_block_time(KernelId(kernel), time)?;
+        }
+        Ok(())
+    }
+}
+
+/// In how many runs a kernel's blocks, or all, were where and when the picture has them.
+struct Share {
+    times: Times,
+    placement: Placement,
+    kernel: String,
+    runs: u64,
+    as_published: u64,
+}
+
+pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
+    let scenario = Scenario::from_json(FIGURE_3.path, FIGURE_3.text, &ReadOptions::default())?;
+    let mut shares = Vec::new();
+    let mut table = String::new();
+    for times in [Times::Stated, Times::Drawn, Times::Equal] {
+        for placement in Placement::ALL {
+            let found = found(&scenario, times, placement)?;
+            if table.is_empty() {
+                let kernels: Vec<&str> = found.iter().map(|share| &*share.kernel).collect();
+                let rule = " ---: |".repeat(kernels.len());
+                let kernels = kernels.join(" | ");
+                writeln!(table, "| block times | placement | runs | {kernels} |\n| --- | --- | ---: |{rule}")?;
+            }
+            let percents: Vec<String> = found.iter().map(percent).collect();
+            let (times, name) = (times.words(), placement.name());
+            let runs = found.first().map_or(0, |share| share.runs);
+            writeln!(table, "| {times} | {name} | {runs} | {} |", percents.join(" | "))?;
+            shares.extend(found);
+        }
+    }
+    let columns = [
+        Column::data("block_times", |share: &&Share| share.times.words().into()),
+        Column::data("placement", |share| share.placement.name().into()),
+        Column::data("kernel", |share| share.kernel.as_str().into()),
+        Column::data("runs", |share| share.runs.into()),
+        Column::data("as_published", |share| share.as_published.into()),
+    ];
+    let csv = csv_text(&columns, &shares);
+    let finding = format!(
+        "{table}\nThe share of runs in which the blocks of a kernel, or of all kernels, are on the SMs of the picture and \
+         at its times. The picture needs K1's blocks 0 and 2 to end before 1 and 3, K4's blocks 1 and 3 before 0 and 2, \
+         and these before K1's: block times *as in the file* do so. Times that are *drawn*, for each block and run \
+         uniformly from 1 s to 1.000001 s, come in that order now and then, and most-room gives the picture then. The size \
+         of the differences hardly matters, as only the order of the ends counts. With *equal* times only a placement that \
+         draws SMs could give it.\n"
+    );
+    Ok(Made { files: vec![File { name: format!("{name}.csv"), text: csv }], finding })
+}
+
+/// Kernel by kernel, as the scenario's expected result lists them, and then for all of them.
+fn found(stated: &Scenario, times: Times, placement: Placement) -> Result<Vec<Share>, Failure> {
+    let mut expected = stated.expected.clone().ok_or("shipped scenarios have their result with them")?;
+    // So that SMs are compared, too.
+    expected.placement = placement;
+    let mut scenario = Scenario { placement, ..stated.clone() };
+    times.apply(&mut scenario)?;
+    let runs = if scenario.depends_on_seed() { RUNS } else { 1 };
+    let kernels = &expected.kernels;
+    let counted: Vec<u64> = (0..runs)
+        .into_par_iter()
+        .map(|seed| {
+            let run = simulate(&Scenario { seed, ..scenario.clone() })?;
+            let differing: BTreeSet<String> =
+                differences(&expected, &run.trace)?.into_iter().map(|difference| difference.kernel).collect();
+            let mut same: Vec<u64> =
+                kernels.iter().map(|kernel| u64::from(!differing.contains(&kernel.name))).collect();
+            same.push(u64::from(differing.is_empty()));
+            Ok::<_, Failure>(same)
+        })
+        .try_reduce(
+            || vec![0; kernels.len() + 1],
+            |mut sum, other| {
+                sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
+                Ok(sum)
+            },
+        )?;
+    let names = kernels.iter().map(|kernel| kernel.name.clone()).chain(["all".to_owned()]);
+    Ok(names
+        .zip(counted)
+        .map(|(kernel, as_published)| Share { times, placement, kernel, runs, as_published })
+        .collect())
+}
+
+fn percent(share: &Share) -> String {
+    match share.as_published {
+        0 => "0".to_owned(),
+        all if all == share.runs => "100 %".to_owned(),
+        some => format!("{:.2} %", some as f64 * 100.0 / share.runs as f64),
+    }
+}
