@@ -18,7 +18,6 @@ mod evr;
 mod examples;
 mod figure_options;
 mod figures;
-mod free_memory;
 mod html_options;
 mod import;
 mod input;

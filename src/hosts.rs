@@ -4,6 +4,7 @@ mod gang;
 pub mod global_edf;
 pub mod gpu_evr;
 mod jobs;
+mod least_work;
 mod multi_stream;
 mod one_at_a_time;
 pub mod plain_streams;
@@ -23,6 +24,7 @@ mod whole_application;
 
 pub use gang::Gang;
 pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
+pub use least_work::{least_memory, least_operations};
 pub use multi_stream::MultiStream;
 pub use program::{
     IterationSpan, LaunchOrder, ProgramError, ProgramHost, Run, make_known, simulate, simulate_in_order,

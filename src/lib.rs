@@ -45,6 +45,7 @@ pub mod figures;
 pub mod gpu;
 pub mod hosts;
 pub mod json;
+pub mod limits;
 pub mod logs;
 pub mod profile;
 pub mod report;

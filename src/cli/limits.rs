@@ -2,9 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use gpusched::effort;
+use gpusched::limits::Memory;
 use gpusched::time::Duration;
 
-use super::{ending, free_memory};
+use super::ending;
 
 /// How far a command may go.
 #[derive(Debug, Args)]
@@ -54,7 +55,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
 impl Limits {
     /// Watches over the command from now on.
     pub(crate) fn watch(&self) -> anyhow::Result<()> {
-        let memory = self.max_memory.or_else(|| Some(free_memory::of_this_machine()? / 4 * 3));
+        let memory = self.max_memory.or_else(|| Memory::now().map(|memory| memory.free.min(memory.addresses) / 4 * 3));
         let work = match self.work {
             Work::None => effort::Limits::NONE,
             Work::Strict => effort::Limits::STRICT,

@@ -23,6 +23,7 @@ use super::observer::Observer;
 use super::options::GpuOptions;
 use crate::device::Device;
 use crate::effort::{self, Counted, Over};
+use crate::limits::{NowAndThen, look};
 use crate::time::{Duration, Instant};
 use crate::trace::{Recorder, Trace};
 use crate::workload::{
@@ -176,9 +177,11 @@ impl<B: Back, O: Observer> Gpu<B, O> {
     /// # Errors
     /// The host's own, or [`RunError`]; the state is of no use then, except to [`Gpu::reset`].
     pub fn run<H: Host>(&mut self, host: &mut H) -> Result<Ended, H::Error> {
+        look();
         host.start(self)?;
         let mut rounds = 0;
         let mut ended = Ended::Done;
+        let mut now_and_then = NowAndThen::default();
         while let Some(at) = self.calendar.next() {
             if at > self.options.horizon {
                 ended = Ended::Horizon;
@@ -206,6 +209,7 @@ impl<B: Back, O: Observer> Gpu<B, O> {
                 return Err(RunError::NoProgress { at }.into());
             }
             self.now = at;
+            now_and_then.look();
             self.one_round(host)?;
         }
         if ended == Ended::Horizon {

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, Simulation, SubmitError, Target};
+use crate::limits::NowAndThen;
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::{NEVER, Trace};
@@ -51,6 +52,7 @@ pub struct ProgramHost<'a> {
     quiet_steps: u32,
     /// In which order threads launch at one instant; `None`: in declaration order.
     order: Option<LaunchOrder>,
+    now_and_then: NowAndThen,
 }
 
 /// Steps at one instant without a submission after which a run is given up.
@@ -303,6 +305,7 @@ impl<'a> ProgramHost<'a> {
             idle_since: Instant::ZERO,
             quiet_steps: 0,
             order: None,
+            now_and_then: NowAndThen::default(),
         }
     }
 
@@ -435,6 +438,7 @@ impl<'a> ProgramHost<'a> {
 
     /// Refuses a thread that repeats itself without end at one instant.
     fn count_step(&mut self, gpu: &impl Target) -> Result<(), ProgramError> {
+        self.now_and_then.look();
         self.idle_steps += 1;
         if self.idle_steps > MAX_IDLE_STEPS {
             return Err(ProgramError::HostStandsStill { at: gpu.now(), most: MAX_IDLE_STEPS });

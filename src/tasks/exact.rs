@@ -12,6 +12,7 @@ use super::task_set::Timing;
 use super::task_time::TaskTime;
 use super::verdict::{Rejection, TaskVerdict};
 use crate::effort::{self, Counted};
+use crate::limits::NowAndThen;
 
 /// Jobs that are simulated at most: some seconds.
 const MAX_JOBS: u128 = 50_000_000;
@@ -66,7 +67,9 @@ pub fn simulate(tasks: &[Timing], reservation: Reservation, end: TaskTime) -> Ed
     };
     let mut running: Vec<Running> = tasks.iter().map(start).collect();
     let (mut completed, mut now) = (0, TaskTime::ZERO);
+    let mut now_and_then = NowAndThen::default();
     loop {
+        now_and_then.look();
         let mut next = TaskTime::MAX;
         let mut chosen: Option<(TaskTime, TaskTime, usize)> = None;
         for (index, (state, task)) in running.iter_mut().zip(tasks).enumerate() {

@@ -15,6 +15,7 @@ use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::table::{Cell, Look, fill};
 use crate::effort::{self, Counted};
+use crate::limits::look;
 
 /// Which path is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,6 +232,7 @@ impl<'a> MakespanSearch<'a> {
     /// Names the cycles of an optimal path from `histogram` to the end.
     pub(super) fn follow(&self, histogram: &mut Histogram, naming: &mut Naming) {
         while histogram.unfinished() > 0 {
+            look();
             let mut best: Option<(u64, Vec<Pick>)> = None;
             self.each_cycle(histogram, 0, &mut Vec::new(), &mut |picks| {
                 let mut next = histogram.clone();
