@@ -1,7 +1,8 @@
 //! The command line: arguments in, one domain call, one report out.
 //!
 //! Exit status: 0 done; 1 the answer to a check is "no"; 2 bad usage, bad input, or an output that cannot be written;
-//! 70 a fault of gpusched itself: a run exceeds what it claims of all runs.
+//! 3 stopped by a limit; 70 a fault of gpusched itself: a run exceeds what it claims of all runs; 130 stopped by Ctrl-C or a
+//! signal to end.
 
 mod allocation;
 mod amalthea;
@@ -21,6 +22,7 @@ mod html_options;
 mod import;
 mod input;
 mod jobs;
+mod limits;
 mod log_input;
 mod man;
 mod merged_sm;
@@ -28,6 +30,7 @@ mod notes;
 mod occupancy;
 mod orders;
 mod output;
+mod outputs;
 mod picture;
 mod profile_options;
 mod progress;
@@ -43,6 +46,7 @@ mod several;
 mod simulate;
 mod study;
 mod tasks;
+mod temporary;
 mod tour;
 mod warps;
 mod what_if_options;
@@ -53,6 +57,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use gpusched::analysis::{AnalysisError, OrdersError};
 use gpusched::broken_bound::BrokenBound;
+use gpusched::effort::Over;
+use gpusched::hosts::ProgramError;
 
 /// Simulate and analyse how an NVIDIA GPU's hardware schedules thread blocks.
 #[derive(Debug, Parser)]
@@ -61,7 +67,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
-    limits: ending::Limits,
+    limits: limits::Limits,
 }
 
 #[derive(Debug, Subcommand)]
@@ -123,11 +129,13 @@ pub(crate) enum Answer {
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
     allocation::keep_what_is_freed();
-    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let mut known = command();
+    let parsed = known.try_get_matches_from_mut(std::env::args_os());
+    let parsed = parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, outputs::check(&known, &matches))));
     let result = match parsed {
-        Ok(Cli { command, limits }) => {
+        Ok((Cli { command, limits }, checked)) => {
             progress::show();
-            let result = limits.watch().and_then(|()| run(command));
+            let result = checked.and_then(|()| limits.watch()).and_then(|()| ending::per_input(|| run(command)));
             progress::end();
             result
         }
@@ -137,6 +145,12 @@ pub(crate) fn main() -> ExitCode {
             Err(error) => Err(error.into()),
         },
     };
+    if let Some(reason) = ending::reason()
+        && result.as_ref().map_or_else(is_stop, |_| true)
+    {
+        let text = if result.is_ok() { ending::told(reason) } else { reason.to_string() };
+        ending::end(&text, reason.status());
+    }
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
@@ -180,6 +194,13 @@ fn run(command: Command) -> anyhow::Result<Answer> {
     }
 }
 
+/// Whether an error says nothing but that somebody stopped the command.
+fn is_stop(error: &anyhow::Error) -> bool {
+    let is_stopped_run = |error: &ProgramError| error.is_stop();
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(is_stopped_run))
+        || format!("{error:#}").ends_with(&Over::Stopped.to_string())
+}
+
 /// The exit status of a command that failed. A fault of our own has that of `sysexits.h` for software (`EX_SOFTWARE`).
 fn status_of(error: &anyhow::Error) -> u8 {
     let is_fault = |cause: &(dyn std::error::Error + 'static)| {
@@ -187,7 +208,12 @@ fn status_of(error: &anyhow::Error) -> u8 {
             || matches!(cause.downcast_ref(), Some(AnalysisError::Broken(_)))
             || matches!(cause.downcast_ref(), Some(OrdersError::Broken(_)))
     };
-    if error.chain().any(is_fault) { 70 } else { 2 }
+    let is_limit = error.chain().any(<dyn std::error::Error>::is::<Over>);
+    match (error.chain().any(is_fault), is_limit) {
+        (true, _) => 70,
+        (false, true) => ending::LIMITED,
+        (false, false) => 2,
+    }
 }
 
 /// Whoever read our output has seen enough.

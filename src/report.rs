@@ -97,7 +97,7 @@ pub use examiner_log::{ExaminerLog, examiner_logs};
 pub use findings::{finding_rows, finding_table};
 pub use html::{HtmlRun, HtmlScene, HtmlTimeline, TooManyEntries, write_html_tour};
 pub use import::{ImportDocument, import_rows, import_table};
-pub use json_document::{JsonDocument, write_json};
+pub use json_document::{Cut, CutDocument, JsonDocument, write_json};
 pub use json_lines::write_json_lines;
 pub use kernels::kernel_rows;
 pub use markdown::escaped as escaped_markdown;

@@ -31,6 +31,7 @@ from ._gpusched import (
     Scenario,
     SimulationError,
     __version__,
+    set_memory_limit,
 )
 from .builder import ScenarioBuilder
 from .results import Analysis, Blocks, Import, Record, Result, Run
@@ -61,6 +62,7 @@ __all__ = [
     "orders",
     "run_host",
     "run_tasks",
+    "set_memory_limit",
     "simulate",
     "tasks",
     "warps",

@@ -13,6 +13,7 @@ from ._gpusched import InternalError as InternalError
 from ._gpusched import Scenario as Scenario
 from ._gpusched import SimulationError as SimulationError
 from ._gpusched import __version__ as __version__
+from ._gpusched import set_memory_limit as set_memory_limit
 from .builder import ScenarioBuilder as ScenarioBuilder
 from .results import Analysis as Analysis
 from .results import Blocks as Blocks
@@ -47,6 +48,7 @@ __all__ = [
     "orders",
     "run_host",
     "run_tasks",
+    "set_memory_limit",
     "simulate",
     "tasks",
     "warps",

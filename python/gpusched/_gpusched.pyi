@@ -30,6 +30,7 @@ __all__ = [
     "tasks",
     "warps",
     "run_host",
+    "set_memory_limit",
 ]
 
 __version__: str
@@ -110,6 +111,16 @@ class Gpu:
 
 @final
 class Document:
+    def __new__(
+        cls,
+        json: str,
+        csv: str,
+        table: str,
+        markdown: str,
+        notes: list[str],
+        svg: str | None,
+        scenario: Scenario | None,
+    ) -> Document: ...
     json: str
     csv: str
     table: str
@@ -191,3 +202,4 @@ def run_host(
     seed: int = 0,
     horizon: str | int | None = None,
 ) -> Run: ...
+def set_memory_limit(limit: int | None) -> None: ...

@@ -165,7 +165,8 @@ class Blocks:
 
     ``kernel`` is the ``id`` of the launch among ``run.kernels`` (uint32), ``block`` the number of the block in its grid
     (uint32), ``sm`` its SM (uint16), ``start_ns`` when it was assigned (int64) and ``end_ns`` when it completed (int64), -1
-    if the run ended before. The arrays are the memory that the simulator filled; nothing is copied.
+    if the run ended before. The arrays are the memory that the simulator filled; nothing is copied, and nothing can be
+    written there.
     """
 
     __slots__ = ("block", "end_ns", "kernel", "sm", "start_ns")
@@ -184,9 +185,9 @@ class Blocks:
         return f"<gpusched.Blocks: {len(self)} blocks>"
 
     def to_pandas(self):
-        """As a ``pandas.DataFrame``; -1 becomes missing."""
+        """As a ``pandas.DataFrame`` of its own, which may be changed; -1 becomes missing."""
         columns = {name: getattr(self, name) for name in ("kernel", "block", "sm", "start_ns", "end_ns")}
-        frame = _pandas().DataFrame(columns, copy=False)
+        frame = _pandas().DataFrame(columns, copy=True)
         if (self.end_ns < 0).any():
             frame["end_ns"] = frame["end_ns"].astype("Int64").mask(frame["end_ns"] < 0)
         return frame

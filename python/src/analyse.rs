@@ -1,9 +1,8 @@
 //! What is computed of a scenario without or beside a run.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 
-use gpusched::analysis::{Analysis, Comparison, OrdersError, Watch, analyse, launch_orders, merged_scenario};
+use gpusched::analysis::{self, Analysis, Comparison, OrdersError, analyse, launch_orders, merged_scenario};
 use gpusched::causes::with_causes;
 use gpusched::report::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::report::{
@@ -17,9 +16,9 @@ use pyo3::types::PyDict;
 use crate::document::Document;
 use crate::errors::Failure;
 use crate::options::{map, time};
-use crate::run::simulated;
+use crate::run::{refuse_beyond_memory, simulated};
 use crate::scenario::{Scenario, Wanted};
-use crate::work::aside;
+use crate::work::{Watch, aside, on_all_cores};
 
 /// Verdicts, bounds and finish times on the merged SM; with `sporadic`, of streams whose releases are unknown.
 #[pyfunction]
@@ -43,17 +42,21 @@ pub(crate) fn analyze(
     let wanted = Wanted::new(scenario, options)?;
     let search = search.map(time).transpose()?;
     let jitter = jitter.map_or_else(|| Ok(BTreeMap::new()), |jitter| map(jitter, time))?;
-    aside(py, move |stop| {
+    on_all_cores(py, move |watch| {
         let given = wanted.read()?;
-        let watch = Watch { stop, progress: &|_| () };
         if sporadic { streams(&given, jitter, search, watch) } else { jobs(&given, steps, search, watch) }
     })
 }
 
-fn jobs(given: &Scenario, steps: bool, search: Option<Duration>, watch: Watch<'_>) -> Result<Document, Failure> {
+/// Who watches a search.
+fn searched(watch: &Watch) -> analysis::Watch<'_> {
+    analysis::Watch { stop: watch.stop(), progress: &|_| () }
+}
+
+fn jobs(given: &Scenario, steps: bool, search: Option<Duration>, watch: &Watch) -> Result<Document, Failure> {
     let scenario = &*given.scenario;
-    let run = simulated(scenario, watch.stop)?;
-    let report = AnalysisReport::of(scenario, &run, given.demands.as_deref(), search, watch);
+    let run = simulated(scenario, watch)?;
+    let report = AnalysisReport::of(scenario, &run, given.demands.as_deref(), search, searched(watch));
     let report = report.map_err(|error| Failure::run(&error))?;
     drop(run);
     let steps = steps.then(|| report.analysis.printed_steps()).transpose();
@@ -69,12 +72,12 @@ fn streams(
     given: &Scenario,
     jitter: BTreeMap<String, Duration>,
     search: Option<Duration>,
-    watch: Watch<'_>,
+    watch: &Watch,
 ) -> Result<Document, Failure> {
     let scenario = &*given.scenario;
     let jitter = jitter_of_threads(scenario, jitter);
     let jitter = jitter.map_err(|error| Failure::Argument(format!("jitter: {error}")))?;
-    let report = SporadicReport::of(scenario, &jitter, given.demands.as_deref(), search, watch);
+    let report = SporadicReport::of(scenario, &jitter, given.demands.as_deref(), search, searched(watch));
     let report = report.map_err(|error| Failure::run(&error))?;
     let witness = report.verdicts.first_miss().and_then(|stream| report.verdicts.witness(stream));
     let rows = |out: &mut Vec<u8>| sporadic_rows(&report.verdicts.streams, RowsPart::CSV, out);
@@ -95,8 +98,9 @@ pub(crate) fn orders(
         return Err(Failure::Argument("samples: expected a whole number from 1".to_owned()).into_exception(py));
     }
     let wanted = Wanted::new(scenario, options)?;
-    aside(py, move |_| {
+    on_all_cores(py, move |_| {
         let scenario = wanted.read()?.scenario;
+        refuse_beyond_memory(&scenario)?;
         let orders = launch_orders(&scenario, samples, scenario.seed, &|_| ());
         let orders = orders.map_err(|error: OrdersError| Failure::run(&error))?;
         let rows = |out: &mut Vec<u8>| orders_rows(&orders, RowsPart::CSV, out);
@@ -113,14 +117,15 @@ pub(crate) fn compare(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Document> {
     let wanted = Wanted::new(scenario, options)?;
-    aside(py, move |stop| compared(&wanted.read()?.scenario, stop))
+    aside(py, move |watch| compared(&wanted.read()?.scenario, watch))
 }
 
-fn compared(scenario: &gpusched::scenario::Scenario, stop: &AtomicBool) -> Result<Document, Failure> {
+fn compared(scenario: &gpusched::scenario::Scenario, watch: &Watch) -> Result<Document, Failure> {
+    refuse_beyond_memory(scenario)?;
     let analysis = analyse(scenario).map_err(|error| Failure::run(&error))?;
-    let run = simulated(scenario, stop)?;
+    let run = simulated(scenario, watch)?;
     let comparison = Comparison::new(scenario, &analysis, &run.trace).map_err(|error| Failure::run(&error))?;
-    let svg = panels(scenario, &run, &analysis, &comparison, stop);
+    let svg = panels(scenario, &run, &analysis, &comparison, watch);
     let rows = |out: &mut Vec<u8>| comparison_rows(&comparison, RowsPart::CSV, out);
     let table = |style| comparison_table(&comparison, style);
     Ok(Document::new(&comparison, rows, table, comparison.notes.clone())?.with_svg(svg))
@@ -132,10 +137,10 @@ fn panels(
     run: &gpusched::hosts::Run,
     analysis: &Analysis<'_>,
     comparison: &Comparison<'_>,
-    stop: &AtomicBool,
+    watch: &Watch,
 ) -> Option<String> {
     let merged = merged_scenario(scenario, analysis).ok()?;
-    let below = simulated(&merged, stop).ok()?;
+    let below = simulated(&merged, watch).ok()?;
     let (upper, lower) = (Summary::of(scenario, run), Summary::of(&merged, &below));
     let marks = FinishMark::of_comparison(comparison);
     let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };

@@ -21,7 +21,7 @@ use crate::errors::Failure;
 use crate::given::Given;
 use crate::options::{named, pairs};
 use crate::run::Run;
-use crate::work::aside;
+use crate::work::on_all_cores;
 
 /// Reads logs, and keeps what is to be told.
 #[derive(Debug, Default)]
@@ -122,7 +122,7 @@ pub(crate) fn audit(
         let wrong = |_| PyTypeError::new_err("expected the path of logs or of a profile, a list of logs, or a Run");
         Audited::Files(paths.map_err(wrong)?)
     };
-    aside(py, move |_| match what {
+    on_all_cores(py, move |_| match what {
         Audited::Run(run) => of_run(&run, &asked),
         Audited::Files(paths) => match profile_of(&paths)? {
             Some(profile) => of_profile(profile, asked),

@@ -2,7 +2,7 @@
 
 use gpusched::hosts::Run;
 use gpusched::workload::{OperationId, OperationKind};
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
 use crate::errors::Failure;
@@ -62,14 +62,23 @@ impl Columns {
         Ok(columns)
     }
 
-    /// Hands the memory of each column over.
+    /// Hands the memory of each column over. What was simulated stays as it is: nobody may write there.
     pub(crate) fn into_arrays(self, py: Python<'_>) -> Arrays<'_> {
         (
-            self.kernel.into_pyarray(py),
-            self.block.into_pyarray(py),
-            self.sm.into_pyarray(py),
-            self.start_ns.into_pyarray(py),
-            self.end_ns.into_pyarray(py),
+            read_only(py, self.kernel),
+            read_only(py, self.block),
+            read_only(py, self.sm),
+            read_only(py, self.start_ns),
+            read_only(py, self.end_ns),
         )
     }
+}
+
+fn read_only<T: Element>(py: Python<'_>, column: Vec<T>) -> Bound<'_, PyArray1<T>> {
+    let array = column.into_pyarray(py);
+    // Nobody else has it yet, so it can be borrowed.
+    if let Ok(own) = array.try_readwrite() {
+        drop(own.make_nonwriteable());
+    }
+    array
 }

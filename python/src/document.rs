@@ -9,8 +9,8 @@ use crate::errors::Failure;
 use crate::scenario::Scenario;
 
 /// An answer as texts: JSON, comma-separated values, tables.
-#[pyclass(frozen, get_all, module = "gpusched")]
-#[derive(Debug, Default)]
+#[pyclass(frozen, get_all, module = "gpusched._gpusched")]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Document {
     /// The bytes of `--format json`.
     json: String,
@@ -72,5 +72,30 @@ impl Document {
     pub(crate) fn with_scenario(self, scenario: Option<gpusched::scenario::Scenario>) -> Self {
         let scenario = scenario.map(|scenario| Scenario { scenario: Arc::new(scenario), demands: None });
         Self { scenario, ..self }
+    }
+}
+
+/// What a document is made of again, in another process.
+type Parts = (String, String, String, String, Vec<String>, Option<String>, Option<Scenario>);
+
+#[pymethods]
+impl Document {
+    /// Of its parts.
+    #[new]
+    fn of_parts(
+        json: String,
+        csv: String,
+        table: String,
+        markdown: String,
+        notes: Vec<String>,
+        svg: Option<String>,
+        scenario: Option<Scenario>,
+    ) -> Self {
+        Self { json, csv, table, markdown, notes, svg, scenario }
+    }
+
+    fn __getnewargs__(&self) -> Parts {
+        let Self { json, csv, table, markdown, notes, svg, scenario } = self.clone();
+        (json, csv, table, markdown, notes, svg, scenario)
     }
 }

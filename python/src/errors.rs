@@ -9,7 +9,7 @@ use gpusched::json::JsonError;
 use gpusched::profile::InputError as LibraryInputError;
 use gpusched::scenario::amalthea::AmaltheaError;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -51,6 +51,8 @@ pub(crate) enum Failure {
     Argument(String),
     /// A run cannot go on.
     Simulation(String),
+    /// More memory than there may be.
+    Memory(String),
 }
 
 /// Where in a file.
@@ -89,6 +91,7 @@ impl Failure {
             Self::File(error) => error.into(),
             Self::Argument(text) => PyValueError::new_err(text),
             Self::Simulation(text) => SimulationError::new_err(text),
+            Self::Memory(text) => PyMemoryError::new_err(text),
         }
     }
 }

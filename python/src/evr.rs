@@ -19,7 +19,7 @@ use crate::document::Document;
 use crate::errors::Failure;
 use crate::given::Given;
 use crate::options::{named, pairs, time};
-use crate::work::aside;
+use crate::work::on_all_cores;
 
 /// What is asked of a set of applications.
 #[derive(Debug)]
@@ -146,7 +146,7 @@ pub(crate) fn evr(
 ) -> PyResult<Document> {
     let (given, mut asked) = (Given::new(applications)?, Asked::new(options)?);
     let name = applications.cast::<PyString>().ok().map(ToString::to_string);
-    aside(py, move |_| {
+    on_all_cores(py, move |_| {
         let set = read(given, name.as_deref(), asked.device.take())?;
         for scheduler in &asked.schedulers {
             scheduler.check(&set.device).map_err(|error| Failure::input(&error))?;

@@ -4,19 +4,22 @@
 //! that checks and numbers what is submitted as the engine does, and notes it; when a call returns, the engine is told
 //! all of it in the same order. Nothing can happen in between, as time stands still during a call.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
+use std::time::Instant as WallTime;
 
 use gpusched::causes::with_causes;
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
 use gpusched::gpu::{Gpu as Engine, GpuEvent, GpuOptions, Host, RunError, Simulation, SubmitError, Target};
 use gpusched::hosts::Run as LibraryRun;
+use gpusched::limits::Allowance;
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
 use gpusched::time::Instant;
 use gpusched::workload::{
     BlockClock, BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin,
     Placement, StreamId, StreamSpec, WorkloadError,
 };
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 
@@ -25,6 +28,7 @@ use crate::given::Given;
 use crate::options::{named, time};
 use crate::run::Run;
 use crate::scenario::Scenario;
+use crate::work::{EVERY, allowance, took_too_much};
 
 /// What is noted during a call.
 #[derive(Debug)]
@@ -49,6 +53,8 @@ pub(crate) struct Gpu {
     submitted: u32,
     completed: Vec<bool>,
     noted: Vec<Noted>,
+    /// Whether the run has ended.
+    is_over: bool,
 }
 
 fn refused(error: WorkloadError) -> PyErr {
@@ -56,7 +62,16 @@ fn refused(error: WorkloadError) -> PyErr {
 }
 
 impl Gpu {
+    /// Refuses whatever comes after the run.
+    fn is_running(&self) -> PyResult<()> {
+        if self.is_over {
+            return Err(PyRuntimeError::new_err("the run of this GPU is over: nothing more happens on it"));
+        }
+        Ok(())
+    }
+
     fn submit(&mut self, stream: u32, kind: OperationKind, origin: Origin) -> PyResult<u32> {
+        self.is_running()?;
         if stream as usize >= self.catalogue.streams().len() {
             return Err(PyIndexError::new_err(format!("there is no stream {stream}")));
         }
@@ -105,6 +120,7 @@ impl Gpu {
     /// beside it.
     #[pyo3(signature = (name, *, priority = 0, blocking = true, sm_mask = None))]
     fn add_stream(&mut self, name: &str, priority: i32, blocking: bool, sm_mask: Option<&str>) -> PyResult<u32> {
+        self.is_running()?;
         let spec = StreamSpec { priority, blocking, sm_mask: mask(sm_mask)?, ..StreamSpec::new(name) };
         let id = self.catalogue.add_stream(spec.clone()).map_err(refused)?;
         self.noted.push(Noted::Stream(spec));
@@ -126,6 +142,7 @@ impl Gpu {
         shared_memory_bytes: u32,
         sm_mask: Option<&str>,
     ) -> PyResult<u32> {
+        self.is_running()?;
         let worst = time(duration)?;
         let best = best.map(time).transpose()?.unwrap_or(worst);
         let kernel = Kernel {
@@ -151,6 +168,7 @@ impl Gpu {
         bytes: u64,
         duration: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u32> {
+        self.is_running()?;
         let names = CopyDirection::ALL.map(CopyDirection::name);
         let direction = named(direction, CopyDirection::from_name, &names)?;
         let copy = Copy { direction, bytes, duration: duration.map(time).transpose()? };
@@ -161,6 +179,7 @@ impl Gpu {
 
     /// Makes an event; its number.
     fn add_event(&mut self, name: &str) -> PyResult<u32> {
+        self.is_running()?;
         let name: Arc<str> = name.into();
         let id = self.catalogue.add_event(Arc::clone(&name)).map_err(refused)?;
         self.noted.push(Noted::Event(name));
@@ -204,6 +223,7 @@ impl Gpu {
     /// Asks for `on_wake(token)` at an instant, or now if that has passed.
     #[pyo3(signature = (at, token = 0))]
     fn wake_at(&mut self, at: &Bound<'_, PyAny>, token: u64) -> PyResult<()> {
+        self.is_running()?;
         if token == FIRST {
             return Err(PyIndexError::new_err("tokens are below 2^64 - 1"));
         }
@@ -237,12 +257,66 @@ struct PythonHost<'py> {
     gpu: Py<Gpu>,
     /// What a call raised where the engine cannot be told.
     raised: Option<PyErr>,
+    quiet: Quiet,
+    memory: MemoryWatch,
+}
+
+/// Rounds at one instant without any progress after which a run is given up: a tenth of a second or so.
+const MOST_QUIET_ROUNDS: u32 = 100_000;
+
+/// Rounds at one instant since something was submitted or completed.
+#[derive(Debug, Default)]
+struct Quiet {
+    at: Instant,
+    submitted: usize,
+    rounds: u32,
+}
+
+impl Quiet {
+    /// One more. A scheduler that asks to be woken at the present instant each time would go on for ever.
+    fn round(&mut self, gpu: &impl Target) -> Result<(), Failure> {
+        let (at, submitted) = (gpu.now(), gpu.submitted());
+        if (at, submitted) != (self.at, self.submitted) {
+            *self = Self { at, submitted, rounds: 0 };
+        }
+        self.rounds += 1;
+        if self.rounds > MOST_QUIET_ROUNDS {
+            return Err(Failure::Simulation(format!(
+                "the scheduler acts more than {MOST_QUIET_ROUNDS} times at {at} while nothing is submitted and nothing \
+                 completes: time does not go on"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Looks at the memory now and then.
+struct MemoryWatch {
+    /// What may be taken; nothing is known before the first look.
+    allowance: OnceCell<Option<Allowance>>,
+    calls: u8,
+    last: WallTime,
+}
+
+impl MemoryWatch {
+    fn look(&mut self) -> Result<(), Failure> {
+        self.calls = self.calls.wrapping_add(1);
+        if self.calls != 0 || self.last.elapsed() < EVERY {
+            return Ok(());
+        }
+        self.last = WallTime::now();
+        match self.allowance.get_or_init(allowance).filter(Allowance::is_exceeded) {
+            Some(allowance) => Err(took_too_much(&allowance)),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Why a run with such a scheduler ends early.
 #[derive(Debug)]
 enum HostError {
     Raised(PyErr),
+    Failed(Failure),
     Run(RunError),
 }
 
@@ -301,6 +375,7 @@ impl Host for PythonHost<'_> {
 
     fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
         self.gpu.borrow_mut(self.py).now = gpu.now();
+        self.quiet.rounds = 0;
         let (method, operation) = match event {
             GpuEvent::Completed(operation) => {
                 if let Some(completed) = self.gpu.borrow_mut(self.py).completed.get_mut(operation.0 as usize) {
@@ -330,6 +405,8 @@ impl Host for PythonHost<'_> {
 
     fn act(&mut self, gpu: &mut impl Target) -> Result<(), HostError> {
         self.gpu.borrow_mut(self.py).now = gpu.now();
+        self.quiet.round(gpu).map_err(HostError::Failed)?;
+        self.memory.look().map_err(HostError::Failed)?;
         // A host without a method of its own to act would never see Ctrl-C.
         let result = match &self.methods.act {
             Some(act) => act.call1(self.py, (&self.gpu,)).map(|_| ()),
@@ -359,7 +436,8 @@ pub(crate) fn run_host(
     let limit = horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let options = GpuOptions { placement, seed, horizon: limit, ..GpuOptions::default() };
     let catalogue = Catalogue::new(device.clone());
-    let gpu = Gpu { catalogue, now: Instant::ZERO, submitted: 0, completed: Vec::new(), noted: Vec::new() };
+    let gpu =
+        Gpu { catalogue, now: Instant::ZERO, submitted: 0, completed: Vec::new(), noted: Vec::new(), is_over: false };
     let method = |name: &Bound<'_, pyo3::types::PyString>| -> PyResult<Option<Py<PyAny>>> {
         Ok(host.getattr_opt(name)?.map(Bound::unbind))
     };
@@ -373,9 +451,15 @@ pub(crate) fn run_host(
     if methods.start.is_none() && methods.act.is_none() {
         return Err(PyTypeError::new_err("a scheduler has a method start(gpu) or act(gpu), else it submits nothing"));
     }
-    let host = PythonHost { py, methods, gpu: Py::new(py, gpu)?, raised: None };
-    let (trace, ended, _) = match Simulation::new(Engine::new(&device, options), host).run() {
+    let gpu = Py::new(py, gpu)?;
+    let own = gpu.clone_ref(py);
+    let memory = MemoryWatch { allowance: OnceCell::new(), calls: 0, last: WallTime::now() };
+    let host = PythonHost { py, methods, gpu: own, raised: None, quiet: Quiet::default(), memory };
+    let ended = Simulation::new(Engine::new(&device, options), host).run();
+    gpu.borrow_mut(py).is_over = true;
+    let (trace, ended, _) = match ended {
         Ok(done) => done,
+        Err(HostError::Failed(failure)) => return Err(failure.into_exception(py)),
         Err(HostError::Raised(error)) => return Err(error),
         Err(HostError::Run(error)) => return Err(SimulationError::new_err(with_causes(&error))),
     };

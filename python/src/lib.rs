@@ -47,5 +47,6 @@ fn _gpusched(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tasks::run_tasks, module)?)?;
     module.add_function(wrap_pyfunction!(warps::warps, module)?)?;
     module.add_function(wrap_pyfunction!(host::run_host, module)?)?;
+    module.add_function(wrap_pyfunction!(work::set_memory_limit, module)?)?;
     Ok(())
 }

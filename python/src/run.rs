@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 
 use gpusched::causes::with_causes;
 use gpusched::draw::{Drawing, FigureFormat, MM};
-use gpusched::hosts::simulate_watched;
+use gpusched::hosts::{least_memory, least_operations, simulate_watched};
 use gpusched::report::timeline::{Timeline, TimelineOptions};
 use gpusched::report::{
     BlockLists, HtmlTimeline, PerfettoKnown, PerfettoRun, RowsPart, SimulationReport, State, Summary, TableStyle,
@@ -24,10 +24,10 @@ use crate::errors::Failure;
 use crate::file::write_whole;
 use crate::options::time;
 use crate::scenario::{Scenario, Wanted};
-use crate::work::aside;
+use crate::work::{self, Watch, aside};
 
 /// A run of a scenario, with everything that happened.
-#[pyclass(frozen, module = "gpusched")]
+#[pyclass(frozen, module = "gpusched._gpusched")]
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) scenario: Scenario,
@@ -43,12 +43,12 @@ pub(crate) fn simulate(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Run> {
     let wanted = Wanted::new(scenario, options)?;
-    aside(py, move |stop| Run::of(wanted.read()?, stop))
+    aside(py, move |watch| Run::of(wanted.read()?, watch))
 }
 
 impl Run {
-    fn of(scenario: Scenario, stop: &AtomicBool) -> Result<Self, Failure> {
-        let run = simulated(&scenario.scenario, stop)?;
+    fn of(scenario: Scenario, watch: &Watch) -> Result<Self, Failure> {
+        let run = simulated(&scenario.scenario, watch)?;
         Ok(Self { scenario, run: Arc::new(run) })
     }
 
@@ -57,11 +57,18 @@ impl Run {
     }
 }
 
+/// Refuses a scenario whose run is known beforehand to take more memory than there may be.
+pub(crate) fn refuse_beyond_memory(scenario: &gpusched::scenario::Scenario) -> Result<(), Failure> {
+    let operations = least_operations(scenario);
+    work::refuse_beyond_memory(least_memory(scenario), &format!("a run of {operations} operations"))
+}
+
 pub(crate) fn simulated(
     scenario: &gpusched::scenario::Scenario,
-    stop: &AtomicBool,
+    watch: &Watch,
 ) -> Result<gpusched::hosts::Run, Failure> {
-    simulate_watched(scenario, &AtomicU64::new(0), stop).map_err(|error| Failure::run(&error))
+    refuse_beyond_memory(scenario)?;
+    simulate_watched(scenario, &AtomicU64::new(0), watch.stop()).map_err(|error| Failure::run(&error))
 }
 
 #[pymethods]
@@ -146,6 +153,15 @@ impl Run {
             let one = PerfettoRun { summary: run.summary(), label: "", known: PerfettoKnown::Everything };
             written(|out| perfetto_trace(&[one], out))
         })
+    }
+
+    /// What is sent to another process is a part of it.
+    #[expect(clippy::unused_self, reason = "a method of Python")]
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a run is not pickled, as it is as large as what happened; send what of it is needed: run.to_dict(), \
+             run.to_json(), run.blocks, run.to_pandas(), or the scenario to simulate it there",
+        ))
     }
 
     /// The columns of all blocks: kernel, block, sm, `start_ns`, `end_ns`.

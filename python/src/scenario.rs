@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gpusched::scenario::amalthea::ModelDemands;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 
 use crate::errors::Failure;
 use crate::given::Given;
@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::work::aside;
 
 /// A scenario that was read and checked. It never changes, and can be simulated and analysed any number of times.
-#[pyclass(frozen, module = "gpusched")]
+#[pyclass(frozen, from_py_object, module = "gpusched")]
 #[derive(Debug, Clone)]
 pub(crate) struct Scenario {
     pub(crate) scenario: Arc<gpusched::scenario::Scenario>,
@@ -90,6 +90,29 @@ impl Scenario {
     /// The same scenario in gpusched's own format, as `gpusched convert` writes it.
     fn to_json(&self) -> PyResult<String> {
         self.scenario.to_native_json().map_err(|error| PyTypeError::new_err(error.to_string()))
+    }
+
+    /// Another process reads what `to_json` gives.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyType>,))> {
+        let (py, own) = (slf.py(), slf.get());
+        if own.demands.is_some() {
+            let text = "a scenario of an AMALTHEA model is not pickled: what its runnables ask for would be lost; \
+                        read the model in each process";
+            return Err(PyTypeError::new_err(text));
+        }
+        let call = py.import("operator")?.getattr("methodcaller")?;
+        let restore = call.call1(("_restored", own.to_json()?, own.scenario.notes.clone()))?;
+        Ok((restore, (py.get_type::<Self>(),)))
+    }
+
+    #[staticmethod]
+    fn _restored(py: Python<'_>, text: String, notes: Vec<String>) -> PyResult<Self> {
+        aside(py, move |_| {
+            let given = Given::Text { name: "<pickle>".to_owned(), text };
+            let (mut scenario, _) = Options::default().scenario(given)?;
+            scenario.notes = notes;
+            Ok(Self { scenario: Arc::new(scenario), demands: None })
+        })
     }
 
     fn __repr__(&self) -> String {

@@ -16,7 +16,7 @@ use crate::document::Document;
 use crate::errors::Failure;
 use crate::file::write_whole;
 use crate::given::Given;
-use crate::work::aside;
+use crate::work::{aside, on_threads};
 
 /// A study that was read: a command repeated with random samples over a grid.
 #[pyclass(frozen, module = "gpusched._gpusched")]
@@ -53,14 +53,12 @@ impl Study {
             Some(text) => text.parse().map_err(|error| PyValueError::new_err(format!("shard: {error}")))?,
         };
         let study = Arc::clone(&self.study);
-        aside(py, move |stop| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-            let pool = pool.map_err(|error| Failure::run(&error))?;
+        on_threads(py, threads.unwrap_or(0), move |watch| {
             let mut file = ResultFile::claim(&study, shard, &results)?;
             let done = file.rows();
             if done < shard.rows(study.layout.rows()) {
                 let work = study.work(shard, done);
-                let complete = pool.install(|| work.run(stop, |rows| file.append(rows)))?;
+                let complete = work.run(watch.stop(), |rows| file.append(rows))?;
                 file.sync()?;
                 return Ok(complete);
             }

@@ -39,6 +39,7 @@ fn write(value: &Bound<'_, PyAny>, text: &mut String, depth: usize) -> PyResult<
             if index > 0 {
                 text.push(',');
             }
+            look_for_signals(&value, index)?;
             let Ok(key) = key.cast::<PyString>() else {
                 return Err(PyTypeError::new_err(format!("keys are strings, found {}", key.repr()?)));
             };
@@ -76,12 +77,18 @@ fn write(value: &Bound<'_, PyAny>, text: &mut String, depth: usize) -> PyResult<
     Err(PyTypeError::new_err(format!("a scenario has no place for a value of type {}", kind.name()?)))
 }
 
+/// So that Ctrl-C ends it too.
+fn look_for_signals(value: &Bound<'_, PyAny>, index: usize) -> PyResult<()> {
+    if index.is_multiple_of(1024) { value.py().check_signals() } else { Ok(()) }
+}
+
 fn write_list<'py>(values: impl Iterator<Item = Bound<'py, PyAny>>, text: &mut String, depth: usize) -> PyResult<()> {
     text.push('[');
     for (index, value) in values.enumerate() {
         if index > 0 {
             text.push(',');
         }
+        look_for_signals(&value, index)?;
         write(&value, text, depth + 1)?;
     }
     text.push(']');

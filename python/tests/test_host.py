@@ -1,5 +1,7 @@
 """Schedulers written in Python."""
 
+import time
+
 import pytest
 
 import gpusched
@@ -104,3 +106,43 @@ def test_an_exception_ends_the_run_also_where_the_engine_only_tells():
 
     with pytest.raises(RuntimeError, match="in the middle"):
         gpusched.run_host(Fails())
+
+
+def test_a_gpu_whose_run_is_over_takes_nothing_more():
+    class Keeps:
+        def start(self, gpu):
+            self.gpu = gpu
+            gpu.launch(gpu.add_kernel("K", blocks=1, threads=32, duration="1 ms"))
+
+    class Fails(Keeps):
+        def act(self, gpu):
+            raise KeyError("mine")
+
+    kept, fails = Keeps(), Fails()
+    run = gpusched.run_host(kept)
+    with pytest.raises(KeyError):
+        gpusched.run_host(fails)
+    for gpu in (kept.gpu, fails.gpu):
+        for call in [
+            lambda gpu: gpu.launch(0),
+            lambda gpu: gpu.memset(),
+            lambda gpu: gpu.wake_at(0),
+            lambda gpu: gpu.add_kernel("K", blocks=1, threads=32, duration=1),
+            lambda gpu: gpu.add_stream("s"),
+            lambda gpu: gpu.add_copy("host-to-device", duration=1),
+            lambda gpu: gpu.add_event("e"),
+        ]:
+            with pytest.raises(RuntimeError, match="the run of this GPU is over"):
+                call(gpu)
+    assert (kept.gpu.now_ns, kept.gpu.submitted, len(run.kernels)) == (1_000_000, 1, 1)
+
+
+def test_a_scheduler_that_asks_for_the_same_instant_for_ever_is_refused():
+    class Stands:
+        def act(self, gpu):
+            gpu.wake_at(2**63)
+
+    began = time.process_time()
+    with pytest.raises(gpusched.SimulationError, match="acts more than 100000 times at .*: time does not go on"):
+        gpusched.run_host(Stands())
+    assert time.process_time() - began < 5

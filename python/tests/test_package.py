@@ -59,11 +59,18 @@ def test_blocks_are_arrays_that_nothing_copied():
     for array in (blocks.kernel, blocks.block, blocks.sm, blocks.start_ns, blocks.end_ns):
         # The memory is that of the simulator, which the array keeps alive.
         assert not array.flags.owndata and array.base is not None and array.flags.c_contiguous
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
     assert blocks.start_ns.dtype == numpy.int64 and blocks.sm.dtype == numpy.uint16
     cut = gpusched.simulate(two_kernels(), horizon="1500 us").blocks
     assert cut.end_ns.tolist() == [1_000_000] * 8 + [-1]
     frame = cut.to_pandas()
     assert frame["end_ns"].isna().tolist() == [False] * 8 + [True]
+    # The frame is the caller's.
+    frame.loc[0, "sm"] = 7
+    assert (frame["sm"][0], cut.sm[0]) == (7, 0)
 
 
 def test_frames_keep_whole_numbers_whole_and_missing_ones_missing():

@@ -2,6 +2,7 @@
 //! queue is unknown, so all cases have to be considered).
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -12,6 +13,7 @@ use thiserror::Error;
 
 use super::analyse::analyse;
 use crate::broken_bound::BrokenBound;
+use crate::effort;
 use crate::hosts::{ProgramError, simulate};
 use crate::scenario::{HostThread, KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
@@ -109,7 +111,8 @@ pub fn orders_to_try(scenario: &Scenario, samples: u64) -> u64 {
 
 /// Explores the orders in which host threads released at one instant act. If there are more than 40320 (those of 8
 /// threads), `samples` of them are tried: that of the scenario itself, and others drawn at random. Uses rayon's current
-/// thread pool; the result does not depend on its size. Of each order that was tried, `tried_more` hears.
+/// thread pool; the result does not depend on its size. Of each order that was tried, `tried_more` hears. If it is
+/// [stopped](crate::effort), the orders that were tried by then count.
 ///
 /// # Errors
 /// [`OrdersError`].
@@ -134,12 +137,20 @@ pub fn launch_orders<'s>(
             drawn(&groups, scenario, seed, number)
         }
     };
+    let (here, complete) = (effort::here(), AtomicU64::new(0));
     let extremes = (0..tried)
         .into_par_iter()
+        // The rest is left at once.
+        .take_any_while(|_| here.within(effort::check).is_ok())
         .map_init(
             || scenario.clone(),
             |permuted, number| {
-                let finishes = finishes(scenario, permuted, &order(number), method)?;
+                let finishes = match here.within(|| finishes(scenario, permuted, &order(number), method)) {
+                    // What was tried by then counts.
+                    Err(OrdersError::Run(error)) if error.is_stop() => return Ok(Extremes::new()),
+                    finishes => finishes?,
+                };
+                complete.fetch_add(1, Ordering::Relaxed);
                 tried_more(1);
                 Ok(finishes
                     .into_iter()
@@ -150,6 +161,10 @@ pub fn launch_orders<'s>(
         .try_reduce_with(|one, other| merged(scenario, one, &other))
         .transpose()?
         .unwrap_or_default();
+    let complete = complete.into_inner();
+    if complete == 0 {
+        effort::check().map_err(ProgramError::from)?;
+    }
 
     let labels = |number: u64| order(number).into_iter().map(|thread| &*scenario.threads[thread].label).collect();
     let known = |finish: Instant| (finish < Instant::MAX).then_some(finish);
@@ -169,7 +184,9 @@ pub fn launch_orders<'s>(
         });
     }
     let mut notes = analysis.notes;
-    if !exhaustive {
+    if complete < tried {
+        notes.push(format!("stopped after {complete} of {tried} orders: best and worst are of those"));
+    } else if !exhaustive {
         notes.push(format!(
             "the scenario's own order and {} drawn at random (seed {seed}): best and worst are not certain",
             tried - 1
@@ -180,8 +197,8 @@ pub fn launch_orders<'s>(
         device: &scenario.device().name,
         method,
         orders,
-        orders_tried: tried,
-        exhaustive,
+        orders_tried: complete,
+        exhaustive: exhaustive && complete == tried,
         seed: (!exhaustive).then_some(seed),
         kernels,
         notes,
@@ -266,6 +283,10 @@ fn finishes(
 
 /// The extremes of both; of equal ones those of the lower number.
 fn merged(scenario: &Scenario, one: Extremes, other: &Extremes) -> Result<Extremes, OrdersError> {
+    // Nothing was tried where the search was stopped.
+    if one.is_empty() || other.is_empty() {
+        return Ok(if one.is_empty() { other.clone() } else { one });
+    }
     if let Some(&(thread, _)) =
         one.keys().chain(other.keys()).find(|launch| one.contains_key(launch) != other.contains_key(launch))
     {

@@ -11,6 +11,7 @@
 use super::pending::Pending;
 use super::pool::Pool;
 use super::task::TimeOverflow;
+use crate::limits::look;
 use crate::time::{Duration, Instant};
 
 /// A kernel as the merged SM with pooled resources sees it.
@@ -65,6 +66,7 @@ impl MergedResources {
         }
         let mut rest = kernel.blocks;
         loop {
+            look();
             let room = self.room(kernel).min(rest);
             let end = self.t_a.checked_add(kernel.block_time).ok_or(TimeOverflow)?;
             if room > 0 {

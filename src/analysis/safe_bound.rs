@@ -18,6 +18,7 @@
 use super::bound_options::BoundOptions;
 use super::merged_back::{Analysed, Costs};
 use crate::device::BlockDemand;
+use crate::limits::look;
 use crate::scenario::Scenario;
 use crate::time::Instant;
 
@@ -62,6 +63,7 @@ impl SafeBounds {
         let weights = Weights::new(scenario.device(), &graph.classes);
         let mut finish = explore::finish_bounds(&graph, &weights, &explore::Extent::all(&graph));
         for operation in 0..operations.len() {
+            look();
             let by_work = bound(&graph, &weights, operation, &finish[..operation]);
             let by_order = finish[operation];
             finish[operation] = by_order.into_iter().chain(by_work).min();
@@ -107,6 +109,7 @@ impl Interference {
         let mut heads = vec![false; graph.classes.len()];
         let mut copies = 0;
         for (j, node) in graph.nodes.iter().enumerate() {
+            look();
             let on_chain = j == k || relatives.is_ancestor[j];
             let too_late = bound.is_some_and(|bound| node.launched >= bound);
             // Without an ancestor k enters its queue at its launch; what comes later is behind it.

@@ -17,6 +17,7 @@ use super::bound_options::BoundOptions;
 use super::finish_bounds::supported;
 use super::jobs::{AnalysedJob, with_operations};
 use super::prepared::refuse_processes;
+use crate::effort;
 use crate::hosts::{Jobs, ProgramError, Run, simulate, simulate_placed};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
@@ -205,6 +206,14 @@ pub(super) fn search_from<'s>(
     Ok(searcher.result)
 }
 
+/// Nothing of what was stopped: what was found by then counts.
+fn unless_stopped<T>(done: Result<T, ProgramError>) -> Option<Result<T, ProgramError>> {
+    match done {
+        Err(error) if error.is_stop() => None,
+        done => Some(done),
+    }
+}
+
 struct Searcher<'a, 's> {
     result: SearchResult<'s>,
     unrolled: bool,
@@ -238,15 +247,20 @@ impl Searcher<'_, '_> {
         while next < runs.max(stated) && (next < stated || !self.is_over()) {
             let numbers = next..(next + chunk).min(runs.max(stated));
             next = numbers.end;
+            let here = effort::here();
             let tried: Vec<_> = numbers
                 .into_par_iter()
-                .map(|number| {
+                .filter_map(|number| {
                     let SearchResult { freedom, base, .. } = &self.result;
                     let variation = match usize::try_from(number).ok().filter(|_| number < stated) {
                         Some(placement) => freedom.stated(base, placement),
                         None => freedom.draw(base, &mut self.numbers(round, false, number)),
                     };
-                    self.run(&variation).map(|responses| (Arc::new(variation), responses))
+                    // As stated, a small scenario is run in any case: of each job some response is known.
+                    let run = || self.run(&variation);
+                    let is_sure = number < stated && self.unrolled;
+                    let responses = if is_sure { effort::unlimited(run) } else { here.within(run) };
+                    unless_stopped(responses.map(|responses| (Arc::new(variation), responses)))
                 })
                 .collect::<Result<_, ProgramError>>()?;
             for (variation, responses) in tried {
@@ -263,8 +277,9 @@ impl Searcher<'_, '_> {
         }
         let targets = self.targets();
         let steps = runs.checked_div(targets.len() as u64).unwrap_or(0);
-        let climbs: Vec<_> =
-            targets.par_iter().map(|&job| self.climb_one(round, job, steps)).collect::<Result<_, ProgramError>>()?;
+        let here = effort::here();
+        let climb = |&job: &usize| here.within(|| self.climb_one(round, job, steps));
+        let climbs: Vec<_> = targets.par_iter().map(climb).collect::<Result<_, ProgramError>>()?;
         for (variation, responses) in climbs.into_iter().flatten() {
             self.note(&variation, &responses);
         }
@@ -302,11 +317,11 @@ impl Searcher<'_, '_> {
         let mut best = start.clone();
         let mut worse = Vec::new();
         for _ in 0..steps {
-            if self.until.is_some() && self.is_over() {
+            if self.is_over() {
                 break;
             }
             let variation = Arc::new(self.result.freedom.mutate(&best.variation, &mut numbers));
-            let responses = self.run(&variation)?;
+            let Some(responses) = unless_stopped(self.run(&variation)).transpose()? else { break };
             let response = responses.get(job).copied().flatten();
             if let Some(response) = response.filter(|response| *response >= best.response) {
                 best = Found { response, variation: Arc::clone(&variation) };

@@ -30,7 +30,7 @@ impl Observation {
     /// # Errors
     /// As [`Observation::of_trace`].
     pub fn of_run(title: &str, device: &Device, trace: &Trace, ended: Ended) -> Result<Self, LogTimeError> {
-        let horizon_ns = (ended == Ended::Horizon).then(|| LogTime::try_from(trace.end())).transpose()?;
+        let horizon_ns = (ended != Ended::Done).then(|| LogTime::try_from(trace.end())).transpose()?;
         let null: BTreeSet<u32> = trace.processes().iter().map(|process| process.null_stream().0).collect();
         let streams = (0..).zip(trace.streams()).map(|(number, stream)| {
             let is_null = null.contains(&number);

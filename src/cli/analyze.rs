@@ -124,7 +124,7 @@ impl Analyze {
                 write!(out, "{}", report.text(steps.as_deref(), self.format.style()))?;
             }
         }
-        out.flush()?;
+        part.end(&mut out)?;
         part.done_with(report);
         Ok(answer)
     }
@@ -146,7 +146,7 @@ impl Analyze {
             Format::Csv | Format::Arrow => sporadic_rows(&verdicts.streams, part.rows(), &mut out)?,
             Format::Table | Format::Markdown => write!(out, "{}", report.text(self.format.style()))?,
         }
-        out.flush()?;
+        part.end(&mut out)?;
         Ok(answer)
     }
 

@@ -81,7 +81,7 @@ impl Compare {
                 write!(out, "{}", comparison_table(&comparison, self.format.style()))?;
             }
         }
-        out.flush()?;
+        part.end(&mut out)?;
         Ok(if self.check && !comparison.equal { Answer::No } else { Answer::Done })
     }
 }

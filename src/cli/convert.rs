@@ -24,10 +24,16 @@ pub(crate) struct Convert {
     /// Where to write the scenario; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
+    /// Replace FILE if it exists, also if it is the input
+    #[arg(long)]
+    force: bool,
 }
 
 impl Convert {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        if !self.force && self.out.is_file() {
+            bail!("--out: {} exists; --force replaces it", self.out.display());
+        }
         let scenario = match self.run.logs() {
             Some(logs) => match self.run.about_files() {
                 Some(option) => bail!("{option} is for scenario files, and these are logs"),
@@ -39,6 +45,9 @@ impl Convert {
         notes::tell(&scenario.notes, note);
         if scenario.expected.is_some() {
             note("the expected result is left out: it would not hold once the scenario is edited");
+        }
+        if self.run.has_comments() {
+            note("the comments of the file are left out");
         }
         if self.out == Path::new("-") {
             output::print(text.as_bytes())?;

@@ -1,284 +1,284 @@
-//! How a command ends before its time: Ctrl-C, SIGTERM, too much memory, too long.
+//! How a command ends before its time: Ctrl-C, SIGTERM, and the limits that it was given.
 //!
-//! A command ends in memory and processor time that its input explains, unless it is told to go on: whoever runs it on a
-//! file of somebody else's is told that the file asks for more, and with which option it goes on.
-//!
-//! One thread watches, whatever the others are at. A command that keeps what is complete is asked to stop and has a moment
-//! for it; any other ends at once. Either way no file is left half-written.
+//! One thread watches. A command that keeps what is complete is asked to stop, and tells it; any other ends at once.
+//! Either way no file is left half-written, and the exit status says what happened.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fmt;
+use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
-use anyhow::Context;
-use clap::Args;
+use anyhow::{Context, bail};
+use gpusched::effort::{self, Effort, Limits, Over};
 use gpusched::time::Duration;
-
-/// How far a command may go.
-#[derive(Debug, Args)]
-pub(crate) struct Limits {
-    /// End the command once it holds more memory than this, for example 500M or 8G
-    /// [default: 1G and 32 times the size of its input files]
-    #[arg(long, global = true, help_heading = "Limits", value_name = "SIZE", value_parser = parse_size)]
-    max_memory: Option<u64>,
-    /// End the command after this time, for example 60s [default: 8 s of processor time and 1 ms for each byte of its
-    /// input files; no limit for what is to last as long as it does, such as figures, tours, curves, studies, numbers of
-    /// samples]
-    #[arg(long, global = true, help_heading = "Limits", value_name = "TIME", value_parser = Duration::parse)]
-    max_time: Option<Duration>,
-}
-
-/// Memory that a command may take if nobody says otherwise \[bytes\]: the same on every machine, so that the same
-/// command ends alike everywhere.
-const DEFAULT_MEMORY: u64 = 1 << 30;
-/// And so many times the size of its input files.
-const TIMES_INPUT: u64 = 32;
-
-/// Processor time that a command may take if nobody says otherwise. What small inputs ask for is done in a fraction of it.
-#[cfg(unix)]
-const DEFAULT_TIME: StdDuration = StdDuration::from_secs(8);
-/// And so much for each byte of its input files.
-#[cfg(unix)]
-const TIME_PER_BYTE: StdDuration = StdDuration::from_millis(1);
 
 /// Between two looks at the clock and the memory.
 const EVERY: StdDuration = StdDuration::from_millis(20);
+/// How long a command has to come to the end of what it is at, and tell what is complete. Most take a few milliseconds.
+const GRACE: StdDuration = StdDuration::from_secs(10);
 
-/// How long a command that was asked to stop goes on at most if it has nothing to keep: Ctrl-C may come before it has said
-/// so.
-const GRACE: StdDuration = StdDuration::from_millis(20);
-/// How long a command has to come to the end of what it is at, and keep what is complete. Most take a few milliseconds.
-const GRACE_TO_KEEP: StdDuration = StdDuration::from_secs(2);
+/// Exit status of what a limit ended.
+pub(crate) const LIMITED: u8 = 3;
 
-/// Exit status after Ctrl-C or a signal to end.
-const INTERRUPTED: i32 = 130;
-/// Exit status for what a command refuses.
-const REFUSED: i32 = 2;
-
-/// Bytes that were read from input files.
-static INPUT: AtomicU64 = AtomicU64::new(0);
-/// Files that are being written under temporary names.
-static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-/// Set once the command is asked to stop.
-static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-/// Whether the command looks at it.
-static LOOKS: AtomicBool = AtomicBool::new(false);
-/// Whether its options say how long the command lasts.
-static IS_ASKED_FOR: AtomicBool = AtomicBool::new(false);
-/// Set once the command has stopped because it was asked to, and tells what it has.
-static FINISHING: AtomicBool = AtomicBool::new(false);
-
-fn parse_size(text: &str) -> Result<u64, String> {
-    let trimmed = text.trim();
-    let units = [("K", 10), ("M", 20), ("G", 30)];
-    let unit = units.iter().find_map(|(unit, shift)| Some((trimmed.strip_suffix(unit)?, *shift)));
-    let (number, shift) = unit.unwrap_or((trimmed, 0));
-    let bytes = number.trim_end().parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-    bytes
-        .filter(|&bytes| bytes > 0)
-        .ok_or_else(|| "expected bytes, or a whole number with K, M or G, for example 500M".to_owned())
+/// Why a command was asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// Ctrl-C, or a signal to end.
+    Signal,
+    /// `--max-time`
+    Time(Duration),
+    /// `--max-memory`, or what the machine has \[bytes\]
+    Memory(u64),
 }
 
-/// Tells that so many bytes of input were read; a command may take more memory for more of it.
-pub(crate) fn has_read(bytes: usize) {
-    INPUT.fetch_add(bytes as u64, Ordering::Relaxed);
-}
-
-/// What the command was asked for takes the time that it takes, whatever its input.
-pub(crate) fn lasts_as_asked() {
-    IS_ASKED_FOR.store(true, Ordering::Relaxed);
-}
-
-/// What a command looks at that keeps what is complete when it is asked to stop. It is ended a moment after that unless it
-/// is [`finishing`] by then, as are commands that do not look.
-pub(crate) fn stop_flag() -> Arc<AtomicBool> {
-    LOOKS.store(true, Ordering::Relaxed);
-    Arc::clone(&STOP)
-}
-
-/// The command has stopped working, and tells what it has: if it was asked to stop, it is ended only if it is asked again.
-/// Says whether it was.
-pub(crate) fn finishing() -> bool {
-    let was_asked = STOP.load(Ordering::Relaxed);
-    FINISHING.store(was_asked, Ordering::Relaxed);
-    was_asked
-}
-
-/// A file under a temporary name, which is gone unless it is given its own.
-pub(crate) struct Temporary(PathBuf);
-
-impl Temporary {
-    /// Makes the file.
-    pub(crate) fn create(path: PathBuf) -> io::Result<(Self, File)> {
-        // Within the lock, so that a file is made or removed, and not made after it was to be removed.
-        let mut known = TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = File::create_new(&path)?;
-        known.insert(path.clone());
-        Ok((Self(path), file))
+impl Reason {
+    /// As programs read it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Signal => "signal",
+            Self::Time(_) => "max-time",
+            Self::Memory(_) => "max-memory",
+        }
     }
 
-    /// Gives the file its name.
-    pub(crate) fn rename(&self, to: &Path) -> io::Result<()> {
-        Self::rename_all([(self, to)]).map_err(|(_, error)| error)
-    }
-
-    /// Gives several files their names. The command does not end between two of them.
-    ///
-    /// # Errors
-    /// The name that the system refuses to give, and why.
-    pub(crate) fn rename_all<'t>(
-        files: impl IntoIterator<Item = (&'t Self, &'t Path)>,
-    ) -> Result<(), (&'t Path, io::Error)> {
-        let _known = TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner);
-        files.into_iter().try_for_each(|(file, to)| fs::rename(&file.0, to).map_err(|error| (to, error)))
+    /// Exit status.
+    pub(crate) fn status(self) -> u8 {
+        if self == Self::Signal { 130 } else { LIMITED }
     }
 }
 
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let mut known = TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner);
-        known.remove(&self.0);
-        // It may have its name, and what is left of a failed attempt is of no use.
-        let _ = fs::remove_file(&self.0);
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signal => f.write_str("stopped"),
+            Self::Time(time) => write!(f, "stopped after {time} (--max-time)"),
+            Self::Memory(bytes) => {
+                write!(f, "stopped at {} MiB of memory; --max-memory allows it more", bytes >> 20)
+            }
+        }
     }
 }
 
-/// Ends the process. The lock of the files is kept, so that none is made or named meanwhile.
-fn end(text: &str, status: i32) -> ! {
-    let known = TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner);
-    for path in &*known {
+/// What a command does, as far as that decides how it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    /// Work of which nothing can be told before it is done.
+    Work,
+    /// Work of which what is complete is told when it is stopped.
+    Keep,
+    /// The same for several inputs, one after the other.
+    KeepSeveral,
+    /// It tells what it has.
+    Tell,
+}
+
+impl Doing {
+    fn keeps(self) -> bool {
+        matches!(self, Self::Keep | Self::KeepSeveral)
+    }
+}
+
+/// What the thread that watches and those that work share.
+struct Guard {
+    stop: Arc<AtomicBool>,
+    known: Mutex<Known>,
+}
+
+struct Known {
+    doing: Doing,
+    reason: Option<Reason>,
+    work: Limits,
+    memory: Option<u64>,
+    /// Files that are being written under temporary names.
+    temporaries: BTreeSet<PathBuf>,
+}
+
+impl Known {
+    fn keep(&mut self, doing: Doing) {
+        if self.doing != Doing::KeepSeveral {
+            self.doing = doing;
+        }
+    }
+}
+
+static GUARD: LazyLock<Guard> = LazyLock::new(|| Guard {
+    stop: Arc::default(),
+    known: Mutex::new(Known {
+        doing: Doing::Work,
+        reason: None,
+        work: Limits::NONE,
+        memory: None,
+        temporaries: BTreeSet::new(),
+    }),
+});
+
+fn known() -> MutexGuard<'static, Known> {
+    GUARD.known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn doing() -> Doing {
+    known().doing
+}
+
+/// Looks at the files under temporary names, or changes them. The command does not end meanwhile.
+pub(crate) fn temporaries<T>(change: impl FnOnce(&mut BTreeSet<PathBuf>) -> T) -> T {
+    change(&mut known().temporaries)
+}
+
+/// The command keeps what is complete when it is asked to stop, which this says; it has a moment to come to the end of
+/// what it is at.
+pub(crate) fn keeps() -> Arc<AtomicBool> {
+    known().keep(Doing::Keep);
+    Arc::clone(&GUARD.stop)
+}
+
+/// The same of several inputs, whatever the command is at with each of them until [`tells_of_several`].
+pub(crate) fn keeps_of_several() -> Arc<AtomicBool> {
+    known().keep(Doing::KeepSeveral);
+    Arc::clone(&GUARD.stop)
+}
+
+/// The command has stopped working, and tells what it has: only a signal ends it from now on. Why it was asked to stop,
+/// if it was.
+///
+/// # Errors
+/// [`Over::TooMuch`]
+pub(crate) fn tells() -> anyhow::Result<Option<Reason>> {
+    let mut known = known();
+    known.keep(Doing::Tell);
+    match effort::check() {
+        Err(over) if over != Over::Stopped => Err(over.into()),
+        _ => Ok(known.reason),
+    }
+}
+
+/// The command has come to the end of several inputs.
+pub(crate) fn tells_of_several() {
+    known().doing = Doing::Tell;
+}
+
+/// Why the command was asked to stop, if it was.
+pub(crate) fn reason() -> Option<Reason> {
+    known().reason
+}
+
+/// Does what one input asks for, within the limits of work and until it is asked to stop.
+pub(crate) fn per_input<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let effort = Arc::new(Effort::new(known().work, Arc::clone(&GUARD.stop)));
+    let done = effort.within(work);
+    match effort.check() {
+        // What could not go on for it may say so in other words.
+        Err(over) if over != Over::Stopped => Err(over.into()),
+        _ => done,
+    }
+}
+
+/// Refuses what is known to take more memory than there may be.
+pub(crate) fn refuse_beyond_memory(bytes: u64, what: impl FnOnce() -> String) -> anyhow::Result<()> {
+    match known().memory {
+        Some(allowed) if bytes > allowed => bail!(
+            "{} at least {} MiB of memory, and {} MiB are allowed here; --max-memory allows it more",
+            what(),
+            bytes >> 20,
+            allowed >> 20
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// What a command says that was stopped and has told what was complete.
+pub(crate) fn told(reason: Reason) -> String {
+    format!("{reason}: what is told is what was complete by then")
+}
+
+/// Ends the process. The lock is kept, so that no file is made or named meanwhile.
+pub(crate) fn end(text: &str, status: u8) -> ! {
+    let known = known();
+    for path in &known.temporaries {
         let _ = fs::remove_file(path);
     }
     // If stderr is closed there is nobody left to tell.
     let _ = writeln!(io::stderr(), "{text}");
-    std::process::exit(status)
+    std::process::exit(status.into())
 }
 
-impl Limits {
-    /// Watches over the command from now on.
-    pub(crate) fn watch(&self) -> anyhow::Result<()> {
-        let (signals, received) = channel();
-        // The receiver lives as long as the process.
-        ctrlc::set_handler(move || _ = signals.send(())).context("cannot watch for Ctrl-C")?;
-        let watcher = Watcher {
-            signals: received,
-            max_memory: self.max_memory,
-            deadline: self.max_time.map(|time| (StdInstant::now() + StdDuration::from_nanos(time.as_ns()), time)),
-            has_default: self.max_time.is_none(),
-        };
-        let thread = std::thread::Builder::new().name("watch".to_owned());
-        thread.spawn(move || watcher.run()).context("cannot start a thread")?;
-        Ok(())
+/// Watches over the command from now on: how long it may last, how much memory it may hold \[bytes\], and how much work
+/// each of its inputs may ask for.
+pub(crate) fn watch(time: Option<Duration>, memory: Option<u64>, work: Limits) -> anyhow::Result<()> {
+    let (signals, received) = channel();
+    // The receiver lives as long as the process.
+    ctrlc::set_handler(move || _ = signals.send(())).context("cannot watch for Ctrl-C")?;
+    {
+        let mut known = known();
+        (known.work, known.memory) = (work, memory);
     }
+    let deadline = time.map(|time| (StdInstant::now() + StdDuration::from_nanos(time.as_ns()), time));
+    let watcher = Watcher { signals: received, deadline, memory };
+    let thread = std::thread::Builder::new().name("watch".to_owned());
+    thread.spawn(move || watcher.run()).context("cannot start a thread")?;
+    Ok(())
 }
 
 struct Watcher {
     signals: Receiver<()>,
-    max_memory: Option<u64>,
     /// By when the command is to end, which is after how long; `None` without one, or once it was told.
     deadline: Option<(StdInstant, Duration)>,
-    /// Whether there is a limit of processor time, which was not told yet.
-    has_default: bool,
+    memory: Option<u64>,
 }
 
 impl Watcher {
     fn run(mut self) {
         loop {
             match self.signals.recv_timeout(EVERY) {
-                Ok(()) => self.ask("stopped", INTERRUPTED),
+                Ok(()) => self.ask(Reason::Signal),
                 Err(RecvTimeoutError::Timeout) => {}
                 // The handler is never taken away.
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             if let Some((_, time)) = self.deadline.take_if(|(deadline, _)| StdInstant::now() >= *deadline)
-                && !FINISHING.load(Ordering::Relaxed)
+                && doing() != Doing::Tell
             {
-                self.ask(&format!("error: the command was ended after {time} (--max-time)"), REFUSED);
+                self.ask(Reason::Time(time));
             }
-            self.look_at_processor_time();
-            self.look_at_memory();
-        }
-    }
-
-    #[cfg(unix)]
-    fn look_at_processor_time(&mut self) {
-        use nix::sys::resource::{UsageWho, getrusage};
-
-        if !self.has_default || IS_ASKED_FOR.load(Ordering::Relaxed) || FINISHING.load(Ordering::Relaxed) {
-            return;
-        }
-        let input = u32::try_from(INPUT.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
-        let allowed = DEFAULT_TIME + TIME_PER_BYTE * input;
-        // Where the system does not tell, nothing is limited.
-        let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return };
-        let [user, system] = [usage.user_time(), usage.system_time()].map(|time| {
-            StdDuration::from_secs(u64::try_from(time.tv_sec()).unwrap_or(0))
-                + StdDuration::from_micros(u64::try_from(time.tv_usec()).unwrap_or(0))
-        });
-        if user + system <= allowed {
-            return;
-        }
-        self.has_default = false;
-        let spent = format!(
-            "{:.1} s of processor time, more than its input explains; with --max-time, for example --max-time 3600s, it goes on",
-            allowed.as_secs_f64()
-        );
-        if LOOKS.load(Ordering::Relaxed) {
-            // If stderr is closed there is nobody left to tell.
-            let _ = writeln!(io::stderr(), "note: stopped after {spent}");
-        }
-        self.ask(&format!("error: the command was ended after {spent}"), REFUSED);
-    }
-
-    #[cfg(not(unix))]
-    fn look_at_processor_time(&mut self) {}
-
-    fn look_at_memory(&self) {
-        let by_input = || TIMES_INPUT.saturating_mul(INPUT.load(Ordering::Relaxed)).saturating_add(DEFAULT_MEMORY);
-        let allowed = self.max_memory.unwrap_or_else(by_input);
-        // Where the system does not tell, nothing is limited.
-        let held = memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem as u64);
-        if held > allowed {
-            let allowed = allowed >> 20;
-            end(
-                &format!("error: the command was ended at {allowed} MiB of memory; --max-memory allows it more"),
-                REFUSED,
-            );
+            let Some(allowed) = self.memory else { continue };
+            // Where the system does not tell, nothing is limited.
+            let held = memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem as u64);
+            if held > allowed {
+                end(&Reason::Memory(allowed).to_string(), LIMITED);
+            }
+            // The last third is for telling what is complete.
+            if held > allowed / 3 * 2 && doing().keeps() && reason().is_none() {
+                self.ask(Reason::Memory(allowed));
+            }
         }
     }
 
     /// Asks the command to stop, and ends it if it does not, or was asked before.
-    fn ask(&self, text: &str, status: i32) {
-        let was_asked = STOP.swap(true, Ordering::Relaxed);
+    fn ask(&self, reason: Reason) {
+        let (keeps, was_asked) = {
+            let mut known = known();
+            let was_asked = known.reason.is_some();
+            // Of what is told already, nothing is cut but the telling.
+            if known.doing != Doing::Tell {
+                known.reason.get_or_insert(reason);
+                GUARD.stop.store(true, Ordering::Relaxed);
+            }
+            (known.doing.keeps(), was_asked)
+        };
         let asked = StdInstant::now();
-        let grace = || if LOOKS.load(Ordering::Relaxed) { GRACE_TO_KEEP } else { GRACE };
-        while !was_asked && asked.elapsed() < grace() {
-            if FINISHING.load(Ordering::Relaxed) {
+        while !was_asked && keeps && asked.elapsed() < GRACE {
+            if doing() == Doing::Tell {
                 return;
             }
             if self.signals.recv_timeout(EVERY / 4).is_ok() {
                 break;
             }
         }
-        end(text, status)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_bytes_or_have_a_unit() {
-        let sizes = ["1", "4K", "500M", "8G", " 2 G "].map(parse_size);
-        assert_eq!(sizes, [1, 4 << 10, 500 << 20, 8 << 30, 2 << 30].map(Ok));
-        for wrong in ["", "0", "G", "1.5G", "-1", "1T", "17179869184G"] {
-            assert!(parse_size(wrong).is_err(), "{wrong}");
-        }
+        end(&reason.to_string(), reason.status())
     }
 }

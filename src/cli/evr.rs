@@ -7,12 +7,13 @@ use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
+use gpusched::effort::{self, Over};
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
 use gpusched::report::application_gantt::{GanttRows, gantt};
-use gpusched::report::{JsonDocument, RowsPart, application_table, write_json_lines};
+use gpusched::report::{JsonDocument, RowsPart, application_table};
 use gpusched::time::Duration;
 
 use super::jobs::Jobs;
@@ -91,9 +92,6 @@ impl Evr {
         for scheduler in &schedulers {
             scheduler.check(&set.device)?;
         }
-        if self.samples > 1 || self.inject.is_some() || self.per_period.is_some() {
-            ending::lasts_as_asked();
-        }
         let generator = self.generator(&set);
         let variation = Variation {
             saturation_sms: self.saturation_sms,
@@ -118,7 +116,11 @@ impl Evr {
         }
         let mut outcomes = Vec::with_capacity(schedulers.len());
         progress::begin("running", Unit::Of("schedulers"), Some(schedulers.len() as u64));
+        ending::keeps();
         for scheduler in schedulers {
+            if !outcomes.is_empty() && effort::check() == Err(Over::Stopped) {
+                break;
+            }
             let context = || format!("under {scheduler}");
             // The figure shows which SMs; on how many an application was, JSON says of every scheduler, the table of the
             // first.
@@ -140,6 +142,7 @@ impl Evr {
             });
             progress::advance(1);
         }
+        ending::tells()?;
         self.draw(&set, &outcomes)?;
         let text = match self.format {
             Format::Table | Format::Markdown => application_table::outcome_table(&set, &outcomes, self.format.style()),
@@ -149,7 +152,7 @@ impl Evr {
             Format::Jsonl => {
                 let document = application_table::OutcomeLinesDocument::new(&set, self.seed, &outcomes);
                 let mut out = output::stdout();
-                write_json_lines(&document, None, &mut out)?;
+                write_document(&document, self.format, &mut out)?;
                 out.flush()?;
                 return Ok(Answer::Done);
             }
@@ -157,7 +160,10 @@ impl Evr {
                 return self.print_rows(|part, out| application_table::outcome_rows(&set, &outcomes, part, out));
             }
         };
-        print(&text)
+        let mut out = output::stdout();
+        out.write_all(text.as_bytes())?;
+        output::end(self.format, &mut out)?;
+        Ok(Answer::Done)
     }
 
     fn read(&self) -> anyhow::Result<ApplicationSet> {

@@ -12,7 +12,7 @@ use gpusched::time::Duration;
 
 use super::output::{Format, note, write_document, write_whole};
 use super::progress::{self, Unit};
-use super::{Answer, ending, jobs, output};
+use super::{Answer, jobs, output};
 
 /// Make every figure and table of the papers that can be computed: SVG pictures, the data behind each as CSV, and a
 /// gallery page beside what was published. All of them take some minutes.
@@ -44,7 +44,6 @@ pub(crate) struct Figures {
 
 impl Figures {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        ending::lasts_as_asked();
         let figures = catalogue();
         if self.list {
             return list(&figures);

@@ -31,6 +31,11 @@ pub(crate) fn check(option: &str, path: &Path) -> anyhow::Result<()> {
 }
 
 impl HtmlOptions {
+    /// Whether a file is asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.html.is_some()
+    }
+
     /// The file asked for, if any, after its name is checked.
     pub(crate) fn file(&self) -> anyhow::Result<Option<HtmlFile<'_>>> {
         let Some(path) = self.html.as_deref() else { return Ok(None) };

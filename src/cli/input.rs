@@ -7,14 +7,12 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
 use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::effort::{self, Counted};
 use gpusched::logs::{LogReading, is_log_file, read_log, read_log_from};
 use gpusched::profile::Input;
 
 use super::ending;
 use super::progress::{self, Unit};
-
-/// The largest input file that is read into memory \[bytes\].
-const MAX_BYTES: u64 = 1 << 32;
 
 /// What a command that takes a scenario was given: a file, or standard input for `-`; gzip is decompressed.
 pub(crate) fn scenario(path: &Path) -> anyhow::Result<Input> {
@@ -44,14 +42,20 @@ fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
         bail!("{name} is a directory; expected a file");
     }
     let length = file.metadata().map_or(0, |metadata| metadata.len());
+    is_allowed(&name, length)?;
     progress::begin("reading", Unit::Bytes, Some(length));
     // As much as it says at once; if that cannot be had, reading says so.
-    let _ = bytes.try_reserve_exact(usize::try_from(length.min(MAX_BYTES)).unwrap_or(0).saturating_add(1));
-    progress::read_to_end(file.take(MAX_BYTES), &mut bytes).with_context(|| format!("cannot read {name}"))?;
-    ending::has_read(bytes.len());
+    let _ = bytes.try_reserve_exact(usize::try_from(length).unwrap_or(0).saturating_add(1));
+    progress::read_to_end(file, &mut bytes).with_context(|| format!("cannot read {name}"))?;
     // Until something else begins.
     progress::begin("parsing", Unit::Bytes, Some(bytes.len() as u64));
     Ok((name, bytes))
+}
+
+/// Refuses a file that is known to be more than may be read.
+fn is_allowed(name: &str, length: u64) -> anyhow::Result<()> {
+    effort::spend(Counted::Bytes, length).with_context(|| name.to_owned())?;
+    ending::refuse_beyond_memory(length, || format!("reading {name} takes"))
 }
 
 /// Reads the log of a file, or of standard input for `-`.
@@ -64,12 +68,12 @@ pub(crate) fn log(path: &Path) -> anyhow::Result<LogReading> {
     let metadata = std::fs::metadata(path).with_context(cannot)?;
     progress::begin("reading", Unit::Bytes, Some(metadata.len()));
     if metadata.is_file() {
-        ending::has_read(usize::try_from(metadata.len()).unwrap_or(usize::MAX));
+        effort::spend(Counted::Bytes, metadata.len())?;
         return read_log_from(&name, &mut progress::CountedRead::new(File::open(path).with_context(cannot)?))
             .with_context(cannot);
     }
     let bytes = std::fs::read(path).with_context(cannot)?;
-    ending::has_read(bytes.len());
+    effort::spend(Counted::Bytes, bytes.len() as u64)?;
     Ok(read_log(&name, bytes))
 }
 
@@ -85,8 +89,9 @@ fn standard_input() -> anyhow::Result<Vec<u8>> {
         return Ok(bytes.clone());
     }
     let mut bytes = Vec::new();
-    std::io::stdin().lock().take(MAX_BYTES).read_to_end(&mut bytes).context("cannot read standard input")?;
-    ending::has_read(bytes.len());
+    let most = effort::left(Counted::Bytes).map_or(u64::MAX, |left| left.saturating_add(1));
+    std::io::stdin().lock().take(most).read_to_end(&mut bytes).context("cannot read standard input")?;
+    effort::spend(Counted::Bytes, bytes.len() as u64)?;
     Ok(READ.get_or_init(|| bytes).clone())
 }
 

@@ -10,13 +10,13 @@ use gpusched::experiments::validation::{Campaign, CampaignReport, Family};
 use gpusched::report::{campaign_figure, campaign_rows, campaign_table};
 use gpusched::workload::Placement;
 
-use super::output::{Format, note, write_document};
+use super::output::{Format, write_document};
 use super::progress::{self, Unit};
 use super::{Answer, ending, input, jobs, output, picture};
 
 /// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
-/// often they agree, and shrink a counterexample where they do not. Ctrl-C ends with what is done so far and exit
-/// status 0.
+/// often they agree, and shrink a counterexample where they do not. A command that is stopped
+/// tells what is done so far.
 #[derive(Debug, Args)]
 pub(crate) struct MergedSm {
     /// Scenarios of each family
@@ -47,7 +47,6 @@ pub(crate) struct MergedSm {
 
 impl MergedSm {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        ending::lasts_as_asked();
         picture::check(self.figure.as_deref())?;
         let named = self.family.iter().filter_map(|name| Family::from_name(name));
         let campaign = Campaign {
@@ -58,9 +57,6 @@ impl MergedSm {
             seed: self.seed,
         };
         let report = self.campaign(&campaign)?;
-        if report.stopped {
-            note("stopped: what follows is what was done until then");
-        }
         if let Some(path) = &self.figure {
             picture::write(path, &campaign_figure(&report))?;
         }
@@ -69,12 +65,12 @@ impl MergedSm {
     }
 
     fn campaign(&self, campaign: &Campaign) -> anyhow::Result<CampaignReport> {
-        let stop = ending::stop_flag();
+        let stop = ending::keeps();
         let samples = self.samples.saturating_mul(campaign.families.len() as u64);
         progress::begin("analysing and simulating", Unit::Of("scenarios"), Some(samples));
         self.jobs.share()?;
         let report = campaign.run(&stop, &progress::advance)?;
-        ending::finishing();
+        ending::tells()?;
         progress::end();
         Ok(report)
     }
@@ -90,7 +86,6 @@ impl MergedSm {
                 write!(out, "{}", campaign_table(report, &device.title, self.format.style()))?;
             }
         }
-        out.flush()?;
-        Ok(())
+        Ok(output::end(self.format, &mut out)?)
     }
 }

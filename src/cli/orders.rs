@@ -10,7 +10,7 @@ use gpusched::scenario::LogUse;
 use super::output::{Format, note, write_document};
 use super::progress::{self, Unit};
 use super::run_options::RunOptions;
-use super::{Answer, jobs, notes, output};
+use super::{Answer, ending, jobs, notes, output};
 
 /// Each kernel's best and worst finish over all orders of simultaneous launches, and the orders that give them. All
 /// orders are tried up to 8 threads that are released together (40320 orders), else a seeded sample.
@@ -34,7 +34,9 @@ impl Orders {
         let total = orders_to_try(&scenario, self.samples);
         progress::begin("trying", Unit::Of("orders"), Some(total));
         self.jobs.share()?;
+        ending::keeps();
         let orders = launch_orders(&scenario, self.samples, scenario.seed, &progress::advance)?;
+        ending::tells()?;
         notes::tell(&orders.notes, note);
         let mut out = output::stdout();
         match self.format {
@@ -46,7 +48,7 @@ impl Orders {
                 write!(out, "{}", orders_table(&orders, self.format.style()))?;
             }
         }
-        out.flush()?;
+        output::end(self.format, &mut out)?;
         Ok(Answer::Done)
     }
 }

@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser, ValueParser};
-use gpusched::report::{JsonDocument, RowFormat, RowsPart, TableStyle, write_json, write_json_lines};
+use gpusched::report::{Cut, CutDocument, JsonDocument, RowFormat, RowsPart, TableStyle, write_json, write_json_lines};
+use serde::Serialize;
 
-use super::ending::Temporary;
+use super::ending;
 use super::progress::{self, Counted};
 use super::screen::Screen;
+use super::temporary::Temporary;
 
 /// What is printed on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -88,9 +90,48 @@ pub(crate) fn stderr() -> Screen<io::Stderr> {
     Screen::new(io::stderr())
 }
 
-/// Writes a document as JSON, or line by line if that is the format.
+/// Writes a document as JSON, or line by line if that is the format; with a key that says so if the command was
+/// stopped.
 pub(crate) fn write_document(document: &impl JsonDocument, format: Format, out: impl Write) -> io::Result<()> {
-    if format == Format::Jsonl { write_json_lines(document, None, out) } else { write_json(document, out) }
+    write_document_of(document, None, format, out)
+}
+
+/// The same of one of several files.
+pub(crate) fn write_document_of<D: JsonDocument>(
+    document: &D,
+    file: Option<&str>,
+    format: Format,
+    out: impl Write,
+) -> io::Result<()> {
+    if format == Format::Jsonl {
+        return write_lines(document, file, out);
+    }
+    match cut(document) {
+        Some(cut) => write_json(&cut, out),
+        None => write_json(document, out),
+    }
+}
+
+/// Writes a document line by line, with the same key.
+pub(crate) fn write_lines<D: Serialize>(document: &D, file: Option<&str>, out: impl Write) -> io::Result<()> {
+    match cut(document) {
+        Some(cut) => write_json_lines(&cut, file, out),
+        None => write_json_lines(document, file, out),
+    }
+}
+
+/// The document with the key that says why the command was stopped, if it was.
+fn cut<D>(document: &D) -> Option<CutDocument<'_, D>> {
+    ending::reason().map(|reason| CutDocument { document, cut: Cut { reason: reason.name() } })
+}
+
+/// Ends what is printed: tables say that the command was stopped, if it was. Documents have a key for that, and rows
+/// for programs nothing but the exit status.
+pub(crate) fn end(format: Format, out: &mut impl Write) -> io::Result<()> {
+    if let Some(reason) = ending::reason().filter(|_| matches!(format, Format::Table | Format::Markdown)) {
+        writeln!(out, "\ncut: {reason}; what is above was complete by then")?;
+    }
+    out.flush()
 }
 
 /// Prints all of it.

@@ -7,7 +7,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gpusched::hosts::{ProgramError, Run, simulate, simulate_watched};
+use gpusched::effort::{self, Counted as Work, Over};
+use gpusched::hosts::{ProgramError, Run, simulate, simulate_until_stopped, simulate_watched};
 use gpusched::scenario::{HostThread, Scenario};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -150,6 +151,17 @@ pub(crate) fn simulated(scenario: &Scenario) -> Result<Run, ProgramError> {
     })
 }
 
+/// The same of a run that is told of also if it is stopped.
+pub(crate) fn simulated_until_stopped(scenario: &Scenario) -> Result<Run, ProgramError> {
+    if LINE.get().is_none() {
+        return simulate_until_stopped(scenario, None);
+    }
+    let operations = operations(scenario);
+    counted("simulating", Unit::Of("operations"), operations, |completed| {
+        simulate_until_stopped(scenario, Some(completed))
+    })
+}
+
 /// How many operations a run has; unknown with a horizon, a time limit or a repetition.
 pub(crate) fn operations(scenario: &Scenario) -> Option<u64> {
     let is_certain = |thread: &HostThread| thread.time_limit.is_none() && thread.iterations.is_some();
@@ -224,6 +236,9 @@ impl<W> Counted<W> {
 
 impl<W: Write> Write for Counted<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Err(over @ Over::TooMuch { .. }) = effort::spend(Work::Bytes, bytes.len() as u64) {
+            return Err(io::Error::other(over));
+        }
         let written = self.out.write(bytes)?;
         if !HELD.load(Ordering::Relaxed) {
             advance(written as u64);

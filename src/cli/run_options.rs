@@ -14,6 +14,7 @@ use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
 use super::amalthea_options::ModelOptions;
+use super::ending;
 use super::input;
 use super::log_input::LogOptions;
 use super::profile_options::ProfileOptions;
@@ -161,7 +162,7 @@ impl RunOptions {
     }
 
     /// The first scenario file, which there is.
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.scenario.first().map_or(Path::new("-"), PathBuf::as_path)
     }
 
@@ -184,6 +185,12 @@ impl RunOptions {
             .then(|| LogOptions::new(self.path(), self.device.clone(), self.placement.clone()))
     }
 
+    /// Whether the input is a scenario in JSON with comments: keys that begin with that word.
+    pub(crate) fn has_comments(&self) -> bool {
+        let is_there = self.path().is_file() || self.path() == Path::new("-");
+        is_there && input::read(self.path()).is_ok_and(|(_, text)| text.contains("\"comment"))
+    }
+
     /// Reads the scenario.
     pub(crate) fn read(&self, logs: LogUse) -> anyhow::Result<Scenario> {
         self.scenario(&self.input()?, logs)
@@ -191,12 +198,12 @@ impl RunOptions {
 
     /// Reads one of the scenarios.
     pub(crate) fn read_from(&self, path: &Path, logs: LogUse) -> anyhow::Result<Scenario> {
-        self.scenario(&self.input_from(path)?, logs)
+        ending::per_input(|| self.scenario(&self.input_from(path)?, logs))
     }
 
     /// Reads one of the scenarios, and what is asked of it if it is an AMALTHEA model.
     pub(crate) fn read_with_demands(&self, path: &Path) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
-        self.scenario_with_demands(&self.input_from(path)?, LogUse::Unused)
+        ending::per_input(|| self.scenario_with_demands(&self.input_from(path)?, LogUse::Unused))
     }
 
     /// Makes a scenario of the input, whatever it is, and changes it as the user wants.

@@ -25,6 +25,11 @@ pub(crate) struct RunnableTimesTable<'a> {
 }
 
 impl RunnableTimesOption {
+    /// Whether a table is asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.runnable_times.is_some()
+    }
+
     /// The table asked for, if its format is known.
     pub(crate) fn table(&self) -> anyhow::Result<Option<RunnableTimesTable<'_>>> {
         let Some(path) = self.runnable_times.as_deref() else { return Ok(None) };

@@ -9,7 +9,7 @@ use gpusched::time::Duration;
 
 use super::ending;
 use super::jobs::Jobs;
-use super::output::{note, write_whole};
+use super::output::write_whole;
 use super::progress::{self, Unit};
 
 /// For how long to look for bad runs, and where to put the worst.
@@ -35,16 +35,11 @@ impl Search {
     /// Runs `work` on the threads asked for, with progress on a terminal; Ctrl-C ends the search, and what was found
     /// by then counts.
     pub(crate) fn watched<T>(&self, work: impl FnOnce(Watch<'_>) -> T) -> anyhow::Result<T> {
-        let stop = ending::stop_flag();
-        if self.time.is_some() {
-            ending::lasts_as_asked();
-        }
+        let stop = ending::keeps();
         progress::begin("searching bad runs", Unit::Of("runs"), None);
         self.jobs.share()?;
         let answer = work(Watch { stop: &stop, progress: &progress::reach });
-        if ending::finishing() {
-            note("the search was stopped: what it had found by then counts");
-        }
+        ending::tells()?;
         Ok(answer)
     }
 

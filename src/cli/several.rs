@@ -3,19 +3,26 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Arg;
-use gpusched::report::{JsonDocument, RowFormat, RowsPart, escaped_markdown, write_json_lines};
+use gpusched::report::{JsonDocument, RowFormat, RowsPart, escaped_markdown};
 
 use super::Answer;
+use super::ending::{self, Reason};
 use super::output::{self, Format, Out, note};
 use super::progress::{self, Unit};
 
 /// What a directory stands for: its files with these extensions.
 const EXTENSIONS: [&str; 2] = ["json", "amxmi"];
+
+/// Between two looks whether the command is to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long the scenario whose turn it is has to come to the end of what it is at when the command is stopped.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Lets a command that takes a scenario take several.
 pub(crate) fn accept(scenario: Arg) -> Arg {
@@ -74,13 +81,15 @@ impl Files {
         if !self.are_several {
             return inputs.next().map_or(Ok(Answer::Done), |input| one(input, &part(0)));
         }
+        // What is told of those before it stands, whenever the command is stopped.
+        let stop = ending::keeps_of_several();
         // Each is taken once, so that its memory is given back when it is done.
         let inputs: Vec<Mutex<Option<I>>> = inputs.map(|input| Mutex::new(Some(input))).collect();
         let next = AtomicUsize::new(0);
         let work = || {
             while let Some((index, input)) = take(&inputs, &next) {
                 let part = part(index);
-                let answer = one(input, &part).with_context(|| names[index].clone());
+                let answer = ending::per_input(|| one(input, &part)).with_context(|| names[index].clone());
                 if !turns.end(index, answer) {
                     return;
                 }
@@ -89,25 +98,48 @@ impl Files {
         };
         progress::hold("running", Unit::Of("scenarios"), Some(inputs.len() as u64));
         std::thread::scope(|scope| {
-            for _ in 1..jobs.min(inputs.len()) {
+            for _ in 0..jobs.clamp(1, inputs.len().max(1)) {
                 scope.spawn(work);
             }
-            work();
-        });
-        progress::end();
-        let outcome = turns.outcome();
-        if outcome.told > 0 {
-            match format {
-                Format::Json => output::print(b"]\n")?,
-                Format::Arrow => output::print(RowFormat::Arrow.end())?,
-                Format::Table | Format::Markdown | Format::Csv | Format::Jsonl => {}
+            // Whoever works may be at something that takes long; nobody tells anything from then on.
+            if let (Some(outcome), Some(reason)) = (turns.stopped(inputs.len(), &stop), ending::reason()) {
+                // If it cannot be printed there is nobody left to tell.
+                let _ = close(&outcome, format, inputs.len());
+                ending::end(&ending::told(reason), reason.status());
             }
-        }
+        });
+        ending::tells_of_several();
+        let outcome = turns.outcome();
+        close(&outcome, format, inputs.len())?;
         match outcome.failed {
             Some(error) => Err(error),
             None => Ok(if outcome.is_no { Answer::No } else { Answer::Done }),
         }
     }
+}
+
+/// Writes what stands behind the last of them, and says how many there are if that is not all.
+fn close(outcome: &Outcome, format: Format, all: usize) -> anyhow::Result<()> {
+    progress::end();
+    let reason = ending::reason();
+    let cut = |reason: Reason| {
+        let (reason, complete) = (reason.name(), outcome.ended);
+        format!(r#"{{"cut":{{"reason":"{reason}","complete":{complete},"of":{all}}}}}"#)
+    };
+    let text = match (format, reason) {
+        (Format::Json, Some(reason)) => format!("{}{}]\n", if outcome.told > 0 { "," } else { "[" }, cut(reason)),
+        (Format::Json, None) if outcome.told > 0 => "]\n".to_owned(),
+        (Format::Jsonl, Some(reason)) => cut(reason).replacen('{', r#"{"row":"document","#, 1) + "\n",
+        (Format::Table | Format::Markdown, Some(reason)) => {
+            format!("\ncut: {reason}; {} of {all} scenarios are complete\n", outcome.ended)
+        }
+        _ => String::new(),
+    };
+    output::print(text.as_bytes())?;
+    if format == Format::Arrow && outcome.told > 0 {
+        output::print(RowFormat::Arrow.end())?;
+    }
+    Ok(())
 }
 
 fn files_in(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -146,21 +178,39 @@ struct Outcome {
     ended: usize,
     /// How many of them have told something.
     told: usize,
+    /// Whether one of them is at it.
+    is_telling: bool,
     is_no: bool,
     failed: Option<anyhow::Error>,
+    /// Whether the command was stopped, and the one whose turn it was has told what it had.
+    is_stopped: bool,
+}
+
+impl Outcome {
+    fn is_over(&self) -> bool {
+        self.failed.is_some() || self.is_stopped
+    }
 }
 
 impl Turns {
     fn wait(&self, index: usize) -> MutexGuard<'_, Outcome> {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_later = |outcome: &mut Outcome| outcome.ended < index && outcome.failed.is_none();
+        let is_later = |outcome: &mut Outcome| outcome.ended < index && !outcome.is_over();
         self.changed.wait_while(outcome, is_later).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The turn is over; whether there is another.
     fn end(&self, index: usize, answer: anyhow::Result<Answer>) -> bool {
         let mut outcome = self.wait(index);
-        if outcome.failed.is_some() {
+        if outcome.is_over() {
+            return false;
+        }
+        outcome.is_telling = false;
+        if ending::reason().is_some() {
+            // It may have been stopped in its midst, and nobody else gets a turn.
+            outcome.is_stopped = true;
+            drop(outcome);
+            self.changed.notify_all();
             return false;
         }
         outcome.ended = index + 1;
@@ -172,6 +222,24 @@ impl Turns {
         drop(outcome);
         self.changed.notify_all();
         goes_on
+    }
+
+    /// Waits until `all` have had their turn or one has failed; if `stop` is set before that, what came of them until
+    /// then. The one whose turn it is has a moment to come to the end of what it is at, and tell it.
+    fn stopped(&self, all: usize, stop: &AtomicBool) -> Option<MutexGuard<'_, Outcome>> {
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked: Option<Instant> = None;
+        while outcome.ended < all && outcome.failed.is_none() {
+            if stop.load(Ordering::Relaxed) {
+                ending::tells_of_several();
+                let is_slow = asked.get_or_insert_with(Instant::now).elapsed() > GRACE;
+                if outcome.is_stopped || is_slow && !outcome.is_telling {
+                    return Some(outcome);
+                }
+            }
+            outcome = self.changed.wait_timeout(outcome, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        None
     }
 
     fn outcome(self) -> Outcome {
@@ -191,12 +259,16 @@ pub(crate) struct Part<'a> {
 impl Part<'_> {
     /// Waits until everything before it is told, and begins with what stands between two of them.
     pub(crate) fn turn(&self) -> anyhow::Result<Out> {
+        if self.file.is_none() {
+            ending::tells()?;
+        }
         let mut outcome = self.turns.wait(self.index);
-        if outcome.failed.is_some() {
+        if outcome.is_over() {
             // Nobody hears of it: the first that failed is what the command says.
             bail!("an earlier scenario failed");
         }
         outcome.told += 1;
+        outcome.is_telling = true;
         drop(outcome);
         let mut out = output::stdout();
         if let Some(file) = self.file {
@@ -213,6 +285,14 @@ impl Part<'_> {
         Ok(out)
     }
 
+    /// Ends what is printed of it.
+    pub(crate) fn end(&self, out: &mut Out) -> io::Result<()> {
+        match self.file {
+            Some(_) => out.flush(),
+            None => output::end(self.format, out),
+        }
+    }
+
     /// What it is of a table for programs.
     pub(crate) fn rows(&self) -> RowsPart<'_> {
         let RowsPart { format, .. } = self.format.rows();
@@ -221,10 +301,7 @@ impl Part<'_> {
 
     /// Writes a document as JSON, or line by line if that is the format.
     pub(crate) fn write_document(&self, document: &impl JsonDocument, out: impl Write) -> io::Result<()> {
-        match self.format {
-            Format::Jsonl => write_json_lines(document, self.file, out),
-            _ => output::write_document(document, self.format, out),
-        }
+        output::write_document_of(document, self.file, self.format, out)
     }
 
     /// Has no more use for what is known of the scenario. Of a single one, that is left to the end of the command, which

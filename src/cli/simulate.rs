@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::draw::FigureFormat;
+use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::hosts::Run;
 use gpusched::report::{
     BlameTables, BlockLists, Difference, HtmlTimeline, NotComparable, PerfettoKnown, PerfettoRun, SimulationReport,
@@ -14,6 +15,7 @@ use gpusched::report::{
 };
 use gpusched::scenario::{LogUse, Scenario};
 use gpusched::time::{Duration, Instant};
+use gpusched::trace::OperationRecord;
 
 use super::figure_options::FigureOptions;
 use super::html_options::HtmlOptions;
@@ -23,7 +25,7 @@ use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
 use super::several::{self, Part};
-use super::{Answer, notes, picture, progress};
+use super::{Answer, ending, notes, outputs, picture, progress};
 
 /// Blocks above which listing each of them must be asked for twice.
 pub(crate) const MANY_BLOCKS: u64 = 10_000_000;
@@ -90,15 +92,9 @@ pub(crate) struct Simulate {
 impl Simulate {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let files = self.run.files()?;
-        files.refuse_options(&[
-            ("--logs", self.logs.is_some()),
-            ("--runnable-times", self.runnable_times.table()?.is_some()),
-            ("--perfetto", self.perfetto.is_some()),
-            ("--responses", self.responses.is_some()),
-            ("--blame-figure", self.blame_figure.is_some()),
-            ("--html", self.html.file()?.is_some()),
-            ("--figure", self.figure.is_given()),
-        ])?;
+        files.refuse_options(&self.files())?;
+        self.runnable_times.table()?;
+        self.html.file()?;
         // All of them before anything is run: a file that is wrong is found at once, and nothing is printed.
         let scenarios = files.paths.iter().map(|path| {
             let scenario = self.run.read_from(path, self.log_use())?;
@@ -149,7 +145,9 @@ impl Simulate {
     }
 
     fn one(&self, scenario: Scenario, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let run = progress::simulated(&scenario)?;
+        refuse_beyond_memory(&scenario)?;
+        ending::keeps();
+        let run = progress::simulated_until_stopped(&scenario)?;
         let answer = self.tell(&scenario, &run, part)?;
         part.done_with((scenario, run));
         Ok(answer)
@@ -158,6 +156,10 @@ impl Simulate {
     fn tell(&self, scenario: &Scenario, run: &Run, part: &Part<'_>) -> anyhow::Result<Answer> {
         let summary = Summary::of(scenario, run);
         self.refuse_too_many_blocks(&summary)?;
+        ending::tells()?;
+        if run.ended == Ended::Cut {
+            return self.tell_cut(&summary, part);
+        }
         let in_text = self.blame && self.format == Format::Table;
         let blame = (in_text || self.blame_figure.is_some()).then(|| BlameTables::new(&summary));
         self.write_files(&summary, run, blame.as_ref())?;
@@ -166,10 +168,38 @@ impl Simulate {
         let mut out = part.turn()?;
         notes::tell(summary.notes(), |text| part.note(text));
         self.print(&summary, blame.filter(|_| in_text).as_ref(), part, &mut out)?;
-        out.flush()?;
+        part.end(&mut out)?;
         let Some(differences) = differences else { return Ok(Answer::Done) };
         let as_expected = check(scenario, &differences, part);
         Ok(if summary.jobs().misses() > 0 { Answer::No } else { as_expected })
+    }
+
+    /// Prints how far a run came that was stopped. Files would look like those of a whole run, and are not written.
+    fn tell_cut(&self, summary: &Summary<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
+        let mut out = part.turn()?;
+        for text in summary.notes() {
+            part.note(&text);
+        }
+        let is_given = self.files().into_iter().filter(|(_, is_given)| *is_given);
+        for (option, _) in is_given {
+            part.note(&format!("{option}: nothing is written of a run that was stopped"));
+        }
+        self.print(summary, None, part, &mut out)?;
+        part.end(&mut out)?;
+        Ok(Answer::Done)
+    }
+
+    /// The options that write files, and whether they are given.
+    fn files(&self) -> [(&'static str, bool); 7] {
+        [
+            ("--logs", self.logs.is_some()),
+            ("--runnable-times", self.runnable_times.is_given()),
+            ("--perfetto", self.perfetto.is_some()),
+            ("--responses", self.responses.is_some()),
+            ("--blame-figure", self.blame_figure.is_some()),
+            ("--html", self.html.is_given()),
+            ("--figure", self.figure.is_given()),
+        ]
     }
 
     /// Writes the files that were asked for.
@@ -219,6 +249,9 @@ impl Simulate {
         if let Some(existing) = paths.iter().find(|path| path.exists() && !self.force) {
             bail!("{} exists; --force replaces it", existing.display());
         }
+        if let Some(input) = paths.iter().find(|path| outputs::are_one(path, self.run.path())) {
+            bail!("--logs: {} is the scenario itself; logs need names of their own", input.display());
+        }
         for path in &paths {
             if let Some(parent) = path.parent() {
                 std::fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
@@ -263,6 +296,16 @@ impl Simulate {
         }
         Ok(())
     }
+}
+
+/// Refuses a scenario of which it is known that the record of its run alone takes more memory than there may be.
+fn refuse_beyond_memory(scenario: &Scenario) -> anyhow::Result<()> {
+    // More than a run may have is refused by whoever runs it.
+    let most = u64::from(GpuOptions::default().max_operations);
+    let known = progress::operations(scenario).filter(|&operations| operations <= most);
+    let Some(operations) = known else { return Ok(()) };
+    let bytes = operations.saturating_mul(size_of::<OperationRecord>() as u64);
+    ending::refuse_beyond_memory(bytes, || format!("the record of {operations} operations takes"))
 }
 
 fn differences(scenario: &Scenario, run: &Run) -> Result<Vec<Difference>, NotComparable> {

@@ -8,7 +8,7 @@ use gpusched::figures::write_tour;
 
 use super::output::write_whole;
 use super::progress::{self, Unit};
-use super::{Answer, ending, html_options, output};
+use super::{Answer, html_options, output};
 
 /// Write a tour of how a GPU schedules blocks, to read in a browser: five scenes on published scenarios, from one kernel
 /// to why a kernel waits, each with a figure, a few sentences and a question.
@@ -21,7 +21,6 @@ pub(crate) struct Tour {
 
 impl Tour {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        ending::lasts_as_asked();
         html_options::check("--output", &self.output)?;
         progress::begin("making", Unit::Of("scenes"), None);
         let mut page = Vec::new();

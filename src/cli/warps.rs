@@ -128,14 +128,12 @@ impl Warps {
             let program = Ilp::new(&string, count, self.form(), MAX_WRITTEN_COEFFICIENTS)?;
             write_whole(path, |out| program.write_lp(out))?;
         }
-        if self.time_limit.is_some() {
-            ending::lasts_as_asked();
-        }
         let limits = SearchLimits {
             memory_bytes: self.memory_limit.saturating_mul(1 << 20),
             time: self.time_limit.map(|time| std::time::Duration::from_nanos(time.as_ns())),
         };
         let question = Question { warps: count, estimate_from, limits };
+        ending::keeps();
         let makespans = match self.solver {
             Solver::Search => {
                 let states = progress::Unit::Of("states");
@@ -145,6 +143,7 @@ impl Warps {
             }
             Solver::Ilp => self.solve(&string, &question)?,
         };
+        ending::tells()?;
         makespans.check()?;
         if let Some(path) = &self.figure {
             let Some(schedule) = &makespans.schedule else { bail!("--figure: there is no schedule to draw") };
@@ -240,7 +239,6 @@ impl Warps {
                 write!(out, "{}", warps_table(text, string, makespans, self.format.style()))?;
             }
         }
-        out.flush()?;
-        Ok(())
+        Ok(output::end(self.format, &mut out)?)
     }
 }

@@ -4,6 +4,7 @@ use super::drawing::{Anchor, Drawing, Shape, Stroke, Text};
 use super::font;
 use super::geometry::{Length, MM, Point, Rect};
 use super::theme::{Colour, Fill, Theme, series_fill, series_repeat};
+use crate::limits::look;
 
 /// From one tick of an axis to the next, at least.
 const TICK_DISTANCE: Length = 11 * MM;
@@ -36,6 +37,7 @@ impl Sheet {
 
     /// Any shape.
     pub(crate) fn push(&mut self, shape: Shape) {
+        look();
         self.shapes.push(shape);
     }
 

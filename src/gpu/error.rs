@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::effort::Over;
 use crate::time::Instant;
 use crate::trace::TraceFull;
 use crate::workload::{OperationId, WorkloadError};
@@ -19,6 +20,9 @@ pub enum SubmitError {
     /// Processes of two catalogues, of which nobody says which is which.
     #[error("several processes are made known beside others")]
     SeveralProcesses,
+    /// The run was stopped, or is more work than its input may ask for.
+    #[error(transparent)]
+    Over(#[from] Over),
     /// More operations than the run may submit.
     #[error("the scenario submits more than {most} operations")]
     TooManyOperations {

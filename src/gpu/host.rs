@@ -191,4 +191,6 @@ pub enum Ended {
     Done,
     /// The horizon came first.
     Horizon,
+    /// It was [stopped](crate::effort::Over::Stopped), and is complete up to its end.
+    Cut,
 }

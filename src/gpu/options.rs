@@ -16,6 +16,8 @@ pub struct GpuOptions {
     pub max_operations: u32,
     /// Take whole cycles of a kernel that fills the GPU in one step. The result is the same either way.
     pub skip_cycles: bool,
+    /// A run that is [stopped](crate::effort::Over::Stopped) ends there as at a horizon; else that is an error.
+    pub may_be_cut: bool,
 }
 
 /// About 10 GB of trace.
@@ -29,6 +31,7 @@ impl Default for GpuOptions {
             horizon: Instant::MAX,
             max_operations: DEFAULT_MAX_OPERATIONS,
             skip_cycles: true,
+            may_be_cut: false,
         }
     }
 }

@@ -22,12 +22,19 @@ use super::host::{Ended, Host, Target};
 use super::observer::Observer;
 use super::options::GpuOptions;
 use crate::device::Device;
+use crate::effort::{self, Counted, Over};
+use crate::limits::{NowAndThen, look};
 use crate::time::{Duration, Instant};
 use crate::trace::{Recorder, Trace};
 use crate::workload::{
     BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, ProcessId,
     ProcessSharing, ProcessSpec, StreamId, StreamSpec,
 };
+
+/// Rounds after which a run looks whether it may go on: some microseconds.
+const ROUNDS_BETWEEN_LOOKS: u64 = 256;
+/// Operations after which it does so, however few the rounds.
+const OPERATIONS_BETWEEN_LOOKS: usize = 4_096;
 
 /// The simulated GPU: a front with streams, a back with SMs, and an observer that is told what happens. A [`Host`]
 /// makes streams, kernels and copies known and submits operations; [`Gpu::run`] lets time pass.
@@ -40,6 +47,7 @@ pub struct Gpu<B = ContextBack, O = Recorder> {
     front: Front,
     back: B,
     observer: O,
+    counted: SoFar,
 }
 
 impl Gpu {
@@ -79,6 +87,7 @@ impl<B: Back, O: Observer> Gpu<B, O> {
             front: Front::new(device, options.seed),
             back,
             observer,
+            counted: SoFar::default(),
         }
     }
 
@@ -96,6 +105,7 @@ impl<B: Back, O: Observer> Gpu<B, O> {
         self.front.clear();
         self.back.clear();
         self.observer.clear();
+        self.counted = SoFar::default();
     }
 
     /// Makes all processes, streams, events, kernels and copies of `work` known, behind those that are known already; its
@@ -167,9 +177,11 @@ impl<B: Back, O: Observer> Gpu<B, O> {
     /// # Errors
     /// The host's own, or [`RunError`]; the state is of no use then, except to [`Gpu::reset`].
     pub fn run<H: Host>(&mut self, host: &mut H) -> Result<Ended, H::Error> {
+        look();
         host.start(self)?;
         let mut rounds = 0;
         let mut ended = Ended::Done;
+        let mut now_and_then = NowAndThen::default();
         while let Some(at) = self.calendar.next() {
             if at > self.options.horizon {
                 ended = Ended::Horizon;
@@ -178,15 +190,34 @@ impl<B: Back, O: Observer> Gpu<B, O> {
             if at == Instant::MAX {
                 return Err(RunError::EndOfTime.into());
             }
+            self.counted.rounds += 1;
+            if self.counted.rounds.is_multiple_of(ROUNDS_BETWEEN_LOOKS)
+                && let Err(over) = self.count_work()
+            {
+                if over == Over::Stopped && self.options.may_be_cut && at > self.now {
+                    // As at a horizon just before what comes next.
+                    self.now = Instant::from_ns(at.as_ns() - 1);
+                    ended = Ended::Cut;
+                    break;
+                }
+                if over != Over::Stopped || !self.options.may_be_cut {
+                    return Err(RunError::from(SubmitError::from(over)).into());
+                }
+            }
             rounds = if at == self.now { rounds + 1 } else { 0 };
             if rounds > MAX_ROUNDS {
                 return Err(RunError::NoProgress { at }.into());
             }
             self.now = at;
+            now_and_then.look();
             self.one_round(host)?;
         }
         if ended == Ended::Horizon {
             self.now = self.options.horizon;
+        }
+        if ended != Ended::Cut {
+            // Small runs are counted once.
+            self.count_work_unstopped().map_err(RunError::from)?;
         }
         let end = self.now;
         let (front, back, mut context) = self.parts();
@@ -196,6 +227,24 @@ impl<B: Back, O: Observer> Gpu<B, O> {
         front.close(&mut context);
         context.observer.ended(end);
         Ok(ended)
+    }
+
+    /// Tells of the work since the last time.
+    fn count_work(&mut self) -> Result<(), Over> {
+        let (operations, rounds) = (self.front.submitted() as u64, self.counted.rounds);
+        let (told_operations, told_rounds) = self.counted.told;
+        self.counted.told = (operations, rounds);
+        self.counted.next_look = self.front.submitted() + OPERATIONS_BETWEEN_LOOKS;
+        effort::spend(Counted::Operations, operations - told_operations)?;
+        effort::spend(Counted::Blocks, rounds - told_rounds)
+    }
+
+    /// The same of a run that is done, which it is too late to stop.
+    fn count_work_unstopped(&mut self) -> Result<(), SubmitError> {
+        match self.count_work() {
+            Err(over) if over != Over::Stopped => Err(over.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Steps 1 to 3 at the present instant.
@@ -315,6 +364,12 @@ impl<B: Back, O: Observer> Target for Gpu<B, O> {
         if self.front.submitted() >= most as usize {
             return Err(SubmitError::TooManyOperations { most });
         }
+        if self.front.submitted() >= self.counted.next_look
+            && let Err(over) = self.count_work()
+            && (over != Over::Stopped || !self.options.may_be_cut)
+        {
+            return Err(over.into());
+        }
         let (front, back, mut context) = self.parts();
         front.submit(stream, kind, origin, back, &mut context)
     }
@@ -342,6 +397,17 @@ impl<B: Back, O: Observer> Target for Gpu<B, O> {
     fn completed_in_a_row(&self) -> usize {
         self.front.completed_in_a_row()
     }
+}
+
+/// How much work of a run was counted.
+#[derive(Debug, Clone, Copy, Default)]
+struct SoFar {
+    /// Rounds since the run began.
+    rounds: u64,
+    /// Operations and rounds that were told of.
+    told: (u64, u64),
+    /// With so many operations it is looked again.
+    next_look: usize,
 }
 
 /// A GPU that records a trace, with a host in front of it.

@@ -2,6 +2,7 @@
 
 use super::program::{IterationSpan, Run};
 use crate::gpu::Ended;
+use crate::limits::look;
 use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
@@ -140,7 +141,7 @@ impl Jobs {
             }
         }
         jobs.begun = progress.iter().map(|progress| progress.job(threads)).collect();
-        if ended == Ended::Horizon {
+        if ended != Ended::Done {
             for (index, thread) in (0..).zip(threads).filter(|(_, thread)| thread.submits()) {
                 let begun = jobs.first[index as usize + 1] - jobs.first[index as usize];
                 jobs.backlog.extend(backlog(index, thread, begun as u64, jobs.end));
@@ -158,6 +159,7 @@ impl Jobs {
     /// Where the job that is iteration `iteration` of thread `thread` stands in `begun`, if it began.
     #[must_use]
     pub fn position(&self, thread: u32, iteration: u32) -> Option<usize> {
+        look();
         let position = self.first.get(thread as usize)?.checked_add(iteration as usize)?;
         (position < *self.first.get(thread as usize + 1)?).then_some(position)
     }

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, Simulation, SubmitError, Target};
+use crate::limits::NowAndThen;
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::{NEVER, Trace};
@@ -51,6 +52,7 @@ pub struct ProgramHost<'a> {
     quiet_steps: u32,
     /// In which order threads launch at one instant; `None`: in declaration order.
     order: Option<LaunchOrder>,
+    now_and_then: NowAndThen,
 }
 
 /// Steps at one instant without a submission after which a run is given up.
@@ -148,16 +150,30 @@ pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
 /// # Errors
 /// As [`simulate`], and [`ProgramError::Stopped`].
 pub fn simulate_watched(scenario: &Scenario, completed: &AtomicU64, stop: &AtomicBool) -> Result<Run, ProgramError> {
-    watched(scenario, None, completed, stop)
+    watched(scenario, own_options(scenario), None, completed, stop)
+}
+
+/// Simulates a scenario as far as its [effort](crate::effort) lets it: a run that is stopped is complete up to there, and
+/// [`Ended::Cut`]. Counts in `completed` the operations that have completed, if anybody looks.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_until_stopped(scenario: &Scenario, completed: Option<&AtomicU64>) -> Result<Run, ProgramError> {
+    let options = GpuOptions { may_be_cut: true, ..own_options(scenario) };
+    match completed {
+        Some(completed) => watched(scenario, options, None, completed, &AtomicBool::new(false)),
+        None => run(scenario, options, None),
+    }
 }
 
 fn watched(
     scenario: &Scenario,
+    options: GpuOptions,
     order: Option<LaunchOrder>,
     completed: &AtomicU64,
     stop: &AtomicBool,
 ) -> Result<Run, ProgramError> {
-    let gpu = gpu_for(scenario, own_options(scenario))?;
+    let gpu = gpu_for(scenario, options)?;
     let host = Watched { host: ProgramHost { order, ..ProgramHost::new(&scenario.threads) }, completed, stop };
     let (trace, ended, watched) = Simulation::new(gpu, host).run()?;
     ended_run(trace, ended, watched.host)
@@ -196,7 +212,7 @@ pub(crate) fn simulate_in_order_watched(
     order: LaunchOrder,
     completed: &AtomicU64,
 ) -> Result<Run, ProgramError> {
-    watched(scenario, Some(order), completed, &AtomicBool::new(false))
+    watched(scenario, own_options(scenario), Some(order), completed, &AtomicBool::new(false))
 }
 
 fn run(scenario: &Scenario, options: GpuOptions, order: Option<LaunchOrder>) -> Result<Run, ProgramError> {
@@ -289,6 +305,7 @@ impl<'a> ProgramHost<'a> {
             idle_since: Instant::ZERO,
             quiet_steps: 0,
             order: None,
+            now_and_then: NowAndThen::default(),
         }
     }
 
@@ -421,6 +438,7 @@ impl<'a> ProgramHost<'a> {
 
     /// Refuses a thread that repeats itself without end at one instant.
     fn count_step(&mut self, gpu: &impl Target) -> Result<(), ProgramError> {
+        self.now_and_then.look();
         self.idle_steps += 1;
         if self.idle_steps > MAX_IDLE_STEPS {
             return Err(ProgramError::HostStandsStill { at: gpu.now(), most: MAX_IDLE_STEPS });

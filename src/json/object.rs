@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::error::Problem;
 use super::node::Node;
 use super::scan::{Field, Mark};
+use crate::limits::look;
 
 /// The fields of an object. Take what is known with [`Object::required`] and [`Object::optional`], then call
 /// [`Object::finish`], which refuses whatever nobody asked for.
@@ -40,6 +41,7 @@ fn key_that_is_no_text(node: Node<'_>) -> Problem {
 
 impl<'a> Object<'a> {
     fn parse(node: Node<'a>) -> Result<Self, Problem> {
+        look();
         let fields = node.source().fields(node.container());
         let (mut bits, mut repeated) = (0, 0);
         for field in fields {

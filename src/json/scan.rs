@@ -4,6 +4,8 @@
 //! What a reader does not look into costs it nothing then, and keys are looked at once. What is wrong with a text that is
 //! no JSON is left to `serde_json`.
 
+use crate::limits::NowAndThen;
+
 /// A list or object of a text. They are numbered in the order in which they begin.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Container {
@@ -104,8 +106,9 @@ pub(super) fn scan(text: &str) -> Option<Scan> {
     let mut open: Vec<Open> = Vec::new();
     // Fields of objects that have not ended.
     let mut pending: Vec<Field> = Vec::new();
-    let mut at = 0;
+    let (mut at, mut now_and_then) = (0, NowAndThen::default());
     loop {
+        now_and_then.look();
         at = behind_space(bytes, at);
         match *bytes.get(at)? {
             start @ (b'{' | b'[') => {

@@ -8,6 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use super::clock::LogTime;
 use super::number::{EachNumber, NO_TIME, Number, push_sm, push_time};
+use crate::limits::look;
 
 /// What was read of a file so far.
 #[derive(Debug, Default, PartialEq)]
@@ -147,6 +148,7 @@ impl<'de> Visitor<'de> for TimesSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         while let Some(entry) = list.next_element_seed(EntrySeed)? {
+            look();
             self.entries.push(entry);
         }
         Ok(())

@@ -8,6 +8,7 @@ use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
 use super::model::{GpuProfile, ProfileFormat, ProfiledKernel, ProfiledKind};
 use crate::device::{BlockShape, CopyDirection, Sided};
+use crate::limits::look;
 use crate::time::Decimal;
 
 /// Whether this is nvprof's CSV.
@@ -38,6 +39,7 @@ pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileE
     let columns = Columns::new(file, &next("the names of the columns")?, next("the units of the columns")?)?;
     let mut builder = ProfileBuilder::new(file, ProfileFormat::Nvprof);
     for record in records {
+        look();
         let record = record.map_err(|error| refuse(error.to_string()))?;
         let number = line(&record);
         if record.len() != columns.units.len() {

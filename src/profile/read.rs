@@ -12,6 +12,7 @@ use super::nsight;
 #[cfg(not(feature = "nsight"))]
 use super::without_nsight as nsight;
 use super::{kineto, nvprof};
+use crate::effort::{self, Counted};
 use crate::json::without_byte_order_mark;
 
 /// The first bytes of a gzip stream.
@@ -30,7 +31,8 @@ pub fn uncompressed<'b>(file: &str, bytes: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]
         return Ok(bytes);
     }
     let mut content = Vec::new();
-    let mut decoder = MultiGzDecoder::new(&*bytes).take(MAX_BYTES);
+    let most = effort::left(Counted::Bytes).map_or(MAX_BYTES, |left| MAX_BYTES.min(left.saturating_add(1)));
+    let mut decoder = MultiGzDecoder::new(&*bytes).take(most);
     decoder.read_to_end(&mut content).map_err(|error| {
         let kept = content.len();
         if error.kind() == std::io::ErrorKind::UnexpectedEof {
@@ -40,6 +42,7 @@ pub fn uncompressed<'b>(file: &str, bytes: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]
             GpuProfileError::new(file, format!("the gzip stream is damaged after {kept} bytes of content: {error}"))
         }
     })?;
+    effort::spend(Counted::Bytes, content.len() as u64).map_err(|over| GpuProfileError::new(file, over.to_string()))?;
     if content.len() as u64 == MAX_BYTES {
         return Err(GpuProfileError::new(file, "it holds more than 4 GiB once decompressed"));
     }

@@ -12,6 +12,7 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::cell::{Cell, CellKind, CellOf, Kind, Source};
 use super::csv::field;
+use crate::limits::{NowAndThen, look};
 
 /// A column of rows of type `R`.
 #[derive(Debug)]
@@ -101,7 +102,9 @@ impl CsvPart<'_> {
         let columns: Vec<_> =
             columns.iter().filter(|column| column.csv.is_some()).map(|column| &column.source).collect();
         let (mut lines, mut digits) = (String::with_capacity(TOGETHER + TOGETHER / 8), itoa::Buffer::new());
+        let mut now_and_then = NowAndThen::default();
         for row in rows {
+            now_and_then.look();
             if let Some(file) = self.file {
                 push_cell(file.into(), &mut digits, &mut lines);
                 lines.push(',');
@@ -183,7 +186,10 @@ pub(crate) fn table<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = R>)
     for (index, _) in titles.iter().enumerate().filter(|(_, (_, is_to_the_left))| !is_to_the_left) {
         align_right(&mut table, index);
     }
-    table.add_rows(rows);
+    for row in rows {
+        look();
+        table.add_row(row);
+    }
     table
 }
 
@@ -252,6 +258,7 @@ where
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
         for row in (self.rows)() {
+            look();
             list.serialize_element(&Object { columns: self.columns, row: &row, keys: self.keys })?;
         }
         list.end()

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::amalthea_table::ModelDocument;
 use super::analysis_json::{AnalysisDocument, SporadicDocument};
-use super::application_table::{OutcomeDocument, PointDocument};
+use super::application_table::{OutcomeDocument, OutcomeLinesDocument, PointDocument};
 use super::import::ImportDocument;
 use super::occupancy::OccupancyDocument;
 use super::profile_audit::ProfileAuditReport;
@@ -34,6 +34,7 @@ impl JsonDocument for Comparison<'_> {}
 impl JsonDocument for LaunchOrders<'_> {}
 impl JsonDocument for ModelDocument<'_> {}
 impl JsonDocument for OutcomeDocument<'_> {}
+impl JsonDocument for OutcomeLinesDocument<'_> {}
 impl JsonDocument for PointDocument<'_> {}
 impl JsonDocument for ShardsDocument<'_> {}
 impl JsonDocument for SimulationReport<'_> {}
@@ -65,6 +66,27 @@ impl JsonDocument for TaskReport<'_> {
 }
 impl JsonDocument for TaskRunReport<'_> {
     const IS_INDENTED: bool = true;
+}
+
+/// Why a document tells less than was asked for.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Cut {
+    /// What stopped the command.
+    pub reason: &'static str,
+}
+
+/// A document that tells less than was asked for, and says so.
+#[derive(Debug, Serialize)]
+pub struct CutDocument<'d, D> {
+    /// What was complete.
+    #[serde(flatten)]
+    pub document: &'d D,
+    /// Why there is no more.
+    pub cut: Cut,
+}
+
+impl<D: JsonDocument> JsonDocument for CutDocument<'_, D> {
+    const IS_INDENTED: bool = D::IS_INDENTED;
 }
 
 /// Writes a document, with the end of its last line.

@@ -2,6 +2,8 @@
 
 use serde::ser::{Serialize, Serializer};
 
+use crate::limits::look;
+
 /// A list with the elements that the function gives each time.
 pub(super) struct Streamed<F>(pub(super) F);
 
@@ -12,7 +14,7 @@ where
     I::Item: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq((self.0)())
+        serializer.collect_seq((self.0)().inspect(|_| look()))
     }
 }
 
@@ -27,6 +29,6 @@ where
     V: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map((self.0)())
+        serializer.collect_map((self.0)().inspect(|_| look()))
     }
 }

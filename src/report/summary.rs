@@ -204,9 +204,10 @@ impl<'a> Summary<'a> {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.scenario.notes.clone();
         let unfinished = self.trace.operations().iter().filter(|record| record.finish().is_none()).count();
-        if self.ended == Ended::Horizon {
+        if self.ended != Ended::Done {
+            let end = if self.ended == Ended::Cut { "was stopped at" } else { "ends at the horizon," };
             notes.push(format!(
-                "the run ends at the horizon, {}; {unfinished} of {} operations had not finished",
+                "the run {end} {}; {unfinished} of {} operations had not finished",
                 self.trace.end(),
                 self.trace.operations().len()
             ));

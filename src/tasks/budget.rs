@@ -5,6 +5,7 @@ use super::reservation::Reservation;
 use super::task_set::{Allocation, TaskSet};
 use super::task_time::TaskTime;
 use super::verdict::TaskVerdict;
+use crate::effort;
 
 /// Budgets tried one by one, at most, where the answer need not be monotone.
 const MAX_TRIED: u64 = 20_000;
@@ -27,7 +28,7 @@ pub struct SmallestBudget {
 ///
 /// Where more service can never hurt, by bisection. The answers of the other tests need not be monotone in the budget;
 /// there every budget is tried, from the smallest, and the search is given up after 20,000. Tests that are not sound are
-/// left out.
+/// left out. What is stopped or too much by [`effort`] is not found.
 #[must_use]
 pub fn smallest_budgets(set: &TaskSet, period: TaskTime, tests: &[ReservationTest]) -> Vec<SmallestBudget> {
     let passes = |test: ReservationTest, allocation: Allocation, reservation: Reservation| {
@@ -56,7 +57,10 @@ pub fn smallest_budgets(set: &TaskSet, period: TaskTime, tests: &[ReservationTes
 
 fn smallest(period: TaskTime, test: ReservationTest, passes: impl Fn(TaskTime) -> bool) -> Option<TaskTime> {
     if !test.is_monotone_in_budget() {
-        return (0..=period.units().min(MAX_TRIED)).map(TaskTime::from_units).find(|&budget| passes(budget));
+        return (0..=period.units().min(MAX_TRIED))
+            .map(TaskTime::from_units)
+            .map_while(|budget| effort::check().is_ok().then_some(budget))
+            .find(|&budget| passes(budget));
     }
     if !passes(period) {
         return None;

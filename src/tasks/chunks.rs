@@ -13,6 +13,7 @@ use super::task_set::Timing;
 use super::task_time::TaskTime;
 use super::unroll::{Chunk, Job, cycle, jobs};
 use super::verdict::{Rejection, TaskVerdict};
+use crate::effort::{self, Counted};
 
 /// Jobs of one task that are unrolled at most.
 const MAX_JOBS: u64 = 5_000_000;
@@ -44,6 +45,7 @@ pub(super) fn of_chunks_kept(
     let cycle = cycle(task, reservation).filter(|&cycle| cycle / task.period <= MAX_JOBS).ok_or_else(|| {
         TaskVerdict::Unknown("more than 5 million jobs of one task would have to be unrolled".to_owned())
     })?;
+    effort::spend(Counted::States, cycle / task.period).map_err(|over| TaskVerdict::Unknown(over.to_string()))?;
     let (mut shortest, mut closest) = (TaskTime::MAX, TaskTime::MAX);
     let (mut first_start, mut last_start) = (None, TaskTime::ZERO);
     let mut without_chunk = None;

@@ -11,6 +11,8 @@ use super::reservation::Reservation;
 use super::task_set::Timing;
 use super::task_time::TaskTime;
 use super::verdict::{Rejection, TaskVerdict};
+use crate::effort::{self, Counted};
+use crate::limits::NowAndThen;
 
 /// Jobs that are simulated at most: some seconds.
 const MAX_JOBS: u128 = 50_000_000;
@@ -65,7 +67,9 @@ pub fn simulate(tasks: &[Timing], reservation: Reservation, end: TaskTime) -> Ed
     };
     let mut running: Vec<Running> = tasks.iter().map(start).collect();
     let (mut completed, mut now) = (0, TaskTime::ZERO);
+    let mut now_and_then = NowAndThen::default();
     loop {
+        now_and_then.look();
         let mut next = TaskTime::MAX;
         let mut chosen: Option<(TaskTime, TaskTime, usize)> = None;
         for (index, (state, task)) in running.iter_mut().zip(tasks).enumerate() {
@@ -126,6 +130,9 @@ pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     };
     // Jobs until then, unless a miss shows earlier.
     let jobs: u128 = periods.map(|period| u128::from(end / period)).sum();
+    if let Err(over) = effort::spend(Counted::States, u64::try_from(jobs.min(MAX_JOBS)).unwrap_or(u64::MAX)) {
+        return TaskVerdict::Unknown(over.to_string());
+    }
     let shortened = if jobs > MAX_JOBS {
         u64::try_from(u128::from(end) * MAX_JOBS / jobs).map_or(end, TaskTime::from_units)
     } else {

@@ -15,9 +15,12 @@ use super::task_set::Timing;
 use super::task_time::TaskTime;
 use super::utilization::{compare_utilization, scaled, sum};
 use super::verdict::{Rejection, TaskVerdict};
+use crate::effort::{self, Counted};
 
 /// Points after which a decision is given up: some seconds.
 const MAX_POINTS: u64 = 20_000_000;
+/// Points after which it is looked whether to go on.
+const EACH: u64 = 1_024;
 /// Points looked at to show the first failing instant rather than any.
 const MAX_EXPLAINED: u64 = 100_000;
 
@@ -87,7 +90,10 @@ fn decide(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking) -> Decisi
         return Decision::GivenUp("the hyperperiod does not fit 62 bits, and no shorter interval decides");
     };
     let mut next = last_deadline_before(tasks, bound + TaskTime::UNIT);
-    for _ in 0..MAX_POINTS {
+    for point in 0..MAX_POINTS {
+        if point % EACH == EACH - 1 && effort::spend(Counted::States, EACH).is_err() {
+            return Decision::GivenUp("it was stopped");
+        }
         let Some(t) = next else { return Decision::Holds };
         let (blocked, _, same_since) = blocking.at(t);
         let enough = supply.time_for(dbf(tasks, t) + blocked);

@@ -4,6 +4,7 @@ use super::hyperperiod::hyperperiod;
 use super::reservation::Reservation;
 use super::task_set::Timing;
 use super::task_time::TaskTime;
+use crate::limits::look;
 
 /// Part of one instance of a reservation that lies between release and deadline of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,5 +41,6 @@ pub(super) fn cycle(task: &Timing, reservation: Reservation) -> Option<TaskTime>
 /// The jobs of a synchronous periodic task that are released in [0, `end`).
 pub(super) fn jobs(task: &Timing, end: TaskTime) -> impl Iterator<Item = Job> + use<> {
     let Timing { period, deadline, .. } = *task;
-    (0..end.div_ceil(period)).map(move |job| Job { release: job * period, deadline: job * period + deadline })
+    let job = move |job| Job { release: job * period, deadline: job * period + deadline };
+    (0..end.div_ceil(period)).inspect(|_| look()).map(job)
 }

@@ -7,6 +7,7 @@ use super::record::Trace;
 use super::rule::Rule;
 use super::turn::TurnEnd;
 use super::wait::{NotedWait, Wait};
+use crate::limits::look;
 use crate::time::Instant;
 use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
@@ -54,6 +55,7 @@ impl Trace {
     }
 
     fn each_open_wait(&self, operation: OperationId, mut tell: impl FnMut(Wait)) {
+        look();
         let Some(record) = self.operations.get(operation.0 as usize) else { return };
         let noted = self.noted_waits(operation);
         if let (OperationKind::Kernel(_), [], false) = (record.kind, noted, self.is_time_sliced()) {

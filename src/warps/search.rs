@@ -14,6 +14,8 @@ use super::kernel_string::KernelString;
 use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::table::{Cell, Look, fill};
+use crate::effort::{self, Counted};
+use crate::limits::look;
 
 /// Which path is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +166,7 @@ impl<'a> MakespanSearch<'a> {
         let too_large = || TooLarge { size, memory_bytes: limits.memory_bytes };
         let states = size
             .states
-            .filter(|_| size.fits(limits))
+            .filter(|&states| size.fits(limits) && effort::left(Counted::States).is_none_or(|left| states <= left))
             .and_then(|states| usize::try_from(states).ok())
             .ok_or_else(too_large)?;
         let numbering = Numbering::new(string.len(), warps);
@@ -230,6 +232,7 @@ impl<'a> MakespanSearch<'a> {
     /// Names the cycles of an optimal path from `histogram` to the end.
     pub(super) fn follow(&self, histogram: &mut Histogram, naming: &mut Naming) {
         while histogram.unfinished() > 0 {
+            look();
             let mut best: Option<(u64, Vec<Pick>)> = None;
             self.each_cycle(histogram, 0, &mut Vec::new(), &mut |picks| {
                 let mut next = histogram.clone();

@@ -6,6 +6,8 @@ use std::time::Instant;
 use super::choice::for_each_choice;
 use super::histogram::{Histogram, Numbering};
 use super::kernel_string::KernelString;
+use crate::effort::{self, Counted};
+use crate::limits;
 
 /// A number of cycles in the table. Whoever chooses the type has shown that no value overflows it.
 pub(super) trait Cell: Copy + Ord {
@@ -52,7 +54,7 @@ pub(super) struct Look<'w> {
 }
 
 /// How many transitions lie between two looks at the clock, about.
-const WORK_PER_LOOK: usize = 1 << 20;
+const WORK_PER_LOOK: usize = 1 << 16;
 
 /// Appends the cycles to go from the states numbered 0, 1, ... to `cells`, longest path or shortest. Gives the number
 /// of warps for which all states are there: fewer than asked for once the deadline has passed.
@@ -71,9 +73,11 @@ pub(super) fn fill<V: Cell, const WORST: bool>(
     for number in 1..states {
         if work >= WORK_PER_LOOK {
             work = 0;
+            limits::look();
             look.searched.fetch_add((number - told) as u64, Ordering::Relaxed);
             told = number;
-            if look.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            let is_over = effort::spend(Counted::States, WORK_PER_LOOK as u64 / 16).is_err();
+            if is_over || look.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 break;
             }
         }

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::common::{directory, gpusched, stderr};
 
 /// A scenario of one kernel of 1 ns in a stream, with these keys of the stream beside it, and these hosts.
@@ -29,10 +31,32 @@ fn files(directory: &Path) -> Vec<String> {
 }
 
 fn refused(output: &Output, message: &str) {
+    ended(output, 2, message);
+}
+
+fn ended(output: &Output, status: i32, message: &str) {
     let text = stderr(output);
-    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(output.status.code(), Some(status), "{text}");
     assert!(text.contains(message), "{text}");
 }
+
+/// The document that a stopped command printed, which says so.
+fn cut(output: &Output, message: &str) -> Value {
+    ended(output, 3, message);
+    let said = stderr(output);
+    assert_eq!(said.lines().filter(|line| line.contains("--max-time")).count(), 1, "{said}");
+    assert!(!said.contains("error"), "{said}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("it is whole");
+    let cut = document.as_array().and_then(|list| list.last()).unwrap_or(&document);
+    assert_eq!(cut["cut"]["reason"], "max-time");
+    document
+}
+
+/// Two streams that miss their deadlines in many ways.
+const MISSES: &str = r#"{"format": "gpusched-scenario/1", "name": "m",
+    "kernels": {"K": {"blocks": 8, "threads": 512, "duration": "1 us"}},
+    "streams": [{"name": "S", "period": "4 us", "jobs": 50, "deadline": "1 us", "operations": [{"kernel": "K"}]},
+    {"name": "T", "period": "4 us", "jobs": 50, "deadline": "1 us", "operations": [{"kernel": "K"}]}]}"#;
 
 #[test]
 fn more_jobs_than_a_run_can_record_are_refused_before_it_begins() {
@@ -42,9 +66,10 @@ fn more_jobs_than_a_run_can_record_are_refused_before_it_begins() {
 
 #[test]
 fn a_run_that_takes_too_much_memory_is_ended_and_leaves_no_file() {
-    let (directory, file) = written("memory", &scenario(r#", "period": "1 us", "jobs": 40000000"#, ""));
+    let (directory, file) = written("memory", &scenario(r#", "period": "1 us""#, ""));
     let html = directory.join("run.html").display().to_string();
-    refused(&gpusched(&["simulate", &file, "--max-memory", "64M", "--html", &html]), "64 MiB of memory; --max-memory");
+    let long = ["simulate", &file, "--horizon", "1000s", "--max-memory", "64M", "--html", &html];
+    ended(&gpusched(&long), 3, "64 MiB of memory; --max-memory");
     assert_eq!(files(&directory), ["scenario.json"]);
 }
 
@@ -57,8 +82,109 @@ fn a_host_that_sleeps_a_nanosecond_for_centuries_is_refused() {
 
 #[test]
 fn a_command_ends_after_its_time() {
-    let (_, file) = written("time", &scenario(r#", "period": "1 us", "jobs": 40000000"#, ""));
-    refused(&gpusched(&["simulate", &file, "--max-time", "50ms"]), "ended after 50 ms (--max-time)");
+    let (_, file) = written("time", &scenario(r#", "period": "1 us""#, ""));
+    let tables = gpusched(&["simulate", &file, "--horizon", "1000s", "--max-time", "200ms"]);
+    ended(&tables, 3, "stopped after 200 ms (--max-time): what is told is what was complete by then");
+    let tables = String::from_utf8(tables.stdout).expect("it is text");
+    assert!(tables.contains(" kernel ") && tables.contains("\ncut: stopped after 200 ms (--max-time)"), "{tables}");
+}
+
+#[test]
+fn a_run_that_is_stopped_is_that_of_a_horizon_there() {
+    let (_, file) = written("cut", &scenario(r#", "period": "1 us""#, ""));
+    let long = ["simulate", &file, "--horizon", "1000s", "--format", "json"];
+    let document = cut(&gpusched(&[&long[..], &["--max-time", "300ms"]].concat()), "was stopped at");
+    let kernels = document["kernels"].as_array().expect("they are listed");
+    assert!(!kernels.is_empty(), "a run is looked at every 256 instants");
+    let notes = document["notes"].to_string();
+    let end = notes.split("was stopped at ").nth(1).and_then(|rest| rest.split(';').next()).expect("it is told");
+    let horizon = end.replace(' ', "");
+    let all = gpusched(&["simulate", &file, "--format", "json", "--horizon", &horizon]);
+    let all: Value = serde_json::from_slice(&all.stdout).expect("it is JSON");
+    assert_eq!(all["kernels"].as_array().expect("they are listed")[..], kernels[..]);
+}
+
+#[test]
+fn what_is_complete_of_several_scenarios_is_told() {
+    let (directory, long) = written("several", &scenario(r#", "period": "1 us""#, ""));
+    let short = directory.join("short.json");
+    fs::write(&short, scenario("", "")).expect("it can be written");
+    let short = short.display().to_string();
+    let given = ["simulate", &short, &short, &long, &short, "--horizon", "1000s", "--max-time", "1s", "--jobs", "2"];
+    let list = cut(&gpusched(&[&given[..], &["--format", "json"]].concat()), "stopped after 1 s (--max-time)");
+    let list = list.as_array().expect("it is a list").clone();
+    assert_eq!(list[list.len() - 1]["cut"], serde_json::json!({"reason": "max-time", "complete": 2, "of": 4}));
+    assert!(list[..2].iter().all(|document| document.get("cut").is_none()));
+    let rows = gpusched(&[&given[..], &["--format", "csv"]].concat());
+    ended(&rows, 3, "what is told is what was complete by then");
+    let rows = String::from_utf8(rows.stdout).expect("it is text");
+    assert!(rows.lines().count() >= 3 && rows.ends_with('\n'), "{}", rows.lines().count());
+}
+
+#[test]
+fn what_a_search_has_found_is_told() {
+    let (_, file) = written("search", MISSES);
+    let search = ["analyze", &file, "--search", "3600s", "--max-time", "2s", "--format", "json"];
+    let document = cut(&gpusched(&search), "stopped after 2 s (--max-time)");
+    assert_eq!(document["jobs"].as_array().map(Vec::len), Some(100), "{document}");
+    let sample =
+        ["orders", "tests/data/ending/nine.json", "--samples", "100000000", "--max-time", "2s", "--format", "json"];
+    let document = cut(&gpusched(&sample), "stopped after 2 s (--max-time)");
+    let tried = document["orders_tried"].as_u64().expect("it is a number");
+    assert!((1..100_000_000).contains(&tried), "{tried}");
+    assert_eq!(document["exhaustive"], false);
+}
+
+#[test]
+fn budgets_that_were_found_are_told() {
+    let directory = directory("ending/budgets");
+    let file = directory.join("tasks.json");
+    let tasks: Vec<String> =
+        (0..8).map(|task| format!(r#"{{"C": 3, "T": {}, "sm": {}}}"#, 997 + 10 * task, task % 2)).collect();
+    fs::write(&file, format!(r#"{{"sms": 2, "tasks": [{}]}}"#, tasks.join(","))).expect("it can be written");
+    let all = ["tasks", &file.display().to_string(), "--smallest-budgets", "100000", "--format", "json"];
+    cut(&gpusched(&[&all[..], &["--max-time", "1s"]].concat()), "stopped after 1 s (--max-time)");
+}
+
+#[test]
+fn no_limit_of_time_is_set_unless_it_is_asked_for() {
+    let (directory, _) = written("load", &scenario("", ""));
+    for number in 0..40 {
+        fs::write(directory.join(format!("{number}.json")), scenario("", "")).expect("it can be written");
+    }
+    fs::remove_file(directory.join("scenario.json")).expect("it is there");
+    let output = gpusched(&["simulate", &directory.display().to_string(), "--format", "csv"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(String::from_utf8(output.stdout).expect("it is text").lines().count(), 41);
+    let help = gpusched(&["simulate", "--help"]);
+    let help = String::from_utf8(help.stdout).expect("it is text");
+    assert!(!help.contains("processor time"), "{help}");
+}
+
+#[test]
+fn strict_limits_count_work_and_refuse_the_same_everywhere() {
+    let (_, file) = written("strict", &scenario(r#", "period": "1 us", "jobs": 200001"#, ""));
+    let strict = gpusched(&["simulate", &file, "--limits", "strict"]);
+    ended(&strict, 3, "more than 200000 simulated operations, which is what --limits strict allows");
+    assert!(strict.stdout.is_empty(), "nothing is told of what was too much");
+    let (directory, file) = written("strict_each", &scenario(r#", "period": "1 us", "jobs": 150000"#, ""));
+    let other = directory.join("other.json");
+    fs::copy(&file, &other).expect("it can be written");
+    let each = gpusched(&["simulate", &file, &other.display().to_string(), "--limits", "strict", "--format", "csv"]);
+    assert_eq!(each.status.code(), Some(0), "each input is allowed as much: {}", stderr(&each));
+}
+
+#[test]
+fn what_is_known_to_take_more_memory_is_refused_before_it_is_read() {
+    let directory = directory("ending/large");
+    let file = directory.join("large.json");
+    // Sparse: no room is taken, and nothing is read of it.
+    fs::File::create(&file).and_then(|file| file.set_len(1 << 40)).expect("it can be made");
+    let output = gpusched(&["simulate", &file.display().to_string()]);
+    refused(&output, "takes at least 1048576 MiB of memory");
+    assert!(stderr(&output).contains("--max-memory"));
+    let (_, file) = written("record", &scenario(r#", "period": "1 us", "jobs": 40000000"#, ""));
+    refused(&gpusched(&["simulate", &file, "--max-memory", "1G"]), "the record of 40000000 operations takes at least");
 }
 
 #[test]
@@ -86,13 +212,11 @@ fn a_signal_ends_a_command_in_the_middle_of_writing_and_leaves_no_file() {
 }
 
 #[test]
-fn a_small_file_that_asks_for_much_time_is_ended_with_the_option_that_lets_it_go_on() {
-    // A horizon ends the run of a stream that goes on for ever, so that nothing is known beforehand.
-    let (_, file) = written("processor_time", &scenario(r#", "period": "1 us""#, ""));
-    let long = ["simulate", &file, "--horizon", "1000s", "--max-memory", "64G"];
-    refused(&gpusched(&long), "s of processor time, more than its input explains; with --max-time");
-    let told = gpusched(&[&long[..], &["--max-time", "100ms"]].concat());
-    refused(&told, "ended after 100 ms (--max-time)");
+fn an_endless_stream_is_too_much_for_strict_limits_though_nothing_is_known_beforehand() {
+    // A horizon ends the run of a stream that goes on for ever.
+    let (_, file) = written("endless", &scenario(r#", "period": "1 us""#, ""));
+    let long = ["simulate", &file, "--horizon", "1000s", "--limits", "strict"];
+    ended(&gpusched(&long), 3, "simulated operations, which is what --limits strict allows");
 }
 
 #[test]

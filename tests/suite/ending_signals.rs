@@ -45,6 +45,7 @@ const KEEPING: &[&str] = &[
     "merged-sm --samples 1000000000",
     "analyze MISSES --search 3600s --witness OUT/witness.json",
     "study run STUDY --results OUT/results",
+    "simulate LONG --max-memory 8G",
 ];
 
 fn inputs(test: &str) -> [(&'static str, String); 4] {
@@ -145,7 +146,7 @@ fn every_command_that_can_last_is_ended_by_a_signal() {
         let signal = if number % 2 == 0 { Signal::SIGTERM } else { Signal::SIGINT };
         let (status, said) = ended(line, signal, BEGUN, &inputs);
         assert_eq!(status, Some(130), "{line}: {said}");
-        assert!(said.ends_with("stopped\n"), "{line}: {said}");
+        assert!(said.contains("stopped"), "{line}: {said}");
     }
 }
 
@@ -156,10 +157,9 @@ fn commands_that_keep_what_they_have_say_so_when_they_are_ended() {
         // Before it has something to keep, it ends as others do.
         let moments = (0..5).map(|power| BEGUN * 4_u32.pow(power));
         let mut kept = moments.map(|after| ended(line, Signal::SIGTERM, after, &inputs)).filter(|(status, said)| {
-            assert!(matches!(status, Some(0 | 1 | 130)), "{line}: {status:?} {said}");
-            *status != Some(130)
+            assert_eq!(*status, Some(130), "{line}: {said}");
+            said.contains("what is told is what was complete by then")
         });
-        let (_, said) = kept.next().expect("it begins at last");
-        assert!(said.contains("stopped"), "{line}: {said}");
+        assert!(kept.next().is_some(), "{line} begins at last");
     }
 }

@@ -12,6 +12,7 @@ use super::fill::{Filling, MayRun, latest_starts};
 use super::graph::{Graph, Node, Work};
 use super::state::{Span, State};
 use super::weights::Weights;
+use crate::limits::look;
 use crate::time::Instant;
 
 /// States after which the search for orders is given up; what is known of all states left by then holds.
@@ -137,6 +138,7 @@ impl<'a> Explorer<'a> {
                 }
                 let apart = if expanded < extent.most_states / 2 { MOST_APART } else { 1 };
                 while let Some(state) = states.pop() {
+                    look();
                     expanded += 1;
                     let next = if expanded > extent.most_states { None } else { self.expand(&dispatched, &state) };
                     let Some(next) = next else {

@@ -7,6 +7,7 @@ use crate::analysis::bound_options::{BlockTimes, BoundOptions, SimultaneousLaunc
 use crate::analysis::merged_back::{Analysed, Costs};
 use crate::analysis::pool::needs;
 use crate::device::BlockDemand;
+use crate::limits::look;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::{OperationKind, StreamId};
@@ -163,6 +164,7 @@ impl Graph {
 
     pub(super) fn relatives(&self, k: usize) -> Relatives {
         let mut is_ancestor = vec![false; self.nodes.len()];
+        look();
         let mut open = self.nodes[k].predecessors.clone();
         while let Some(next) = open.pop() {
             if !std::mem::replace(&mut is_ancestor[next], true) {

@@ -1,11 +1,12 @@
 //! How much is searched unless more is asked for.
 
 use super::SearchOptions;
+use crate::effort::{self, Counted};
 use crate::scenario::{HostThread, Scenario};
 use crate::time::Duration;
 
 /// Operations that the default search simulates at most, all runs together, so that a large scenario is not held up.
-const MOST_OPERATIONS: usize = 2_000_000;
+const MOST_OPERATIONS: u64 = 2_000_000;
 
 /// Operations above which a scenario without deadlines is not searched unless that is asked for: there is nothing that a
 /// bad run could miss, and each run takes as long as a simulation.
@@ -17,7 +18,9 @@ impl SearchOptions {
     #[must_use]
     pub fn affordable(scenario: &Scenario, operations: usize, time: Option<Duration>) -> Self {
         let options = Self { seed: scenario.seed, ..Self::default() };
-        let affordable = u64::try_from(MOST_OPERATIONS / operations.max(1)).unwrap_or(u64::MAX);
+        // Of what an input may ask for, most is left for what comes before and after the search.
+        let allowed = effort::left(Counted::Operations).map_or(u64::MAX, |left| left / 4);
+        let affordable = allowed.min(MOST_OPERATIONS) / (operations.max(1) as u64);
         if is_left_out(scenario, operations, time) {
             return Self { placements: vec![scenario.placement], runs: 1, ..options };
         }

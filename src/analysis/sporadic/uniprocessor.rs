@@ -7,6 +7,7 @@
 
 use super::model::{SporadicRefusal, Task, TaskSet};
 use crate::analysis::safe_bound::{Weights, Work};
+use crate::limits::look;
 
 /// Places in a busy window, and steps to a fixed point, that are tried.
 const MOST_STEPS: usize = 100_000;
@@ -98,6 +99,7 @@ fn response(tasks: &TaskSet, task: &Task) -> Option<u64> {
 fn fixed_point(start: u64, of: impl Fn(u64) -> Option<u64>) -> Option<u64> {
     let mut length = start;
     for _ in 0..MOST_STEPS {
+        look();
         let next = of(length)?;
         if next <= length {
             return Some(length);

@@ -2,6 +2,7 @@
 
 use super::model::{Task, TaskSet};
 use crate::analysis::safe_bound::{ONE, Weights, Work};
+use crate::limits::look;
 
 /// Lengths of a window that are tried.
 const MOST_STEPS: u32 = 100_000;
@@ -82,6 +83,7 @@ impl Window<'_> {
         let most = task.period.checked_sub(own)?.checked_sub(task.jitter)?;
         let mut window = 0;
         for _ in 0..MOST_STEPS {
+            look();
             let covered = self.covered(last, window)?;
             if covered <= window {
                 return Some(task.jitter + window + own);

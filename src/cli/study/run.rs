@@ -13,7 +13,8 @@ use super::super::{Answer, ending, jobs, progress};
 use super::Files;
 
 /// Compute the rows of a study, or of one shard of it, on all cores, and append them to its result file as they come.
-/// A run that was ended, by whatever, goes on where it stopped. Exit status 1 if it was stopped by Ctrl-C.
+/// A run that was ended, by whatever, goes on where it stopped. Exit status 130 if it was stopped by
+/// Ctrl-C, 3 by --max-time.
 #[derive(Debug, Args)]
 pub(super) struct Run {
     #[command(flatten)]
@@ -45,7 +46,7 @@ impl Run {
             note(&format!("{path} is complete: {done} rows"));
             return Ok(Answer::Done);
         }
-        let stop = ending::stop_flag();
+        let stop = ending::keeps();
         let mut samples = Progress::new(&study, shard, done);
         self.jobs.share()?;
         let complete = study.work(shard, done).run(&stop, |rows| {
@@ -53,7 +54,7 @@ impl Run {
             samples.add(rows.iter().map(|row| row.place.samples).sum());
             Ok(())
         });
-        ending::finishing();
+        ending::tells()?;
         progress::end();
         let complete = complete?;
         file.sync()?;

@@ -14,7 +14,7 @@ use gpusched::tasks::{Generator, Periods, ReservationPeriod, TaskTime, Utilizati
 
 use super::super::jobs::Jobs;
 use super::super::progress::{self, Unit};
-use super::super::{Answer, ending, picture};
+use super::super::{Answer, picture};
 use super::curve_file::Rows;
 
 /// Draw random task sets and count how many each test accepts, against the utilization of each SM's own tasks.
@@ -171,7 +171,6 @@ enum Division {
 
 impl CurveCommand {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        ending::lasts_as_asked();
         picture::check(self.figure.as_deref())?;
         if let Some(panel) = &self.segments {
             return self.run_segments(panel);

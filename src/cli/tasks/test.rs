@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use gpusched::effort;
 use gpusched::report::task_analysis::TaskReport;
 use gpusched::report::task_charts::demand_plot;
-use gpusched::report::{write_json, write_json_lines};
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{
     Allocation, Partition, ReservationTest, Reservations, TaskTime, TestResults, hyperperiod, smallest_budgets,
 };
 
-use super::super::output::{Format, note};
+use super::super::output::{Format, note, write_document, write_lines};
 use super::super::progress::{self, Unit};
-use super::super::{Answer, output, picture};
+use super::super::{Answer, ending, output, picture};
 use super::{TaskFile, segments};
 
 /// Apply the schedulability tests to a task set.
@@ -81,15 +81,18 @@ impl Test {
             Some(period) => {
                 let period = checked_period(period)?;
                 progress::begin("searching budgets", Unit::Of("tests"), Some(tests.len() as u64));
-                let of_each = tests.iter().flat_map(|&test| {
+                ending::keeps();
+                let of_each = tests.iter().map_while(|&test| {
                     let found = smallest_budgets(&set, period, &[test]);
                     progress::advance(1);
-                    found
+                    // Of what was stopped, the budgets are not known.
+                    effort::check().is_ok().then_some(found)
                 });
-                Some((period, of_each.collect::<Vec<_>>()))
+                Some((period, of_each.flatten().collect::<Vec<_>>()))
             }
             None => None,
         };
+        ending::tells()?;
         if let Some(path) = &self.figure {
             let both = set.reservations.ok_or_else(|| anyhow!("--figure: the set has no reservation"))?;
             let partition = Partition::of(&set, &both)
@@ -105,12 +108,12 @@ impl Test {
         let report = TaskReport { set: &set, analysis: &analysis, budgets };
         let mut out = output::stdout();
         match self.format {
-            Format::Json => write_json(&report, &mut out)?,
-            Format::Jsonl => write_json_lines(&report.lines_document(), None, &mut out)?,
+            Format::Json => write_document(&report, self.format, &mut out)?,
+            Format::Jsonl => write_lines(&report.lines_document(), None, &mut out)?,
             Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }
-        out.flush()?;
+        output::end(self.format, &mut out)?;
         if set.reservations.is_none() {
             note("the set has no reservation, so only the tests of streams apply; --reservation-period chooses one");
         }

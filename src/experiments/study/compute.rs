@@ -7,6 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::error::StudyError;
 use super::layout::{Layout, RowSamples, Shard};
+use crate::effort::{self, Counted};
 
 /// What a study repeats: a command whose samples depend on the point, the seed and the sample's number only.
 pub trait Experiment: Sync {
@@ -36,6 +37,9 @@ pub struct StudyRow {
 
 /// Rows that may be ahead of the oldest unfinished one. Bounds memory if one row takes much longer than others.
 const AHEAD: u64 = 4_096;
+
+/// What a sample counts as where work is limited: most take a fraction of a millisecond.
+const STATES_PER_SAMPLE: u64 = 100;
 
 /// The rows to compute.
 pub struct Work<'a> {
@@ -81,6 +85,8 @@ impl Work<'_> {
     where
         S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send,
     {
+        let samples = self.layout.samples_of(self.shard, self.shard.rows(self.layout.rows()));
+        effort::spend(Counted::States, samples.saturating_mul(STATES_PER_SAMPLE)).map_err(StudyError::Over)?;
         let shared = Shared {
             work: self,
             rows: self.shard.rows(self.layout.rows()),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::layout::Shard;
+use crate::effort::Over;
 use crate::json::JsonError;
 
 /// Why a study cannot be read, run, merged or drawn.
@@ -15,6 +16,9 @@ pub enum StudyError {
     /// The study file is wrong.
     #[error(transparent)]
     File(#[from] JsonError),
+    /// More than may be asked for.
+    #[error(transparent)]
+    Over(#[from] Over),
     /// A sample cannot be computed.
     #[error("point {point}, samples {first} to {last}: {what}")]
     Sample {

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::effort::Over;
 use crate::gpu::{RunError, SubmitError};
 use crate::time::Instant;
 
@@ -60,6 +61,21 @@ pub enum ProgramError {
         /// Index of the thread.
         thread: u32,
     },
+}
+
+impl ProgramError {
+    /// Whether somebody stopped the run, and nothing is wrong with it.
+    #[must_use]
+    pub fn is_stop(&self) -> bool {
+        let over = RunError::Submit(SubmitError::Over(Over::Stopped));
+        matches!(self, Self::Stopped { .. }) || *self == Self::Run(over)
+    }
+}
+
+impl From<Over> for ProgramError {
+    fn from(over: Over) -> Self {
+        SubmitError::Over(over).into()
+    }
 }
 
 impl From<SubmitError> for ProgramError {

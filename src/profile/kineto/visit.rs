@@ -8,6 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use super::arguments::Properties;
 use super::event::Event;
 use crate::device::ComputeCapability;
+use crate::limits::look;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::gpu::GpuProperties;
 use crate::scenario::is_key_of_scenarios;
@@ -75,6 +76,7 @@ impl<'a> Visitor<'a> for Events<'_, 'a> {
 
     fn visit_seq<S: SeqAccess<'a>>(self, mut seq: S) -> Result<(), S::Error> {
         while let Some(event) = seq.next_element::<Event<'a>>()? {
+            look();
             event.tell(self.0);
         }
         Ok(())

@@ -3,6 +3,8 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
+use crate::limits::look;
+
 /// Why a table cannot be read.
 #[derive(Debug)]
 pub(super) enum TableError {
@@ -44,6 +46,7 @@ pub(super) fn for_each(
     let mut rows = database.prepare(&format!("SELECT {} FROM \"{table}\"", columns.join(", ")))?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
+        look();
         each(&Columns(row));
     }
     Ok(())

@@ -102,7 +102,7 @@ fn a_run_killed_at_any_moment_loses_nothing_and_has_nothing_twice() {
 }
 
 #[test]
-fn ctrl_c_ends_with_whole_rows_and_status_1() {
+fn ctrl_c_ends_with_whole_rows_and_status_130() {
     let (directory, file) = with_study("ctrl_c", &SMALL.replace("45", "40000000").replace("10", "100"));
     let mut run =
         command().args(["study", "run", &file, "--jobs", "2"]).stderr(Stdio::piped()).spawn().expect("it starts");
@@ -112,7 +112,7 @@ fn ctrl_c_ends_with_whole_rows_and_status_1() {
     }
     let kill = Command::new("kill").args(["-INT", &run.id().to_string()]).status().expect("there is a kill");
     assert!(kill.success());
-    assert_eq!(run.wait().expect("it ended").code(), Some(1));
+    assert_eq!(run.wait().expect("it ended").code(), Some(130));
     let said = BufReader::new(run.stderr.take().expect("it is piped")).lines().next().expect("a line").expect("text");
     assert!(said.contains("was stopped after") && said.contains("goes on there"), "{said}");
     assert!(read(&path).ends_with('\n'));

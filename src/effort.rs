@@ -1,0 +1,229 @@
+//! How much work an input may ask for, and whether somebody wants it to end.
+//!
+//! Work is counted and not timed: the same input comes to the same count on every machine and under every load. Whoever
+//! starts work says how far it may go and does it [`Effort::within`] that; what lasts tells of each step
+//! ([`spend`]), and ends if it is told to. Work that nobody limits is neither counted nor stopped.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use thiserror::Error;
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Operations that hosts submit, all simulated runs together.
+    Operations,
+    /// Instants at which blocks are assigned or complete, all simulated runs together.
+    Blocks,
+    /// States, points and jobs that analyses and searches look at.
+    States,
+    /// Bytes of input, unpacked, and of output.
+    Bytes,
+}
+
+impl Counted {
+    const ALL: [Self; 4] = [Self::Operations, Self::Blocks, Self::States, Self::Bytes];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Operations => "simulated operations",
+            Self::Blocks => "instants of blocks",
+            Self::States => "states of analyses and searches",
+            Self::Bytes => "bytes read and written",
+        }
+    }
+}
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How much of each may be done for one input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// [`Counted::Operations`]
+    pub operations: u64,
+    /// [`Counted::Blocks`]
+    pub blocks: u64,
+    /// [`Counted::States`]
+    pub states: u64,
+    /// [`Counted::Bytes`]
+    pub bytes: u64,
+}
+
+impl Limits {
+    /// No limit.
+    pub const NONE: Self = Self { operations: u64::MAX, blocks: u64::MAX, states: u64::MAX, bytes: u64::MAX };
+
+    /// For services that take files of others: what these allow takes less than ten seconds and a gigabyte on the
+    /// slowest machine that is assumed (`SECURITY.md`).
+    pub const STRICT: Self = Self { operations: 200_000, blocks: 1_000_000, states: 2_000_000, bytes: 64 << 20 };
+
+    fn of(&self, what: Counted) -> u64 {
+        match what {
+            Counted::Operations => self.operations,
+            Counted::Blocks => self.blocks,
+            Counted::States => self.states,
+            Counted::Bytes => self.bytes,
+        }
+    }
+}
+
+/// Why work ends before it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Over {
+    /// Somebody wants it to end.
+    #[error("the work was stopped")]
+    Stopped,
+    /// It is more than the input may ask for.
+    #[error("the input asks for more than {most} {what}, which is what --limits strict allows")]
+    TooMuch {
+        /// Of what.
+        what: Counted,
+        /// How much is allowed.
+        most: u64,
+    },
+}
+
+/// How far the work on one input may go, and how far it has gone.
+#[derive(Debug)]
+pub struct Effort {
+    limits: Limits,
+    spent: [AtomicU64; 4],
+    stop: Arc<AtomicBool>,
+}
+
+impl Effort {
+    /// Nothing is done yet; once `stop` is set, work ends.
+    #[must_use]
+    pub fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
+        Self { limits, spent: Default::default(), stop }
+    }
+
+    /// Whether the work may go on.
+    ///
+    /// # Errors
+    /// [`Over`]
+    pub fn check(&self) -> Result<(), Over> {
+        // What is too much is so for good, whoever stops it as well.
+        for what in Counted::ALL {
+            let most = self.limits.of(what);
+            if self.spent[what as usize].load(Ordering::Relaxed) > most {
+                return Err(Over::TooMuch { what, most });
+            }
+        }
+        if self.stop.load(Ordering::Relaxed) { Err(Over::Stopped) } else { Ok(()) }
+    }
+
+    /// Does some work on this thread within these limits. What it hands to other threads takes them along by [`here`].
+    pub fn within<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> T {
+        Here(Some(Arc::clone(self))).within(work)
+    }
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<Effort>>> = const { RefCell::new(None) };
+}
+
+/// The limits of the work on this thread, if it has any, for the threads that share it.
+#[derive(Debug, Clone)]
+pub struct Here(Option<Arc<Effort>>);
+
+/// The limits of the work on this thread.
+#[must_use]
+pub fn here() -> Here {
+    Here(CURRENT.with_borrow(Clone::clone))
+}
+
+impl Here {
+    /// Does some work on another thread within the same limits.
+    pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        /// Gives a thread its own limits back, also if the work panics.
+        struct Back(Option<Arc<Effort>>);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                CURRENT.set(self.0.take());
+            }
+        }
+        let _back = Back(CURRENT.replace(self.0.clone()));
+        work()
+    }
+}
+
+/// Does work that is neither counted nor stopped: what has to be done in any case.
+pub fn unlimited<T>(work: impl FnOnce() -> T) -> T {
+    Here(None).within(work)
+}
+
+/// So much more is done; whether work may go on.
+///
+/// # Errors
+/// [`Over`]
+pub fn spend(what: Counted, amount: u64) -> Result<(), Over> {
+    CURRENT.with_borrow(|current| {
+        let Some(effort) = current else { return Ok(()) };
+        effort.spent[what as usize].fetch_add(amount, Ordering::Relaxed);
+        effort.check()
+    })
+}
+
+/// Whether work may go on.
+///
+/// # Errors
+/// [`Over`]
+pub fn check() -> Result<(), Over> {
+    CURRENT.with_borrow(|current| current.as_ref().map_or(Ok(()), |effort| effort.check()))
+}
+
+/// How much of something may still be done; `None` without a limit.
+#[must_use]
+pub fn left(what: Counted) -> Option<u64> {
+    CURRENT.with_borrow(|current| {
+        let effort = current.as_ref()?;
+        let most = Some(effort.limits.of(what)).filter(|&most| most < u64::MAX)?;
+        Some(most.saturating_sub(effort.spent[what as usize].load(Ordering::Relaxed)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_ends_when_more_is_done_than_is_allowed_and_stays_ended() {
+        let effort = Arc::new(Effort::new(Limits { states: 10, ..Limits::NONE }, Arc::default()));
+        effort.within(|| {
+            assert_eq!(left(Counted::Operations), None);
+            assert_eq!((spend(Counted::States, 10), left(Counted::States)), (Ok(()), Some(0)));
+            let over = Err(Over::TooMuch { what: Counted::States, most: 10 });
+            assert_eq!((spend(Counted::States, 1), check()), (over, over));
+            assert_eq!(unlimited(|| spend(Counted::States, 1)), Ok(()), "nobody counts here");
+            assert_eq!(check(), over);
+        });
+        assert_eq!(spend(Counted::States, 1), Ok(()), "nor outside");
+        let said = effort.check().expect_err("it stays so").to_string();
+        assert!(said.contains("more than 10 states") && said.contains("--limits strict"), "{said}");
+    }
+
+    #[test]
+    fn other_threads_share_the_limits_that_they_take_along() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let effort = Arc::new(Effort::new(Limits { blocks: 3, ..Limits::NONE }, Arc::clone(&stop)));
+        let here = effort.within(here);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| here.within(|| spend(Counted::Blocks, 1)));
+            }
+        });
+        assert!(matches!(effort.check(), Err(Over::TooMuch { .. })));
+        let other = Arc::new(Effort::new(Limits::NONE, stop));
+        other.stop.store(true, Ordering::Relaxed);
+        assert_eq!(other.within(check), Err(Over::Stopped));
+    }
+}
