@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::experiments::replay::replay;
+use gpusched::profile::Input;
 use gpusched::scenario::{LogUse, ReadOptions, Scenario};
 
 use super::log_input::LogOptions;
@@ -34,19 +35,22 @@ impl Convert {
         if !self.force && self.out.is_file() {
             bail!("--out: {} exists; --force replaces it", self.out.display());
         }
-        let scenario = match self.run.logs() {
+        let (scenario, has_comments) = match self.run.logs() {
             Some(logs) => match self.run.about_files() {
                 Some(option) => bail!("{option} is for scenario files, and these are logs"),
-                None => of_logs(&logs)?,
+                None => (of_logs(&logs)?, false),
             },
-            None => self.run.read(LogUse::Unused)?,
+            None => {
+                let input = self.run.input()?;
+                (self.run.scenario(&input, LogUse::Unused)?, has_comments(&input))
+            }
         };
         let text = scenario.to_native_json()?;
         notes::tell(&scenario.notes, note);
         if scenario.expected.is_some() {
             note("the expected result is left out: it would not hold once the scenario is edited");
         }
-        if self.run.has_comments() {
+        if has_comments {
             note("the comments of the file are left out");
         }
         if self.out == Path::new("-") {
@@ -56,6 +60,11 @@ impl Convert {
         }
         Ok(Answer::Done)
     }
+}
+
+/// Whether this is a scenario in JSON with comments: keys that begin with that word.
+fn has_comments(input: &Input) -> bool {
+    matches!(input, Input::Text { text, .. } if text.trim_start().starts_with('{') && text.contains("\"comment"))
 }
 
 /// What a replay of logs simulates, measured block times included.

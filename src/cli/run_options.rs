@@ -185,12 +185,6 @@ impl RunOptions {
             .then(|| LogOptions::new(self.path(), self.device.clone(), self.placement.clone()))
     }
 
-    /// Whether the input is a scenario in JSON with comments: keys that begin with that word.
-    pub(crate) fn has_comments(&self) -> bool {
-        let is_there = self.path().is_file() || self.path() == Path::new("-");
-        is_there && input::read(self.path()).is_ok_and(|(_, text)| text.contains("\"comment"))
-    }
-
     /// Reads the scenario.
     pub(crate) fn read(&self, logs: LogUse) -> anyhow::Result<Scenario> {
         self.scenario(&self.input()?, logs)

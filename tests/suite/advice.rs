@@ -24,12 +24,14 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/analyze.rs", &["analyze"]),
     ("cli/audit.rs", &["audit"]),
     ("cli/compare.rs", &["compare"]),
+    ("cli/convert.rs", &["convert"]),
     // Every command has its options.
     ("cli/ending.rs", &["simulate", "evr", "tasks curve", "study run", "warps", "figures"]),
     ("cli/evr.rs", &["evr"]),
     ("cli/figure_options.rs", TIMELINE),
     ("cli/figures.rs", &["figures"]),
     ("cli/html_options.rs", TIMELINE),
+    ("cli/outputs.rs", &["convert"]),
     ("cli/picture.rs", &["tasks", "tasks run", "tasks curve", "evr", "warps", "merged-sm", "study plot"]),
     (
         "cli/profile_options.rs",
@@ -52,6 +54,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/tasks/test.rs", &["tasks"]),
     ("cli/warps.rs", &["warps"]),
     ("cli/what_if_options.rs", SCENARIO),
+    ("effort.rs", &["simulate", "evr", "tasks curve", "study run", "warps", "figures"]),
     ("experiments/study/header.rs", &["study run", "study status", "study merge", "study plot"]),
     ("experiments/study/error.rs", &["study run"]),
     // Those of Slurm.

@@ -155,7 +155,7 @@ fn wait_until_it_catches_sigint(process: u32) {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn ctrl_c_ends_merged_sm_with_what_is_done_so_far_and_exit_status_0() {
+fn ctrl_c_ends_merged_sm_with_what_is_done_so_far_and_exit_status_130() {
     use std::process::Stdio;
 
     let all = (1_u64 << 40).to_string();
@@ -169,8 +169,8 @@ fn ctrl_c_ends_merged_sm_with_what_is_done_so_far_and_exit_status_0() {
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
     assert!(killed.success());
     let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "note: stopped: what follows is what was done until then\n");
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "stopped: what is told is what was complete by then\n");
     let text = String::from_utf8(output.stdout).expect("it is text");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!((lines.len(), lines[0]), (3, CAMPAIGN_HEADER));

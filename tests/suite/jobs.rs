@@ -177,7 +177,7 @@ fn all_kinds_of_input_are_converted_to_scenarios_with_the_same_times() {
         [(&model, ["simulate", &model]), (&config, ["simulate", &config]), (&logs, ["replay-log", &logs])]
     {
         let out = directory.join("native.json").display().to_string();
-        let output = gpusched(&["convert", input, "-o", &out]);
+        let output = gpusched(&["convert", input, "-o", &out, "--force"]);
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         let finishes = |all: Vec<(String, serde_json::Value, serde_json::Value)>| -> Vec<_> {
             all.into_iter().map(|(_, finish, deadline)| (finish, deadline)).collect()

@@ -177,7 +177,7 @@ fn nothing_of_it_is_shown_where_standard_error_is_no_terminal() {
         let output = command.output().expect("the command runs");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!said.contains(['\r', '\u{1b}']) && !said.contains(" left") && !said.contains(what), "{said}");
-        let is_message = |line: &str| ["note: ", "error: "].iter().any(|begin| line.starts_with(begin));
+        let is_message = |line: &str| ["note: ", "error: ", "stopped"].iter().any(|begin| line.starts_with(begin));
         assert!(said.lines().all(is_message), "{arguments:?}: {said}");
     });
 }
