@@ -35,15 +35,14 @@ impl Convert {
         if !self.force && self.out.is_file() {
             bail!("--out: {} exists; --force replaces it", self.out.display());
         }
-        let (scenario, has_comments) = match self.run.logs() {
-            Some(logs) => match self.run.about_files() {
-                Some(option) => bail!("{option} is for scenario files, and these are logs"),
-                None => (of_logs(&logs)?, false),
-            },
-            None => {
-                let input = self.run.input()?;
-                (self.run.scenario(&input, LogUse::Unused)?, has_comments(&input))
+        let (scenario, has_comments) = if let Some(logs) = self.run.logs() {
+            if let Some(option) = self.run.about_files() {
+                bail!("{option} is for scenario files, and these are logs");
             }
+            (of_logs(&logs)?, false)
+        } else {
+            let input = self.run.input()?;
+            (self.run.scenario(&input, LogUse::Unused)?, has_comments(&input))
         };
         let text = scenario.to_native_json()?;
         notes::tell(&scenario.notes, note);

@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(told(&few[..3]), few[..3]);
         assert_eq!(told(&few), [few[0].clone(), "and 3 more like this one".to_owned()]);
         let other = "several contexts ran".to_owned();
-        let mixed = [&[other.clone()], &few[..], &[other.clone()]].concat();
+        let mixed = [std::slice::from_ref(&other), &few[..], std::slice::from_ref(&other)].concat();
         assert_eq!(told(&mixed), [other.clone(), few[0].clone(), "and 3 more like this one".to_owned(), other]);
     }
 

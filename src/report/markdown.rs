@@ -71,7 +71,7 @@ pub fn escaped(text: &str) -> String {
             '\0' => out.push(char::REPLACEMENT_CHARACTER),
             // Ends of lines, and blanks at the ends, which would be cut off.
             _ if letter.is_ascii_control() || (letter == ' ' && (before.is_none() || after.is_none())) => {
-                out.push_str(&format!("&#{};", u32::from(letter)));
+                out.extend(["&#", &u32::from(letter).to_string(), ";"]);
             }
             _ => out.push(letter),
         }

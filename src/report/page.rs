@@ -47,7 +47,7 @@ impl Page {
     pub(crate) fn item(&mut self, text: &str) {
         match self.style {
             TableStyle::Plain => self.line(&format!("  {text}")),
-            TableStyle::Markdown => self.text += &format!("- {}\n", escaped_line(text)),
+            TableStyle::Markdown => self.text.extend(["- ", &escaped_line(text), "\n"]),
             TableStyle::Parts => self.line(text),
         }
     }
@@ -74,9 +74,9 @@ impl Page {
             TableStyle::Markdown => {
                 self.blank();
                 // Longer than what is in the lines, which would end it.
-                let fence = (3..).map(|count| "`".repeat(count)).find(|fence| !lines.contains(fence));
-                let fence = fence.unwrap_or_default();
-                self.text += &format!("{fence}text\n{}\n{fence}\n", lines.trim_end());
+                let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+                let fence = "`".repeat(longest.max(2) + 1);
+                self.text.extend([&fence, "text\n", lines.trim_end(), "\n", &fence, "\n"]);
                 self.blank();
             }
             TableStyle::Parts => lines.lines().for_each(|line| self.line(line)),

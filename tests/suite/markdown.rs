@@ -1,4 +1,4 @@
-//! Markdown as a reader of CommonMark with tables sees it: names are text, whatever they consist of.
+//! Markdown as a reader of `CommonMark` with tables sees it: names are text, whatever they consist of.
 
 use std::fs;
 
