@@ -4,8 +4,9 @@
 pub(super) const NOTES: &[(&str, &str)] = &[
     (
         "rtss2017-figure-3",
-        "print has a legend of streams, its clock begins 0.31 s before the first launch, and SM 1 is above SM 0. The \
-         lanes of copies, shares in use, queues and streams are ours.",
+        "print has a legend of streams, its clock begins 0.31 s before the first launch, and SM 1 is above SM 0. How \
+         high in its SM's band a block is drawn means nothing in either; on SM 1 K4's blocks are at the bottom in \
+         print, and K3:1 below K6:0. The lanes of copies, shares in use, queues and streams are ours.",
     ),
     ("rtss2017-figure-3-placements", "a table of ours, where print has one run."),
     ("rtss2017-", NOT_AT_HAND),
