@@ -1,12 +1,16 @@
 """What all tests use."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# A shell that runs the tests in the background has Ctrl-C ignored, and then Python installs no handler of its own.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
