@@ -142,6 +142,7 @@ fn observed(kernel: &LoggedKernel, registers_per_thread: u32, sm_mask: Option<Sm
         shape: BlockShape { threads, registers_per_thread, shared_memory_bytes },
         sm_mask,
         duration: None,
+        block_times: Arc::default(),
         clock: BlockClock::RunTime,
         synchronized_ns: kernel.synchronized_ns,
         blocks: Arc::clone(&kernel.blocks),

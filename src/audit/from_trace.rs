@@ -22,7 +22,15 @@ impl Observation {
     /// # Errors
     /// [`LogTimeError`] if something happens after the end of the clock of logs.
     pub fn of_trace(scenario: &Scenario, trace: &Trace, ended: Ended) -> Result<Self, LogTimeError> {
-        Self::of_run(&scenario.name, scenario.device(), trace, ended)
+        let mut observation = Self::of_run(&scenario.name, scenario.device(), trace, ended)?;
+        for (operation, record) in observation.operations.iter_mut().zip(trace.operations()) {
+            if let (OperationKind::Kernel(id), ObservedWork::Kernel(kernel)) = (record.kind, &mut operation.work)
+                && let Some(times) = scenario.block_times.get(&id)
+            {
+                kernel.block_times = Arc::clone(times);
+            }
+        }
+        Ok(observation)
     }
 
     /// A simulated run on `device`, with whatever host in front of it. Every block is expanded.
@@ -136,6 +144,7 @@ fn operation(
                     shape: kernel.shape,
                     sm_mask: kernel.sm_mask.or(stream.and_then(|stream| stream.sm_mask)),
                     duration: Some(kernel.duration),
+                    block_times: Arc::default(),
                     clock: kernel.clock,
                     synchronized_ns: None,
                     blocks: Arc::new(blocks),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::turns::ObservedTurns;
 use crate::device::{BlockShape, Device, Runlists, SmMask};
 use crate::logs::{BlockList, LogTime};
+use crate::time::Duration;
 use crate::workload::{BlockClock, BlockTime, Placement};
 
 /// Everything that the audit looks at.
@@ -115,6 +116,8 @@ pub struct ObservedKernel {
     pub sm_mask: Option<SmMask>,
     /// How long its blocks should take; `None`: nobody says.
     pub duration: Option<BlockTime>,
+    /// How long each of them should take, by number, which counts before [`Self::duration`]; empty: nobody says.
+    pub block_times: Arc<[Duration]>,
     /// On which clock that is.
     pub clock: BlockClock,
     /// When the host saw it complete \[ns\], on the host's clock.
@@ -192,6 +195,11 @@ impl ObservedOperation {
 }
 
 impl ObservedKernel {
+    /// How long the block of this number should take; `None`: nobody says.
+    pub(super) fn stated_time(&self, block: usize) -> Option<BlockTime> {
+        self.block_times.get(block).copied().map(BlockTime::fixed).or(self.duration)
+    }
+
     /// Whether all its blocks were seen.
     pub(super) fn is_whole(&self) -> bool {
         self.blocks.len() >= self.grid as usize

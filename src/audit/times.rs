@@ -66,7 +66,7 @@ fn check_blocks((observation, index): (&Observation, usize), kernel: &ObservedKe
         if took < 0 {
             let what = format!("it ended {} before it started", length(took));
             finding(AuditRule::Time, index, block.sm, block.start_ns, took.unsigned_abs(), what);
-        } else if let Some(stated) = kernel.duration {
+        } else if let Some(stated) = kernel.stated_time(index) {
             let allowed = stated.best.as_ns()..=stated.worst.as_ns();
             let counted = |turns: &ObservedTurns| match kernel.clock {
                 BlockClock::RunTime => turns.net(context, block.start_ns, block.end_ns),

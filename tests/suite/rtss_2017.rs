@@ -1,9 +1,11 @@
 //! Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017.
 
+use gpusched::audit::{AuditRule, Observation, Tolerances, audit};
 use gpusched::hosts::simulate;
 use gpusched::report::differences;
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::workload::{OperationId, OperationKind, Placement};
+use gpusched::time::Duration;
+use gpusched::workload::{KernelId, OperationId, OperationKind, Placement};
 
 use crate::published;
 
@@ -90,4 +92,26 @@ fn figure_3_with_blocks_that_end_together_is_on_other_sms() {
             assert!(told.iter().any(|one| one.what.starts_with("SM of each block")), "{} {seed}", placement.name());
         }
     }
+}
+
+#[test]
+fn an_audit_takes_each_block_by_its_own_stated_time() {
+    let mut scenario = published::figure("rtss2017/figure-3");
+    let run = simulate(&scenario).expect("it runs");
+    let found = |scenario: &Scenario| {
+        let observation = Observation::of_trace(scenario, &run.trace, run.ended).expect("it is seen");
+        let findings = audit(&observation, &Tolerances::EXACT).findings;
+        findings
+            .into_iter()
+            .map(|finding| (finding.rule, finding.kernel.to_string(), finding.block, finding.by))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found(&scenario), []);
+    // Block 3 of K4 ran for 1 s, and 3 ns more are stated now.
+    let k4 = scenario.kernels().iter().position(|kernel| &*kernel.name == "K4").expect("it is there");
+    let times = scenario.block_times.get_mut(&KernelId(u32::try_from(k4).expect("few"))).expect("it has some");
+    let mut changed = times.to_vec();
+    changed[3] = Duration::from_ns(1_000_000_003);
+    *times = changed.into();
+    assert_eq!(found(&scenario), [(AuditRule::Duration, "K4".to_owned(), Some(3), 3)]);
 }

@@ -1,6 +1,4 @@
-//! Odd names, and addresses that somebody else made: all of it is text, and none of it ends the page.
-
-use std::io::Write;
+//! Odd names in tables, and addresses that hold too much.
 
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use flate2::write::DeflateEncoder;
@@ -8,9 +6,6 @@ use flate2::{Compress, Compression, FlushCompress};
 
 use super::*;
 use crate::odd_names::{ODD_NAMES, scenario};
-
-/// Kernels and streams that have sliders.
-const SLIDERS: usize = 40;
 
 /// Cells of each row, without titles, of each table below an element.
 fn tables(page: &Page, below: &str) -> Vec<Vec<Vec<String>>> {
@@ -28,7 +23,12 @@ fn every_odd_name_is_on_the_page_as_it_is() {
     let drawn = page.drawn();
     page.write(&scenario(ODD_NAMES));
     page.wait_until_drawn(&drawn);
-    page.wait("document.querySelectorAll('#analysed table').length === 2");
+    // The tables follow the timeline.
+    let first = serde_json::to_string(ODD_NAMES[0]).expect("text");
+    for part in ["simulated", "analysed"] {
+        page.wait(&format!("document.querySelectorAll('#{part} table').length === 2"));
+        page.wait(&format!("document.querySelector('#{part} table').rows[1].cells[0].textContent === {first}"));
+    }
     let (simulated, analysed) = (tables(&page, "simulated"), tables(&page, "analysed"));
     assert_eq!((simulated.len(), analysed.len()), (2, 2));
     let firsts = [(&simulated[0], 0..2), (&simulated[1], 0..1), (&analysed[0], 0..1), (&analysed[1], 0..1)];
@@ -39,59 +39,9 @@ fn every_odd_name_is_on_the_page_as_it_is() {
         }
         assert!(table.iter().all(|row| row.len() == table[0].len()), "cells are neither cut nor merged");
     }
-    let frame = page.run(&format!("{FRAME} return frame.app.runs[0].scenario"));
-    assert_eq!(frame, crate::odd_names::SCRIPT);
-    for names in ODD_NAMES.chunks(SLIDERS) {
-        let drawn = page.drawn();
-        page.write(&scenario(names));
-        page.wait_until_drawn(&drawn);
-        for kind in ["kernel", "stream"] {
-            let sliders = page.run(&format!(
-                "return [...document.querySelectorAll('[data-{kind}]')].map((slider) => slider.dataset.{kind})"
-            ));
-            assert_eq!(sliders, json!(names), "a slider of each {kind}");
-        }
-        let drawn = page.drawn();
-        page.run(
-            "for (const [selector, value] of [['[data-kernel]', 50], ['[data-stream]', 1]])
-                 for (const slider of document.querySelectorAll(selector)) {
-                     slider.value = value;
-                     slider.dispatchEvent(new Event('input'));
-                 }",
-        );
-        page.wait_until_drawn(&drawn);
-        page.wait("!gpusched.page.isBusy");
-        let made = "gpusched.page.made('json').then(({blob}) => blob.text()).then(done)";
-        let document = page.browser.run_until_done(made);
-        let run: Value = serde_json::from_str(document.as_str().expect("text")).expect("JSON");
-        let kernels = run["kernels"].as_array().expect("a list");
-        assert_eq!(kernels.len(), names.len());
-        for (kernel, name) in kernels.iter().zip(names) {
-            assert_eq!(kernel["title"], *name);
-            let took =
-                kernel["finish_ns"].as_u64().zip(kernel["first_start_ns"].as_u64()).map(|(end, begin)| end - begin);
-            assert_eq!(took, Some(3_160_000), "{name:?} has the block time of its slider");
-        }
-        // And the address has it all.
-        page.run("document.getElementById('share').click()");
-        page.wait("/copied|address/.test(document.getElementById('share').textContent)");
-        let address = page.run("return location.href");
-        let other = Page { browser: Browser::start() };
-        other.browser.go(address.as_str().expect("text"));
-        other.wait("window.gpusched?.page?.drawn > 0 && !gpusched.page.isBusy");
-        assert_eq!(other.browser.run_until_done(made), document);
-        other.is_quiet();
-    }
     assert_eq!(page.run("return window.broken === undefined"), true);
     page.screenshot("odd");
     page.is_quiet();
-}
-
-/// The address of a state.
-fn address(state: &Value) -> String {
-    let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(state.to_string().as_bytes()).expect("memory takes it");
-    format!("v1={}", BASE64_URL_SAFE_NO_PAD.encode(packed.finish().expect("memory takes it")))
 }
 
 /// An address that holds so many MB of blanks.
@@ -123,39 +73,6 @@ fn an_address_that_holds_too_much_is_refused_at_once() {
         page.wait(&format!("document.getElementById('message').textContent === 'error: {message}'"));
         // 1.5 GB take far longer than that to inflate.
         assert!(begin.elapsed() < Duration::from_mins(1), "{:?}", begin.elapsed());
-        // Also where the page begins with it: the first scenario is shown then.
-        page.run("location.reload()");
-        page.wait("window.gpusched?.page?.drawn > 0 && !gpusched.page.isBusy");
-        page.wait(&format!(
-            "document.getElementById('status').textContent.startsWith('{message}; RTSS 2017, figure 3')"
-        ));
         page.is_quiet();
     }
-}
-
-#[test]
-#[ignore = "needs chromium, chromedriver and the page"]
-fn an_address_sets_what_the_page_sets_and_nothing_else() {
-    let page = Page::open();
-    for state in [
-        json!(null),
-        json!([]),
-        json!({"text": "{}"}),
-        json!({"file": 5, "text": "{}"}),
-        json!({"file": "a", "text": 5}),
-        json!({"file": "a", "text": "{}", "changed": "x"}),
-        json!({"file": "a", "text": "{}", "priorities": "x"}),
-        json!({"file": "a", "text": "{}", "priorities": {"S": "1"}}),
-        json!({"file": "a", "text": "{}", "block_times": {"K": 5}}),
-        json!({"file": "a", "text": "{}", "device": {}}),
-    ] {
-        page.run(&format!("location.hash = '{}'", address(&json!({"file": "figure-3.json", "text": FIGURE_3}))));
-        page.wait("document.getElementById('message').hidden && !gpusched.page.isBusy");
-        page.run(&format!("location.hash = '{}'", address(&state)));
-        page.wait("document.getElementById('message').textContent.startsWith('error: the address holds nothing that can be read')");
-    }
-    let drawn = page.drawn();
-    page.write(&FIGURE_3.replace("RTSS 2017, figure 3", "after it"));
-    page.wait_until_drawn(&drawn);
-    page.is_quiet();
 }
