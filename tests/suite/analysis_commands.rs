@@ -166,6 +166,8 @@ fn ctrl_c_ends_merged_sm_with_what_is_done_so_far_and_exit_status_130() {
         .spawn()
         .expect("it starts");
     wait_until_it_catches_sigint(child.id());
+    // It has samples to tell only once it has begun, which takes longer on a busy machine.
+    std::thread::sleep(std::time::Duration::from_millis(700));
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
     assert!(killed.success());
     let output = child.wait_with_output().expect("it ends");
