@@ -21,6 +21,7 @@ pub use builtin::BUILTIN_NAMES;
 pub use compute_capability::{ComputeCapability, SmArchitecture};
 pub use demand::{BlockDemand, BlockShape, DemandError, Resource};
 pub use limits::DeviceError;
+pub(crate) use limits::range;
 pub use mask::{MaskError, SmMask};
 pub use model::{
     ChannelOrder, CopyDirection, CopyEngines, CopySharing, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,

@@ -1,21 +1,123 @@
 //! Published JSON Schemas of the input files, for editors and validators.
 //!
-//! The readers themselves give better errors; a test holds schemas and readers together.
+//! The readers themselves give better errors; a test holds schemas and readers together. The files beside this one say
+//! what is particular to each input. What is known elsewhere is put in here:
+//!
+//! | in the file | becomes |
+//! | --- | --- |
+//! | a reference to a definition that the file has not | that definition: a time, or a whole device |
+//! | `"range": KEY` | the range of that key of a device file |
+//! | `"names": WHAT` | the names of an enumeration |
+//! | `"lists_of": DEFINITION` | the axes of a study's grid: for each parameter of the definition a list of its values, and seeds |
+
+use serde_json::{Map, Value, json};
+
+use crate::device::range;
+
+mod names;
+
+use names::names;
 
 /// Names of the schemas.
 pub const NAMES: [&str; 7] = ["scenario", "device", "tasks", "segments", "applications", "study", "warps"];
 
+const SHARED: &str = include_str!("schema/shared.json");
+const DEVICE: &str = include_str!("schema/device.json");
+
 /// The JSON Schema of an input file, or `None` if there is none of that name (see [`NAMES`]).
 #[must_use]
-pub fn json_schema(name: &str) -> Option<&'static str> {
-    Some(match name {
+pub fn json_schema(name: &str) -> Option<String> {
+    let own = parsed(match name {
         "scenario" => include_str!("schema/scenario.json"),
         "applications" => include_str!("schema/applications.json"),
-        "device" => include_str!("schema/device.json"),
+        "device" => DEVICE,
         "segments" => include_str!("schema/segments.json"),
         "study" => include_str!("schema/study.json"),
         "tasks" => include_str!("schema/tasks.json"),
         "warps" => include_str!("schema/warps.json"),
         _ => return None,
-    })
+    });
+    let mut schema = Value::Object(own.clone());
+    complete(&mut schema, own.get("$defs").unwrap_or(&Value::Null));
+    define_what_is_missing(&mut schema);
+    Some(format!("{schema:#}\n"))
+}
+
+#[expect(clippy::expect_used, reason = "only files beside this one are parsed, and a test parses each")]
+fn parsed(text: &str) -> Map<String, Value> {
+    serde_json::from_str(text).expect("a file of ours is a JSON object")
+}
+
+/// The definition that several inputs share.
+fn shared(name: &str) -> Option<Value> {
+    if name != "device" {
+        return parsed(SHARED).remove(name);
+    }
+    let mut device = parsed(DEVICE);
+    device.retain(|key, _| key != "$schema" && key != "title");
+    let mut device = Value::Object(device);
+    complete(&mut device, &Value::Null);
+    Some(device)
+}
+
+/// Puts in what `range`, `names` and `lists_of` stand for; `definitions` are those of the file.
+fn complete(node: &mut Value, definitions: &Value) {
+    match node {
+        Value::Object(fields) => {
+            let word = |fields: &Map<String, Value>, key: &str| Some(fields.get(key)?.as_str()?.to_owned());
+            if let Some((least, most)) = word(fields, "range").and_then(|field| range(&field)) {
+                fields.shift_remove("range");
+                let range = [("type", json!("integer")), ("minimum", json!(least)), ("maximum", json!(most))];
+                fields.extend(range.map(|(key, value)| (key.to_owned(), value)));
+            }
+            if let Some(names) = word(fields, "names").and_then(|what| names(&what)) {
+                fields.shift_remove("names");
+                fields.insert("enum".to_owned(), json!(names));
+            }
+            if let Some(parameters) = word(fields, "lists_of").and_then(|name| definitions.get(name)) {
+                *node = lists_of(parameters);
+                return;
+            }
+            fields.values_mut().for_each(|inner| complete(inner, definitions));
+        }
+        Value::Array(list) => list.iter_mut().for_each(|inner| complete(inner, definitions)),
+        _ => {}
+    }
+}
+
+/// A grid of what `parameters` are.
+fn lists_of(parameters: &Value) -> Value {
+    let list = |items: &Value| json!({"type": "array", "minItems": 1, "items": items});
+    let mut grid = parameters.clone();
+    if let Some(axes) = grid.get_mut("properties").and_then(Value::as_object_mut) {
+        axes.values_mut().for_each(|axis| *axis = list(axis));
+        axes.insert("seed".to_owned(), list(&json!({"$ref": "#/$defs/seed"})));
+    }
+    grid["description"] =
+        json!("Every combination of these values is a point; the last key changes fastest from point to point.");
+    grid
+}
+
+/// Adds the shared definitions that are referred to and not there, and those that these refer to.
+fn define_what_is_missing(schema: &mut Value) {
+    loop {
+        let mut referred = Vec::new();
+        references(schema, &mut referred);
+        let is_there = |name: &String| schema.pointer(&format!("/$defs/{name}")).is_some();
+        let missing = referred.into_iter().filter(|name| !is_there(name)).find_map(|name| Some((shared(&name)?, name)));
+        let Some((definition, name)) = missing else { return };
+        schema["$defs"][name] = definition;
+    }
+}
+
+fn references(node: &Value, found: &mut Vec<String>) {
+    match node {
+        Value::Object(fields) => {
+            let name = fields.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/"));
+            found.extend(name.map(str::to_owned));
+            fields.values().for_each(|inner| references(inner, found));
+        }
+        Value::Array(list) => list.iter().for_each(|inner| references(inner, found)),
+        _ => {}
+    }
 }

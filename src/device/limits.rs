@@ -19,10 +19,6 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    const fn new(field: &'static str, least: u64, most: u64) -> Self {
-        Self { field, least, most }
-    }
-
     pub(super) fn check(&self, value: impl Into<u64>) -> Result<(), DeviceError> {
         let Self { field, least, most } = *self;
         let value = value.into();
@@ -44,37 +40,56 @@ const MEMORY: u64 = 1 << 28;
 /// Threads, warps and blocks of one SM. The record of a run counts the blocks of an SM in 16 bits.
 const PER_SM: u64 = 65_535;
 
-/// The largest GPU so far has under 200 SMs.
-pub(super) const SMS: Limit = Limit::new("sms", 1, 4_096);
-pub(super) const SMS_PER_TPC: Limit = Limit::new("sms_per_tpc", 1, SMS.most);
-pub(super) const WARP_SIZE: Limit = Limit::new("warp_size", 1, 1_024);
-pub(super) const THREADS_PER_SM: Limit = Limit::new("per_sm.threads", 1, PER_SM);
-pub(super) const WARPS_PER_SM: Limit = Limit::new("per_sm.warps", 1, PER_SM);
-pub(super) const BLOCKS_PER_SM: Limit = Limit::new("per_sm.blocks", 1, PER_SM);
-pub(super) const REGISTERS_PER_SM: Limit = Limit::new("per_sm.registers", 0, MEMORY);
-pub(super) const SHARED_MEMORY_PER_SM: Limit = Limit::new("per_sm.shared_memory_bytes", 0, MEMORY);
-pub(super) const THREADS_PER_BLOCK: Limit = Limit::new("per_block.threads", 1, PER_SM);
-pub(super) const REGISTERS_PER_BLOCK: Limit = Limit::new("per_block.registers", 0, MEMORY);
-pub(super) const SHARED_MEMORY_PER_BLOCK: Limit = Limit::new("per_block.shared_memory_bytes", 0, MEMORY);
-pub(super) const REGISTER_UNIT: Limit = Limit::new("register_allocation.unit_per_warp", 1, MEMORY);
-pub(super) const SUB_PARTITIONS: Limit = Limit::new("register_allocation.sub_partitions", 1, 1_024);
-pub(super) const WARPS_ROUNDED_TO: Limit = Limit::new("register_allocation.warps_rounded_to", 1, 1_024);
-pub(super) const SHARED_MEMORY_UNIT: Limit = Limit::new("shared_memory_allocation.unit_bytes", 1, MEMORY);
-pub(super) const RESERVED_PER_BLOCK: Limit = Limit::new("shared_memory_allocation.reserved_per_block_bytes", 0, MEMORY);
-pub(super) const PRIORITY_LEVELS: Limit = Limit::new("priority_levels", 1, 64);
-pub(super) const COPY_ENGINES: Limit = Limit::new("copy_engines", 1, 64);
-/// Half of all time, so that a latency and a transfer can be added.
-pub(super) const COPY_LATENCY: Limit = Limit::new("copy.latency_ns", 0, u64::MAX >> 1);
-pub(super) const HOST_TO_DEVICE: Limit = Limit::new("copy.host_to_device_bytes_per_s", 1, u64::MAX);
-pub(super) const DEVICE_TO_HOST: Limit = Limit::new("copy.device_to_host_bytes_per_s", 1, u64::MAX);
-pub(super) const DEVICE_TO_DEVICE: Limit = Limit::new("copy.device_to_device_bytes_per_s", 1, u64::MAX);
-pub(super) const LAUNCH_LATENCY: Limit = Limit::new("launch_latency_ns", 0, u64::MAX >> 1);
-pub(super) const KERNEL_GAP: Limit = Limit::new("kernel_gap_ns", 0, u64::MAX >> 1);
-/// Half of all time, so that a slice and a switch can be added.
-pub(super) const TIME_SLICE: Limit = Limit::new("time_slice_ns", 1, u64::MAX >> 1);
-pub(super) const SWITCH_COST: Limit = Limit::new("switch_cost_ns", 0, u64::MAX >> 1);
-pub(super) const COPY_TIME_SLICE: Limit = Limit::new("copy_time_slice_ns", 1, u64::MAX >> 1);
-pub(super) const CHANNELS: Limit = Limit::new("channels", 1, u32::MAX as u64);
+/// The limits, and a list of all of them.
+macro_rules! limits {
+    ($($(#[$note:meta])* $name:ident = $field:literal from $least:literal to $most:expr;)+) => {
+        $($(#[$note])* pub(super) const $name: Limit = Limit { field: $field, least: $least, most: $most };)+
+
+        const ALL: &[Limit] = &[$($name),+];
+    };
+}
+
+limits! {
+    /// The largest GPU so far has under 200 SMs.
+    SMS = "sms" from 1 to 4_096;
+    SMS_PER_TPC = "sms_per_tpc" from 1 to SMS.most;
+    WARP_SIZE = "warp_size" from 1 to 1_024;
+    THREADS_PER_SM = "per_sm.threads" from 1 to PER_SM;
+    WARPS_PER_SM = "per_sm.warps" from 1 to PER_SM;
+    BLOCKS_PER_SM = "per_sm.blocks" from 1 to PER_SM;
+    REGISTERS_PER_SM = "per_sm.registers" from 0 to MEMORY;
+    SHARED_MEMORY_PER_SM = "per_sm.shared_memory_bytes" from 0 to MEMORY;
+    THREADS_PER_BLOCK = "per_block.threads" from 1 to PER_SM;
+    REGISTERS_PER_BLOCK = "per_block.registers" from 0 to MEMORY;
+    SHARED_MEMORY_PER_BLOCK = "per_block.shared_memory_bytes" from 0 to MEMORY;
+    REGISTER_UNIT = "register_allocation.unit_per_warp" from 1 to MEMORY;
+    SUB_PARTITIONS = "register_allocation.sub_partitions" from 1 to 1_024;
+    WARPS_ROUNDED_TO = "register_allocation.warps_rounded_to" from 1 to 1_024;
+    SHARED_MEMORY_UNIT = "shared_memory_allocation.unit_bytes" from 1 to MEMORY;
+    RESERVED_PER_BLOCK = "shared_memory_allocation.reserved_per_block_bytes" from 0 to MEMORY;
+    PRIORITY_LEVELS = "priority_levels" from 1 to 64;
+    COPY_ENGINES = "copy_engines" from 1 to 64;
+    /// Half of all time, so that a latency and a transfer can be added.
+    COPY_LATENCY = "copy.latency_ns" from 0 to u64::MAX >> 1;
+    HOST_TO_DEVICE = "copy.host_to_device_bytes_per_s" from 1 to u64::MAX;
+    DEVICE_TO_HOST = "copy.device_to_host_bytes_per_s" from 1 to u64::MAX;
+    DEVICE_TO_DEVICE = "copy.device_to_device_bytes_per_s" from 1 to u64::MAX;
+    LAUNCH_LATENCY = "launch_latency_ns" from 0 to u64::MAX >> 1;
+    KERNEL_GAP = "kernel_gap_ns" from 0 to u64::MAX >> 1;
+    /// Half of all time, so that a slice and a switch can be added.
+    TIME_SLICE = "time_slice_ns" from 1 to u64::MAX >> 1;
+    SWITCH_COST = "switch_cost_ns" from 0 to u64::MAX >> 1;
+    COPY_TIME_SLICE = "copy_time_slice_ns" from 1 to u64::MAX >> 1;
+    CHANNELS = "channels" from 1 to u32::MAX as u64;
+    /// One of the ids in a list.
+    SM_ORDER = "sm_order" from 0 to SMS.most - 1;
+    DEVICE_TO_DEVICE_ENGINE = "copy.device_to_device_engine" from 0 to COPY_ENGINES.most - 1;
+}
+
+/// The smallest and the largest number that may stand under a dotted key of a device file; in a list, each of its items.
+pub(crate) fn range(field: &str) -> Option<(u64, u64)> {
+    ALL.iter().find(|limit| limit.field == field).map(|limit| (limit.least, limit.most))
+}
 
 /// Why a GPU cannot be as stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -148,8 +163,7 @@ impl DeviceSpec {
         HOST_TO_DEVICE.check(copy.host_to_device_bytes_per_s)?;
         DEVICE_TO_HOST.check(copy.device_to_host_bytes_per_s)?;
         DEVICE_TO_DEVICE.check(copy.device_to_device_bytes_per_s)?;
-        let d2d_engine = Limit::new("copy.device_to_device_engine", 0, u64::from(copy.engines - 1));
-        d2d_engine.check(copy.device_to_device_engine)?;
+        Limit { most: u64::from(copy.engines - 1), ..DEVICE_TO_DEVICE_ENGINE }.check(copy.device_to_device_engine)?;
         LAUNCH_LATENCY.check(self.launch_latency.as_ns())?;
         KERNEL_GAP.check(self.kernel_gap.as_ns())?;
         self.channels.map_or(Ok(()), |channels| CHANNELS.check(channels))?;

@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS};
 use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::experiments::study::Study;
+use gpusched::hosts::gpu_evr::EvrRules;
+use gpusched::hosts::{Scheduler, run_applications};
 use gpusched::json::JsonError;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::schema::{NAMES, json_schema};
@@ -26,7 +28,7 @@ use crate::all_keys::{EXAMINER, NATIVE};
 use crate::published;
 
 fn validator(name: &str) -> Validator {
-    let schema: Value = serde_json::from_str(json_schema(name).expect("it is known")).expect("it is JSON");
+    let schema: Value = serde_json::from_str(&json_schema(name).expect("it is known")).expect("it is JSON");
     assert!(jsonschema::meta::is_valid(&schema), "{name} is a valid schema of its draft");
     jsonschema::draft202012::new(&schema).expect("it compiles")
 }
@@ -83,6 +85,53 @@ fn every_shipped_scenario_and_every_built_in_device_is_valid() {
         read_study(&text).expect("it is sound");
     }
     assert_eq!(NAMES.len(), 7, "a schema that is added needs tests here");
+}
+
+#[test]
+fn every_built_in_device_pasted_into_every_format_is_valid_and_runs() {
+    let (scenario, applications) = (validator("scenario"), validator("applications"));
+    let set = json!({"format": "gpusched-applications/1", "name": "one", "applications": [{"name": "a", "class": "high",
+        "requirement": "1 s", "kernels": [{"blocks": 8, "threads": 64, "block_time": "1 ms"}], "arrivals": ["0 ms"]}]});
+    for name in BUILTIN_NAMES {
+        let text = Device::builtin_json(name).expect("it is built in");
+        let device: Value = serde_json::from_str(text).expect("it is JSON");
+        let mut with = json!({"format": "gpusched-scenario/1", "name": "one", "kernels": {"K": {"blocks": 8,
+            "threads": 64, "duration": "1 ms"}}, "streams": [{"name": "s", "operations": [{"kernel": "K"}]}]});
+        with["device"] = device.clone();
+        assert_eq!(errors(&scenario, &with), Vec::<String>::new(), "{name}");
+        let read = Scenario::from_json("one.json", &with.to_string(), &ReadOptions::default()).expect("it can be read");
+        let run = gpusched::hosts::simulate(&read).expect("it runs");
+        assert_eq!(run.trace.operations()[0].finish().map(|finish| finish.as_ns()), Some(1_000_000), "{name}");
+        let mut with = set.clone();
+        with["device"] = device;
+        assert_eq!(errors(&applications, &with), Vec::<String>::new(), "{name}");
+        let read = ApplicationSet::from_json("one.json", &with.to_string()).expect("it can be read");
+        let run = run_applications(&read, Scheduler::GlobalEdf, EvrRules::default()).expect("it runs");
+        assert!(run.operations()[0].finish().is_some(), "{name}");
+    }
+}
+
+#[test]
+fn nothing_in_a_schema_is_left_to_be_put_in() {
+    for name in NAMES {
+        let schema: Value = serde_json::from_str(&json_schema(name).expect("it is known")).expect("it is JSON");
+        let mut nodes = vec![&schema];
+        while let Some(node) = nodes.pop() {
+            match node {
+                Value::Object(fields) => {
+                    for word in ["range", "names", "lists_of"] {
+                        assert!(!fields.get(word).is_some_and(Value::is_string), "{name}: {word}: {}", fields[word]);
+                    }
+                    if let Some(to) = fields.get("$ref").and_then(Value::as_str) {
+                        assert!(schema.pointer(&to[1..]).is_some(), "{name}: {to}");
+                    }
+                    nodes.extend(fields.values());
+                }
+                Value::Array(list) => nodes.extend(list),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// What stands in for every value in turn.

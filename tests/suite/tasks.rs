@@ -146,7 +146,8 @@ fn figures_have_the_format_of_their_extension() {
 
 #[test]
 fn schema_and_reader_know_the_same_keys() {
-    let schema: Value = serde_json::from_str(gpusched::schema::json_schema("tasks").expect("it exists")).expect("JSON");
+    let schema: Value =
+        serde_json::from_str(&gpusched::schema::json_schema("tasks").expect("it exists")).expect("JSON");
     let known = |text: &str| {
         let device = gpusched::device::Device::builtin("tx2").expect("sound").expect("built in");
         let error = gpusched::tasks::TaskSet::from_json("in.json", text, &device).expect_err("an unknown key");

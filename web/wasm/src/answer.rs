@@ -79,7 +79,7 @@ impl Choices {
             let device = Device::builtin(name)?;
             Ok(DeviceChoice { name, title: device.map_or_else(String::new, |device| device.title.clone()) })
         };
-        let schema = json_schema("scenario").unwrap_or("{}").to_owned();
+        let schema = json_schema("scenario").unwrap_or_else(|| "{}".to_owned());
         Ok(Self {
             devices: BUILTIN_NAMES.into_iter().map(device).collect::<Result<_, Refusal>>()?,
             placements: Placement::ALL.map(Placement::name).to_vec(),

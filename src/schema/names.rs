@@ -1,0 +1,40 @@
+//! The names of enumerations, from the types that the readers take them for.
+
+use crate::applications::{BUILTIN_SETS, Class};
+use crate::device::{BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, Runlists};
+use crate::experiments::study::StudyCommand;
+use crate::experiments::validation::Family;
+use crate::hosts::Scheduler;
+use crate::hosts::gpu_evr::{FullGpu, Keep, Late, Leftover, Remaining, UrgentQueue};
+use crate::profile::Launches;
+use crate::tasks::ReservationTest;
+use crate::workload::{BlockClock, InterleaveLevel, Placement};
+
+/// The names of what a schema asks for.
+pub(super) fn names(what: &str) -> Option<Vec<&'static str>> {
+    Some(match what {
+        "application set" => BUILTIN_SETS.to_vec(),
+        "channel order" => ChannelOrder::ALL.map(ChannelOrder::name).to_vec(),
+        "class" => Class::ALL.map(Class::name).to_vec(),
+        "clock" => BlockClock::ALL.map(BlockClock::name).to_vec(),
+        "copy sharing" => CopySharing::ALL.map(CopySharing::name).to_vec(),
+        "device" => BUILTIN_NAMES.to_vec(),
+        "direction" => CopyDirection::ALL.map(CopyDirection::name).to_vec(),
+        "family" => Family::ALL.map(Family::name).to_vec(),
+        "full GPU" => FullGpu::ALL.iter().map(|rule| rule.name()).collect(),
+        "interleave level" => InterleaveLevel::ALL.map(InterleaveLevel::name).to_vec(),
+        "keep" => Keep::ALL.iter().map(|rule| rule.name()).collect(),
+        "late" => Late::ALL.iter().map(|rule| rule.name()).collect(),
+        "launch times" => Launches::ALL.map(Launches::name).to_vec(),
+        "leftover" => Leftover::ALL.iter().map(|rule| rule.name()).collect(),
+        "placement" => Placement::ALL.map(Placement::name).to_vec(),
+        "preemption" => Preemption::ALL.map(Preemption::name).to_vec(),
+        "remaining" => Remaining::ALL.iter().map(|rule| rule.name()).collect(),
+        "runlists" => Runlists::ALL.map(Runlists::name).to_vec(),
+        "scheduler" => Scheduler::ALL.map(Scheduler::name).to_vec(),
+        "study command" => StudyCommand::ALL.map(StudyCommand::name).to_vec(),
+        "test" => ReservationTest::ALL.map(ReservationTest::name).to_vec(),
+        "urgent queue" => UrgentQueue::ALL.iter().map(|rule| rule.name()).collect(),
+        _ => return None,
+    })
+}
