@@ -105,7 +105,7 @@ fn every_built_in_device_pasted_into_every_format_is_valid_and_runs() {
         let mut with = set.clone();
         with["device"] = device;
         assert_eq!(errors(&applications, &with), Vec::<String>::new(), "{name}");
-        let read = ApplicationSet::from_json("one.json", &with.to_string()).expect("it can be read");
+        let read = ApplicationSet::from_json("one.json", &with.to_string(), None).expect("it can be read");
         let run = run_applications(&read, Scheduler::GlobalEdf, EvrRules::default()).expect("it runs");
         assert!(run.operations()[0].finish().is_some(), "{name}");
     }
