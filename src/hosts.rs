@@ -3,7 +3,6 @@
 mod gang;
 pub mod global_edf;
 pub mod gpu_evr;
-mod jobs;
 mod least_work;
 mod multi_stream;
 mod one_at_a_time;
@@ -23,12 +22,11 @@ mod usage_sums;
 mod whole_application;
 
 pub use gang::Gang;
-pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub use least_work::{least_memory, least_operations};
 pub use multi_stream::MultiStream;
 pub use program::{
-    IterationSpan, LaunchOrder, ProgramError, ProgramHost, Run, make_known, simulate, simulate_in_order,
-    simulate_until_stopped, simulate_watched, simulate_with,
+    LaunchOrder, ProgramError, ProgramHost, make_known, simulate, simulate_in_order, simulate_until_stopped,
+    simulate_watched, simulate_with,
 };
 pub(crate) use program::{simulate_in_order_watched, simulate_placed};
 pub use run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks, run_tasks_watched};

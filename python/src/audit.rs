@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, audit_logs};
 use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, is_log_file, read_log_from};
 use gpusched::profile::{GpuProfile, Input, InputError};
-use gpusched::report::{
-    ProfileAuditReport, RowsPart, finding_rows, finding_table, profile_audit_rows, profile_audit_table,
-};
+use gpusched::tables::{ProfileAuditReport, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
+use gpusched::formats::RowsPart;
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 use pyo3::exceptions::{PyTypeError, PyValueError};

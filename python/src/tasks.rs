@@ -5,12 +5,9 @@ use std::sync::atomic::AtomicU64;
 
 use gpusched::device::Device;
 use gpusched::hosts::real_time::Policy;
-use gpusched::hosts::{RunOptions, SegmentRunOptions, Strategy, run_segment_tasks_watched, run_tasks_watched};
-use gpusched::report::RowsPart;
-use gpusched::report::segment_bounds::SegmentReport;
-use gpusched::report::segment_run::SegmentRunReport;
-use gpusched::report::task_analysis::TaskReport;
-use gpusched::report::task_run::TaskRunReport;
+use gpusched::hosts::{RunOptions, Strategy, run_tasks_watched, SegmentRunOptions, run_segment_tasks_watched};
+use gpusched::formats::RowsPart;
+use gpusched::tables::{SegmentReport, SegmentRunReport, TaskReport, TaskRunReport};
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{ReservationTest, TaskSet, TaskTime, TestResults};
 use gpusched::time::Duration;

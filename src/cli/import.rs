@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use gpusched::profile::{Import as ImportedProfile, Input};
-use gpusched::report::{ImportDocument, import_rows, import_table};
+use gpusched::tables::{ImportDocument, import_rows, import_table};
 use gpusched::time::Duration;
 
 use super::output::{Format, note, write_document, write_whole};

@@ -5,8 +5,8 @@ use std::io::Write;
 use clap::Args;
 use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
 use gpusched::profile::{GpuProfile, Input};
-use gpusched::report::{OccupancyDocument, occupancy_rows, occupancy_table};
 use gpusched::scenario::LogUse;
+use gpusched::tables::{OccupancyDocument, occupancy_rows, occupancy_table};
 
 use super::output::{Format, note, write_document};
 use super::run_options::RunOptions;

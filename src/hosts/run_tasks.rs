@@ -4,9 +4,13 @@ use std::sync::atomic::AtomicU64;
 
 use thiserror::Error;
 
+use super::gang::Gang;
+use super::multi_stream::MultiStream;
 use super::real_time::{Activations, GridError, JobId, Policy, Synchronized, TaskJob};
+use super::single_stream::SingleStream;
+use super::sm_as_core::SmAsCore;
+use super::stream_per_task::StreamPerTask;
 use super::timed::Timed;
-use super::{Gang, MultiStream, SingleStream, SmAsCore, StreamPerTask};
 use crate::device::{Device, DeviceError, SmOrder};
 use crate::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Target};
 use crate::tasks::{TaskSet, TaskTime, hyperperiod};

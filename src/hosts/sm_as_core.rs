@@ -3,7 +3,7 @@
 //! low and high priority by the rules of the multiple-streams strategy.
 //!
 //! The paper leaves open how those rules apply to several cores. Ours: each SM has its own stack of priority levels, as
-//! in [`MultiStream`](super::MultiStream). A job goes on top where it is more urgent than what is there and a level is
+//! in [`MultiStream`](super::multi_stream::MultiStream). A job goes on top where it is more urgent than what is there and a level is
 //! left; one that takes all SMs needs that on every SM. The most urgent head goes first, and while one for all SMs
 //! waits, no less urgent one overtakes it.
 //!

@@ -1,8 +1,9 @@
 //! Host threads: who goes on when, and when they end.
 
+use super::program::{ProgramError, simulate};
 use crate::device::{BlockShape, Device};
 use crate::gpu::{Ended, RunError};
-use crate::hosts::{IterationSpan, ProgramError, Run, simulate};
+use crate::run::{IterationSpan, Run};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;

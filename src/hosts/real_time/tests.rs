@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::device::{BlockShape, Device};
-use crate::hosts::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
+use crate::hosts::run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 use crate::tasks::{
     Allocation, Partition, Reservation, ReservationTest, Reservations, Task, TaskKernel, TaskSet, TaskTime, Timing,
     limited_preemption, non_preemptive_edf,

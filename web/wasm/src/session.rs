@@ -4,12 +4,13 @@ use std::sync::atomic::AtomicBool;
 
 use gpusched::analysis::Watch;
 use gpusched::draw::FigureFormat;
-use gpusched::hosts::{Run, simulate};
+use gpusched::run::{Run, Summary};
+use gpusched::hosts::simulate;
+use gpusched::pictures::timeline::{Timeline, TimelineOptions};
+use gpusched::tables::{AnalysisReport, BlockLists, SimulationReport, kernel_table};
+use gpusched::pictures::HtmlTimeline;
+use gpusched::formats::{JsonDocument, write_json};
 use gpusched::profile::{ImportOptions, Input};
-use gpusched::report::timeline::{Timeline, TimelineOptions};
-use gpusched::report::{
-    AnalysisReport, BlockLists, HtmlTimeline, JsonDocument, SimulationReport, Summary, kernel_table, write_json,
-};
 use gpusched::scenario::amalthea::{AmaltheaOptions, ModelDemands};
 use gpusched::scenario::{Scenario, WhatIf};
 use serde::Serialize;
