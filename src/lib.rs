@@ -48,6 +48,7 @@ pub mod hosts;
 pub mod json;
 pub mod limits;
 pub mod logs;
+mod named;
 pub mod pictures;
 pub mod printed;
 pub mod profile;

@@ -13,6 +13,7 @@ use super::stream_per_task::StreamPerTask;
 use super::timed::Timed;
 use crate::device::{Device, DeviceError, SmOrder};
 use crate::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Target};
+use crate::named::named;
 use crate::tasks::{TaskSet, TaskTime, hyperperiod};
 use crate::trace::Trace;
 
@@ -22,41 +23,20 @@ const MAX_JOBS: u128 = 20_000_000;
 /// Jobs for which room is made beforehand, at most: some 200 MB.
 const MAX_EXPECTED: usize = 1_000_000;
 
-/// How jobs get to the GPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Strategy {
-    /// [`SingleStream`].
-    SingleStream,
-    /// [`MultiStream`].
-    MultiStream,
-    /// [`SmAsCore`].
-    SmAsCore,
-    /// [`Gang`].
-    Gang,
-    /// [`StreamPerTask`]: without any scheduler, for comparison.
-    StreamPerTask,
-}
-
-impl Strategy {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::SingleStream, Self::MultiStream, Self::SmAsCore, Self::Gang, Self::StreamPerTask];
-
-    /// The name in options and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SingleStream => "single-stream",
-            Self::MultiStream => "multi-stream",
-            Self::SmAsCore => "sm-as-core",
-            Self::Gang => "gang",
-            Self::StreamPerTask => "stream-per-task",
-        }
-    }
-
-    /// The strategy of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|strategy| strategy.name() == name)
+named! {
+    /// How jobs get to the GPU.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Strategy: ALL, from_name {
+        /// [`SingleStream`].
+        SingleStream = "single-stream",
+        /// [`MultiStream`].
+        MultiStream = "multi-stream",
+        /// [`SmAsCore`].
+        SmAsCore = "sm-as-core",
+        /// [`Gang`].
+        Gang = "gang",
+        /// [`StreamPerTask`]: without any scheduler, for comparison.
+        StreamPerTask = "stream-per-task",
     }
 }
 

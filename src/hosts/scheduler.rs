@@ -1,7 +1,5 @@
 //! The schedulers by name, and running applications under one of them.
 
-use std::fmt;
-
 use thiserror::Error;
 
 use super::global_edf::global_edf;
@@ -12,19 +10,22 @@ use super::usage_sums::{MAX_SM_COUNTS, UsageDetail, UsageSums};
 use crate::applications::{Application, ApplicationSet, ExecutionProfile, Injection, Usage};
 use crate::device::Device;
 use crate::gpu::{ContextBack, Gpu, GpuOptions, Observer, RunError, Simulation};
+use crate::named::named;
 use crate::trace::Trace;
 
-/// A scheduler of applications.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scheduler {
-    /// [GPU-EvR](super::gpu_evr).
-    GpuEvr,
-    /// [TimeGraph](super::timegraph).
-    TimeGraph,
-    /// [Global EDF](super::global_edf).
-    GlobalEdf,
-    /// [Plain CUDA streams](super::plain_streams).
-    PlainStreams,
+named! {
+    /// A scheduler of applications.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Scheduler: ALL, from_name, Display {
+        /// [GPU-EvR](super::gpu_evr).
+        GpuEvr = "gpu-evr",
+        /// [TimeGraph](super::timegraph).
+        TimeGraph = "timegraph",
+        /// [Global EDF](super::global_edf).
+        GlobalEdf = "global-edf",
+        /// [Plain CUDA streams](super::plain_streams).
+        PlainStreams = "plain-streams",
+    }
 }
 
 /// Why applications cannot be run.
@@ -71,26 +72,6 @@ pub enum ScheduleError {
 }
 
 impl Scheduler {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::GpuEvr, Self::TimeGraph, Self::GlobalEdf, Self::PlainStreams];
-
-    /// Name used on the command line and in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::GpuEvr => "gpu-evr",
-            Self::TimeGraph => "timegraph",
-            Self::GlobalEdf => "global-edf",
-            Self::PlainStreams => "plain-streams",
-        }
-    }
-
-    /// The scheduler of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scheduler| scheduler.name() == name)
-    }
-
     /// Whether this scheduler works on `device`.
     ///
     /// # Errors
@@ -135,12 +116,6 @@ impl Scheduler {
         };
         let copies = [application.copy_in_bytes, application.copy_out_bytes].into_iter().filter(|&bytes| bytes > 0);
         (0..profile.kernels()).map(of_kernel).fold(copies.count() as u64, u64::saturating_add)
-    }
-}
-
-impl fmt::Display for Scheduler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -159,7 +159,10 @@ fn no_two_public_types_have_one_name() {
                 continue;
             }
             let text = fs::read_to_string(&entry).expect("a source");
-            for line in text.lines().filter_map(|line| line.strip_prefix("pub ")) {
+            for line in text
+                .lines()
+                .filter_map(|line| line.strip_prefix("    pub enum").map(|_| &line[8..]).or(line.strip_prefix("pub ")))
+            {
                 let Some((kind, name)) = line.split_once(' ') else { continue };
                 if ["struct", "enum", "trait", "type", "union"].contains(&kind) {
                     let end = name.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(name.len());

@@ -2,38 +2,13 @@
 
 use thiserror::Error;
 
+use crate::named::named;
 use crate::time::Duration;
-
-/// Makes an enum whose variants have names for the command line.
-macro_rules! named {
-    ($(#[$meta:meta])* $kind:ident { $($(#[$note:meta])* $variant:ident = $name:literal),+ $(,)? }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-        pub enum $kind { $($(#[$note])* $variant),+ }
-
-        impl $kind {
-            /// All of them, the default first.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// Name used on the command line and in reports.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
-            }
-
-            fn from_name(name: &str) -> Result<Self, RuleError> {
-                Self::ALL.iter().copied().find(|rule| rule.name() == name).ok_or_else(|| RuleError::Value {
-                    found: name.to_owned(),
-                    allowed: [$($name),+].join(", "),
-                })
-            }
-        }
-    };
-}
 
 named! {
     /// In which order the urgent queue is served.
-    UrgentQueue {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum UrgentQueue: ALL, from_name {
         /// First promoted, first served (Algorithm 1 pushes, and names no other order).
         #[default]
         Fifo = "fifo",
@@ -48,7 +23,8 @@ named! {
 
 named! {
     /// What happens to a waiting application while all SMs are allotted.
-    FullGpu {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum FullGpu: ALL, from_name {
         /// If applications of a lower class have SMs that they can give up, it is submitted without any, and the
         /// reallocation gives it theirs.
         #[default]
@@ -60,7 +36,8 @@ named! {
 
 named! {
     /// What a running application keeps when the SMs for reallocation do not suffice.
-    Keep {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Keep: ALL, from_name {
         /// One SM, because "applications may not be suspended after starting their execution" (section III).
         #[default]
         One = "one",
@@ -71,7 +48,8 @@ named! {
 
 named! {
     /// What happens to SMs that nobody needs (Algorithm 2, lines 21 and 22, which cannot be read).
-    Leftover {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Leftover: ALL, from_name {
         /// They stay free for what arrives next, as the fourth SM of Fig. 1 does.
         #[default]
         Free = "free",
@@ -83,7 +61,8 @@ named! {
 
 named! {
     /// How the remaining time of a kernel is estimated.
-    Remaining {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Remaining: ALL, from_name {
         /// By the share of blocks not yet completed (Equation 7).
         #[default]
         Share = "share",
@@ -94,7 +73,8 @@ named! {
 
 named! {
     /// How many SMs an application needs that cannot meet its requirement with any number.
-    Late {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Late: ALL, from_name {
         /// As many as make it finish earliest.
         #[default]
         Fastest = "fastest",
@@ -159,15 +139,15 @@ impl EvrRules {
     /// [`RuleError`] if there is none of that name.
     pub fn set(&mut self, key: &str, name: &str) -> Result<(), RuleError> {
         match key {
-            "urgent" => self.urgent = UrgentQueue::from_name(name)?,
+            "urgent" => self.urgent = known(name, UrgentQueue::from_name, &UrgentQueue::ALL.map(UrgentQueue::name))?,
             "urgent-within" => {
                 self.urgent_within = Duration::parse(name).map_err(|_| RuleError::Time { found: name.to_owned() })?;
             }
-            "full-gpu" => self.full_gpu = FullGpu::from_name(name)?,
-            "keep" => self.keep = Keep::from_name(name)?,
-            "leftover" => self.leftover = Leftover::from_name(name)?,
-            "remaining" => self.remaining = Remaining::from_name(name)?,
-            "late" => self.late = Late::from_name(name)?,
+            "full-gpu" => self.full_gpu = known(name, FullGpu::from_name, &FullGpu::ALL.map(FullGpu::name))?,
+            "keep" => self.keep = known(name, Keep::from_name, &Keep::ALL.map(Keep::name))?,
+            "leftover" => self.leftover = known(name, Leftover::from_name, &Leftover::ALL.map(Leftover::name))?,
+            "remaining" => self.remaining = known(name, Remaining::from_name, &Remaining::ALL.map(Remaining::name))?,
+            "late" => self.late = known(name, Late::from_name, &Late::ALL.map(Late::name))?,
             _ => return Err(RuleError::Key { found: key.to_owned() }),
         }
         Ok(())
@@ -178,14 +158,14 @@ impl EvrRules {
     #[must_use]
     pub fn alternatives(self) -> Vec<(String, Self)> {
         let keys: [(&str, Vec<&str>); 7] = [
-            ("urgent", UrgentQueue::ALL.iter().map(|rule| rule.name()).collect()),
+            ("urgent", UrgentQueue::ALL.map(UrgentQueue::name).to_vec()),
             // Any time will do; these are what docs/gpu-evr.md compares.
             ("urgent-within", vec!["10ms", "100ms"]),
-            ("full-gpu", FullGpu::ALL.iter().map(|rule| rule.name()).collect()),
-            ("keep", Keep::ALL.iter().map(|rule| rule.name()).collect()),
-            ("leftover", Leftover::ALL.iter().map(|rule| rule.name()).collect()),
-            ("remaining", Remaining::ALL.iter().map(|rule| rule.name()).collect()),
-            ("late", Late::ALL.iter().map(|rule| rule.name()).collect()),
+            ("full-gpu", FullGpu::ALL.map(FullGpu::name).to_vec()),
+            ("keep", Keep::ALL.map(Keep::name).to_vec()),
+            ("leftover", Leftover::ALL.map(Leftover::name).to_vec()),
+            ("remaining", Remaining::ALL.map(Remaining::name).to_vec()),
+            ("late", Late::ALL.map(Late::name).to_vec()),
         ];
         let mut found = Vec::new();
         for (key, names) in keys {
@@ -198,4 +178,9 @@ impl EvrRules {
         }
         found
     }
+}
+
+/// The value of that name.
+fn known<T>(found: &str, value: fn(&str) -> Option<T>, names: &[&str]) -> Result<T, RuleError> {
+    value(found).ok_or_else(|| RuleError::Value { found: found.to_owned(), allowed: names.join(", ") })
 }

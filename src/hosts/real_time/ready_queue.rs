@@ -8,36 +8,21 @@ use priority_queue::PriorityQueue;
 use rustc_hash::FxHasher;
 
 use super::job::{JobId, TaskJob};
+use crate::named::named;
 use crate::tasks::{Task, TaskTime};
 
-/// Who goes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Policy {
-    /// Earliest deadline first: a job's priority is its absolute deadline.
-    Edf,
-    /// Fixed priorities: those the tasks state, or else their relative deadlines.
-    Fp,
+named! {
+    /// Who goes first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Policy: ALL, from_name {
+        /// Earliest deadline first: a job's priority is its absolute deadline.
+        Edf = "edf",
+        /// Fixed priorities: those the tasks state, or else their relative deadlines.
+        Fp = "fp",
+    }
 }
 
 impl Policy {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Edf, Self::Fp];
-
-    /// The name in options and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Edf => "edf",
-            Self::Fp => "fp",
-        }
-    }
-
-    /// The policy of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|policy| policy.name() == name)
-    }
-
     /// The priority of a job.
     #[must_use]
     pub fn key(self, task: &Task, job: &TaskJob) -> JobPriority {

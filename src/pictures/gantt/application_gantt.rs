@@ -7,6 +7,7 @@ use crate::draw::theme::{self, Colour, Fill, series_fill};
 use crate::draw::{
     Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, time_ticks,
 };
+use crate::named::named;
 use crate::time::{Duration, Instant};
 
 /// What a row stands for.
@@ -93,21 +94,13 @@ pub fn gantt(
     Ok(canvas.sheet.into_drawing(title, width, height))
 }
 
-/// What a mark in the row of an application says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    Arrival,
-    Met,
-    Late,
-}
-
-impl Mark {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Arrival => "arrives",
-            Self::Met => "due, and done by then",
-            Self::Late => "due, and late",
-        }
+named! {
+    /// What a mark in the row of an application says.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Mark {
+        Arrival = "arrives",
+        Met = "due, and done by then",
+        Late = "due, and late",
     }
 }
 

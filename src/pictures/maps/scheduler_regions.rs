@@ -5,6 +5,7 @@ use crate::draw::theme::{Colour, Fill, Hatch, series_colour};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
 use crate::experiments::study::{Study, StudyError, StudySummary};
 use crate::hosts::Scheduler;
+use crate::named::named;
 use crate::tables::measure;
 
 const PANELS_IN_A_ROW: usize = 3;
@@ -65,34 +66,21 @@ impl RegionCell {
     }
 }
 
-/// Who is best, as it is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    Evr,
-    EvrAndPlain,
-    Plain,
-    EvrAndOne,
-    One,
-    PlainAndOne,
-    All,
+named! {
+    /// Who is best, as it is drawn.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Look: ALL {
+        Evr = "GPU-EvR",
+        EvrAndPlain = "GPU-EvR and plain streams alike",
+        Plain = "plain streams",
+        One = "one at a time (TimeGraph or Global EDF)",
+        EvrAndOne = "GPU-EvR and one at a time alike",
+        PlainAndOne = "plain streams and one at a time alike",
+        All = "all alike",
+    }
 }
 
 impl Look {
-    const ALL: [Self; 7] =
-        [Self::Evr, Self::EvrAndPlain, Self::Plain, Self::One, Self::EvrAndOne, Self::PlainAndOne, Self::All];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Evr => "GPU-EvR",
-            Self::EvrAndPlain => "GPU-EvR and plain streams alike",
-            Self::Plain => "plain streams",
-            Self::EvrAndOne => "GPU-EvR and one at a time alike",
-            Self::One => "one at a time (TimeGraph or Global EDF)",
-            Self::PlainAndOne => "plain streams and one at a time alike",
-            Self::All => "all alike",
-        }
-    }
-
     /// The colour of the first, with the hatch and in the ink of the second.
     fn fill(self) -> Fill {
         let [evr, plain, one] = [0, 1, 2].map(|index| series_colour(index).tint(60));

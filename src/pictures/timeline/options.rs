@@ -5,6 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use super::error::TimelineError;
 use crate::device::{BlockDemand, Device};
 use crate::draw::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT};
+use crate::named::named;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 
@@ -15,16 +16,18 @@ pub(super) const LEAST_HEIGHT_LIMIT: Length = 40 * MM;
 /// Up to so many SMs are always drawn one by one.
 const ALWAYS_UNFOLDED: usize = 8;
 
-/// The resource of an SM that the height of a block stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum HeightBy {
-    /// Thread slots, which are whole warps.
-    #[default]
-    Threads,
-    /// Shared memory as allocated \[bytes\].
-    SharedMemory,
-    /// Registers as allocated.
-    Registers,
+named! {
+    /// The resource of an SM that the height of a block stands for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum HeightBy {
+        /// Thread slots, which are whole warps.
+        #[default]
+        Threads = "threads",
+        /// Shared memory as allocated \[bytes\].
+        SharedMemory = "shared memory",
+        /// Registers as allocated.
+        Registers = "registers",
+    }
 }
 
 impl HeightBy {
@@ -45,16 +48,6 @@ impl HeightBy {
             Self::Threads => device.warps_per_sm() * device.warp_size,
             Self::SharedMemory => device.per_sm.shared_memory_bytes,
             Self::Registers => device.per_sm.registers,
-        }
-    }
-
-    /// Name, for example in a legend.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Threads => "threads",
-            Self::SharedMemory => "shared memory",
-            Self::Registers => "registers",
         }
     }
 }
