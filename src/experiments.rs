@@ -16,13 +16,11 @@ pub mod acceptance;
 pub mod cost_study;
 pub mod evr;
 pub mod profile_replay;
-mod recorded;
 pub mod replay;
 pub mod response_times;
 pub mod segment_acceptance;
 pub mod study;
-mod unshared;
 pub mod validation;
 pub mod warp_curves;
 
-pub use recorded::recorded_trace;
+pub use profile_replay::recorded_trace;

@@ -3,6 +3,7 @@
 mod device_waits;
 mod error;
 mod launch_order;
+pub(super) mod least_work;
 mod releases;
 mod waiting;
 mod watched;
@@ -561,3 +562,6 @@ impl Host for ProgramHost<'_> {
         self.go_on(gpu)
     }
 }
+
+#[cfg(test)]
+mod tests;

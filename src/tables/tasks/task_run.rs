@@ -6,8 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::formats::{Column, Objects, Page, RowsPart, Streamed, TableStyle};
-use crate::hosts::TaskRun;
-use crate::hosts::real_time::TaskJob;
+use crate::hosts::{TaskJob, TaskRun};
 use crate::statistics::nearest_rank;
 use crate::tasks::{TaskSet, TaskTime};
 use crate::time::Instant;

@@ -10,14 +10,18 @@
 //! With more levels: the streams in use are a stack, whose top is the highest of them in use; a job goes on top of it
 //! if a level is left and it is more urgent than the job there.
 
-use super::real_time::{Activations, Grid, GridError, JobId, JobPriority, ReadyQueue};
-use crate::gpu::{GpuEvent, Host, RunError, Target};
-use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
+use super::activations::Activations;
+use super::dispatch::Dispatch;
+use super::grid::{Grid, GridError};
+use super::job::JobId;
+use super::ready_queue::{JobPriority, ReadyQueue};
+use crate::gpu::{SubmitError, Target};
+use crate::tasks::Task;
+use crate::workload::{KernelId, OperationId, StreamId, StreamSpec};
 
 /// Runs one job in each stream, preempting at the end of blocks.
 #[derive(Debug)]
-pub struct MultiStream {
-    activations: Activations,
+pub(super) struct MultiStream {
     rq: ReadyQueue,
     kernels: Vec<KernelId>,
     /// From the lowest priority, l-sq, to the highest, h-sq.
@@ -36,10 +40,7 @@ struct Submitted {
 
 impl MultiStream {
     /// Makes streams and kernels known to `gpu`, one stream for each of its priority levels.
-    ///
-    /// # Errors
-    /// A task that cannot be launched.
-    pub fn new(activations: Activations, gpu: &mut impl Target) -> Result<Self, GridError> {
+    pub(super) fn new(tasks: &[Task], gpu: &mut impl Target) -> Result<Self, GridError> {
         let mut priorities: Vec<i32> = gpu.device().priorities().collect();
         priorities.reverse();
         let mut streams = Vec::new();
@@ -47,52 +48,32 @@ impl MultiStream {
             let name = format!("sq at priority {priority}");
             streams.push(gpu.add_stream(StreamSpec { priority, blocking: false, ..StreamSpec::new(name) })?);
         }
-        let mut kernels = Vec::new();
-        for task in activations.tasks() {
-            let grid = Grid::new(task, gpu.device())?;
-            kernels.push(grid.add_kernel(task, grid.blocks, gpu)?);
-        }
-        let rq = ReadyQueue::new(activations.tasks().len());
+        let kernels = Grid::add_kernels(tasks, gpu)?;
+        let rq = ReadyQueue::new(tasks.len());
         let in_stream = vec![None; streams.len()];
-        Ok(Self { activations, rq, kernels, streams, in_stream })
-    }
-
-    /// What was recorded.
-    #[must_use]
-    pub fn into_activations(self) -> Activations {
-        self.activations
+        Ok(Self { rq, kernels, streams, in_stream })
     }
 }
 
-impl Host for MultiStream {
-    type Error = RunError;
-
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
-        self.activations.start(gpu);
-        Ok(())
+impl Dispatch for MultiStream {
+    fn released(&mut self, job: JobId, key: JobPriority) {
+        self.rq.activate(job, key);
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
-        match event {
-            GpuEvent::Completed(operation) => {
-                let job = self.activations.job_of(operation.0);
-                self.activations.finish(job, gpu.now());
-                for slot in &mut self.in_stream {
-                    slot.take_if(|submitted| submitted.operation == operation);
-                }
-            }
-            GpuEvent::FullyDispatched(operation) => {
-                for submitted in self.in_stream.iter_mut().flatten() {
-                    submitted.is_dispatched |= submitted.operation == operation;
-                }
-            }
+    fn completed(&mut self, operation: OperationId, _of: (JobId, u32)) -> bool {
+        for slot in &mut self.in_stream {
+            slot.take_if(|submitted| submitted.operation == operation);
+        }
+        true
+    }
+
+    fn dispatched(&mut self, operation: OperationId) {
+        for submitted in self.in_stream.iter_mut().flatten() {
+            submitted.is_dispatched |= submitted.operation == operation;
         }
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
-        while let Some((job, key)) = self.activations.next_released(gpu) {
-            self.rq.activate(job, key);
-        }
+    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl Target) -> Result<(), SubmitError> {
         let Some((job, key)) = self.rq.first() else { return Ok(()) };
         let top = self.in_stream.iter().rposition(Option::is_some);
         let level = top.map_or(0, |top| top + 1);
@@ -101,13 +82,10 @@ impl Host for MultiStream {
             return Ok(());
         }
         if let Some(below) = below.filter(|below| !below.is_dispatched) {
-            self.activations.preempt(below.job);
+            activations.preempt(below.job);
         }
         self.rq.take_first();
-        let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
-        self.activations.launches(job);
-        let operation =
-            gpu.submit(self.streams[level], OperationKind::Kernel(self.kernels[key.task as usize]), origin)?;
+        let operation = activations.submit(job, self.streams[level], self.kernels[key.task as usize], gpu)?;
         self.in_stream[level] = Some(Submitted { operation, job, key, is_dispatched: false });
         Ok(())
     }

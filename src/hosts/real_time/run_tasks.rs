@@ -4,15 +4,20 @@ use std::sync::atomic::AtomicU64;
 
 use thiserror::Error;
 
+use super::activations::Activations;
+use super::dispatch::{Dispatch, Scheduled};
 use super::gang::Gang;
+use super::grid::GridError;
+use super::job::{JobId, TaskJob};
 use super::multi_stream::MultiStream;
-use super::real_time::{Activations, GridError, JobId, Policy, Synchronized, TaskJob};
+use super::ready_queue::Policy;
 use super::single_stream::SingleStream;
 use super::sm_as_core::SmAsCore;
 use super::stream_per_task::StreamPerTask;
-use super::timed::Timed;
+use super::synchronized::Synchronized;
 use crate::device::{Device, DeviceError, SmOrder};
-use crate::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Target};
+use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, Target};
+use crate::hosts::timed::Timed;
 use crate::named::named;
 use crate::tasks::{TaskSet, TaskTime, hyperperiod};
 use crate::trace::Trace;
@@ -27,15 +32,15 @@ named! {
     /// How jobs get to the GPU.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Strategy: ALL, from_name {
-        /// [`SingleStream`].
+        /// One job at a time, in one stream (RTNS 2020, section 5.1).
         SingleStream = "single-stream",
-        /// [`MultiStream`].
+        /// A stream for each priority (RTNS 2020, section 5.2).
         MultiStream = "multi-stream",
-        /// [`SmAsCore`].
+        /// Each SM as a core with a queue of its own (RTNS 2020, section 5.3).
         SmAsCore = "sm-as-core",
-        /// [`Gang`].
+        /// Gang scheduling in time-triggered reservations (RTNS 2020, section 6.3).
         Gang = "gang",
-        /// [`StreamPerTask`]: without any scheduler, for comparison.
+        /// A stream for each task, without any scheduler, for comparison.
         StreamPerTask = "stream-per-task",
     }
 }
@@ -51,7 +56,7 @@ pub struct RunOptions {
     pub horizon: Option<TaskTime>,
     /// For sporadic releases.
     pub seed: u64,
-    /// How late a scheduler learns that a job is done, at most \[ns\]: see [`Synchronized`].
+    /// How late a scheduler learns that a job is done, at most \[ns\].
     pub synchronization: TaskTime,
     /// The GPU; its number of SMs and of priorities are replaced by the set's.
     pub device: Device,
@@ -157,42 +162,32 @@ pub fn run_tasks_watched(set: &TaskSet, options: &RunOptions, reached: &AtomicU6
     let activations = Activations::new(&set.tasks, options.policy, horizon, options.seed, expected);
     let mut gpu = Gpu::new(&set.device(&options.device)?, GpuOptions::default());
     gpu.reserve(expected);
+    let (tasks, watched) = (&set.tasks, (options, reached));
     let (trace, activations) = match options.strategy {
-        Strategy::SingleStream => {
-            let (trace, host) = simulated(SingleStream::new(activations, &mut gpu)?, gpu, (options, reached))?;
-            (trace, host.into_activations())
-        }
-        Strategy::MultiStream => {
-            let (trace, host) = simulated(MultiStream::new(activations, &mut gpu)?, gpu, (options, reached))?;
-            (trace, host.into_activations())
-        }
-        Strategy::SmAsCore => {
-            let (trace, host) = simulated(SmAsCore::new(activations, &mut gpu)?, gpu, (options, reached))?;
-            (trace, host.into_activations())
-        }
+        Strategy::SingleStream => simulated(SingleStream::new(tasks, &mut gpu)?, activations, gpu, watched)?,
+        Strategy::MultiStream => simulated(MultiStream::new(tasks, &mut gpu)?, activations, gpu, watched)?,
+        Strategy::SmAsCore => simulated(SmAsCore::new(tasks, &mut gpu)?, activations, gpu, watched)?,
         Strategy::Gang => {
             let reservations = set.reservations.ok_or(TaskRunError::NoReservations)?;
-            let (trace, host) = simulated(Gang::new(activations, reservations, &mut gpu)?, gpu, (options, reached))?;
-            (trace, host.into_activations())
+            simulated(Gang::new(tasks, reservations, &mut gpu)?, activations, gpu, watched)?
         }
-        Strategy::StreamPerTask => {
-            let (trace, host) = simulated(StreamPerTask::new(activations, &mut gpu)?, gpu, (options, reached))?;
-            (trace, host.into_activations())
-        }
+        Strategy::StreamPerTask => simulated(StreamPerTask::new(tasks, &mut gpu)?, activations, gpu, watched)?,
     };
     let (jobs, launches) = activations.into_records();
     Ok(TaskRun { trace, jobs, launches, horizon })
 }
 
-/// Runs a scheduler to the end.
-fn simulated<H: Host<Error = RunError>>(
-    host: H,
+/// Runs a strategy to the end.
+fn simulated(
+    strategy: impl Dispatch,
+    activations: Activations,
     gpu: Gpu,
     (options, reached): (&RunOptions, &AtomicU64),
-) -> Result<(Trace, H), RunError> {
+) -> Result<(Trace, Activations), RunError> {
+    let host = Scheduled { activations, strategy };
     let host = Timed { host: Synchronized::new(host, options.synchronization, options.seed), reached };
     let (trace, _, Timed { host, .. }) = Simulation::new(gpu, host).run()?;
-    Ok((trace, host.into_inner()))
+    Ok((trace, host.into_inner().activations))
 }
 
 /// One hyperperiod of the tasks (and of the reservations, where they count) after the largest offset.

@@ -10,8 +10,7 @@ use crate::applications::{ApplicationSet, Class, Injection};
 use crate::gpu::{Host, RunError};
 
 /// The scheduler in front of the GPU. Within a class, first come, first served.
-#[must_use]
-pub fn timegraph(set: &ApplicationSet) -> impl Host<Error = RunError> {
+pub(super) fn timegraph(set: &ApplicationSet) -> impl Host<Error = RunError> {
     OneAtATime::new(set, class_of)
 }
 

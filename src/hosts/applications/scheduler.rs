@@ -19,11 +19,11 @@ named! {
     pub enum Scheduler: ALL, from_name, Display {
         /// [GPU-EvR](super::gpu_evr).
         GpuEvr = "gpu-evr",
-        /// [TimeGraph](super::timegraph).
+        /// TimeGraph: one application at a time on the whole GPU, the highest class first.
         TimeGraph = "timegraph",
-        /// [Global EDF](super::global_edf).
+        /// Global EDF: one application at a time on the whole GPU, the earliest due first.
         GlobalEdf = "global-edf",
-        /// [Plain CUDA streams](super::plain_streams).
+        /// Plain CUDA streams: every application submits everything when it arrives.
         PlainStreams = "plain-streams",
     }
 }

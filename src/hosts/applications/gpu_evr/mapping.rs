@@ -8,7 +8,7 @@ use super::sm_set::SmSet;
 use crate::applications::ApplicationSet;
 use crate::device::CopyDirection;
 use crate::gpu::{SubmitError, Target};
-use crate::hosts::whole_application::{Catalogue, KernelKey};
+use crate::hosts::applications::whole_application::{Catalogue, KernelKey};
 use crate::workload::{OperationId, OperationKind, Origin, StreamId, StreamSpec};
 
 /// SMs that GPU-EvR can tell apart: the bits of an SM mask.

@@ -8,15 +8,18 @@
 //! reservation exactly as [`exact`](crate::tasks::exact) has it; longer blocks delay more urgent jobs and waste the
 //! ends of budgets, which none of the paper's tests accounts for.
 
-use super::real_time::{Activations, Grid, GridError, JobId, ReadyQueue};
-use crate::gpu::{GpuEvent, Host, RunError, SubmitError, Target};
-use crate::tasks::{Allocation, Reservation, Reservations, TaskTime};
-use crate::workload::{KernelId, OperationKind, Origin, StreamId, StreamSpec};
+use super::activations::Activations;
+use super::dispatch::Dispatch;
+use super::grid::{Grid, GridError};
+use super::job::JobId;
+use super::ready_queue::{JobPriority, ReadyQueue};
+use crate::gpu::{SubmitError, Target};
+use crate::tasks::{Allocation, Reservation, Reservations, Task, TaskTime};
+use crate::workload::{KernelId, OperationId, StreamId, StreamSpec};
 
 /// Runs tasks in their reservations.
 #[derive(Debug)]
-pub struct Gang {
-    activations: Activations,
+pub(super) struct Gang {
     /// One for each SM, and last the one of tasks for all SMs.
     partitions: Vec<Partition>,
     work: Vec<Work>,
@@ -46,21 +49,18 @@ struct Work {
 
 impl Gang {
     /// Makes streams and kernels known to `gpu`.
-    ///
-    /// # Errors
-    /// A task that cannot be launched.
-    pub fn new(activations: Activations, reservations: Reservations, gpu: &mut impl Target) -> Result<Self, GridError> {
+    pub(super) fn new(tasks: &[Task], reservations: Reservations, gpu: &mut impl Target) -> Result<Self, GridError> {
         let sms = gpu.device().sms as usize;
         let mut partitions = Vec::new();
         for index in 0..=sms {
             let reservation = if index == sms { reservations.all } else { reservations.single };
             let name = if index == sms { "R_B".to_owned() } else { format!("R_L on SM {index}") };
             let stream = gpu.add_stream(StreamSpec { blocking: false, ..StreamSpec::new(name) })?;
-            let queue = ReadyQueue::new(activations.tasks().len());
+            let queue = ReadyQueue::new(tasks.len());
             partitions.push(Partition { reservation, stream, queue, is_busy: false, last: None });
         }
         let mut work = Vec::new();
-        for task in activations.tasks() {
+        for task in tasks {
             let grid = Grid::new(task, gpu.device())?;
             let partition = match task.allocation {
                 Allocation::Sm(sm) => (sm as usize).min(sms),
@@ -75,17 +75,16 @@ impl Gang {
             let last = grid.add_kernel(task, grid.blocks - (waves - 1) * grid.at_once, gpu)?;
             work.push(Work { partition, block_time, waves, whole, last, completed: 0 });
         }
-        Ok(Self { activations, partitions, work })
-    }
-
-    /// What was recorded.
-    #[must_use]
-    pub fn into_activations(self) -> Activations {
-        self.activations
+        Ok(Self { partitions, work })
     }
 
     /// Submits the next wave of partition `index`, or asks to be woken when its budget comes.
-    fn dispatch(&mut self, index: usize, gpu: &mut impl Target) -> Result<(), SubmitError> {
+    fn dispatch_in(
+        &mut self,
+        index: usize,
+        activations: &mut Activations,
+        gpu: &mut impl Target,
+    ) -> Result<(), SubmitError> {
         let partition = &mut self.partitions[index];
         let Some((job, key)) = partition.queue.first().filter(|_| !partition.is_busy) else { return Ok(()) };
         let work = &self.work[key.task as usize];
@@ -98,49 +97,35 @@ impl Gang {
             return Ok(());
         }
         if let Some(last) = partition.last.filter(|&last| last != job) {
-            self.activations.preempt(last);
+            activations.preempt(last);
         }
         let kernel = if work.completed + 1 == work.waves { work.last } else { work.whole };
-        let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
-        self.activations.launches(job);
-        gpu.submit(partition.stream, OperationKind::Kernel(kernel), origin)?;
+        activations.submit(job, partition.stream, kernel, gpu)?;
         partition.is_busy = true;
         Ok(())
     }
 }
 
-impl Host for Gang {
-    type Error = RunError;
-
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
-        self.activations.start(gpu);
-        Ok(())
+impl Dispatch for Gang {
+    fn released(&mut self, job: JobId, key: JobPriority) {
+        self.partitions[self.work[key.task as usize].partition].queue.activate(job, key);
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
-        let GpuEvent::Completed(operation) = event else { return };
-        let job = self.activations.job_of(operation.0);
-        let task = self.activations.job(job).task;
+    fn completed(&mut self, _operation: OperationId, (job, task): (JobId, u32)) -> bool {
         let work = &mut self.work[task as usize];
         let partition = &mut self.partitions[work.partition];
         partition.is_busy = false;
         work.completed += 1;
-        partition.last = Some(job);
-        if work.completed == work.waves {
+        let is_done = work.completed == work.waves;
+        partition.last = Some(job).filter(|_| !is_done);
+        if is_done {
             work.completed = 0;
-            partition.last = None;
             partition.queue.take(task);
-            self.activations.finish(job, gpu.now());
         }
+        is_done
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
-        while let Some((job, key)) = self.activations.next_released(gpu) {
-            self.partitions[self.work[key.task as usize].partition].queue.activate(job, key);
-        }
-        for index in 0..self.partitions.len() {
-            self.dispatch(index, gpu)?;
-        }
-        Ok(())
+    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl Target) -> Result<(), SubmitError> {
+        (0..self.partitions.len()).try_for_each(|index| self.dispatch_in(index, activations, gpu))
     }
 }

@@ -54,8 +54,7 @@ fn in_one_iteration(thread: &HostThread) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::hosts::simulate;
+    use super::{simulate, *};
     use crate::scenario::ReadOptions;
 
     fn scenario(more: &str) -> Scenario {

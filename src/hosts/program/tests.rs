@@ -1,6 +1,6 @@
 //! Host threads: who goes on when, and when they end.
 
-use super::program::{ProgramError, simulate};
+use super::{ProgramError, simulate};
 use crate::device::{BlockShape, Device};
 use crate::gpu::{Ended, RunError};
 use crate::run::{IterationSpan, Run};

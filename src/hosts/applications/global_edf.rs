@@ -11,8 +11,7 @@ use crate::gpu::{Host, RunError};
 use crate::time::Instant;
 
 /// The scheduler in front of the GPU. Of applications due at one instant, first come, first served.
-#[must_use]
-pub fn global_edf(set: &ApplicationSet) -> impl Host<Error = RunError> {
+pub(super) fn global_edf(set: &ApplicationSet) -> impl Host<Error = RunError> {
     OneAtATime::new(set, due)
 }
 

@@ -9,8 +9,7 @@ use crate::applications::ApplicationSet;
 use crate::gpu::{Host, RunError, Target};
 
 /// The applications in front of the GPU.
-#[must_use]
-pub fn plain_streams(set: &ApplicationSet) -> impl Host<Error = RunError> {
+pub(super) fn plain_streams(set: &ApplicationSet) -> impl Host<Error = RunError> {
     PlainStreams { catalogue: Catalogue::new(set), arrived: Vec::new() }
 }
 

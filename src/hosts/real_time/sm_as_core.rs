@@ -10,17 +10,22 @@
 //! What the GPU makes of it is not what independent cores would do: the EE queue of a priority serves all SMs, so a
 //! kernel that waits for its own SM holds back those behind it for another (X1), and lower priorities (A2).
 
-use super::real_time::{Activations, Grid, GridError, JobId, JobPriority, ReadyQueue};
-use crate::gpu::{GpuEvent, Host, RunError, Target};
-use crate::tasks::Allocation;
-use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec};
+use super::activations::Activations;
+use super::dispatch::Dispatch;
+use super::grid::{Grid, GridError};
+use super::job::JobId;
+use super::ready_queue::{JobPriority, ReadyQueue};
+use crate::gpu::{SubmitError, Target};
+use crate::tasks::{Allocation, Task};
+use crate::workload::{KernelId, OperationId, StreamId, StreamSpec};
 
 /// Runs tasks on their SMs, and others on all of them.
 #[derive(Debug)]
-pub struct SmAsCore {
-    activations: Activations,
+pub(super) struct SmAsCore {
     /// SM0-q, SM1-q, …, and last the queue of tasks for all SMs.
     queues: Vec<ReadyQueue>,
+    /// The queue of each task.
+    queue_of: Vec<usize>,
     kernels: Vec<KernelId>,
     /// For each queue, its streams from low to high priority.
     streams: Vec<Vec<StreamId>>,
@@ -39,10 +44,7 @@ struct Submitted {
 
 impl SmAsCore {
     /// Makes streams and kernels known to `gpu`.
-    ///
-    /// # Errors
-    /// A task that cannot be launched.
-    pub fn new(activations: Activations, gpu: &mut impl Target) -> Result<Self, GridError> {
+    pub(super) fn new(tasks: &[Task], gpu: &mut impl Target) -> Result<Self, GridError> {
         let sms = gpu.device().sms as usize;
         let mut priorities: Vec<i32> = gpu.device().priorities().collect();
         priorities.reverse();
@@ -54,26 +56,13 @@ impl SmAsCore {
                 streams.push(gpu.add_stream(StreamSpec { priority, blocking: false, ..StreamSpec::new(name) })?);
             }
         }
-        let mut kernels = Vec::new();
-        for task in activations.tasks() {
-            let grid = Grid::new(task, gpu.device())?;
-            kernels.push(grid.add_kernel(task, grid.blocks, gpu)?);
-        }
-        let queues = vec![ReadyQueue::new(activations.tasks().len()); sms + 1];
-        Ok(Self { activations, queues, kernels, streams, stacks: vec![Vec::new(); sms] })
-    }
-
-    /// What was recorded.
-    #[must_use]
-    pub fn into_activations(self) -> Activations {
-        self.activations
-    }
-
-    fn queue_of(&self, task: u32) -> usize {
-        match self.activations.tasks()[task as usize].allocation {
-            Allocation::Sm(sm) => (sm as usize).min(self.stacks.len()),
-            Allocation::All => self.stacks.len(),
-        }
+        let kernels = Grid::add_kernels(tasks, gpu)?;
+        let queues = vec![ReadyQueue::new(tasks.len()); sms + 1];
+        let queue_of = tasks.iter().map(|task| match task.allocation {
+            Allocation::Sm(sm) => (sm as usize).min(sms),
+            Allocation::All => sms,
+        });
+        Ok(Self { queues, queue_of: queue_of.collect(), kernels, streams, stacks: vec![Vec::new(); sms] })
     }
 
     /// The most urgent head that may go to a stream now: its queue, and the level.
@@ -97,42 +86,29 @@ impl SmAsCore {
     }
 }
 
-impl Host for SmAsCore {
-    type Error = RunError;
-
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
-        self.activations.start(gpu);
-        Ok(())
+impl Dispatch for SmAsCore {
+    fn released(&mut self, job: JobId, key: JobPriority) {
+        self.queues[self.queue_of[key.task as usize]].activate(job, key);
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
-        match event {
-            GpuEvent::Completed(operation) => {
-                let job = self.activations.job_of(operation.0);
-                self.activations.finish(job, gpu.now());
-                for stack in &mut self.stacks {
-                    stack.retain(|submitted| submitted.operation != operation);
-                }
-            }
-            GpuEvent::FullyDispatched(operation) => {
-                for submitted in self.stacks.iter_mut().flatten() {
-                    submitted.is_dispatched |= submitted.operation == operation;
-                }
-            }
+    fn completed(&mut self, operation: OperationId, _of: (JobId, u32)) -> bool {
+        for stack in &mut self.stacks {
+            stack.retain(|submitted| submitted.operation != operation);
+        }
+        true
+    }
+
+    fn dispatched(&mut self, operation: OperationId) {
+        for submitted in self.stacks.iter_mut().flatten() {
+            submitted.is_dispatched |= submitted.operation == operation;
         }
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
-        while let Some((job, key)) = self.activations.next_released(gpu) {
-            let queue = self.queue_of(key.task);
-            self.queues[queue].activate(job, key);
-        }
+    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl Target) -> Result<(), SubmitError> {
         while let Some((queue, level)) = self.next() {
             let Some((job, key)) = self.queues[queue].take_first() else { return Ok(()) };
-            let origin = Origin { thread: key.task, iteration: self.activations.job(job).number };
-            self.activations.launches(job);
-            let kernel = OperationKind::Kernel(self.kernels[key.task as usize]);
-            let operation = gpu.submit(self.streams[queue][level], kernel, origin)?;
+            let kernel = self.kernels[key.task as usize];
+            let operation = activations.submit(job, self.streams[queue][level], kernel, gpu)?;
             let submitted = Submitted { operation, job, key, level, is_dispatched: false };
             let sms = if queue == self.stacks.len() { 0..queue } else { queue..queue + 1 };
             let mut preempted: Vec<JobId> = Vec::new();
@@ -142,7 +118,7 @@ impl Host for SmAsCore {
             }
             preempted.dedup();
             for job in preempted {
-                self.activations.preempt(job);
+                activations.preempt(job);
             }
         }
         Ok(())
