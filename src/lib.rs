@@ -45,6 +45,7 @@ pub mod figures;
 pub mod formats;
 pub mod gpu;
 pub mod hosts;
+pub mod input;
 pub mod json;
 pub mod limits;
 pub mod logs;

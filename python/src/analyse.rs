@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use gpusched::analysis::{self, Analysis, Comparison, OrdersError, analyse, launch_orders, merged_scenario};
 use gpusched::causes::with_causes;
-use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
-use gpusched::tables::{AnalysisReport, SporadicReport, analysis_rows, comparison_rows, comparison_table, jitter_of_threads, orders_rows, orders_table, sporadic_rows};
 use gpusched::formats::RowsPart;
+use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::run::Summary;
+use gpusched::tables::{
+    AnalysisReport, SporadicReport, analysis_rows, comparison_rows, comparison_table, jitter_of_threads, orders_rows,
+    orders_table, sporadic_rows,
+};
 use gpusched::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -4,10 +4,12 @@ use gpusched::applications::{ApplicationSet, Injections, Outcome};
 use gpusched::causes::with_causes;
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
-use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, usage_of_applications, UsageDetail};
 use gpusched::formats::RowsPart;
-use gpusched::tables::application_table::{OutcomeDocument, PointDocument, outcome_rows, outcome_table, point_rows, point_table};
+use gpusched::hosts::gpu_evr::EvrRules;
+use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
+use gpusched::tables::application_table::{
+    OutcomeDocument, PointDocument, outcome_rows, outcome_table, point_rows, point_table,
+};
 use gpusched::time::Duration;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use gpusched::device::Device;
-use gpusched::hosts::{RunOptions, Strategy, run_tasks_watched, SegmentRunOptions, run_segment_tasks_watched, Policy};
 use gpusched::formats::RowsPart;
+use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks_watched, run_tasks_watched};
 use gpusched::tables::{SegmentReport, SegmentRunReport, TaskReport, TaskRunReport};
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{ReservationTest, TaskSet, TaskTime, TestResults};

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
-use gpusched::profile::{GpuProfile, Input};
+use gpusched::input::Input;
+use gpusched::profile::GpuProfile;
 use gpusched::scenario::LogUse;
 use gpusched::tables::{OccupancyDocument, occupancy_rows, occupancy_table};
 
@@ -30,7 +31,7 @@ impl Occupancy {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let (device, report, notes) = match self.run.input()? {
             Input::Profile(profile) => self.of_profile(&profile)?,
-            input @ Input::Text { .. } => {
+            input => {
                 let scenario = self.run.scenario(&input, LogUse::Unused)?;
                 (scenario.device().name.clone(), occupancy_of_scenario(&scenario), scenario.notes)
             }

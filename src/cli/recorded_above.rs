@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use gpusched::experiments::profile_replay::recorded::recorded_trace;
+use gpusched::experiments::recorded_trace;
 use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
 use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::profile::{GpuProfile, Import};

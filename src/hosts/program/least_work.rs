@@ -54,7 +54,8 @@ fn in_one_iteration(thread: &HostThread) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{simulate, *};
+    use super::*;
+    use crate::hosts::simulate;
     use crate::scenario::ReadOptions;
 
     fn scenario(more: &str) -> Scenario {

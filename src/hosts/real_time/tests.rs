@@ -5,6 +5,8 @@ use proptest::{prop_assert_eq, proptest};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::grid::GridError;
+use super::job::TaskJob;
 use super::ready_queue::Policy;
 use super::run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 use crate::device::{BlockShape, Device};

@@ -4,15 +4,16 @@ use std::sync::atomic::AtomicBool;
 
 use gpusched::analysis::Watch;
 use gpusched::draw::FigureFormat;
-use gpusched::run::{Run, Summary};
-use gpusched::hosts::simulate;
-use gpusched::pictures::timeline::{Timeline, TimelineOptions};
-use gpusched::tables::{AnalysisReport, BlockLists, SimulationReport, kernel_table};
-use gpusched::pictures::HtmlTimeline;
 use gpusched::formats::{JsonDocument, write_json};
-use gpusched::profile::{ImportOptions, Input};
+use gpusched::hosts::simulate;
+use gpusched::input::Input;
+use gpusched::pictures::HtmlTimeline;
+use gpusched::pictures::timeline::{Timeline, TimelineOptions};
+use gpusched::profile::ImportOptions;
+use gpusched::run::{Run, Summary};
 use gpusched::scenario::amalthea::{AmaltheaOptions, ModelDemands};
 use gpusched::scenario::{Scenario, WhatIf};
+use gpusched::tables::{AnalysisReport, BlockLists, SimulationReport, kernel_table};
 use serde::Serialize;
 
 use super::answer::{Choices, Outline, Refusal, STYLE};

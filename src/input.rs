@@ -1,14 +1,16 @@
-//! Files of any kind from which a scenario can be made.
+//! Files of any kind from which a scenario can be made, told apart by their content: logs, profiles, AMALTHEA models and
+//! scenario files.
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use thiserror::Error;
 
-use super::error::GpuProfileError;
-use super::import_options::ImportOptions;
-use super::model::{GpuProfile, ProfileFormat};
-use super::read::uncompressed;
 use crate::json::JsonError;
+use crate::logs::begins_a_log;
+use crate::profile::{GpuProfile, GpuProfileError, ImportOptions, ProfileFormat, uncompressed};
 use crate::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions, ModelDemands};
 use crate::scenario::{ReadOptions, Scenario, WhatIf, WhatIfError};
 
@@ -17,8 +19,15 @@ use crate::scenario::{ReadOptions, Scenario, WhatIf, WhatIfError};
 pub enum Input {
     /// A profile of a real application.
     Profile(GpuProfile),
-    /// Anything else: a scenario file or an AMALTHEA model.
-    Text {
+    /// An AMALTHEA model, or any other XML.
+    Model {
+        /// The name by which errors mention it.
+        file: String,
+        /// What it holds.
+        text: String,
+    },
+    /// Any other text: a scenario file, of whichever format.
+    Scenario {
         /// The name by which errors mention it.
         file: String,
         /// What it holds.
@@ -62,6 +71,20 @@ pub enum InputError {
     },
 }
 
+/// Bytes at the beginning of a file by which a log is known.
+const HEAD_BYTES: u64 = 1 << 16;
+
+/// Whether a path names logs: a directory, or a file that [begins as one](begins_a_log). Not if it cannot be read.
+#[must_use]
+pub fn are_logs(path: &Path) -> bool {
+    let begins_as_log = || {
+        let mut head = Vec::new();
+        let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()))?;
+        file.take(HEAD_BYTES).read_to_end(&mut head).is_ok_and(|_| begins_a_log(&head)).then_some(())
+    };
+    path.is_dir() || begins_as_log().is_some()
+}
+
 /// How names of reports end that Nsight Systems records.
 const NSIGHT_REPORTS: [&str; 2] = [".nsys-rep", ".qdrep"];
 
@@ -76,7 +99,8 @@ impl Input {
             return Ok(Self::Profile(GpuProfile::read(file, &content)?));
         }
         match String::from_utf8(content.into_owned()) {
-            Ok(text) => Ok(Self::Text { file: file.to_owned(), text }),
+            Ok(text) if AmaltheaModel::is_likely(&text) => Ok(Self::Model { file: file.to_owned(), text }),
+            Ok(text) => Ok(Self::Scenario { file: file.to_owned(), text }),
             // The one format that is known by nothing but its name, as it is not published.
             Err(_) if NSIGHT_REPORTS.iter().any(|ending| file.ends_with(ending)) => {
                 let report = GpuProfileError::new(file, "this is a report of Nsight Systems, and not an export of one");
@@ -110,20 +134,20 @@ impl Input {
     ) -> Result<(Scenario, Option<ModelDemands>), InputError> {
         Ok(match self {
             Self::Profile(profile) => (profile.import(import, options)?.scenario.what_if(changes)?, None),
-            Self::Text { file, text } if AmaltheaModel::is_likely(text) => {
+            Self::Model { file, text } => {
                 let model = AmaltheaModel::parse(file, text)?;
                 let scenario = model.scenario(chosen, options)?.what_if(changes)?;
                 let demands = model.demands(chosen, &scenario)?;
                 (scenario, Some(demands))
             }
-            Self::Text { file, text } => (Scenario::from_json(file, text, options)?.what_if(changes)?, None),
+            Self::Scenario { file, text } => (Scenario::from_json(file, text, options)?.what_if(changes)?, None),
         })
     }
 
     /// Whether it is an AMALTHEA model.
     #[must_use]
     pub fn is_model(&self) -> bool {
-        matches!(self, Self::Text { text, .. } if AmaltheaModel::is_likely(text))
+        matches!(self, Self::Model { .. })
     }
 
     /// Refuses options that mean nothing to it: one that is for profiles, one that is for AMALTHEA models, as their user
@@ -150,7 +174,7 @@ impl Input {
     pub fn file(&self) -> &str {
         match self {
             Self::Profile(profile) => &profile.file,
-            Self::Text { file, .. } => file,
+            Self::Model { file, .. } | Self::Scenario { file, .. } => file,
         }
     }
 }
