@@ -11,8 +11,8 @@ use gpusched::device::Device;
 use gpusched::experiments::cost_study::TaskSets;
 use gpusched::experiments::validation::{Agreement, Family, Judge, Sample};
 use gpusched::hosts::simulate;
-use gpusched::report::Summary;
-use gpusched::report::timeline::{Timeline, TimelineOptions};
+use gpusched::pictures::timeline::{Timeline, TimelineOptions};
+use gpusched::run::Summary;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{OperationId, Placement};
 
@@ -58,7 +58,7 @@ fn draw_one_hundred_thousand_blocks(bencher: Bencher<'_, '_>, form: &str) {
         TimelineOptions { most_boxes, width, queues: panels, occupancy: panels, ..TimelineOptions::default() };
     bencher.counter(ItemsCount::new(100_000_u32)).bench(|| {
         let timeline = Timeline::new(black_box(&summary), &options)?;
-        Ok::<_, gpusched::report::timeline::TimelineError>(timeline.draw(&summary, &options).to_svg().len())
+        Ok::<_, gpusched::pictures::timeline::TimelineError>(timeline.draw(&summary, &options).to_svg().len())
     });
 }
 

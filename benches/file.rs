@@ -8,10 +8,12 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use gpusched::analysis::analyse;
 use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::formats::RowsPart;
 use gpusched::hosts::simulate;
 use gpusched::logs::{read_log_from, sort_into_runs};
-use gpusched::report::{BlockLists, RowsPart, SimulationReport, Summary, analysis_rows, examiner_logs, kernel_rows};
+use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::tables::{BlockLists, SimulationReport, analysis_rows, examiner_logs, kernel_rows};
 use workloads::texts;
 
 fn main() {

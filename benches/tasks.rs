@@ -5,8 +5,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use gpusched::device::Device;
-use gpusched::hosts::real_time::Policy;
-use gpusched::hosts::{RunOptions, Strategy, run_tasks};
+use gpusched::hosts::{Policy, RunOptions, Strategy, run_tasks};
 use gpusched::tasks::{
     Allocation, Generator, Periods, Reservation, ReservationPeriod, Task, TaskSet, TaskTime, Timing, Utilizations,
     exact, non_preemptive_edf, sbf,

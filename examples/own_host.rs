@@ -5,10 +5,12 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use gpusched::device::{BlockShape, Device};
+use gpusched::formats::TableStyle;
 use gpusched::gpu::{Ended, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, Target};
-use gpusched::report::timeline::{Timeline, TimelineOptions};
-use gpusched::report::{Summary, TableStyle, kernel_table};
+use gpusched::pictures::timeline::{Timeline, TimelineOptions};
+use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
+use gpusched::tables::kernel_table;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockClock, BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId};
 

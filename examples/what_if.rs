@@ -1,8 +1,8 @@
 //! A what-if from code: a stream's priority or its period is changed, and response times are compared.
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use gpusched::hosts::{Jobs, simulate};
-use gpusched::report::responses;
+use gpusched::hosts::simulate;
+use gpusched::run::{Jobs, responses};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 

@@ -229,10 +229,10 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use gpusched::analysis::{BoundOptions, SearchOptions, Watch, analyse, finish_bounds, judge_by_bounds};
-    use gpusched::hosts::{SegmentRunOptions, run_segment_tasks, simulate};
-    use gpusched::report::AnalysisReport;
-    use gpusched::report::segment_run::SegmentRunReport;
+    use gpusched::hosts::simulate;
+    use gpusched::hosts::{SegmentRunOptions, run_segment_tasks};
     use gpusched::scenario::{ReadOptions, Scenario};
+    use gpusched::tables::{AnalysisReport, SegmentRunReport};
     use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
     use gpusched::time::{Duration, Instant};
     use gpusched::warps::{KernelString, Question, SearchLimits, Unit, answer};

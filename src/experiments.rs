@@ -7,7 +7,6 @@
 //! | the thesis' cost study, Figs. 3.11 to 3.13 | [`cost_study`] |
 //! | GPU-EvR and the schedulers it is compared with, DATE 2014, Figs. 3 to 6 | [`evr`] |
 //! | schedulability tests on random task sets, RTNS 2020, Figs. 6 to 8 | [`acceptance`] |
-//! | response times of jobs, summed up by stream | [`responses()`] |
 //! | response times of tasks on the GPU, RTNS 2020, Figs. 9 and 10 | [`response_times`] |
 //! | makespans of more and more warps, CISTER 2012, Figs. 6 and 7 | [`warp_curves`] |
 //! | a measurement simulated again | [`replay`] |
@@ -17,16 +16,11 @@ pub mod acceptance;
 pub mod cost_study;
 pub mod evr;
 pub mod profile_replay;
-mod recorded;
 pub mod replay;
 pub mod response_times;
-mod responses;
 pub mod segment_acceptance;
 pub mod study;
-mod unshared;
 pub mod validation;
 pub mod warp_curves;
 
-pub use recorded::recorded_trace;
-pub(crate) use responses::each_response;
-pub use responses::{Responses, responses};
+pub use profile_replay::recorded_trace;

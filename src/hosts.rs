@@ -1,46 +1,33 @@
 //! Hosts: everything that decides when work is submitted to the simulated GPU.
+//!
+//! | what | where |
+//! | --- | --- |
+//! | the host threads of a scenario | `program/` |
+//! | applications, under GPU-EvR and the schedulers it is compared with | `applications/` |
+//! | real-time tasks of one kernel each | `real_time/` |
+//! | tasks with CPU and GPU segments | `segments/` |
 
-mod gang;
-pub mod global_edf;
-pub mod gpu_evr;
-mod jobs;
-mod least_work;
-mod multi_stream;
-mod one_at_a_time;
-pub mod plain_streams;
+mod applications;
 mod program;
-pub mod real_time;
-mod run_tasks;
-mod scheduler;
-mod segment_tasks;
-mod single_stream;
-mod sm_as_core;
+mod real_time;
+mod segments;
 mod sporadic_delays;
-mod stream_per_task;
 mod timed;
-pub mod timegraph;
-mod usage_sums;
-mod whole_application;
 
-pub use gang::Gang;
-pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
-pub use least_work::{least_memory, least_operations};
-pub use multi_stream::MultiStream;
+pub use applications::gpu_evr;
+pub use applications::scheduler::{ScheduleError, Scheduler, run_applications, run_gpu_evr, usage_of_applications};
+pub use applications::usage_sums::UsageDetail;
+pub use program::least_work::{least_memory, least_operations};
 pub use program::{
-    IterationSpan, LaunchOrder, ProgramError, ProgramHost, Run, make_known, simulate, simulate_in_order,
-    simulate_until_stopped, simulate_watched, simulate_with,
+    LaunchOrder, ProgramError, ProgramHost, make_known, simulate, simulate_in_order, simulate_until_stopped,
+    simulate_watched, simulate_with,
 };
 pub(crate) use program::{simulate_in_order_watched, simulate_placed};
-pub use run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks, run_tasks_watched};
-pub use scheduler::{ScheduleError, Scheduler, run_applications, run_gpu_evr, usage_of_applications};
-pub use segment_tasks::{
+pub use real_time::grid::GridError;
+pub use real_time::job::{JobId, TaskJob};
+pub use real_time::ready_queue::Policy;
+pub use real_time::run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks, run_tasks_watched};
+pub use segments::{
     CoreRun, CoreUse, SegmentJob, SegmentRun, SegmentRunError, SegmentRunOptions, run_segment_tasks,
     run_segment_tasks_watched,
 };
-pub use single_stream::SingleStream;
-pub use sm_as_core::SmAsCore;
-pub use stream_per_task::StreamPerTask;
-pub use usage_sums::UsageDetail;
-
-#[cfg(test)]
-mod tests;

@@ -1,13 +1,13 @@
 //! Simulator and analyser of how an NVIDIA GPU's hardware schedules thread blocks.
 //!
 //! A simulated [GPU](gpu) that knows only the hardware's published rules; everything that decides when to submit work
-//! is a [host](hosts) in front of it; everything that leaves is a [report] of a trace. The rules are those of Amert,
+//! is a [host](hosts) in front of it; everything that leaves is a [table](tables) or [picture](pictures) of a [run]. The rules are those of Amert,
 //! Otterness, Yang, Anderson and Smith, "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017;
 //! `docs/model.md` says exactly what is computed.
 //!
 //! ```
 //! use gpusched::hosts::simulate;
-//! use gpusched::report::Summary;
+//! use gpusched::run::Summary;
 //! use gpusched::scenario::{ReadOptions, Scenario};
 //!
 //! let text = r#"{
@@ -42,16 +42,22 @@ pub mod draw;
 pub mod effort;
 pub mod experiments;
 pub mod figures;
+pub mod formats;
 pub mod gpu;
 pub mod hosts;
+pub mod input;
 pub mod json;
 pub mod limits;
 pub mod logs;
+mod named;
+pub mod pictures;
+pub mod printed;
 pub mod profile;
-pub mod report;
+pub mod run;
 pub mod scenario;
 pub mod schema;
 pub mod statistics;
+pub mod tables;
 pub mod tasks;
 pub mod time;
 pub mod trace;

@@ -21,10 +21,11 @@ mod visit;
 
 pub use clock::{LogTime, LogTimeError};
 pub use defect::{Defect, Dropped};
-pub use files::{LogFiles, LogFilesError, LogFilesReader, LogInput, RunInput, is_log_file};
+pub use files::{LogFiles, LogFilesError, LogFilesReader, LogInput, RunInput};
 pub use log::{BlockList, Iteration, Log, LoggedBlock, LoggedKernel};
 pub use pairing::{Pairing, PairingError, unrolled};
-pub use pieces::{begins_a_log, read_log_from};
+pub(crate) use pieces::begins_a_log;
+pub use pieces::read_log_from;
 pub use read::read_log;
 pub use reading::LogReading;
 pub use recognize::{Recognized, recognize_device};

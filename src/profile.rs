@@ -12,7 +12,6 @@ mod error;
 mod gpu;
 mod import;
 mod import_options;
-mod input;
 mod kineto;
 mod known_block_times;
 mod latency;
@@ -32,14 +31,13 @@ pub use error::GpuProfileError;
 pub use gpu::GpuProperties;
 pub use import::{Import, ImportedStream};
 pub use import_options::{ImportOptions, Launches};
-pub use input::{Input, InputError};
 pub(crate) use latency::UsualDelays;
 pub use latency::{KernelGap, LaunchLatency};
 pub use model::{
     GpuProfile, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync,
     ProfiledThread, SyncKind,
 };
-pub use read::uncompressed;
+pub(crate) use read::uncompressed;
 pub use short_name::short_name;
 
 #[cfg(test)]

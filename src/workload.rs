@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::device::{BlockShape, CopyDirection, SmMask};
+use crate::named::named;
 use crate::time::Duration;
 
 mod catalogue;
@@ -74,35 +75,17 @@ impl BlockTime {
     }
 }
 
-/// On which clock a block's time passes. It makes a difference only where contexts take turns (T1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum BlockClock {
-    /// While the block runs: a suspended block goes on where it stopped (T4), as one does that computes.
-    #[default]
-    RunTime,
-    /// Always: a block that watches a timer, as the examiner's timer kernels do, ends when the stated time has passed
-    /// since its start, suspended or not, or if it is suspended then, as soon as it goes on. Measured on a Volta GPU
-    /// (two processes whose blocks of 0.5 s overlapped for 0.25 s took 0.5006 to 0.5016 s each).
-    Wall,
-}
-
-impl BlockClock {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::RunTime, Self::Wall];
-
-    /// Name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RunTime => "run_time",
-            Self::Wall => "wall",
-        }
-    }
-
-    /// By its name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
+named! {
+    /// On which clock a block's time passes. It makes a difference only where contexts take turns (T1).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum BlockClock: ALL, from_name {
+        /// While the block runs: a suspended block goes on where it stopped (T4), as one does that computes.
+        #[default]
+        RunTime = "run_time",
+        /// Always: a block that watches a timer, as the examiner's timer kernels do, ends when the stated time has passed
+        /// since its start, suspended or not, or if it is suspended then, as soon as it goes on. Measured on a Volta GPU
+        /// (two processes whose blocks of 0.5 s overlapped for 0.25 s took 0.5006 to 0.5016 s each).
+        Wall = "wall",
     }
 }
 

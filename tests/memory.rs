@@ -7,9 +7,11 @@ use std::fmt::Write;
 use std::io;
 use std::sync::Mutex;
 
-use gpusched::hosts::{Run, simulate};
-use gpusched::report::{BlockLists, RowsPart, SimulationReport, Summary, kernel_rows, write_json_lines};
+use gpusched::formats::{RowsPart, write_json_lines};
+use gpusched::hosts::simulate;
+use gpusched::run::{Run, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::tables::{BlockLists, SimulationReport, kernel_rows};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use gpusched::analysis::{self, Analysis, Comparison, OrdersError, analyse, launch_orders, merged_scenario};
 use gpusched::causes::with_causes;
-use gpusched::report::timeline::{FinishMark, Panels, TimelineOptions};
-use gpusched::report::{
-    AnalysisReport, RowsPart, SporadicReport, Summary, analysis_rows, comparison_rows, comparison_table,
-    jitter_of_threads, orders_rows, orders_table, sporadic_rows,
+use gpusched::formats::RowsPart;
+use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
+use gpusched::run::Summary;
+use gpusched::tables::{
+    AnalysisReport, SporadicReport, analysis_rows, comparison_rows, comparison_table, jitter_of_threads, orders_rows,
+    orders_table, sporadic_rows,
 };
 use gpusched::time::Duration;
 use pyo3::prelude::*;
@@ -134,7 +136,7 @@ fn compared(scenario: &gpusched::scenario::Scenario, watch: &Watch) -> Result<Do
 /// The simulation drawn above the analysis; what is too much for a figure has none.
 fn panels(
     scenario: &gpusched::scenario::Scenario,
-    run: &gpusched::hosts::Run,
+    run: &gpusched::run::Run,
     analysis: &Analysis<'_>,
     comparison: &Comparison<'_>,
     watch: &Watch,

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, audit_logs};
-use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, is_log_file, read_log_from};
-use gpusched::profile::{GpuProfile, Input, InputError};
-use gpusched::report::{
-    ProfileAuditReport, RowsPart, finding_rows, finding_table, profile_audit_rows, profile_audit_table,
-};
+use gpusched::formats::RowsPart;
+use gpusched::input::{Input, InputError, are_logs};
+use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, read_log_from};
+use gpusched::profile::GpuProfile;
+use gpusched::tables::{ProfileAuditReport, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -135,14 +135,14 @@ pub(crate) fn audit(
 /// tells of files that cannot be read.
 fn profile_of(paths: &[PathBuf]) -> Result<Option<GpuProfile>, Failure> {
     let [path] = paths else { return Ok(None) };
-    if path.is_dir() || is_log_file(path) {
+    if are_logs(path) {
         return Ok(None);
     }
     let Ok((name, bytes)) = Given::File(path.clone()).bytes() else { return Ok(None) };
     match Input::of(&name, bytes) {
         Ok(Input::Profile(profile)) => Ok(Some(profile)),
         Err(error @ InputError::Profile(_)) => Err(error.into()),
-        Ok(Input::Text { .. }) | Err(_) => Ok(None),
+        Ok(_) | Err(_) => Ok(None),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The blocks of a run as columns, which `NumPy` takes over without copying.
 
-use gpusched::hosts::Run;
+use gpusched::run::Run;
 use gpusched::workload::{OperationId, OperationKind};
 use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;

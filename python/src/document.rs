@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpusched::report::{JsonDocument, TableStyle, write_json};
+use gpusched::formats::{JsonDocument, TableStyle, write_json};
 use pyo3::prelude::*;
 
 use crate::errors::Failure;

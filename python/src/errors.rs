@@ -5,8 +5,8 @@ use std::path::Path;
 
 use gpusched::causes::with_causes;
 use gpusched::experiments::study::StudyError;
+use gpusched::input::InputError as LibraryInputError;
 use gpusched::json::JsonError;
-use gpusched::profile::InputError as LibraryInputError;
 use gpusched::scenario::amalthea::AmaltheaError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};

@@ -4,10 +4,10 @@ use gpusched::applications::{ApplicationSet, Injections, Outcome};
 use gpusched::causes::with_causes;
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
+use gpusched::formats::RowsPart;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
-use gpusched::report::RowsPart;
-use gpusched::report::application_table::{
+use gpusched::tables::application_table::{
     OutcomeDocument, PointDocument, outcome_rows, outcome_table, point_rows, point_table,
 };
 use gpusched::time::Duration;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gpusched::device::{BUILTIN_NAMES, Device};
-use gpusched::profile::Input;
+use gpusched::input::Input;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -11,8 +11,8 @@ use std::time::Instant as WallTime;
 use gpusched::causes::with_causes;
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
 use gpusched::gpu::{Gpu as Engine, GpuEvent, GpuOptions, Host, RunError, Simulation, SubmitError, Target};
-use gpusched::hosts::Run as LibraryRun;
 use gpusched::limits::Allowance;
+use gpusched::run::Run as LibraryRun;
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
 use gpusched::time::Instant;
 use gpusched::workload::{

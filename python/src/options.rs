@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use gpusched::device::{ChannelOrder, SmMask};
-use gpusched::profile::{GpuProfile, Import, ImportOptions, Input, Launches};
+use gpusched::input::Input;
+use gpusched::profile::{GpuProfile, Import, ImportOptions, Launches};
 use gpusched::scenario::amalthea::{AmaltheaOptions, Frequency, ModelDemands, TickBound};
 use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 use gpusched::time::Duration;
@@ -236,8 +237,8 @@ impl Options {
     ) -> Result<Import, Failure> {
         let profile = match self.input(given)? {
             Input::Profile(profile) => profile,
-            Input::Text { file, .. } => {
-                let text = format!("{file} is no profile; Scenario.read makes scenarios of other inputs");
+            other => {
+                let text = format!("{} is no profile; Scenario.read makes scenarios of other inputs", other.file());
                 return Err(Failure::Input { text, place: None });
             }
         };

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use gpusched::analysis::occupancy_of_scenario;
-use gpusched::report::{
-    ImportDocument, OccupancyDocument, RowsPart, import_rows, import_table, occupancy_rows, occupancy_table,
-};
+use gpusched::formats::RowsPart;
+use gpusched::tables::{ImportDocument, OccupancyDocument, import_rows, import_table, occupancy_rows, occupancy_table};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -7,12 +7,12 @@ use std::sync::atomic::AtomicU64;
 
 use gpusched::causes::with_causes;
 use gpusched::draw::{Drawing, FigureFormat, MM};
+use gpusched::formats::{RowsPart, TableStyle};
 use gpusched::hosts::{least_memory, least_operations, simulate_watched};
-use gpusched::report::timeline::{Timeline, TimelineOptions};
-use gpusched::report::{
-    BlockLists, HtmlTimeline, PerfettoKnown, PerfettoRun, RowsPart, SimulationReport, State, Summary, TableStyle,
-    kernel_rows, kernel_table, perfetto_trace, state_text,
-};
+use gpusched::pictures::timeline::{Timeline, TimelineOptions};
+use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
+use gpusched::run::{State, Summary};
+use gpusched::tables::{BlockLists, SimulationReport, kernel_rows, kernel_table, state_text};
 use gpusched::time::Instant;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -31,7 +31,7 @@ use crate::work::{self, Watch, aside};
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) scenario: Scenario,
-    pub(crate) run: Arc<gpusched::hosts::Run>,
+    pub(crate) run: Arc<gpusched::run::Run>,
 }
 
 /// Simulates a scenario.
@@ -63,10 +63,7 @@ pub(crate) fn refuse_beyond_memory(scenario: &gpusched::scenario::Scenario) -> R
     work::refuse_beyond_memory(least_memory(scenario), &format!("a run of {operations} operations"))
 }
 
-pub(crate) fn simulated(
-    scenario: &gpusched::scenario::Scenario,
-    watch: &Watch,
-) -> Result<gpusched::hosts::Run, Failure> {
+pub(crate) fn simulated(scenario: &gpusched::scenario::Scenario, watch: &Watch) -> Result<gpusched::run::Run, Failure> {
     refuse_beyond_memory(scenario)?;
     simulate_watched(scenario, &AtomicU64::new(0), watch.stop()).map_err(|error| Failure::run(&error))
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use gpusched::experiments::study::{
     ResultFile, Shard, Study as LibraryStudy, StudySummary, file_name, is_claimed, merge,
 };
-use gpusched::report::RowsPart;
-use gpusched::report::study_plot::{PlotOptions, plot};
-use gpusched::report::study_table::{SummaryDocument, summary_rows, summary_table};
+use gpusched::formats::RowsPart;
+use gpusched::pictures::study_plot::{PlotOptions, plot};
+use gpusched::tables::{SummaryDocument, summary_rows, summary_table};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -4,13 +4,9 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use gpusched::device::Device;
-use gpusched::hosts::real_time::Policy;
-use gpusched::hosts::{RunOptions, SegmentRunOptions, Strategy, run_segment_tasks_watched, run_tasks_watched};
-use gpusched::report::RowsPart;
-use gpusched::report::segment_bounds::SegmentReport;
-use gpusched::report::segment_run::SegmentRunReport;
-use gpusched::report::task_analysis::TaskReport;
-use gpusched::report::task_run::TaskRunReport;
+use gpusched::formats::RowsPart;
+use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks_watched, run_tasks_watched};
+use gpusched::tables::{SegmentReport, SegmentRunReport, TaskReport, TaskRunReport};
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{ReservationTest, TaskSet, TaskTime, TestResults};
 use gpusched::time::Duration;

@@ -1,6 +1,7 @@
 //! Warps on one SM.
 
-use gpusched::report::{RowsPart, WarpsDocument, warps_rows, warps_table};
+use gpusched::formats::RowsPart;
+use gpusched::tables::{WarpsDocument, warps_rows, warps_table};
 use gpusched::warps::{Instance, Question, SearchLimits, answer};
 use pyo3::prelude::*;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::hosts::{Jobs, Run};
+use crate::run::{Jobs, Run};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ pub struct AnalysedJob {
     pub stream: Arc<str>,
     /// Number of the job among those of its thread, from 0.
     pub job: u32,
-    /// Its release, as [`Job::released`](crate::hosts::Job::released) has it.
+    /// Its release, as [`Job::released`](crate::run::Job::released) has it.
     pub released: Instant,
     /// By when all its operations should have finished, counted from the release; the period if nothing else is
     /// stated.

@@ -9,21 +9,24 @@ use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
 use super::kept::AnalysisError;
 use super::search::{SearchOptions, SearchResult, Watch, search_known};
 use crate::broken_bound::BrokenBound;
-use crate::hosts::{Jobs, Run, simulate};
+use crate::hosts::simulate;
+use crate::named::named;
+use crate::run::{Jobs, Run};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::Origin;
 
-/// What is known of a deadline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The bound meets it.
-    Proven,
-    /// A run was found that misses it.
-    Missed,
-    /// The bound, if there is one, does not meet it, and no run was found that misses it.
-    Open,
+named! {
+    /// What is known of a deadline.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Verdict: Serialize {
+        /// The bound meets it.
+        Proven = "proven",
+        /// A run was found that misses it.
+        Missed = "missed",
+        /// The bound, if there is one, does not meet it, and no run was found that misses it.
+        Open = "open",
+    }
 }
 
 impl Verdict {
@@ -36,16 +39,6 @@ impl Verdict {
             Self::Proven
         } else {
             Self::Open
-        }
-    }
-
-    /// Its name in tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Proven => "proven",
-            Self::Missed => "missed",
-            Self::Open => "open",
         }
     }
 }

@@ -1,50 +1,22 @@
 //! What an application is.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::device::BlockShape;
+use crate::named::named;
 use crate::time::Duration;
 
-/// Priority of an application, the highest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// Served first.
-    High,
-    /// Served after high.
-    Medium,
-    /// Served last; the paper gives it long timing requirements only.
-    Low,
-}
-
-impl Class {
-    /// All classes, the highest first.
-    pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
-
-    /// Name used in files and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::High => "high",
-            Self::Medium => "medium",
-            Self::Low => "low",
-        }
-    }
-
-    /// The class of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.name() == name)
-    }
-}
-
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+named! {
+    /// Priority of an application, the highest first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Class: ALL, from_name, Display, Serialize {
+        /// Served first.
+        High = "high",
+        /// Served after high.
+        Medium = "medium",
+        /// Served last; the paper gives it long timing requirements only.
+        Low = "low",
     }
 }
 

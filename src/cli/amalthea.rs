@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use gpusched::report::{amalthea_table, write_json, write_json_lines};
+use gpusched::formats::{write_json, write_json_lines};
 use gpusched::scenario::amalthea::AmaltheaModel;
+use gpusched::tables::amalthea_table;
 
 use super::output::{Format, note};
 use super::{Answer, input, notes, output};

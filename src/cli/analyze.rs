@@ -5,11 +5,10 @@ use std::io::Write;
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::analysis::{BoundOptions, RequirementVerdict, Verdict, Watch, analyse_and_bound};
-use gpusched::report::{
-    AnalysisReport, SporadicReport, Summary, analysis_rows, jitter_of_threads, sporadic_rows, verdict_rows,
-};
+use gpusched::run::Summary;
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
+use gpusched::tables::{AnalysisReport, SporadicReport, analysis_rows, jitter_of_threads, sporadic_rows, verdict_rows};
 use gpusched::time::Duration;
 
 use super::output::{Format, note};

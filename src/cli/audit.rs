@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::audit::{audit_logs_by, audit_watched};
 use gpusched::profile::GpuProfile;
-use gpusched::report::{ProfileAuditReport, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
+use gpusched::tables::{ProfileAuditReport, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
 
 use super::log_input::LogOptions;
 use super::output::{Format, note, write_document};

@@ -5,9 +5,11 @@ use std::io::Write;
 use clap::Args;
 use gpusched::analysis::{Comparison, analyse, merged_scenario};
 use gpusched::hosts::simulate;
-use gpusched::report::timeline::{FinishMark, Lanes, Panels};
-use gpusched::report::{HtmlRun, HtmlTimeline, Summary, comparison_rows, comparison_table};
+use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
+use gpusched::pictures::{HtmlRun, HtmlTimeline};
+use gpusched::run::Summary;
 use gpusched::scenario::{LogUse, Scenario};
+use gpusched::tables::{comparison_rows, comparison_table};
 use gpusched::time::Instant;
 
 use super::figure_options::{Figure, FigureOptions};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::experiments::replay::replay;
-use gpusched::profile::Input;
+use gpusched::input::Input;
 use gpusched::scenario::{LogUse, ReadOptions, Scenario};
 
 use super::log_input::LogOptions;
@@ -63,7 +63,7 @@ impl Convert {
 
 /// Whether this is a scenario in JSON with comments: keys that begin with that word.
 fn has_comments(input: &Input) -> bool {
-    matches!(input, Input::Text { text, .. } if text.trim_start().starts_with('{') && text.contains("\"comment"))
+    matches!(input, Input::Scenario { text, .. } if text.trim_start().starts_with('{') && text.contains("\"comment"))
 }
 
 /// What a replay of logs simulates, measured block times included.

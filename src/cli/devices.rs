@@ -4,7 +4,8 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::device::{BUILTIN_NAMES, Device};
-use gpusched::report::{device_table, write_json_lines};
+use gpusched::formats::write_json_lines;
+use gpusched::tables::device_table;
 
 use super::output::Format;
 use super::{Answer, input, output};

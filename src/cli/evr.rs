@@ -10,10 +10,11 @@ use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
 use gpusched::effort::{self, Over};
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
+use gpusched::formats::{JsonDocument, RowsPart};
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
-use gpusched::report::application_gantt::{GanttRows, gantt};
-use gpusched::report::{JsonDocument, RowsPart, application_table};
+use gpusched::pictures::application_gantt::{GanttRows, gantt};
+use gpusched::tables::application_table;
 use gpusched::time::Duration;
 
 use super::jobs::Jobs;

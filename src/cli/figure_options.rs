@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use gpusched::draw::{Drawing, FigureFormat, Length, PAGE_HEIGHT};
-use gpusched::report::Summary;
-use gpusched::report::timeline::{HeightBy, Lanes, Panels, Timeline, TimelineOptions};
+use gpusched::pictures::timeline::{HeightBy, Lanes, Panels, Timeline, TimelineOptions};
+use gpusched::run::Summary;
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::figures::{Figure, FigureKind, GALLERY_MARK, Made, TIME_LIMIT, catalogue, gallery};
-use gpusched::report::{OfPaper, PrintedDocument, printed_rows, printed_table};
+use gpusched::tables::{OfPaper, PrintedDocument, printed_rows, printed_table};
 use gpusched::time::Duration;
 
 use super::output::{Format, note, write_document, write_whole};

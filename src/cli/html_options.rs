@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use gpusched::report::HtmlTimeline;
+use gpusched::pictures::HtmlTimeline;
 
 use super::output::write_whole;
 

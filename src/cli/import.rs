@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::profile::{Import as ImportedProfile, Input};
-use gpusched::report::{ImportDocument, import_rows, import_table};
+use gpusched::input::Input;
+use gpusched::profile::Import as ImportedProfile;
+use gpusched::tables::{ImportDocument, import_rows, import_table};
 use gpusched::time::Duration;
 
 use super::output::{Format, note, write_document, write_whole};
@@ -39,8 +40,8 @@ impl Import {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let profile = match self.run.input()? {
             Input::Profile(profile) => profile,
-            Input::Text { file, .. } => {
-                bail!("{file} is no profile; gpusched convert writes other inputs as scenarios")
+            other => {
+                bail!("{} is no profile; gpusched convert writes other inputs as scenarios", other.file())
             }
         };
         let imported: ImportedProfile = self.run.import(&profile, (self.from, self.to))?;

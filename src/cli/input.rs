@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use anyhow::{Context, bail};
 use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::effort::{self, Counted};
-use gpusched::logs::{LogReading, is_log_file, read_log, read_log_from};
-use gpusched::profile::Input;
+use gpusched::input::Input;
+use gpusched::logs::{LogReading, read_log, read_log_from};
 
 use super::ending;
 use super::progress::{self, Unit};
@@ -77,9 +77,9 @@ pub(crate) fn log(path: &Path) -> anyhow::Result<LogReading> {
     Ok(read_log(&name, bytes))
 }
 
-/// Whether a file is a log, as its beginning tells.
-pub(crate) fn is_log(path: &Path) -> bool {
-    path.as_os_str() != "-" && is_log_file(path)
+/// Whether a path names logs, as its beginning tells.
+pub(crate) fn are_logs(path: &Path) -> bool {
+    path.as_os_str() != "-" && gpusched::input::are_logs(path)
 }
 
 /// Standard input, which can be asked for again.

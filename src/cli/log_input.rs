@@ -7,8 +7,9 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::audit::Tolerances;
 use gpusched::device::Device;
+use gpusched::input::{Input, InputError};
 use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogInput, LogReading};
-use gpusched::profile::{GpuProfile, Input, InputError};
+use gpusched::profile::GpuProfile;
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
@@ -66,7 +67,7 @@ impl LogOptions {
     /// The profile, if the one file that is named is a profile rather than a log.
     pub(crate) fn profile(&self) -> anyhow::Result<Option<GpuProfile>> {
         let [path] = &*self.logs else { return Ok(None) };
-        if path.is_dir() || input::is_log(path) {
+        if input::are_logs(path) {
             return Ok(None);
         }
         match input::scenario(path) {
@@ -81,7 +82,7 @@ impl LogOptions {
             }
             Err(error) if matches!(error.downcast_ref(), Some(InputError::Profile(_))) => Err(error),
             // Damaged logs are read as far as they go, and the reader of logs tells of files that cannot be read.
-            Ok(Input::Text { .. }) | Err(_) => Ok(None),
+            Ok(_) | Err(_) => Ok(None),
         }
     }
 

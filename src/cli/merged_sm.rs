@@ -7,7 +7,8 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::device::Device;
 use gpusched::experiments::validation::{Campaign, CampaignReport, Family};
-use gpusched::report::{campaign_figure, campaign_rows, campaign_table};
+use gpusched::pictures::campaign_figure;
+use gpusched::tables::{campaign_rows, campaign_table};
 use gpusched::workload::Placement;
 
 use super::output::{Format, write_document};

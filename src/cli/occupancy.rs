@@ -4,9 +4,10 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
-use gpusched::profile::{GpuProfile, Input};
-use gpusched::report::{OccupancyDocument, occupancy_rows, occupancy_table};
+use gpusched::input::Input;
+use gpusched::profile::GpuProfile;
 use gpusched::scenario::LogUse;
+use gpusched::tables::{OccupancyDocument, occupancy_rows, occupancy_table};
 
 use super::output::{Format, note, write_document};
 use super::run_options::RunOptions;
@@ -30,7 +31,7 @@ impl Occupancy {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let (device, report, notes) = match self.run.input()? {
             Input::Profile(profile) => self.of_profile(&profile)?,
-            input @ Input::Text { .. } => {
+            input => {
                 let scenario = self.run.scenario(&input, LogUse::Unused)?;
                 (scenario.device().name.clone(), occupancy_of_scenario(&scenario), scenario.notes)
             }

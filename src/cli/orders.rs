@@ -4,8 +4,8 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::analysis::{launch_orders, orders_to_try};
-use gpusched::report::{orders_rows, orders_table};
 use gpusched::scenario::LogUse;
+use gpusched::tables::{orders_rows, orders_table};
 
 use super::output::{Format, note, write_document};
 use super::progress::{self, Unit};

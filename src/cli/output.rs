@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser, ValueParser};
-use gpusched::report::{Cut, CutDocument, JsonDocument, RowFormat, RowsPart, TableStyle, write_json, write_json_lines};
+use gpusched::formats::{
+    Cut, CutDocument, JsonDocument, RowFormat, RowsPart, TableStyle, write_json, write_json_lines,
+};
 use serde::Serialize;
 
 use super::ending;

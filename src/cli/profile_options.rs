@@ -6,7 +6,8 @@ use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::device::Device;
-use gpusched::profile::{GpuProfile, ImportOptions, Input, Launches};
+use gpusched::input::Input;
+use gpusched::profile::{GpuProfile, ImportOptions, Launches};
 
 use super::input;
 

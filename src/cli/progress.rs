@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use gpusched::effort::{self, Counted as Work, Over};
-use gpusched::hosts::{ProgramError, Run, simulate, simulate_until_stopped, simulate_watched};
+use gpusched::hosts::{ProgramError, simulate, simulate_until_stopped, simulate_watched};
+use gpusched::run::Run;
 use gpusched::scenario::{HostThread, Scenario};
 use indicatif::{ProgressBar, ProgressStyle};
 

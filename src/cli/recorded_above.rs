@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::bail;
 use gpusched::experiments::recorded_trace;
+use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
+use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::profile::{GpuProfile, Import};
-use gpusched::report::timeline::{FinishMark, Lanes, Panels};
-use gpusched::report::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, Summary, perfetto_trace};
+use gpusched::run::Summary;
 use gpusched::time::Instant;
 use gpusched::trace::Trace;
 

@@ -7,14 +7,14 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::experiments::profile_replay::replay_profile;
 use gpusched::experiments::replay::{KernelComparison, Replay, replay_watched};
+use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
+use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::profile::GpuProfile;
-use gpusched::report::replay::{ReplayReport, replay_rows, replay_table};
-use gpusched::report::timeline::{FinishMark, Lanes, Panels};
-use gpusched::report::{
-    HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, ProfileReplayDocument, Summary, perfetto_trace,
-    profile_replay_rows, profile_replay_table,
-};
+use gpusched::run::Summary;
 use gpusched::scenario::ReadOptions;
+use gpusched::tables::{
+    ProfileReplayDocument, ReplayReport, profile_replay_rows, profile_replay_table, replay_rows, replay_table,
+};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::OperationId;
 

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use gpusched::draw::FigureFormat;
-use gpusched::report::{Summary, response_chart, responses, responses_csv};
+use gpusched::pictures::response_chart;
+use gpusched::run::{Summary, responses};
+use gpusched::tables::responses_csv;
 
 use super::output::write_whole;
 use super::picture;

@@ -7,20 +7,19 @@ use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args};
 use gpusched::device::Device;
-use gpusched::profile::{GpuProfile, Import, ImportOptions, Input, InputError};
+use gpusched::input::{Input, InputError};
+use gpusched::profile::{GpuProfile, Import, ImportOptions};
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{LogUse, ReadOptions, ReadProgress, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
 use super::amalthea_options::ModelOptions;
-use super::ending;
-use super::input;
 use super::log_input::LogOptions;
 use super::profile_options::ProfileOptions;
-use super::progress;
 use super::several::Files;
 use super::what_if_options::WhatIfOptions;
+use super::{ending, input, progress};
 
 /// How to read and run a scenario.
 #[derive(Debug, Args)]
@@ -181,8 +180,7 @@ impl RunOptions {
 
     /// The options of logs, if the input is a directory or a log rather than a scenario.
     pub(crate) fn logs(&self) -> Option<LogOptions> {
-        (self.path().is_dir() || input::is_log(self.path()))
-            .then(|| LogOptions::new(self.path(), self.device.clone(), self.placement.clone()))
+        input::are_logs(self.path()).then(|| LogOptions::new(self.path(), self.device.clone(), self.placement.clone()))
     }
 
     /// Reads the scenario.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use gpusched::analysis::Analysis;
-use gpusched::report::{Summary, runnable_times, runnable_times_csv, runnable_times_json};
+use gpusched::run::Summary;
+use gpusched::tables::{runnable_times, runnable_times_csv, runnable_times_json};
 
 use super::output::write_whole;
 

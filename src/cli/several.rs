@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Arg;
-use gpusched::report::{JsonDocument, RowFormat, RowsPart, escaped_markdown};
+use gpusched::formats::{JsonDocument, RowFormat, RowsPart, escaped_markdown};
 
 use super::Answer;
 use super::ending::{self, Reason};

@@ -7,13 +7,13 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
-use gpusched::hosts::Run;
-use gpusched::report::{
-    BlameTables, BlockLists, Difference, HtmlTimeline, NotComparable, PerfettoKnown, PerfettoRun, SimulationReport,
-    State, Summary, blame_figure, blame_table, examiner_logs, kernel_rows, kernel_table, perfetto_trace, rule_table,
+use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
+use gpusched::run::{Difference, NotComparable, Run, State, Summary};
+use gpusched::scenario::{LogUse, Scenario};
+use gpusched::tables::{
+    BlameTables, BlockLists, SimulationReport, blame_table, examiner_logs, kernel_rows, kernel_table, rule_table,
     state_text,
 };
-use gpusched::scenario::{LogUse, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::OperationRecord;
 
@@ -309,7 +309,7 @@ fn refuse_beyond_memory(scenario: &Scenario) -> anyhow::Result<()> {
 }
 
 fn differences(scenario: &Scenario, run: &Run) -> Result<Vec<Difference>, NotComparable> {
-    scenario.expected.as_ref().map_or(Ok(Vec::new()), |expected| gpusched::report::differences(expected, &run.trace))
+    scenario.expected.as_ref().map_or(Ok(Vec::new()), |expected| gpusched::run::differences(expected, &run.trace))
 }
 
 /// Tells how the run differs from what the scenario file expects.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use gpusched::report::{WarpsDocument, warps_rows, warps_table};
+use gpusched::tables::{WarpsDocument, warps_rows, warps_table};
 use gpusched::time::Duration;
 use gpusched::warps::{
     self, Answer as Makespans, Ilp, Instance, KernelString, MAX_WRITTEN_COEFFICIENTS, Question, SearchLimits, Sigma,
@@ -14,8 +14,7 @@ use gpusched::warps::{
 
 use super::output::{Format, note, write_document, write_whole};
 use super::picture::Look;
-use super::progress;
-use super::{Answer, ending, input, notes, output, picture};
+use super::{Answer, ending, input, notes, output, picture, progress};
 
 /// How long W warps of one kernel can take on one SM under any work-conserving warp scheduler.
 ///
@@ -147,10 +146,7 @@ impl Warps {
         makespans.check()?;
         if let Some(path) = &self.figure {
             let Some(schedule) = &makespans.schedule else { bail!("--figure: there is no schedule to draw") };
-            picture::write(
-                path,
-                &gpusched::report::warp_schedule::schedule_figure(&string, schedule, self.look.options()),
-            )?;
+            picture::write(path, &gpusched::pictures::schedule_figure(&string, schedule, self.look.options()))?;
         }
         notes::tell(&makespans.notes, note);
         self.print(&text, &string, &makespans)?;

@@ -4,6 +4,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::Device;
+use crate::named::named;
 
 /// What a kernel's author states about one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
@@ -27,30 +28,19 @@ pub struct BlockDemand {
     pub shared_memory_bytes: u32,
 }
 
-/// A resource of an SM of which a block can find too little.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Resource {
-    /// Thread slots (rule R2).
-    Threads,
-    /// Block slots (rule R2).
-    BlockSlots,
-    /// Shared memory (rule R3).
-    SharedMemory,
-    /// Registers (the RTSS 2017 study expects the same effect as R2 and R3).
-    Registers,
-}
-
-impl Resource {
-    /// Name used in messages, with the unit where there is one.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Threads => "threads",
-            Self::BlockSlots => "block slots",
-            Self::SharedMemory => "bytes of shared memory",
-            Self::Registers => "registers",
-        }
+named! {
+    /// A resource of an SM of which a block can find too little.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Resource {
+        /// Thread slots (rule R2).
+        Threads = "threads",
+        /// Block slots (rule R2).
+        BlockSlots = "block slots",
+        /// Shared memory (rule R3).
+        SharedMemory = "bytes of shared memory",
+        /// Registers (the RTSS 2017 study expects the same effect as R2 and R3).
+        Registers = "registers",
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::TimeSlicing;
+use crate::named::named;
 use crate::time::{Duration, NS_PER_SECOND};
 
 /// What is stated about a GPU, as far as block scheduling depends on it; a [`Device`](super::Device) once it is checked.
@@ -135,103 +136,44 @@ impl SmOrder {
     }
 }
 
-/// Which of the streams that wait for a hardware channel gets one that becomes free. On real GPUs it is not always the
-/// first (Bakita and Anderson, RTAS 2024, corollary 2), and nobody published which one it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ChannelOrder {
-    /// The one that waits longest.
-    #[default]
-    Fifo,
-    /// The one that waits shortest.
-    Lifo,
-    /// Any of them, with equal probability, seeded.
-    Random,
-}
-
-impl ChannelOrder {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Fifo, Self::Lifo, Self::Random];
-
-    /// Name in files and on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fifo => "fifo",
-            Self::Lifo => "lifo",
-            Self::Random => "random",
-        }
-    }
-
-    /// By its name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
+named! {
+    /// Which of the streams that wait for a hardware channel gets one that becomes free. On real GPUs it is not always the
+    /// first (Bakita and Anderson, RTAS 2024, corollary 2), and nobody published which one it is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum ChannelOrder: ALL, from_name, Serialize {
+        /// The one that waits longest.
+        #[default]
+        Fifo = "fifo",
+        /// The one that waits shortest.
+        Lifo = "lifo",
+        /// Any of them, with equal probability, seeded.
+        Random = "random",
     }
 }
 
-/// Which way a copy goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CopyDirection {
-    /// From CPU memory to GPU memory.
-    HostToDevice,
-    /// From GPU memory to CPU memory.
-    DeviceToHost,
-    /// Within GPU memory.
-    DeviceToDevice,
-}
-
-impl CopyDirection {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::HostToDevice, Self::DeviceToHost, Self::DeviceToDevice];
-
-    /// By its name in files and reports.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
-    }
-
-    /// Name used in files and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::HostToDevice => "host-to-device",
-            Self::DeviceToHost => "device-to-host",
-            Self::DeviceToDevice => "device-to-device",
-        }
+named! {
+    /// Which way a copy goes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum CopyDirection: ALL, from_name, Serialize {
+        /// From CPU memory to GPU memory.
+        HostToDevice = "host-to-device",
+        /// From GPU memory to CPU memory.
+        DeviceToHost = "device-to-host",
+        /// Within GPU memory.
+        DeviceToDevice = "device-to-device",
     }
 }
 
-/// How a copy engine serves the copies of several streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CopySharing {
-    /// One copy at a time, first in, first out (C2).
-    #[default]
-    OneAtATime,
-    /// Every copy begins as soon as it enters the CE queue. Those that run at once, however many, have equal shares of
-    /// the engine: its link is so shared as it was measured on a GTX 950. A copy's time is that which it takes alone.
-    SharedLink,
-}
-
-impl CopySharing {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::OneAtATime, Self::SharedLink];
-
-    /// Name in files and on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OneAtATime => "one-at-a-time",
-            Self::SharedLink => "shared-link",
-        }
-    }
-
-    /// By its name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
+named! {
+    /// How a copy engine serves the copies of several streams.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum CopySharing: ALL, from_name, Serialize {
+        /// One copy at a time, first in, first out (C2).
+        #[default]
+        OneAtATime = "one-at-a-time",
+        /// Every copy begins as soon as it enters the CE queue. Those that run at once, however many, have equal shares of
+        /// the engine: its link is so shared as it was measured on a GTX 950. A copy's time is that which it takes alone.
+        SharedLink = "shared-link",
     }
 }
 

@@ -2,13 +2,17 @@
 
 use thiserror::Error;
 
-/// What has sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sided {
-    /// A grid, of blocks.
-    Grid,
-    /// A block, of threads.
-    Block,
+use crate::named::named;
+
+named! {
+    /// What has sides.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Sided: ALL {
+        /// A grid, of blocks.
+        Grid = "grid",
+        /// A block, of threads.
+        Block = "block",
+    }
 }
 
 /// A grid or block that extends too far.
@@ -45,22 +49,10 @@ fn axis_name(axis: usize) -> &'static str {
 const MOST: u32 = i32::MAX as u32;
 
 impl Sided {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Grid, Self::Block];
-
     /// Where [`Self::most`] is stated.
     pub const SOURCE: &'static str = "CUDA C++ Programming Guide v12.9 (NVIDIA, 2025), table \"Technical \
         Specifications per Compute Capability\": one number for all of them, from 5.0 on; those of 3.0 to 3.7 were the same (v10.2, \
         2019). deviceQuery prints them for a TX2";
-
-    /// What it is.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Grid => "grid",
-            Self::Block => "block",
-        }
-    }
 
     const fn unit(self) -> &'static str {
         match self {

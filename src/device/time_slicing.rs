@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::named::named;
 use crate::time::Duration;
 
 /// What a device states about contexts that share it (rules T2 to T5, `docs/model.md`).
@@ -37,64 +38,26 @@ impl Default for TimeSlicing {
     }
 }
 
-/// Whether copy engines are scheduled together with the compute engine (Bakita and Anderson, RTAS 2024).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Runlists {
-    /// Copy engines have runlists of their own: copies of a context go on during another's turn.
-    #[default]
-    Separate,
-    /// One runlist for all engines: copies of a context progress in its turn only.
-    Shared,
-}
-
-impl Runlists {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Separate, Self::Shared];
-
-    /// Name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Separate => "separate",
-            Self::Shared => "shared",
-        }
-    }
-
-    /// By its name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
+named! {
+    /// Whether copy engines are scheduled together with the compute engine (Bakita and Anderson, RTAS 2024).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Runlists: ALL, from_name, Serialize {
+        /// Copy engines have runlists of their own: copies of a context go on during another's turn.
+        #[default]
+        Separate = "separate",
+        /// One runlist for all engines: copies of a context progress in its turn only.
+        Shared = "shared",
     }
 }
 
-/// What becomes of blocks that run when their context's turn is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preemption {
-    /// They stop where they are and go on in the context's next turn, on the same SMs (Pascal and later).
-    #[default]
-    MidBlock,
-    /// They run to their ends, and only then is the turn over (Maxwell and Kepler).
-    BlockEnd,
-}
-
-impl Preemption {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::MidBlock, Self::BlockEnd];
-
-    /// Name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::MidBlock => "mid-block",
-            Self::BlockEnd => "block-end",
-        }
-    }
-
-    /// By its name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
+named! {
+    /// What becomes of blocks that run when their context's turn is over.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Preemption: ALL, from_name, Serialize {
+        /// They stop where they are and go on in the context's next turn, on the same SMs (Pascal and later).
+        #[default]
+        MidBlock = "mid-block",
+        /// They run to their ends, and only then is the turn over (Maxwell and Kepler).
+        BlockEnd = "block-end",
     }
 }

@@ -1,17 +1,21 @@
 //! A profile simulated again: recorded against simulated, kernel by kernel.
 
+mod recorded;
+mod unshared;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use serde::Serialize;
 
-use super::recorded::submitted_operations;
-use super::unshared::unshared;
 use crate::device::Device;
 use crate::hosts::{ProgramError, simulate_watched};
 use crate::profile::{BlockTimeSource, GpuProfile, Import};
 use crate::statistics::nearest_rank;
 use crate::trace::Trace;
+pub use recorded::recorded_trace;
+use recorded::submitted_operations;
+use unshared::unshared;
 
 /// A profile and its simulation, side by side. Times count from the first submission \[ns\].
 #[derive(Debug, Clone, PartialEq)]

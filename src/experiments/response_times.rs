@@ -1,8 +1,7 @@
 //! The measurements of RTNS 2020, section 7.2, as simulations on the TX2.
 
 use crate::device::{BlockShape, Device};
-use crate::hosts::real_time::{Policy, TaskJob};
-use crate::hosts::{RunOptions, Strategy, TaskRunError, run_tasks};
+use crate::hosts::{Policy, RunOptions, Strategy, TaskJob, TaskRunError, run_tasks};
 use crate::tasks::{Allocation, Task, TaskKernel, TaskSet, TaskTime, Timing};
 use crate::time::Instant;
 use crate::workload::OperationId;
@@ -83,7 +82,7 @@ fn options(device: &Device, strategy: Strategy, horizon: TaskTime, seed: u64) ->
 
 /// Fig. 9: three tasks of different priorities whose kernels fill the GPU; response times of `jobs` jobs of the most
 /// urgent one, with and without the platform, whose scheduler learns of completions up to `synchronization` later \[ns\]
-/// (see [`Synchronized`](crate::hosts::real_time::Synchronized)). `device` is to be a TX2.
+/// (`hosts::RunOptions::synchronization`). `device` is to be a TX2.
 ///
 /// # Errors
 /// What the simulation refuses, on other devices.

@@ -2,43 +2,29 @@
 
 use rayon::prelude::*;
 
+use crate::named::named;
 use crate::tasks::segments::{SegmentGenerator, SegmentSets, SegmentTest, TaskBound};
 
-/// What a panel of Fig. 8 varies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fig8Panel {
-    /// (a): the number of tasks.
-    Tasks,
-    /// (b): utilization per CPU.
-    Utilization,
-    /// (c): the number of CPUs.
-    Cpus,
-    /// (d): the share of tasks that use the GPU.
-    GpuTasks,
-    /// (e): G / C.
-    GpuToCpu,
-    /// (f): the share of tasks of best effort.
-    BestEffort,
+named! {
+    /// What a panel of Fig. 8 varies.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Fig8Panel: ALL, from_name {
+        /// (a): the number of tasks.
+        Tasks = "tasks",
+        /// (b): utilization per CPU.
+        Utilization = "utilization",
+        /// (c): the number of CPUs.
+        Cpus = "cpus",
+        /// (d): the share of tasks that use the GPU.
+        GpuTasks = "gpu-tasks",
+        /// (e): G / C.
+        GpuToCpu = "gpu-to-cpu",
+        /// (f): the share of tasks of best effort.
+        BestEffort = "best-effort",
+    }
 }
 
 impl Fig8Panel {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Tasks, Self::Utilization, Self::Cpus, Self::GpuTasks, Self::GpuToCpu, Self::BestEffort];
-
-    /// The name in options and tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tasks => "tasks",
-            Self::Utilization => "utilization",
-            Self::Cpus => "cpus",
-            Self::GpuTasks => "gpu-tasks",
-            Self::GpuToCpu => "gpu-to-cpu",
-            Self::BestEffort => "best-effort",
-        }
-    }
-
     /// What it varies, as an axis has it.
     #[must_use]
     pub const fn axis(self) -> &'static str {
@@ -50,12 +36,6 @@ impl Fig8Panel {
             Self::GpuToCpu => "G / C",
             Self::BestEffort => "share of tasks of best effort",
         }
-    }
-
-    /// The panel of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|panel| panel.name() == name)
     }
 
     /// The points of the paper, and those that its figure was computed at: of numbers, or of shares in thousandths.

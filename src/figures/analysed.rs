@@ -7,13 +7,13 @@ use super::made::{Failure, File, Made};
 use super::timeline::{Published, against_expected};
 use crate::analysis::printed::{self, Turn};
 use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};
+use crate::formats::{Column, RowsPart, csv_text};
 use crate::hosts::simulate;
-use crate::report::timeline::{FinishMark, Panels, Timeline, TimelineOptions};
-use crate::report::{
-    Column, RowsPart, RunnableTimes, Summary, comparison_rows, csv_text, runnable_times, runnable_times_csv,
-};
+use crate::pictures::timeline::{FinishMark, Panels, Timeline, TimelineOptions};
+use crate::run::Summary;
 use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
+use crate::tables::{RunnableTimes, comparison_rows, runnable_times, runnable_times_csv};
 use crate::time::{Duration, Instant};
 
 /// Steps of Algorithm 2 up to which they are shown.

@@ -10,9 +10,8 @@ use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::draw::PictureOptions;
 use crate::experiments::warp_curves::{SolvingTime, convergence, solving_times};
-use crate::report::warp_charts::{convergence_chart, convergence_csv, solving_times_chart, solving_times_csv};
-use crate::report::warp_schedule::schedule_figure;
-use crate::report::{Column, csv_text};
+use crate::formats::{Column, csv_text};
+use crate::pictures::{convergence_chart, convergence_csv, schedule_figure, solving_times_chart, solving_times_csv};
 use crate::warps::{
     Issue, KernelString, MakespanSearch, Objective, Schedule, SearchLimits, Unit, bound, estimate, pessimistic, verify,
 };

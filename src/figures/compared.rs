@@ -4,8 +4,11 @@ use super::analysed::read;
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use super::timeline::Published;
+use crate::formats::{RowsPart, TableStyle, csv_of};
 use crate::hosts::simulate;
-use crate::report::{OfPaper, Printed, RowsPart, TableStyle, against_expected, csv_of, printed_rows, printed_table};
+use crate::printed::Printed;
+use crate::run::against_expected;
+use crate::tables::{OfPaper, printed_rows, printed_table};
 
 /// What the file of a shipped scenario expects of its run, value by value.
 pub(super) fn with_expected(published: Published) -> Result<Vec<Printed>, Failure> {

@@ -9,14 +9,13 @@ use crate::applications::{ApplicationSet, Outcome};
 use crate::draw::PictureOptions;
 use crate::experiments::evr::{Ratio, SweepOptions, SweepPoint, Variation, ratios};
 use crate::experiments::study::{Study, StudySummary, per_period, random_injection};
+use crate::formats::{RowsPart, csv_of};
 use crate::hosts::gpu_evr::{EvrRules, FullGpu};
 use crate::hosts::{Scheduler, run_applications};
-use crate::report::application_curves::{Curves, Quantity};
-use crate::report::application_gantt::{GanttRows, gantt};
-use crate::report::application_table::{outcome_rows, point_rows};
-use crate::report::scheduler_regions::{region_cells, scheduler_regions};
-use crate::report::study_table::summary_rows;
-use crate::report::{RowsPart, csv_of};
+use crate::pictures::application_gantt::{GanttRows, gantt};
+use crate::pictures::{Curves, Quantity, region_cells, scheduler_regions};
+use crate::tables::application_table::{outcome_rows, point_rows};
+use crate::tables::summary_rows;
 use crate::time::Duration;
 
 pub(super) const FIGURES: &[Figure] = &[

@@ -10,8 +10,8 @@ use super::figure::{Figure, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::experiments::segment_acceptance::{Fig8Panel, SegmentCurve, SegmentCurvePoint};
-use crate::report::task_charts::segment_acceptance_plot;
-use crate::report::{segment_curve_header, segment_curve_line};
+use crate::pictures::segment_acceptance_plot;
+use crate::tables::{segment_curve_header, segment_curve_line};
 use crate::tasks::segments::{GpuWait, SegmentSets, SegmentTest};
 
 /// Task sets a point; the paper has 1,000.

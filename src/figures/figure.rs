@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use super::analysed;
-use super::axes;
-use super::compared;
 use super::error::FigureError;
 use super::made::{Failure, Made};
 use super::paper::Paper;
 use super::timeline::{self, Published};
-use crate::report::Printed;
+use super::{analysed, axes, compared};
+use crate::printed::Printed;
 
 /// A figure or table of a paper that is computed here.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ use super::figure::{Figure, FigureKind, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::experiments::cost_study::{self, CostPoint, measure};
-use crate::report::cost_chart::{CostQuantity, chart, fitted_chart, points_csv};
+use crate::pictures::cost_chart::{CostQuantity, chart, fitted_chart, points_csv};
 
 pub(super) const FIGURES: &[Figure] = &[
     Paper::Thesis2019.computed(

@@ -1,10 +1,12 @@
 //! Figures that are the block timeline of a shipped scenario.
 
 use super::made::{File, Made};
+use crate::formats::RowsPart;
 use crate::hosts::simulate;
-use crate::report::timeline::{Timeline, TimelineOptions};
-use crate::report::{NotComparable, RowsPart, Summary, differences, kernel_rows};
+use crate::pictures::timeline::{Timeline, TimelineOptions};
+use crate::run::{NotComparable, Summary, differences};
 use crate::scenario::{ReadOptions, Scenario};
+use crate::tables::kernel_rows;
 use crate::trace::Trace;
 
 /// A scenario or a model that this project ships.

@@ -5,7 +5,8 @@ use std::io::Write;
 use super::error::FigureError;
 use super::timeline::{Published, published};
 use crate::hosts::simulate;
-use crate::report::{HtmlScene, HtmlTimeline, Summary, write_html_tour};
+use crate::pictures::{HtmlScene, HtmlTimeline, write_html_tour};
+use crate::run::Summary;
 use crate::scenario::{ReadOptions, Scenario};
 
 /// A scene before its scenario is run.

@@ -3,6 +3,7 @@
 mod device_waits;
 mod error;
 mod launch_order;
+pub(super) mod least_work;
 mod releases;
 mod waiting;
 mod watched;
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, Simulation, SubmitError, Target};
 use crate::limits::NowAndThen;
+use crate::run::{IterationSpan, Run};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::{NEVER, Trace};
@@ -102,38 +104,6 @@ struct Barrier {
     /// Threads that have not ended.
     members: usize,
     arrived: BTreeSet<usize>,
-}
-
-/// What a scenario led to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
-    /// What happened on the GPU.
-    pub trace: Trace,
-    /// How it ended.
-    pub ended: Ended,
-    /// What happened on the host: every iteration that began, in that order.
-    pub iterations: Vec<IterationSpan>,
-}
-
-/// One iteration of a host thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IterationSpan {
-    /// Index of the thread.
-    pub thread: u32,
-    /// Which iteration, from 0.
-    pub iteration: u32,
-    /// When its first step began.
-    pub start: Instant,
-    /// When its last step was done; [`NEVER`] if the run ended before. An `Option` would take half as much again.
-    end: Instant,
-}
-
-impl IterationSpan {
-    /// When its last step was done; `None` if the run ended before.
-    #[must_use]
-    pub fn end(&self) -> Option<Instant> {
-        (self.end != NEVER).then_some(self.end)
-    }
 }
 
 /// Simulates a scenario from beginning to end.
@@ -592,3 +562,6 @@ impl Host for ProgramHost<'_> {
         self.go_on(gpu)
     }
 }
+
+#[cfg(test)]
+mod tests;

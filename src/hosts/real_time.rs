@@ -4,16 +4,17 @@
 //! the strategy moves one to a stream; from there on the GPU's own rules decide.
 
 mod activations;
-mod grid;
-mod job;
-mod ready_queue;
+mod dispatch;
+mod gang;
+pub(super) mod grid;
+pub(super) mod job;
+mod multi_stream;
+pub(super) mod ready_queue;
+pub(super) mod run_tasks;
+mod single_stream;
+mod sm_as_core;
+mod stream_per_task;
 mod synchronized;
-
-pub use activations::Activations;
-pub use grid::{Grid, GridError};
-pub use job::{JobId, TaskJob};
-pub use ready_queue::{JobPriority, Policy, ReadyQueue};
-pub use synchronized::Synchronized;
 
 #[cfg(test)]
 mod tests;

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::{Dropped, Log, LogReading, LogRun, Pairing, begins_a_log, recognize_device, sort_into_runs};
+use super::{Dropped, Log, LogReading, LogRun, Pairing, recognize_device, sort_into_runs};
 use crate::causes::with_causes;
 use crate::device::Device;
 use crate::scenario::{HostThread, ReadOptions, Scenario};
@@ -28,18 +27,6 @@ pub struct LogFiles {
     pub logs_alone: bool,
     /// Which SM gets the next block; `None`: the scenario's, or most-room.
     pub placement: Option<Placement>,
-}
-
-/// Bytes at the beginning of a file by which a log is known.
-const HEAD_BYTES: u64 = 1 << 16;
-
-/// Whether a file is a log, as its [beginning](begins_a_log) tells; not if it cannot be read.
-#[must_use]
-pub fn is_log_file(path: &Path) -> bool {
-    let mut head = Vec::new();
-    let Ok(file) = File::open(path) else { return false };
-    let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
-    is_file && file.take(HEAD_BYTES).read_to_end(&mut head).is_ok() && begins_a_log(&head)
 }
 
 /// Whatever stops logs from being read.

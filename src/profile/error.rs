@@ -15,12 +15,12 @@ pub struct GpuProfileError {
 }
 
 impl GpuProfileError {
-    pub(super) fn new(file: &str, what: impl Into<String>) -> Self {
+    pub(crate) fn new(file: &str, what: impl Into<String>) -> Self {
         Self { file: file.to_owned(), what: what.into(), help: None }
     }
 
     #[must_use]
-    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }

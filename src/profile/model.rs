@@ -8,29 +8,20 @@ use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
 use super::known_block_times::KnownBlockTimes;
 use crate::device::{BlockShape, CopyDirection};
+use crate::named::named;
 use crate::workload::{is_stream_meant, numbered_stream};
 
-/// Which profiler wrote it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ProfileFormat {
-    /// JSON of PyTorch's profiler (Kineto).
-    Kineto,
-    /// The SQLite export of Nsight Systems.
-    NsightSystems,
-    /// `nvprof --print-gpu-trace --csv`.
-    Nvprof,
-}
-
-impl ProfileFormat {
-    /// Name in messages.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kineto => "Kineto JSON",
-            Self::NsightSystems => "Nsight Systems SQLite export",
-            Self::Nvprof => "nvprof CSV",
-        }
+named! {
+    /// Which profiler wrote it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum ProfileFormat {
+        /// JSON of PyTorch's profiler (Kineto).
+        Kineto = "Kineto JSON",
+        /// The SQLite export of Nsight Systems.
+        NsightSystems = "Nsight Systems SQLite export",
+        /// `nvprof --print-gpu-trace --csv`.
+        Nvprof = "nvprof CSV",
     }
 }
 

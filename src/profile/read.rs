@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 1 << 32;
 ///
 /// # Errors
 /// [`GpuProfileError`] for a gzip stream that is cut off, damaged, or holds more than 4 GiB.
-pub fn uncompressed<'b>(file: &str, bytes: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, GpuProfileError> {
+pub(crate) fn uncompressed<'b>(file: &str, bytes: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, GpuProfileError> {
     if !bytes.starts_with(&GZIP) {
         return Ok(bytes);
     }

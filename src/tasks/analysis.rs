@@ -8,44 +8,34 @@ use super::{
     chunks, chunks_as_printed, digraph, exact, harmonic, harmonic_as_printed, limited_preemption,
     limited_preemption_as_printed, necessary, non_preemptive_edf, periodic_resource, sbf, sbf_linear,
 };
+use crate::named::named;
 
-/// A test of tasks in a reservation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ReservationTest {
-    /// [`sbf`].
-    Sbf,
-    /// [`sbf_linear`].
-    SbfLinear,
-    /// [`chunks`].
-    Chunks,
-    /// [`harmonic`].
-    Harmonic,
-    /// [`digraph`].
-    Digraph,
-    /// [`exact`].
-    Exact,
-    /// [`periodic_resource`].
-    PeriodicResource,
-    /// [`chunks_as_printed`], unsound.
-    ChunksAsPrinted,
-    /// [`harmonic_as_printed`], unsound for D < T.
-    HarmonicAsPrinted,
+named! {
+    /// A test of tasks in a reservation.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum ReservationTest: ALL, from_name {
+        /// [`sbf`].
+        Sbf = "sbf",
+        /// [`sbf_linear`].
+        SbfLinear = "sbf-linear",
+        /// [`chunks`].
+        Chunks = "chunks",
+        /// [`harmonic`].
+        Harmonic = "harmonic",
+        /// [`digraph`].
+        Digraph = "digraph",
+        /// [`exact`].
+        Exact = "exact",
+        /// [`periodic_resource`].
+        PeriodicResource = "periodic-resource",
+        /// [`chunks_as_printed`], unsound.
+        ChunksAsPrinted = "chunks-as-printed",
+        /// [`harmonic_as_printed`], unsound for D < T.
+        HarmonicAsPrinted = "harmonic-as-printed",
+    }
 }
 
 impl ReservationTest {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Sbf,
-        Self::SbfLinear,
-        Self::Chunks,
-        Self::Harmonic,
-        Self::Digraph,
-        Self::Exact,
-        Self::PeriodicResource,
-        Self::ChunksAsPrinted,
-        Self::HarmonicAsPrinted,
-    ];
-
     /// Those whose yes proves that no deadline is missed.
     pub fn sound() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|test| test.is_sound())
@@ -56,28 +46,6 @@ impl ReservationTest {
     #[must_use]
     pub const fn is_sound(self) -> bool {
         !matches!(self, Self::ChunksAsPrinted | Self::HarmonicAsPrinted)
-    }
-
-    /// The name in options and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sbf => "sbf",
-            Self::SbfLinear => "sbf-linear",
-            Self::Chunks => "chunks",
-            Self::Harmonic => "harmonic",
-            Self::Digraph => "digraph",
-            Self::Exact => "exact",
-            Self::PeriodicResource => "periodic-resource",
-            Self::ChunksAsPrinted => "chunks-as-printed",
-            Self::HarmonicAsPrinted => "harmonic-as-printed",
-        }
-    }
-
-    /// The test of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|test| test.name() == name)
     }
 
     /// Whether it holds for sporadic tasks and any offsets, not only for synchronous periodic tasks.

@@ -2,99 +2,56 @@
 
 use serde::Serialize;
 
-/// A published scheduling rule that can make an operation wait, or pause once it has begun (T4, T5).
-///
-/// G, X, R, C, A and N rules: Amert et al., RTSS 2017, sections III and IV. `Channel`: Bakita and Anderson, RTAS 2024.
-/// T1: Bakita and Anderson, RTAS 2024, R4. T4, T5: `docs/processes.md`. E2: the CUDA runtime's description of `cudaStreamWaitEvent`. L1 and L2 are parameters of the device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[non_exhaustive]
-pub enum Rule {
-    /// A kernel enters its EE queue only when it reaches the head of its stream queue.
-    G2,
-    /// A copy enters its CE queue only when it reaches the head of its stream queue.
-    C1,
-    /// Only blocks of the kernel at the head of an EE queue may be assigned.
-    X1,
-    /// No SM has enough free thread slots and a free block slot.
-    R2,
-    /// SMs with enough threads exist, but none of them has enough free shared memory.
-    R3,
-    /// SMs with enough threads and shared memory exist, but none of them has enough free registers.
-    Registers,
-    /// A copy is assigned only when its copy engine is idle.
-    C2,
-    /// Blocks are assigned only while every EE queue of higher priority is empty.
-    A2,
-    /// The NULL stream's head waits for everything launched before it in blocking streams.
-    N1,
-    /// A blocking stream's head waits for everything launched before it in the NULL stream.
-    N2,
-    /// Every hardware channel is taken by another stream.
-    Channel,
-    /// What comes after a wait for an event waits until the event is recorded.
-    E2,
-    /// A kernel or copy goes on only when the device's launch latency has passed since its launch.
-    L1,
-    /// A kernel goes on only when the device's gap has passed since the kernel before it in its stream completed.
-    L2,
-    /// Blocks are assigned only in the turn of their context; a copy runs only in it where all engines share a runlist.
-    T1,
-    /// Blocks that have begun are suspended while it is not the turn of their context.
-    T4,
-    /// A copy that has begun stands still while its engine serves another context.
-    T5,
-    /// A client of MPS uses as many SMs as its active-thread percentage allows.
-    Mps,
+use crate::named::named;
+
+named! {
+    /// A published scheduling rule that can make an operation wait, or pause once it has begun (T4, T5).
+    ///
+    /// G, X, R, C, A and N rules: Amert et al., RTSS 2017, sections III and IV. `Channel`: Bakita and Anderson, RTAS 2024.
+    /// T1: Bakita and Anderson, RTAS 2024, R4. T4, T5: `docs/processes.md`. E2: the CUDA runtime's description of `cudaStreamWaitEvent`. L1 and L2 are parameters of the device.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[non_exhaustive]
+    pub enum Rule: ALL, Display {
+        /// A kernel enters its EE queue only when it reaches the head of its stream queue.
+        G2 = "G2",
+        /// A copy enters its CE queue only when it reaches the head of its stream queue.
+        C1 = "C1",
+        /// Only blocks of the kernel at the head of an EE queue may be assigned.
+        X1 = "X1",
+        /// No SM has enough free thread slots and a free block slot.
+        R2 = "R2",
+        /// SMs with enough threads exist, but none of them has enough free shared memory.
+        R3 = "R3",
+        /// SMs with enough threads and shared memory exist, but none of them has enough free registers.
+        Registers = "registers",
+        /// A copy is assigned only when its copy engine is idle.
+        C2 = "C2",
+        /// Blocks are assigned only while every EE queue of higher priority is empty.
+        A2 = "A2",
+        /// The NULL stream's head waits for everything launched before it in blocking streams.
+        N1 = "N1",
+        /// A blocking stream's head waits for everything launched before it in the NULL stream.
+        N2 = "N2",
+        /// Every hardware channel is taken by another stream.
+        Channel = "channel",
+        /// What comes after a wait for an event waits until the event is recorded.
+        E2 = "E2",
+        /// A kernel or copy goes on only when the device's launch latency has passed since its launch.
+        L1 = "L1",
+        /// A kernel goes on only when the device's gap has passed since the kernel before it in its stream completed.
+        L2 = "L2",
+        /// Blocks are assigned only in the turn of their context; a copy runs only in it where all engines share a runlist.
+        T1 = "T1",
+        /// Blocks that have begun are suspended while it is not the turn of their context.
+        T4 = "T4",
+        /// A copy that has begun stands still while its engine serves another context.
+        T5 = "T5",
+        /// A client of MPS uses as many SMs as its active-thread percentage allows.
+        Mps = "MPS",
+    }
 }
 
 impl Rule {
-    /// All of them.
-    pub const ALL: [Self; 18] = [
-        Self::G2,
-        Self::C1,
-        Self::X1,
-        Self::R2,
-        Self::R3,
-        Self::Registers,
-        Self::C2,
-        Self::A2,
-        Self::N1,
-        Self::N2,
-        Self::Channel,
-        Self::E2,
-        Self::L1,
-        Self::L2,
-        Self::T1,
-        Self::T4,
-        Self::T5,
-        Self::Mps,
-    ];
-
-    /// The name as published.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::G2 => "G2",
-            Self::C1 => "C1",
-            Self::X1 => "X1",
-            Self::R2 => "R2",
-            Self::R3 => "R3",
-            Self::Registers => "registers",
-            Self::C2 => "C2",
-            Self::A2 => "A2",
-            Self::N1 => "N1",
-            Self::N2 => "N2",
-            Self::Channel => "channel",
-            Self::E2 => "E2",
-            Self::L1 => "L1",
-            Self::L2 => "L2",
-            Self::T1 => "T1",
-            Self::T4 => "T4",
-            Self::T5 => "T5",
-            Self::Mps => "MPS",
-        }
-    }
-
     /// What is said of an operation that waits under it, before the name of the operation that it waits for.
     pub(super) const fn phrase(self) -> &'static str {
         match self {
@@ -151,10 +108,4 @@ pub(super) enum Varying {
     EeQueues,
     /// What is free on the SMs.
     Sms,
-}
-
-impl std::fmt::Display for Rule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
 }

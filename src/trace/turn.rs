@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::named::named;
 use crate::time::{Duration, Instant};
 use crate::workload::{OperationId, ProcessId};
 
@@ -16,31 +17,20 @@ pub struct NewTurn {
     pub start: Instant,
 }
 
-/// Why a turn ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum TurnEnd {
-    /// Its slice was over and another context had work (T2).
-    TimeSlice,
-    /// Its context had no resident block and none to assign (T2).
-    NoWork,
-    /// Its context was taken off the runlist.
-    TakenOff,
-    /// The run ended.
-    RunEnded,
-}
-
-impl TurnEnd {
-    /// What reports call it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TimeSlice => "time slice",
-            Self::NoWork => "no work",
-            Self::TakenOff => "taken off the runlist",
-            Self::RunEnded => "end of the run",
-        }
+named! {
+    /// Why a turn ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[non_exhaustive]
+    pub enum TurnEnd {
+        /// Its slice was over and another context had work (T2).
+        TimeSlice = "time slice",
+        /// Its context had no resident block and none to assign (T2).
+        NoWork = "no work",
+        /// Its context was taken off the runlist.
+        TakenOff = "taken off the runlist",
+        /// The run ended.
+        RunEnded = "end of the run",
     }
 }
 

@@ -10,6 +10,7 @@ use super::pessimistic::{pessimistic, pessimistic_as_printed};
 use super::schedule::Schedule;
 use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
 use crate::broken_bound::BrokenBound;
+use crate::named::named;
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
@@ -32,26 +33,16 @@ impl Question {
     }
 }
 
-/// How the worst case is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExactBy {
-    /// By exact search.
-    Search,
-    /// By the integer program.
-    Ilp,
-    /// By a constructed schedule that takes as long as the proven bound.
-    Construction,
-}
-
-impl ExactBy {
-    /// The name in tables and JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Search => "search",
-            Self::Ilp => "ilp",
-            Self::Construction => "construction",
-        }
+named! {
+    /// How the worst case is known.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ExactBy {
+        /// By exact search.
+        Search = "search",
+        /// By the integer program.
+        Ilp = "ilp",
+        /// By a constructed schedule that takes as long as the proven bound.
+        Construction = "construction",
     }
 }
 

@@ -24,6 +24,21 @@ pub struct Schedule {
 }
 
 impl Schedule {
+    /// For each warp, the unit it is on in each cycle.
+    #[must_use]
+    pub fn units(&self, string: &KernelString) -> Vec<Vec<Option<usize>>> {
+        let mut rows = vec![vec![None; self.cycles.len()]; self.warps as usize];
+        for (cycle, issues) in self.cycles.iter().enumerate() {
+            for issue in issues {
+                let unit = string.steps().get(issue.step).map(|step| step.unit);
+                if let Some(cell) = rows.get_mut(issue.warp as usize).and_then(|row| row.get_mut(cycle)) {
+                    *cell = unit;
+                }
+            }
+        }
+        rows
+    }
+
     /// Cycles until the last warp has done its last step.
     #[must_use]
     pub fn makespan(&self) -> u64 {

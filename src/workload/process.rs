@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::StreamId;
 use crate::device::Device;
+use crate::named::named;
 use crate::time::Duration;
 
 /// A process, with its one CUDA context. Number 0 always exists: without others, everything is of it.
@@ -19,39 +20,21 @@ impl ProcessId {
     pub const FIRST: Self = Self(0);
 }
 
-/// T6: how often a context comes in a round, in the terms of NVIDIA's `nvgpu` driver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum InterleaveLevel {
-    /// Once.
-    #[default]
-    Low,
-    /// Before each context of low level.
-    Medium,
-    /// Before each context of medium or low level.
-    High,
+named! {
+    /// T6: how often a context comes in a round, in the terms of NVIDIA's `nvgpu` driver.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+    pub enum InterleaveLevel: ALL, from_name, Serialize {
+        /// Once.
+        #[default]
+        Low = "low",
+        /// Before each context of low level.
+        Medium = "medium",
+        /// Before each context of medium or low level.
+        High = "high",
+    }
 }
 
 impl InterleaveLevel {
-    /// All of them, lowest first.
-    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
-
-    /// Name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-
-    /// By its name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
-    }
-
     /// The time slice that `nvgpu` gives a context of this level.
     #[must_use]
     pub const fn nvgpu_time_slice(self) -> Duration {

@@ -2,7 +2,8 @@
 
 use gpusched::audit::{Observation, Tolerances, audit};
 use gpusched::gpu::Ended;
-use gpusched::hosts::{Run, simulate};
+use gpusched::hosts::simulate;
+use gpusched::run::Run;
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 use gpusched::workload::OperationId;

@@ -3,7 +3,7 @@
 use gpusched::analysis::{Departure, Method, analyse, compare, launch_orders};
 use gpusched::experiments::validation::{Agreement, Family, Judge, Sample, SampleKernel, SampleStream};
 use gpusched::hosts::simulate;
-use gpusched::report::Summary;
+use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockTime, KernelId, Placement};

@@ -13,12 +13,14 @@ mod imports;
 const PAGE: &str = include_str!("../../docs/architecture.md");
 
 /// The rooms of `src/`, the lowest first: a room may import only those before it.
-const ROOMS: [&str; 26] = [
+const ROOMS: [&str; 32] = [
     "limits",
     "broken_bound",
     "causes",
+    "named",
     "effort",
     "time",
+    "printed",
     "statistics",
     "json",
     "draw",
@@ -31,13 +33,17 @@ const ROOMS: [&str; 26] = [
     "scenario",
     "profile",
     "gpu",
+    "run",
     "hosts",
     "logs",
+    "input",
     "audit",
     "analysis",
     "experiments",
     "schema",
-    "report",
+    "formats",
+    "tables",
+    "pictures",
     "figures",
     "cli",
 ];
@@ -155,7 +161,10 @@ fn no_two_public_types_have_one_name() {
                 continue;
             }
             let text = fs::read_to_string(&entry).expect("a source");
-            for line in text.lines().filter_map(|line| line.strip_prefix("pub ")) {
+            for line in text
+                .lines()
+                .filter_map(|line| line.strip_prefix("    pub enum").map(|_| &line[8..]).or(line.strip_prefix("pub ")))
+            {
                 let Some((kind, name)) = line.split_once(' ') else { continue };
                 if ["struct", "enum", "trait", "type", "union"].contains(&kind) {
                     let end = name.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(name.len());

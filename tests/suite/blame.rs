@@ -3,7 +3,9 @@
 use std::fs;
 
 use gpusched::hosts::simulate;
-use gpusched::report::{BlameTables, Summary, blame_figure, blame_maps};
+use gpusched::pictures::{blame_figure, blame_maps};
+use gpusched::run::Summary;
+use gpusched::tables::BlameTables;
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Rule, blame, phases, reasons};
 use gpusched::workload::OperationId;

@@ -3,12 +3,12 @@
 use std::sync::atomic::AtomicBool;
 
 use gpusched::analysis::{SearchOptions, Verdict, Watch, analyse, judge};
-use gpusched::hosts::{DeadlineOutcome, Run, simulate};
-use gpusched::report::timeline::{LegendSymbol, Timeline, TimelineOptions};
-use gpusched::report::{
-    AnalysisDocument, BoundedResponses, HtmlTimeline, PerfettoKnown, PerfettoRun, Summary, perfetto_trace,
-};
+use gpusched::hosts::simulate;
+use gpusched::pictures::timeline::{LegendSymbol, Timeline, TimelineOptions};
+use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
+use gpusched::run::{DeadlineOutcome, Run, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::tables::{AnalysisDocument, BoundedResponses};
 use gpusched::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value, json};

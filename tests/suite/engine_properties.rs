@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gpusched::gpu::{Ended, Finishes, Gpu, GpuOptions};
-use gpusched::hosts::{ProgramHost, Run, make_known, simulate, simulate_with};
-use gpusched::report::{State, Summary};
+use gpusched::hosts::{ProgramHost, make_known, simulate, simulate_with};
+use gpusched::run::{Run, State, Summary};
 use gpusched::scenario::{HostThread, Scenario, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Block, OperationRecord, Part, Rule, blame};
@@ -17,8 +17,7 @@ use proptest::test_runner::TestRunner;
 
 use crate::agreement::{agrees, config, same};
 use crate::generate::{Case, Limits, scenario};
-use crate::recount;
-use crate::reference;
+use crate::{recount, reference};
 
 fn options(scenario: &Scenario) -> GpuOptions {
     GpuOptions {

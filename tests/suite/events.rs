@@ -1,7 +1,7 @@
 //! Records and waits of events (E1, E2), launch latencies (L1) and gaps between kernels (L2), by hand.
 
-use gpusched::hosts::{Run, simulate};
-use gpusched::report::{State, Summary};
+use gpusched::hosts::simulate;
+use gpusched::run::{Run, State, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Cause, Rule, reasons};

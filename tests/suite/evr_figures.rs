@@ -11,11 +11,11 @@ use std::path::Path;
 use gpusched::applications::{ApplicationSet, Class, ExecutionProfileError, Injections, Outcome};
 use gpusched::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
 use gpusched::experiments::study::{Study, StudySummary, per_period, random_injection};
+use gpusched::formats::RowsPart;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
-use gpusched::report::RowsPart;
-use gpusched::report::application_curves::{Curves, Quantity};
-use gpusched::report::study_table::summary_rows;
+use gpusched::pictures::{Curves, Quantity};
+use gpusched::tables::summary_rows;
 use gpusched::time::Duration;
 use serde_json::{Value, json};
 

@@ -2,10 +2,12 @@
 
 use gpusched::analysis::{Comparison, analyse, merged_scenario};
 use gpusched::device::{BlockShape, Device, DeviceError, DeviceSpec};
+use gpusched::formats::{RowsPart, TableStyle};
 use gpusched::hosts::simulate;
-use gpusched::report::timeline::{Timeline, TimelineOptions};
-use gpusched::report::{RowsPart, State, Summary, TableStyle, kernel_rows, kernel_table};
+use gpusched::pictures::timeline::{Timeline, TimelineOptions};
+use gpusched::run::{State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use gpusched::tables::{kernel_rows, kernel_table};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockClock, BlockTime, Kernel, Placement, StreamSpec};
 use proptest::prelude::*;

@@ -5,8 +5,8 @@ use std::time::Instant as Clock;
 
 use gpusched::device::{BlockShape, Device};
 use gpusched::hosts::simulate;
-use gpusched::report::Summary;
-use gpusched::report::timeline::{Band, Blocks, HeightBy, LegendSymbol, Timeline, TimelineOptions};
+use gpusched::pictures::timeline::{Band, Blocks, HeightBy, LegendSymbol, Timeline, TimelineOptions};
+use gpusched::run::Summary;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
@@ -280,7 +280,7 @@ fn an_empty_run_has_a_figure() {
 fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
     use gpusched::analysis::{analyse, merged_scenario};
     use gpusched::draw::Shape;
-    use gpusched::report::timeline::{FinishMark, Panels};
+    use gpusched::pictures::timeline::{FinishMark, Panels};
 
     let scenario = crate::published::figure("ospert2017/figure-8");
     let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it can be analysed")).expect("it fits");
@@ -317,7 +317,7 @@ fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
 #[test]
 fn a_comparison_counts_differences_that_are_too_short_to_see() {
     use gpusched::draw::Shape;
-    use gpusched::report::timeline::{FinishMark, Panels};
+    use gpusched::pictures::timeline::{FinishMark, Panels};
 
     let scenario = fig_3();
     let run = simulate(&scenario).expect("it runs");

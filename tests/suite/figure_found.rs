@@ -9,10 +9,10 @@ use gpusched::draw::{COLUMN_WIDTH, MM};
 use gpusched::experiments::replay::{Replay, replay};
 use gpusched::hosts::simulate;
 use gpusched::logs::{read_log, sort_into_runs};
-use gpusched::report::Summary;
-use gpusched::report::timeline::{
+use gpusched::pictures::timeline::{
     BandLook, FinishMark, LegendSymbol, Panels, Timeline, TimelineError, TimelineOptions,
 };
+use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 

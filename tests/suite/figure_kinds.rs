@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use gpusched::device::{BlockShape, Device};
 use gpusched::draw::PAGE_HEIGHT;
 use gpusched::hosts::simulate;
-use gpusched::report::Summary;
-use gpusched::report::timeline::{Lanes, LegendSymbol, Panels, Timeline, TimelineOptions};
+use gpusched::pictures::timeline::{Lanes, LegendSymbol, Panels, Timeline, TimelineOptions};
+use gpusched::run::Summary;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
 use gpusched::trace::{Observed, ObservedBlock, Trace};
@@ -97,7 +97,7 @@ fn all_blocks_are_drawn_or_counted(timeline: &Timeline, summary: &Summary<'_>, w
         let boxes: u64 = band.blocks.iter().map(|blocks| blocks.count).sum();
         let shapes: u64 = band.profiles.iter().map(|profile| profile.count).sum();
         let as_often = match band.look {
-            gpusched::report::timeline::BandLook::Mean { .. } => 1,
+            gpusched::pictures::timeline::BandLook::Mean { .. } => 1,
             _ => band.sms.len() as u64,
         };
         counted += (boxes + shapes) * as_often;

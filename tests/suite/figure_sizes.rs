@@ -8,7 +8,7 @@ use std::path::Path;
 use gpusched::applications::ApplicationSet;
 use gpusched::draw::{COLUMN_WIDTH, PAGE_HEIGHT, PAGE_WIDTH, PictureOptions};
 use gpusched::experiments::study::{AxisValue, GridAxis, PointSummary, Study, StudySummary};
-use gpusched::report::study_plot::{PlotOptions, plot};
+use gpusched::pictures::study_plot::{PlotOptions, plot};
 use gpusched::statistics::{Measure, Statistic};
 use serde_json::{Value, json};
 

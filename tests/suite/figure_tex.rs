@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use gpusched::draw::PAGE_WIDTH;
 use gpusched::hosts::simulate;
-use gpusched::report::Summary;
-use gpusched::report::timeline::{Lanes, Panels, Timeline, TimelineOptions};
+use gpusched::pictures::timeline::{Lanes, Panels, Timeline, TimelineOptions};
+use gpusched::run::Summary;
 
 use crate::common::gpusched;
 use crate::figure_command::directory;

@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use driver::Browser;
-use gpusched::hosts::{Run, simulate};
-use gpusched::report::{HtmlTimeline, Summary};
+use gpusched::hosts::simulate;
+use gpusched::pictures::HtmlTimeline;
+use gpusched::run::{Run, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
 use serde_json::Value;
 

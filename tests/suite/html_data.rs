@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use gpusched::draw::theme::series_fill;
-use gpusched::hosts::{Run, simulate};
-use gpusched::report::timeline::FinishMark;
-use gpusched::report::{HtmlRun, HtmlTimeline, Summary};
+use gpusched::hosts::simulate;
+use gpusched::pictures::timeline::FinishMark;
+use gpusched::pictures::{HtmlRun, HtmlTimeline};
+use gpusched::run::{Run, Summary};
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 use gpusched::trace::{Block, Cause, Stay, queue_contents, reasons};

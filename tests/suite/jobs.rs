@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use gpusched::hosts::{DeadlineOutcome, Job, Jobs, simulate};
-use gpusched::report::{Summary, responses};
+use gpusched::hosts::simulate;
+use gpusched::run::{DeadlineOutcome, Job, Jobs, Summary, responses};
 use gpusched::scenario::{HostThread, NotNative, ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::trace::OperationRecord;
@@ -237,7 +237,7 @@ proptest! {
                 if !scenario.threads.iter().any(HostThread::never_runs) {
                     prop_assert_eq!(run.ended, other.ended);
                 }
-                let key = |run: &gpusched::hosts::Run| -> Vec<_> {
+                let key = |run: &gpusched::run::Run| -> Vec<_> {
                     let ids = (0..).map(gpusched::workload::OperationId).zip(run.trace.operations());
                     ids.map(|(id, record)| {
                         let blocks: Vec<_> = run.trace.blocks(id).collect();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gpusched::device::Device;
 use gpusched::hosts::simulate;
-use gpusched::report::differences;
+use gpusched::run::differences;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;

@@ -1,8 +1,8 @@
 //! Names that a file may give to kernels, streams and itself, and that some format or reader would take for more than text.
 
 use gpusched::hosts::simulate;
-use gpusched::report::Summary;
-use gpusched::report::timeline::{Timeline, TimelineOptions};
+use gpusched::pictures::timeline::{Timeline, TimelineOptions};
+use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 
 use crate::figure_tex::{COLUMN, latex_takes_it};

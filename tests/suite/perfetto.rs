@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use gpusched::hosts::simulate;
-use gpusched::report::{PerfettoKnown, PerfettoRun, Summary, perfetto_trace};
+use gpusched::pictures::{PerfettoKnown, PerfettoRun, perfetto_trace};
+use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
 use gpusched::trace::{Observed, OperationRecord, Trace};

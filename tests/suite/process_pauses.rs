@@ -2,8 +2,9 @@
 
 use gpusched::device::{CopySharing, Runlists};
 use gpusched::hosts::simulate;
-use gpusched::report::{BlameTables, State, Summary};
+use gpusched::run::{State, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::tables::BlameTables;
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Blame, OperationRecord, Rule, Trace, blame, reasons};
 use gpusched::workload::{BlockClock, OperationId, OperationKind};

@@ -4,10 +4,12 @@ use std::ops::Range;
 
 use gpusched::device::Runlists;
 use gpusched::draw::MM;
-use gpusched::hosts::{Run, simulate};
-use gpusched::report::timeline::{Lanes, Piece, Timeline, TimelineOptions};
-use gpusched::report::{BlameTables, PerfettoKnown, PerfettoRun, State, Summary, perfetto_trace, rule_log, state_text};
+use gpusched::hosts::simulate;
+use gpusched::pictures::timeline::{Lanes, Piece, Timeline, TimelineOptions};
+use gpusched::pictures::{PerfettoKnown, PerfettoRun, perfetto_trace};
+use gpusched::run::{Run, State, Summary, rule_log};
 use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::tables::{BlameTables, state_text};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Rule;
 use gpusched::workload::{OperationId, ProcessId};

@@ -2,7 +2,8 @@
 
 use gpusched::device::{Preemption, Runlists, TimeSlicing};
 use gpusched::gpu::GpuOptions;
-use gpusched::hosts::{Run, simulate, simulate_with};
+use gpusched::hosts::{simulate, simulate_with};
+use gpusched::run::Run;
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{

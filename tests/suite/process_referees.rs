@@ -4,7 +4,8 @@
 //! `PROPTEST_CASES` says.
 
 use gpusched::device::{ChannelOrder, CopySharing, Preemption, Runlists};
-use gpusched::hosts::{Run, simulate};
+use gpusched::hosts::simulate;
+use gpusched::run::Run;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::OperationRecord;

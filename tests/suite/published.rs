@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use gpusched::hosts::simulate;
-use gpusched::report::differences;
+use gpusched::run::differences;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
 use gpusched::workload::Placement;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gpusched::figures::{Figure, Paper, catalogue};
-use gpusched::report::{Printed, Value};
+use gpusched::printed::{Printed, Value};
 use gpusched::time::Duration;
 
 use crate::common::{absent, directory, gpusched, gpusched_in, stderr, stdout};

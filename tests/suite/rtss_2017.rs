@@ -2,7 +2,7 @@
 
 use gpusched::audit::{AuditRule, Observation, Tolerances, audit};
 use gpusched::hosts::simulate;
-use gpusched::report::differences;
+use gpusched::run::differences;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::{KernelId, OperationId, OperationKind, Placement};

@@ -3,9 +3,11 @@
 use gpusched::analysis::{BoundOptions, BoundRefusal, SporadicRefusal, finish_bounds, sporadic_bounds};
 use gpusched::audit::{AuditRule, Observation, ObservedWork, Tolerances, audit};
 use gpusched::device::{CopyDirection, CopySharing, Device};
-use gpusched::hosts::{Run, simulate};
-use gpusched::report::{State, Summary, TableStyle, kernel_table, state_text};
+use gpusched::formats::TableStyle;
+use gpusched::hosts::simulate;
+use gpusched::run::{Run, State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use gpusched::tables::{kernel_table, state_text};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Rule, blame};
 use gpusched::workload::{Copy, OperationId, StreamSpec};

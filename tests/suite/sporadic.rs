@@ -8,12 +8,11 @@ use gpusched::hosts::simulate;
 use gpusched::scenario::Scenario;
 use gpusched::time::Duration;
 use proptest::prelude::*;
-use response_time_analysis::arrival;
 use response_time_analysis::demand::{self, RBF};
-use response_time_analysis::fifo;
 use response_time_analysis::fixed_priority::fully_nonpreemptive::{TaskUnderAnalysis, dedicated_uniproc_rta};
 use response_time_analysis::time::{Duration as Ticks, Service};
 use response_time_analysis::wcet::Scalar;
+use response_time_analysis::{arrival, fifo};
 
 use crate::bounds::{processors, scenario};
 use crate::campaign::campaign;

@@ -4,8 +4,8 @@
 //! The dashed lines (a) to (e) stand at 1.103, 2.105, 3.006, 3.317 and 4.003 s in the picture, whose clock is 0.308 s
 //! ahead of ours. The tables' own times, 1.0, 2.1, 3.0 and 3.4 s, are readings of the same lines.
 
-use gpusched::hosts::{Run, simulate};
-use gpusched::report::{EeQueue, Served, State, Summary, rule_log};
+use gpusched::hosts::simulate;
+use gpusched::run::{EeQueue, Run, Served, State, Summary, rule_log};
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 use gpusched::workload::OperationId;

@@ -1,7 +1,7 @@
 //! What-ifs that change how long blocks run.
 
 use gpusched::hosts::simulate;
-use gpusched::report::Summary;
+use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 use gpusched::time::Duration;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::analysis::jobs::AnalysedJob;
-use crate::hosts::Run;
+use crate::run::Run;
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Instant;
 use crate::workload::{Copy, Kernel, OperationKind, StreamId};

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use gpusched::experiments::study::{Shard, StudySummary, file_name, shard_files};
-use gpusched::report::study_plot::{PlotOptions, plot};
-use gpusched::report::study_table::{SummaryDocument, summary_rows, summary_table};
+use gpusched::pictures::study_plot::{PlotOptions, plot};
+use gpusched::tables::{SummaryDocument, summary_rows, summary_table};
 
 use super::super::output::{Format, note, write_document};
 use super::super::picture::Look;

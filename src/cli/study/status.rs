@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use gpusched::experiments::study::{ShardStatus, Study, status};
-use gpusched::report::study_table::{ShardsDocument, shards_rows, shards_table};
+use gpusched::tables::{ShardsDocument, shards_rows, shards_table};
 
 use super::super::output::{Format, write_document};
 use super::super::progress::{self, Unit};

@@ -7,8 +7,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, figure_6, figure_7, figure_8};
 use gpusched::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
-use gpusched::report::task_charts::acceptance_plot;
-use gpusched::report::{curve_header, curve_line, curve_point};
+use gpusched::pictures::acceptance_plot;
+use gpusched::tables::{curve_header, curve_line, curve_point};
 use gpusched::tasks::segments::SegmentSets;
 use gpusched::tasks::{Generator, Periods, ReservationPeriod, TaskTime, Utilizations};
 

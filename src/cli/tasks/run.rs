@@ -6,13 +6,11 @@ use std::path::PathBuf;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::hosts::real_time::Policy;
-use gpusched::hosts::{RunOptions, SegmentRunOptions, Strategy, run_segment_tasks_watched, run_tasks_watched};
-use gpusched::report::segment_gantt::segment_gantt;
-use gpusched::report::segment_run::SegmentRunReport;
-use gpusched::report::task_gantt::gantt;
-use gpusched::report::task_run::TaskRunReport;
-use gpusched::report::{write_json, write_json_lines};
+use gpusched::formats::{write_json, write_json_lines};
+use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks_watched, run_tasks_watched};
+use gpusched::pictures::segment_gantt;
+use gpusched::pictures::task_gantt::gantt;
+use gpusched::tables::{SegmentRunReport, TaskRunReport};
 use gpusched::tasks::TaskTime;
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::time::{Duration, Instant};
@@ -99,7 +97,7 @@ impl Run {
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }
         out.flush()?;
-        let missed = run.jobs.iter().any(gpusched::hosts::real_time::TaskJob::is_late);
+        let missed = run.jobs.iter().any(gpusched::hosts::TaskJob::is_late);
         Ok(if self.check && missed { Answer::No } else { Answer::Done })
     }
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use gpusched::experiments::segment_acceptance::{SegmentCurve, SegmentCurvePoint};
-use gpusched::report::task_charts::segment_acceptance_plot;
-use gpusched::report::{segment_curve_header, segment_curve_line, segment_curve_point};
+use gpusched::pictures::segment_acceptance_plot;
+use gpusched::tables::{segment_curve_header, segment_curve_line, segment_curve_point};
 
 use super::super::jobs::Jobs;
 use super::super::progress::{self, Unit};

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::{anyhow, bail};
-use gpusched::report::segment_bounds::{SegmentReport, all_proven};
+use gpusched::tables::{SegmentReport, all_proven};
 use gpusched::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest};
 
 use super::super::output::{Format, write_document};

@@ -7,8 +7,8 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::effort;
-use gpusched::report::task_analysis::TaskReport;
-use gpusched::report::task_charts::demand_plot;
+use gpusched::pictures::demand_plot;
+use gpusched::tables::TaskReport;
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{
     Allocation, Partition, ReservationTest, Reservations, TaskTime, TestResults, hyperperiod, smallest_budgets,

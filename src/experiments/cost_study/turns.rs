@@ -5,32 +5,22 @@ use std::num::NonZeroU32;
 use super::task_sets::TaskSets;
 use crate::analysis::TimeOverflow;
 use crate::analysis::printed::{EmptyPairs, LoopWork, work};
+use crate::named::named;
 
-/// What differs between the curves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TurnsVariant {
-    /// The algorithm as printed, C whole numbers from 20 to 100.
-    Thesis,
-    /// As printed, C a million times as long, so that hardly any two ends fall on one time.
-    FineTime,
-    /// In the same fine time, without the pairs (t, 0) that the printed algorithm enters into h.
-    NoEmptyPairs,
+named! {
+    /// What differs between the curves.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum TurnsVariant: ALL {
+        /// The algorithm as printed, C whole numbers from 20 to 100.
+        Thesis = "as printed, C from 20 to 100",
+        /// As printed, C a million times as long, so that hardly any two ends fall on one time.
+        FineTime = "as printed, no two ends at one time",
+        /// In the same fine time, without the pairs (t, 0) that the printed algorithm enters into h.
+        NoEmptyPairs = "the same without pairs (t, 0)",
+    }
 }
 
 impl TurnsVariant {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Thesis, Self::FineTime, Self::NoEmptyPairs];
-
-    /// Its name in pictures and data.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Thesis => "as printed, C from 20 to 100",
-            Self::FineTime => "as printed, no two ends at one time",
-            Self::NoEmptyPairs => "the same without pairs (t, 0)",
-        }
-    }
-
     fn task_sets(self, largest_grid: u32) -> TaskSets {
         match self {
             Self::Thesis => TaskSets::thesis(largest_grid),

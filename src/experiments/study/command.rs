@@ -2,35 +2,24 @@
 
 use super::compute::Experiment;
 use super::tally::Tally;
+use crate::named::named;
 
-/// Which command a study repeats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StudyCommand {
-    /// `gpusched merged-sm`
-    MergedSm,
-    /// `gpusched tasks curve`
-    TasksCurve,
-    /// `gpusched evr`
-    Evr,
-    /// `gpusched simulate`
-    Simulate,
+named! {
+    /// Which command a study repeats.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StudyCommand: ALL, from_name {
+        /// `gpusched merged-sm`
+        MergedSm = "merged-sm",
+        /// `gpusched tasks curve`
+        TasksCurve = "tasks curve",
+        /// `gpusched evr`
+        Evr = "evr",
+        /// `gpusched simulate`
+        Simulate = "simulate",
+    }
 }
 
 impl StudyCommand {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::MergedSm, Self::TasksCurve, Self::Evr, Self::Simulate];
-
-    /// The command as it is typed, and stands in study files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::MergedSm => "merged-sm",
-            Self::TasksCurve => "tasks curve",
-            Self::Evr => "evr",
-            Self::Simulate => "simulate",
-        }
-    }
-
     /// Samples of a row if the file does not say: some 10 ms of work.
     #[must_use]
     pub const fn samples_per_row(self) -> u64 {

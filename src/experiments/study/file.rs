@@ -105,9 +105,8 @@ fn read_study(root: Node<'_>, files: &Files<'_>) -> Result<Study, Problem> {
         return Err(name_node.expected("a name without control characters"));
     }
     let command_node = file.required("command")?;
-    let command = super::grid::one_of(command_node, &StudyCommand::ALL.map(StudyCommand::name), |name| {
-        StudyCommand::ALL.into_iter().find(|command| command.name() == name)
-    })?;
+    let commands = StudyCommand::ALL.map(StudyCommand::name);
+    let command = super::grid::one_of(command_node, &commands, StudyCommand::from_name)?;
     let samples_node = file.required("samples")?;
     let samples = samples_node.whole_number(1, MAX_SAMPLES)?;
     let per_row = match file.optional("samples_per_row")? {

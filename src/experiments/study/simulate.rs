@@ -10,8 +10,9 @@ use super::simulate_tally::{Outcome, SimulateTally};
 use super::tally::Tally;
 use crate::device::{ChannelOrder, SmMask};
 use crate::hosts::simulate;
+use crate::input::{Input, InputError};
 use crate::json::{Node, Problem};
-use crate::profile::{GpuProfile, ImportOptions, Input, InputError, Launches};
+use crate::profile::{GpuProfile, ImportOptions, Launches};
 use crate::scenario::{ReadOptions, Scenario, WhatIf};
 use crate::time::Duration;
 use crate::workload::Placement;
@@ -198,7 +199,7 @@ impl SimulatePoint {
                     .and_then(|()| Ok(profile.import(&self.import, &options)?.scenario))
                     .map_err(InputError::from)
             }
-            (Some(_), Input::Text { .. }) => return Err("\"block_times\": the scenario is no profile".to_owned()),
+            (Some(_), _) => return Err("\"block_times\": the scenario is no profile".to_owned()),
         };
         let scenario = scenario.map_err(|error| error.to_string())?;
         let scenario = scenario.what_if(&self.changes).map_err(|error| error.to_string())?;

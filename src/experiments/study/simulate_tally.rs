@@ -3,8 +3,7 @@
 use std::fmt;
 
 use super::tally::Tally;
-use crate::experiments::responses::responses;
-use crate::hosts::Run;
+use crate::run::{Run, responses};
 use crate::scenario::Scenario;
 use crate::statistics::{Measure, Moments, nearest_rank};
 use crate::time::{Duration, Instant};

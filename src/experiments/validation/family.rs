@@ -5,37 +5,40 @@ use rand_chacha::ChaCha8Rng;
 
 use super::sample::{Sample, SampleKernel, SampleStream};
 use crate::device::{BlockDemand, Device};
+use crate::named::named;
 
-/// A named distribution of scenarios.
-///
-/// Unless a family says otherwise, a scenario has ten kernels, each in a stream of its own, released at t = 0; a grid
-/// has 1 to 20 blocks and a block runs for 1 to 20 ms, uniformly (a little wider than the thesis' own generator, which
-/// draws 2 to 20 blocks and 10 to 20 ticks), and all blocks have the same number of threads, a power of two from 64 to 1024. What a device does not allow in one block
-/// is cut to what it does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
-    /// The thesis' assumption.
-    EqualPowerOfTwo,
-    /// All blocks have the same number of threads, uniform from 1 to 1024.
-    EqualAny,
-    /// As `equal-any`, analysed with `g_max` = `b_max / b` as printed (Eq. 3.6), rounded down.
-    EqualAnyPrinted,
-    /// Every kernel has its own number of threads, a multiple of 32 up to 1024, uniform.
-    Unequal,
-    /// 128 threads; every kernel has its own shared memory, 0 to 48 KiB in whole KiB, uniform.
-    SharedMemory,
-    /// 128 threads; every kernel has its own registers per thread, 16 to 128, uniform.
-    Registers,
-    /// Ten kernels in four streams, each kernel in any of them with equal probability.
-    Chains,
-    /// Each stream has priority 0 or -1 with equal probability and is released at 0 to 40 ms, uniform.
-    Priorities,
-    /// Each stream is released at 0 to 40 ms, uniform.
-    Releases,
-    /// Ten kernels in four streams, threads as in `unequal`; blocks of each kernel run shorter than stated, from 1 ms
-    /// to what is stated, uniform. The stated run stands for the analysis: an anomaly is a kernel that finishes later
-    /// although nothing runs longer.
-    ShrunkDurations,
+named! {
+    /// A named distribution of scenarios.
+    ///
+    /// Unless a family says otherwise, a scenario has ten kernels, each in a stream of its own, released at t = 0; a grid
+    /// has 1 to 20 blocks and a block runs for 1 to 20 ms, uniformly (a little wider than the thesis' own generator, which
+    /// draws 2 to 20 blocks and 10 to 20 ticks), and all blocks have the same number of threads, a power of two from 64 to 1024. What a device does not allow in one block
+    /// is cut to what it does.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Family: ALL, from_name {
+        /// The thesis' assumption.
+        EqualPowerOfTwo = "equal-power-of-two",
+        /// All blocks have the same number of threads, uniform from 1 to 1024.
+        EqualAny = "equal-any",
+        /// As `equal-any`, analysed with `g_max` = `b_max / b` as printed (Eq. 3.6), rounded down.
+        EqualAnyPrinted = "equal-any-printed-g-max",
+        /// Every kernel has its own number of threads, a multiple of 32 up to 1024, uniform.
+        Unequal = "unequal",
+        /// 128 threads; every kernel has its own shared memory, 0 to 48 KiB in whole KiB, uniform.
+        SharedMemory = "shared-memory",
+        /// 128 threads; every kernel has its own registers per thread, 16 to 128, uniform.
+        Registers = "registers",
+        /// Ten kernels in four streams, each kernel in any of them with equal probability.
+        Chains = "chains",
+        /// Each stream has priority 0 or -1 with equal probability and is released at 0 to 40 ms, uniform.
+        Priorities = "priorities",
+        /// Each stream is released at 0 to 40 ms, uniform.
+        Releases = "releases",
+        /// Ten kernels in four streams, threads as in `unequal`; blocks of each kernel run shorter than stated, from 1 ms
+        /// to what is stated, uniform. The stated run stands for the analysis: an anomaly is a kernel that finishes later
+        /// although nothing runs longer.
+        ShrunkDurations = "shrunk-durations",
+    }
 }
 
 /// Kernels of a scenario.
@@ -44,43 +47,6 @@ const KERNELS: u8 = 10;
 const STREAMS: u8 = 4;
 
 impl Family {
-    /// All families, in the order in which they are reported.
-    pub const ALL: [Self; 10] = [
-        Self::EqualPowerOfTwo,
-        Self::EqualAny,
-        Self::EqualAnyPrinted,
-        Self::Unequal,
-        Self::SharedMemory,
-        Self::Registers,
-        Self::Chains,
-        Self::Priorities,
-        Self::Releases,
-        Self::ShrunkDurations,
-    ];
-
-    /// The name on the command line and in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::EqualPowerOfTwo => "equal-power-of-two",
-            Self::EqualAny => "equal-any",
-            Self::EqualAnyPrinted => "equal-any-printed-g-max",
-            Self::Unequal => "unequal",
-            Self::SharedMemory => "shared-memory",
-            Self::Registers => "registers",
-            Self::Chains => "chains",
-            Self::Priorities => "priorities",
-            Self::Releases => "releases",
-            Self::ShrunkDurations => "shrunk-durations",
-        }
-    }
-
-    /// The family of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|family| family.name() == name)
-    }
-
     /// What is drawn, in a few words.
     #[must_use]
     pub const fn description(self) -> &'static str {

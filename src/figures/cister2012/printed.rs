@@ -2,7 +2,7 @@
 
 use super::super::made::Failure;
 use super::{idle_cycles, schedule_of_figure_2, string};
-use crate::report::{Printed, Value};
+use crate::printed::{Printed, Value};
 use crate::warps::{Instance, verify};
 
 /// Fig. 1 and its units, from the instance that is shipped.

@@ -5,7 +5,7 @@ use super::built_in;
 use crate::applications::{Class, Outcome};
 use crate::hosts::gpu_evr::EvrRules;
 use crate::hosts::{Scheduler, run_applications};
-use crate::report::{Printed, Value};
+use crate::printed::{Printed, Value};
 
 /// Which of the numbers of SMs that an application has one after the other.
 #[derive(Debug, Clone, Copy)]

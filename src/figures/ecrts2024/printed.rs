@@ -3,7 +3,7 @@
 use super::super::made::Failure;
 use super::WAITING;
 use crate::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
-use crate::report::{Printed, Value};
+use crate::printed::{Printed, Value};
 use crate::tasks::segments::{GpuWait, SegmentSets, SegmentTask, SegmentTaskSet, SegmentTest, TaskBound};
 
 /// A file of `witnesses/ecrts2024`.

@@ -7,8 +7,8 @@ use crate::experiments::acceptance::{
     Curve, CurvePoint, Inputs, Theorem6, figure_6 as curve_6, figure_7 as curve_7, figure_8 as curves_8,
     more_and_more_periods,
 };
-use crate::report::task_charts::{acceptance_plot, boundary_map};
-use crate::report::{curve_header, curve_line};
+use crate::pictures::{acceptance_plot, boundary_map};
+use crate::tables::{curve_header, curve_line};
 use crate::tasks::{ReservationPeriod, ReservationTest, TaskTime};
 
 /// Task sets a point; the paper has 100.

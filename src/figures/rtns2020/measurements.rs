@@ -7,8 +7,8 @@ use crate::device::Device;
 use crate::experiments::response_times::{
     Figure9, Figure9Set, Figure10Point, figure_9 as response_times, figure_10 as preempted,
 };
-use crate::report::response_charts::{figure_9_plot, figure_10_plot};
-use crate::report::{Column, csv_text};
+use crate::formats::{Column, csv_text};
+use crate::pictures::{figure_9_plot, figure_10_plot};
 use crate::statistics::nearest_rank;
 use crate::tasks::TaskTime;
 

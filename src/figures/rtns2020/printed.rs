@@ -3,7 +3,7 @@
 use super::super::made::Failure;
 use super::worked::{COUNTEREXAMPLES, TAU_1, TauChunk, chunks_of_tau_1, run_of_figure_2, table_1};
 use crate::device::Device;
-use crate::report::{Printed, Value};
+use crate::printed::{Printed, Value};
 use crate::tasks::{Allocation, Reservation, ReservationTest, Reservations, TaskTime, Timing, chunks, hyperperiod};
 
 fn units(time: TaskTime) -> Value {

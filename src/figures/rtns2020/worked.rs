@@ -5,13 +5,11 @@ use std::fmt::Write;
 use super::super::made::{Failure, File, Made};
 use crate::device::Device;
 use crate::draw::PictureOptions;
-use crate::hosts::real_time::Policy;
-use crate::hosts::{RunOptions, Strategy, TaskRun, run_tasks};
-use crate::report::chunk_cycle::{Vertex, chunk_cycle};
-use crate::report::task_charts::demand_plot;
-use crate::report::task_gantt::gantt;
-use crate::report::task_run::TaskRunReport;
-use crate::report::{Column, RowsPart, csv_of, csv_text};
+use crate::formats::{Column, RowsPart, csv_of, csv_text};
+use crate::hosts::{Policy, RunOptions, Strategy, TaskRun, run_tasks};
+use crate::pictures::task_gantt::gantt;
+use crate::pictures::{Vertex, chunk_cycle, demand_plot};
+use crate::tables::TaskRunReport;
 use crate::tasks::{
     Reservation, ReservationTest, Reservations, TaskSet, TaskTime, TaskVerdict, Timing, chunks, hyperperiod,
 };

@@ -8,8 +8,9 @@ use rayon::prelude::*;
 
 use super::super::made::{Failure, File, Made};
 use super::FIGURE_3;
+use crate::formats::{Column, csv_text};
 use crate::hosts::simulate;
-use crate::report::{Column, csv_text, differences};
+use crate::run::differences;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::time::Duration;
 use crate::workload::{BlockTime, KernelId, Placement};

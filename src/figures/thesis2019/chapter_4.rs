@@ -10,7 +10,7 @@ use super::super::timeline::Published;
 use super::{FIGURE_4_7, FIGURE_4_9, SCENARIO_1, SCENARIO_2, SCENARIO_3, SECTION_3_5};
 use crate::analysis::{Comparison, analyse};
 use crate::hosts::simulate;
-use crate::report::{Printed, Value};
+use crate::printed::{Printed, Value};
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Trace};
 use crate::workload::OperationId;

@@ -2,7 +2,7 @@
 
 use super::super::made::Failure;
 use crate::device::{BlockDemand, BlockShape, Device};
-use crate::report::{Printed, Value};
+use crate::printed::{Printed, Value};
 
 /// Section 2.2, Fig. 2.4 and Eq. 3.6, against the device that is built in.
 pub(super) fn values() -> Result<Vec<Printed>, Failure> {

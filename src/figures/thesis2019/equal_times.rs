@@ -9,8 +9,9 @@ use super::super::timeline::against_expected;
 use super::FIGURE_3_10;
 use crate::analysis::equal_times::{HalfNs, finish_times, printed_with_cases, printed_without_cases};
 use crate::analysis::{Comparison, analyse};
+use crate::formats::{Cell, cells_line};
 use crate::hosts::simulate;
-use crate::report::{Cell, Printed, cells_line};
+use crate::printed::Printed;
 use crate::time::Instant;
 
 /// Half nanoseconds as seconds.

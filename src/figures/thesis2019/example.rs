@@ -6,7 +6,7 @@ use super::super::analysed::{read, steps, steps_csv, steps_markdown};
 use super::super::made::{Failure, File, Made};
 use super::SECTION_3_5;
 use crate::analysis::analyse;
-use crate::report::{Printed, Value};
+use crate::printed::{Printed, Value};
 use crate::time::{Duration, Instant, NS_PER_SECOND};
 
 /// A step as section 3.5 prints it, times in s: the kernel from 0, f if it finishes, h, `t_a` and `g_f` after it.

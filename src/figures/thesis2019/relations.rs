@@ -6,7 +6,7 @@ use super::super::timeline::Published;
 use super::{FIGURE_3_3_A, FIGURE_3_3_B, FIGURE_3_4, FIGURE_3_5};
 use crate::analysis::analyse;
 use crate::analysis::printed::Turn;
-use crate::report::Printed;
+use crate::printed::Printed;
 use crate::time::{Duration, Instant};
 
 /// The last kernel of a figure, turn by turn, and those before it.

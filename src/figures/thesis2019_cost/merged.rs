@@ -7,7 +7,9 @@ use super::super::made::{Failure, File, Made};
 use super::SEED;
 use crate::device::Device;
 use crate::experiments::validation::{Campaign, CampaignReport, Family};
-use crate::report::{RowsPart, campaign_figure, campaign_rows};
+use crate::formats::RowsPart;
+use crate::pictures::campaign_figure;
+use crate::tables::campaign_rows;
 use crate::workload::Placement;
 
 /// Scenarios of each family.

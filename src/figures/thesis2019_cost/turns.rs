@@ -8,7 +8,7 @@ use super::SEED;
 use crate::analysis::MergedKernel;
 use crate::analysis::printed::{EmptyPairs, work};
 use crate::experiments::cost_study::{TurnsPoint, TurnsVariant, study};
-use crate::report::cost_chart::{share_chart, turns_chart, turns_csv};
+use crate::pictures::cost_chart::{share_chart, turns_chart, turns_csv};
 use crate::time::{Duration, Instant};
 
 /// Of the author's program `rta_plot`.

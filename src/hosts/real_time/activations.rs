@@ -6,14 +6,15 @@ use std::collections::BinaryHeap;
 use super::super::sporadic_delays::SporadicDelays;
 use super::job::{JobId, TaskJob};
 use super::ready_queue::{JobPriority, Policy};
-use crate::gpu::Target;
+use crate::gpu::{SubmitError, Target};
 use crate::tasks::{Task, TaskTime};
 use crate::time::Instant;
+use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId};
 
 /// Releases the jobs of all tasks before a horizon. Periodic ones at offset + k T; sporadic ones with a random delay of
 /// up to half a period added to each gap, from a stream of random numbers of each task's own.
 #[derive(Debug)]
-pub struct Activations {
+pub(super) struct Activations {
     tasks: Vec<Task>,
     policy: Policy,
     horizon: TaskTime,
@@ -29,8 +30,7 @@ pub struct Activations {
 
 impl Activations {
     /// For the releases before `horizon`, about `expected` jobs.
-    #[must_use]
-    pub fn new(tasks: &[Task], policy: Policy, horizon: TaskTime, seed: u64, expected: usize) -> Self {
+    pub(super) fn new(tasks: &[Task], policy: Policy, horizon: TaskTime, seed: u64, expected: usize) -> Self {
         let delays = SporadicDelays::new(seed, tasks.len());
         let mut activations = Self {
             tasks: tasks.to_vec(),
@@ -48,23 +48,17 @@ impl Activations {
         activations
     }
 
-    /// The tasks.
-    #[must_use]
-    pub fn tasks(&self) -> &[Task] {
-        &self.tasks
-    }
-
     /// Asks to be woken for the first job, with token 0; hosts that ask for more have to take others.
     ///
     /// There is one wake-up for all tasks, moved from release to release: the GPU's calendar stays short.
-    pub fn start(&self, gpu: &mut impl Target) {
+    pub(super) fn start(&self, gpu: &mut impl Target) {
         if let Some(&Reverse((at, _))) = self.next.peek() {
             gpu.wake_at(at.instant(), 0);
         }
     }
 
     /// The next job released up to the present instant that was not asked for yet, with its priority.
-    pub fn next_released(&mut self, gpu: &mut impl Target) -> Option<(JobId, JobPriority)> {
+    pub(super) fn next_released(&mut self, gpu: &mut impl Target) -> Option<(JobId, JobPriority)> {
         let &Reverse((release, task)) = self.next.peek().filter(|next| next.0.0.instant() <= gpu.now())?;
         self.next.pop();
         let index = task as usize;
@@ -94,35 +88,40 @@ impl Activations {
     }
 
     /// A job.
-    #[must_use]
-    pub fn job(&self, job: JobId) -> &TaskJob {
+    pub(super) fn job(&self, job: JobId) -> &TaskJob {
         &self.jobs[job as usize]
     }
 
-    /// The next operation that is submitted belongs to `job`.
-    pub fn launches(&mut self, job: JobId) {
+    /// Submits a kernel of `job`.
+    pub(super) fn submit(
+        &mut self,
+        job: JobId,
+        stream: StreamId,
+        kernel: KernelId,
+        gpu: &mut impl Target,
+    ) -> Result<OperationId, SubmitError> {
+        let &TaskJob { task, number, .. } = self.job(job);
         self.launches.push(job);
+        gpu.submit(stream, OperationKind::Kernel(kernel), Origin { thread: task, iteration: number })
     }
 
     /// The job that an operation belongs to.
-    #[must_use]
-    pub fn job_of(&self, operation: u32) -> JobId {
+    pub(super) fn job_of(&self, operation: u32) -> JobId {
         self.launches[operation as usize]
     }
 
     /// `job` is done.
-    pub fn finish(&mut self, job: JobId, now: Instant) {
+    pub(super) fn finish(&mut self, job: JobId, now: Instant) {
         self.jobs[job as usize].finish = Some(now.into());
     }
 
     /// Another job was put in front of `job`.
-    pub fn preempt(&mut self, job: JobId) {
+    pub(super) fn preempt(&mut self, job: JobId) {
         self.jobs[job as usize].preemptions += 1;
     }
 
     /// All jobs, and the job of each operation.
-    #[must_use]
-    pub fn into_records(self) -> (Vec<TaskJob>, Vec<JobId>) {
+    pub(super) fn into_records(self) -> (Vec<TaskJob>, Vec<JobId>) {
         (self.jobs, self.launches)
     }
 }

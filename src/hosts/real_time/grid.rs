@@ -49,7 +49,7 @@ pub enum GridError {
 
 /// The grid of one task, and how many of its blocks the task's SMs hold at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grid {
+pub(super) struct Grid {
     /// Blocks.
     pub blocks: u32,
     /// Blocks of one wave.
@@ -68,7 +68,7 @@ impl Grid {
     ///
     /// # Errors
     /// [`GridError`] if no such grid fits the device.
-    pub fn new(task: &Task, device: &Device) -> Result<Self, GridError> {
+    pub(super) fn new(task: &Task, device: &Device) -> Result<Self, GridError> {
         let (sms, sm_mask) = match task.allocation {
             Allocation::All => (device.sms, None),
             Allocation::Sm(sm) => (1, Some(SmMask::parse(&format!("~{:#x}", 1_u128.checked_shl(sm).unwrap_or(0)))?)),
@@ -90,11 +90,20 @@ impl Grid {
         Ok(Self { blocks, at_once, block_time, shape, sm_mask })
     }
 
+    /// Makes the whole grid of each task known to the GPU.
+    pub(super) fn add_kernels(tasks: &[Task], gpu: &mut impl Target) -> Result<Vec<KernelId>, GridError> {
+        let kernel = |task| {
+            let grid = Self::new(task, gpu.device())?;
+            Ok(grid.add_kernel(task, grid.blocks, gpu)?)
+        };
+        tasks.iter().map(kernel).collect()
+    }
+
     /// Makes a kernel of `blocks` of its blocks known to the GPU.
     ///
     /// # Errors
     /// Whatever the GPU refuses.
-    pub fn add_kernel(&self, task: &Task, blocks: u32, gpu: &mut impl Target) -> Result<KernelId, SubmitError> {
+    pub(super) fn add_kernel(&self, task: &Task, blocks: u32, gpu: &mut impl Target) -> Result<KernelId, SubmitError> {
         gpu.add_kernel(Kernel {
             name: task.name.clone(),
             title: task.name.clone(),
@@ -108,7 +117,7 @@ impl Grid {
 
     /// Waves that the whole grid takes, alone on its SMs.
     #[must_use]
-    pub fn waves(&self) -> u32 {
+    pub(super) fn waves(&self) -> u32 {
         self.blocks.div_ceil(self.at_once.max(1))
     }
 }

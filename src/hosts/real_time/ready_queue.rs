@@ -8,39 +8,23 @@ use priority_queue::PriorityQueue;
 use rustc_hash::FxHasher;
 
 use super::job::{JobId, TaskJob};
+use crate::named::named;
 use crate::tasks::{Task, TaskTime};
 
-/// Who goes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Policy {
-    /// Earliest deadline first: a job's priority is its absolute deadline.
-    Edf,
-    /// Fixed priorities: those the tasks state, or else their relative deadlines.
-    Fp,
+named! {
+    /// Who goes first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Policy: ALL, from_name {
+        /// Earliest deadline first: a job's priority is its absolute deadline.
+        Edf = "edf",
+        /// Fixed priorities: those the tasks state, or else their relative deadlines.
+        Fp = "fp",
+    }
 }
 
 impl Policy {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Edf, Self::Fp];
-
-    /// The name in options and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Edf => "edf",
-            Self::Fp => "fp",
-        }
-    }
-
-    /// The policy of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|policy| policy.name() == name)
-    }
-
     /// The priority of a job.
-    #[must_use]
-    pub fn key(self, task: &Task, job: &TaskJob) -> JobPriority {
+    pub(super) fn key(self, task: &Task, job: &TaskJob) -> JobPriority {
         let urgency = match self {
             Self::Edf => job.deadline.units(),
             Self::Fp => task.priority.unwrap_or(task.timing.deadline.units()),
@@ -52,13 +36,13 @@ impl Policy {
 /// The priority of a job; the smaller, the more urgent. Ties go to the earlier release, then to the first task: fields
 /// are compared in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct JobPriority {
+pub(super) struct JobPriority {
     /// The absolute deadline \[ns\], or the number of the fixed priority.
-    pub urgency: u64,
+    pub(super) urgency: u64,
     /// When the job was released \[ns\].
-    pub release: TaskTime,
+    pub(super) release: TaskTime,
     /// Its task.
-    pub task: u32,
+    pub(super) task: u32,
 }
 
 /// Activated jobs, keyed by task: a task is there with the priority of its oldest job that is not done or taken, and
@@ -66,7 +50,7 @@ pub struct JobPriority {
 ///
 /// Each operation costs O(log n) for n tasks.
 #[derive(Debug, Clone, Default)]
-pub struct ReadyQueue {
+pub(super) struct ReadyQueue {
     queue: PriorityQueue<u32, Reverse<JobPriority>, BuildHasherDefault<FxHasher>>,
     /// Activated jobs of each task, oldest first.
     waiting: Vec<VecDeque<(JobId, JobPriority)>>,
@@ -74,13 +58,12 @@ pub struct ReadyQueue {
 
 impl ReadyQueue {
     /// An empty queue for tasks number 0 to `tasks - 1`.
-    #[must_use]
-    pub fn new(tasks: usize) -> Self {
+    pub(super) fn new(tasks: usize) -> Self {
         Self { queue: PriorityQueue::default(), waiting: vec![VecDeque::new(); tasks] }
     }
 
     /// Enters an activated job.
-    pub fn activate(&mut self, job: JobId, key: JobPriority) {
+    pub(super) fn activate(&mut self, job: JobId, key: JobPriority) {
         let Some(waiting) = self.waiting.get_mut(key.task as usize) else { return };
         waiting.push_back((job, key));
         if waiting.len() == 1 {
@@ -89,20 +72,19 @@ impl ReadyQueue {
     }
 
     /// The most urgent job.
-    #[must_use]
-    pub fn first(&self) -> Option<(JobId, JobPriority)> {
+    pub(super) fn first(&self) -> Option<(JobId, JobPriority)> {
         let (&task, _) = self.queue.peek()?;
         self.waiting.get(task as usize)?.front().copied()
     }
 
     /// Takes out the most urgent job.
-    pub fn take_first(&mut self) -> Option<(JobId, JobPriority)> {
+    pub(super) fn take_first(&mut self) -> Option<(JobId, JobPriority)> {
         let (&task, _) = self.queue.peek()?;
         self.take(task)
     }
 
     /// Takes out the oldest job of `task`. The next one takes its place, with its own priority.
-    pub fn take(&mut self, task: u32) -> Option<(JobId, JobPriority)> {
+    pub(super) fn take(&mut self, task: u32) -> Option<(JobId, JobPriority)> {
         let waiting = self.waiting.get_mut(task as usize)?;
         let oldest = waiting.pop_front();
         match waiting.front() {
@@ -114,11 +96,5 @@ impl ReadyQueue {
             }
         }
         oldest
-    }
-
-    /// Whether no job waits.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.queue.is_empty()
     }
 }

@@ -17,7 +17,7 @@ const TOKEN: u64 = u64::MAX;
 /// 2020, section 7.2: the primitive "may have unpredictable timing behavior", and response times include it). Until then
 /// the job's stream counts as occupied.
 #[derive(Debug)]
-pub struct Synchronized<H> {
+pub(super) struct Synchronized<H> {
     inner: H,
     most: TaskTime,
     numbers: ChaCha8Rng,
@@ -28,7 +28,7 @@ pub struct Synchronized<H> {
 impl<H> Synchronized<H> {
     /// `inner` learns of completions after a time that is uniform between 0 and `most` \[ns\], drawn from `seed`.
     #[must_use]
-    pub fn new(inner: H, most: TaskTime, seed: u64) -> Self {
+    pub(super) fn new(inner: H, most: TaskTime, seed: u64) -> Self {
         let mut numbers = ChaCha8Rng::seed_from_u64(seed);
         // Tasks draw their delays from the streams that are numbered from 0.
         numbers.set_stream(u64::MAX);
@@ -37,7 +37,7 @@ impl<H> Synchronized<H> {
 
     /// The scheduler.
     #[must_use]
-    pub fn into_inner(self) -> H {
+    pub(super) fn into_inner(self) -> H {
         self.inner
     }
 }

@@ -5,9 +5,11 @@ use proptest::{prop_assert_eq, proptest};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::*;
+use super::grid::GridError;
+use super::job::TaskJob;
+use super::ready_queue::Policy;
+use super::run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 use crate::device::{BlockShape, Device};
-use crate::hosts::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 use crate::tasks::{
     Allocation, Partition, Reservation, ReservationTest, Reservations, Task, TaskKernel, TaskSet, TaskTime, Timing,
     limited_preemption, non_preemptive_edf,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::frequency::Frequency;
 use super::model::AmaltheaModel;
 use super::{AmaltheaError, TickRange, Ticks};
+use crate::named::named;
 use crate::scenario::Scenario;
 use crate::scenario::options::ReadOptions;
 
@@ -29,41 +30,23 @@ pub struct AmaltheaOptions {
     pub one_job: bool,
 }
 
-/// Which of the numbers that a model states for an amount of ticks becomes the time of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum TickBound {
-    /// The upper bound: the worst case, which a response time analysis needs.
-    #[default]
-    Upper,
-    /// The constant or average.
-    Average,
-    /// The lower bound.
-    Lower,
-    /// Each block takes a random time between lower and upper bound.
-    Bounds,
+named! {
+    /// Which of the numbers that a model states for an amount of ticks becomes the time of a block.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum TickBound: ALL, from_name {
+        /// The upper bound: the worst case, which a response time analysis needs.
+        #[default]
+        Upper = "upper",
+        /// The constant or average.
+        Average = "average",
+        /// The lower bound.
+        Lower = "lower",
+        /// Each block takes a random time between lower and upper bound.
+        Bounds = "bounds",
+    }
 }
 
 impl TickBound {
-    /// All of them, the default first.
-    pub const ALL: [Self; 4] = [Self::Upper, Self::Average, Self::Lower, Self::Bounds];
-
-    /// The name on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Upper => "upper",
-            Self::Average => "average",
-            Self::Lower => "lower",
-            Self::Bounds => "bounds",
-        }
-    }
-
-    /// The bound of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|bound| bound.name() == name)
-    }
-
     /// Best and worst case. Where the model lacks the number that is asked for, the nearest one stands in, and the
     /// second value says what is missing. `None` if the model states no number at all.
     pub(super) fn of(self, range: TickRange) -> Option<((Ticks, Ticks), Option<&'static str>)> {

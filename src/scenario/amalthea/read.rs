@@ -17,8 +17,7 @@ impl<'t> AmaltheaModel<'t> {
     }
 
     /// Whether a text looks like XML rather than JSON.
-    #[must_use]
-    pub fn is_likely(text: &str) -> bool {
+    pub(crate) fn is_likely(text: &str) -> bool {
         text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
     }
 

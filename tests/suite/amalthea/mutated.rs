@@ -1,6 +1,7 @@
 //! Models with something changed: whatever it is, reading ends with a model or with an error that has a message.
 
-use gpusched::report::{TableStyle, amalthea_table};
+use gpusched::formats::TableStyle;
+use gpusched::tables::amalthea_table;
 use proptest::prelude::*;
 
 use super::super::published;

@@ -7,7 +7,7 @@ use gpusched::analysis::{
     RequirementVerdict, SearchOptions, Verdict, Watch, judge, judge_sporadic, requirements_of_jobs,
     requirements_of_streams,
 };
-use gpusched::report::requirement_notes;
+use gpusched::tables::requirement_notes;
 use gpusched::time::Duration;
 
 use super::super::published;

@@ -2,8 +2,9 @@
 
 use gpusched::analysis::analyse;
 use gpusched::hosts::simulate;
-use gpusched::report::{RunnableTimes, Summary, runnable_times, runnable_times_csv, runnable_times_json};
+use gpusched::run::Summary;
 use gpusched::scenario::amalthea::{CostUnit, TickBound};
+use gpusched::tables::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
 use gpusched::time::{Duration, Instant};
 
 use super::super::published;
@@ -21,7 +22,7 @@ fn text(name: &str) -> String {
 fn finishes(scenario: &Scenario) -> Vec<(String, u64)> {
     let run = simulate(scenario).expect("it runs");
     let summary = Summary::of(scenario, &run);
-    let finish = |kernel: gpusched::report::KernelSummary<'_>| kernel.finish_ns.expect("it finishes").as_ns();
+    let finish = |kernel: gpusched::run::KernelSummary<'_>| kernel.finish_ns.expect("it finishes").as_ns();
     summary.kernels().map(|kernel| (kernel.launch.name().to_owned(), finish(kernel))).collect()
 }
 

@@ -1,7 +1,8 @@
 //! Stimuli and requirements: when runnables are released, by when they should have responded, and what is not read.
 
 use gpusched::hosts::simulate;
-use gpusched::report::{Summary, runnable_times};
+use gpusched::run::Summary;
+use gpusched::tables::runnable_times;
 use gpusched::time::Duration;
 
 use super::super::published;

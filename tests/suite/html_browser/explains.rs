@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use gpusched::hosts::simulate;
-use gpusched::report::{HtmlTimeline, Summary};
+use gpusched::pictures::HtmlTimeline;
+use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
 use serde_json::Value;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use gpusched::device::{BlockShape, Device};
 use gpusched::hosts::simulate;
-use gpusched::report::{HtmlTimeline, Summary};
+use gpusched::pictures::HtmlTimeline;
+use gpusched::run::Summary;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
 use gpusched::workload::{BlockClock, BlockTime, Kernel, StreamSpec};

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use gpusched::analysis::{analyse, merged_scenario};
-use gpusched::hosts::{Run, simulate};
-use gpusched::report::{State, Summary, state_text};
+use gpusched::hosts::simulate;
+use gpusched::run::{Run, State, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::tables::state_text;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::OperationId;
 use proptest::strategy::{Strategy, ValueTree};

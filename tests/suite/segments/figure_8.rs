@@ -2,7 +2,7 @@
 
 use gpusched::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
 use gpusched::figures::catalogue;
-use gpusched::report::Value;
+use gpusched::printed::Value;
 use gpusched::tasks::segments::{GpuWait, SegmentSets, SegmentTest};
 
 /// GCAPS, time slices, FMLP+ and MPCP, each suspended and busy.

@@ -4,9 +4,9 @@ use std::error::Error;
 
 use gpusched::causes::with_causes;
 use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::formats::TableStyle;
+use gpusched::input::InputError;
 use gpusched::json::JsonError;
-use gpusched::profile::InputError;
-use gpusched::report::TableStyle;
 use gpusched::scenario::Scenario;
 use gpusched::schema::json_schema;
 use gpusched::workload::{Placement, StreamId};

@@ -4,14 +4,16 @@ use std::sync::atomic::AtomicBool;
 
 use gpusched::analysis::Watch;
 use gpusched::draw::FigureFormat;
-use gpusched::hosts::{Run, simulate};
-use gpusched::profile::{ImportOptions, Input};
-use gpusched::report::timeline::{Timeline, TimelineOptions};
-use gpusched::report::{
-    AnalysisReport, BlockLists, HtmlTimeline, JsonDocument, SimulationReport, Summary, kernel_table, write_json,
-};
+use gpusched::formats::{JsonDocument, write_json};
+use gpusched::hosts::simulate;
+use gpusched::input::Input;
+use gpusched::pictures::HtmlTimeline;
+use gpusched::pictures::timeline::{Timeline, TimelineOptions};
+use gpusched::profile::ImportOptions;
+use gpusched::run::{Run, Summary};
 use gpusched::scenario::amalthea::{AmaltheaOptions, ModelDemands};
 use gpusched::scenario::{Scenario, WhatIf};
+use gpusched::tables::{AnalysisReport, BlockLists, SimulationReport, kernel_table};
 use serde::Serialize;
 
 use super::answer::{Choices, Outline, Refusal, STYLE};

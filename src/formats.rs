@@ -1,0 +1,26 @@
+//! What all formats need: a table is declared once, by its columns, and follows as text, Markdown, CSV, JSON or Arrow.
+
+#[cfg(feature = "arrow")]
+mod arrow_rows;
+mod cell;
+pub(crate) mod columns;
+mod csv;
+mod json_document;
+mod json_lines;
+mod markdown;
+mod page;
+mod rows;
+mod rows_part;
+mod streamed;
+
+pub(crate) use cell::{Cell, CellKind, CellOf, Real, Text};
+pub(crate) use columns::{Column, Object, Objects, cells_line, entries};
+pub use json_document::{Cut, CutDocument, JsonDocument, write_json};
+pub use json_lines::write_json_lines;
+pub use markdown::escaped as escaped_markdown;
+pub use page::TableStyle;
+pub(crate) use page::{MAX_ROWS, Page, add_rest};
+pub(crate) use rows::{RowsWriter, csv_of, csv_text, write_csv};
+pub(crate) use rows_part::Field;
+pub use rows_part::{RowFormat, RowsPart};
+pub(crate) use streamed::{Streamed, StreamedMap};

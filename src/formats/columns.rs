@@ -1,0 +1,302 @@
+//! Columns of reports, each declared once: its name in every format that has it, and how its value is read from a row.
+//!
+//! Formats follow from that, and take rows one by one: a table for people ([`table`]), JSON objects ([`Objects`]), and, in
+//! files of their own, tables for programs and Markdown. Times are rounded to what people read in tables, and whole
+//! nanoseconds elsewhere; what is missing is a dash, an empty field, or null.
+
+use std::io::{self, Write};
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+use super::cell::{Cell, CellKind, CellOf, Kind, Source};
+use super::csv::field;
+use crate::limits::{NowAndThen, look};
+
+/// A column of rows of type `R`.
+#[derive(Debug)]
+pub(crate) struct Column<R> {
+    csv: Option<&'static str>,
+    json: Option<&'static str>,
+    title: Option<&'static str>,
+    to_the_left: bool,
+    source: Source<R>,
+}
+
+impl<R> Column<R> {
+    /// In every format: `key` for programs, `title` above a table.
+    pub(crate) fn new<K: Kind>(
+        key: &'static str,
+        title: &'static str,
+        cell: for<'r> fn(&'r R) -> CellOf<'r, K>,
+    ) -> Self {
+        Self { csv: Some(key), json: Some(key), title: Some(title), to_the_left: false, source: K::source(cell) }
+    }
+
+    /// For programs only.
+    pub(crate) fn data<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
+        Self { csv: Some(key), json: Some(key), title: None, to_the_left: false, source: K::source(cell) }
+    }
+
+    /// In comma-separated values only.
+    pub(crate) fn csv<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
+        Self { csv: Some(key), json: None, title: None, to_the_left: false, source: K::source(cell) }
+    }
+
+    /// In JSON only.
+    pub(crate) fn json<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
+        Self { csv: None, json: Some(key), title: None, to_the_left: false, source: K::source(cell) }
+    }
+
+    /// In tables only.
+    pub(crate) fn table<K: Kind>(title: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
+        Self { csv: None, json: None, title: Some(title), to_the_left: false, source: K::source(cell) }
+    }
+
+    /// The same column, standing to the left in tables: words do, numbers stand to the right.
+    pub(crate) fn left(self) -> Self {
+        Self { to_the_left: true, ..self }
+    }
+
+    /// What stands above it in tables, if they have it.
+    pub(crate) const fn title(&self) -> Option<&'static str> {
+        self.title
+    }
+
+    /// Its name for programs and what kind its values are, if tables for programs have it.
+    pub(crate) fn stated(&self) -> Option<(&'static str, CellKind)> {
+        Some((self.csv?, self.source.kind()))
+    }
+
+    /// Its value in a row.
+    pub(crate) fn cell<'r>(&self, row: &'r R) -> Cell<'r> {
+        self.source.cell(row)
+    }
+
+    /// Its value in a row, as people read it.
+    pub(crate) fn text(&self, row: &R) -> String {
+        self.cell(row).for_people()
+    }
+}
+
+/// Rows of comma-separated values are written together as soon as they are so long \[bytes\]: past the buffer of whoever
+/// takes them, which would be one copy more.
+const TOGETHER: usize = 1 << 16;
+
+/// Rows of comma-separated values, of one file of several or of the only one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CsvPart<'f> {
+    /// The file that the rows are about, which is their first column (`file`); `None`: there is no such column.
+    pub(crate) file: Option<&'f str>,
+}
+
+impl CsvPart<'_> {
+    /// Writes a line for each row.
+    pub(crate) fn write_rows<R>(
+        self,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let columns: Vec<_> =
+            columns.iter().filter(|column| column.csv.is_some()).map(|column| &column.source).collect();
+        let (mut lines, mut digits) = (String::with_capacity(TOGETHER + TOGETHER / 8), itoa::Buffer::new());
+        let mut now_and_then = NowAndThen::default();
+        for row in rows {
+            now_and_then.look();
+            if let Some(file) = self.file {
+                push_cell(file.into(), &mut digits, &mut lines);
+                lines.push(',');
+            }
+            for source in &columns {
+                push_cell(source.cell(&row), &mut digits, &mut lines);
+                lines.push(',');
+            }
+            // There is no comma behind the last.
+            lines.pop();
+            lines.push('\n');
+            if lines.len() >= TOGETHER {
+                out.write_all(lines.as_bytes())?;
+                lines.clear();
+            }
+        }
+        out.write_all(lines.as_bytes())
+    }
+}
+
+/// One line of comma-separated values, for tables whose columns are known only when they are written.
+pub(crate) fn cells_line<'r>(cells: impl IntoIterator<Item = Cell<'r>>) -> String {
+    let mut line = String::new();
+    push_cells(cells, &mut line);
+    line
+}
+
+/// Appends one line of comma-separated values.
+pub(crate) fn push_cells<'r>(cells: impl IntoIterator<Item = Cell<'r>>, line: &mut String) {
+    let mut digits = itoa::Buffer::new();
+    for (index, cell) in cells.into_iter().enumerate() {
+        if index > 0 {
+            line.push(',');
+        }
+        push_cell(cell, &mut digits, line);
+    }
+    line.push('\n');
+}
+
+/// Appends one field.
+#[inline]
+fn push_cell(cell: Cell<'_>, digits: &mut itoa::Buffer, line: &mut String) {
+    match cell {
+        Cell::Missing => {}
+        Cell::Text(text) => line.push_str(&field(&text)),
+        Cell::Unsigned(number) => match u8::try_from(number) {
+            // As most counts and indexes are.
+            Ok(digit @ 0..10) => line.push(char::from(b'0' + digit)),
+            _ => line.push_str(digits.format(number)),
+        },
+        // Those of 128 bits take several times as long to write.
+        Cell::Signed(number) => match i64::try_from(number) {
+            Ok(number) => line.push_str(digits.format(number)),
+            Err(_) => line.push_str(digits.format(number)),
+        },
+        Cell::Real(number) => line.push_str(&number.to_string()),
+        Cell::Rounded(_) => line.push_str(&cell.for_people()),
+        Cell::Flag(flag) => line.push_str(if flag { "true" } else { "false" }),
+        Cell::At(instant) => line.push_str(digits.format(instant.as_ns())),
+        Cell::Lasting(time) => line.push_str(digits.format(time.as_ns())),
+    }
+}
+
+/// The columns that people see, as titles with whether they stand to the left, and the cells of each row as they read them.
+pub(crate) fn texts<R>(
+    columns: &[Column<R>],
+    rows: impl IntoIterator<Item = R>,
+) -> (Vec<(&'static str, bool)>, impl Iterator<Item = Vec<String>>) {
+    let shown = || columns.iter().filter_map(|column| Some((column.title?, column)));
+    let titles = shown().map(|(title, column)| (title, column.to_the_left)).collect();
+    (titles, rows.into_iter().map(move |row| shown().map(|(_, column)| column.text(&row)).collect()))
+}
+
+/// The rows as a table for people.
+pub(crate) fn table<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = R>) -> Table {
+    let (titles, rows) = texts(columns, rows);
+    let header: Vec<&str> = titles.iter().map(|(title, _)| *title).collect();
+    let mut table = plain_table(&header, 0..0);
+    for (index, _) in titles.iter().enumerate().filter(|(_, (_, is_to_the_left))| !is_to_the_left) {
+        align_right(&mut table, index);
+    }
+    for row in rows {
+        look();
+        table.add_row(row);
+    }
+    table
+}
+
+/// A table without frames whose numbers stand to the right.
+pub(crate) fn plain_table(header: &[&str], numbers: std::ops::Range<usize>) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled).set_header(header.to_vec());
+    for column in numbers {
+        align_right(&mut table, column);
+    }
+    table
+}
+
+fn align_right(table: &mut Table, column: usize) {
+    if let Some(column) = table.column_mut(column) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+}
+
+/// Which columns JSON objects have, and under which names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    /// Those of JSON.
+    Json,
+    /// Those of comma-separated values.
+    Csv,
+}
+
+impl Keys {
+    const fn of<R>(self, column: &Column<R>) -> Option<&'static str> {
+        match self {
+            Self::Json => column.json,
+            Self::Csv => column.csv,
+        }
+    }
+}
+
+/// Rows as a JSON list of objects, made one by one while they are written.
+pub(crate) struct Objects<'c, R, F> {
+    columns: &'c [Column<R>],
+    rows: F,
+    keys: Keys,
+}
+
+impl<'c, R, F, I> Objects<'c, R, F>
+where
+    F: Fn() -> I,
+    I: Iterator<Item = R>,
+{
+    /// The rows that `rows` gives each time.
+    pub(crate) const fn new(columns: &'c [Column<R>], rows: F) -> Self {
+        Self { columns, rows, keys: Keys::Json }
+    }
+
+    /// The same with the columns and names of comma-separated values, for lists that JSON documents do not have.
+    pub(crate) const fn as_csv(columns: &'c [Column<R>], rows: F) -> Self {
+        Self { columns, rows, keys: Keys::Csv }
+    }
+}
+
+impl<R, F, I> Serialize for Objects<'_, R, F>
+where
+    F: Fn() -> I,
+    I: Iterator<Item = R>,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for row in (self.rows)() {
+            look();
+            list.serialize_element(&Object { columns: self.columns, row: &row, keys: self.keys })?;
+        }
+        list.end()
+    }
+}
+
+/// A row as a JSON object.
+pub(crate) struct Object<'c, R> {
+    columns: &'c [Column<R>],
+    row: &'c R,
+    keys: Keys,
+}
+
+impl<'c, R> Object<'c, R> {
+    /// With the columns and names of comma-separated values.
+    pub(crate) const fn as_csv(columns: &'c [Column<R>], row: &'c R) -> Self {
+        Self { columns, row, keys: Keys::Csv }
+    }
+}
+
+impl<R> Serialize for Object<'_, R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        entries_by(self.keys, self.columns, self.row, &mut map)?;
+        map.end()
+    }
+}
+
+/// The columns of one row as entries of a JSON object that may have others.
+pub(crate) fn entries<R, M: SerializeMap>(columns: &[Column<R>], row: &R, map: &mut M) -> Result<(), M::Error> {
+    entries_by(Keys::Json, columns, row, map)
+}
+
+fn entries_by<R, M: SerializeMap>(keys: Keys, columns: &[Column<R>], row: &R, map: &mut M) -> Result<(), M::Error> {
+    for column in columns {
+        if let Some(key) = keys.of(column) {
+            map.serialize_entry(key, &column.cell(row))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Text with tables in it: for reading as it is, as Markdown for pasting, or in parts for a page.
+
+use serde_json::json;
+
+use super::columns::{Column, plain_table, table, texts};
+use super::markdown::{escaped_line, write_markdown, write_rows};
+
+/// How the tables of a text are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableStyle {
+    /// In columns of spaces; very long tables are cut, which is said.
+    Plain,
+    /// In Markdown, with all rows.
+    Markdown,
+    /// For a page that makes its own tables, with all rows: a JSON value on each line, which is a text, or an object with
+    /// `titles` (each a text, and whether its column stands to the left) and `rows` of cells as people read them.
+    Parts,
+}
+
+/// A text that is being written.
+pub(crate) struct Page {
+    style: TableStyle,
+    text: String,
+}
+
+impl Page {
+    pub(crate) fn new(style: TableStyle) -> Self {
+        Self { style, text: String::new() }
+    }
+
+    /// How many rows a table has at most that would be cut after `most`.
+    pub(crate) fn most_rows(&self, most: usize) -> usize {
+        if self.style == TableStyle::Plain { most } else { usize::MAX }
+    }
+
+    /// A line.
+    pub(crate) fn line(&mut self, text: &str) {
+        match self.style {
+            TableStyle::Plain => self.text += text,
+            TableStyle::Markdown => self.text += &escaped_line(text),
+            TableStyle::Parts => self.text += &json!(text).to_string(),
+        }
+        self.text.push('\n');
+    }
+
+    /// An entry of a list.
+    pub(crate) fn item(&mut self, text: &str) {
+        match self.style {
+            TableStyle::Plain => self.line(&format!("  {text}")),
+            TableStyle::Markdown => self.text.extend(["- ", &escaped_line(text), "\n"]),
+            TableStyle::Parts => self.line(text),
+        }
+    }
+
+    /// A line, which is an entry of a list where lines beside each other would be one paragraph.
+    pub(crate) fn line_of_several(&mut self, text: &str) {
+        match self.style {
+            TableStyle::Plain | TableStyle::Parts => self.line(text),
+            TableStyle::Markdown => self.item(text),
+        }
+    }
+
+    /// An empty line. Markdown has its own around tables, and needs no second one.
+    pub(crate) fn blank(&mut self) {
+        if self.style == TableStyle::Plain || !(self.text.is_empty() || self.text.ends_with("\n\n")) {
+            self.text.push('\n');
+        }
+    }
+
+    /// Lines whose letters stand below each other.
+    pub(crate) fn code(&mut self, lines: &str) {
+        match self.style {
+            TableStyle::Plain => self.text += lines,
+            TableStyle::Markdown => {
+                self.blank();
+                // Longer than what is in the lines, which would end it.
+                let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+                let fence = "`".repeat(longest.max(2) + 1);
+                self.text.extend([&fence, "text\n", lines.trim_end(), "\n", &fence, "\n"]);
+                self.blank();
+            }
+            TableStyle::Parts => lines.lines().for_each(|line| self.line(line)),
+        }
+    }
+
+    /// A table.
+    pub(crate) fn table<R>(&mut self, columns: &[Column<R>], rows: impl IntoIterator<Item = R>) {
+        match self.style {
+            TableStyle::Plain => self.line(&table(columns, rows).to_string()),
+            TableStyle::Markdown => self.markdown(|out| write_markdown(columns, rows, out)),
+            TableStyle::Parts => {
+                let (titles, rows) = texts(columns, rows);
+                self.part(&titles, rows);
+            }
+        }
+    }
+
+    /// A table without spaces at the ends of lines.
+    pub(crate) fn trimmed_table<R>(&mut self, columns: &[Column<R>], rows: impl IntoIterator<Item = R>) {
+        match self.style {
+            TableStyle::Plain => self.line(&table(columns, rows).trim_fmt()),
+            TableStyle::Markdown => self.markdown(|out| write_markdown(columns, rows, out)),
+            TableStyle::Parts => {
+                let (titles, rows) = texts(columns, rows);
+                self.part(&titles, rows);
+            }
+        }
+    }
+
+    /// A table whose columns are known only now: titles, of which the first `words` stand to the left.
+    pub(crate) fn cells(&mut self, titles: &[&str], words: usize, rows: impl Iterator<Item = Vec<String>>) {
+        match self.style {
+            TableStyle::Plain => {
+                let mut table = plain_table(titles, words..titles.len());
+                table.add_rows(rows);
+                self.line(&table.to_string());
+            }
+            TableStyle::Markdown => {
+                let titles: Vec<(&str, bool)> = (0..).zip(titles).map(|(at, title)| (*title, at < words)).collect();
+                self.markdown(|out| write_rows(&titles, rows, out));
+            }
+            TableStyle::Parts => {
+                let titles: Vec<(&str, bool)> = (0..).zip(titles).map(|(at, title)| (*title, at < words)).collect();
+                self.part(&titles, rows);
+            }
+        }
+    }
+
+    fn markdown(&mut self, write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) {
+        self.blank();
+        let mut out = Vec::new();
+        // Writing to memory cannot fail, and all that is written is text.
+        let _ = write(&mut out);
+        self.text += &String::from_utf8_lossy(&out);
+        self.text.push('\n');
+    }
+
+    /// A table for a page that makes its own.
+    fn part(&mut self, titles: &[(&str, bool)], rows: impl Iterator<Item = Vec<String>>) {
+        let rows: Vec<Vec<String>> = rows.collect();
+        self.text += &json!({"titles": titles, "rows": rows}).to_string();
+        self.text.push('\n');
+    }
+
+    /// The text, whose last line is not empty.
+    pub(crate) fn finish(self) -> String {
+        match self.style {
+            TableStyle::Plain | TableStyle::Parts => self.text,
+            TableStyle::Markdown => self.text.trim_end().to_owned() + "\n",
+        }
+    }
+}
+
+/// Rows beyond which a table is no longer something to read.
+pub(crate) const MAX_ROWS: usize = 1_000;
+
+/// Says how many rows a table leaves out, if it does, and which options list all of them.
+pub(crate) fn add_rest(page: &mut Page, rest: usize, what: &str, options: &str) {
+    if rest > 0 {
+        page.line(&format!(" ... and {rest} more {what}; {options} lists all of them"));
+    }
+}

@@ -1,0 +1,162 @@
+//! Tables for programs: one writer of rows before all formats of them.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+#[cfg(feature = "arrow")]
+use super::arrow_rows::ArrowRows;
+use super::cell::{Cell, CellKind};
+use super::columns::{Column, CsvPart, cells_line};
+use super::rows_part::{Field, RowFormat, RowsPart};
+
+impl RowsPart<'_> {
+    /// Writes a table.
+    pub(crate) fn write<R>(
+        self,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+        out: impl Write,
+    ) -> io::Result<()> {
+        let mut writer = RowsWriter::begin(self, columns, out)?;
+        writer.rows(columns, rows)?;
+        writer.end()
+    }
+}
+
+/// Writes a table part by part.
+pub(crate) enum RowsWriter<'f, W> {
+    Csv(CsvPart<'f>, W),
+    #[cfg(feature = "arrow")]
+    Arrow(Box<ArrowRows<'f, W>>),
+}
+
+impl<'f, W: Write> RowsWriter<'f, W> {
+    /// Begins a table of these columns.
+    pub(crate) fn begin<R>(part: RowsPart<'f>, columns: &[Column<R>], out: W) -> io::Result<Self> {
+        Self::begin_with(part, columns.iter().filter_map(Field::of), out)
+    }
+
+    /// Begins a table whose columns are known only now.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses, and [`io::ErrorKind::Unsupported`] of a format that this build does not have.
+    pub(crate) fn begin_with<'n>(
+        part: RowsPart<'f>,
+        fields: impl Iterator<Item = Field<'n>>,
+        mut out: W,
+    ) -> io::Result<Self> {
+        let RowsPart { format, file, .. } = part;
+        let of_file = file.map(|_| Field::new("file", CellKind::Text));
+        let fields = of_file.into_iter().chain(fields);
+        match format {
+            RowFormat::Csv => {
+                if part.begins {
+                    out.write_all(cells_line(fields.map(|field| Cell::Text(field.name))).as_bytes())?;
+                }
+                Ok(Self::Csv(CsvPart { file }, out))
+            }
+            #[cfg(feature = "arrow")]
+            RowFormat::Arrow => Ok(Self::Arrow(Box::new(ArrowRows::begin(part, fields, out)?))),
+            #[cfg(not(feature = "arrow"))]
+            RowFormat::Arrow => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "this build writes no Arrow; the cargo feature \"arrow\" adds it",
+            )),
+        }
+    }
+
+    /// Writes rows of the columns with which the table was begun.
+    pub(crate) fn rows<R>(&mut self, columns: &[Column<R>], rows: impl IntoIterator<Item = R>) -> io::Result<()> {
+        match self {
+            Self::Csv(part, out) => part.write_rows(columns, rows, out),
+            #[cfg(feature = "arrow")]
+            Self::Arrow(arrow) => {
+                let columns: Vec<_> = columns.iter().filter(|column| column.stated().is_some()).collect();
+                rows.into_iter().try_for_each(|row| arrow.row(columns.iter().map(|column| column.cell(&row))))
+            }
+        }
+    }
+
+    /// Writes one row, a cell for each column.
+    pub(crate) fn cells<'r>(&mut self, cells: impl IntoIterator<Item = Cell<'r>>) -> io::Result<()>
+    where
+        'f: 'r,
+    {
+        match self {
+            Self::Csv(part, out) => {
+                let file = part.file.map(|file| Cell::Text(Cow::Borrowed(file)));
+                out.write_all(cells_line(file.into_iter().chain(cells)).as_bytes())
+            }
+            #[cfg(feature = "arrow")]
+            Self::Arrow(arrow) => arrow.row(cells),
+        }
+    }
+
+    /// Writes what is left.
+    pub(crate) fn end(self) -> io::Result<()> {
+        match self {
+            Self::Csv(_, mut out) => out.write_all(RowFormat::Csv.end()),
+            #[cfg(feature = "arrow")]
+            Self::Arrow(arrow) => arrow.end(),
+        }
+    }
+}
+
+/// Writes a line of names, then one for each row, as RFC 4180 has it.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub(crate) fn write_csv<R>(
+    columns: &[Column<R>],
+    rows: impl IntoIterator<Item = R>,
+    out: impl Write,
+) -> io::Result<()> {
+    RowsPart::CSV.write(columns, rows, out)
+}
+
+/// As [`write_csv`], in memory.
+pub(crate) fn csv_text<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = R>) -> String {
+    csv_of(|out| write_csv(columns, rows, out))
+}
+
+/// What is written as comma-separated values, in memory.
+pub(crate) fn csv_of(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+    let mut out = Vec::new();
+    // Writing to memory cannot fail, and all that is written is text.
+    let _ = write(&mut out);
+    String::from_utf8(out).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::columns::{Objects, table};
+    use crate::time::Instant;
+
+    struct Row {
+        name: &'static str,
+        finish: Option<Instant>,
+    }
+
+    fn columns() -> [Column<Row>; 3] {
+        [
+            Column::new("name", "who", |row: &Row| row.name.into()).left(),
+            Column::new("finish_ns", "finished", |row| row.finish.into()),
+            Column::json("length", |row| row.name.len().into()),
+        ]
+    }
+
+    fn rows() -> [Row; 2] {
+        [Row { name: "a,\"b", finish: Some(Instant::from_ns(1_500_000_000)) }, Row { name: "c", finish: None }]
+    }
+
+    #[test]
+    fn one_declaration_gives_every_format_its_names_units_and_gaps() {
+        assert_eq!(csv_text(&columns(), rows()), "name,finish_ns\n\"a,\"\"b\",1500000000\nc,\n");
+        assert_eq!(table(&columns(), rows()).trim_fmt(), " who   finished\n a,\"b     1.5 s\n c            -");
+        let columns = columns();
+        let json = serde_json::to_string(&Objects::new(&columns, || rows().into_iter())).expect("JSON");
+        let first = r#"{"name":"a,\"b","finish_ns":1500000000,"length":4}"#;
+        assert_eq!(json, format!("[{first},{}]", r#"{"name":"c","finish_ns":null,"length":1}"#));
+    }
+}

@@ -1,0 +1,34 @@
+//! Lists and objects of JSON documents whose entries are made one by one while they are written.
+
+use serde::ser::{Serialize, Serializer};
+
+use crate::limits::look;
+
+/// A list with the elements that the function gives each time.
+pub(crate) struct Streamed<F>(pub(crate) F);
+
+impl<F, I> Serialize for Streamed<F>
+where
+    F: Fn() -> I,
+    I: Iterator,
+    I::Item: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)().inspect(|_| look()))
+    }
+}
+
+/// An object with the keys and values that the function gives each time.
+pub(crate) struct StreamedMap<F>(pub(crate) F);
+
+impl<F, I, K, V> Serialize for StreamedMap<F>
+where
+    F: Fn() -> I,
+    I: Iterator<Item = (K, V)>,
+    K: Serialize,
+    V: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map((self.0)().inspect(|_| look()))
+    }
+}

@@ -1,0 +1,198 @@
+//! Running a task set on the simulated GPU.
+
+use std::sync::atomic::AtomicU64;
+
+use thiserror::Error;
+
+use super::activations::Activations;
+use super::dispatch::{Dispatch, Scheduled};
+use super::gang::Gang;
+use super::grid::GridError;
+use super::job::{JobId, TaskJob};
+use super::multi_stream::MultiStream;
+use super::ready_queue::Policy;
+use super::single_stream::SingleStream;
+use super::sm_as_core::SmAsCore;
+use super::stream_per_task::StreamPerTask;
+use super::synchronized::Synchronized;
+use crate::device::{Device, DeviceError, SmOrder};
+use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, Target};
+use crate::hosts::timed::Timed;
+use crate::named::named;
+use crate::tasks::{TaskSet, TaskTime, hyperperiod};
+use crate::trace::Trace;
+
+/// Jobs that a run may release at most, so that a long hyperperiod cannot fill the memory.
+const MAX_JOBS: u128 = 20_000_000;
+
+/// Jobs for which room is made beforehand, at most: some 200 MB.
+const MAX_EXPECTED: usize = 1_000_000;
+
+named! {
+    /// How jobs get to the GPU.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Strategy: ALL, from_name {
+        /// One job at a time, in one stream (RTNS 2020, section 5.1).
+        SingleStream = "single-stream",
+        /// A stream for each priority (RTNS 2020, section 5.2).
+        MultiStream = "multi-stream",
+        /// Each SM as a core with a queue of its own (RTNS 2020, section 5.3).
+        SmAsCore = "sm-as-core",
+        /// Gang scheduling in time-triggered reservations (RTNS 2020, section 6.3).
+        Gang = "gang",
+        /// A stream for each task, without any scheduler, for comparison.
+        StreamPerTask = "stream-per-task",
+    }
+}
+
+/// How to run a task set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOptions {
+    /// How jobs get to the GPU.
+    pub strategy: Strategy,
+    /// Who goes first.
+    pub policy: Policy,
+    /// Jobs are released before this; `None`: one hyperperiod, and the largest offset before it.
+    pub horizon: Option<TaskTime>,
+    /// For sporadic releases.
+    pub seed: u64,
+    /// How late a scheduler learns that a job is done, at most \[ns\].
+    pub synchronization: TaskTime,
+    /// The GPU; its number of SMs and of priorities are replaced by the set's.
+    pub device: Device,
+}
+
+/// What a run led to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskRun {
+    /// What happened on the GPU.
+    pub trace: Trace,
+    /// All jobs, in the order of release.
+    pub jobs: Vec<TaskJob>,
+    /// The job of each operation of the trace.
+    pub launches: Vec<JobId>,
+    /// Jobs were released before this.
+    pub horizon: TaskTime,
+}
+
+/// Why a task set cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TaskRunError {
+    /// No horizon, and no hyperperiod that could be one.
+    #[error("the hyperperiod does not fit 62 bits; state a horizon (--horizon)")]
+    HyperperiodOverflow,
+    /// Too many jobs.
+    #[error(
+        "{jobs} jobs would be released before {horizon}, more than {MAX_JOBS}; state a shorter horizon (--horizon)"
+    )]
+    TooManyJobs {
+        /// How many.
+        jobs: u128,
+        /// Before when.
+        horizon: TaskTime,
+    },
+    /// Gang scheduling without reservations.
+    #[error("the gang strategy needs the set's \"reservation\"")]
+    NoReservations,
+    /// A GPU that cannot be as the set asks.
+    #[error("the GPU of this set: {0}")]
+    Device(#[from] DeviceError),
+    /// A task that cannot be launched.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// The simulation cannot go on.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl TaskSet {
+    /// `device` with as many SMs and stream priorities as this set says, each SM a TPC of its own, as masks of single
+    /// SMs need.
+    ///
+    /// # Errors
+    /// [`DeviceError`] if there is no such GPU.
+    pub fn device(&self, device: &Device) -> Result<Device, DeviceError> {
+        device.with(|spec| {
+            spec.sms = self.sms;
+            spec.sms_per_tpc = 1;
+            spec.priority_levels = self.priority_levels;
+            if matches!(spec.sm_order, SmOrder::Explicit(_)) {
+                spec.sm_order = SmOrder::Ascending;
+            }
+        })
+    }
+}
+
+/// Releases the set's jobs before the horizon, and runs until all are done.
+///
+/// # Errors
+/// [`TaskRunError`].
+pub fn run_tasks(set: &TaskSet, options: &RunOptions) -> Result<TaskRun, TaskRunError> {
+    run_tasks_watched(set, options, &AtomicU64::new(0))
+}
+
+impl RunOptions {
+    /// Before when jobs are released.
+    ///
+    /// # Errors
+    /// [`TaskRunError::HyperperiodOverflow`] if none is stated, and there is no hyperperiod.
+    pub fn horizon_of(&self, set: &TaskSet) -> Result<TaskTime, TaskRunError> {
+        match self.horizon {
+            Some(horizon) => Ok(horizon),
+            None => default_horizon(set, self.strategy).ok_or(TaskRunError::HyperperiodOverflow),
+        }
+    }
+}
+
+/// As [`run_tasks`], with the time that the run has come to in `reached`, for whoever looks meanwhile; it goes to
+/// [`RunOptions::horizon_of`], and beyond if jobs are late.
+///
+/// # Errors
+/// As [`run_tasks`].
+pub fn run_tasks_watched(set: &TaskSet, options: &RunOptions, reached: &AtomicU64) -> Result<TaskRun, TaskRunError> {
+    let horizon = options.horizon_of(set)?;
+    let jobs =
+        set.tasks.iter().map(|task| u128::from(horizon.saturating_sub(task.offset).div_ceil(task.timing.period)));
+    let jobs = jobs.sum();
+    if jobs > MAX_JOBS {
+        return Err(TaskRunError::TooManyJobs { jobs, horizon });
+    }
+    let expected = usize::try_from(jobs).map_or(MAX_EXPECTED, |jobs| jobs.min(MAX_EXPECTED));
+    let activations = Activations::new(&set.tasks, options.policy, horizon, options.seed, expected);
+    let mut gpu = Gpu::new(&set.device(&options.device)?, GpuOptions::default());
+    gpu.reserve(expected);
+    let (tasks, watched) = (&set.tasks, (options, reached));
+    let (trace, activations) = match options.strategy {
+        Strategy::SingleStream => simulated(SingleStream::new(tasks, &mut gpu)?, activations, gpu, watched)?,
+        Strategy::MultiStream => simulated(MultiStream::new(tasks, &mut gpu)?, activations, gpu, watched)?,
+        Strategy::SmAsCore => simulated(SmAsCore::new(tasks, &mut gpu)?, activations, gpu, watched)?,
+        Strategy::Gang => {
+            let reservations = set.reservations.ok_or(TaskRunError::NoReservations)?;
+            simulated(Gang::new(tasks, reservations, &mut gpu)?, activations, gpu, watched)?
+        }
+        Strategy::StreamPerTask => simulated(StreamPerTask::new(tasks, &mut gpu)?, activations, gpu, watched)?,
+    };
+    let (jobs, launches) = activations.into_records();
+    Ok(TaskRun { trace, jobs, launches, horizon })
+}
+
+/// Runs a strategy to the end.
+fn simulated(
+    strategy: impl Dispatch,
+    activations: Activations,
+    gpu: Gpu,
+    (options, reached): (&RunOptions, &AtomicU64),
+) -> Result<(Trace, Activations), RunError> {
+    let host = Scheduled { activations, strategy };
+    let host = Timed { host: Synchronized::new(host, options.synchronization, options.seed), reached };
+    let (trace, _, Timed { host, .. }) = Simulation::new(gpu, host).run()?;
+    Ok((trace, host.into_inner().activations))
+}
+
+/// One hyperperiod of the tasks (and of the reservations, where they count) after the largest offset.
+fn default_horizon(set: &TaskSet, strategy: Strategy) -> Option<TaskTime> {
+    let reservation = set.reservations.filter(|_| strategy == Strategy::Gang).map(|both| both.single.period);
+    let cycle = hyperperiod(set.tasks.iter().map(|task| task.timing.period).chain(reservation))?;
+    cycle.checked_add(set.tasks.iter().map(|task| task.offset).max().unwrap_or(TaskTime::ZERO))
+}

@@ -1,0 +1,180 @@
+//! Files of any kind from which a scenario can be made, told apart by their content: logs, profiles, AMALTHEA models and
+//! scenario files.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use thiserror::Error;
+
+use crate::json::JsonError;
+use crate::logs::begins_a_log;
+use crate::profile::{GpuProfile, GpuProfileError, ImportOptions, ProfileFormat, uncompressed};
+use crate::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions, ModelDemands};
+use crate::scenario::{ReadOptions, Scenario, WhatIf, WhatIfError};
+
+/// What a scenario is made of, told by its content.
+#[derive(Debug)]
+pub enum Input {
+    /// A profile of a real application.
+    Profile(GpuProfile),
+    /// An AMALTHEA model, or any other XML.
+    Model {
+        /// The name by which errors mention it.
+        file: String,
+        /// What it holds.
+        text: String,
+    },
+    /// Any other text: a scenario file, of whichever format.
+    Scenario {
+        /// The name by which errors mention it.
+        file: String,
+        /// What it holds.
+        text: String,
+    },
+}
+
+/// Why no scenario can be made of a file.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// The profile is damaged, or does not fit.
+    #[error(transparent)]
+    Profile(#[from] GpuProfileError),
+    /// The AMALTHEA model is wrong.
+    #[error(transparent)]
+    Model(#[from] AmaltheaError),
+    /// The scenario file is wrong.
+    #[error(transparent)]
+    Scenario(#[from] JsonError),
+    /// A change that is asked for cannot be made.
+    #[error(transparent)]
+    Change(#[from] WhatIfError),
+    /// An option means nothing to such an input.
+    #[error("{option} is for {kind}, and {file} is none")]
+    OnlyFor {
+        /// The option, as its user calls it.
+        option: &'static str,
+        /// The inputs that it is for.
+        kind: &'static str,
+        /// The file.
+        file: String,
+    },
+    /// It is neither a profile nor text.
+    #[error("cannot read {file}: it is no text")]
+    NoText {
+        /// The file.
+        file: String,
+        /// Where it stops being text.
+        source: std::string::FromUtf8Error,
+    },
+}
+
+/// Bytes at the beginning of a file by which a log is known.
+const HEAD_BYTES: u64 = 1 << 16;
+
+/// Whether a path names logs: a directory, or a file that [begins as one](begins_a_log). Not if it cannot be read.
+#[must_use]
+pub fn are_logs(path: &Path) -> bool {
+    let begins_as_log = || {
+        let mut head = Vec::new();
+        let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()))?;
+        file.take(HEAD_BYTES).read_to_end(&mut head).is_ok_and(|_| begins_a_log(&head)).then_some(())
+    };
+    path.is_dir() || begins_as_log().is_some()
+}
+
+/// How names of reports end that Nsight Systems records.
+const NSIGHT_REPORTS: [&str; 2] = [".nsys-rep", ".qdrep"];
+
+impl Input {
+    /// Of the content of a file, which may be compressed with gzip; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// [`InputError`] for damaged profiles and what is no text. Scenario files and models are not looked into.
+    pub fn of(file: &str, bytes: Vec<u8>) -> Result<Self, InputError> {
+        let content = uncompressed(file, Cow::Owned(bytes))?;
+        if ProfileFormat::of(&content).is_some() {
+            return Ok(Self::Profile(GpuProfile::read(file, &content)?));
+        }
+        match String::from_utf8(content.into_owned()) {
+            Ok(text) if AmaltheaModel::is_likely(&text) => Ok(Self::Model { file: file.to_owned(), text }),
+            Ok(text) => Ok(Self::Scenario { file: file.to_owned(), text }),
+            // The one format that is known by nothing but its name, as it is not published.
+            Err(_) if NSIGHT_REPORTS.iter().any(|ending| file.ends_with(ending)) => {
+                let report = GpuProfileError::new(file, "this is a report of Nsight Systems, and not an export of one");
+                Err(report
+                    .with_help(format!("nsys export --type sqlite {file:?} makes one that gpusched reads"))
+                    .into())
+            }
+            Err(source) => Err(InputError::NoText { file: file.to_owned(), source }),
+        }
+    }
+
+    /// Makes a scenario of it; `import` is for profiles, and models are taken as they are.
+    ///
+    /// # Errors
+    /// [`InputError`] with what is wrong.
+    pub fn scenario(&self, options: &ReadOptions, import: &ImportOptions) -> Result<Scenario, InputError> {
+        Ok(self.scenario_with_demands(options, import, &AmaltheaOptions::default(), &WhatIf::default())?.0)
+    }
+
+    /// Makes a scenario of it, with changes; `import` is for profiles, `chosen` for AMALTHEA models, which may also ask
+    /// something of the scenario.
+    ///
+    /// # Errors
+    /// [`InputError`] with what is wrong.
+    pub fn scenario_with_demands(
+        &self,
+        options: &ReadOptions,
+        import: &ImportOptions,
+        chosen: &AmaltheaOptions,
+        changes: &WhatIf,
+    ) -> Result<(Scenario, Option<ModelDemands>), InputError> {
+        Ok(match self {
+            Self::Profile(profile) => (profile.import(import, options)?.scenario.what_if(changes)?, None),
+            Self::Model { file, text } => {
+                let model = AmaltheaModel::parse(file, text)?;
+                let scenario = model.scenario(chosen, options)?.what_if(changes)?;
+                let demands = model.demands(chosen, &scenario)?;
+                (scenario, Some(demands))
+            }
+            Self::Scenario { file, text } => (Scenario::from_json(file, text, options)?.what_if(changes)?, None),
+        })
+    }
+
+    /// Whether it is an AMALTHEA model.
+    #[must_use]
+    pub fn is_model(&self) -> bool {
+        matches!(self, Self::Model { .. })
+    }
+
+    /// Refuses options that mean nothing to it: one that is for profiles, one that is for AMALTHEA models, as their user
+    /// calls them.
+    ///
+    /// # Errors
+    /// [`InputError::OnlyFor`]
+    pub fn refuse_options(
+        &self,
+        for_profiles: Option<&'static str>,
+        for_models: Option<&'static str>,
+    ) -> Result<(), InputError> {
+        let is_profile = matches!(self, Self::Profile(_));
+        let profiles = for_profiles.filter(|_| !is_profile).map(|option| (option, "profiles"));
+        let models = for_models.filter(|_| !self.is_model()).map(|option| (option, "AMALTHEA models"));
+        match profiles.or(models) {
+            Some((option, kind)) => Err(InputError::OnlyFor { option, kind, file: self.file().to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// The name by which errors mention it.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        match self {
+            Self::Profile(profile) => &profile.file,
+            Self::Model { file, .. } | Self::Scenario { file, .. } => file,
+        }
+    }
+}

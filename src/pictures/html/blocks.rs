@@ -1,0 +1,225 @@
+//! The blocks of each SM, in columns.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+
+use super::instants::Instants;
+use crate::device::{BlockDemand, Device};
+use crate::pictures::pack::{most_at_once, packed_apart};
+use crate::pictures::timeline::HeightBy;
+use crate::run::Summary;
+use crate::time::Instant;
+use crate::trace::Trace;
+use crate::workload::ProcessId;
+
+/// Blocks on an SM up to which pages have their places by shared memory and by registers, too.
+const MOST_PLACED: usize = 20_000;
+
+/// One block; or blocks of one launch that run at the same time, and as many others that follow them without a pause.
+#[derive(Debug, Clone)]
+pub(super) struct PlacedBlocks {
+    pub(super) time: Range<Instant>,
+    operation: u32,
+    /// The process in whose turns alone they run; `None`: contexts do not take turns.
+    in_turns_of: Option<ProcessId>,
+    /// The block's number, if it is one.
+    index: u32,
+    /// Blocks at one time.
+    blocks: u32,
+    /// How often they follow one another.
+    times: u32,
+    demand: BlockDemand,
+}
+
+impl PlacedBlocks {
+    fn group(&self) -> Group {
+        (self.time.start, self.operation, self.time.end, self.times)
+    }
+
+    /// What they take of a resource: warps, bytes or registers.
+    fn low_units(&self, resource: HeightBy) -> u32 {
+        let one = match resource {
+            HeightBy::Threads => self.demand.warps,
+            HeightBy::SharedMemory => self.demand.shared_memory_bytes,
+            HeightBy::Registers => self.demand.registers,
+        };
+        one.saturating_mul(self.blocks)
+    }
+
+    /// What they take of a resource: threads, bytes or registers.
+    pub(super) fn units(&self, resource: HeightBy, device: &Device) -> u32 {
+        resource.of_block(&self.demand, device).saturating_mul(self.blocks)
+    }
+
+    /// When they run: their whole time, but for the turns of other contexts (T4).
+    pub(super) fn parts<'a>(&self, trace: &'a Trace) -> impl Iterator<Item = Range<Instant>> + use<'a> {
+        let whole = self.in_turns_of.is_none().then(|| self.time.clone());
+        let time = self.time.clone();
+        whole
+            .into_iter()
+            .chain(self.in_turns_of.into_iter().flat_map(move |process| trace.in_turn(process, time.clone())))
+    }
+}
+
+/// All blocks of a run by SM, those of an SM in the order of their starts: each by itself, or those together that do the
+/// same.
+pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBlocks>> {
+    let device = summary.scenario.device();
+    let mut by_sm = vec![Vec::new(); device.sms as usize];
+    let mut add = |sm: u16, blocks: PlacedBlocks| {
+        if let Some(on_sm) = by_sm.get_mut(usize::from(sm)) {
+            on_sm.push(blocks);
+        }
+    };
+    for (id, _, kernel) in summary.launches() {
+        let none = BlockDemand { warps: 0, registers: 0, shared_memory_bytes: 0 };
+        let demand = BlockDemand::new(&kernel.shape, device).unwrap_or(none);
+        let (operation, in_turns_of) = (id.0, summary.trace.context_with_turns(id));
+        if one_by_one {
+            for block in summary.trace.blocks(id) {
+                let (time, index) = (block.start..block.end, block.index);
+                add(block.sm, PlacedBlocks { time, operation, in_turns_of, index, blocks: 1, times: 1, demand });
+            }
+        } else {
+            for run in summary.trace.repeated_runs(id) {
+                let (time, first) = (run.first.start..run.end(), run.first);
+                let (index, blocks, times) = (first.first_block, u32::from(first.blocks), run.times);
+                add(first.sm, PlacedBlocks { time, operation, in_turns_of, index, blocks, times, demand });
+            }
+        }
+    }
+    for blocks in &mut by_sm {
+        blocks.sort_by_key(|block: &PlacedBlocks| (block.group(), block.index));
+    }
+    by_sm
+}
+
+/// What blocks on several SMs have in common: when they start, their launch, when they end, how often they follow one
+/// another.
+type Group = (Instant, u32, Instant, u32);
+
+/// All groups of a run, in columns and in order.
+#[derive(Debug, Serialize)]
+pub(super) struct Groups {
+    #[serde(skip)]
+    numbers: FxHashMap<Group, i64>,
+    operation: Vec<u32>,
+    times: Vec<u32>,
+    /// Number of the start, counted from that of the group before.
+    start: Vec<i64>,
+    /// Number of the end, counted from that of its own start.
+    length: Vec<i64>,
+}
+
+impl Groups {
+    pub(super) fn new(by_sm: &[Vec<PlacedBlocks>], instants: &Instants) -> Self {
+        let distinct: FxHashSet<Group> = by_sm.iter().flatten().map(PlacedBlocks::group).collect();
+        let mut in_order: Vec<Group> = distinct.into_iter().collect();
+        in_order.sort_unstable();
+        let start: Vec<i64> = in_order.iter().map(|group| instants.number(group.0)).collect();
+        let steps = start.iter().scan(0, |last, start| Some(start - std::mem::replace(last, *start)));
+        let ends = in_order.iter().map(|group| instants.number(group.2));
+        Self {
+            operation: in_order.iter().map(|group| group.1).collect(),
+            times: in_order.iter().map(|group| group.3).collect(),
+            length: ends.zip(&start).map(|(end, start)| end - start).collect(),
+            start: steps.collect(),
+            numbers: in_order.into_iter().zip(0..).collect(),
+        }
+    }
+
+    fn number(&self, blocks: &PlacedBlocks) -> i64 {
+        self.numbers.get(&blocks.group()).copied().unwrap_or_default()
+    }
+}
+
+/// The blocks of one SM, one column for each property.
+#[derive(Debug, Serialize)]
+pub(super) struct SmBlocks {
+    /// Number of the group, counted from that of the block before.
+    group: Vec<i64>,
+    /// Numbers of the blocks, where each is by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<Vec<u32>>,
+    /// Otherwise how many they are at one time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<Vec<u32>>,
+    /// By warp slots.
+    #[serde(flatten)]
+    places: Places,
+    /// By bytes of shared memory; `None` if no block of the run takes any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared_memory: Option<Places>,
+    /// By registers; likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    registers: Option<Places>,
+}
+
+/// Where blocks are drawn within the band of their SM, if its height stands for one resource.
+#[derive(Debug, Default, Serialize)]
+struct Places {
+    /// The lowest unit of the band that it is drawn on; its height is what its kernel takes.
+    low: Vec<u32>,
+    /// Blocks that are drawn in several parts because no free part of the band was large enough: their position in
+    /// the columns, and from which unit to which each part reaches.
+    split: Vec<(u32, Vec<(u32, u32)>)>,
+    /// What is taken at once at most, if it is more than there is: measured blocks may overlap, because clocks differ
+    /// or several processes run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overfull: Option<u32>,
+}
+
+impl Places {
+    fn new(blocks: &[PlacedBlocks], resource: HeightBy, capacity: u32) -> Self {
+        let need = |block: &PlacedBlocks| (block.low_units(resource), block.time.clone());
+        // Each context has the whole SM in its turns.
+        let needs: Vec<_> = blocks.iter().map(|block| (block.in_turns_of, need(block))).collect();
+        let mut by_context: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (context, need) in &needs {
+            by_context.entry(*context).or_default().push(need.clone());
+        }
+        let most = by_context.values().map(|needs| most_at_once(needs)).max().unwrap_or(0);
+        let mut places = Self { overfull: (most > capacity).then_some(most), ..Self::default() };
+        for (position, parts) in (0..).zip(packed_apart(capacity.max(most), &needs)) {
+            places.low.push(parts.first().map_or(0, |part| part.start));
+            if parts.len() > 1 {
+                places.split.push((position, parts.into_iter().map(|part| (part.start, part.end)).collect()));
+            }
+        }
+        places
+    }
+}
+
+impl SmBlocks {
+    /// `one_by_one`: whether each block is by itself. `resources` are those of which blocks of the run take some.
+    pub(super) fn new(
+        blocks: &[PlacedBlocks],
+        one_by_one: bool,
+        resources: &[HeightBy],
+        device: &Device,
+        groups: &Groups,
+    ) -> Self {
+        let places = |resource: HeightBy, capacity: u32| {
+            let shown = resources.contains(&resource) && blocks.len() <= MOST_PLACED;
+            shown.then(|| Places::new(blocks, resource, capacity))
+        };
+        let mut columns = Self {
+            places: Places::new(blocks, HeightBy::Threads, device.warps_per_sm()),
+            shared_memory: places(HeightBy::SharedMemory, device.per_sm.shared_memory_bytes),
+            registers: places(HeightBy::Registers, device.per_sm.registers),
+            index: one_by_one.then(|| blocks.iter().map(|block| block.index).collect()),
+            blocks: (!one_by_one).then(|| blocks.iter().map(|block| block.blocks).collect()),
+            group: Vec::with_capacity(blocks.len()),
+        };
+        let mut last = 0;
+        for block in blocks {
+            let group = groups.number(block);
+            columns.group.push(group - last);
+            last = group;
+        }
+        columns
+    }
+}

@@ -1,0 +1,294 @@
+//! What the page knows, as the JSON that is embedded in it. The scripts read it in `script/data.js`.
+
+use serde::Serialize;
+
+use super::blocks::{self, Groups, SmBlocks};
+use super::instants::{Exact, Instants};
+use super::jobs::{Deadlines, ResponseRow};
+use super::lanes::{LaneColumns, lanes};
+use super::occupancy::{OccupancyCurve, occupancy};
+use super::palette::Palette;
+use super::phases::{PhaseColumns, RuleLook};
+use super::pictures::{BlameData, response_figure};
+use super::queues::QueueData;
+use super::turns::TurnData;
+use super::waits::Waits;
+use super::{HtmlRun, HtmlTimeline};
+use crate::device::{BlockDemand, CopySharing, Device, KernelOccupancy};
+use crate::pictures::kernel_series::KernelSeries;
+use crate::pictures::timeline::{FinishMark, HeightBy};
+use crate::run::Summary;
+use crate::time::Instant;
+use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, phases, queue_contents, reasons};
+use crate::workload::{CheckedKernel, Copy, Kernel, KernelId, OperationKind};
+
+/// Everything.
+#[derive(Debug, Serialize)]
+pub(super) struct PageData<'a> {
+    runs: Vec<RunData<'a>>,
+    palette: Palette,
+    rules: Vec<RuleLook>,
+    finishes: Vec<Finish<'a>>,
+    /// What instants are counted from where they are told.
+    origin_ns: Exact,
+    /// What is to be known beside the notes of the runs.
+    notes: &'a [String],
+}
+
+/// When the same kernel finished in both runs.
+#[derive(Debug, Serialize)]
+struct Finish<'a> {
+    name: &'a str,
+    upper_ns: Exact,
+    lower_ns: Exact,
+}
+
+#[derive(Debug, Serialize)]
+struct RunData<'a> {
+    name: &'a str,
+    scenario: &'a str,
+    placement: &'static str,
+    blocks_only: bool,
+    /// Whether blocks that do the same are one entry.
+    merged: bool,
+    notes: Vec<String>,
+    device: DeviceData<'a>,
+    threads: Vec<&'a str>,
+    streams: Vec<StreamData<'a>>,
+    /// Names of processes.
+    processes: Vec<&'a str>,
+    kernels: Vec<KernelData<'a>>,
+    copies: Vec<CopyData>,
+    /// Names of events.
+    events: Vec<&'a str>,
+    instants: Instants,
+    /// Number of the instant at which the run ended.
+    end: i64,
+    operations: Operations,
+    /// Whose turn it is, if contexts take turns.
+    turns: Option<TurnData>,
+    deadlines: Deadlines,
+    responses: Vec<ResponseRow<'a>>,
+    response_figure: Option<String>,
+    queues: Vec<QueueData<'a>>,
+    lanes: Vec<LaneColumns>,
+    waits: Waits,
+    phases: PhaseColumns,
+    blame: Option<BlameData>,
+    occupancy: Vec<OccupancyCurve>,
+    groups: Groups,
+    sms: Vec<SmBlocks>,
+}
+
+#[derive(Debug, Serialize)]
+struct DeviceData<'a> {
+    name: &'a str,
+    warp_size: u32,
+    warps: u32,
+    blocks: u32,
+    shared_memory: u32,
+    registers: u32,
+    /// Highest first.
+    priorities: Vec<i32>,
+    copy_engines: u32,
+    /// Whether copies share the link of an engine.
+    shares_link: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct StreamData<'a> {
+    name: &'a str,
+    /// Number of its process.
+    process: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct KernelData<'a> {
+    title: &'a str,
+    /// Number of its title's fill.
+    series: usize,
+    name: &'a str,
+    blocks: u32,
+    threads: u32,
+    /// Warps, shared memory \[bytes\] and registers that one block takes.
+    demand: Option<(u32, u32, u32)>,
+    /// Blocks that one SM holds at once, what keeps it from holding more, and how often all SMs are filled, when the
+    /// kernel runs alone.
+    alone: (u32, &'static str, u32),
+}
+
+#[derive(Debug, Serialize)]
+struct CopyData {
+    direction: &'static str,
+    bytes: Exact,
+    engine: u32,
+}
+
+/// Columns, one entry for each operation. Instants are numbers, -1 if not reached.
+#[derive(Debug, Default, Serialize)]
+struct Operations {
+    /// 0: kernel, 1: copy, 2: memset, 3: record, 4: wait.
+    kind: Vec<u8>,
+    /// Number of its kernel, copy or event.
+    what: Vec<u32>,
+    stream: Vec<u32>,
+    thread: Vec<u32>,
+    iteration: Vec<u32>,
+    launched: Vec<i64>,
+    first_start: Vec<i64>,
+    finish: Vec<i64>,
+}
+
+impl<'a> PageData<'a> {
+    pub(super) fn new(timeline: &'a HtmlTimeline<'a>) -> Self {
+        let HtmlTimeline { runs, marks, merged, origin, notes } = timeline;
+        let one_by_one = !merged;
+        let finish = |mark: &'a FinishMark| Finish {
+            name: &mark.name,
+            upper_ns: Exact(mark.upper.as_ns()),
+            lower_ns: Exact(mark.lower.as_ns()),
+        };
+        Self {
+            runs: runs.iter().map(|run| RunData::new(run, one_by_one)).collect(),
+            palette: Palette::new(),
+            rules: RuleLook::all(),
+            finishes: marks.iter().map(finish).collect(),
+            origin_ns: Exact(origin.as_ns()),
+            notes,
+        }
+    }
+}
+
+impl<'a> RunData<'a> {
+    fn new(run: &HtmlRun<'a>, one_by_one: bool) -> Self {
+        let Summary { scenario, trace, .. } = run.summary;
+        let device = scenario.device();
+        // Of a measured run neither queues nor waits are known.
+        let (queues, reasons): (Vec<QueueContents>, Vec<Reason>) =
+            if run.blocks_only { Default::default() } else { (queue_contents(trace, device), reasons(trace, device)) };
+        let by_sm = blocks::by_sm(&run.summary, one_by_one);
+        let phases: Vec<Phase> = phases(trace, device, &reasons);
+
+        let mut known = vec![Instant::ZERO, trace.end()];
+        known.extend(trace.operations().iter().flat_map(instants_of));
+        let stays = queues.iter().flat_map(|contents| &contents.stays);
+        known.extend(stays.flat_map(|stay| [Some(stay.entered), stay.left]).flatten());
+        known.extend(reasons.iter().flat_map(|reason| [Some(reason.from), reason.to]).flatten());
+        known.extend(by_sm.iter().flatten().flat_map(|block| [block.time.start, block.time.end]));
+        let turns = trace.turns().iter();
+        known.extend(turns.flat_map(|turn| [turn.switch_from, turn.start, turn.end]));
+        let instants = Instants::new(known);
+        let operations = Operations::new(trace.operations(), &instants);
+        let taken = |resource: &HeightBy| by_sm.iter().flatten().any(|blocks| blocks.units(*resource, device) > 0);
+        let mut resources = vec![HeightBy::SharedMemory, HeightBy::Registers];
+        resources.retain(taken);
+        let groups = Groups::new(&by_sm, &instants);
+        let sm = |blocks: &Vec<_>| SmBlocks::new(blocks, one_by_one, &resources, device, &groups);
+        let series = KernelSeries::new(trace.kernels());
+        let kernel = |(id, kernel): (u32, &'a CheckedKernel)| KernelData::new(kernel, series.of(KernelId(id)), device);
+        let names: Vec<Queue> = queues.iter().map(|contents| contents.queue).collect();
+
+        Self {
+            name: run.name,
+            scenario: &scenario.name,
+            placement: scenario.placement.name(),
+            blocks_only: run.blocks_only,
+            merged: !one_by_one,
+            notes: run.summary.notes(),
+            device: DeviceData::new(device),
+            threads: scenario.threads.iter().map(|thread| &*thread.label).collect(),
+            streams: trace
+                .streams()
+                .iter()
+                .map(|stream| StreamData { name: &stream.name, process: stream.process.0 })
+                .collect(),
+            processes: trace.processes().iter().map(|process| &*process.name).collect(),
+            turns: TurnData::new(trace, &instants),
+            kernels: (0..).zip(trace.kernels()).map(kernel).collect(),
+            copies: trace.copies().iter().map(|copy| CopyData::new(copy, device)).collect(),
+            events: trace.events().iter().map(|name| &**name).collect(),
+            end: instants.number(trace.end()),
+            queues: queues.iter().map(|contents| QueueData::new(contents, trace, &instants)).collect(),
+            waits: Waits::new(&reasons, &names, &operations.launched, &instants),
+            phases: PhaseColumns::new(&run.summary, &phases, &operations.launched, &instants),
+            blame: if run.blocks_only { None } else { BlameData::new(&run.summary, &reasons, &phases) },
+            lanes: lanes(&queues, trace, &instants),
+            occupancy: occupancy(&by_sm, device, trace, &instants),
+            operations,
+            deadlines: Deadlines::new(&run.summary),
+            responses: ResponseRow::rows(&run.summary),
+            response_figure: response_figure(&run.summary),
+            sms: by_sm.iter().map(sm).collect(),
+            groups,
+            instants,
+        }
+    }
+}
+
+fn instants_of(record: &OperationRecord) -> impl Iterator<Item = Instant> + use<> {
+    let later = [record.first_start(), record.finish()];
+    std::iter::once(record.launched()).chain(later.into_iter().flatten())
+}
+
+impl<'a> DeviceData<'a> {
+    fn new(device: &'a Device) -> Self {
+        Self {
+            name: &device.name,
+            warp_size: device.warp_size,
+            warps: device.warps_per_sm(),
+            blocks: device.per_sm.blocks,
+            shared_memory: device.per_sm.shared_memory_bytes,
+            registers: device.per_sm.registers,
+            priorities: device.priorities().collect(),
+            copy_engines: device.copy.engines,
+            shares_link: device.copy.sharing == CopySharing::SharedLink,
+        }
+    }
+}
+
+impl<'a> KernelData<'a> {
+    fn new(kernel: &'a Kernel, series: usize, device: &Device) -> Self {
+        let demand = BlockDemand::new(&kernel.shape, device).ok();
+        let alone = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
+        Self {
+            alone: (alone.resident_blocks_per_sm, alone.limited_by.name(), alone.waves),
+            title: &kernel.title,
+            series,
+            name: &kernel.name,
+            blocks: kernel.blocks,
+            threads: kernel.shape.threads,
+            demand: demand.map(|demand| (demand.warps, demand.shared_memory_bytes, demand.registers)),
+        }
+    }
+}
+
+impl CopyData {
+    fn new(copy: &Copy, device: &Device) -> Self {
+        let (direction, engine) = (copy.direction.name(), device.copy.engine_for(copy.direction));
+        Self { direction, bytes: Exact(copy.bytes), engine }
+    }
+}
+
+impl Operations {
+    fn new(records: &[OperationRecord], instants: &Instants) -> Self {
+        let mut columns = Self::default();
+        for record in records {
+            let (kind, what) = match record.kind {
+                OperationKind::Kernel(kernel) => (0, kernel.0),
+                OperationKind::Copy(copy) => (1, copy.0),
+                OperationKind::Memset => (2, 0),
+                OperationKind::Record(event) => (3, event.0),
+                OperationKind::Wait(event) => (4, event.0),
+            };
+            columns.kind.push(kind);
+            columns.what.push(what);
+            columns.stream.push(record.stream.0);
+            columns.thread.push(record.origin.thread);
+            columns.iteration.push(record.origin.iteration);
+            columns.launched.push(instants.number(record.launched()));
+            columns.first_start.push(instants.number_or_never(record.first_start()));
+            columns.finish.push(instants.number_or_never(record.finish()));
+        }
+        columns
+    }
+}

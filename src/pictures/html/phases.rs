@@ -1,0 +1,79 @@
+//! Why each operation waited until it began, in columns: bars of the figure, and what is said of them.
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use super::instants::Instants;
+use super::palette::PageFill;
+use crate::pictures::explain::sentence;
+use crate::pictures::rule_look::{rule_fill, rule_meaning};
+use crate::run::Summary;
+use crate::trace::{Phase, Rule};
+
+/// What is said of phases, with places for names and times.
+#[derive(Debug, PartialEq, Eq, Hash, Clone, Serialize)]
+struct Said {
+    rule: &'static str,
+    text: String,
+}
+
+/// How a rule is shown.
+#[derive(Debug, Serialize)]
+pub(super) struct RuleLook {
+    name: &'static str,
+    fill: PageFill,
+    meaning: &'static str,
+}
+
+impl RuleLook {
+    /// Of all rules.
+    pub(super) fn all() -> Vec<Self> {
+        let look = |rule: Rule| Self { name: rule.name(), fill: rule_fill(rule).into(), meaning: rule_meaning(rule) };
+        Rule::ALL.into_iter().map(look).collect()
+    }
+}
+
+/// Columns, one entry for each phase, by operation and time.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct PhaseColumns {
+    /// Each thing that is said, once.
+    said: Vec<Said>,
+    /// Counted from the one before.
+    operation: Vec<u32>,
+    /// Which of what is said.
+    reason: Vec<usize>,
+    /// Number of the instant of its beginning, counted from the launch of its operation.
+    from: Vec<i64>,
+    /// Number of the instant of its end, counted from that of its beginning.
+    length: Vec<i64>,
+    /// Who stood in the way, the last of whom did so last.
+    blocking: Vec<Vec<u32>>,
+    /// How many more stood in the way before the last.
+    more: Vec<usize>,
+}
+
+impl PhaseColumns {
+    /// `launched` is the number of the instant of each operation's launch.
+    pub(super) fn new(summary: &Summary<'_>, phases: &[Phase], launched: &[i64], instants: &Instants) -> Self {
+        let mut columns = Self::default();
+        let mut known: FxHashMap<Said, usize> = FxHashMap::default();
+        let mut last = 0;
+        for phase in phases {
+            let said = Said { rule: phase.rule.name(), text: sentence(summary, phase) };
+            let number = *known.entry(said.clone()).or_insert_with(|| {
+                columns.said.push(said);
+                columns.said.len() - 1
+            });
+            let operation = phase.operation.0;
+            let from = instants.number(phase.from);
+            columns.operation.push(operation - last);
+            columns.reason.push(number);
+            columns.from.push(from - launched.get(operation as usize).copied().unwrap_or_default());
+            columns.length.push(instants.number(phase.to) - from);
+            columns.blocking.push(phase.blocking.iter().map(|id| id.0).collect());
+            columns.more.push(phase.more);
+            last = operation;
+        }
+        columns
+    }
+}

@@ -1,0 +1,93 @@
+//! Who made whom wait, and how long jobs took: tables, and pictures as other reports draw them.
+
+use serde::Serialize;
+
+use super::instants::Exact;
+use crate::draw::Drawing;
+use crate::pictures::charts::response_chart::response_chart;
+use crate::pictures::maps::blame_map::blame_figure;
+use crate::run::{Summary, responses};
+use crate::tables::{BlameRow, BlameTables};
+use crate::time::Duration;
+use crate::trace::{Phase, Reason, blame_for};
+
+/// Rows of a table in the page.
+const MOST_ROWS: usize = 500;
+/// Parts into which waits are divided, one for each that stood in the way, above which they are not summed up: they
+/// grow with the square of the length of queues.
+const MOST_PARTS: usize = 20_000_000;
+
+/// Who made whom wait.
+#[derive(Debug, Serialize)]
+pub(super) struct BlameData {
+    streams: BlameList,
+    kernels: BlameList,
+    total_ns: Exact,
+    /// Maps of both, as SVG.
+    figure: String,
+}
+
+#[derive(Debug, Serialize)]
+struct BlameList {
+    rows: Vec<BlameEntry>,
+    /// Rows that are not listed, and their time.
+    more: usize,
+    more_ns: Exact,
+}
+
+#[derive(Debug, Serialize)]
+struct BlameEntry {
+    waiting: String,
+    blocking: Option<String>,
+    rule: &'static str,
+    wait_ns: Exact,
+}
+
+impl BlameData {
+    /// `None` if queues are too long for that.
+    pub(super) fn new(summary: &Summary<'_>, reasons: &[Reason], phases: &[Phase]) -> Option<Self> {
+        let parts: usize = phases.iter().map(|phase| phase.blocking.len().max(1) + phase.more).sum();
+        if parts > MOST_PARTS {
+            return None;
+        }
+        let parts = blame_for(summary.trace, summary.scenario.device(), reasons);
+        let tables = BlameTables::of(summary, &parts);
+        Some(Self {
+            streams: BlameList::new(&tables.streams),
+            kernels: BlameList::new(&tables.kernels),
+            total_ns: Exact(tables.total().as_ns()),
+            figure: inside_html(&blame_figure(summary, &tables)),
+        })
+    }
+}
+
+impl BlameList {
+    fn new(rows: &[BlameRow]) -> Self {
+        let entry = |row: &BlameRow| BlameEntry {
+            waiting: row.waiting.clone(),
+            blocking: row.blocking.clone(),
+            rule: row.rule.name(),
+            wait_ns: Exact(row.wait_ns.as_ns()),
+        };
+        let rest = rows.get(MOST_ROWS..).unwrap_or_default();
+        let more = rest.iter().fold(Duration::ZERO, |sum, row| sum.saturating_add(row.wait_ns));
+        let rows = rows.iter().take(MOST_ROWS).map(entry).collect();
+        Self { rows, more: rest.len(), more_ns: Exact(more.as_ns()) }
+    }
+}
+
+/// A picture as SVG that is part of an HTML page, where it needs no namespace.
+fn inside_html(drawing: &Drawing) -> String {
+    drawing.to_svg().replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1)
+}
+
+/// The distribution of response times as SVG, if there is more than one job of something.
+pub(super) fn response_figure(summary: &Summary<'_>) -> Option<String> {
+    let jobs = summary.jobs();
+    let mut rows = responses(summary.scenario, &jobs);
+    rows.retain(|row| row.jobs > 1 && !row.sorted.is_empty());
+    if rows.is_empty() {
+        return None;
+    }
+    response_chart(&summary.scenario.name, &rows).ok().as_ref().map(inside_html)
+}

@@ -1,0 +1,133 @@
+//! The blocks, SM by SM.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::PerfettoRun;
+use super::event::{Events, Flow, Span};
+use super::lanes::Lanes;
+use super::operations::has_arrow;
+use super::tracks::Tracks;
+use crate::device::BlockDemand;
+use crate::run::Summary;
+use crate::time::Instant;
+use crate::trace::{Block, SumOverTime, Trace};
+use crate::workload::OperationId;
+
+/// What is told of a block when one clicks on it.
+#[derive(Serialize)]
+struct BlockArgs {
+    id: OperationId,
+    block: u32,
+    thread_slots: u64,
+}
+
+/// Writes all blocks in order of their starts, each to the first lane of its SM that is free.
+pub(super) fn write<W: Write>(
+    run: &PerfettoRun<'_>,
+    tracks: &Tracks<'_>,
+    next_lane: &mut u32,
+    events: &mut Events<W>,
+) -> io::Result<()> {
+    let summary = &run.summary;
+    let mut sms: BTreeMap<u16, (Lanes, SumOverTime)> = BTreeMap::new();
+    // Where contexts take turns: blocks that go on do not come in the order in which they began.
+    let mut in_turns: BTreeMap<u16, Vec<(Instant, Instant, u64)>> = BTreeMap::new();
+    for (id, block, is_first) in InOrder::new(summary) {
+        let Some(kernel) = summary.trace.kernel_of(id) else { continue };
+        let device = summary.scenario.device();
+        let warps = BlockDemand::new(&kernel.shape, device).map_or(0, |demand| demand.warps);
+        let thread_slots = u64::from(warps) * u64::from(device.warp_size);
+        let span = Span { from: block.start, to: block.end.min(summary.trace.end()) };
+        let process = tracks.sm(block.sm);
+        let (lanes, occupancy) = sms.entry(block.sm).or_insert_with(|| (Lanes::of(process), SumOverTime::default()));
+        let lane = lanes.take(span, next_lane, events, |number| format!("lane {number}"))?;
+        let args = BlockArgs { id, block: block.index, thread_slots };
+        let parts = parts(summary.trace, id, span);
+        let mut slices = parts.iter();
+        events.slice(lane, "block", &kernel.title, *slices.next().unwrap_or(&span), &args)?;
+        if is_first && has_arrow(summary, id) {
+            events.arrow_to(Flow::Launch, lane, tracks.id(id.0), span.from)?;
+        }
+        for &part in slices {
+            events.slice(lane, "block", &kernel.title, part, &args)?;
+        }
+        if summary.trace.turns().is_empty() {
+            occupancy
+                .add(span.from..span.to, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
+        } else {
+            let parts = parts.into_iter().map(|part| (part.from, part.to, thread_slots));
+            in_turns.entry(block.sm).or_default().extend(parts);
+        }
+    }
+    for (sm, (_, mut occupancy)) in sms {
+        let process = tracks.sm(sm);
+        let mut parts = in_turns.remove(&sm).unwrap_or_default();
+        parts.sort_unstable();
+        for (from, to, slots) in parts {
+            occupancy.add(from..to, slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
+        }
+        occupancy.finish(|at, taken| thread_slots_taken(events, process, at, taken))?;
+    }
+    Ok(())
+}
+
+/// When a block runs: its whole time, but for the turns of other contexts.
+fn parts(trace: &Trace, id: OperationId, span: Span) -> Vec<Span> {
+    let Some(process) = trace.context_with_turns(id).filter(|_| span.from < span.to) else { return vec![span] };
+    trace.in_turn(process, span.from..span.to).map(|part| Span { from: part.start, to: part.end }).collect()
+}
+
+fn thread_slots_taken<W: Write>(events: &mut Events<W>, process: u32, at: Instant, taken: u64) -> io::Result<()> {
+    events.counter(process, "thread slots", at, "taken", taken)
+}
+
+/// The blocks of all kernels in order of their starts, with whether each is its kernel's first. Holds one block for
+/// each kernel that is being dispatched.
+struct InOrder<'a> {
+    trace: &'a Trace,
+    /// What has not begun, the last to begin first.
+    waiting: Vec<(Instant, OperationId)>,
+    /// By next start.
+    begun: BTreeMap<(Instant, OperationId), Begun<'a>>,
+}
+
+struct Begun<'a> {
+    next: Block,
+    is_first: bool,
+    others: Box<dyn Iterator<Item = Block> + 'a>,
+}
+
+impl<'a> InOrder<'a> {
+    fn new(summary: &Summary<'a>) -> Self {
+        let mut waiting: Vec<_> =
+            summary.launches().filter_map(|(id, record, _)| Some((record.first_start()?, id))).collect();
+        waiting.sort_unstable_by(|a, b| b.cmp(a));
+        Self { trace: summary.trace, waiting, begun: BTreeMap::new() }
+    }
+
+    fn continue_with(&mut self, id: OperationId, is_first: bool, mut blocks: Box<dyn Iterator<Item = Block> + 'a>) {
+        if let Some(next) = blocks.next() {
+            self.begun.insert((next.start, id), Begun { next, is_first, others: blocks });
+        }
+    }
+}
+
+impl Iterator for InOrder<'_> {
+    type Item = (OperationId, Block, bool);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while let Some(&(start, id)) = self.waiting.last() {
+            if self.begun.first_key_value().is_some_and(|(&first, _)| first <= (start, id)) {
+                break;
+            }
+            self.waiting.pop();
+            self.continue_with(id, true, Box::new(self.trace.blocks(id)));
+        }
+        let ((_, id), Begun { next, is_first, others }) = self.begun.pop_first()?;
+        self.continue_with(id, false, others);
+        Some((id, next, is_first))
+    }
+}

@@ -1,0 +1,164 @@
+//! What the host submitted, the heads of the streams, and the copies.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::copies::served;
+use super::event::{Events, Flow, Span};
+use super::lanes::Lanes;
+use super::tracks::Tracks;
+use super::{PerfettoKnown, PerfettoRun};
+use crate::run::{Summary, title};
+use crate::time::Instant;
+use crate::trace::Trace;
+use crate::workload::{OperationId, StreamId};
+
+pub(super) fn write<W: Write>(
+    run: &PerfettoRun<'_>,
+    tracks: &Tracks<'_>,
+    next_lane: &mut u32,
+    events: &mut Events<W>,
+) -> io::Result<()> {
+    submissions(run, tracks, events)?;
+    match run.known {
+        PerfettoKnown::Everything => {
+            stream_heads(&run.summary, tracks, events)?;
+            copies(&run.summary, tracks, events)
+        }
+        PerfettoKnown::Streams => recorded(&run.summary, tracks, next_lane, events),
+        PerfettoKnown::Blocks => Ok(()),
+    }
+}
+
+/// What ran in each stream, in order of its start.
+fn recorded<W: Write>(
+    summary: &Summary<'_>,
+    tracks: &Tracks<'_>,
+    next_lane: &mut u32,
+    events: &mut Events<W>,
+) -> io::Result<()> {
+    let mut ran: Vec<_> = (0..)
+        .map(OperationId)
+        .zip(summary.trace.operations())
+        .filter_map(|(id, record)| Some((record.first_start()?, record.finish()?, id, record)))
+        .collect();
+    // What has no length comes before what begins when it ends.
+    ran.sort_by_key(|(from, to, id, _)| (*from, *to, *id));
+    let mut lanes: BTreeMap<StreamId, Lanes> = BTreeMap::new();
+    for (from, to, id, record) in ran {
+        let name = summary.trace.streams().get(record.stream.0 as usize).map_or("", |stream| &stream.name);
+        let lanes = lanes.entry(record.stream).or_insert_with(|| Lanes::with(tracks.stream(record.stream)));
+        let span = Span { from, to };
+        let lane = lanes.take(span, next_lane, events, |number| format!("{name} ({})", number + 1))?;
+        let args = json!({"id": id, "launched_ns": record.launched(), "finish_ns": to});
+        events.slice(lane, "stream", &title(summary, id), span, args)?;
+        if has_arrow(summary, id) {
+            events.arrow_to(Flow::Launch, lane, tracks.id(id.0), from)?;
+        }
+    }
+    Ok(())
+}
+
+/// What each host thread submits at each instant is one slice: slices without length at one instant would pile up.
+fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let summary = &run.summary;
+    let mut submitted: BTreeMap<(u32, Instant), Vec<OperationId>> = BTreeMap::new();
+    for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
+        // Of what nobody measured the launch is that of another run.
+        if !summary.trace.is_observed() || record.first_start().is_some() {
+            submitted.entry((record.origin.thread, record.launched())).or_default().push(id);
+        }
+    }
+    for ((thread, at), ids) in submitted {
+        let titles: Vec<String> = ids.iter().map(|&id| title(summary, id)).collect();
+        let name = match titles.as_slice() {
+            [only] => format!("submit {only}"),
+            [first, others @ ..] => format!("submit {first} and {} more", others.len()),
+            [] => continue,
+        };
+        let lane = tracks.thread(thread);
+        let args = json!({"operations": titles, "ids": ids});
+        events.slice(lane, "host", &name, Span { from: at, to: at }, args)?;
+        for id in ids {
+            if has_arrow(summary, id) {
+                events.arrow_from(Flow::Launch, lane, tracks.id(id.0), at)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether an arrow leads from the launch of a kernel to its first block: it has one, and it did not start before the
+/// launch, as it may seem where a measured run's clocks differ.
+pub(super) fn has_arrow(summary: &Summary<'_>, id: OperationId) -> bool {
+    let record = summary.trace.operations().get(id.0 as usize).filter(|_| summary.trace.kernel_of(id).is_some());
+    record.is_some_and(|record| record.first_start().is_some_and(|start| start >= record.launched()))
+}
+
+/// What is at the head of each stream queue.
+fn stream_heads<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let released = waits_by_record(summary.trace);
+    for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
+        let Some(from) = record.reached_head() else { continue };
+        let to = record.finish().unwrap_or(summary.trace.end());
+        let waits: Map<String, Value> = summary
+            .waits_by_rule(id, Instant::MAX)
+            .into_iter()
+            .map(|(rule, time)| (rule.name().to_owned(), time.as_ns().into()))
+            .collect();
+        let args = json!({
+            "id": id,
+            "iteration": record.origin.iteration,
+            "launched_ns": record.launched(),
+            "finish_ns": record.finish(),
+            "response_ns": record.response(),
+            "waits_ns": waits,
+        });
+        let lane = tracks.stream(record.stream);
+        events.slice(lane, "stream", &title(summary, id), Span { from, to }, args)?;
+        // Both ends stand right behind their slices, which are still open for readers then.
+        for wait in released.get(&id).into_iter().flatten() {
+            events.arrow_from(Flow::Event, lane, tracks.id(wait.0), to)?;
+        }
+        if released_by(summary.trace, id).is_some() {
+            events.arrow_to(Flow::Event, lane, tracks.id(id.0), to)?;
+        }
+    }
+    Ok(())
+}
+
+/// The record that a wait was for, if both completed.
+fn released_by(trace: &Trace, wait: OperationId) -> Option<OperationId> {
+    let record = trace.awaited_by(wait)?;
+    let completed = |id: OperationId| trace.operations().get(id.0 as usize).is_some_and(|one| one.finish().is_some());
+    (completed(record) && completed(wait)).then_some(record)
+}
+
+/// The waits that each record released.
+fn waits_by_record(trace: &Trace) -> BTreeMap<OperationId, Vec<OperationId>> {
+    let mut waits: BTreeMap<OperationId, Vec<OperationId>> = BTreeMap::new();
+    for wait in (0..).map(OperationId).take(trace.operations().len()) {
+        if let Some(record) = released_by(trace, wait) {
+            waits.entry(record).or_default().push(wait);
+        }
+    }
+    waits
+}
+
+/// What the copy engines serve.
+fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    for (engine, lane, id, copy, span) in served(summary) {
+        let args = json!({"id": id, "bytes": copy.bytes, "direction": copy.direction.name()});
+        // Of one that stands still, each part that is served.
+        let mut parts: Vec<Span> = summary.trace.runs(id).map(|part| Span { from: part.start, to: part.end }).collect();
+        if parts.is_empty() {
+            parts.push(span);
+        }
+        for part in parts {
+            events.slice(tracks.engine(engine, lane), "copy", &title(summary, id), part, &args)?;
+        }
+    }
+    Ok(())
+}

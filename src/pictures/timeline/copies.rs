@@ -1,0 +1,124 @@
+//! Lanes of copy engines.
+
+use super::context::{BESIDE_PLOT, Context, centred, ending_at};
+use super::{CopyBox, LabelStyle, Lane, widest_part};
+use crate::device::CopyDirection;
+use crate::draw::theme::{Colour, Fill, Hatch, Theme};
+use crate::draw::{Length, MM, Rect};
+use crate::pictures::free_lanes::FreeLanes;
+use crate::time::Instant;
+
+/// Height of a lane, and of what copies that overlap add to it: there are lanes within the lane then.
+const HEIGHT: Length = 3 * MM + MM / 2;
+const MORE: Length = 2 * MM;
+/// No lane is higher.
+const MOST_HEIGHT: Length = 4 * HEIGHT;
+/// Between a lane and what is above it.
+const GAP: Length = MM;
+
+/// How copies of one direction look.
+pub(super) fn fill_of(direction: CopyDirection) -> Fill {
+    let ink = Colour(0x80, 0x80, 0x80);
+    match direction {
+        CopyDirection::HostToDevice => Fill { background: Colour(0xf4, 0xf4, 0xf4), hatch: Hatch::Rising, ink },
+        CopyDirection::DeviceToHost => Fill { background: Colour(0xd8, 0xd8, 0xd8), hatch: Hatch::Falling, ink },
+        CopyDirection::DeviceToDevice => Fill { background: Colour(0xf4, 0xf4, 0xf4), hatch: Hatch::Grid, ink },
+    }
+}
+
+/// From where to where, with H for the host and D for the device.
+pub(super) const fn short_name(direction: CopyDirection) -> &'static str {
+    match direction {
+        CopyDirection::HostToDevice => "H→D",
+        CopyDirection::DeviceToHost => "D→H",
+        CopyDirection::DeviceToDevice => "D→D",
+    }
+}
+
+/// The directions of the copies that are seen.
+pub(super) fn directions(context: &Context<'_>) -> Vec<CopyDirection> {
+    let mut directions: Vec<CopyDirection> = seen(context).map(|(_, _, copy, _)| copy.direction).collect();
+    directions.sort_unstable();
+    directions.dedup();
+    directions
+}
+
+/// Copies that began before the window ends and did not end before it begins.
+fn seen<'c>(
+    context: &'c Context<'_>,
+) -> impl Iterator<Item = (crate::workload::OperationId, Instant, crate::workload::Copy, Instant)> + 'c {
+    context.summary.copies().filter_map(|(id, record, copy)| {
+        let start = record.first_start()?;
+        let end = record.finish().unwrap_or(Instant::MAX);
+        context.scale.shows(start, end).then_some((id, start, copy, end))
+    })
+}
+
+/// The lanes below `top`, and where they end.
+pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
+    let engines = &context.summary.scenario.device().copy;
+    let mut bottom = top;
+    let mut lanes = Vec::new();
+    for engine in 0..engines.engines {
+        let mut copies: Vec<_> =
+            seen(context).filter(|(_, _, copy, _)| engines.engine_for(copy.direction) == engine).collect();
+        if copies.is_empty() {
+            continue;
+        }
+        copies.sort_by_key(|(id, start, _, _)| (*start, *id));
+        let mut free = FreeLanes::default();
+        let within: Vec<usize> = copies.iter().map(|(_, start, _, end)| free.take(*start, *end)).collect();
+        let depth = Length::try_from(free.count()).unwrap_or(Length::MAX);
+        let height = (depth - 1).saturating_mul(MORE).saturating_add(HEIGHT).min(MOST_HEIGHT);
+        let area = Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height };
+        bottom = area.bottom();
+        let name = if engines.engines > 1 { format!("copy {engine}") } else { "copies".to_owned() };
+        let right = area.x - BESIDE_PLOT;
+        let label = ending_at(name, right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
+        let mut boxes: Vec<CopyBox> = Vec::new();
+        let mut last_within: Vec<Option<usize>> = vec![None; free.count()];
+        for ((id, start, copy, end), lane) in copies.into_iter().zip(within) {
+            let (left, right) = (context.scale.x(start), context.scale.x(end));
+            let place = Length::try_from(lane).unwrap_or(Length::MAX);
+            let edge = |place: Length| area.y + height * place / depth;
+            let here = Rect::between(left, edge(place), right, edge(place + 1));
+            let last = last_within[lane].and_then(|last| boxes.get_mut(last));
+            if let Some(last) = last.filter(|last| last.area.right() == right) {
+                // It ends where the one before ends, so there is nothing to see of it.
+                last.count += 1;
+                last.bytes = last.bytes.saturating_add(copy.bytes);
+                continue;
+            }
+            last_within[lane] = Some(boxes.len());
+            let name = short_name(copy.direction);
+            let texts = [format!("{name} {}", bytes(copy.bytes)), name.to_owned()];
+            let pauses = context.pauses_of(id);
+            let label = centred(&texts, &widest_part(&here, &pauses), Theme::PAPER.small_size);
+            let fill = fill_of(copy.direction);
+            boxes.push(CopyBox { operation: id, count: 1, bytes: copy.bytes, fill, area: here, pauses, label });
+        }
+        lanes.push(Lane { engine, label, area, copies: boxes });
+    }
+    (lanes, bottom)
+}
+
+/// A size with at most one decimal, rounded down, in the largest unit of which it holds one.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let units: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let Some((unit, name)) = units.into_iter().find(|(unit, _)| bytes >= *unit) else { return format!("{bytes} B") };
+    let tenths = u128::from(bytes) * 10 / u128::from(unit);
+    match tenths % 10 {
+        0 => format!("{} {name}", tenths / 10),
+        rest => format!("{}.{rest} {name}", tenths / 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!([bytes(0), bytes(1_023), bytes(1_536), bytes(256 << 20)], ["0 B", "1023 B", "1.5 KiB", "256 MiB"]);
+    }
+}

@@ -1,0 +1,311 @@
+//! The whole layout, from top to bottom.
+
+use std::ops::Range;
+
+use super::budget::{Budget, LEGEND_ROW, STREAM_ROW};
+use super::context::{BESIDE_PLOT, Context, MARGIN, PALE, ending_at, starting_at};
+use super::deadlines::Deadlines;
+use super::error::TimelineError;
+use super::events::Events;
+use super::options::{Lanes, TimelineOptions};
+use super::plan::Plan;
+use super::queues::Queues;
+use super::scale::TimeScale;
+use super::turns::Turns;
+use super::{
+    Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, arrows, bands, copies, legend, occupancy, queues,
+};
+use crate::draw::theme::Theme;
+use crate::draw::{Anchor, AxisTicks, Length, MM, Rect, font, time_ticks_since};
+use crate::run::Summary;
+use crate::time::{Duration, Instant};
+use crate::trace::OperationRecord;
+
+/// Right of the plot, where half of the last tick's label reaches.
+const RIGHT_MARGIN: Length = 3 * MM;
+/// Names take at most this share of the width \[percent\].
+const MOST_FOR_NAMES: Length = 26;
+/// Names of bands take at most this share of the width \[percent\].
+const MOST_FOR_BANDS: Length = 32;
+/// From one tick to the next, at least.
+const TICK_DISTANCE: Length = 11 * MM;
+const TICK: Length = 6 * MM / 10;
+/// Between names of SMs and what is written upwards beside them.
+const HEIGHT_TITLE_GAP: Length = 8 * MM / 10;
+
+impl Timeline {
+    /// Lays out the timeline of a run, as high as the options allow: if it is higher, its parts are cut down, with
+    /// counts of what is left out.
+    ///
+    /// # Errors
+    /// As [`TimelineOptions::check`], and [`TimelineError::Window`] if the window begins after the run has ended.
+    pub fn new(summary: &Summary<'_>, options: &TimelineOptions) -> Result<Self, TimelineError> {
+        options.check(summary.scenario)?;
+        let mut context = context(summary, options)?;
+        let (mut timeline, mut used) = laid_out(&mut context);
+        // What one part leaves the next may need: names and labels change with what is cut.
+        for _ in 0..3 {
+            let excess = timeline.height - options.height_limit;
+            if excess <= 0 {
+                break;
+            }
+            context.budget = Budget::reduced(used, excess, options.lanes);
+            (timeline, used) = laid_out(&mut context);
+        }
+        Ok(timeline)
+    }
+
+    /// Where the labels of ticks are, from left to right.
+    pub(super) fn tick_labels(&self) -> impl Iterator<Item = Label> + '_ {
+        let size = Theme::PAPER.small_size;
+        self.ticks.at.iter().zip(&self.tick_places).map(move |((_, text), x)| {
+            let width = font::width(text, size, false);
+            let middle = self.plot.bottom() + TICK + MM / 5 + size / 2;
+            starting_at(text.clone(), x - width / 2, middle, size, LabelStyle::Normal)
+        })
+    }
+
+    /// Where an instant is from left to right; at an edge of the plot if it is outside the window.
+    #[must_use]
+    pub fn place_of(&self, instant: Instant) -> Length {
+        let scale = TimeScale { window: self.window.clone(), left: self.plot.x, width: self.plot.width };
+        scale.x(instant.max(self.window.start))
+    }
+
+    /// Length of a tick.
+    pub(super) const TICK: Length = TICK;
+}
+
+/// Everything, within the budget, and what of the budget is used.
+fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
+    let options = context.options;
+    context.scale.left = 0;
+    context.scale.width = options.width;
+    let plan = (options.lanes == Lanes::Sms).then(|| Plan::new(context, context.budget.bands));
+    let deadlines = Deadlines::new(context);
+    let streams = arrows::groups(context, &deadlines);
+    let names: Vec<(String, String)> = streams.iter().map(|group| arrows::name(context, group)).collect();
+    let queues = options.queues.then(|| Queues::new(context));
+    let queue_names = queues.as_ref().map_or_else(Vec::new, |queues| queues.names(context));
+    let widths = NamesWidth::new(context, &names, &queue_names, plan.as_ref());
+    let room = widths.all.max(options.least_left - MARGIN - BESIDE_PLOT);
+    context.scale.left = MARGIN + room + BESIDE_PLOT;
+    context.scale.width = options.width - RIGHT_MARGIN - context.scale.left;
+    let turns = Turns::new(context);
+    context.rounds = turns.rounds(&context.scale);
+    let context = &*context;
+
+    let mut captions = Vec::new();
+    let mut bottom = MARGIN;
+    if options.title {
+        bottom = title(context, bottom, &mut captions);
+    }
+    let labels = arrows::fitted_names(&names, room);
+    // Arrows between rows are counted in the legend, which stands above the rows: places from left to right are known.
+    let rows = |top: Length| rows(context, &deadlines, &streams, &names, &labels, top);
+    let events = Events::new(context, &rows(0).0);
+    let mut others = turns.legend(context);
+    others.extend(events.legend().map(|text| legend::Other::new(PALE, LegendSymbol::Event, text)));
+    let sides = (MARGIN, options.width - MARGIN);
+    let (legend, kernels, bottom) = legend::legend(context, &deadlines, plan.as_ref(), others, sides, bottom);
+    let plot_top = bottom + MM;
+    let (turns, top) = turns.band(context, plot_top);
+    let (bands, across, bands_end) = match &plan {
+        Some(plan) => bands::bands(context, plan, top, widths.beside_bands),
+        None => (Vec::new(), Vec::new(), top),
+    };
+    captions.extend(plan.as_ref().and_then(|plan| height_title(context, plan, &widths, top, bands_end)));
+    let (lanes, bottom) = match &plan {
+        Some(_) => copies::lanes(context, bands_end),
+        None => (Vec::new(), bands_end),
+    };
+    let (stream_lanes, bottom) = match &plan {
+        Some(_) => (Vec::new(), bottom),
+        None => super::lanes::lanes(context, &streams, &names, &labels, bottom),
+    };
+    let lanes_end = if plan.is_some() { bands_end } else { bottom };
+    let (occupancy, bottom) = match options.occupancy.then(|| occupancy::occupancy(context, bottom)) {
+        Some((panel, bottom)) => (Some(panel), bottom),
+        None => (None, bottom),
+    };
+    let (queues, bottom) = match queues {
+        Some(queues) => queues.rows(context, bottom),
+        None => (Vec::new(), bottom),
+    };
+    let (rows, row_top) = rows(bottom + MM / 2);
+    let events = Events::new(context, &rows).arrows;
+    let plot = Rect::between(context.scale.left, plot_top, context.scale.right(), row_top);
+    let (axis, bottom) = axis(context, &plot);
+    captions.push(axis.title);
+    let (key, bottom) = queues::key(context, &queues, bottom);
+    captions.extend(key);
+    let used = Budget {
+        legend_rows: usize::try_from((plot_top - MM - MARGIN) / LEGEND_ROW).unwrap_or(0),
+        stream_rows: rows.len(),
+        queue_lanes: queues.iter().map(QueueRow::places).max().unwrap_or(0),
+        bands: lanes_end - top,
+    };
+    let timeline = Timeline {
+        width: options.width,
+        height: bottom + MARGIN,
+        name: context.summary.scenario.name.clone(),
+        captions,
+        legend,
+        kernels,
+        window: context.scale.window.clone(),
+        plot,
+        ticks: axis.ticks,
+        tick_places: axis.places,
+        turns,
+        bands,
+        across,
+        lanes,
+        occupancy,
+        queues,
+        stream_lanes,
+        rows,
+        events,
+    };
+    (timeline, used)
+}
+
+/// One row for each group of streams below `top`, and where they end.
+fn rows(
+    context: &Context<'_>,
+    deadlines: &Deadlines,
+    streams: &[arrows::Group],
+    names: &[(String, String)],
+    labels: &[String],
+    mut top: Length,
+) -> (Vec<StreamRow>, Length) {
+    let mut rows = Vec::new();
+    for ((group, name), text) in streams.iter().zip(names).zip(labels) {
+        let area = Rect { x: context.scale.left, y: top, width: context.scale.width, height: STREAM_ROW };
+        top = area.bottom();
+        let right = area.x - BESIDE_PLOT;
+        let label = ending_at(text.clone(), right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
+        rows.push(arrows::row(context, deadlines, group, name, area, label));
+    }
+    (rows, top)
+}
+
+struct Axis {
+    ticks: AxisTicks,
+    places: Vec<Length>,
+    title: Label,
+}
+
+/// The axis of time below the plot, and where it ends.
+fn axis(context: &Context<'_>, plot: &Rect) -> (Axis, Length) {
+    let most_ticks = u64::try_from(plot.width / TICK_DISTANCE).unwrap_or(2).max(2);
+    let window = context.scale.window.clone();
+    let origin = context.options.origin.as_ns();
+    let ticks = time_ticks_since(origin, window.start.as_ns(), window.end.as_ns(), most_ticks);
+    let places: Vec<Length> = ticks.at.iter().map(|(at, _)| context.scale.x(Instant::from_ns(*at))).collect();
+    let size = Theme::PAPER.text_size;
+    let title = format!("time [{}]", ticks.unit);
+    let first_label = ticks
+        .at
+        .first()
+        .zip(places.first())
+        .map_or(plot.x, |((_, text), x)| x - font::width(text, Theme::PAPER.small_size, false) / 2);
+    let mut middle = plot.bottom() + TICK + MM / 5 + size / 2;
+    let right = (plot.x - BESIDE_PLOT).min(first_label - MM);
+    let mut title = ending_at(title, right, middle, size, LabelStyle::Normal);
+    if title.area.x < MARGIN {
+        // Not beside the labels of ticks, then below them.
+        middle += size + MM / 5;
+        title = starting_at(title.text, plot.x, middle, size, LabelStyle::Normal);
+    }
+    (Axis { ticks, places, title }, middle + size / 2)
+}
+
+fn context<'a>(summary: &Summary<'a>, options: &'a TimelineOptions) -> Result<Context<'a>, TimelineError> {
+    let window = match &options.window {
+        Some(window) => window.clone(),
+        None => window(summary, options)?,
+    };
+    let scale = TimeScale { window, left: 0, width: options.width };
+    Ok(Context::new(summary, options, scale))
+}
+
+/// The time to show, as far as the options tell.
+///
+/// # Errors
+/// [`TimelineError::Window`] if it begins after the run has ended.
+pub(super) fn window(summary: &Summary<'_>, options: &TimelineOptions) -> Result<Range<Instant>, TimelineError> {
+    let from = options.from.unwrap_or_default();
+    let start = match options.from {
+        Some(from) => options.origin + from,
+        None => first_instant(summary).min(options.origin),
+    };
+    let end = options.to.map_or(summary.trace.end(), |to| options.origin + to);
+    // A run that took no time at all still has a picture.
+    let end = if options.from.is_none() && options.to.is_none() { end.max(start + Duration::from_ns(1)) } else { end };
+    if end <= start {
+        return Err(TimelineError::Window { from, to: end.since(options.origin) });
+    }
+    Ok(start..end)
+}
+
+/// When the first kernel or copy began.
+fn first_instant(summary: &Summary<'_>) -> Instant {
+    let starts = summary.trace.operations().iter().filter_map(OperationRecord::first_start);
+    starts.min().unwrap_or(Instant::MAX)
+}
+
+/// What the names beside the plot take.
+struct NamesWidth {
+    /// All of it.
+    all: Length,
+    /// The names of SMs and the marks.
+    beside_bands: Length,
+}
+
+impl NamesWidth {
+    fn new(context: &Context<'_>, streams: &[(String, String)], queues: &[String], plan: Option<&Plan>) -> Self {
+        let size = Theme::PAPER.text_size;
+        let most = context.options.width * MOST_FOR_NAMES / 100;
+        let most_of_bands = context.options.width * MOST_FOR_BANDS / 100;
+        let names = streams.iter().map(|(name, suffix)| format!("{name}{suffix}"));
+        let widths = names.chain(["time [ms]00".to_owned()]).map(|name| font::width(&name, size, false));
+        let names = widths.max().unwrap_or(0).min(most);
+        // Short, so they are never cut.
+        let panels = queues.iter().map(|name| font::width(name, size, false)).max().unwrap_or(0);
+        let have_marks = plan.is_some_and(Plan::have_marks);
+        let marks = |plan: &Plan| {
+            let most = plan.bands.iter().filter_map(|band| band.overfull).chain([context.capacity()]).max();
+            let amounts = [most.unwrap_or(0), context.capacity()].map(|units| bands::amount(context, units));
+            amounts.map(|text| font::width(&text, Theme::PAPER.small_size, false)).into_iter().max().unwrap_or(0)
+        };
+        let marks = plan.filter(|_| have_marks).map_or(0, marks);
+        let beside_bands = plan.map_or(0, |plan| bands::names_width(plan, most_of_bands)).max(marks);
+        let height_title = if have_marks { HEIGHT_TITLE_GAP + Theme::PAPER.small_size } else { 0 };
+        Self { all: names.max(panels).max(beside_bands + height_title), beside_bands }
+    }
+}
+
+/// The scenario's name, and at the right the device; where they end.
+fn title(context: &Context<'_>, top: Length, captions: &mut Vec<Label>) -> Length {
+    let size = Theme::PAPER.title_size;
+    let middle = top + size / 2;
+    let device = context.summary.scenario.device().name.clone();
+    let right = context.options.width - MARGIN;
+    let device = ending_at(device, right, middle, Theme::PAPER.text_size, LabelStyle::Quiet);
+    let room = device.area.x - 2 * MM - MARGIN;
+    let name = font::shortened(&context.summary.scenario.name, size, true, room);
+    captions.push(starting_at(name, MARGIN, middle, size, LabelStyle::Bold));
+    captions.push(device);
+    top + size + MM
+}
+
+/// What the height of the bands is, written upwards beside them, if there is room.
+fn height_title(context: &Context<'_>, plan: &Plan, widths: &NamesWidth, top: Length, bottom: Length) -> Option<Label> {
+    let size = Theme::PAPER.small_size;
+    let text = format!("{} per SM", context.options.height_by.name());
+    let length = font::width(&text, size, false);
+    let fits = plan.have_marks() && length <= bottom - top;
+    let x = context.scale.left - BESIDE_PLOT - widths.beside_bands - HEIGHT_TITLE_GAP - size;
+    let area = Rect { x, y: (top + bottom - length) / 2, width: size, height: length };
+    fits.then_some(Label { text, area, anchor: Anchor::Middle, size, style: LabelStyle::QuietUpwards })
+}

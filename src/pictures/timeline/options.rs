@@ -1,0 +1,176 @@
+//! What a timeline shows, and how large.
+
+use std::ops::{Range, RangeInclusive};
+
+use super::error::TimelineError;
+use crate::device::{BlockDemand, Device};
+use crate::draw::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT};
+use crate::named::named;
+use crate::scenario::Scenario;
+use crate::time::{Duration, Instant};
+
+const LEAST_WIDTH: Length = 50 * MM;
+const MOST_WIDTH: Length = 2_000 * MM;
+/// Lower, there is room for nothing but names and axes.
+pub(super) const LEAST_HEIGHT_LIMIT: Length = 40 * MM;
+/// Up to so many SMs are always drawn one by one.
+const ALWAYS_UNFOLDED: usize = 8;
+
+named! {
+    /// The resource of an SM that the height of a block stands for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum HeightBy {
+        /// Thread slots, which are whole warps.
+        #[default]
+        Threads = "threads",
+        /// Shared memory as allocated \[bytes\].
+        SharedMemory = "shared memory",
+        /// Registers as allocated.
+        Registers = "registers",
+    }
+}
+
+impl HeightBy {
+    /// What one block takes.
+    #[must_use]
+    pub fn of_block(self, demand: &BlockDemand, device: &Device) -> u32 {
+        match self {
+            Self::Threads => demand.warps * device.warp_size,
+            Self::SharedMemory => demand.shared_memory_bytes,
+            Self::Registers => demand.registers,
+        }
+    }
+
+    /// What an SM has.
+    #[must_use]
+    pub fn of_sm(self, device: &Device) -> u32 {
+        match self {
+            Self::Threads => device.warps_per_sm() * device.warp_size,
+            Self::SharedMemory => device.per_sm.shared_memory_bytes,
+            Self::Registers => device.per_sm.registers,
+        }
+    }
+}
+
+/// What the lanes are in which boxes stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Lanes {
+    /// SMs with their blocks, and copy engines with their copies.
+    #[default]
+    Sms,
+    /// Streams with their kernels and copies: all that is known of a run whose blocks nobody recorded.
+    Streams,
+}
+
+/// What a timeline shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimelineOptions {
+    /// Width of the paper.
+    pub width: Length,
+    /// What the height of blocks stands for.
+    pub height_by: HeightBy,
+    /// Height of the paper at most: SMs are folded and lists are cut, with counts, until the figure fits.
+    pub height_limit: Length,
+    /// What the lanes are.
+    pub lanes: Lanes,
+    /// The SMs to show, in this order, each on its own; `None`: all, those that look alike together if they are many.
+    pub sms: Option<Vec<RangeInclusive<u32>>>,
+    /// The instant from which the axis counts, and `from` and `to` with it.
+    pub origin: Instant,
+    /// Beginning of the time window; `None`: t = 0, or the origin if nothing happens before it.
+    pub from: Option<Duration>,
+    /// End of the time window; `None`: the end of the run.
+    pub to: Option<Duration>,
+    /// The time window, whatever the two before it say.
+    pub window: Option<Range<Instant>>,
+    /// Titles of the kernels to show in colour, the others being pale and without labels; `None`: all.
+    pub only: Option<Vec<String>>,
+    /// Whether EE queues and CE queues are shown over time.
+    pub queues: bool,
+    /// Whether the share of resources in use is shown over time.
+    pub occupancy: bool,
+    /// Whether the scenario's name stands above the figure.
+    pub title: bool,
+    /// Where the plot begins from the left, at least; so that two timelines can share an axis.
+    pub least_left: Length,
+    /// Entries and titles of kernels that the legend leaves out, because another one above has or counts them.
+    pub known_entries: Vec<String>,
+    /// Boxes of blocks above which they are merged into one shape for each kernel and SM.
+    pub most_boxes: u64,
+}
+
+impl Default for TimelineOptions {
+    fn default() -> Self {
+        Self {
+            width: COLUMN_WIDTH,
+            height_by: HeightBy::Threads,
+            height_limit: PAGE_HEIGHT,
+            lanes: Lanes::Sms,
+            sms: None,
+            origin: Instant::ZERO,
+            from: None,
+            to: None,
+            window: None,
+            only: None,
+            queues: false,
+            occupancy: false,
+            title: true,
+            least_left: 0,
+            known_entries: Vec::new(),
+            most_boxes: 20_000,
+        }
+    }
+}
+
+impl TimelineOptions {
+    /// Checks what can be checked before the scenario is simulated.
+    ///
+    /// # Errors
+    /// [`TimelineError::Width`], [`TimelineError::NoSuchSm`], [`TimelineError::NoSuchKernel`] or [`TimelineError::Window`].
+    pub fn check(&self, scenario: &Scenario) -> Result<(), TimelineError> {
+        if !(LEAST_WIDTH..=MOST_WIDTH).contains(&self.width) {
+            return Err(TimelineError::Width {
+                asked_mm: format!("{}.{:02}", self.width / MM, self.width.rem_euclid(MM)),
+                least_mm: LEAST_WIDTH / MM,
+                most_mm: MOST_WIDTH / MM,
+            });
+        }
+        if self.height_limit < LEAST_HEIGHT_LIMIT {
+            return Err(TimelineError::height_limit(self.height_limit, LEAST_HEIGHT_LIMIT / MM));
+        }
+        let sms = scenario.device().sms;
+        let last = self.sms.iter().flatten().map(|range| *range.end()).max();
+        if let Some(sm) = last.filter(|&last| last >= sms) {
+            return Err(TimelineError::NoSuchSm { sm, sms });
+        }
+        for title in self.only.iter().flatten() {
+            if !scenario.kernels().iter().any(|kernel| *kernel.title == **title) {
+                let mut known: Vec<&str> = scenario.kernels().iter().map(|kernel| &*kernel.title).collect();
+                known.dedup();
+                known.truncate(20);
+                return Err(TimelineError::NoSuchKernel { title: title.clone(), known: known.join(", ") });
+            }
+        }
+        match (self.from.unwrap_or_default(), self.to) {
+            (from, Some(to)) if to <= from => Err(TimelineError::Window { from, to }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether SMs that look alike are drawn as one.
+    pub(super) fn folds(&self, device: &Device) -> bool {
+        self.sms.is_none() && device.sms as usize > ALWAYS_UNFOLDED
+    }
+
+    /// The SMs to show.
+    pub(super) fn shown_sms(&self, device: &Device) -> Vec<u32> {
+        let Some(ranges) = &self.sms else { return (0..device.sms).collect() };
+        let mut sms = Vec::new();
+        for sm in ranges.iter().cloned().flatten().filter(|&sm| sm < device.sms) {
+            if !sms.contains(&sm) {
+                sms.push(sm);
+            }
+        }
+        sms
+    }
+}

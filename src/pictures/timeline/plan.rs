@@ -1,0 +1,219 @@
+//! Which SMs share a band, and how high each band is.
+
+use std::collections::BTreeMap;
+
+use super::context::Context;
+use super::{BandLook, items, thin};
+use crate::draw::{Length, MM};
+use crate::pictures::sm_groups::{SmGroup, SmRun, peak_units, short_sm_list, sm_groups, sm_list};
+use crate::time::Duration;
+use crate::workload::{OperationKind, ProcessId};
+
+/// What all bands together should take, if that is not too much or too little for one.
+const TOGETHER: Length = 64 * MM;
+/// High enough for the label of a block of 256 threads on an SM of 2048.
+const HIGHEST: Length = 22 * MM;
+const LOWEST: Length = 3 * MM / 2;
+/// Bands that stand for several SMs are at least so high, so that their names always have room.
+pub(super) const LEAST_NAMED: Length = 5 * MM / 2;
+/// What bands of means should take together.
+const MEANS: Length = 80 * MM;
+/// Bands of means should be as high as this.
+const MEAN: Length = 5 * MM;
+/// Bands at least this high have marks that say how much their height is.
+const HIGH_ENOUGH_FOR_MARKS: Length = 8 * MM;
+/// A band of more than fits grows with it, up to so many times; beyond that its scale shrinks.
+const MOST_GROWTH: u32 = 4;
+/// SMs look alike if what runs on them begins and ends within this on paper.
+const ALIKE: Length = MM / 5;
+
+/// One band, without its place.
+#[derive(Debug, Clone)]
+pub(super) struct PlannedBand {
+    /// Its SMs; the first one stands for those that look alike.
+    pub(super) sms: Vec<u32>,
+    pub(super) look: BandLook,
+    /// The most that one of its SMs holds at one time, if that is more than it has room for.
+    pub(super) overfull: Option<u32>,
+    pub(super) height: Length,
+}
+
+/// All bands.
+pub(super) struct Plan {
+    pub(super) bands: Vec<PlannedBand>,
+    pub(super) gap: Length,
+    /// The height of a band of one SM that is not overfull.
+    pub(super) height: Length,
+    /// Lines below the bands, by SM, and rows that they take.
+    pub(super) spans: Vec<Vec<thin::Span>>,
+    thin_rows: usize,
+}
+
+impl Plan {
+    /// Bands for the SMs of the figure; together they are as high as `room` if they can be that low.
+    pub(super) fn new(context: &Context<'_>, room: Length) -> Self {
+        let device = context.summary.scenario.device();
+        let sms = context.options.shown_sms(device);
+        let (spans, thin_rows) = thin::spans(context, context.summary.trace.sms() as usize);
+        // More than fits runs on an SM only where somebody measured it.
+        let (folds, measured) = (context.options.folds(device), context.summary.trace.is_observed());
+        let runs = if folds || measured { runs_by_sm(context, &sms) } else { BTreeMap::new() };
+        let groups = if folds {
+            sm_groups(&sms, &runs, alike_within(context))
+        } else {
+            sms.into_iter().map(|sm| SmGroup { sms: vec![sm], idle: false }).collect()
+        };
+        let band = |group: SmGroup| {
+            let look = match group.sms.len() {
+                0 | 1 => BandLook::One,
+                _ if group.idle => BandLook::Idle,
+                _ => BandLook::Alike,
+            };
+            let runs = group.sms.first().and_then(|sm| runs.get(sm));
+            let peak = runs.map_or(0, |runs| u32::try_from(peak(context, runs)).unwrap_or(u32::MAX));
+            PlannedBand { sms: group.sms, look, overfull: (peak > context.capacity()).then_some(peak), height: 0 }
+        };
+        let bands: Vec<PlannedBand> = groups.into_iter().map(band).collect();
+        let mut plan = Self { bands, gap: 0, height: 0, spans, thin_rows };
+        plan.fit(context, room);
+        plan
+    }
+
+    /// Heights that fit the room, the highest first; bands of means if even the lowest are too high.
+    fn fit(&mut self, context: &Context<'_>, room: Length) {
+        let (highest, gap) = heights(self.bands.iter().filter(|band| band.look != BandLook::Idle).count());
+        for height in (LOWEST..=highest).rev().step_by(10) {
+            self.gap = if height < highest { 0 } else { gap };
+            self.set_heights(height, context.capacity());
+            if self.total() <= room {
+                return;
+            }
+        }
+        if context.options.folds(context.summary.scenario.device()) {
+            self.take_means(context, room);
+        }
+    }
+
+    fn set_heights(&mut self, height: Length, capacity: u32) {
+        self.height = height;
+        for band in &mut self.bands {
+            let own = match band.look {
+                BandLook::One => height,
+                BandLook::Alike | BandLook::Mean { .. } => height.max(LEAST_NAMED),
+                BandLook::Idle => LEAST_NAMED,
+            };
+            let growth = i64::from(band.overfull.unwrap_or(capacity).min(capacity.saturating_mul(MOST_GROWTH)));
+            band.height = own * growth / i64::from(capacity.max(1));
+        }
+    }
+
+    /// The height of all bands with what is between and below them.
+    pub(super) fn total(&self) -> Length {
+        let bands: Length = self.bands.iter().map(|band| band.height + self.below() + self.gap).sum();
+        bands - self.gap
+    }
+
+    /// What is below each band.
+    pub(super) fn below(&self) -> Length {
+        thin::STEP * Length::try_from(self.thin_rows).unwrap_or(0)
+    }
+
+    /// SMs that differ share bands of their means, but for overfull ones as far as these have room.
+    fn take_means(&mut self, context: &Context<'_>, room: Length) {
+        let room = room.min(MEANS);
+        let (mut kept, mut others): (Vec<PlannedBand>, Vec<PlannedBand>) = std::mem::take(&mut self.bands)
+            .into_iter()
+            .partition(|band| band.look == BandLook::Idle || band.overfull.is_some());
+        self.bands.clone_from(&kept);
+        self.set_heights(LOWEST, context.capacity());
+        if self.total() > room - MEAN {
+            let (idle, overfull) = kept.into_iter().partition(|band| band.look == BandLook::Idle);
+            kept = idle;
+            others.extend::<Vec<PlannedBand>>(overfull);
+            self.bands.clone_from(&kept);
+            self.set_heights(LOWEST, context.capacity());
+        }
+        let overfull: Vec<u32> =
+            others.iter().filter(|band| band.overfull.is_some()).flat_map(|band| &band.sms).copied().collect();
+        let mut sms: Vec<u32> = others.into_iter().flat_map(|band| band.sms).collect();
+        sms.sort_unstable();
+        let room = (room - self.total()).max(LEAST_NAMED);
+        let most = usize::try_from(room / (MEAN + self.below())).unwrap_or(1).clamp(1, sms.len().max(1));
+        let each = sms.len().div_ceil(most).max(1);
+        for chunk in sms.chunks(each) {
+            let look = match chunk {
+                [_] => BandLook::One,
+                _ => BandLook::Mean { overfull: chunk.iter().filter(|sm| overfull.contains(sm)).count() },
+            };
+            kept.push(PlannedBand { sms: chunk.to_vec(), look, overfull: None, height: 0 });
+        }
+        kept.sort_by_key(|band| band.sms.first().copied());
+        self.bands = kept;
+        let means = Length::try_from(sms.len().div_ceil(each)).unwrap_or(1).max(1);
+        self.set_heights((room / means - self.below()).clamp(LEAST_NAMED, MEAN), context.capacity());
+    }
+
+    /// Whether bands have marks that say how much their height is.
+    pub(super) fn have_marks(&self) -> bool {
+        self.height >= HIGH_ENOUGH_FOR_MARKS
+    }
+}
+
+impl PlannedBand {
+    /// What the band is called, the whole name and shorter ones.
+    pub(super) fn names(&self) -> Vec<String> {
+        let says = match self.look {
+            BandLook::One => String::new(),
+            BandLook::Idle => ": idle".to_owned(),
+            BandLook::Alike => format!(": as SM {}", self.sms.first().unwrap_or(&0)),
+            BandLook::Mean { overfull: 0 } => ": mean".to_owned(),
+            BandLook::Mean { overfull } => format!(": mean, {overfull} overfull"),
+        };
+        let (whole, short) = (sm_list(&self.sms), short_sm_list(&self.sms));
+        let mut names = vec![format!("SM {whole}{says}"), format!("SM {short}{says}")];
+        if self.sms.len() > 1 {
+            names.push(format!("{} SMs{says}", self.sms.len()));
+        }
+        names.dedup();
+        names
+    }
+}
+
+/// How high each of `count` bands is where there is room, and what is between them.
+fn heights(count: usize) -> (Length, Length) {
+    let count = Length::try_from(count.max(1)).unwrap_or(Length::MAX);
+    let height = (TOGETHER / count).clamp(LOWEST, HIGHEST);
+    // Low bands touch: two frames would be all that is seen.
+    (height, if height < 3 * MM { 0 } else { (height / 10).min(MM) })
+}
+
+/// The most that is on an SM at one time: of each context by itself, as those whose turn it is not are suspended.
+fn peak(context: &Context<'_>, runs: &[SmRun]) -> u64 {
+    let mut by_context: BTreeMap<Option<ProcessId>, Vec<SmRun>> = BTreeMap::new();
+    for run in runs {
+        by_context.entry(context.summary.trace.context_with_turns(run.operation)).or_default().push(*run);
+    }
+    by_context.values().map(|runs| peak_units(runs)).max().unwrap_or(0)
+}
+
+/// What runs on each SM in the window.
+fn runs_by_sm(context: &Context<'_>, sms: &[u32]) -> BTreeMap<u32, Vec<SmRun>> {
+    let mut runs: BTreeMap<u32, Vec<SmRun>> = sms.iter().map(|&sm| (sm, Vec::new())).collect();
+    for (operation, record, kernel) in context.summary.launches() {
+        let OperationKind::Kernel(_) = record.kind else { continue };
+        let units = u64::from(context.units(kernel));
+        for run in items::runs(context, operation) {
+            if let Some(own) = runs.get_mut(&u32::from(run.first.sm)) {
+                own.push(SmRun { operation, units: units * u64::from(run.first.blocks), run });
+            }
+        }
+    }
+    runs
+}
+
+/// What is no difference on paper, about.
+fn alike_within(context: &Context<'_>) -> Duration {
+    let plot = u128::from((context.options.width * 3 / 4).max(1).unsigned_abs());
+    let ns = u128::from(context.scale.span_ns()) * u128::from(ALIKE.unsigned_abs()) / plot;
+    Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX))
+}

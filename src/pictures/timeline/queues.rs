@@ -1,0 +1,245 @@
+//! The panel of queues: what is in each EE queue and CE queue over time, and which rule holds its head.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::budget::{MOST_QUEUE_LANES, QUEUE_LANE};
+use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of, starting_at};
+use super::{Label, LabelStyle, QueueEntry, QueueRow, copies};
+use crate::draw::theme::{Fill, Theme};
+use crate::draw::{Length, MM, Rect, font};
+use crate::pictures::rule_look::rule_meaning;
+use crate::time::Instant;
+use crate::trace::{Place, Queue, Rule, queue_contents};
+use crate::workload::{OperationId, OperationKind};
+
+/// Between a queue and what is above it.
+const GAP: Length = MM;
+/// A place that nobody holds for at least so long on paper is not shown.
+const LEAST_SEEN: Length = MM / 4;
+/// What the name of a process takes at most.
+const MOST_NAME: Length = 18 * MM;
+/// Narrower entries of one place are joined with their neighbours.
+const LEAST_WIDTH: Length = 4 * MM / 10;
+
+/// The queues in which something waits in the window, and how deep they get.
+pub(super) struct Queues {
+    queues: Vec<(Queue, Vec<Place>, usize)>,
+}
+
+impl Queues {
+    pub(super) fn new(context: &Context<'_>) -> Self {
+        let summary = &context.summary;
+        let end_of_run = summary.trace.end();
+        let mut queues = Vec::new();
+        for mut contents in queue_contents(summary.trace, summary.scenario.device()) {
+            if !matches!(contents.queue, Queue::Ee(..) | Queue::Ce(_)) {
+                continue;
+            }
+            contents.stays.retain(|stay| {
+                let time = stay.time(end_of_run);
+                time.start < time.end && context.scale.shows(time.start, time.end)
+            });
+            if !contents.stays.is_empty() {
+                let (places, depth) = contents.places(MOST_QUEUE_LANES, end_of_run);
+                queues.push((contents.queue, places, depth));
+            }
+        }
+        Self { queues }
+    }
+
+    /// Names, as they stand beside the plot.
+    pub(super) fn names(&self, context: &Context<'_>) -> Vec<String> {
+        let priorities = self.queues.iter().filter(|(queue, ..)| matches!(queue, Queue::Ee(..))).count();
+        let engines = context.summary.scenario.device().copy.engines;
+        let name = |queue: Queue| match queue {
+            Queue::Ee(process, priority) if context.summary.trace.is_time_sliced() => {
+                let of = font::shortened(context.process(process), Theme::PAPER.text_size, false, MOST_NAME);
+                if priority != 0 { format!("EE {of} {}", super::arrows::signed(priority)) } else { format!("EE {of}") }
+            }
+            Queue::Ee(_, priority) if priorities > 1 || priority != 0 => {
+                format!("EE prio. {}", super::arrows::signed(priority))
+            }
+            Queue::Ee(..) => "EE queue".to_owned(),
+            Queue::Ce(engine) if engines > 1 => format!("CE queue {engine}"),
+            Queue::Ce(_) => "CE queue".to_owned(),
+            Queue::Stream(_) | Queue::CopyEngine(_) => queue.to_string(),
+        };
+        self.queues.iter().map(|(queue, ..)| name(*queue)).collect()
+    }
+
+    /// The queues below `top`, and where they end.
+    pub(super) fn rows(&self, context: &Context<'_>, top: Length) -> (Vec<QueueRow>, Length) {
+        let names = self.names(context);
+        let mut bottom = top;
+        let mut rows = Vec::new();
+        for (name, &(queue, ref places, depth)) in names.into_iter().zip(&self.queues) {
+            // Places that are taken too shortly to be seen would be empty rows.
+            let is_seen = |place: &&Place| context.scale.length(place.time.end.since(place.time.start)) >= LEAST_SEEN;
+            let shown = places.iter().filter(is_seen).map(|place| place.position + 1).max().unwrap_or(1);
+            let shown = shown.min(context.budget.queue_lanes.max(1));
+            let lanes = Length::try_from(shown).unwrap_or(1);
+            let area =
+                Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height: lanes * QUEUE_LANE };
+            bottom = area.bottom();
+            let right = area.x - BESIDE_PLOT;
+            let label =
+                ending_at(name.clone(), right, area.y + QUEUE_LANE / 2, Theme::PAPER.text_size, LabelStyle::Normal);
+            let more = (depth > shown && shown > 1).then(|| {
+                let text = format!("up to {depth}");
+                ending_at(text, right, area.bottom() - QUEUE_LANE / 2, Theme::PAPER.small_size, LabelStyle::Quiet)
+            });
+            let entries = entries(context, queue, places.iter().filter(|place| place.position < shown), &area);
+            rows.push(QueueRow { name, label, more, area, entries });
+        }
+        (rows, bottom)
+    }
+}
+
+/// Boxes for the places, those of the head divided by the rules that hold it.
+fn entries<'p>(
+    context: &Context<'_>,
+    queue: Queue,
+    places: impl Iterator<Item = &'p Place>,
+    area: &Rect,
+) -> Vec<QueueEntry> {
+    let mut entries: Vec<QueueEntry> = Vec::new();
+    let mut last_of_lane = [None; MOST_QUEUE_LANES];
+    for place in places.filter(|place| context.scale.shows(place.time.start, place.time.end)) {
+        for (time, rule) in divided(context, place) {
+            let (left, right) =
+                (context.scale.x(time.start.max(context.scale.window.start)), context.scale.x(time.end));
+            let y = area.y + QUEUE_LANE * Length::try_from(place.position).unwrap_or(0);
+            let here = Rect { x: left, y, width: right - left, height: QUEUE_LANE };
+            let last: Option<usize> = last_of_lane[place.position];
+            if let Some(last) = last.map(|last| &mut entries[last]) {
+                let narrow = here.width < LEAST_WIDTH && last.area.width < LEAST_WIDTH || last.count > 1;
+                if narrow && here.width < LEAST_WIDTH && here.x <= last.area.right() {
+                    last.count += u64::from(last.operation != place.operation);
+                    last.rule = last.rule.filter(|same| Some(*same) == rule);
+                    last.time.end = time.end;
+                    last.area.width = right - last.area.x;
+                    last.fill = PALE;
+                    continue;
+                }
+            }
+            last_of_lane[place.position] = Some(entries.len());
+            let fill = fill_of_operation(context, place.operation);
+            let (operation, position) = (place.operation, place.position);
+            entries.push(QueueEntry { operation, count: 1, position, time, rule, fill, area: here, label: None });
+        }
+    }
+    for entry in &mut entries {
+        entry.label = centred(&texts(context, queue, entry), &entry.area, Theme::PAPER.small_size);
+    }
+    entries
+}
+
+/// The time at one place, at the head by what the operation waits for.
+fn divided(context: &Context<'_>, place: &Place) -> Vec<(Range<Instant>, Option<Rule>)> {
+    if place.position > 0 {
+        return vec![(place.time.clone(), None)];
+    }
+    let mut parts = Vec::new();
+    let mut from = place.time.start;
+    for wait in context.summary.trace.waits(place.operation) {
+        let (start, end) = (wait.from.max(from), wait.to.min(place.time.end));
+        if start < end {
+            if from < start {
+                parts.push((from..start, None));
+            }
+            parts.push((start..end, Some(wait.rule)));
+            from = end;
+        }
+    }
+    if from < place.time.end {
+        parts.push((from..place.time.end, None));
+    }
+    parts
+}
+
+fn fill_of_operation(context: &Context<'_>, operation: OperationId) -> Fill {
+    let record = context.summary.trace.operations().get(operation.0 as usize);
+    match record.map(|record| record.kind) {
+        Some(OperationKind::Kernel(kernel)) => fill_of(context, Some(kernel)),
+        Some(OperationKind::Copy(copy)) => {
+            let copy = context.summary.trace.copies().get(copy.0 as usize);
+            copy.map_or(PALE, |copy| copies::fill_of(copy.direction))
+        }
+        _ => PALE,
+    }
+}
+
+/// What may be written on an entry, best first.
+fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String> {
+    let record = context.summary.trace.operations().get(entry.operation.0 as usize);
+    let mut repeat = None;
+    let name = match record.map(|record| record.kind) {
+        _ if entry.count > 1 => format!("{}×", entry.count),
+        Some(OperationKind::Kernel(kernel)) if context.is_chosen(kernel) => {
+            repeat = context.repeat(kernel);
+            context.short_name(kernel).to_owned()
+        }
+        Some(OperationKind::Copy(copy)) => {
+            let copy = context.summary.trace.copies().get(copy.0 as usize);
+            copy.map_or_else(String::new, |copy| copies::short_name(copy.direction).to_owned())
+        }
+        _ => return Vec::new(),
+    };
+    let mut texts = match entry.rule {
+        Some(rule) if matches!(queue, Queue::Ee(..)) => vec![
+            format!("{name} waits for {} ({rule})", needed(rule)),
+            format!("{name}: {} ({rule})", needed(rule)),
+            format!("{name}: {rule}"),
+            name,
+        ],
+        _ => vec![name],
+    };
+    texts.extend(repeat);
+    texts
+}
+
+/// What the head of a queue waits for, in few words.
+const fn needed(rule: Rule) -> &'static str {
+    match rule {
+        Rule::R2 => "threads",
+        Rule::R3 => "shared memory",
+        Rule::Registers => "registers",
+        Rule::A2 => "higher priority",
+        Rule::C2 => "copy engine",
+        _ => "its turn",
+    }
+}
+
+/// What the rules of the panel mean, in rows below `top`, and where they end.
+pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec<Label>, Length) {
+    let entries = || rows.iter().flat_map(|row| &row.entries);
+    let rules: BTreeSet<Rule> = entries().filter_map(|entry| entry.rule).collect();
+    let mut texts: Vec<String> = rules.into_iter().filter_map(meaning).collect();
+    if entries().any(|entry| entry.position > 0) {
+        texts.push("below the head of a queue: X1, only its head may start".to_owned());
+    }
+    if rows.is_empty() && context.options.queues {
+        texts.push("nothing waits in an EE queue or CE queue".to_owned());
+    }
+    let size = Theme::PAPER.small_size;
+    let (left, right) = (super::context::MARGIN, context.options.width - super::context::MARGIN);
+    let (mut x, mut y, mut labels) = (left, top + size, Vec::new());
+    for text in texts {
+        let width = font::width(&text, size, false);
+        if x + width > right && x > left {
+            (x, y) = (left, y + size * 3 / 2);
+        }
+        let text = font::shortened(&text, size, false, right - left);
+        labels.push(starting_at(text, x, y, size, LabelStyle::Quiet));
+        x += width + 3 * MM;
+    }
+    let bottom = if labels.is_empty() { top } else { y + size };
+    (labels, bottom)
+}
+
+/// A rule that holds heads of queues, as the figure explains it.
+fn meaning(rule: Rule) -> Option<String> {
+    let holds_heads = matches!(rule, Rule::R2 | Rule::R3 | Rule::Registers | Rule::A2 | Rule::C2);
+    holds_heads.then(|| format!("{rule}: {}", rule_meaning(rule)))
+}

@@ -1,0 +1,219 @@
+//! Explanations that viewers show under the pointer.
+
+use std::ops::Range;
+
+use super::{
+    Blocks, CopyBox, EventArrow, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine, TurnBox, TurnShare,
+};
+use crate::run::Summary;
+use crate::time::{Duration, Instant};
+use crate::trace::{OperationRecord, Rule};
+use crate::workload::{KernelId, OperationId, OperationKind, ProcessId};
+
+/// What is told of each operation, found once.
+pub(super) struct Tooltips<'a> {
+    summary: Summary<'a>,
+    /// Launch and waits of the operation that was asked for last.
+    last: Option<(OperationId, String)>,
+    /// What the axis counts from.
+    origin: Instant,
+}
+
+impl<'a> Tooltips<'a> {
+    pub(super) fn new(summary: &Summary<'a>, origin: Instant) -> Self {
+        Self { summary: *summary, last: None, origin }
+    }
+
+    /// An instant as the axis counts it.
+    fn at(&self, instant: Instant) -> String {
+        if instant < self.origin {
+            format!("−{}", self.origin.since(instant))
+        } else {
+            instant.since(self.origin).to_string()
+        }
+    }
+
+    fn span(&self, time: &Range<Instant>) -> String {
+        let end = self.summary.trace.end();
+        if time.end > end {
+            return format!("from {} on, not ended when the run did at {}", self.at(time.start), self.at(end));
+        }
+        format!("from {} to {}", self.at(time.start), self.at(time.end))
+    }
+
+    fn title(&self, kernel: Option<KernelId>) -> &'a str {
+        kernel.and_then(|id| self.summary.trace.kernels().get(id.0 as usize)).map_or("other kernels", |k| &k.title)
+    }
+
+    /// When it was launched, and how long it waited for which rule before it started.
+    fn launch(&mut self, id: OperationId) -> &str {
+        if self.last.as_ref().is_none_or(|(last, _)| *last != id) {
+            let record = self.summary.trace.operations().get(id.0 as usize);
+            let launched = record.map_or(Instant::ZERO, OperationRecord::launched);
+            let start = record.and_then(OperationRecord::last_start).unwrap_or(Instant::MAX);
+            let waits: Vec<String> = self.summary.waits_by_rule(id, start).iter().map(wait).collect();
+            let waited =
+                if waits.is_empty() { "did not wait".to_owned() } else { format!("waited {}", waits.join(", ")) };
+            // Nobody saw a measured run wait.
+            let waited = if self.summary.trace.is_observed() { String::new() } else { format!(", {waited}") };
+            self.last = Some((id, format!("launched at {}{waited}", self.at(launched))));
+        }
+        self.last.as_ref().map_or("", |(_, text)| text)
+    }
+
+    pub(super) fn blocks(&mut self, sm: &str, blocks: &Blocks) -> String {
+        let title = self.title(Some(blocks.kernel));
+        let of = self.summary.trace.kernel_of(blocks.operation).map_or(0, |kernel| kernel.blocks);
+        let what = match (blocks.index, blocks.count) {
+            (Some(index), _) => format!("block {index} of {of}"),
+            (None, 1) => format!("1 of {of} blocks"),
+            (None, count) => format!("{count} of {of} blocks"),
+        };
+        let time = self.span(&blocks.time);
+        let paused = self.paused(blocks).map_or_else(String::new, |told| format!("\n{told}"));
+        format!("{title}, {what}, {sm}\n{time}{paused}\n{}", self.launch(blocks.operation))
+    }
+
+    /// In how many turns of its context it ran, and for how long it paused meanwhile, if it did.
+    fn paused(&self, blocks: &Blocks) -> Option<String> {
+        let trace = self.summary.trace;
+        let process = trace.context_with_turns(blocks.operation)?;
+        let time = blocks.time.start..blocks.time.end.min(trace.end());
+        let pauses = trace
+            .out_of_turn(process, time.clone())
+            .fold((0_u64, Duration::ZERO), |(count, sum), pause| (count + 1, sum + pause.end.since(pause.start)));
+        let ran = trace.time_in_turn(process, time);
+        let times = if pauses.0 == 1 { "once".to_owned() } else { format!("{} times", pauses.0) };
+        let process = self.process(Some(process));
+        (pauses.0 > 0).then(|| format!("ran for {ran} in turns of {process}, paused {times} for {} in all", pauses.1))
+    }
+
+    /// How long a whole kernel or a copy ran and paused, on a line of its own, if it did.
+    fn stood_still(&self, operation: OperationId) -> String {
+        let trace = self.summary.trace;
+        let (pauses, paused) = (trace.pauses(operation).count(), trace.paused(operation));
+        if pauses == 0 {
+            return String::new();
+        }
+        let ran = trace.ran(operation);
+        let times = if pauses == 1 { "once".to_owned() } else { format!("{pauses} times") };
+        format!("\nran for {ran}, paused {times} for {paused} in all")
+    }
+
+    pub(super) fn pauses(&self, sm: &str, blocks: &Blocks) -> String {
+        let title = self.title(Some(blocks.kernel));
+        let which = blocks.index.map_or_else(String::new, |index| format!(", block {index}"));
+        format!("{title}{which}, {sm}\n{}", self.paused(blocks).unwrap_or_default())
+    }
+
+    fn process(&self, process: Option<ProcessId>) -> &'a str {
+        let known = process.and_then(|process| self.summary.trace.processes().get(process.0 as usize));
+        known.map_or("", |process| &process.name)
+    }
+
+    pub(super) fn turn(&self, turn: &TurnBox) -> String {
+        let time = self.span(&turn.time);
+        match turn.process {
+            None => format!("switch of contexts\n{time}"),
+            Some(process) if turn.turns > 1 => {
+                format!("{} turns of {}\n{time}", turn.turns, self.process(Some(process)))
+            }
+            Some(process) => format!("turn of {}\n{time}", self.process(Some(process))),
+        }
+    }
+
+    pub(super) fn share(&self, share: &TurnShare) -> String {
+        match share.process {
+            None => "switches of contexts: share of time".to_owned(),
+            Some(process) => format!("{} turns of {}: share of time", share.turns, self.process(Some(process))),
+        }
+    }
+
+    pub(super) fn profile(&self, sm: &str, profile: &OccupancyProfile) -> String {
+        format!("{}: {} blocks on {sm}", self.title(profile.kernel), profile.count)
+    }
+
+    pub(super) fn thin(&self, sm: &str, line: &ThinLine) -> String {
+        format!("{}: {} blocks on {sm}\n{}", self.title(Some(line.kernel)), line.count, self.span(&line.time))
+    }
+
+    pub(super) fn copy(&mut self, copy: &CopyBox) -> String {
+        let record = self.summary.trace.operations().get(copy.operation.0 as usize);
+        let start = record.and_then(OperationRecord::first_start).unwrap_or_default();
+        let end = record.and_then(OperationRecord::finish).unwrap_or_else(|| self.summary.trace.end());
+        if copy.count > 1 {
+            return format!(
+                "{} copies of {} bytes together, the first {}",
+                copy.count,
+                copy.bytes,
+                self.span(&(start..end))
+            );
+        }
+        let time = self.span(&(start..end));
+        let paused = self.stood_still(copy.operation);
+        format!("copy of {} bytes\n{time}{paused}\n{}", copy.bytes, self.launch(copy.operation))
+    }
+
+    pub(super) fn queued(&self, queue: &str, entry: &QueueEntry) -> String {
+        let what = match self.summary.trace.kernel_of(entry.operation) {
+            _ if entry.count > 1 => format!("{} operations", entry.count),
+            Some(kernel) => kernel.title.to_string(),
+            None => "copy".to_owned(),
+        };
+        let place = if entry.position == 0 { "head".to_owned() } else { format!("number {}", entry.position + 1) };
+        let held = entry.rule.map_or_else(String::new, |rule| format!(", held by {rule}"));
+        format!("{what}, {place} of {queue}{held}\n{}", self.span(&entry.time))
+    }
+
+    pub(super) fn ran(&mut self, stream: &str, ran: &StreamBox) -> String {
+        let name = ran.kernel.map_or("copy", |kernel| self.name(kernel));
+        let time = self.span(&ran.time);
+        match ran.count {
+            1 => {
+                let paused = self.stood_still(ran.operation);
+                format!("{name}, {stream}\n{time}{paused}\n{}", self.launch(ran.operation))
+            }
+            count => format!("{count} operations, most time of {name}, {stream}\n{time}"),
+        }
+    }
+
+    /// The whole name of a kernel's function.
+    fn name(&self, kernel: KernelId) -> &'a str {
+        self.summary.trace.kernels().get(kernel.0 as usize).map_or("", |kernel| &kernel.name)
+    }
+
+    pub(super) fn event(&self, event: &EventArrow) -> String {
+        let records = self.summary.trace.operations();
+        let finish = |id: OperationId| records.get(id.0 as usize).and_then(OperationRecord::finish);
+        let told = |id| finish(id).map_or_else(String::new, |at| self.at(at));
+        let name = match records.get(event.record.0 as usize).map(|record| record.kind) {
+            Some(OperationKind::Record(id)) => {
+                self.summary.trace.events().get(id.0 as usize).map_or("", |name| &**name)
+            }
+            _ => "",
+        };
+        let more = match event.count {
+            1 => String::new(),
+            count => format!("\n{count} waits, {} of them held by it", event.held),
+        };
+        format!("event {name}: recorded at {}, wait over at {}{more}", told(event.record), told(event.wait))
+    }
+
+    pub(super) fn arrow(&self, row: &StreamRow, arrow: &super::Arrow) -> String {
+        let records = self.summary.trace.operations();
+        let lines = arrow.operations.iter().filter_map(|id| {
+            let record = records.get(id.0 as usize)?;
+            let what = self.summary.trace.kernel_of(*id).map_or_else(|| record.kind.name(), |kernel| &kernel.title);
+            Some(format!("\n{what} at {}", self.at(record.launched())))
+        });
+        let lines: String = lines.collect();
+        let told = arrow.operations.len() as u64;
+        let more = (arrow.kernels + arrow.others).saturating_sub(told);
+        let rest = if more > 0 { format!("\nand {more} more") } else { String::new() };
+        format!("{}{lines}{rest}", row.name)
+    }
+}
+
+fn wait((rule, time): &(Rule, Duration)) -> String {
+    format!("{time} ({rule})")
+}

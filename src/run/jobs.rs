@@ -1,0 +1,221 @@
+//! Jobs: what deadlines and response times are about.
+
+use super::record::{IterationSpan, Run};
+use crate::gpu::Ended;
+use crate::limits::look;
+use crate::scenario::{HostThread, Scenario};
+use crate::time::{Duration, Instant};
+use crate::trace::Trace;
+
+/// One job: all operations, kernels, copies and memsets alike, that one release of a stream or one iteration of a host
+/// submits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Job {
+    /// Index of the host thread (the examiner's benchmark).
+    pub thread: u32,
+    /// Which job of that thread, from 0.
+    pub iteration: u32,
+    /// When it was released. With a period: the thread's release and that many periods, whether or not the thread was
+    /// free to begin then. Without one: when the iteration began, after its barrier.
+    pub released: Instant,
+    /// Whether all its operations were submitted before the run ended.
+    pub submitted: bool,
+    /// When the last of its operations completed; `None` if one had not completed, or not been submitted, when the run
+    /// ended.
+    pub finished: Option<Instant>,
+    /// By when it should have finished, counted from its release.
+    pub deadline: Option<Duration>,
+}
+
+/// What became of a deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeadlineOutcome {
+    /// The job finished by then.
+    Met,
+    /// It finished later, or had not finished although its deadline had passed.
+    Missed,
+    /// The run ended before the job and before its deadline.
+    Undecided,
+}
+
+impl DeadlineOutcome {
+    /// Whether it was met; `None` if that was not decided.
+    #[must_use]
+    pub fn is_met(self) -> Option<bool> {
+        match self {
+            Self::Met => Some(true),
+            Self::Missed => Some(false),
+            Self::Undecided => None,
+        }
+    }
+}
+
+impl Job {
+    /// From its release until the last of its operations completed.
+    #[must_use]
+    pub fn response(&self) -> Option<Duration> {
+        self.finished.map(|finished| finished.since(self.released))
+    }
+
+    /// What became of its deadline in a run that ended at `end`; `None` without a deadline.
+    #[must_use]
+    pub fn outcome(&self, end: Instant) -> Option<DeadlineOutcome> {
+        // A deadline after the end of representable time cannot be missed.
+        let due = self.due()?;
+        Some(match self.finished {
+            Some(finished) if finished <= due => DeadlineOutcome::Met,
+            Some(_) => DeadlineOutcome::Missed,
+            // Whatever completes at the end of a run has completed in it.
+            None if end >= due => DeadlineOutcome::Missed,
+            None => DeadlineOutcome::Undecided,
+        })
+    }
+
+    /// The instant of its deadline.
+    #[must_use]
+    pub fn due(&self) -> Option<Instant> {
+        self.deadline.map(|deadline| self.released.saturating_add(deadline))
+    }
+}
+
+/// Releases of one thread that had come by the end of the run while the thread was still busy with earlier ones. They
+/// are counted, not listed: there is no limit on how many they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backlog {
+    /// Index of the host thread.
+    pub thread: u32,
+    /// How many releases.
+    pub releases: u64,
+    /// Those of them whose deadline had passed.
+    pub missed: u64,
+}
+
+/// The jobs of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Jobs {
+    /// Jobs that began, by thread and then by iteration. Iterations of threads that submit nothing are no jobs.
+    pub begun: Vec<Job>,
+    /// What the run, when it ended at its horizon, had not begun although it was released: late, not absent. At most
+    /// one entry a thread.
+    pub backlog: Vec<Backlog>,
+    /// Where the jobs of each thread begin in `begun`; one more than threads.
+    first: Vec<usize>,
+    /// When the run ended.
+    pub end: Instant,
+}
+
+impl Run {
+    /// The jobs of this run of `scenario`.
+    #[must_use]
+    pub fn jobs(&self, scenario: &Scenario) -> Jobs {
+        Jobs::of(scenario, &self.trace, self.ended, &self.iterations)
+    }
+}
+
+impl Jobs {
+    /// The jobs of a run of `scenario`: what was recorded, how it ended, and the iterations that its threads began.
+    #[must_use]
+    pub fn of(scenario: &Scenario, trace: &Trace, ended: Ended, iterations: &[IterationSpan]) -> Self {
+        let threads = &scenario.threads;
+        let submits: Vec<bool> = threads.iter().map(HostThread::submits).collect();
+        let counts = |span: &&IterationSpan| submits.get(span.thread as usize) == Some(&true);
+        // Where the jobs of each thread begin; moved on as they are put there.
+        let mut next = vec![0; threads.len() + 1];
+        for span in iterations.iter().filter(counts) {
+            next[span.thread as usize + 1] += 1;
+        }
+        for thread in 0..threads.len() {
+            next[thread + 1] += next[thread];
+        }
+        let mut jobs = Self { end: trace.end(), first: next.clone(), ..Self::default() };
+        let mut order = vec![0; next.last().copied().unwrap_or(0)];
+        // Spans of one thread are in the order of its iterations, which count from 0 without gaps.
+        for (index, span) in iterations.iter().enumerate().filter(|(_, span)| counts(span)) {
+            order[next[span.thread as usize]] = index;
+            next[span.thread as usize] += 1;
+        }
+        let mut progress: Vec<Progress> = order.iter().map(|&index| Progress::new(iterations[index])).collect();
+        for record in trace.operations() {
+            if let Some(position) = jobs.position(record.origin.thread, record.origin.iteration) {
+                progress[position].count(record.finish());
+            }
+        }
+        jobs.begun = progress.iter().map(|progress| progress.job(threads)).collect();
+        if ended != Ended::Done {
+            for (index, thread) in (0..).zip(threads).filter(|(_, thread)| thread.submits()) {
+                let begun = jobs.first[index as usize + 1] - jobs.first[index as usize];
+                jobs.backlog.extend(backlog(index, thread, begun as u64, jobs.end));
+            }
+        }
+        jobs
+    }
+
+    /// The job that is iteration `iteration` of thread `thread`, if it began.
+    #[must_use]
+    pub fn get(&self, thread: u32, iteration: u32) -> Option<&Job> {
+        self.begun.get(self.position(thread, iteration)?)
+    }
+
+    /// Where the job that is iteration `iteration` of thread `thread` stands in `begun`, if it began.
+    #[must_use]
+    pub fn position(&self, thread: u32, iteration: u32) -> Option<usize> {
+        look();
+        let position = self.first.get(thread as usize)?.checked_add(iteration as usize)?;
+        (position < *self.first.get(thread as usize + 1)?).then_some(position)
+    }
+
+    /// Jobs whose deadline was missed, those that never began included.
+    #[must_use]
+    pub fn misses(&self) -> u64 {
+        let begun = self.begun.iter().filter(|job| job.outcome(self.end) == Some(DeadlineOutcome::Missed)).count();
+        begun as u64 + self.backlog.iter().map(|backlog| backlog.missed).sum::<u64>()
+    }
+}
+
+/// Releases of a thread with a period, from iteration `next` on, that had come by `end`.
+fn backlog(index: u32, thread: &HostThread, next: u64, end: Instant) -> Option<Backlog> {
+    let period = thread.period?.as_ns();
+    let first = Instant::ZERO + thread.release;
+    // An iteration that may not start any more is not late, it does not exist.
+    let over = thread.time_limit.is_some_and(|limit| end >= first.saturating_add(limit));
+    if over || period == 0 {
+        return None;
+    }
+    // The number of releases at or before an instant, none for an instant before t = 0.
+    let released_by = |at_ns: Option<u64>| match at_ns.and_then(|at| at.checked_sub(first.as_ns())) {
+        Some(passed) => (passed / period).saturating_add(1).min(thread.iterations.unwrap_or(u64::MAX)),
+        None => 0,
+    };
+    let late = |since_ns: u64| released_by(end.as_ns().checked_sub(since_ns)).saturating_sub(next);
+    let releases = late(0);
+    let missed = thread.deadline.map_or(0, |deadline| late(deadline.as_ns()));
+    (releases > 0).then_some(Backlog { thread: index, releases, missed })
+}
+
+/// How far an iteration has come.
+#[derive(Debug, Clone, Copy)]
+struct Progress {
+    span: IterationSpan,
+    /// The latest completion so far; `None` once an operation has not completed.
+    finished: Option<Instant>,
+}
+
+impl Progress {
+    fn new(span: IterationSpan) -> Self {
+        Self { span, finished: Some(span.start) }
+    }
+
+    fn count(&mut self, finish: Option<Instant>) {
+        self.finished = self.finished.zip(finish).map(|(latest, finish)| latest.max(finish));
+    }
+
+    fn job(&self, threads: &[HostThread]) -> Job {
+        let IterationSpan { thread: index, iteration, start, .. } = self.span;
+        let thread = &threads[index as usize];
+        let end = self.span.end();
+        let released = if thread.period.is_some() { thread.release_of(iteration.into()) } else { start };
+        // While the host is still at it, it may submit more.
+        let (submitted, finished) = (end.is_some(), end.and(self.finished));
+        Job { thread: index, iteration, released, submitted, finished, deadline: thread.deadline }
+    }
+}

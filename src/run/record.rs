@@ -1,0 +1,37 @@
+//! What simulating a scenario gives.
+
+use crate::gpu::Ended;
+use crate::time::Instant;
+use crate::trace::{NEVER, Trace};
+
+/// What a scenario led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// What happened on the GPU.
+    pub trace: Trace,
+    /// How it ended.
+    pub ended: Ended,
+    /// What happened on the host: every iteration that began, in that order.
+    pub iterations: Vec<IterationSpan>,
+}
+
+/// One iteration of a host thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IterationSpan {
+    /// Index of the thread.
+    pub thread: u32,
+    /// Which iteration, from 0.
+    pub iteration: u32,
+    /// When its first step began.
+    pub start: Instant,
+    /// When its last step was done; [`NEVER`] if the run ended before. An `Option` would take half as much again.
+    pub(crate) end: Instant,
+}
+
+impl IterationSpan {
+    /// When its last step was done; `None` if the run ended before.
+    #[must_use]
+    pub fn end(&self) -> Option<Instant> {
+        (self.end != NEVER).then_some(self.end)
+    }
+}

@@ -1,0 +1,365 @@
+//! The state of the GPU at one instant in words: queues, residents, and why each thing waits.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::summary::{Summary, stream_index};
+use crate::device::CopySharing;
+use crate::time::Instant;
+use crate::trace::{Cause, Held, OperationRecord, SmSnapshot, Snapshot};
+use crate::workload::{Kernel, OperationId, OperationKind, ProcessId, StreamId};
+
+/// A [`Snapshot`] in words: the GPU after all events of one instant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct State {
+    /// The instant.
+    pub at_ns: Instant,
+    /// Whose turn it is, if contexts take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnState>,
+    /// The stream queues that are not empty, the NULL stream's first; the head of each first. An operation stays
+    /// until it has completed (G4, C4).
+    pub stream_queues: Vec<QueueContent>,
+    /// The EE queues by stream priority, highest first; the head of each first. Where contexts take turns, each has its
+    /// own.
+    #[serde(serialize_with = "as_map")]
+    pub ee_queues: Vec<EeQueue>,
+    /// What waits for a copy engine, in order of entry; of all engines together.
+    pub ce_queue: Vec<String>,
+    /// The CE queue of each copy engine.
+    pub ce_queues: Vec<Vec<String>>,
+    /// What each copy engine is serving.
+    pub copy_engines: Vec<Served>,
+    /// The SMs.
+    pub sms: Vec<SmState>,
+    /// Blocks that have begun and do not run, as it is not the turn of their context (T4), of all SMs together; where
+    /// contexts take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<Vec<Suspended>>,
+    /// Copies that have begun and stand still, as their engine serves another context or it is not the turn of their own
+    /// (T5); where contexts take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended_copies: Option<Vec<SuspendedCopy>>,
+    /// Every operation that was submitted and has work left that is not on the GPU.
+    pub waiting: Vec<Waiting>,
+}
+
+/// Whose turn it is at one instant (T1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TurnState {
+    /// The process; `None`: nobody's.
+    pub process: Option<String>,
+    /// Whether contexts are still being switched for it (T3), so that no block runs.
+    pub switching: bool,
+    /// Since when.
+    pub from_ns: Option<Instant>,
+    /// Until when.
+    pub to_ns: Option<Instant>,
+}
+
+/// An EE queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EeQueue {
+    /// The process of its context; `None` where there is one context.
+    pub process: Option<String>,
+    /// Priority of its streams.
+    pub priority: i32,
+    /// What is in it.
+    pub operations: Vec<String>,
+}
+
+/// Blocks of one kernel that are suspended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Suspended {
+    /// The process.
+    pub process: String,
+    /// Which.
+    #[serde(flatten)]
+    pub blocks: Resident,
+}
+
+/// A copy that stands still.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SuspendedCopy {
+    /// The process.
+    pub process: String,
+    /// What tables call it.
+    pub copy: String,
+    /// Number of the operation.
+    pub id: u32,
+}
+
+/// What a copy engine is serving.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Served {
+    /// One copy at a time; `None`: it is idle.
+    One(Option<String>),
+    /// Any number, which share its link.
+    Shared(Vec<String>),
+}
+
+impl Served {
+    /// The names of the copies.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        match self {
+            Self::One(copy) => copy.as_slice(),
+            Self::Shared(copies) => copies,
+        }
+    }
+}
+
+/// One stream queue at one instant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct QueueContent {
+    /// The stream's name.
+    pub name: String,
+    /// The stream's number, -1 for the NULL stream.
+    pub stream: i64,
+    /// What is in the queue.
+    pub operations: Vec<String>,
+}
+
+/// One SM at one instant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SmState {
+    /// The SM.
+    pub sm: u32,
+    /// Kernels with blocks on it, in launch order.
+    pub resident: Vec<Resident>,
+    /// Thread slots.
+    pub free_threads: u32,
+    /// Block slots.
+    pub free_blocks: u32,
+    /// \[bytes\]
+    pub free_shared_memory: u32,
+    /// Registers.
+    pub free_registers: u32,
+}
+
+/// Blocks of one kernel on one SM.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Resident {
+    /// The kernel's title.
+    pub kernel: String,
+    /// Number of the operation.
+    pub id: u32,
+    /// How many blocks.
+    pub blocks: u32,
+}
+
+/// An operation that waits, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Waiting {
+    /// The operation's title.
+    pub operation: String,
+    /// Its number.
+    pub id: u32,
+    /// The rule that holds it.
+    pub rule: &'static str,
+    /// What it waits for.
+    pub why: String,
+}
+
+/// By priority, or where contexts have queues of their own, by process and priority.
+fn as_map<S: Serializer>(queues: &[EeQueue], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    for queues in queues.chunk_by(|one, other| one.process == other.process) {
+        let by_priority = || queues.iter().map(|queue| (queue.priority.to_string(), &queue.operations));
+        match queues.first().and_then(|queue| queue.process.as_ref()) {
+            None => by_priority().try_for_each(|(priority, names)| map.serialize_entry(&priority, names))?,
+            Some(process) => map.serialize_entry(process, &by_priority().collect::<BTreeMap<_, _>>())?,
+        }
+    }
+    map.end()
+}
+
+impl State {
+    /// The state of a run at `at`.
+    #[must_use]
+    pub fn at(summary: &Summary<'_>, at: Instant) -> Self {
+        let Snapshot { at, stream_queues, ee_queues, ce_queues, copy_engines, sms, waiting } =
+            Snapshot::new(summary.trace, summary.scenario.device(), at);
+        let name = |id: OperationId| title(summary, id);
+        let names = |ids: &[OperationId]| -> Vec<String> { ids.iter().map(|&id| name(id)).collect() };
+        let served = |names: Vec<String>| match summary.scenario.device().copy.sharing {
+            CopySharing::OneAtATime => Served::One(names.into_iter().next()),
+            CopySharing::SharedLink => Served::Shared(names),
+        };
+        let mut copies: Vec<OperationId> = ce_queues.iter().flatten().copied().collect();
+        copies
+            .sort_unstable_by_key(|id| summary.trace.operations().get(id.0 as usize).map(OperationRecord::queue_order));
+        let stream_name = |stream: StreamId| {
+            let streams = summary.trace.streams();
+            streams.get(stream.0 as usize).map_or_else(String::new, |stream| stream.name.to_string())
+        };
+        let of_stream = |(stream, ids): &(StreamId, Vec<OperationId>)| QueueContent {
+            name: stream_name(*stream),
+            stream: stream_index(*stream),
+            operations: names(ids),
+        };
+        let is_sliced = summary.trace.is_time_sliced();
+        let of_ee_queue = |(process, priority, ids): &(ProcessId, i32, Vec<OperationId>)| EeQueue {
+            process: is_sliced.then(|| process_name(summary, *process)),
+            priority: *priority,
+            operations: names(ids),
+        };
+        Self {
+            turn: is_sliced.then(|| turn_state(summary, at)),
+            suspended: is_sliced.then(|| suspended(summary, at)),
+            suspended_copies: is_sliced.then(|| suspended_copies(summary, &stream_queues, &copy_engines, at)),
+            at_ns: at,
+            stream_queues: stream_queues.iter().map(of_stream).collect(),
+            ee_queues: ee_queues.iter().map(of_ee_queue).collect(),
+            ce_queue: names(&copies),
+            ce_queues: ce_queues.iter().map(|ids| names(ids)).collect(),
+            copy_engines: copy_engines.iter().map(|ids| served(names(ids))).collect(),
+            sms: (0..).zip(&sms).map(|(number, sm)| sm_state(summary, number, sm)).collect(),
+            waiting: waiting.iter().map(|held| waiting_of(summary, held, at)).collect(),
+        }
+    }
+}
+
+fn sm_state(summary: &Summary<'_>, sm: u32, SmSnapshot { residents, free }: &SmSnapshot) -> SmState {
+    let resident = |&(id, blocks): &(OperationId, u32)| Resident { kernel: title(summary, id), id: id.0, blocks };
+    SmState {
+        sm,
+        resident: residents.iter().map(resident).collect(),
+        free_threads: free.warps * summary.scenario.device().warp_size,
+        free_blocks: free.blocks,
+        free_shared_memory: free.shared_memory_bytes,
+        free_registers: free.registers,
+    }
+}
+
+fn turn_state(summary: &Summary<'_>, at: Instant) -> TurnState {
+    let Some(turn) = summary.trace.turn_at(at) else {
+        return TurnState { process: None, switching: false, from_ns: None, to_ns: None };
+    };
+    let switching = at < turn.start;
+    let (from, to) = if switching { (turn.switch_from, turn.start) } else { (turn.start, turn.end) };
+    let process = Some(process_name(summary, turn.process));
+    TurnState { process, switching, from_ns: Some(from), to_ns: Some(to) }
+}
+
+fn suspended(summary: &Summary<'_>, at: Instant) -> Vec<Suspended> {
+    let trace = summary.trace;
+    let begun = summary.launches().filter(|(_, record, _)| record.first_start().is_some_and(|start| start <= at));
+    let of_kernel = |(id, ..): (OperationId, &OperationRecord, &Kernel)| {
+        let blocks = trace.suspended_at(id, at).map(|part| u32::from(part.blocks)).sum();
+        let process = process_name(summary, trace.process_of(id));
+        (blocks > 0).then(|| Suspended { process, blocks: Resident { kernel: title(summary, id), id: id.0, blocks } })
+    };
+    begun.filter_map(of_kernel).collect()
+}
+
+/// Of the copies at the heads of streams those that have begun and are on no engine.
+fn suspended_copies(
+    summary: &Summary<'_>,
+    streams: &[(StreamId, Vec<OperationId>)],
+    engines: &[Vec<OperationId>],
+    at: Instant,
+) -> Vec<SuspendedCopy> {
+    let stands_still = |id: &OperationId| {
+        let record = summary.trace.operations().get(id.0 as usize);
+        let begun = record.filter(|record| matches!(record.kind, OperationKind::Copy(_)));
+        begun.and_then(OperationRecord::first_start).is_some_and(|start| start <= at)
+            && !engines.iter().flatten().any(|served| served == id)
+    };
+    let heads = streams.iter().filter_map(|(_, ids)| ids.first().copied());
+    let mut copies: Vec<OperationId> = heads.filter(stands_still).collect();
+    copies.sort_unstable();
+    let told = |id: OperationId| SuspendedCopy {
+        process: process_name(summary, summary.trace.process_of(id)),
+        copy: title(summary, id),
+        id: id.0,
+    };
+    copies.into_iter().map(told).collect()
+}
+
+/// What a process is called.
+pub(crate) fn process_name(summary: &Summary<'_>, process: ProcessId) -> String {
+    let known = summary.trace.processes().get(process.0 as usize);
+    known.map_or_else(String::new, |process| process.name.to_string())
+}
+
+/// What is said of a wait for a turn behind its cause, with places for what differs.
+#[derive(Debug, Serialize)]
+pub(crate) struct TurnWords {
+    /// When its own comes: `{next}`.
+    next: &'static str,
+    /// Nobody has one.
+    nobody: &'static str,
+    /// Contexts are being switched to `{process}`.
+    switching: &'static str,
+    /// `{process}` has one until `{until}`.
+    now: &'static str,
+}
+
+/// The words of [`other_turn`].
+pub(crate) const TURN_WORDS: TurnWords = TurnWords {
+    next: ", at {next}",
+    nobody: ": now nobody has one",
+    switching: ": contexts are switched to {process}",
+    now: ": now {process} has one, until {until}",
+};
+
+/// Whose turn it is instead, and when that of what waits comes.
+fn other_turn(summary: &Summary<'_>, operation: OperationId, at: Instant) -> String {
+    let trace = summary.trace;
+    let turn = trace.turn_at(at);
+    let now = match turn {
+        None => TURN_WORDS.nobody,
+        Some(turn) if at < turn.start => TURN_WORDS.switching,
+        Some(_) => TURN_WORDS.now,
+    };
+    let next = trace.next_turn_of(trace.process_of(operation), at);
+    let mut words = next.map_or_else(String::new, |next| TURN_WORDS.next.replace("{next}", &next.to_string()));
+    // The name comes last: it may be anything.
+    let until = turn.map_or_else(String::new, |turn| turn.end.to_string());
+    let name = turn.map_or_else(String::new, |turn| process_name(summary, turn.process));
+    words += &now.replace("{until}", &until).replace("{process}", &name);
+    words
+}
+
+fn waiting_of(summary: &Summary<'_>, held: &Held, at: Instant) -> Waiting {
+    let mut why = held.cause.as_ref().map_or_else(String::new, |cause| cause.sentence(held.rule).into_owned());
+    if held.cause == Some(Cause::Turn) {
+        why.push_str(&other_turn(summary, held.operation, at));
+    }
+    if let Some(other) = held.behind {
+        why.push(' ');
+        why.push_str(&title(summary, other));
+    }
+    Waiting { operation: title(summary, held.operation), id: held.operation.0, rule: held.rule.name(), why }
+}
+
+/// What reports call an operation: a kernel by its title, a copy by its direction and number.
+pub(crate) fn title(summary: &Summary<'_>, id: OperationId) -> String {
+    title_of(summary, id).into_owned()
+}
+
+/// [`title`], which of a kernel is kept already.
+pub(crate) fn title_of<'a>(summary: &Summary<'a>, id: OperationId) -> Cow<'a, str> {
+    let trace = summary.trace;
+    let Some(record) = trace.operations().get(id.0 as usize) else { return Cow::Borrowed("") };
+    let made = match record.kind {
+        OperationKind::Kernel(_) => {
+            return trace.kernel_of(id).map_or(Cow::Borrowed(""), |kernel| Cow::Borrowed(&*kernel.title));
+        }
+        OperationKind::Copy(copy) => {
+            let direction = trace.copies().get(copy.0 as usize).map(|copy| copy.direction.name());
+            direction.map(|direction| format!("copy {} ({direction})", id.0))
+        }
+        OperationKind::Memset => Some(format!("memset {}", id.0)),
+        OperationKind::Record(event) | OperationKind::Wait(event) => {
+            let name = trace.events().get(event.0 as usize);
+            name.map(|name| format!("{} {} ({name})", record.kind.name(), id.0))
+        }
+    };
+    Cow::Owned(made.unwrap_or_default())
+}

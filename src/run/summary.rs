@@ -1,0 +1,262 @@
+//! One run in numbers: what every report of it has in common.
+
+use serde::Serialize;
+use smallvec::SmallVec;
+
+use super::jobs::{DeadlineOutcome, Job, Jobs};
+use super::record::{IterationSpan, Run};
+use super::responses::each_response;
+use crate::device::BlockDemand;
+use crate::gpu::Ended;
+use crate::scenario::{KernelLaunch, Scenario};
+use crate::time::{Duration, Instant};
+use crate::trace::{OperationRecord, Rule, Trace};
+use crate::workload::{Kernel, OperationId, OperationKind, StreamId};
+
+/// Times by rule, without memory of their own as long as they are as few as usual.
+pub(crate) type RuleSums = SmallVec<[(Rule, Duration); 4]>;
+
+/// A scenario, what happened, and how it ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Summary<'a> {
+    /// What was simulated.
+    pub scenario: &'a Scenario,
+    /// What happened.
+    pub trace: &'a Trace,
+    /// How it ended.
+    pub ended: Ended,
+    /// The iterations that the host threads began, if that is known.
+    pub iterations: &'a [IterationSpan],
+}
+
+/// One kernel launch in numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KernelSummary<'a> {
+    /// Which launch it is.
+    #[serde(flatten)]
+    pub launch: KernelLaunch<'a>,
+    /// Threads of one block.
+    pub threads: u32,
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// The host's call (G1).
+    pub launched_ns: Instant,
+    /// It entered its EE queue (G2).
+    pub queued_ns: Option<Instant>,
+    /// Its first block was assigned.
+    pub first_start_ns: Option<Instant>,
+    /// Its last block was assigned.
+    pub last_start_ns: Option<Instant>,
+    /// All its blocks had completed.
+    pub finish_ns: Option<Instant>,
+    /// Finish minus launch.
+    pub response_ns: Option<Duration>,
+    /// Deadline of its job, counted from the job's release.
+    pub deadline_ns: Option<Duration>,
+    /// Whether the kernel finished by then; null without a deadline, or if it had not finished when the run ended.
+    pub schedulable: Option<bool>,
+    /// Response time of its job: all kernels, copies and memsets of that release or iteration, from the release on.
+    pub job_response_ns: Option<Duration>,
+    /// Whether its job met the deadline; null without one, or if the run ended before job and deadline.
+    pub job_met: Option<bool>,
+}
+
+impl<'a> Summary<'a> {
+    /// Of a simulated run.
+    #[must_use]
+    pub fn of(scenario: &'a Scenario, run: &'a Run) -> Self {
+        Self { scenario, trace: &run.trace, ended: run.ended, iterations: &run.iterations }
+    }
+
+    /// Of something that was recorded elsewhere, of whose host nothing is known.
+    #[must_use]
+    pub fn of_trace(scenario: &'a Scenario, trace: &'a Trace) -> Self {
+        Self { scenario, trace, ended: Ended::Done, iterations: &[] }
+    }
+
+    /// The jobs of the run; none if nothing is known of the host.
+    #[must_use]
+    pub fn jobs(&self) -> Jobs {
+        Jobs::of(self.scenario, self.trace, self.ended, self.iterations)
+    }
+
+    /// The kernel launches, in launch order.
+    pub fn kernels(&self) -> impl Iterator<Item = KernelSummary<'a>> + use<'a> {
+        let (copied, jobs) = (*self, self.jobs());
+        self.launches().map(move |(id, record, kernel)| copied.kernel(&jobs, id, record, kernel))
+    }
+
+    /// Kernel launches with their records, in launch order.
+    pub fn launches(&self) -> impl Iterator<Item = (OperationId, &'a OperationRecord, &'a Kernel)> + use<'a> {
+        let trace = self.trace;
+        (0..).map(OperationId).zip(trace.operations()).filter_map(|(id, record)| match record.kind {
+            OperationKind::Kernel(kernel) => Some((id, record, &**trace.kernels().get(kernel.0 as usize)?)),
+            _ => None,
+        })
+    }
+
+    /// Copies with their records, in launch order.
+    pub fn copies(&self) -> impl Iterator<Item = (OperationId, &'a OperationRecord, crate::workload::Copy)> + use<'a> {
+        let trace = self.trace;
+        (0..).map(OperationId).zip(trace.operations()).filter_map(|(id, record)| match record.kind {
+            OperationKind::Copy(copy) => Some((id, record, *trace.copies().get(copy.0 as usize)?)),
+            _ => None,
+        })
+    }
+
+    fn kernel(
+        &self,
+        jobs: &Jobs,
+        id: OperationId,
+        record: &'a OperationRecord,
+        kernel: &'a Kernel,
+    ) -> KernelSummary<'a> {
+        let job = jobs.get(record.origin.thread, record.origin.iteration);
+        let due = job.and_then(Job::due);
+        let outcome = job.and_then(|job| job.outcome(jobs.end));
+        KernelSummary {
+            launch: KernelLaunch::new(self.scenario, id.0, kernel, record.stream, record.origin),
+            threads: kernel.shape.threads,
+            blocks: kernel.blocks,
+            launched_ns: record.launched(),
+            queued_ns: record.queued(),
+            first_start_ns: record.first_start(),
+            last_start_ns: record.last_start(),
+            finish_ns: record.finish(),
+            response_ns: record.response(),
+            deadline_ns: job.and_then(|job| job.deadline),
+            schedulable: due.zip(record.finish()).map(|(due, finish)| finish <= due),
+            job_response_ns: job.and_then(Job::response),
+            job_met: outcome.and_then(DeadlineOutcome::is_met),
+        }
+    }
+
+    /// When the last operation completed; `None` if there was none, or one had not completed when the run ended.
+    #[must_use]
+    pub fn makespan(&self) -> Option<Instant> {
+        self.trace.makespan()
+    }
+
+    /// The rule that held an operation longest before its first block or its copy started, and for how long.
+    #[must_use]
+    pub fn longest_wait(&self, id: OperationId) -> Option<(Rule, Duration)> {
+        let start = self.trace.operations().get(id.0 as usize)?.first_start().unwrap_or(Instant::MAX);
+        let before_start = self.sums_by_rule(id, start);
+        // The earliest of equals: `max_by_key` would take the last.
+        let longer =
+            |longest: (Rule, Duration), &other: &(Rule, Duration)| if other.1 > longest.1 { other } else { longest };
+        before_start.split_first().map(|(&first, others)| others.iter().fold(first, longer))
+    }
+
+    /// Time spent waiting under each rule before `until`, in the order in which the rules first held.
+    #[must_use]
+    pub fn waits_by_rule(&self, id: OperationId, until: Instant) -> Vec<(Rule, Duration)> {
+        self.sums_by_rule(id, until).into_iter().collect()
+    }
+
+    /// [`Summary::waits_by_rule`], for those who ask it of every launch.
+    pub(crate) fn sums_by_rule(&self, id: OperationId, until: Instant) -> RuleSums {
+        let mut sums = RuleSums::new();
+        self.trace.each_wait(id, |wait| {
+            let duration = wait.to.min(until).since(wait.from);
+            match sums.iter_mut().find(|(rule, _)| *rule == wait.rule) {
+                _ if wait.from >= until => {}
+                Some((_, sum)) => *sum += duration,
+                None => sums.push((wait.rule, duration)),
+            }
+        });
+        sums
+    }
+
+    /// The share of the run in which an SM's thread slots, block slots and shared memory were taken, by SM, each from
+    /// 0 to 1; empty if the run took no time.
+    #[must_use]
+    pub fn utilization(&self) -> Vec<SmUtilization> {
+        let device = self.scenario.device();
+        let span = self.trace.end().as_ns() as f64;
+        if span == 0.0 {
+            return Vec::new();
+        }
+        let mut busy = vec![[0_u128; 3]; device.sms as usize];
+        for (id, _, kernel) in self.launches() {
+            let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { continue };
+            for (sm, block_ns) in self.trace.block_time(id) {
+                let sums = &mut busy[usize::from(sm)];
+                sums[0] += block_ns * u128::from(demand.warps);
+                sums[1] += block_ns;
+                sums[2] += block_ns * u128::from(demand.shared_memory_bytes);
+            }
+        }
+        let share =
+            |sum: u128, capacity: u32| if capacity == 0 { 0.0 } else { sum as f64 / (span * f64::from(capacity)) };
+        (0..)
+            .zip(busy)
+            .map(|(sm, [warps, blocks, shared])| SmUtilization {
+                sm,
+                threads: share(warps, device.warps_per_sm()),
+                block_slots: share(blocks, device.per_sm.blocks),
+                shared_memory: share(shared, device.per_sm.shared_memory_bytes),
+            })
+            .collect()
+    }
+
+    /// What the user should know: the reader's notes, what had not finished at the horizon, and missed deadlines.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.scenario.notes.clone();
+        let unfinished = self.trace.operations().iter().filter(|record| record.finish().is_none()).count();
+        if self.ended != Ended::Done {
+            let end = if self.ended == Ended::Cut { "was stopped at" } else { "ends at the horizon," };
+            notes.push(format!(
+                "the run {end} {}; {unfinished} of {} operations had not finished",
+                self.trace.end(),
+                self.trace.operations().len()
+            ));
+        }
+        notes.extend(self.note_on_waits_without_record());
+        // Nothing is to be said of jobs but that they miss deadlines.
+        if self.scenario.threads.iter().any(|thread| thread.deadline.is_some()) {
+            notes.extend(each_response(self.scenario, &self.jobs()).filter_map(|row| row.note()));
+        }
+        notes
+    }
+
+    /// A wait for an event that was not recorded before is no wait, which is rarely what was meant.
+    fn note_on_waits_without_record(&self) -> Option<String> {
+        let numbered = (0..).map(OperationId).zip(self.trace.operations());
+        // Of a measured run it is not known, nor when a wait was over.
+        let is_over =
+            |record: &OperationRecord| matches!(record.kind, OperationKind::Wait(_)) && record.finish().is_some();
+        let waits = numbered.filter(|(_, record)| is_over(record));
+        let mut idle = waits.map(|(id, _)| id).filter(|&id| self.trace.awaited_by(id).is_none());
+        let OperationKind::Wait(event) = self.trace.operations().get(idle.next()?.0 as usize)?.kind else {
+            return None;
+        };
+        let first = self.trace.events().get(event.0 as usize)?;
+        let more = idle.count();
+        let which = if more == 0 {
+            "1 wait for an event holds nothing".to_owned()
+        } else {
+            format!("{} waits for events hold nothing", more + 1)
+        };
+        Some(format!("{which}, the first for {first}: it had not been recorded when the wait was submitted (E2)"))
+    }
+}
+
+/// How busy one SM was.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SmUtilization {
+    /// The SM.
+    pub sm: u32,
+    /// Thread slots.
+    pub threads: f64,
+    /// Block slots.
+    pub block_slots: f64,
+    /// Shared memory.
+    pub shared_memory: f64,
+}
+
+/// A stream as reports number them.
+pub(crate) fn stream_index(stream: StreamId) -> i64 {
+    i64::from(stream.0) - 1
+}

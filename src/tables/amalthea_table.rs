@@ -1,0 +1,246 @@
+//! What was read of an AMALTHEA model, for people and for programs.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde::{Serialize, Serializer};
+
+use crate::formats::{CellOf, Column, Objects, Page, RowsPart, TableStyle, Text};
+use crate::scenario::amalthea::{
+    Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, Ticks,
+};
+
+/// The model as one JSON document.
+#[derive(Debug, Serialize)]
+pub struct ModelDocument<'a> {
+    version: &'a str,
+    #[serde(serialize_with = "runnables")]
+    runnables: &'a [Runnable],
+    processing_units: &'a [ProcessingUnit],
+    stimuli: &'a [Stimulus],
+    requirements: &'a [Requirement],
+    skipped: &'a BTreeMap<String, u64>,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct RunnableEntry<'a> {
+    name: &'a str,
+    ticks: Vec<TickRow<'a>>,
+    needs: Vec<TickRow<'a>>,
+    grid_size: Option<u32>,
+    block_size: Option<u32>,
+    registers: Option<u32>,
+    shared_memory_bytes: Option<u32>,
+    copy: Option<&'static str>,
+    copy_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct TickRow<'a> {
+    processing_unit: Option<&'a str>,
+    unit: &'a str,
+    lower: Option<Ticks>,
+    value: Option<Ticks>,
+    upper: Option<Ticks>,
+}
+
+impl<'a> From<&'a TickEntry> for TickRow<'a> {
+    fn from(entry: &'a TickEntry) -> Self {
+        let range = entry.range;
+        Self {
+            processing_unit: entry.processing_unit.as_deref(),
+            unit: entry.unit.name(),
+            lower: range.lower,
+            value: range.value,
+            upper: range.upper,
+        }
+    }
+}
+
+fn runnables<S: Serializer>(runnables: &[Runnable], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(runnables.iter().map(|runnable| RunnableEntry {
+        name: &runnable.name,
+        ticks: runnable.ticks().map(TickRow::from).collect(),
+        needs: runnable.needs().map(TickRow::from).collect(),
+        grid_size: runnable.grid_size,
+        block_size: runnable.block_size,
+        registers: runnable.registers,
+        shared_memory_bytes: runnable.shared_memory,
+        copy: runnable.copy.map(|copy| copy.direction.name()),
+        copy_bytes: runnable.copy.and_then(|copy| copy.bytes),
+    }))
+}
+
+impl<'a> ModelDocument<'a> {
+    /// Of a model.
+    #[must_use]
+    pub fn new(model: &'a AmaltheaModel<'_>) -> Self {
+        Self {
+            version: &model.version,
+            runnables: &model.runnables,
+            processing_units: &model.processing_units,
+            stimuli: &model.stimuli,
+            requirements: &model.requirements,
+            skipped: &model.skipped,
+            notes: &model.notes,
+        }
+    }
+}
+
+/// The same with the lines of [`runnable_rows`] as a list of their own, for JSON lines.
+#[derive(Debug, Serialize)]
+pub struct ModelLinesDocument<'a> {
+    #[serde(flatten)]
+    document: ModelDocument<'a>,
+    #[serde(serialize_with = "work")]
+    work: Vec<WorkRow<'a>>,
+}
+
+impl<'a> ModelLinesDocument<'a> {
+    /// Of a model.
+    #[must_use]
+    pub fn new(model: &'a AmaltheaModel<'_>) -> Self {
+        Self { document: ModelDocument::new(model), work: work_rows(model) }
+    }
+}
+
+fn work<S: Serializer>(rows: &[WorkRow<'_>], serializer: S) -> Result<S::Ok, S::Error> {
+    Objects::as_csv(&work_columns(), || rows.iter().copied()).serialize(serializer)
+}
+
+/// One line for each amount of work, and one for each runnable without any; empty where the model says nothing.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn runnable_rows(model: &AmaltheaModel<'_>, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&work_columns(), work_rows(model), out)
+}
+
+/// An amount of work of a runnable; none if it has no work at all.
+#[derive(Debug, Clone, Copy)]
+struct WorkRow<'a> {
+    runnable: &'a Runnable,
+    entry: Option<&'a TickEntry>,
+}
+
+fn work_rows<'m>(model: &'m AmaltheaModel<'_>) -> Vec<WorkRow<'m>> {
+    let mut rows = Vec::new();
+    for runnable in &model.runnables {
+        let before = rows.len();
+        rows.extend(runnable.ticks().chain(runnable.needs()).map(|entry| WorkRow { runnable, entry: Some(entry) }));
+        if rows.len() == before {
+            rows.push(WorkRow { runnable, entry: None });
+        }
+    }
+    rows
+}
+
+fn work_columns<'a>() -> [Column<WorkRow<'a>>; 12] {
+    fn ticks<'c>(ticks: Option<Ticks>) -> CellOf<'c, Text> {
+        ticks.map(|ticks| ticks.to_string()).into()
+    }
+    [
+        Column::new("runnable", "runnable", |row: &WorkRow<'_>| row.runnable.name.as_str().into()).left(),
+        Column::csv("processing_unit", |row| row.entry.and_then(|entry| entry.processing_unit.as_deref()).into()),
+        Column::new("unit", "counts", |row: &WorkRow<'_>| row.entry.map(|entry| entry.unit.name()).into()).left(),
+        Column::table("on", |row: &WorkRow<'_>| {
+            row.entry.map(|entry| entry.processing_unit.as_deref().unwrap_or("any")).into()
+        })
+        .left(),
+        Column::new("lower", "lower", |row| ticks(row.entry.and_then(|entry| entry.range.lower))),
+        Column::new("value", "value", |row| ticks(row.entry.and_then(|entry| entry.range.value))),
+        Column::new("upper", "upper", |row| ticks(row.entry.and_then(|entry| entry.range.upper))),
+        Column::new("grid_size", "grid size", |row| row.runnable.grid_size.into()),
+        Column::new("block_size", "block size", |row| row.runnable.block_size.into()),
+        Column::csv("copy", |row| row.runnable.copy.map(|copy| copy.direction.name()).into()),
+        Column::csv("copy_bytes", |row| row.runnable.copy.and_then(|copy| copy.bytes).into()),
+        Column::table("copies", |row: &WorkRow<'_>| {
+            let copies = row.runnable.copy.map(|copy| match copy.bytes {
+                Some(bytes) => format!("{bytes} bytes {}", copy.direction.name()),
+                None => copy.direction.name().to_owned(),
+            });
+            copies.into()
+        })
+        .left(),
+    ]
+}
+
+fn unit_columns<'a>() -> [Column<&'a ProcessingUnit>; 4] {
+    [
+        Column::table("processing unit", |unit: &&ProcessingUnit| unit.name.as_str().into()).left(),
+        Column::table("definition", |unit: &&ProcessingUnit| unit.definition.as_deref().into()).left(),
+        Column::table("type", |unit: &&ProcessingUnit| unit.kind.as_deref().into()).left(),
+        Column::table("frequency", |unit| unit.frequency.map(|frequency| frequency.to_string()).into()),
+    ]
+}
+
+fn stimulus_columns<'a>() -> [Column<&'a Stimulus>; 5] {
+    [
+        Column::table("stimulus", |stimulus: &&Stimulus| stimulus.name.as_str().into()).left(),
+        Column::table("type", |stimulus: &&Stimulus| stimulus.kind.as_str().into()).left(),
+        Column::table("from", |stimulus| match stimulus.activation {
+            Activation::Periodic { offset_ns: from, .. }
+            | Activation::Sporadic { offset_ns: from, .. }
+            | Activation::Single { occurrence_ns: from } => from.to_string().into(),
+        }),
+        Column::table("every", |stimulus| match stimulus.activation {
+            Activation::Periodic { period_ns, .. } => period_ns.to_string().into(),
+            Activation::Sporadic { shortest_ns, longest_ns, .. } => match longest_ns {
+                Some(longest) if longest == shortest_ns => shortest_ns.to_string(),
+                Some(longest) => format!("{shortest_ns} to {longest}"),
+                None => format!("{shortest_ns} or more"),
+            }
+            .into(),
+            Activation::Single { .. } => CellOf::MISSING,
+        }),
+        Column::table("jitter up to", |stimulus| stimulus.jitter_ns.map(|jitter| jitter.to_string()).into()),
+    ]
+}
+
+fn requirement_columns<'a>() -> [Column<&'a Requirement>; 4] {
+    [
+        Column::table("requirement", |requirement: &&Requirement| requirement.name.as_str().into()).left(),
+        Column::table("of", |requirement: &&Requirement| {
+            match requirement.of {
+                RequirementOf::Process => "process",
+                RequirementOf::Runnable => "runnable",
+            }
+            .into()
+        })
+        .left(),
+        Column::table("name", |requirement: &&Requirement| requirement.target.as_str().into()).left(),
+        Column::table("response time at most", |requirement| requirement.response_time_ns.to_string().into()),
+    ]
+}
+
+/// The model as text.
+#[must_use]
+pub fn text(model: &AmaltheaModel<'_>, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.line(&format!("AMALTHEA {}, {} runnables", model.version, model.runnables.len()));
+    if !model.runnables.is_empty() {
+        page.blank();
+        page.trimmed_table(&work_columns(), work_rows(model));
+    }
+    if !model.processing_units.is_empty() {
+        page.blank();
+        page.trimmed_table(&unit_columns(), &model.processing_units);
+    }
+    if !model.stimuli.is_empty() {
+        page.blank();
+        page.trimmed_table(&stimulus_columns(), &model.stimuli);
+    }
+    if !model.requirements.is_empty() {
+        page.blank();
+        page.trimmed_table(&requirement_columns(), &model.requirements);
+    }
+    if !model.skipped.is_empty() {
+        page.blank();
+        page.line("skipped");
+        for (kind, count) in &model.skipped {
+            page.item(&format!("{count} x {kind}"));
+        }
+    }
+    page.finish()
+}

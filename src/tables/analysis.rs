@@ -1,0 +1,10 @@
+//! Tables of what was concluded without running.
+
+pub(super) mod bounded_responses;
+pub(super) mod columns;
+pub(super) mod json;
+pub(super) mod occupancy;
+pub(super) mod report;
+pub(super) mod sporadic_report;
+pub(super) mod table;
+pub(super) mod verdicts;

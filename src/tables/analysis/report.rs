@@ -1,0 +1,138 @@
+//! All that is told of one analysed scenario.
+
+use super::bounded_responses::BoundedResponses;
+use super::json::AnalysisDocument;
+use super::table::{analysis_table, steps_text};
+use super::verdicts::{requirement_notes, requirement_table, verdict_table};
+use crate::analysis::printed::Turn;
+use crate::analysis::{
+    Analysis, AnalysisError, BoundOptions, FinishBounds, JobVerdicts, RequirementVerdict, SearchOptions, Watch,
+    analyse_and_bound, judge_by_bounds, requirements_of_jobs,
+};
+use crate::formats::TableStyle;
+use crate::run::{Jobs, Run};
+use crate::scenario::Scenario;
+use crate::scenario::amalthea::ModelDemands;
+use crate::time::Duration;
+
+/// An analysis, the verdicts on jobs, and what is to be known of both.
+#[derive(Debug)]
+pub struct AnalysisReport<'s> {
+    /// What was analysed.
+    pub scenario: &'s Scenario,
+    /// The analysis, with the notes on everything here.
+    pub analysis: Analysis<'s>,
+    /// The verdicts on jobs.
+    pub verdicts: JobVerdicts<'s>,
+    /// Of an AMALTHEA model: which of its requirements are met.
+    pub requirements: Option<Vec<RequirementVerdict>>,
+    /// The jobs of the scenario's own run.
+    own: Jobs,
+    /// Notes of the merged SM alone.
+    merged_notes: usize,
+}
+
+impl<'s> AnalysisReport<'s> {
+    /// Of an [analysis](crate::analysis::analyse_and_bound), the [verdicts](crate::analysis::judge_by_bounds) beside it and
+    /// the jobs of the scenario's own run; `demands` are those of an AMALTHEA model, `search_note` tells what was not
+    /// searched.
+    fn new(
+        scenario: &'s Scenario,
+        mut analysis: Analysis<'s>,
+        verdicts: JobVerdicts<'s>,
+        own: Jobs,
+        demands: Option<&ModelDemands>,
+        search_note: Option<String>,
+    ) -> Self {
+        let requirements = demands.map(|demands| requirements_of_jobs(demands, scenario, &verdicts));
+        let merged_notes = analysis.notes.len();
+        analysis.notes.extend(verdicts.notes.iter().cloned());
+        analysis.notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
+        analysis.notes.extend(search_note);
+        Self { scenario, analysis, verdicts, requirements, own, merged_notes }
+    }
+
+    /// Analyses a scenario beside its own run, and judges its jobs, searched for `search` or as long as does not hold its
+    /// user up.
+    ///
+    /// # Errors
+    /// [`AnalysisError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time, and
+    /// where a run exceeds what is claimed of all.
+    pub fn of(
+        scenario: &'s Scenario,
+        run: &Run,
+        demands: Option<&ModelDemands>,
+        search: Option<Duration>,
+        watch: Watch<'_>,
+    ) -> Result<Self, AnalysisError> {
+        let analysed = analyse_and_bound(scenario, BoundOptions::default())?;
+        Self::judged(scenario, analysed, run, demands, search, watch)
+    }
+
+    /// As [`AnalysisReport::of`], of what is analysed and bounded already.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn judged(
+        scenario: &'s Scenario,
+        (analysis, bounds): (Analysis<'s>, FinishBounds),
+        run: &Run,
+        demands: Option<&ModelDemands>,
+        search: Option<Duration>,
+        watch: Watch<'_>,
+    ) -> Result<Self, AnalysisError> {
+        analysis.check_run(&run.trace)?;
+        let operations = analysis.operations();
+        let options = SearchOptions::affordable(scenario, operations, search);
+        // Before there are verdicts, which are large as well.
+        let own = run.jobs(scenario);
+        let verdicts = judge_by_bounds(scenario, (run, &own), &bounds, &options, watch)?;
+        let unsearched = SearchOptions::left_out_note(scenario, operations, search);
+        Ok(Self::new(scenario, analysis, verdicts, own, demands, unsearched))
+    }
+
+    /// What is to be known of the verdicts alone: what the merged SM leaves out is no matter of theirs.
+    pub fn notes_on_verdicts(&self) -> impl Iterator<Item = &String> {
+        self.scenario.notes.iter().chain(&self.analysis.notes[self.merged_notes..])
+    }
+
+    /// Response times of the scenario's own run, with bounds.
+    #[must_use]
+    pub fn responses(&self) -> BoundedResponses<'_> {
+        BoundedResponses { scenario: self.scenario, run: &self.own, verdicts: &self.verdicts.jobs }
+    }
+
+    /// As a JSON document; `steps` are turns of the printed algorithm, if they are asked for.
+    #[must_use]
+    pub fn document<'d>(&'d self, steps: Option<&'d [Turn]>) -> AnalysisDocument<'d> {
+        AnalysisDocument {
+            analysis: &self.analysis,
+            jobs: &self.verdicts.jobs,
+            responses: self.responses(),
+            runs_searched: self.verdicts.runs,
+            requirements: self.requirements.as_deref(),
+            steps,
+        }
+    }
+
+    /// As text: finish times on the merged SM, responses, verdicts.
+    #[must_use]
+    pub fn text(&self, steps: Option<&[Turn]>, style: TableStyle) -> String {
+        let responses = Some(self.responses().table(style)).filter(|table| !table.is_empty());
+        let steps = steps.map(|steps| steps_text(&self.analysis, steps));
+        let before = [Some(analysis_table(&self.analysis, style)), responses, steps];
+        let mut text: String = before.into_iter().flatten().flat_map(|part| [part, "\n".to_owned()]).collect();
+        text += &self.verdicts_text(style);
+        text
+    }
+
+    /// The verdicts alone as text.
+    #[must_use]
+    pub fn verdicts_text(&self, style: TableStyle) -> String {
+        let verdicts = verdict_table(&self.verdicts.jobs, style);
+        match self.requirements.as_deref().unwrap_or_default() {
+            [] => verdicts,
+            requirements => format!("{verdicts}\n{}", requirement_table(requirements, style)),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Verdicts on jobs and on sporadic streams.
+
+use std::io::{self, Write};
+
+use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
+use crate::formats::{Column, Page, RowsPart, TableStyle};
+
+/// Rows beyond which a table is no longer something to read.
+pub(crate) const MAX_ROWS: usize = 1_000;
+
+fn job_columns<'a>() -> [Column<&'a JobVerdict>; 7] {
+    [
+        Column::new("stream", "jobs of", |row: &&JobVerdict| (&*row.stream).into()).left(),
+        Column::new("job", "job", |row| row.job.into()),
+        Column::new("released_ns", "released", |row| row.released_ns.into()),
+        Column::new("worst_found_ns", "worst found", |row| row.worst_found_ns.into()),
+        Column::new("bound_ns", "bound", |row| row.bound_ns.into()),
+        Column::new("deadline_ns", "deadline", |row| row.deadline_ns.into()),
+        Column::new("verdict", "verdict", |row: &&JobVerdict| row.verdict.map(Verdict::name).into()).left(),
+    ]
+}
+
+fn stream_columns<'a>() -> [Column<&'a SporadicVerdict>; 7] {
+    [
+        Column::new("stream", "jobs of", |row: &&SporadicVerdict| row.stream.as_str().into()).left(),
+        Column::new("period_ns", "period", |row| row.period_ns.into()),
+        Column::new("jitter_ns", "jitter", |row| row.jitter_ns.into()),
+        Column::new("worst_found_ns", "worst found", |row| row.worst_found_ns.into()),
+        Column::new("bound_ns", "bound", |row| row.bound_ns.into()),
+        Column::new("deadline_ns", "deadline", |row| row.deadline_ns.into()),
+        Column::new("verdict", "verdict", |row: &&SporadicVerdict| row.verdict.map(Verdict::name).into()).left(),
+    ]
+}
+
+fn requirement_columns<'a>() -> [Column<&'a RequirementVerdict>; 6] {
+    [
+        Column::table("requirement", |row: &&RequirementVerdict| row.requirement.as_str().into()).left(),
+        Column::table("of", |row: &&RequirementVerdict| row.target.as_str().into()).left(),
+        Column::table("at most", |row| row.limit_ns.into()),
+        Column::table("worst found", |row| row.worst_found_ns.into()),
+        Column::table("bound", |row| row.bound_ns.into()),
+        Column::table("verdict", |row: &&RequirementVerdict| row.verdict.map_or(NOT_ON_GPU, Verdict::name).into())
+            .left(),
+    ]
+}
+
+/// What stands for the verdict on a requirement of which nothing runs on the GPU.
+const NOT_ON_GPU: &str = "not on the GPU";
+
+/// What is counted of jobs and streams, and what is said of those that have none.
+const DEADLINES: (&str, &str) = ("deadlines", "without a deadline");
+
+/// How many are proven, missed and open: what a reader wants to know first.
+fn counts(what: &str, without: &str, verdicts: &[Option<Verdict>]) -> String {
+    let of = |wanted: Option<Verdict>| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+    let [proven, missed, open] = [Verdict::Proven, Verdict::Missed, Verdict::Open].map(|verdict| of(Some(verdict)));
+    let without = match of(None) {
+        0 => String::new(),
+        count => format!("; {count} {without}"),
+    };
+    format!("{what}: {proven} proven, {missed} missed, {open} open{without}")
+}
+
+/// The verdicts on jobs as a table, and how many there are of each kind.
+#[must_use]
+pub(super) fn verdict_table(jobs: &[JobVerdict], style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    let shown = page.most_rows(MAX_ROWS).min(jobs.len());
+    page.trimmed_table(&job_columns(), &jobs[..shown]);
+    if shown < jobs.len() {
+        let rest = jobs.len() - shown;
+        page.line(&format!(" ... and {rest} more jobs; --verdicts --format csv lists all of them"));
+    }
+    let verdicts: Vec<Option<Verdict>> = jobs.iter().map(|job| job.verdict).collect();
+    page.line(&counts(DEADLINES.0, DEADLINES.1, &verdicts));
+    page.finish()
+}
+
+/// The verdicts on jobs for programs; times in ns, empty where there is none.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn verdict_rows(jobs: &[JobVerdict], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&job_columns(), jobs, out)
+}
+
+/// The verdicts on sporadic streams as a table, and how many there are of each kind.
+#[must_use]
+pub(super) fn sporadic_table(streams: &[SporadicVerdict], style: TableStyle) -> String {
+    let verdicts: Vec<Option<Verdict>> = streams.iter().map(|stream| stream.verdict).collect();
+    let mut page = Page::new(style);
+    page.trimmed_table(&stream_columns(), streams);
+    page.line(&counts(DEADLINES.0, DEADLINES.1, &verdicts));
+    page.finish()
+}
+
+/// The verdicts on sporadic streams for programs; times in ns, empty where there is none.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn sporadic_rows(streams: &[SporadicVerdict], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&stream_columns(), streams, out)
+}
+
+/// The verdicts on an AMALTHEA model's requirements as a table, and how many there are of each kind; empty without any.
+#[must_use]
+pub(super) fn requirement_table(requirements: &[RequirementVerdict], style: TableStyle) -> String {
+    if requirements.is_empty() {
+        return String::new();
+    }
+    let verdicts: Vec<Option<Verdict>> = requirements.iter().map(|one| one.verdict).collect();
+    let mut page = Page::new(style);
+    page.trimmed_table(&requirement_columns(), requirements);
+    page.line(&counts("requirements", NOT_ON_GPU, &verdicts));
+    page.finish()
+}
+
+/// Why requirements are open although the bound meets them: each reason once, with the requirements of which it holds.
+#[must_use]
+pub fn requirement_notes(requirements: &[RequirementVerdict]) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for one in requirements.iter().filter(|one| one.verdict == Some(Verdict::Open)) {
+        for doubt in &one.doubts {
+            match reasons.iter_mut().find(|(reason, _)| reason == doubt) {
+                Some((_, names)) => names.push(&one.requirement),
+                None => reasons.push((doubt, vec![&one.requirement])),
+            }
+        }
+    }
+    let note =
+        |(reason, names): (&str, Vec<&str>)| format!("open though the bound meets it: {}: {reason}", names.join(", "));
+    reasons.into_iter().map(note).collect()
+}

@@ -1,0 +1,102 @@
+//! The audit of a profile, for people and as comma-separated values.
+
+use std::io;
+
+use serde::Serialize;
+
+use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
+use crate::device::Device;
+use crate::formats::{Column, Page, RowsPart, TableStyle};
+use crate::profile::{GpuProfile, GpuProfileError, short_name};
+use crate::time::Instant;
+
+fn columns<'c>() -> [Column<&'c ProfileCase>; 9] {
+    [
+        Column::new("verdict", "verdict", |case: &&ProfileCase| {
+            match case.verdict {
+                CaseVerdict::Explained => "explained",
+                CaseVerdict::OnlyByHigherPriority => "only_by_higher_priority",
+                CaseVerdict::Unexplained => "unexplained",
+            }
+            .into()
+        })
+        .left(),
+        Column::new("rule", "rule", |case: &&ProfileCase| case.rule.into()).left(),
+        Column::data("kernel", |case: &&ProfileCase| case.kernel.as_str().into()),
+        Column::table("kernel", |case: &&ProfileCase| short_name(&case.kernel).into()).left(),
+        Column::new("stream", "stream", |case| case.stream.into()),
+        Column::new("at_ns", "at", |case| Instant::from_ns(case.at_ns).into()),
+        Column::data("by", |case: &&ProfileCase| case.by.as_deref().into()),
+        Column::table("by", |case: &&ProfileCase| case.by.as_deref().map(short_name).into()).left(),
+        Column::new("by_stream", "in stream", |case| case.by_stream.into()),
+    ]
+}
+
+/// Counts, and the cases that the rules do not explain.
+#[must_use]
+pub fn profile_audit_table(audit: &ProfileAudit, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    let ProfileAudit { kernels, explained, only_by_higher_priority, unexplained, long_first_kernels, .. } = audit;
+    page.line(&format!(
+        "{kernels} kernels; cases: {explained} explained, {only_by_higher_priority} only by a higher priority, \
+         {unexplained} unexplained"
+    ));
+    let rules: Vec<String> = audit.by_rule.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+    page.line(&format!("by rule: {}", rules.join(", ")));
+    page.line(&format!(
+        "{} of {} kernels that met one of another stream with more than {TELLING_WAVES} waves started in its last wave",
+        long_first_kernels.in_last_wave, long_first_kernels.pairs
+    ));
+    for priority in &audit.priorities {
+        page.line(&format!(
+            "stream {} seems to have a higher priority than stream {} ({} times)",
+            priority.stream, priority.above, priority.times
+        ));
+    }
+    // Other styles have every row.
+    let shown = |case: &&ProfileCase| style != TableStyle::Plain || case.verdict != CaseVerdict::Explained;
+    let open: Vec<&ProfileCase> = audit.cases.iter().filter(shown).collect();
+    if !open.is_empty() {
+        page.blank();
+        page.trimmed_table(&columns(), open);
+    }
+    page.finish()
+}
+
+/// All cases, one line each.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn profile_audit_rows(audit: &ProfileAudit, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
+    part.write(&columns(), &audit.cases, out)
+}
+
+/// The whole, which is also its JSON document.
+#[derive(Debug, Serialize)]
+pub struct ProfileAuditReport {
+    /// What was found.
+    #[serde(flatten)]
+    pub audit: ProfileAudit,
+    /// The device's name.
+    pub device: String,
+    /// What its user should know.
+    pub notes: Vec<String>,
+}
+
+impl ProfileAuditReport {
+    /// Audits what ran on one GPU of a profile: the one with this number, or the one that ran most kernels. Without a
+    /// `device` it is taken for the one that the profile names.
+    ///
+    /// # Errors
+    /// [`GpuProfileError`] if there is no such GPU, or nothing is known of its model.
+    pub fn of(profile: &GpuProfile, gpu: Option<u32>, device: Option<Device>) -> Result<Self, GpuProfileError> {
+        let (gpu, choice) = profile.choose_gpu(gpu)?;
+        let mut notes: Vec<String> = choice.into_iter().collect();
+        notes.extend(profile.left_out_notes());
+        let device = match device {
+            Some(device) => device,
+            None => profile.device(gpu)?,
+        };
+        Ok(Self { audit: audit_profile(profile, gpu, &device), device: device.name.clone(), notes })
+    }
+}

@@ -1,0 +1,163 @@
+//! Logs as `cuda_scheduling_examiner` writes them, so that its viewers open them.
+
+use std::io::{self, Write};
+
+use crate::run::{IterationSpan, Summary};
+use crate::scenario::examiner::{BenchmarkLog, KernelSync};
+use crate::time::{Instant, NS_PER_SECOND};
+use crate::workload::{Kernel, OperationId, ProcessId};
+
+/// Threads per SM that the examiner assumes on every device for `max_resident_threads`.
+const THREADS_PER_SM: u32 = 2048;
+
+/// The log of one benchmark.
+#[derive(Debug)]
+pub struct ExaminerLog<'a> {
+    summary: Summary<'a>,
+    benchmark: &'a BenchmarkLog,
+    index: u32,
+    iterations: Vec<IterationSpan>,
+    kernels: Vec<(OperationId, &'a Kernel)>,
+    /// Operations that are not in the log, because the run was ended before they or their iteration were.
+    left_out: usize,
+}
+
+/// The logs of a run, one per benchmark; none unless the scenario is one of the examiner's.
+#[must_use]
+pub fn examiner_logs<'a>(summary: &Summary<'a>, iterations: &[IterationSpan]) -> Vec<ExaminerLog<'a>> {
+    let Some(logs) = &summary.scenario.examiner else { return Vec::new() };
+    let mut list: Vec<ExaminerLog<'a>> = (0..)
+        .zip(&logs.benchmarks)
+        .map(|(index, benchmark)| ExaminerLog {
+            summary: *summary,
+            benchmark,
+            index,
+            iterations: Vec::new(),
+            kernels: Vec::new(),
+            left_out: 0,
+        })
+        .collect();
+    for span in iterations.iter().filter(|span| span.end().is_some()) {
+        if let Some(log) = list.get_mut(span.thread as usize) {
+            log.iterations.push(*span);
+        }
+    }
+    for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
+        let Some(log) = list.get_mut(record.origin.thread as usize) else { continue };
+        let ended = log.iterations.last().is_some_and(|last| record.origin.iteration <= last.iteration);
+        // A thread may end an iteration without having waited for all of it.
+        if !ended || record.finish().is_none() {
+            log.left_out += 1;
+        } else if let Some(kernel) = summary.trace.kernel_of(id) {
+            log.kernels.push((id, kernel));
+        }
+    }
+    list
+}
+
+/// Seconds with nine decimals.
+fn seconds(instant: Instant) -> String {
+    let mut text = String::new();
+    push_seconds(instant, &mut itoa::Buffer::new(), &mut text);
+    text
+}
+
+/// Appends them.
+fn push_seconds(instant: Instant, digits: &mut itoa::Buffer, text: &mut String) {
+    let ns = instant.as_ns();
+    text.push_str(digits.format(ns / NS_PER_SECOND));
+    text.push('.');
+    // A one in front keeps the zeros.
+    text.push_str(&digits.format(NS_PER_SECOND + ns % NS_PER_SECOND)[1..]);
+}
+
+impl ExaminerLog<'_> {
+    /// File name, relative to the result directory.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        &self.benchmark.file_name
+    }
+
+    /// Writes the log. Blocks are expanded one by one.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write(&self, mut out: impl Write) -> io::Result<()> {
+        let quoted = |text: &str| serde_json::to_string(text).map_err(io::Error::from);
+        let benchmark = self.benchmark;
+        writeln!(out, "{{\n\"scenario_name\": {},", quoted(&benchmark.scenario_name)?)?;
+        writeln!(out, "\"benchmark_name\": {},", quoted(benchmark.benchmark_name)?)?;
+        if let Some(label) = &benchmark.label {
+            writeln!(out, "\"label\": {},", quoted(label)?)?;
+        }
+        let resident_threads = u64::from(THREADS_PER_SM) * u64::from(self.summary.scenario.device().sms);
+        writeln!(out, "\"max_resident_threads\": {resident_threads},")?;
+        writeln!(out, "\"data_size\": {},", benchmark.data_size)?;
+        let release_us = (benchmark.release_time.as_ns() + 500) / 1_000;
+        writeln!(out, "\"release_time\": {}.{:06},", release_us / 1_000_000, release_us % 1_000_000)?;
+        let process = self.summary.scenario.threads.get(self.index as usize).map_or(0, |thread| thread.process.0);
+        writeln!(out, "\"PID\": {},\n\"TID\": {},", u64::from(process) + 1, self.index + 1)?;
+        let catalogue = &self.summary.scenario.catalogue;
+        let sms = catalogue.sms_at_once(ProcessId(process));
+        if sms < catalogue.device().sms {
+            writeln!(out, "\"mps_sms\": {sms},")?;
+        }
+        if self.left_out > 0 {
+            writeln!(out, "\"left_out_at_horizon\": {},", self.left_out)?;
+        }
+        write!(out, "\"times\": [{{}}")?;
+        let mut kernels = self.kernels.iter().peekable();
+        for span in &self.iterations {
+            let (start, end) = (seconds(span.start), seconds(span.end().unwrap_or(span.start)));
+            write!(
+                out,
+                ",\n{{\"copy_in_times\": [{start},{start}], \"execute_times\": [{start},{end}], \
+                 \"copy_out_times\": [{end},{end}], \"cpu_times\": [{start},{end}]}}"
+            )?;
+            while let Some((id, kernel)) = kernels.next_if(|(id, _)| self.iteration_of(*id) <= span.iteration) {
+                self.write_kernel(&mut out, *id, kernel)?;
+            }
+        }
+        writeln!(out, "\n]}}")
+    }
+
+    fn iteration_of(&self, id: OperationId) -> u32 {
+        self.summary.trace.operations().get(id.0 as usize).map_or(0, |record| record.origin.iteration)
+    }
+
+    fn write_kernel(&self, out: &mut impl Write, id: OperationId, kernel: &Kernel) -> io::Result<()> {
+        let trace = self.summary.trace;
+        let Some(record) = trace.operations().get(id.0 as usize) else { return Ok(()) };
+        let launched = seconds(record.launched());
+        let synchronized = match self.benchmark.sync {
+            KernelSync::AfterKernel => seconds(record.finish().unwrap_or_default()),
+            KernelSync::None => seconds(Instant::ZERO),
+        };
+        write!(
+            out,
+            ",\n{{\"kernel_name\": {}, \"block_count\": {}, \"thread_count\": {}, \"shared_memory\": {}, \
+             \"cuda_launch_times\": [{launched}, {launched}, {synchronized}], \"block_times\": [",
+            serde_json::to_string(&*kernel.name)?,
+            kernel.blocks,
+            kernel.shape.threads,
+            kernel.shape.shared_memory_bytes,
+        )?;
+        let (mut text, mut digits) = (String::new(), itoa::Buffer::new());
+        for block in trace.blocks(id) {
+            text.push_str(if block.index == 0 { "" } else { "," });
+            push_seconds(block.start, &mut digits, &mut text);
+            text.push(',');
+            push_seconds(block.end, &mut digits, &mut text);
+            out.write_all(text.as_bytes())?;
+            text.clear();
+        }
+        write!(out, "], \"block_smids\": [")?;
+        for block in trace.blocks(id) {
+            text.push_str(if block.index == 0 { "" } else { "," });
+            text.push_str(digits.format(block.sm));
+            out.write_all(text.as_bytes())?;
+            text.clear();
+        }
+        write!(out, "], \"cpu_core\": {}}}", self.benchmark.cpu_core)
+    }
+}

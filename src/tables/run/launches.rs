@@ -1,0 +1,25 @@
+//! The columns by which every report knows a kernel launch.
+
+use crate::formats::Column;
+use crate::scenario::KernelLaunch;
+
+/// A row about one kernel launch.
+pub(crate) trait OfLaunch {
+    /// Which launch.
+    fn launch(&self) -> &KernelLaunch<'_>;
+}
+
+/// Which launch of which kernel; the last column is the iteration.
+pub(crate) fn launch_columns<R: OfLaunch>() -> Vec<Column<R>> {
+    vec![
+        Column::data("id", |row| row.launch().id.into()),
+        Column::csv("kernel", |row| row.launch().title().into()),
+        Column::table("kernel", |row: &R| row.launch().title().into()).left(),
+        Column::data("benchmark", |row| row.launch().benchmark.into()),
+        Column::data("label", |row| row.launch().label().into()),
+        Column::json("name", |row| row.launch().name().into()),
+        Column::json("title", |row| row.launch().title().into()),
+        Column::data("stream", |row| row.launch().stream.into()),
+        Column::new("iteration", "iteration", |row| row.launch().iteration.into()),
+    ]
+}

@@ -1,0 +1,214 @@
+//! The times of a run keyed by runnable (host thread) and job, simulated and analysed, for a tool chain that goes on with
+//! its own model.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::analysis::Analysis;
+use crate::device::CopyDirection;
+use crate::formats::{Column, Objects, write_csv};
+use crate::run::Summary;
+use crate::time::{Duration, Instant};
+
+/// The times of one job of a runnable, from t = 0; `None` where one was not reached, or not analysed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunnableTimes<'a> {
+    /// Its name.
+    pub runnable: &'a str,
+    /// Blocks of its kernel.
+    pub grid_size: u32,
+    /// Threads of one block.
+    pub block_size: u32,
+    /// Shortest time of a block.
+    pub block_best_ns: Duration,
+    /// Longest time of a block.
+    pub block_worst_ns: Duration,
+    /// Bytes copied to the GPU.
+    pub host_to_device_bytes: u64,
+    /// Bytes copied from the GPU.
+    pub device_to_host_bytes: u64,
+    /// Its first operation was launched.
+    pub launched_ns: Instant,
+    /// Its first block started.
+    pub kernel_start_ns: Option<Instant>,
+    /// Its last block ended.
+    pub kernel_finish_ns: Option<Instant>,
+    /// Its last operation ended, copies included.
+    pub finish_ns: Option<Instant>,
+    /// From launch to the end of its last operation.
+    pub response_ns: Option<Duration>,
+    /// When the response-time analysis has its kernel finish.
+    pub analysed_kernel_finish_ns: Option<Instant>,
+    /// When the analysis has its last operation end, copies included.
+    pub analysed_finish_ns: Option<Instant>,
+    /// From launch to the end of its last operation in the analysis.
+    pub analysed_response_ns: Option<Duration>,
+    /// By when its kernel has finished even if blocks run shorter than stated.
+    pub safe_kernel_finish_ns: Option<Instant>,
+    /// Number of the job (release, or iteration of the host thread), from 0.
+    pub job: u32,
+    /// Jobs of its runnable in this run.
+    pub jobs: u64,
+    /// Longest simulated response time of a job of its runnable; `None` if one of them did not finish.
+    pub worst_response_ns: Option<Duration>,
+}
+
+/// Host thread and iteration.
+type JobKey = (u32, u32);
+
+/// When the operations of one job begin and end.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    launched: Instant,
+    finish: Option<Instant>,
+}
+
+impl Span {
+    fn join(&mut self, other: Self) {
+        self.launched = self.launched.min(other.launched);
+        self.finish = self.finish.zip(other.finish).map(|(one, other)| one.max(other));
+    }
+
+    fn response(&self) -> Option<Duration> {
+        self.finish.map(|finish| finish.since(self.launched))
+    }
+}
+
+fn join(spans: &mut BTreeMap<JobKey, Span>, job: JobKey, launched: Instant, finish: Option<Instant>) {
+    let span = Span { launched, finish };
+    spans.entry(job).and_modify(|all| all.join(span)).or_insert(span);
+}
+
+/// The times of all jobs of host threads that launch a kernel, thread by thread in declaration order, beside what the
+/// analysis of the same scenario has, if there is one. Of a job that launches several kernels, the last counts; from
+/// launch to end, all of its operations do.
+#[must_use]
+pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>) -> Vec<RunnableTimes<'a>> {
+    let mut by_job: BTreeMap<JobKey, RunnableTimes<'a>> = BTreeMap::new();
+    let mut spans = BTreeMap::new();
+    for (kernel, (_, _, stated)) in summary.kernels().zip(summary.launches()) {
+        let job = (kernel.launch.benchmark, kernel.launch.iteration);
+        join(&mut spans, job, kernel.launched_ns, kernel.finish_ns);
+        by_job.insert(
+            job,
+            RunnableTimes {
+                runnable: kernel.launch.label(),
+                grid_size: kernel.blocks,
+                block_size: kernel.threads,
+                block_best_ns: stated.duration.best,
+                block_worst_ns: stated.duration.worst,
+                host_to_device_bytes: 0,
+                device_to_host_bytes: 0,
+                launched_ns: kernel.launched_ns,
+                kernel_start_ns: kernel.first_start_ns,
+                kernel_finish_ns: kernel.finish_ns,
+                finish_ns: kernel.finish_ns,
+                response_ns: kernel.response_ns,
+                analysed_kernel_finish_ns: None,
+                analysed_finish_ns: None,
+                analysed_response_ns: None,
+                safe_kernel_finish_ns: None,
+                job: job.1,
+                jobs: 0,
+                worst_response_ns: None,
+            },
+        );
+    }
+    for (_, record, copy) in summary.copies() {
+        let job = (record.origin.thread, record.origin.iteration);
+        let Some(times) = by_job.get_mut(&job) else { continue };
+        match copy.direction {
+            CopyDirection::DeviceToHost => times.device_to_host_bytes += copy.bytes,
+            _ => times.host_to_device_bytes += copy.bytes,
+        }
+        join(&mut spans, job, record.launched(), record.finish());
+    }
+    for (job, times) in &mut by_job {
+        let Some(span) = spans.get(job) else { continue };
+        times.launched_ns = span.launched;
+        (times.finish_ns, times.response_ns) = (span.finish, span.response());
+    }
+    if let Some(analysis) = analysis {
+        add_analysed(&mut by_job, analysis);
+    }
+    add_runnables(&mut by_job);
+    by_job.into_values().collect()
+}
+
+/// What all jobs of a runnable have in common.
+fn add_runnables(by_job: &mut BTreeMap<JobKey, RunnableTimes<'_>>) {
+    let mut runnables: BTreeMap<u32, (u64, Option<Duration>)> = BTreeMap::new();
+    for (&(thread, _), times) in &*by_job {
+        runnables
+            .entry(thread)
+            .and_modify(|(jobs, worst)| {
+                *jobs += 1;
+                *worst = worst.zip(times.response_ns).map(|(one, other)| one.max(other));
+            })
+            .or_insert((1, times.response_ns));
+    }
+    for ((thread, _), times) in by_job {
+        (times.jobs, times.worst_response_ns) = runnables.get(thread).copied().unwrap_or_default();
+    }
+}
+
+fn add_analysed(by_job: &mut BTreeMap<JobKey, RunnableTimes<'_>>, analysis: &Analysis<'_>) {
+    let mut spans = BTreeMap::new();
+    for kernel in &analysis.kernels {
+        let job = (kernel.launch.benchmark, kernel.launch.iteration);
+        join(&mut spans, job, kernel.launched_ns, kernel.finish_ns);
+        let Some(times) = by_job.get_mut(&job) else { continue };
+        times.analysed_kernel_finish_ns = kernel.finish_ns;
+        times.safe_kernel_finish_ns = kernel.safe_finish_ns;
+    }
+    for copy in &analysis.copies {
+        join(&mut spans, (copy.benchmark, copy.iteration), copy.launched, copy.finish);
+    }
+    for (job, times) in by_job {
+        let Some(span) = spans.get(job) else { continue };
+        (times.analysed_finish_ns, times.analysed_response_ns) = (span.finish, span.response());
+    }
+}
+
+/// One line for each job; empty where a time was not reached, or not analysed.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn runnable_times_csv(times: &[RunnableTimes<'_>], out: impl Write) -> io::Result<()> {
+    write_csv(&columns(), times, out)
+}
+
+fn columns<'t, 'a: 't>() -> [Column<&'t RunnableTimes<'a>>; 19] {
+    [
+        Column::data("runnable", |one| one.runnable.into()),
+        Column::data("grid_size", |one| one.grid_size.into()),
+        Column::data("block_size", |one| one.block_size.into()),
+        Column::data("block_best_ns", |one| one.block_best_ns.into()),
+        Column::data("block_worst_ns", |one| one.block_worst_ns.into()),
+        Column::data("host_to_device_bytes", |one| one.host_to_device_bytes.into()),
+        Column::data("device_to_host_bytes", |one| one.device_to_host_bytes.into()),
+        Column::data("launched_ns", |one| one.launched_ns.into()),
+        Column::data("kernel_start_ns", |one| one.kernel_start_ns.into()),
+        Column::data("kernel_finish_ns", |one| one.kernel_finish_ns.into()),
+        Column::data("finish_ns", |one| one.finish_ns.into()),
+        Column::data("response_ns", |one| one.response_ns.into()),
+        Column::data("analysed_kernel_finish_ns", |one| one.analysed_kernel_finish_ns.into()),
+        Column::data("analysed_finish_ns", |one| one.analysed_finish_ns.into()),
+        Column::data("analysed_response_ns", |one| one.analysed_response_ns.into()),
+        Column::data("safe_kernel_finish_ns", |one| one.safe_kernel_finish_ns.into()),
+        Column::data("job", |one| one.job.into()),
+        Column::data("jobs", |one| one.jobs.into()),
+        Column::data("worst_response_ns", |one| one.worst_response_ns.into()),
+    ]
+}
+
+/// The same as one JSON document: `{"runnables": [...]}`.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn runnable_times_json(times: &[RunnableTimes<'_>], mut out: impl Write) -> io::Result<()> {
+    serde_json::to_writer(&mut out, &BTreeMap::from([("runnables", Objects::new(&columns(), || times.iter()))]))?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,268 @@
+//! What a study says, as a table, as comma-separated values, and as JSON.
+
+use std::io::{self, Write};
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::experiments::study::{PointSummary, ShardStatus, Study, StudySummary};
+use crate::formats::{Cell, CellKind, Column, Field, Page, RowsPart, RowsWriter, Streamed, StreamedMap, TableStyle};
+use crate::statistics::Measure;
+
+/// Names of all measures, in the order in which points have them.
+pub(crate) fn names(summary: &StudySummary) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for (name, _) in summary.points.iter().flat_map(|point| &point.measures) {
+        if !names.contains(name) {
+            names.push(*name);
+        }
+    }
+    names
+}
+
+/// A measure of a point by name.
+pub(crate) fn measure(point: &PointSummary, name: &str) -> Option<Measure> {
+    point.measures.iter().find(|(other, _)| *other == name).map(|(_, measure)| *measure)
+}
+
+/// A table for people: one line a point, 95 % confidence intervals in brackets, shares in percent.
+#[must_use]
+pub fn summary_table(study: &Study, summary: &StudySummary, style: TableStyle) -> String {
+    let names = names(summary);
+    let mut titles: Vec<&str> = study.axes.iter().map(|axis| axis.key.as_str()).collect();
+    let axes = titles.len();
+    titles.push("samples");
+    titles.extend(&names);
+    let rows = summary.points.iter().map(|point| {
+        let mut cells: Vec<String> = study.coordinates(point.point).iter().map(|value| value.text.clone()).collect();
+        cells.push(point.samples.to_string());
+        cells.extend(names.iter().map(|name| measure(point, name).map_or_else(|| "-".to_owned(), shown)));
+        cells
+    });
+    let mut page = Page::new(style);
+    page.cells(&titles, axes, rows);
+    page.finish()
+}
+
+fn shard_columns<'s>() -> [Column<&'s ShardStatus>; 5] {
+    [
+        Column::new("shard", "shard", |one: &&ShardStatus| one.shard.to_string().into()),
+        Column::new("state", "state", |one: &&ShardStatus| one.state().into()).left(),
+        Column::new("rows", "rows", |one| one.rows.into()),
+        Column::new("rows_expected", "of", |one| one.expected.into()),
+        Column::new("file", "file", |one: &&ShardStatus| one.path.display().to_string().into()).left(),
+    ]
+}
+
+/// How far shards are, for programs.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn shards_rows(shards: &[ShardStatus], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&shard_columns(), shards, out)
+}
+
+/// How far shards are, as a table.
+#[must_use]
+pub fn shards_table(shards: &[ShardStatus], style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    page.table(&shard_columns(), shards);
+    page.finish()
+}
+
+/// A measure for people, with the digits that its interval leaves sense to.
+fn shown(measure: Measure) -> String {
+    let (factor, unit) = match measure {
+        Measure::Share { .. } => (100.0, " %"),
+        Measure::Mean { .. } | Measure::Largest(_) => (1.0, ""),
+    };
+    let Some(value) = measure.value().map(|value| factor * value) else { return "-".to_owned() };
+    let Some((low, high)) = measure.interval().map(|(low, high)| (factor * low, factor * high)) else {
+        return format!("{value:.3}{unit}");
+    };
+    let decimals = (1..6).find(|&decimals| (high - low) * 10_f64.powi(decimals) >= 10.0).unwrap_or(6);
+    let decimals = usize::try_from(decimals).unwrap_or(0);
+    format!("{value:.decimals$}{unit} [{low:.decimals$}, {high:.decimals$}]")
+}
+
+/// One row a point: the grid's values, samples, and for each quantity its value and 95 % confidence interval; empty
+/// where there is none. Shares are from 0 to 1.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn summary_rows(study: &Study, summary: &StudySummary, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    let names = names(summary);
+    let ends = |name: &&'static str| {
+        let [low, high] = ["low", "high"].map(|end| Field::new(format!("{name}_{end}"), CellKind::Real));
+        [Field::new(*name, CellKind::Real), low, high]
+    };
+    let axes = study.axes.iter().map(|axis| Field::new(&*axis.key, CellKind::Text));
+    let samples = Field::new("samples", CellKind::Unsigned);
+    let mut writer = RowsWriter::begin_with(part, axes.chain([samples]).chain(names.iter().flat_map(ends)), out)?;
+    for point in &summary.points {
+        let mut cells: Vec<Cell<'_>> =
+            study.coordinates(point.point).into_iter().map(|value| value.text.as_str().into()).collect();
+        cells.push(point.samples.into());
+        for name in &names {
+            let found = measure(point, name);
+            let (low, high) = found.and_then(|found| found.interval()).unzip();
+            cells.extend([found.and_then(|found| found.value()), low, high].map(Cell::from));
+        }
+        writer.cells(cells)?;
+    }
+    writer.end()
+}
+
+/// The same as one JSON document, with what identifies the study.
+#[derive(Debug, Clone, Copy)]
+pub struct SummaryDocument<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// Its rows, summed up.
+    pub summary: &'a StudySummary,
+}
+
+impl Serialize for SummaryDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { study, summary } = *self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("study", &study.name)?;
+        map.serialize_entry("command", study.command.name())?;
+        map.serialize_entry("digest", &study.digest)?;
+        map.serialize_entry("gpusched", env!("CARGO_PKG_VERSION"))?;
+        map.serialize_entry("rows", &summary.rows)?;
+        map.serialize_entry("rows_expected", &summary.expected)?;
+        let points = || summary.points.iter().map(|point| PointEntry { study, point });
+        map.serialize_entry("points", &Streamed(points))?;
+        map.end()
+    }
+}
+
+/// A point of the grid.
+struct PointEntry<'a> {
+    study: &'a Study,
+    point: &'a PointSummary,
+}
+
+impl Serialize for PointEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { study, point } = *self;
+        let values = || study.coordinates(point.point).into_iter().map(|value| value.text.as_str());
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("point", &point.point)?;
+        map.serialize_entry("parameters", &StreamedMap(|| study.axes.iter().map(|axis| &axis.key).zip(values())))?;
+        map.serialize_entry("samples", &point.samples)?;
+        let measures = || point.measures.iter().map(|(name, measure)| (name, MeasureEntry::from(*measure)));
+        map.serialize_entry("measures", &StreamedMap(measures))?;
+        map.end()
+    }
+}
+
+/// A measure with what its interval follows from.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum MeasureEntry {
+    Share {
+        value: Option<f64>,
+        low: Option<f64>,
+        high: Option<f64>,
+        count: u64,
+        of: u64,
+    },
+    Mean {
+        value: Option<f64>,
+        low: Option<f64>,
+        high: Option<f64>,
+        samples: u64,
+        deviation: f64,
+        least: f64,
+        most: f64,
+    },
+    Largest {
+        largest: Option<f64>,
+    },
+}
+
+impl From<Measure> for MeasureEntry {
+    fn from(measure: Measure) -> Self {
+        let (low, high) = measure.interval().unzip();
+        let value = measure.value();
+        match measure {
+            Measure::Share { count, of } => Self::Share { value, low, high, count, of },
+            Measure::Mean { statistic, count } => Self::Mean {
+                value,
+                low,
+                high,
+                samples: count,
+                deviation: statistic.deviation,
+                least: statistic.least,
+                most: statistic.most,
+            },
+            Measure::Largest(_) => Self::Largest { largest: value },
+        }
+    }
+}
+
+/// How far the shards of a study are, as one JSON document.
+#[derive(Debug, Clone, Copy)]
+pub struct ShardsDocument<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// Its shards.
+    pub shards: &'a [ShardStatus],
+    /// Whether all rows are there.
+    pub complete: bool,
+}
+
+impl Serialize for ShardsDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { study, shards, complete } = *self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("study", &study.name)?;
+        map.serialize_entry("digest", &study.digest)?;
+        map.serialize_entry("rows", &study.layout.rows())?;
+        map.serialize_entry("samples", &(study.layout.points * study.layout.samples))?;
+        map.serialize_entry("complete", &complete)?;
+        map.serialize_entry("shards", &Streamed(|| shards.iter().map(ShardEntry::of)))?;
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct ShardEntry {
+    shard: u64,
+    shards: u64,
+    state: &'static str,
+    rows: u64,
+    rows_expected: u64,
+    file: String,
+}
+
+impl ShardEntry {
+    fn of(one: &ShardStatus) -> Self {
+        Self {
+            shard: one.shard.index(),
+            shards: one.shard.count(),
+            state: one.state(),
+            rows: one.rows,
+            rows_expected: one.expected,
+            file: one.path.display().to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_the_digits_that_their_intervals_leave_sense_to() {
+        let share = |count, of| shown(Measure::Share { count, of });
+        assert_eq!(share(0, 1_000_000), "0.00000 % [0.00000, 0.00038]");
+        assert_eq!(share(1_000_000, 1_000_000), "100.00000 % [99.99962, 100.00000]");
+        // Newcombe 1998, Table I: 0.2553 to 0.3662.
+        assert_eq!(share(81, 263), "30.8 % [25.5, 36.6]");
+        assert_eq!(share(0, 0), "-");
+        assert_eq!(shown(Measure::Largest(0.5)), "0.500");
+    }
+}

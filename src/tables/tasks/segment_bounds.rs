@@ -1,0 +1,169 @@
+//! Bounds on the responses of tasks with segments, for people and for programs.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use crate::formats::{Column, JsonDocument, Objects, Page, RowsPart, TableStyle};
+use crate::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest, TaskBound, drive_os};
+use crate::time::Duration;
+
+/// A set, and what some tests say about it.
+#[derive(Debug, Clone, Copy)]
+pub struct SegmentReport<'a> {
+    /// The set.
+    pub set: &'a SegmentTaskSet,
+    /// The tests, and their bounds.
+    pub tests: &'a [(SegmentTest, ResponseBounds)],
+}
+
+/// Said of tests that are not sound.
+fn caveat(test: SegmentTest) -> Option<String> {
+    test.taken_literally().map(|origin| format!("{origin}; runs exceed these bounds, so they prove nothing"))
+}
+
+/// One line: a test, a task, its bound, and what that means.
+#[derive(Debug, Clone)]
+struct Line {
+    test: &'static str,
+    task: String,
+    bound: Option<Duration>,
+    deadline: Option<Duration>,
+    verdict: Option<&'static str>,
+    why: String,
+}
+
+/// Whether each task of a set meets its deadline by a test: `Some(true)` if that is proven, else unknown.
+#[must_use]
+pub fn all_proven(test: SegmentTest, bounds: &ResponseBounds) -> Option<bool> {
+    (test.is_sound() && bounds.iter().all(TaskBound::is_accepted)).then_some(true)
+}
+
+impl SegmentReport<'_> {
+    fn line(&self, test: SegmentTest, task: usize, bound: &TaskBound) -> Line {
+        let this = &self.set.tasks[task];
+        let why = match bound {
+            TaskBound::Bounded(_) => caveat(test).unwrap_or_default(),
+            TaskBound::Exceeds => "the bound exceeds the deadline".to_owned(),
+            TaskBound::DependsOn(other) => format!("{} has no bound", self.set.tasks[*other].name),
+            TaskBound::BestEffort => "best effort".to_owned(),
+            TaskBound::NotApplicable(why) => (*why).to_owned(),
+        };
+        let verdict = match bound {
+            TaskBound::Bounded(_) => Some(test.taken_literally().unwrap_or("proven")),
+            TaskBound::Exceeds | TaskBound::DependsOn(_) | TaskBound::NotApplicable(_) => Some("open"),
+            TaskBound::BestEffort => None,
+        };
+        let deadline = this.priority.map(|_| this.deadline);
+        Line { test: test.name(), task: this.name.to_string(), bound: bound.bound(), deadline, verdict, why }
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        let of = |(test, bounds): &(SegmentTest, ResponseBounds)| {
+            let lines = bounds.iter().enumerate().map(|(task, bound)| self.line(*test, task, bound));
+            lines.collect::<Vec<_>>()
+        };
+        self.tests.iter().flat_map(of).collect()
+    }
+
+    /// What the tests together say, and what is said once.
+    fn document(&self) -> Map<String, Value> {
+        let mut tests = Map::new();
+        for (test, bounds) in self.tests {
+            let mut answers = Map::new();
+            for (task, bound) in self.set.tasks.iter().zip(bounds) {
+                let is_proven = test.is_sound() && bound.bound().is_some();
+                answers.insert(task.name.to_string(), json!(is_proven.then_some(true)));
+            }
+            let schedulable = all_proven(*test, bounds);
+            let mut said = json!({ "schedulable": schedulable, "tasks": answers });
+            if let Some(order) = self.gpu_priorities(*test) {
+                said["gpu_priorities"] = json!(order);
+            }
+            tests.insert(test.name().to_owned(), said);
+        }
+        let notes = self.tests.iter().filter_map(|(test, _)| Some(format!("{}: {}", test.name(), caveat(*test)?)));
+        let notes: Vec<String> = notes.collect();
+        let mut document = Map::new();
+        document.insert("cpus".to_owned(), json!(self.set.cpus));
+        document.insert("tests".to_owned(), Value::Object(tests));
+        document.insert("drive_os_latency_ns".to_owned(), json!(drive_os::latency(self.set)));
+        document.insert("notes".to_owned(), json!(notes));
+        document
+    }
+
+    /// The order that a test gives the GPU segments, the most urgent task first, if it is not that of the CPU.
+    fn gpu_priorities(&self, test: SegmentTest) -> Option<Vec<&str>> {
+        match test.assigned(self.set) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(other) => Some(other.by_urgency().into_iter().map(|task| &*self.set.tasks[task].name).collect()),
+        }
+    }
+
+    /// One JSON document; its list `bounds` has the lines of [`SegmentReport::write_rows`].
+    #[must_use]
+    pub fn document_with_bounds(&self) -> impl JsonDocument + use<> {
+        #[derive(Serialize)]
+        struct Document {
+            #[serde(flatten)]
+            whole: Map<String, Value>,
+            #[serde(serialize_with = "bounds")]
+            bounds: Vec<Line>,
+        }
+        impl JsonDocument for Document {
+            const IS_INDENTED: bool = true;
+        }
+        Document { whole: self.document(), bounds: self.lines() }
+    }
+
+    /// Tables.
+    #[must_use]
+    pub fn table(&self, style: TableStyle) -> String {
+        let mut page = Page::new(style);
+        page.table(&line_columns(), self.lines());
+        for (test, bounds) in self.tests {
+            let name = test.name();
+            let answer = match (caveat(*test), all_proven(*test, bounds)) {
+                (Some(caveat), _) => format!("{name}: {caveat}"),
+                (None, Some(_)) => format!("all together by {name}: proven"),
+                (None, None) => format!("all together by {name}: open"),
+            };
+            let order = self.gpu_priorities(*test);
+            let order = order.map(|order| format!("GPU priorities of {name}: {}", order.join(", ")));
+            for line in std::iter::once(answer).chain(order) {
+                page.line_of_several(&line);
+            }
+        }
+        if let Some(latency) = drive_os::latency(self.set) {
+            page.line(&format!(
+                "a context of high level gets the GPU within {latency}, by DRIVE OS' formula; here it is not proven"
+            ));
+        }
+        page.finish()
+    }
+
+    /// One row for each test and task.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&line_columns(), self.lines(), out)
+    }
+}
+
+fn bounds<S: Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok, S::Error> {
+    Objects::new(&line_columns(), || lines.iter().cloned()).serialize(serializer)
+}
+
+fn line_columns() -> [Column<Line>; 6] {
+    [
+        Column::new("test", "test", |line: &Line| line.test.into()).left(),
+        Column::new("task", "task", |line: &Line| line.task.as_str().into()).left(),
+        Column::new("bound_ns", "bound", |line: &Line| line.bound.into()),
+        Column::new("deadline_ns", "deadline", |line: &Line| line.deadline.into()),
+        Column::new("verdict", "verdict", |line: &Line| line.verdict.into()).left(),
+        Column::new("why", "why", |line: &Line| line.why.as_str().into()).left(),
+    ]
+}

@@ -1,0 +1,129 @@
+//! Response times of tasks with segments that ran, beside their bounds, for people and for programs.
+
+use std::io::{self, Write};
+
+use serde::{Serialize, Serializer};
+
+use crate::broken_bound::BrokenBound;
+use crate::formats::{Column, JsonDocument, Objects, Page, RowsPart, TableStyle};
+use crate::hosts::{SegmentJob, SegmentRun};
+use crate::tasks::segments::{SegmentTask, SegmentTaskSet, SegmentTest, TaskBound};
+use crate::time::{Duration, Instant};
+
+/// A run and its set.
+#[derive(Debug, Clone, Copy)]
+pub struct SegmentRunReport<'a> {
+    /// The set.
+    set: &'a SegmentTaskSet,
+    /// How the GPU was shared, and by what its responses are bounded.
+    test: SegmentTest,
+    /// What happened.
+    run: &'a SegmentRun,
+}
+
+/// One line: a task and what its jobs experienced.
+#[derive(Debug, Clone)]
+struct Line {
+    task: String,
+    jobs: u64,
+    misses: u64,
+    longest: Option<Duration>,
+    bound: Option<Duration>,
+    deadline: Option<Duration>,
+    verdict: Option<&'static str>,
+}
+
+impl<'a> SegmentRunReport<'a> {
+    /// Of a run that shared the GPU as `test` says.
+    ///
+    /// # Errors
+    /// A response in the run exceeds the bound of the test.
+    pub fn new(set: &'a SegmentTaskSet, test: SegmentTest, run: &'a SegmentRun) -> Result<Self, BrokenBound> {
+        let report = Self { set, test, run };
+        for Line { task, longest, bound, .. } in report.lines() {
+            BrokenBound::check(longest, ("the bound on all runs", bound), || format!("a job of {task} takes"))?;
+        }
+        Ok(report)
+    }
+
+    /// Jobs of tasks with priorities that were late, or not done.
+    #[must_use]
+    pub fn misses(&self) -> u64 {
+        self.lines().iter().filter(|line| line.deadline.is_some()).map(|line| line.misses).sum()
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        let bounds = self.test.bounds(self.set);
+        let tasks = self.set.tasks.iter().zip(&bounds).enumerate();
+        let line = |(number, (task, bound)): (usize, (&SegmentTask, &TaskBound))| {
+            let jobs = || self.run.jobs.iter().filter(move |job| job.task == number);
+            let is_late = |response: Option<Duration>| response.is_none_or(|response| response > task.deadline);
+            let misses = jobs().filter(|job| is_late(job.response())).count() as u64;
+            let bound = bound.bound().filter(|_| self.test.is_sound());
+            let verdict = match (misses, bound) {
+                (1.., _) => "missed",
+                (0, Some(_)) => "proven",
+                (0, None) => "open",
+            };
+            Line {
+                task: task.name.to_string(),
+                jobs: jobs().count() as u64,
+                misses,
+                longest: jobs().filter_map(SegmentJob::response).max(),
+                bound,
+                deadline: task.priority.map(|_| task.deadline),
+                verdict: task.priority.map(|_| verdict),
+            }
+        };
+        tasks.map(line).collect()
+    }
+
+    /// One JSON document.
+    #[must_use]
+    pub fn document(&self) -> impl JsonDocument + use<> {
+        #[derive(Serialize)]
+        struct Document {
+            strategy: &'static str,
+            horizon_ns: Instant,
+            #[serde(serialize_with = "lines")]
+            tasks: Vec<Line>,
+        }
+        impl JsonDocument for Document {
+            const IS_INDENTED: bool = true;
+        }
+        Document { strategy: self.test.name(), horizon_ns: self.run.horizon, tasks: self.lines() }
+    }
+
+    /// A table.
+    #[must_use]
+    pub fn table(&self, style: TableStyle) -> String {
+        let mut page = Page::new(style);
+        page.table(&columns(), self.lines());
+        page.line(&format!("{}, jobs released before {}", self.test.name(), self.run.horizon));
+        page.finish()
+    }
+
+    /// A row for each task.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&columns(), self.lines(), out)
+    }
+}
+
+fn lines<S: Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok, S::Error> {
+    Objects::new(&columns(), || lines.iter().cloned()).serialize(serializer)
+}
+
+fn columns() -> [Column<Line>; 7] {
+    [
+        Column::new("task", "task", |line: &Line| line.task.as_str().into()).left(),
+        Column::new("jobs", "jobs", |line: &Line| line.jobs.into()),
+        Column::new("misses", "misses", |line: &Line| line.misses.into()),
+        Column::new("longest_response_ns", "longest response", |line: &Line| line.longest.into()),
+        Column::new("bound_ns", "bound", |line: &Line| line.bound.into()),
+        Column::new("deadline_ns", "deadline", |line: &Line| line.deadline.into()),
+        Column::new("verdict", "verdict", |line: &Line| line.verdict.into()).left(),
+    ]
+}

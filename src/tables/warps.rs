@@ -1,0 +1,234 @@
+//! The makespans of warps as a table, JSON and CSV.
+
+use std::fmt::Write as _;
+use std::io;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::formats::{Column, Page, RowsPart, Streamed, TableStyle};
+use crate::warps::{Answer, ExactBy, Issue, KernelString, Schedule};
+
+/// Schedules of more cycles or warps than this are not printed as a table.
+const MAX_PRINTED: (u64, u32) = (60, 40);
+
+/// One table of makespans, and the schedule where it is small enough to read.
+#[must_use]
+pub fn warps_table(written: &str, string: &KernelString, answer: &Answer, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    let transformed = string.to_string();
+    let heading = format!("{} warps of {written}", answer.warps);
+    page.line(&if transformed == written {
+        heading
+    } else {
+        format!("{heading}, one cycle per letter: {transformed}")
+    });
+    page.trimmed_table(&makespan_columns(), makespans(answer));
+    match &answer.schedule {
+        None => {}
+        Some(schedule) if schedule.cycles.is_empty() => {}
+        Some(schedule) if schedule.makespan() <= MAX_PRINTED.0 && schedule.warps <= MAX_PRINTED.1 => {
+            page.blank();
+            page.code(&schedule_text(string, schedule));
+        }
+        Some(_) => {
+            page.blank();
+            page.line("The schedule is too large to print; --figure draws it, --format json lists it.");
+        }
+    }
+    page.finish()
+}
+
+/// A makespan: cycles, of what, and how it is known.
+type Makespan = (Option<u64>, &'static str, String);
+
+fn makespan_columns() -> [Column<Makespan>; 3] {
+    [
+        Column::table("cycles", |row: &Makespan| row.0.into()),
+        Column::table("", |row: &Makespan| row.1.into()).left(),
+        Column::table("", |row: &Makespan| row.2.as_str().into()).left(),
+    ]
+}
+
+fn makespans(answer: &Answer) -> Vec<Makespan> {
+    let pessimistic = if answer.pessimistic_is_bound { "the report's" } else { "the report's; no bound here" };
+    let by = answer.exact_by.map_or_else(|| "not known".to_owned(), |by| format!("by {}", by.name()));
+    let mut rows = vec![
+        (Some(answer.pessimistic), "pessimistic", pessimistic.to_owned()),
+        (Some(answer.bound.cycles), "proven bound", answer.bound.by.formula().to_owned()),
+        (answer.exact, "worst case", by),
+    ];
+    if answer.exact.is_none() && answer.at_least.is_some() {
+        rows.push((answer.at_least, "at least", "some schedule takes so long".to_owned()));
+    }
+    let best = if answer.best.is_some() { "exact".to_owned() } else { format!("at least {}", answer.best_at_least) };
+    rows.push((answer.best, "best case", best));
+    if let Some(estimate) = answer.estimate {
+        let how = format!(
+            "the report's, no bound: ceil(W / {0}) T({0}), best of x = 1 to {1}",
+            estimate.from, estimate.known
+        );
+        rows.push((Some(estimate.cycles), "estimate", how));
+    }
+    rows
+}
+
+/// One JSON document; makespans in cycles.
+#[derive(Debug, Clone, Copy)]
+pub struct WarpsDocument<'a> {
+    /// The kernel string as it was written.
+    pub written: &'a str,
+    /// The kernel string with one cycle per letter.
+    pub string: &'a KernelString,
+    /// What was found.
+    pub answer: &'a Answer,
+}
+
+impl Serialize for WarpsDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct UnitEntry {
+            letter: char,
+            capacity: u32,
+        }
+        let Self { written, string, answer } = *self;
+        let units = || string.units().iter().map(|unit| UnitEntry { letter: unit.letter, capacity: unit.capacity });
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("string", written)?;
+        map.serialize_entry("transformed", &string.to_string())?;
+        map.serialize_entry("uninterrupted", &string.steps().iter().any(|step| step.held))?;
+        map.serialize_entry("units", &Streamed(units))?;
+        map.serialize_entry("warps", &answer.warps)?;
+        map.serialize_entry("pessimistic", &answer.pessimistic)?;
+        map.serialize_entry("pessimistic_is_bound", &answer.pessimistic_is_bound)?;
+        map.serialize_entry("bound", &answer.bound.cycles)?;
+        map.serialize_entry("bound_formula", answer.bound.by.formula())?;
+        map.serialize_entry("exact", &answer.exact)?;
+        map.serialize_entry("exact_by", &answer.exact_by.map(ExactBy::name))?;
+        map.serialize_entry("at_least", &answer.at_least)?;
+        map.serialize_entry("best", &answer.best)?;
+        map.serialize_entry("best_at_least", &answer.best_at_least)?;
+        map.serialize_entry("estimate", &answer.estimate.map(|estimate| estimate.cycles))?;
+        map.serialize_entry("estimate_from", &answer.estimate.map(|estimate| estimate.known))?;
+        map.serialize_entry("estimate_is_bound", &false)?;
+        map.serialize_entry("states", &answer.size.states)?;
+        let schedule = answer.schedule.as_ref();
+        map.serialize_entry("schedule", &schedule.map(|schedule| ServedByUnit { string, schedule }))?;
+        map.serialize_entry("notes", &answer.notes)?;
+        map.end()
+    }
+}
+
+/// Per unit and cycle, the warps that it serves, from 0.
+struct ServedByUnit<'a> {
+    string: &'a KernelString,
+    schedule: &'a Schedule,
+}
+
+impl Serialize for ServedByUnit<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { string, schedule } = *self;
+        let units = string.units().iter().enumerate().map(|(unit, kind)| {
+            let is_here = move |issue: &&Issue| string.steps().get(issue.step).is_some_and(|step| step.unit == unit);
+            let cycles = move || {
+                schedule
+                    .cycles
+                    .iter()
+                    .map(move |issues| Streamed(move || issues.iter().filter(is_here).map(|issue| issue.warp)))
+            };
+            (kind.letter, Streamed(cycles))
+        });
+        serializer.collect_map(units)
+    }
+}
+
+/// The makespans as one row.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn warps_rows(
+    written: &str,
+    string: &KernelString,
+    answer: &Answer,
+    part: RowsPart<'_>,
+    out: impl io::Write,
+) -> io::Result<()> {
+    let transformed = string.to_string();
+    part.write(&answer_columns(), [AnswerRow { written, transformed: &transformed, answer }], out)
+}
+
+/// An answer with its kernel string, as written and with one cycle per letter.
+struct AnswerRow<'a> {
+    written: &'a str,
+    transformed: &'a str,
+    answer: &'a Answer,
+}
+
+fn answer_columns<'a>() -> [Column<AnswerRow<'a>>; 11] {
+    [
+        Column::csv("string", |row| row.written.into()),
+        Column::csv("transformed", |row| row.transformed.into()),
+        Column::csv("warps", |row| row.answer.warps.into()),
+        Column::csv("pessimistic", |row| row.answer.pessimistic.into()),
+        Column::csv("bound", |row| row.answer.bound.cycles.into()),
+        Column::csv("exact", |row| row.answer.exact.into()),
+        Column::csv("at_least", |row| row.answer.at_least.into()),
+        Column::csv("best", |row| row.answer.best.into()),
+        Column::csv("best_at_least", |row| row.answer.best_at_least.into()),
+        Column::csv("estimate", |row| row.answer.estimate.map(|estimate| estimate.cycles).into()),
+        Column::csv("estimate_from", |row| row.answer.estimate.map(|estimate| estimate.known).into()),
+    ]
+}
+
+/// The schedule as a table of letters, warps and cycles counted from 1.
+fn schedule_text(string: &KernelString, schedule: &Schedule) -> String {
+    let cell = schedule.cycles.len().to_string().len() + 1;
+    let name = "Clock cycle".len().max("Warp ".len() + schedule.warps.to_string().len());
+    let mut text = format!("{:<name$}", "Clock cycle");
+    // Writing to a string cannot fail.
+    for cycle in 1..=schedule.cycles.len() {
+        let _ = write!(text, "{cycle:>cell$}");
+    }
+    for (warp, row) in (1..).zip(schedule.units(string)) {
+        let mut line = format!("{:<name$}", format!("Warp {warp}"));
+        for unit in row {
+            let letter = unit.map_or(' ', |unit| string.units()[unit].letter);
+            let _ = write!(line, "{letter:>cell$}");
+        }
+        let _ = write!(text, "\n{}", line.trim_end());
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::warps::Unit;
+
+    fn report_figure_2() -> (KernelString, Schedule) {
+        // The report's Fig. 2: cycles of the three instructions of each warp, from 1.
+        let of_warps = [[1, 5, 6], [2, 6, 7], [3, 7, 8], [4, 8, 9]];
+        let mut cycles = vec![Vec::new(); 9];
+        for (warp, times) in (0..).zip(of_warps) {
+            for (step, time) in times.into_iter().enumerate() {
+                cycles[time - 1].push(Issue { warp, step });
+            }
+        }
+        (KernelString::parse("LLC", &[Unit::new('L'), Unit::new('C')]).unwrap(), Schedule { warps: 4, cycles })
+    }
+
+    #[test]
+    fn report_figure_2_as_a_table() {
+        let (string, schedule) = report_figure_2();
+        assert_eq!(crate::warps::verify(&string, &schedule), Ok(9));
+        let expected = "\
+Clock cycle 1 2 3 4 5 6 7 8 9
+Warp 1      L       L C
+Warp 2        L       L C
+Warp 3          L       L C
+Warp 4            L       L C
+";
+        assert_eq!(schedule_text(&string, &schedule), expected);
+    }
+}
