@@ -29,6 +29,7 @@ mod analyse;
 mod assumptions;
 mod bound_options;
 mod compare;
+mod equal_blocks;
 pub mod equal_times;
 mod finish_bounds;
 mod jobs;
@@ -53,7 +54,7 @@ mod verdict;
 
 pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse, analyse_and_bound};
 pub use assumptions::{Departure, LaunchDependence};
-pub use bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
+pub use bound_options::{BlockTimes, BoundOptions};
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
 pub use jobs::{AnalysedJob, jobs_of};

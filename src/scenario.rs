@@ -16,6 +16,7 @@ mod model;
 mod native;
 mod options;
 mod read;
+mod release_order;
 mod timing;
 mod what_if;
 
@@ -27,4 +28,5 @@ pub use model::{BarrierId, HostThread, Scenario, Step};
 pub use native::NotNative;
 pub use options::{BlockDurations, LogUse, ReadOptions, ReadProgress};
 pub(crate) use read::is_key_of_scenarios;
+pub use release_order::ReleaseOrder;
 pub use what_if::{WhatIf, WhatIfError};

@@ -92,7 +92,7 @@ def simulate(scenario, **options):
     return Run(_gpusched.simulate(scenario, **options))
 
 
-def analyze(scenario, *, search=None, steps=False, sporadic=False, jitter=None, **options):
+def analyze(scenario, *, search=None, steps=False, sporadic=False, jitter=None, order=None, **options):
     """Is each deadline met, at worst? As ``gpusched analyze``; options as for :func:`simulate`.
 
     ``jobs`` of the result have ``verdict`` (``"proven"``, ``"missed"`` or ``"open"``), ``bound_ns`` and
@@ -100,13 +100,18 @@ def analyze(scenario, *, search=None, steps=False, sporadic=False, jitter=None, 
     long to look for runs with long responses; after Ctrl-C ``KeyboardInterrupt`` is raised and nothing is returned.
     ``witness`` of the result is the worst run that was found to miss a deadline, as a :class:`Scenario` to simulate.
 
+    Verdicts hold for any order of releases at one instant, unless ``order`` or the scenario says ``"declared"``: then for that
+    of the file alone. ``order`` of each job says which.
+
     With ``steps`` the result has ``steps`` too: what each turn of the thesis' Algorithm 2 does (equal blocks only). With
     ``sporadic`` jobs of a stream are taken to arrive at any times at least a period apart, and the result has ``streams``
     in place of ``jobs`` and ``kernels``; ``jitter`` is a dict from streams to how much later than its arrival a job may
     be released.
     """
     return Analysis(
-        _gpusched.analyze(scenario, search=search, steps=steps, sporadic=sporadic, jitter=jitter, **options)
+        _gpusched.analyze(
+            scenario, search=search, steps=steps, sporadic=sporadic, jitter=jitter, order=order, **options
+        )
     )
 
 

@@ -102,6 +102,7 @@ def analyze(
     steps: bool = False,
     sporadic: bool = False,
     jitter: Mapping[str, _Time] | None = None,
+    order: str | None = None,
     **options: Unpack[_Options],
 ) -> Analysis: ...
 def compare(scenario: _Wanted, **options: Unpack[_Options]) -> Result: ...

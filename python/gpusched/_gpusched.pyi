@@ -174,6 +174,7 @@ def analyze(
     steps: bool = False,
     sporadic: bool = False,
     jitter: Mapping[str, str | int] | None = None,
+    order: str | None = None,
     **options: Any,
 ) -> Document: ...
 def orders(scenario: Any, *, samples: int, **options: Any) -> Document: ...

@@ -1,6 +1,7 @@
 //! What is computed of a scenario without or beside a run.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use gpusched::analysis::{self, Analysis, Comparison, OrdersError, analyse, launch_orders, merged_scenario};
 use gpusched::causes::with_causes;
@@ -11,20 +12,22 @@ use gpusched::tables::{
     AnalysisReport, SporadicReport, analysis_rows, comparison_rows, comparison_table, jitter_of_threads, orders_rows,
     orders_table, sporadic_rows,
 };
+use gpusched::scenario::ReleaseOrder;
 use gpusched::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::document::Document;
 use crate::errors::Failure;
-use crate::options::{map, time};
+use crate::options::{map, named, time};
 use crate::run::{refuse_beyond_memory, simulated};
 use crate::scenario::{Scenario, Wanted};
 use crate::work::{Watch, aside, on_all_cores};
 
 /// Verdicts, bounds and finish times on the merged SM; with `sporadic`, of streams whose releases are unknown.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, **options))]
+#[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, order = None, **options))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords")]
 pub(crate) fn analyze(
     py: Python<'_>,
     scenario: &Bound<'_, PyAny>,
@@ -32,6 +35,7 @@ pub(crate) fn analyze(
     steps: bool,
     sporadic: bool,
     jitter: Option<&Bound<'_, PyDict>>,
+    order: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Document> {
     let refused = |text: &str| Err(Failure::Argument(text.to_owned()).into_exception(py));
@@ -44,8 +48,14 @@ pub(crate) fn analyze(
     let wanted = Wanted::new(scenario, options)?;
     let search = search.map(time).transpose()?;
     let jitter = jitter.map_or_else(|| Ok(BTreeMap::new()), |jitter| map(jitter, time))?;
+    let order = order
+        .map(|order| named(order, ReleaseOrder::from_name, &ReleaseOrder::ALL.map(ReleaseOrder::name)))
+        .transpose()?;
     on_all_cores(py, move |watch| {
-        let given = wanted.read()?;
+        let mut given = wanted.read()?;
+        if let Some(order) = order.filter(|order| *order != given.scenario.release_order) {
+            Arc::make_mut(&mut given.scenario).release_order = order;
+        }
         if sporadic { streams(&given, jitter, search, watch) } else { jobs(&given, steps, search, watch) }
     })
 }

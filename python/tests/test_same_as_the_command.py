@@ -46,6 +46,17 @@ def test_analyses_and_comparisons_have_the_bytes_of_the_command(scenario, comman
             assert compute(scenario).to_json() == said.stdout
 
 
+def test_the_order_of_releases_is_that_of_the_command(command):
+    file = "scenarios/thesis2019/section-3-5.json"
+    said = command("analyze", file, "--order", "declared", "--format", "json").stdout
+    declared = gpusched.analyze(file, order="declared")
+    assert declared.to_json() == said
+    assert {job["order"] for job in declared.jobs} == {"declared"}
+    assert {job["order"] for job in gpusched.analyze(file).jobs} == {"any"}
+    with pytest.raises(ValueError, match="any, declared"):
+        gpusched.analyze(file, order="random")
+
+
 def test_other_commands_have_the_same_bytes(command):
     said = command("occupancy", FIGURE_3, "--format", "json").stdout
     assert gpusched.occupancy(FIGURE_3).to_json() == said

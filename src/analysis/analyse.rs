@@ -24,7 +24,8 @@ pub struct Analysis<'a> {
     pub device: &'a str,
     /// Blocks that the merged SM holds at once; `None` if the blocks of the scenario are not all alike.
     pub g_max: Option<u32>,
-    /// Whether merging the SMs is exact: the analysed finish times are those of every work-conserving placement.
+    /// Whether merging the SMs is exact: the analysed finish times are those of every work-conserving placement, with
+    /// simultaneous releases in the order of declaration.
     pub exact: bool,
     /// The assumptions that do not hold.
     #[serde(skip)]
@@ -82,11 +83,12 @@ pub struct AnalysedKernel<'a> {
     pub launched_ns: Instant,
     /// r: when it enters the EE queue (G2).
     pub released_ns: Option<Instant>,
-    /// f: when it is analysed to finish; `None` if the horizon comes first.
+    /// f: when it is analysed to finish, simultaneous releases taken as declared; `None` if the horizon comes first.
     pub finish_ns: Option<Instant>,
     /// R: finish minus launch.
     pub response_ns: Option<Duration>,
-    /// By when it has finished on any work-conserving placement even if blocks run shorter than stated.
+    /// By when it has finished on any work-conserving placement even if blocks run shorter than stated, simultaneous
+    /// releases taken as declared.
     pub safe_finish_ns: Option<Instant>,
     /// Deadline of the job, counted from its release: the scenario's, or else the period.
     pub deadline_ns: Option<Duration>,
@@ -120,12 +122,13 @@ pub struct AnalysedCopy {
 /// [`ProgramError`], as the simulation of the same scenario has it.
 pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
     let prepared = Prepared::new(scenario)?;
-    let bounds = (!prepared.finish_is_safe()).then(|| bounds_of(scenario, &prepared, BoundOptions::default()));
+    let bounds = (!prepared.finish_is_safe()).then(|| bounds_of(scenario, &prepared, BoundOptions::DECLARED));
     Ok(analysis_of(scenario, &prepared, bounds.as_ref()))
 }
 
 /// Analyses a scenario and bounds the finish of every operation, as [`analyse()`] and
-/// [`finish_bounds()`](super::finish_bounds()) do, with one exploration for both if `options` are the default ones.
+/// [`finish_bounds()`](super::finish_bounds()) do, with one exploration for both where the order of simultaneous releases
+/// makes no difference.
 ///
 /// # Errors
 /// [`ProgramError`], as the simulation of the same scenario has it.
@@ -135,10 +138,11 @@ pub fn analyse_and_bound(
 ) -> Result<(Analysis<'_>, FinishBounds), ProgramError> {
     let prepared = Prepared::new(scenario)?;
     let bounds = bounds_of(scenario, &prepared, options);
-    let is_default = bounds.options == BoundOptions::default();
+    let is_declared = options == BoundOptions::DECLARED
+        || !prepared.order.simultaneous && options.block_times == BoundOptions::DECLARED.block_times;
     let own =
-        (!is_default && !prepared.finish_is_safe()).then(|| bounds_of(scenario, &prepared, BoundOptions::default()));
-    let analysis = analysis_of(scenario, &prepared, own.as_ref().or(is_default.then_some(&bounds)));
+        (!is_declared && !prepared.finish_is_safe()).then(|| bounds_of(scenario, &prepared, BoundOptions::DECLARED));
+    let analysis = analysis_of(scenario, &prepared, own.as_ref().or(is_declared.then_some(&bounds)));
     Ok((analysis, bounds))
 }
 

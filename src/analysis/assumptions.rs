@@ -188,11 +188,13 @@ pub(super) struct Order {
     pub(super) chained: bool,
     /// A kernel has any operation before it.
     preceded: bool,
+    /// Several threads launch something at one instant.
+    pub(super) simultaneous: bool,
 }
 
 impl Order {
     pub(super) fn of(operations: &[Analysed]) -> Self {
-        let mut order = Self { chained: false, preceded: false };
+        let mut order = Self { chained: false, preceded: false, simultaneous: false };
         let (mut used, mut with_kernel) = (Streams::default(), Streams::default());
         for record in operations {
             let is_kernel = matches!(record.kind, OperationKind::Kernel(_));
@@ -200,6 +202,9 @@ impl Order {
             order.preceded |= is_kernel && !is_first;
             order.chained |= is_kernel && !with_kernel.insert(record.stream);
         }
+        order.simultaneous = operations
+            .windows(2)
+            .any(|pair| pair[0].launched == pair[1].launched && pair[0].origin.thread != pair[1].origin.thread);
         order
     }
     /// Whether the analysed finish of every kernel is one that shorter blocks cannot exceed, if launch times do not

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::scenario::{ReleaseOrder, Scenario};
+
 /// For how long blocks and copies may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -15,23 +17,22 @@ pub enum BlockTimes {
     Declared,
 }
 
-/// In which order host threads that are released at one instant act.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SimultaneousLaunches {
-    /// As declared, which is what a simulation does.
-    #[default]
-    AsDeclared,
-    /// In any order. Where the order decides more than who is first in an EE or CE queue (the NULL stream is used,
-    /// or two threads share a stream) this is not supported, and not tried either.
-    AnyOrder,
-}
-
 /// What a bound must hold for. Every work-conserving placement is always among it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct BoundOptions {
     /// Block and copy times.
     pub block_times: BlockTimes,
-    /// Orders of simultaneous launches.
-    pub launches: SimultaneousLaunches,
+    /// Orders of simultaneous releases.
+    pub order: ReleaseOrder,
+}
+
+impl BoundOptions {
+    /// What `safe_finish` holds for: shorter blocks and copies, and releases of one instant in the order of declaration.
+    pub const DECLARED: Self = Self { block_times: BlockTimes::UpToStated, order: ReleaseOrder::Declared };
+
+    /// What verdicts on a scenario are to hold for.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Self {
+        Self { block_times: BlockTimes::default(), order: scenario.release_order }
+    }
 }

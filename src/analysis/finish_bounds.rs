@@ -3,12 +3,12 @@
 use thiserror::Error;
 
 use super::assumptions::{Departure, LaunchDependence, acts_after_waiting, launches_at_release};
-use super::bound_options::{BoundOptions, SimultaneousLaunches};
-use super::merged_back::Analysed;
+use super::bound_options::BoundOptions;
+use super::equal_blocks::EqualBlocks;
 use super::prepared::Prepared;
 use super::safe_bound::{MOST_OPERATIONS, SafeBounds};
 use crate::hosts::ProgramError;
-use crate::scenario::Scenario;
+use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::Instant;
 use crate::workload::{OperationKind, Origin, StreamId};
 
@@ -19,6 +19,25 @@ pub enum BoundRefusal {
     /// A thread launches after it has waited, and is not known to do so at a release.
     #[error("no bound is given: {:?} waits for operations and then goes on, so what it does later depends on the run", .0.thread)]
     LaunchDependence(LaunchDependence),
+    /// Threads that wait at the end of an iteration are in time for the next one in the declared order only.
+    #[error(
+        "no bound is given: it is not certain under any order of simultaneous releases that {thread:?} has done waiting \
+         when its next job is released; it is under the declared order, which --order declared judges"
+    )]
+    OnTimeAsDeclared {
+        /// The label of the first such thread.
+        thread: String,
+    },
+    /// Too much that threads launch at one instant may wait for one another.
+    #[error(
+        "no bound is given: several threads launch {operations} operations at the same instants, and too many of these may \
+         wait for one another (a stream of several threads, the NULL stream, events); --order declared judges the declared \
+         order alone"
+    )]
+    TooManyWaits {
+        /// So many.
+        operations: usize,
+    },
     /// More streams than channels.
     #[error("no bound is given: streams may have to wait for a hardware channel")]
     Channels,
@@ -66,46 +85,8 @@ pub struct FinishBounds {
     pub operations: Vec<BoundedOperation>,
     /// Why there are none.
     pub refusal: Option<BoundRefusal>,
-    /// What they hold for, which is less than asked for where [`SimultaneousLaunches::AnyOrder`] is not supported.
+    /// What they hold for.
     pub options: BoundOptions,
-}
-
-/// What is asked for, as far as it is supported for this scenario.
-#[must_use]
-pub(super) fn supported(scenario: &Scenario, options: BoundOptions) -> BoundOptions {
-    let launches = match options.launches {
-        SimultaneousLaunches::AnyOrder if order_decides_more(scenario) => SimultaneousLaunches::AsDeclared,
-        launches => launches,
-    };
-    BoundOptions { launches, ..options }
-}
-
-/// Whether the order of threads decides more than who is first in an EE or CE queue.
-fn order_decides_more(scenario: &Scenario) -> bool {
-    let mut users = vec![None; scenario.streams().len()];
-    let mut event_users = vec![None; scenario.events().len()];
-    // What no catalogue has is no matter of the order: no run gets there.
-    let is_of_another = |users: &mut [Option<usize>], number: u32, thread: usize| {
-        users.get_mut(number as usize).is_some_and(|user| *user.get_or_insert(thread) != thread)
-    };
-    for (thread, program) in scenario.threads.iter().enumerate() {
-        for step in &program.steps {
-            if let Some((kind, stream)) = step.submission() {
-                let shared = is_of_another(&mut users, stream.0, thread);
-                // The order of records and waits says which record a wait is for.
-                let shares_event = match kind {
-                    OperationKind::Record(event) | OperationKind::Wait(event) => {
-                        is_of_another(&mut event_users, event.0, thread)
-                    }
-                    _ => false,
-                };
-                if shared || shares_event || stream == StreamId::NULL {
-                    return true;
-                }
-            }
-        }
-    }
-    false
 }
 
 /// Bounds the finish of every operation, for every work-conserving placement and all that `options` names.
@@ -119,7 +100,13 @@ pub fn finish_bounds(scenario: &Scenario, options: BoundOptions) -> Result<Finis
 /// The bounds of a scenario whose threads wait for what they have launched at the end of each iteration only, if these
 /// bounds say that no wait outlasts the time to the next release: then all launches are at releases, as without waits.
 /// (Up to the first release that a wait delays, the run is one without waits, so the bounds hold until then.)
+///
+/// Where the order of simultaneous releases is open, what another thread submits may come between a launch and the wait
+/// for its stream: then none is known that uses the stream too.
 fn bounds_on_time(scenario: &Scenario, options: BoundOptions) -> Option<FinishBounds> {
+    if options.order == ReleaseOrder::Any && waits_for_shared_stream(&scenario.threads) {
+        return None;
+    }
     let mut plain = scenario.clone();
     let mut waiting = vec![false; plain.threads.len()];
     for (thread, waits) in plain.threads.iter_mut().zip(&mut waiting) {
@@ -146,43 +133,84 @@ fn bounds_on_time(scenario: &Scenario, options: BoundOptions) -> Option<FinishBo
     (bounds.refusal.is_none() && bounds.operations.iter().all(in_time)).then_some(bounds)
 }
 
+/// Whether a thread waits for a stream that another one submits to, and then goes on.
+fn waits_for_shared_stream(threads: &[HostThread]) -> bool {
+    let submits = |thread: &HostThread, stream: StreamId| {
+        thread.steps.iter().any(|step| step.submission().is_some_and(|(_, own)| own == stream))
+    };
+    threads.iter().enumerate().any(|(number, thread)| {
+        let is_shared = |stream: StreamId| {
+            threads.iter().enumerate().any(|(other, thread)| other != number && submits(thread, stream))
+        };
+        let waits = |step: &Step| matches!(*step, Step::SynchronizeStream(stream) if is_shared(stream));
+        acts_after_waiting(thread) && thread.steps.iter().any(waits)
+    })
+}
+
 /// The bounds of a scenario made ready.
 pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptions) -> FinishBounds {
-    let options = supported(scenario, options);
     let Prepared { demands, costs, walked, departures, dependence, .. } = prepared;
-    if let Some(bounds) = dependence.as_ref().and_then(|_| bounds_on_time(scenario, options)) {
+    let on_time = |options| dependence.as_ref().and_then(|_| bounds_on_time(scenario, options));
+    if let Some(bounds) = on_time(options) {
         return bounds;
     }
     let count = walked.operations.len();
+    let dependent = |dependence: LaunchDependence| {
+        if options.order == ReleaseOrder::Any
+            && on_time(BoundOptions { order: ReleaseOrder::Declared, ..options }).is_some()
+        {
+            BoundRefusal::OnTimeAsDeclared { thread: dependence.thread }
+        } else {
+            BoundRefusal::LaunchDependence(dependence)
+        }
+    };
     let refusal = dependence
         .clone()
-        .map(BoundRefusal::LaunchDependence)
+        .map(dependent)
         .or_else(|| departures.contains(&Departure::Channels).then_some(BoundRefusal::Channels))
         .or_else(|| departures.contains(&Departure::Latencies).then_some(BoundRefusal::Latencies))
         .or_else(|| departures.contains(&Departure::MaskedClient).then_some(BoundRefusal::MaskedClient))
         .or_else(|| departures.contains(&Departure::SharedLink).then_some(BoundRefusal::SharedLink));
     // Equal, independent kernels finish as analysed at the latest (Kiefer and Wolfowitz), however many there are. That
     // is not said of copies, whose order may change.
-    let analysed = prepared.finish_is_safe()
-        && !departures.contains(&Departure::Copies)
-        && options.launches == SimultaneousLaunches::AsDeclared;
-    let too_many =
-        (count > MOST_OPERATIONS && !analysed).then_some(BoundRefusal::TooManyOperations { operations: count });
+    let is_equal = prepared.finish_is_safe() && !departures.contains(&Departure::Copies);
+    let order = if prepared.order.simultaneous { options.order } else { ReleaseOrder::Declared };
+    let analysed = match order {
+        _ if !is_equal => None,
+        ReleaseOrder::Declared => {
+            let finish = walked.operations.iter().map(|record| record.finish).collect();
+            Some(EqualBlocks { finish, is_exact: true })
+        }
+        ReleaseOrder::Any => Some(EqualBlocks::new(&walked.operations, costs, prepared.merged.clone())),
+    };
+    let too_many = (count > MOST_OPERATIONS && analysed.is_none())
+        .then_some(BoundRefusal::TooManyOperations { operations: count });
     let refusal = refusal.or(too_many);
     if refusal.is_some() {
         return FinishBounds { operations: Vec::new(), refusal, options };
     }
-    let safe = (!analysed).then(|| SafeBounds::new(scenario, demands, costs, &walked.operations, options));
-    let bound = |number: u32, record: &Analysed| match &safe {
-        Some(safe) => safe.finish(number),
-        None => record.finish,
+    let is_exact = analysed.as_ref().is_some_and(|analysed| analysed.is_exact);
+    let safe = (!is_exact).then(|| {
+        let options = BoundOptions { order, ..options };
+        SafeBounds::new(scenario, demands, costs, &walked.operations, options)
+    });
+    if safe.as_ref().is_some_and(|safe| safe.waits_are_too_many) {
+        return FinishBounds {
+            operations: Vec::new(),
+            refusal: Some(BoundRefusal::TooManyWaits { operations: count }),
+            options,
+        };
+    }
+    let bound = |number: u32| {
+        let analysed = analysed.as_ref().and_then(|analysed| analysed.finish.get(number as usize).copied().flatten());
+        analysed.into_iter().chain(safe.as_ref().and_then(|safe| safe.finish(number))).min()
     };
     let operations = (0..).zip(&walked.operations).map(|(number, record)| BoundedOperation {
         kind: record.kind,
         origin: record.origin,
         stream: record.stream,
         launched: record.launched,
-        finish: bound(number, record),
+        finish: bound(number),
     });
     FinishBounds { operations: operations.collect(), refusal, options }
 }

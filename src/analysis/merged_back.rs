@@ -22,7 +22,7 @@ pub(super) enum Merged {
 
 impl Merged {
     /// Places a kernel; `None`: it would finish after the end of time.
-    fn place(&mut self, cost: &PooledKernel) -> Option<Instant> {
+    pub(super) fn place(&mut self, cost: &PooledKernel) -> Option<Instant> {
         let placed = match self {
             Self::Slots(sm) => {
                 sm.place(&MergedKernel { release: cost.release, block_time: cost.block_time, blocks: cost.blocks })
@@ -131,8 +131,6 @@ pub(super) struct Analysed {
     pub(super) stream: StreamId,
     pub(super) origin: Origin,
     pub(super) launched: Instant,
-    /// The record that a wait for an event is for.
-    pub(super) awaits: Option<OperationId>,
     /// When it entered the EE or CE queue: the release r of the analysis.
     pub(super) queued: Option<Instant>,
     /// When it is analysed to finish.
@@ -148,13 +146,7 @@ pub(super) struct Walk {
 impl Observer for Walk {
     fn launched(&mut self, _operation: OperationId, launch: &Launch) {
         let &Launch { kind, stream, origin, at } = launch;
-        self.operations.push(Analysed { kind, stream, origin, launched: at, awaits: None, queued: None, finish: None });
-    }
-
-    fn awaits(&mut self, operation: OperationId, record: OperationId) {
-        if let Some(analysed) = self.operations.get_mut(operation.0 as usize) {
-            analysed.awaits = Some(record);
-        }
+        self.operations.push(Analysed { kind, stream, origin, launched: at, queued: None, finish: None });
     }
 
     fn queued(&mut self, operation: OperationId, _order: Option<u32>, at: Instant) {

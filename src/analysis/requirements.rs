@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::sporadic::SporadicVerdicts;
 use super::verdict::{JobVerdict, JobVerdicts, Verdict};
-use crate::scenario::Scenario;
 use crate::scenario::amalthea::{ModelDemands, RequirementOf, ResponseLimit};
+use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
 
 /// A requirement and what is known of it.
@@ -28,6 +28,8 @@ pub struct RequirementVerdict {
     pub bound_ns: Option<Duration>,
     /// `None` if nothing of it runs on the GPU.
     pub verdict: Option<Verdict>,
+    /// For which order of simultaneous releases that holds.
+    pub order: ReleaseOrder,
     /// Why it is not proven although the bound meets it.
     pub doubts: Vec<String>,
 }
@@ -51,7 +53,8 @@ pub fn requirements_of_jobs(
     if doubts.is_empty() && !repeats(scenario, &verdicts.jobs) {
         doubts.push("jobs released later than those that were judged may take longer".to_owned());
     }
-    demands.limits.iter().map(|limit| judge_limit(limit, &known, &doubts)).collect()
+    let order = verdicts.options.order;
+    demands.limits.iter().map(|limit| judge_limit(limit, &known, &doubts, order)).collect()
 }
 
 /// The requirements in view of streams whose jobs come in any phasing.
@@ -61,10 +64,16 @@ pub fn requirements_of_streams(demands: &ModelDemands, verdicts: &SporadicVerdic
         verdicts.streams.iter().map(|one| (one.stream.as_str(), one.worst_found_ns, one.bound_ns)).collect();
     let rest = demands.doubts.iter().filter(|doubt| !doubt.is_within_sporadic);
     let doubts: Vec<String> = rest.map(|doubt| doubt.what.clone()).collect();
-    demands.limits.iter().map(|limit| judge_limit(limit, &known, &doubts)).collect()
+    let order = verdicts.streams.first().map_or_else(ReleaseOrder::default, |stream| stream.order);
+    demands.limits.iter().map(|limit| judge_limit(limit, &known, &doubts, order)).collect()
 }
 
-fn judge_limit(limit: &ResponseLimit, known: &[Known<'_>], doubts: &[String]) -> RequirementVerdict {
+fn judge_limit(
+    limit: &ResponseLimit,
+    known: &[Known<'_>],
+    doubts: &[String],
+    order: ReleaseOrder,
+) -> RequirementVerdict {
     let meant: Vec<&Known<'_>> =
         known.iter().filter(|(stream, ..)| limit.streams.iter().any(|one| one == stream)).collect();
     let most = |of: fn(&Known<'_>) -> Option<Duration>| {
@@ -90,6 +99,7 @@ fn judge_limit(limit: &ResponseLimit, known: &[Known<'_>], doubts: &[String]) ->
         worst_found_ns,
         bound_ns,
         verdict: (!limit.streams.is_empty()).then_some(verdict),
+        order,
         doubts: if of_jobs == Verdict::Proven { doubts } else { Vec::new() },
     }
 }

@@ -19,15 +19,19 @@ use super::bound_options::BoundOptions;
 use super::merged_back::{Analysed, Costs};
 use crate::device::BlockDemand;
 use crate::limits::look;
-use crate::scenario::Scenario;
+use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::Instant;
+use crate::workload::StreamId;
 
+mod arrivals;
 mod blocking;
 mod explore;
 mod fill;
 mod graph;
 mod phased;
+mod predecessors;
 mod state;
+mod twins;
 mod weights;
 
 pub(super) use graph::Work;
@@ -45,10 +49,13 @@ const MOST_ROUNDS: usize = 16;
 #[derive(Debug)]
 pub(super) struct SafeBounds {
     finish: Vec<Option<Instant>>,
+    /// Of no operation anything is known, as too many may wait for one another.
+    pub(super) waits_are_too_many: bool,
 }
 
 impl SafeBounds {
-    /// Computes the bounds. Launch times must not depend on completions, nor streams wait for channels.
+    /// Computes the bounds. Launch times must not depend on completions, nor streams wait for channels. Where the order
+    /// of what is launched at one instant is open, the order of `operations` there does not matter.
     pub(super) fn new(
         scenario: &Scenario,
         demands: &[BlockDemand],
@@ -57,24 +64,76 @@ impl SafeBounds {
         options: BoundOptions,
     ) -> Self {
         if operations.len() > MOST_OPERATIONS {
-            return Self { finish: Vec::new() };
+            return Self { finish: Vec::new(), waits_are_too_many: false };
         }
-        let graph = Graph::new(scenario, demands, costs, operations, options);
-        let weights = Weights::new(scenario.device(), &graph.classes);
-        let mut finish = explore::finish_bounds(&graph, &weights, &explore::Extent::all(&graph));
-        for operation in 0..operations.len() {
-            look();
-            let by_work = bound(&graph, &weights, operation, &finish[..operation]);
-            let by_order = finish[operation];
-            finish[operation] = by_order.into_iter().chain(by_work).min();
+        let null = |stream: usize| stream == StreamId::NULL.0 as usize;
+        let streams = scenario.streams().iter().enumerate();
+        let blocking: Vec<bool> = streams.map(|(number, stream)| null(number) || stream.blocking).collect();
+        let graph = |operations: &[Analysed], predecessors: Vec<Vec<usize>>| {
+            Graph::new(scenario, demands, costs, (operations, predecessors), options)
+        };
+        let known = |operations: &[Analysed], share: usize| {
+            let graph = graph(operations, predecessors::in_this_order(operations, &blocking));
+            let weights = Weights::new(scenario.device(), &graph.classes);
+            let explored = explore::finish_bounds(&graph, &weights, &explore::Extent::all(&graph, share));
+            by_work(&graph, &weights, explored)
+        };
+        if options.order == ReleaseOrder::Declared {
+            return Self { finish: known(operations, 1), waits_are_too_many: false };
         }
-        Self { finish }
+        let places = by_program(scenario, operations);
+        let sorted: Vec<Analysed> = places.iter().map(|&place| operations[place]).collect();
+        let most = MOST_OPERATIONS.checked_div(sorted.len()).unwrap_or(1);
+        let of_sorted = if let Some(orders) = arrivals::orders(&sorted, &blocking, most) {
+            // Every run has one of them.
+            let mut latest: Vec<Option<Instant>> = vec![Some(Instant::ZERO); sorted.len()];
+            for order in &orders {
+                let ordered: Vec<Analysed> = order.iter().map(|&number| sorted[number]).collect();
+                for (&number, finish) in order.iter().zip(known(&ordered, orders.len())) {
+                    latest[number] = latest[number].zip(finish).map(|(latest, finish)| latest.max(finish));
+                }
+            }
+            latest
+        } else if let Some(predecessors) = predecessors::in_any_order(&sorted, &blocking) {
+            let graph = graph(&sorted, predecessors).with_open_waits();
+            let weights = Weights::new(scenario.device(), &graph.classes);
+            by_work(&graph, &weights, vec![None; sorted.len()])
+        } else {
+            return Self { finish: Vec::new(), waits_are_too_many: true };
+        };
+        let mut finish = vec![None; operations.len()];
+        for (place, bound) in places.into_iter().zip(of_sorted) {
+            finish[place] = bound;
+        }
+        Self { finish, waits_are_too_many: false }
     }
 
     /// By when an operation has finished; `None` if that cannot be told.
     pub(super) fn finish(&self, operation: u32) -> Option<Instant> {
         self.finish.get(operation as usize).copied().flatten()
     }
+}
+
+/// The operations by launch, those of one instant by thread, in an order of the threads that does not depend on where they
+/// stand in a file, and in program order.
+fn by_program(scenario: &Scenario, operations: &[Analysed]) -> Vec<usize> {
+    let ranks = scenario.thread_ranks();
+    let mut places: Vec<usize> = (0..operations.len()).collect();
+    places.sort_by_key(|&place| {
+        let Analysed { launched, origin, .. } = operations[place];
+        (launched, ranks.get(origin.thread as usize).copied(), place)
+    });
+    places
+}
+
+/// The smaller one of each of the bounds and that by work.
+fn by_work(graph: &Graph, weights: &Weights<'_>, mut finish: Vec<Option<Instant>>) -> Vec<Option<Instant>> {
+    for operation in 0..finish.len() {
+        look();
+        let by_work = bound(graph, weights, operation, &finish[..operation]);
+        finish[operation] = finish[operation].into_iter().chain(by_work).min();
+    }
+    finish
 }
 
 /// The bound of operation `k`, given those of the operations launched before it.

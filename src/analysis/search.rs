@@ -1,6 +1,6 @@
 //! A search for runs with long responses: random runs, then hill climbing from the worst of them.
 //!
-//! Searched are block and copy times, orders of simultaneous launches, and placements; for sporadic streams also
+//! Searched are block and copy times, orders of simultaneous releases, and placements; for sporadic streams also
 //! releases. What is found is a run, so a response found is one that can happen; a response not found may still happen.
 
 use std::borrow::Cow;
@@ -14,20 +14,21 @@ use rayon::prelude::*;
 
 use super::assumptions;
 use super::bound_options::BoundOptions;
-use super::finish_bounds::supported;
 use super::jobs::{AnalysedJob, with_operations};
 use super::prepared::refuse_processes;
 use crate::effort;
 use crate::hosts::{ProgramError, simulate, simulate_placed};
 use crate::run::{Jobs, Run};
-use crate::scenario::Scenario;
+use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::Placement;
 
 mod affordable;
+mod orders;
 mod unrolled;
 mod variation;
 
+use orders::Orders;
 pub(super) use unrolled::own_step;
 use unrolled::unrolled;
 pub(super) use variation::ReleaseRule;
@@ -112,13 +113,16 @@ impl SearchResult<'_> {
     }
 
     /// A scenario whose simulation has that response. Block and copy times are those of the run; where launches do not
-    /// depend on completions, each job is a host thread of its own, released when it was in the run.
+    /// depend on completions, each job is a host thread of its own, released when it was in the run. Threads are declared
+    /// in the order in which they acted.
     #[must_use]
     pub fn witness(&self, job: usize) -> Option<Scenario> {
         let found = self.found.get(job)?.as_ref()?;
         let stream = &self.jobs.get(job)?.stream;
         let mut witness = self.freedom.apply(&self.base, &found.variation);
         witness.name = format!("{}: a bad run of {stream}", self.base.name);
+        // Its threads are declared in the order of the run.
+        witness.release_order = ReleaseOrder::Declared;
         // It is another scenario than the file that the logs belong to.
         witness.examiner = None;
         Some(witness)
@@ -147,9 +151,17 @@ pub(super) fn search_known<'s>(
     watch: Watch<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
     refuse_processes(scenario)?;
-    let jobs = with_operations(scenario, run, begun);
+    let mut jobs = with_operations(scenario, run, begun);
     let is_small = run.trace.operations().len() <= MOST_UNROLLED;
-    let unrolls = is_small && assumptions::launch_dependence(scenario).is_none();
+    // Jobs as threads of their own know no barriers, which are passed in some orders only.
+    let is_any = options.bound.order == ReleaseOrder::Any;
+    let has_barriers = scenario.threads.iter().any(|thread| thread.barriers().next().is_some());
+    let unrolls = is_small && assumptions::launch_dependence(scenario).is_none() && !(is_any && has_barriers);
+    if unrolls && is_any {
+        // The search is the same wherever threads stand in the file.
+        let ranks = scenario.thread_ranks();
+        jobs.sort_by_key(|job| (ranks[job.thread as usize], job.job));
+    }
     let (base, own) = if unrolls {
         (Cow::Owned(unrolled(scenario, run, &jobs)), None)
     } else {
@@ -182,8 +194,13 @@ pub(super) fn search_from<'s>(
     let Base { scenario: base, is_unrolled, jobs, own: known, releases } = base;
     let own = [base.placement];
     let placements = if options.placements.is_empty() { &own[..] } else { &options.placements };
-    let mut freedom = Freedom::new(&base, supported(&base, options.bound), placements);
+    let mut freedom = Freedom::new(&base, options.bound, placements);
     freedom.releases = releases;
+    if options.bound.order == ReleaseOrder::Any {
+        let releases_are_given = is_unrolled && freedom.releases.is_empty();
+        let jobs = is_unrolled.then_some(&jobs[..]);
+        freedom.orders = Orders::open(&base, jobs, releases_are_given, options.runs / 4);
+    }
     let found = vec![None; jobs.len()];
     let mut searcher = Searcher {
         result: SearchResult { jobs, runs: 0, base, freedom, found },
@@ -203,8 +220,18 @@ pub(super) fn search_from<'s>(
             break;
         }
     }
-    searcher.result.runs = searcher.runs.into_inner();
-    Ok(searcher.result)
+    // Last, so that nothing that was drawn depends on where threads stand in the file.
+    let SearchResult { freedom, base, .. } = &searcher.result;
+    if let Some(variation) = freedom.declared_run(base) {
+        let responses = effort::unlimited(|| searcher.run(&variation))?;
+        searcher.note(&Arc::new(variation), &responses);
+    }
+    let mut result = searcher.result;
+    result.runs = searcher.runs.into_inner();
+    let mut known: Vec<_> = result.jobs.into_iter().zip(result.found).collect();
+    known.sort_by_key(|(job, _)| (job.thread, job.job));
+    (result.jobs, result.found) = known.into_iter().unzip();
+    Ok(result)
 }
 
 /// Nothing of what was stopped: what was found by then counts.
@@ -238,9 +265,10 @@ impl Searcher<'_, '_> {
         numbers
     }
 
-    /// Random runs; the first of the first round are as stated, under each of the placements.
+    /// Random runs; the first of the first round are as stated, under each of the placements, and then in orders of
+    /// simultaneous releases that are likely to be bad.
     fn sample(&mut self, round: u64, runs: u64) -> Result<(), ProgramError> {
-        let stated = if round == 0 { self.result.freedom.placements() as u64 } else { 0 };
+        let stated = if round == 0 { self.result.freedom.stated_runs() } else { 0 };
         // Whatever is held together is compared in the order of the runs: the result is the same.
         let affordable = u64::try_from(MOST_HELD / self.result.jobs.len().max(1)).unwrap_or(CHUNK);
         let chunk = affordable.max(rayon::current_num_threads() as u64).min(CHUNK);
@@ -254,12 +282,12 @@ impl Searcher<'_, '_> {
                 .filter_map(|number| {
                     let SearchResult { freedom, base, .. } = &self.result;
                     let variation = match usize::try_from(number).ok().filter(|_| number < stated) {
-                        Some(placement) => freedom.stated(base, placement),
+                        Some(number) => freedom.stated_run(base, number),
                         None => freedom.draw(base, &mut self.numbers(round, false, number)),
                     };
                     // As stated, a small scenario is run in any case: of each job some response is known.
                     let run = || self.run(&variation);
-                    let is_sure = number < stated && self.unrolled;
+                    let is_sure = number < stated.min(freedom.placements() as u64) && self.unrolled;
                     let responses = if is_sure { effort::unlimited(run) } else { here.within(run) };
                     unless_stopped(responses.map(|responses| (Arc::new(variation), responses)))
                 })

@@ -18,7 +18,7 @@ use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, Watch, own_s
 use super::verdict::Verdict;
 use crate::broken_bound::BrokenBound;
 use crate::hosts::ProgramError;
-use crate::scenario::{HostThread, Scenario};
+use crate::scenario::{HostThread, ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
 
 mod model;
@@ -51,6 +51,8 @@ pub struct SporadicVerdict {
     pub deadline_ns: Option<Duration>,
     /// `None` without a deadline.
     pub verdict: Option<Verdict>,
+    /// For which order of simultaneous releases that holds; bounds hold for any.
+    pub order: ReleaseOrder,
 }
 
 /// The streams of a scenario over all phasings.
@@ -170,6 +172,7 @@ pub fn judge_sporadic(
             bound_ns,
             deadline_ns,
             verdict: deadline_ns.map(|deadline| Verdict::new(worst_found_ns, bound_ns, deadline)),
+            order: options.bound.order,
         }
     });
     let streams: Vec<SporadicVerdict> = streams.collect();
@@ -195,7 +198,11 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
     };
     let longest = scenario.threads.iter().filter_map(|thread| thread.period).max()?.as_ns();
     let (mut jobs, mut rules) = (Vec::new(), Vec::new());
-    for (index, thread) in scenario.threads.iter().enumerate() {
+    // The search is the same wherever threads stand in the file.
+    let ranks = scenario.thread_ranks();
+    let mut threads: Vec<(usize, &HostThread)> = scenario.threads.iter().enumerate().collect();
+    threads.sort_by_key(|(index, _)| ranks[*index]);
+    for (index, thread) in threads {
         let period = thread.period?.as_ns();
         let jitter = jitter.get(index).map_or(0, |jitter| jitter.as_ns());
         if period > model::LONGEST / MOST_JOBS || jitter > model::LONGEST {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::bound_options::{BoundOptions, SimultaneousLaunches};
+use super::bound_options::BoundOptions;
 use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
 use super::kept::AnalysisError;
 use super::search::{SearchOptions, SearchResult, Watch, search_known};
@@ -12,7 +12,7 @@ use crate::broken_bound::BrokenBound;
 use crate::hosts::simulate;
 use crate::named::named;
 use crate::run::{Jobs, Run};
-use crate::scenario::Scenario;
+use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::Origin;
 
@@ -64,6 +64,8 @@ pub struct JobVerdict {
     pub deadline_ns: Option<Duration>,
     /// `None` without a deadline.
     pub verdict: Option<Verdict>,
+    /// For which order of simultaneous releases that holds.
+    pub order: ReleaseOrder,
 }
 
 fn text<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
@@ -164,6 +166,7 @@ pub fn judge_by_bounds<'s>(
             bound_ns,
             deadline_ns: job.deadline,
             verdict: job.deadline.map(|deadline| Verdict::new(worst_found_ns, bound_ns, deadline)),
+            order: options.bound.order,
         }
     });
     let jobs: Vec<JobVerdict> = jobs.collect();
@@ -172,14 +175,6 @@ pub fn judge_by_bounds<'s>(
         BrokenBound::check(job.worst_found_ns, ("the bound on all runs", job.bound_ns), subject)?;
     }
     let mut notes: Vec<String> = bounds.refusal.iter().map(ToString::to_string).collect();
-    if bounds.options.launches != options.bound.launches {
-        debug_assert_eq!(bounds.options.launches, SimultaneousLaunches::AsDeclared);
-        notes.push(
-            "threads that act at one instant do so as declared: with the NULL stream, or a stream that several threads \
-             use, other orders are not looked at"
-                .to_owned(),
-        );
-    }
     let cut = found.jobs.iter().filter(|job| !job.complete).count();
     if cut > 0 {
         notes.push(format!(

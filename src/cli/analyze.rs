@@ -4,10 +4,11 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use gpusched::analysis::{BoundOptions, RequirementVerdict, Verdict, Watch, analyse_and_bound};
 use gpusched::run::Summary;
-use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
+use gpusched::scenario::{ReleaseOrder, Scenario};
 use gpusched::tables::{AnalysisReport, SporadicReport, analysis_rows, jitter_of_threads, sporadic_rows, verdict_rows};
 use gpusched::time::Duration;
 
@@ -22,8 +23,9 @@ use super::{Answer, notes};
 /// Is each deadline met, at worst? Proven (the bound meets it), missed (a run was found that misses it), or open.
 ///
 /// A job is all that one release of a stream or one iteration of a host submits, copies included. Its bound holds for
-/// every placement and for blocks that run shorter than stated; bad runs are searched among the same. Beside it stand
-/// the finish times of the thesis' response-time analysis on one merged SM, and whether they are exact.
+/// every placement, for blocks that run shorter than stated and for any order of releases at one instant (see --order); bad
+/// runs are searched among the same. Beside it stand the finish times of the thesis' response-time analysis on one merged
+/// SM, with releases in the declared order, and whether they are exact.
 ///
 /// Several scenarios, or a directory of them, are analysed one by one.
 #[derive(Debug, Args)]
@@ -46,6 +48,10 @@ pub(crate) struct Analyze {
     /// How much later than its arrival a job of STREAM may be released, in place of what the input says; may be repeated
     #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time, requires = "sporadic")]
     jitter: Vec<(String, Duration)>,
+    /// For which order of releases at one instant verdicts are to hold: any, or the one in which the file declares its
+    /// streams and hosts, which is what a simulation takes [default: the scenario's, or any]
+    #[arg(long, value_name = "ORDER", value_parser = PossibleValuesParser::new(ReleaseOrder::ALL.map(ReleaseOrder::name)))]
+    order: Option<String>,
     #[command(flatten)]
     search: Search,
     #[command(flatten)]
@@ -73,7 +79,10 @@ impl Analyze {
             ("--witness", self.search.witness_file().is_some()),
         ])?;
         let scenarios = files.paths.iter().map(|path| self.run.read_with_demands(path));
-        let scenarios: Vec<_> = scenarios.collect::<anyhow::Result<_>>()?;
+        let mut scenarios: Vec<_> = scenarios.collect::<anyhow::Result<_>>()?;
+        if let Some(order) = self.order.as_deref().and_then(ReleaseOrder::from_name) {
+            scenarios.iter_mut().for_each(|(scenario, _)| scenario.release_order = order);
+        }
         // The threads share each search.
         files.run(scenarios, 1, self.format, |(scenario, demands), part| {
             let one = if self.sporadic { Self::sporadic } else { Self::one };
@@ -85,7 +94,7 @@ impl Analyze {
 
     fn one(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
         progress::begin("analysing", Unit::None, None);
-        let analysed = analyse_and_bound(scenario, BoundOptions::default())?;
+        let analysed = analyse_and_bound(scenario, BoundOptions::of(scenario))?;
         let steps = self.steps.then(|| analysed.0.printed_steps()).transpose().context("--steps")?;
         let run = progress::simulated(scenario)?;
         let search =

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::known_kernels::KnownKernels;
 use super::model::{BarrierId, HostThread, Scenario};
 use super::options::{BlockDurations, ReadOptions};
+use super::release_order::ReleaseOrder;
 use super::timing::Timing;
 use crate::device::{Device, SmMask};
 use crate::time::Duration;
@@ -44,6 +45,7 @@ impl<'a> ScenarioBuilder<'a> {
             horizon: options.horizon,
             block_times: BTreeMap::new(),
             threads: Vec::new(),
+            release_order: ReleaseOrder::default(),
             notes: Vec::new(),
             expected: None,
             examiner: None,
@@ -70,6 +72,11 @@ impl<'a> ScenarioBuilder<'a> {
         self.scenario.placement = self.options.placement.or(placement).unwrap_or_default();
         self.scenario.seed = self.options.seed.or(seed).unwrap_or(0);
         self.scenario.horizon = self.options.horizon.or(horizon);
+    }
+
+    /// Sets for which order of simultaneous releases verdicts are to hold.
+    pub fn set_release_order(&mut self, order: ReleaseOrder) {
+        self.scenario.release_order = order;
     }
 
     /// Sets how processes share the GPU; the user's options win.

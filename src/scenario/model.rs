@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::examiner_logs::ExaminerLogs;
 use super::expected::Expected;
+use super::release_order::ReleaseOrder;
 use crate::device::{ChannelOrder, Device};
 use crate::time::{Duration, Instant};
 use crate::workload::{
@@ -29,6 +30,8 @@ pub struct Scenario {
     pub block_times: BTreeMap<KernelId, Arc<[Duration]>>,
     /// Host threads, in declaration order.
     pub threads: Vec<HostThread>,
+    /// For which order of simultaneous releases verdicts are to hold.
+    pub release_order: ReleaseOrder,
     /// What the reader of the file wants its user to know.
     pub notes: Vec<String>,
     /// The published result, if the file carries one.
@@ -42,6 +45,19 @@ impl Scenario {
     #[must_use]
     pub const fn device(&self) -> &Device {
         self.catalogue.device()
+    }
+
+    /// By thread: its place among all threads by name, which does not depend on where they are declared unless two have
+    /// the same.
+    #[must_use]
+    pub fn thread_ranks(&self) -> Vec<usize> {
+        let mut by_name: Vec<usize> = (0..self.threads.len()).collect();
+        by_name.sort_by_key(|&thread| &*self.threads[thread].label);
+        let mut ranks = vec![0; by_name.len()];
+        for (rank, thread) in by_name.into_iter().enumerate() {
+            ranks[thread] = rank;
+        }
+        ranks
     }
 
     /// Whether several processes share the GPU, as clients of MPS or by turns.

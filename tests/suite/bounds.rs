@@ -3,18 +3,18 @@
 use std::sync::atomic::AtomicBool;
 
 use gpusched::analysis::{
-    BlockTimes, BoundOptions, JobVerdicts, SearchOptions, SimultaneousLaunches, Verdict, Watch, analyse, finish_bounds,
-    jobs_of, judge,
+    BlockTimes, BoundOptions, JobVerdicts, SearchOptions, Verdict, Watch, analyse, finish_bounds, jobs_of, judge,
 };
 use gpusched::device::Device;
 use gpusched::hosts::simulate;
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{ReadOptions, ReleaseOrder, Scenario};
 use gpusched::workload::Placement;
 
 use crate::common::tx2;
 
 mod clients;
 mod global;
+mod orders;
 mod random;
 
 const MS: u64 = 1_000_000;
@@ -113,7 +113,7 @@ fn a_kernel_alone_takes_its_waves_however_many_blocks_it_has() {
         let kernel = format!(r#""K": {{"blocks": {blocks}, "threads": {threads}, "duration": "1 us"}}"#);
         // A copy after it: the bounds are not those of equal, independent kernels.
         let stream = r#"{"name": "S", "operations": [{"kernel": "K"}, {"copy": "device-to-host", "bytes": 10000}]}"#;
-        let bounds = finish_bounds(&scenario(&kernel, stream, &tx2()), BoundOptions::default()).expect("it runs");
+        let bounds = finish_bounds(&scenario(&kernel, stream, &tx2()), BoundOptions::DECLARED).expect("it runs");
         let finish = |operation: usize| bounds.operations[operation].finish.map(|finish| finish.as_ns() / 1_000);
         assert_eq!((finish(0), finish(1)), (Some(waves), Some(waves + 1)), "{blocks}");
     }
@@ -141,27 +141,27 @@ fn shorter_blocks_and_the_witness_that_shows_them_are_found() {
     let finish = job.finish(|operation| run.trace.operations()[operation as usize].finish()).expect("it finishes");
     assert_eq!(Some(finish.since(job.released)), verdicts.jobs[2].worst_found_ns);
     // With the times as they are declared there is no such run.
-    let bound = BoundOptions { block_times: BlockTimes::Declared, launches: SimultaneousLaunches::AsDeclared };
+    let bound = BoundOptions { block_times: BlockTimes::Declared, order: ReleaseOrder::Declared };
     let declared = judged(&scenario, &SearchOptions { bound, ..options });
     assert_eq!(rows(&declared)[2], ("S2", 6.0, Some(6.0), Some(Verdict::Proven)));
 }
 
 #[test]
-fn orders_of_simultaneous_launches_are_bounded_if_asked_for() {
+fn orders_of_simultaneous_releases_are_bounded() {
     // The thesis, chapter 4 and all other orders: K1 to K4 finish at 10, 12, 12 and 11 at the latest.
     let kernels = r#""K1": {"blocks": 2, "threads": 512, "duration": "4 ms"}, "K2": {"blocks": 7, "threads": 512, "duration": "6 ms"},
         "K3": {"blocks": 2, "threads": 512, "duration": "6 ms"}, "K4": {"blocks": 5, "threads": 512, "duration": "5 ms"}"#;
     let streams =
         [1, 2, 3, 4].map(|n| format!(r#"{{"name": "S{n}", "operations": [{{"kernel": "K{n}"}}]}}"#)).join(",");
     let scenario = scenario(kernels, &streams, &tx2());
-    let of = |launches| {
-        let bound = BoundOptions { launches, ..BoundOptions::default() };
+    let of = |order| {
+        let bound = BoundOptions { order, ..BoundOptions::default() };
         let verdicts = judged(&scenario, &SearchOptions { bound, ..SearchOptions::default() });
         rows(&verdicts).iter().map(|row| (row.1, row.2)).collect::<Vec<_>>()
     };
     let exact = |ms: f64| (ms, Some(ms));
-    assert_eq!(of(SimultaneousLaunches::AsDeclared), [exact(4.0), exact(10.0), exact(12.0), exact(11.0)]);
-    assert_eq!(of(SimultaneousLaunches::AnyOrder), [exact(10.0), exact(12.0), exact(12.0), exact(11.0)]);
+    assert_eq!(of(ReleaseOrder::Declared), [exact(4.0), exact(10.0), exact(12.0), exact(11.0)]);
+    assert_eq!(of(ReleaseOrder::Any), [exact(10.0), exact(12.0), exact(12.0), exact(11.0)]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! same instant. (The audit's campaign has its own, by number: `audit_oracle::sample`.)
 
 use gpusched::device::{BlockShape, ChannelOrder, CopyDirection, CopySharing, Device, DeviceSpec, SmMask, SmOrder};
-use gpusched::scenario::{BarrierId, HostThread, Scenario, Step};
+use gpusched::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
 use gpusched::time::Duration;
 use gpusched::workload::{
     BlockClock, BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, Placement, StreamId, StreamSpec,
@@ -292,6 +292,7 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
                 horizon: horizon.map(ns),
                 block_times: std::collections::BTreeMap::new(),
                 threads,
+                release_order: ReleaseOrder::default(),
                 notes: Vec::new(),
                 expected: None,
                 examiner: None,

@@ -11,6 +11,7 @@ use super::blocking::Blocking;
 use super::fill::{Filling, MayRun, latest_starts};
 use super::graph::{Graph, Node, Work};
 use super::state::{Span, State};
+use super::twins::Twins;
 use super::weights::Weights;
 use crate::limits::look;
 use crate::time::Instant;
@@ -22,7 +23,7 @@ const MOST_STATES: usize = 20_000;
 const MOST_APART: usize = 12;
 
 /// How many operations of each stream are dispatched.
-type Dispatched = Vec<u32>;
+pub(super) type Dispatched = Vec<u32>;
 
 /// States in which equally many operations are dispatched.
 type Layer = BTreeMap<Dispatched, Vec<State>>;
@@ -39,10 +40,10 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// All operations, from the beginning.
-    pub(super) fn all(graph: &Graph) -> Self {
+    /// All operations, from the beginning; one of so many explorations that share the work.
+    pub(super) fn all(graph: &Graph, share: usize) -> Self {
         let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();
-        Self { over: 0, goal, most_states: MOST_STATES }
+        Self { over: 0, goal, most_states: MOST_STATES / share.max(1) }
     }
 
     fn is_reached(&self, dispatched: &Dispatched) -> bool {
@@ -52,8 +53,9 @@ impl Extent {
 
 /// By when each operation has finished in every run, under every work-conserving placement; `None`: not found.
 pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Extent) -> Vec<Option<Instant>> {
-    let mut explorer = Explorer::new(graph, weights);
-    let complete = explorer.explore(extent);
+    let mut explorer = Explorer::new(graph, weights, Twins::new(graph, &extent.goal));
+    let mut complete = explorer.explore(extent);
+    explorer.twins.spread(graph, &mut explorer.finish, &mut complete);
     let known = |node: &Node| complete[node.stream] > u32::try_from(node.position).unwrap_or(u32::MAX);
     let bounds = graph.nodes.iter().zip(&explorer.finish);
     bounds.map(|(node, &finish)| (known(node) && finish < u64::MAX).then(|| Instant::from_ns(finish))).collect()
@@ -62,6 +64,7 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Exten
 struct Explorer<'a> {
     graph: &'a Graph,
     weights: &'a Weights<'a>,
+    twins: Twins,
     blocking: Blocking<'a>,
     successors: Vec<Vec<usize>>,
     /// The latest finish in any state so far \[ns\].
@@ -104,7 +107,7 @@ fn enter(known: &mut Vec<State>, state: State, apart: usize) {
 }
 
 impl<'a> Explorer<'a> {
-    fn new(graph: &'a Graph, weights: &'a Weights<'a>) -> Self {
+    fn new(graph: &'a Graph, weights: &'a Weights<'a>, twins: Twins) -> Self {
         let mut blocks = vec![0_u64; graph.classes.len()];
         let mut successors = vec![Vec::new(); graph.nodes.len()];
         for (number, node) in graph.nodes.iter().enumerate() {
@@ -118,6 +121,7 @@ impl<'a> Explorer<'a> {
         Self {
             graph,
             weights,
+            twins,
             counts: vec![0; blocks.len()],
             blocking: Blocking::new(weights, blocks),
             successors,
@@ -168,6 +172,14 @@ impl<'a> Explorer<'a> {
         let heads =
             graph.streams.iter().zip(dispatched).filter_map(|(stream, &done)| stream.get(done as usize).copied());
         let eligible: Vec<(usize, Span)> = heads.filter(ready).map(|node| (node, state.entry(graph, node))).collect();
+        let stream = |(node, _): &(usize, Span)| graph.nodes[*node].stream;
+        let repeats: Vec<usize> = (0..eligible.len())
+            .filter(|&index| {
+                let before = eligible[..index].iter().map(stream);
+                self.twins.repeats(graph, (dispatched, state), stream(&eligible[index]), before)
+            })
+            .map(|index| eligible[index].0)
+            .collect();
         if let Some(&(node, entry)) = eligible.iter().find(|(node, _)| graph.nodes[*node].work == Work::Memset) {
             // It is over when it enters, and holds nobody else's place, so it need not be ordered with the others.
             let mut next = state.clone();
@@ -189,12 +201,15 @@ impl<'a> Explorer<'a> {
         let mut next = Vec::new();
         for kernel in kernels {
             let Some(before) = self.before_higher(&eligible, kernel.node) else { continue };
+            if repeats.contains(&kernel.node) {
+                continue;
+            }
             let most = before_copies.min(some_kernel).min(before);
             next.extend(self.after_kernel(dispatched, state, kernel, most));
         }
         for (engine, copies) in engines.iter().enumerate() {
             for &(node, entry) in copies {
-                if !self.may_be_first(node, entry, copies) {
+                if repeats.contains(&node) || !self.may_be_first(state, node, entry, copies) {
                     continue;
                 }
                 let idle = state.engines[engine];
@@ -239,7 +254,7 @@ impl<'a> Explorer<'a> {
             for &(node, entry) in &of_level {
                 let before = || self.before_higher(eligible, node).map(|before| before.min(before_copies));
                 let Some(entered) = (if is_certain { Some(entered) } else { before() }) else { continue };
-                if entry.from <= entered && self.may_be_first(node, entry, &of_level) {
+                if entry.from <= entered && self.may_be_first(state, node, entry, &of_level) {
                     let candidate = self.candidate(state, eligible, node, entry, entered)?;
                     if is_certain {
                         last = last.max(Some(candidate.dispatched()));
@@ -310,10 +325,10 @@ impl<'a> Explorer<'a> {
     }
 
     /// Whether an operation can enter its queue before all `others`.
-    fn may_be_first(&self, node: usize, entry: Span, others: &[(usize, Span)]) -> bool {
+    fn may_be_first(&self, state: &State, node: usize, entry: Span, others: &[(usize, Span)]) -> bool {
         let nodes = &self.graph.nodes;
         others.iter().filter(|(other, _)| *other != node).all(|&(other, before)| {
-            let at_launch = nodes[node].predecessors.is_empty() && nodes[other].predecessors.is_empty();
+            let at_launch = state.enters_at_launch(self.graph, node) && state.enters_at_launch(self.graph, other);
             let open = self.graph.any_order && nodes[node].thread != nodes[other].thread;
             let same = entry.from == before.to;
             entry.from < before.to || same && (!at_launch || open || node < other)
@@ -374,6 +389,8 @@ impl<'a> Explorer<'a> {
         let (graph, successors) = (self.graph, &self.successors);
         let is_open = |node: usize| key[graph.nodes[node].stream] as usize <= graph.nodes[node].position;
         next.finish.retain(|(node, _)| successors[*node].iter().any(|after| is_open(*after)));
-        (key, next.clone())
+        let mut next = next.clone();
+        self.twins.sorted(graph, &mut key, &mut next);
+        (key, next)
     }
 }

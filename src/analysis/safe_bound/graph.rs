@@ -1,16 +1,15 @@
-//! What each operation waits for before it enters its EE or CE queue: stream order (G2, C1), N1, N2 and
-//! E2.
+//! The operations of a scenario, what they do, and what each of them waits for before it enters its EE or CE queue.
 
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::allowed_sms;
-use crate::analysis::bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
+use crate::analysis::bound_options::{BlockTimes, BoundOptions};
 use crate::analysis::merged_back::{Analysed, Costs};
 use crate::analysis::pool::needs;
 use crate::device::BlockDemand;
 use crate::limits::look;
-use crate::scenario::Scenario;
+use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
-use crate::workload::{OperationKind, StreamId};
+use crate::workload::OperationKind;
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +38,8 @@ pub(super) struct Node {
     pub(super) position: usize,
     /// The host thread that launches it.
     pub(super) thread: u32,
-    /// It enters its queue when it is launched and all of these have completed.
+    /// It enters its queue when it is launched and all of these have completed; where the [waits](Waits) are open, those
+    /// of them that were launched before it.
     pub(super) predecessors: Vec<usize>,
 }
 
@@ -61,7 +61,18 @@ impl Node {
     }
 }
 
-/// All operations, in launch order; predecessors come before their successors.
+/// Who waits for whom.
+#[derive(Debug, Default)]
+pub(super) enum Waits {
+    /// It is known: predecessors come before their successors.
+    #[default]
+    Known,
+    /// It depends on the order of what is launched at one instant: predecessors are all that may be. The operations of
+    /// an instant that may wait for one another have the same number here, others one of their own.
+    Open(Vec<usize>),
+}
+
+/// All operations, by launch.
 #[derive(Debug)]
 pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
@@ -72,6 +83,7 @@ pub(super) struct Graph {
     pub(super) engines: usize,
     /// Whether the order of threads that launch at one instant is open.
     pub(super) any_order: bool,
+    pub(super) waits: Waits,
 }
 
 /// What stands before and behind one operation.
@@ -90,11 +102,12 @@ pub(super) struct Relatives {
 }
 
 impl Graph {
+    /// Of operations that wait for their `predecessors`.
     pub(super) fn new(
         scenario: &Scenario,
         demands: &[BlockDemand],
         costs: &Costs,
-        operations: &[Analysed],
+        (operations, predecessors): (&[Analysed], Vec<Vec<usize>>),
         options: BoundOptions,
     ) -> Self {
         let shortest = |declared: Duration| match options.block_times {
@@ -102,27 +115,17 @@ impl Graph {
             BlockTimes::Declared => declared,
         };
         let priorities: Vec<i32> = scenario.device().priorities().collect();
-        let blocking: Vec<bool> = scenario.streams().iter().map(|stream| stream.blocking).collect();
         let mut graph = Self {
             nodes: Vec::with_capacity(operations.len()),
             classes: Vec::new(),
             streams: vec![Vec::new(); scenario.streams().len()],
             levels: priorities.len() + 1,
             engines: scenario.device().copy.engines as usize,
-            any_order: options.launches == SimultaneousLaunches::AnyOrder,
+            any_order: options.order == ReleaseOrder::Any,
+            waits: Waits::Known,
         };
-        let mut last: Vec<Option<usize>> = vec![None; scenario.streams().len()];
-        for (number, record) in operations.iter().enumerate() {
+        for (number, (record, predecessors)) in operations.iter().zip(predecessors).enumerate() {
             let stream = record.stream.0 as usize;
-            let mut predecessors: Vec<usize> = last[stream].into_iter().collect();
-            if record.stream == StreamId::NULL {
-                let others = last.iter().zip(&blocking).skip(1).filter(|(_, blocking)| **blocking);
-                predecessors.extend(others.filter_map(|(last, _)| *last));
-            } else if blocking[stream] {
-                predecessors.extend(last[StreamId::NULL.0 as usize]);
-            }
-            predecessors.extend(record.awaits.map(|awaited| awaited.0 as usize));
-            last[stream] = Some(number);
             let work = match record.kind {
                 OperationKind::Kernel(kernel) => {
                     let allowed = u64::from(allowed_sms(scenario, kernel, record.stream).min(costs.sms));
@@ -162,6 +165,29 @@ impl Graph {
         })
     }
 
+    /// The same where predecessors are all that may be, so that who waits for whom is open.
+    pub(super) fn with_open_waits(mut self) -> Self {
+        let mut component: Vec<usize> = (0..self.nodes.len()).collect();
+        let mut by_order = vec![false; self.nodes.len()];
+        for number in 0..self.nodes.len() {
+            for &before in &self.nodes[number].predecessors {
+                if self.nodes[before].launched == self.nodes[number].launched {
+                    let (one, other) = (root(&component, before), root(&component, number));
+                    component[one.max(other)] = one.min(other);
+                    by_order[number] |= self.nodes[before].thread != self.nodes[number].thread;
+                }
+            }
+        }
+        let roots: Vec<usize> = (0..self.nodes.len()).map(|number| root(&component, number)).collect();
+        let mut is_open = vec![false; self.nodes.len()];
+        for (&root, by_order) in roots.iter().zip(by_order) {
+            is_open[root] |= by_order;
+        }
+        let own = roots.iter().enumerate().map(|(number, &root)| if is_open[root] { root } else { number });
+        self.waits = Waits::Open(own.collect());
+        self
+    }
+
     pub(super) fn relatives(&self, k: usize) -> Relatives {
         let mut is_ancestor = vec![false; self.nodes.len()];
         look();
@@ -173,8 +199,16 @@ impl Graph {
         }
         let mut is_successor = vec![false; self.nodes.len()];
         for later in k + 1..self.nodes.len() {
-            is_successor[later] =
-                self.nodes[later].predecessors.iter().any(|&before| before == k || is_successor[before]);
+            is_successor[later] = match self.waits {
+                Waits::Known => {
+                    self.nodes[later].predecessors.iter().any(|&before| before == k || is_successor[before])
+                }
+                // What certainly comes later in its stream.
+                Waits::Open(_) => {
+                    let (own, later) = (&self.nodes[k], &self.nodes[later]);
+                    own.stream == later.stream && (own.launched < later.launched || own.thread == later.thread)
+                }
+            };
         }
         let mut relatives = Relatives {
             is_ancestor,
@@ -185,7 +219,7 @@ impl Graph {
             first_launch: self.nodes[k].launched,
             lowest_level: 0,
         };
-        for chained in (0..=k).filter(|&chained| chained == k || relatives.is_ancestor[chained]) {
+        for chained in (0..self.nodes.len()).filter(|&chained| chained == k || relatives.is_ancestor[chained]) {
             let node = &self.nodes[chained];
             relatives.has_kernel |= matches!(node.work, Work::Kernel { .. });
             relatives.has_copy |= node.is_copy();
@@ -198,19 +232,50 @@ impl Graph {
     /// The largest (launch of the first + sum of C (1 - v)) over chains that end with `k`, in 1 / ONE ns. A copy's own
     /// time is among that of all copies, so it counts like a kernel whose one block weighs 1.
     pub(super) fn longest_chain(&self, weights: &[u64], relatives: &Relatives, k: usize) -> Option<u128> {
-        let mut ends: Vec<u128> = vec![0; k + 1];
-        for node in (0..=k).filter(|&node| node == k || relatives.is_ancestor[node]) {
-            let Node { launched, work, predecessors, .. } = &self.nodes[node];
-            let begin = u128::from(launched.as_ns()) * u128::from(ONE);
-            let begin = predecessors.iter().map(|&before| ends[before]).fold(begin, u128::max);
-            let own = match work {
-                Work::Kernel { class, block_time, .. } => {
-                    u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(*weights.get(*class)?))
+        let on_chain = |node: &usize| *node == k || relatives.is_ancestor[*node];
+        let mut ends: Vec<u128> = vec![0; self.nodes.len()];
+        let mut done = vec![false; self.nodes.len()];
+        for node in (0..self.nodes.len()).filter(on_chain) {
+            if done[node] {
+                continue;
+            }
+            // A chain may go through all of them, in any order, and through each of them once.
+            let together: Vec<usize> = match &self.waits {
+                Waits::Known => vec![node],
+                Waits::Open(component) => {
+                    let launched = self.nodes[node].launched;
+                    let same = |other: &usize| component[*other] == component[node];
+                    let of_instant =
+                        (node..self.nodes.len()).take_while(|&other| self.nodes[other].launched == launched);
+                    of_instant.filter(same).filter(on_chain).collect()
                 }
-                Work::Copy { .. } | Work::Memset => 0,
             };
-            ends[node] = begin.checked_add(own)?;
+            let (mut begin, mut own) = (0, 0_u128);
+            for &member in &together {
+                let Node { launched, work, predecessors, .. } = &self.nodes[member];
+                begin = begin.max(u128::from(launched.as_ns()) * u128::from(ONE));
+                begin = predecessors.iter().map(|&before| ends[before]).fold(begin, u128::max);
+                own = own.checked_add(match work {
+                    Work::Kernel { class, block_time, .. } => {
+                        u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(*weights.get(*class)?))
+                    }
+                    Work::Copy { .. } | Work::Memset => 0,
+                })?;
+            }
+            let end = begin.checked_add(own)?;
+            for member in together {
+                ends[member] = end;
+                done[member] = true;
+            }
         }
-        ends.last().copied()
+        Some(ends[k])
     }
+}
+
+/// The first of the operations that `number` is together with.
+fn root(component: &[usize], mut number: usize) -> usize {
+    while component[number] != number {
+        number = component[number];
+    }
+    number
 }

@@ -5,7 +5,7 @@
 //! `docs/analysis.md`, "Releases that are not given", has the proof.
 
 use super::explore::{Extent, finish_bounds};
-use super::graph::{Graph, Node, Work};
+use super::graph::{Graph, Node, Waits, Work};
 use super::weights::{Class, Weights};
 use crate::time::Instant;
 
@@ -70,6 +70,7 @@ impl Phased<'_> {
             levels: self.levels,
             engines: self.engines,
             any_order: true,
+            waits: Waits::Known,
         };
         add(&mut graph, 0, self.job, release, release, &[]);
         let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();

@@ -1,10 +1,10 @@
 //! What is known of all runs that have dispatched the same operations.
 
 use super::fill::MayRun;
-use super::graph::{Graph, Work};
+use super::graph::{Graph, Node, Work};
 
 /// An interval of instants \[ns\]: not before, not after.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Span {
     pub(super) from: u64,
     pub(super) to: u64,
@@ -54,6 +54,17 @@ impl State {
             }
         }
         entry
+    }
+
+    /// Whether an operation, all whose predecessors are dispatched, enters its queue by its launch, at a known instant:
+    /// nothing that it waits for is left before that.
+    pub(super) fn enters_at_launch(&self, graph: &Graph, node: usize) -> bool {
+        let Node { launched, launched_by, predecessors, .. } = &graph.nodes[node];
+        let is_over = |before: &usize| {
+            let known = self.finish.binary_search_by_key(before, |(node, _)| *node);
+            known.is_ok_and(|index| self.finish[index].1.to < launched.as_ns())
+        };
+        predecessors.is_empty() || *launched_by == launched.as_ns() && predecessors.iter().all(is_over)
     }
 
     /// Notes when an operation finishes.

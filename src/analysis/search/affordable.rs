@@ -1,6 +1,7 @@
 //! How much is searched unless more is asked for.
 
 use super::SearchOptions;
+use crate::analysis::bound_options::BoundOptions;
 use crate::effort::{self, Counted};
 use crate::scenario::{HostThread, Scenario};
 use crate::time::Duration;
@@ -17,7 +18,7 @@ impl SearchOptions {
     /// runs as do not hold its user up.
     #[must_use]
     pub fn affordable(scenario: &Scenario, operations: usize, time: Option<Duration>) -> Self {
-        let options = Self { seed: scenario.seed, ..Self::default() };
+        let options = Self { bound: BoundOptions::of(scenario), seed: scenario.seed, ..Self::default() };
         // Of what an input may ask for, most is left for what comes before and after the search.
         let allowed = effort::left(Counted::Operations).map_or(u64::MAX, |left| left / 4);
         let affordable = allowed.min(MOST_OPERATIONS) / (operations.max(1) as u64);

@@ -1,13 +1,12 @@
 //! One way in which a scenario may run: what the statement of the scenario leaves open.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use crate::analysis::bound_options::{BlockTimes, BoundOptions, SimultaneousLaunches};
+use super::orders::Orders;
+use crate::analysis::bound_options::{BlockTimes, BoundOptions};
 use crate::scenario::Scenario;
 use crate::time::Duration;
 use crate::workload::{BlockTime, CheckedKernel, CopyId, KernelId, Placement};
@@ -22,8 +21,7 @@ pub(super) struct Freedom {
     kernels: Vec<(u64, u64, u32)>,
     /// By copy: shortest, longest \[ns\].
     copies: Vec<(u64, u64)>,
-    /// Threads whose order is open, by group.
-    groups: Vec<Vec<usize>>,
+    pub(super) orders: Orders,
     placements: Vec<Placement>,
     pub(super) releases: Vec<ReleaseRule>,
 }
@@ -43,7 +41,7 @@ pub(in crate::analysis) struct ReleaseRule {
 pub(super) struct Variation {
     kernels: Vec<Times>,
     copies: Vec<u64>,
-    /// The threads, in the order of their declaration.
+    /// The threads, in the order in which they act.
     order: Vec<usize>,
     pub(super) placement: Placement,
     pub(super) seed: u64,
@@ -70,16 +68,10 @@ impl Freedom {
             (shortest(declared), longest, kernel.blocks)
         });
         let copies = scenario.copies().iter().map(|copy| (shortest(copy.time().as_ns()), copy.time().as_ns()));
-        let mut groups = BTreeMap::<Duration, Vec<usize>>::new();
-        if options.launches == SimultaneousLaunches::AnyOrder {
-            for (index, thread) in scenario.threads.iter().enumerate() {
-                groups.entry(thread.release).or_default().push(index);
-            }
-        }
         Self {
             kernels: kernels.collect(),
             copies: copies.collect(),
-            groups: groups.into_values().filter(|group| group.len() > 1).collect(),
+            orders: Orders::declared(scenario.threads.len()),
             placements: placements.to_vec(),
             releases: Vec::new(),
         }
@@ -102,6 +94,30 @@ impl Freedom {
         self.placements.len()
     }
 
+    /// How many runs differ from what is stated in their placements and orders only.
+    pub(super) fn stated_runs(&self) -> u64 {
+        (self.placements.len() + self.orders.likely.len()) as u64
+    }
+
+    /// One of these.
+    pub(super) fn stated_run(&self, scenario: &Scenario, number: usize) -> Variation {
+        match number.checked_sub(self.placements.len()).and_then(|number| self.orders.likely.get(number)) {
+            Some(order) => self.in_order(scenario, order),
+            None => self.stated(scenario, number),
+        }
+    }
+
+    /// As stated in the order of declaration, if that is not how threads are numbered here.
+    pub(super) fn declared_run(&self, scenario: &Scenario) -> Option<Variation> {
+        (!self.orders.declared.is_sorted()).then(|| self.in_order(scenario, &self.orders.declared))
+    }
+
+    /// As stated, in an order, under the placement of the scenario if that is among those to choose from.
+    fn in_order(&self, scenario: &Scenario, order: &[usize]) -> Variation {
+        let own = self.placements.iter().position(|placement| *placement == scenario.placement);
+        Variation { order: order.to_vec(), ..self.stated(scenario, own.unwrap_or(0)) }
+    }
+
     /// Everything drawn anew.
     pub(super) fn draw(&self, scenario: &Scenario, numbers: &mut impl Rng) -> Variation {
         let mut drawn = self.stated(scenario, 0);
@@ -117,9 +133,7 @@ impl Freedom {
                 drawn.copies[copy] = time(self.copies[copy], numbers);
             }
         }
-        for group in &self.groups {
-            shuffle(&mut drawn.order, group, numbers);
-        }
+        self.orders.draw(&mut drawn.order, numbers);
         self.place(&mut drawn, numbers);
         for (rule, jobs) in self.releases.iter().zip(&mut drawn.releases) {
             *jobs = rule.draw(numbers);
@@ -133,7 +147,7 @@ impl Freedom {
         for _ in 0..numbers.random_range(1..=3_u32) {
             let (kernels, copies) = (self.kernels.len(), self.copies.len());
             let releases = 2 * self.releases.iter().map(|rule| rule.threads.len()).sum::<usize>();
-            let ordered: usize = self.groups.iter().map(Vec::len).sum();
+            let ordered = self.orders.open_threads();
             let mut which = numbers.random_range(0..(kernels + copies + ordered + releases + 2));
             if which < kernels {
                 mutant.kernels[which] = self.times(which, numbers);
@@ -146,9 +160,7 @@ impl Freedom {
             }
             which -= copies;
             if which < ordered {
-                let group = &self.groups[numbers.random_range(0..self.groups.len())];
-                let (one, other) = (numbers.random_range(0..group.len()), numbers.random_range(0..group.len()));
-                mutant.order.swap(group[one], group[other]);
+                self.orders.mutate(&mut mutant.order, numbers);
                 continue;
             }
             which -= ordered;
@@ -293,13 +305,5 @@ fn time((shortest, longest): (u64, u64), numbers: &mut impl Rng) -> u64 {
         1 => shortest + width.min(1),
         2 | 3 => shortest + width / 12 * numbers.random_range(0..=12_u64),
         _ => shortest + numbers.random_range(0..=width),
-    }
-}
-
-fn shuffle(order: &mut [usize], group: &[usize], numbers: &mut impl Rng) {
-    let mut shuffled: Vec<usize> = group.iter().map(|&place| order[place]).collect();
-    shuffled.shuffle(numbers);
-    for (&place, thread) in group.iter().zip(shuffled) {
-        order[place] = thread;
     }
 }

@@ -44,6 +44,7 @@ fn scenario(threads: Vec<HostThread>) -> Scenario {
         horizon: None,
         block_times: std::collections::BTreeMap::new(),
         threads,
+        release_order: crate::scenario::ReleaseOrder::default(),
         notes: Vec::new(),
         expected: None,
         examiner: None,

@@ -11,6 +11,7 @@ use crate::scenario::fields;
 use crate::scenario::finish::{default_device, finish};
 use crate::scenario::model::Scenario;
 use crate::scenario::options::ReadOptions;
+use crate::scenario::release_order::ReleaseOrder;
 use crate::workload::{Placement, StreamId};
 
 /// The key that no other format has.
@@ -31,10 +32,12 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     let placement = file.optional("placement")?.map(placement).transpose()?;
     let seed = file.optional("seed")?.map(|node| node.whole_number(0, u64::MAX)).transpose()?;
     let horizon = fields::positive_time(&mut file, "horizon")?;
+    let release_order = file.optional("release_order")?.map(release_order).transpose()?;
 
     let sms = own_device.sms;
     let mut builder = ScenarioBuilder::new(name, own_device.clone(), options);
     builder.settings(placement, seed, horizon);
+    builder.set_release_order(release_order.unwrap_or_default());
     let mut reading = Reading {
         builder,
         nodes: Vec::new(),
@@ -97,8 +100,17 @@ fn device(file: &mut Object<'_>) -> Result<Device, Problem> {
     Device::builtin(&name).ok().flatten().ok_or_else(refuse)
 }
 
+fn release_order(node: Node<'_>) -> Result<ReleaseOrder, Problem> {
+    named(node, &ReleaseOrder::ALL.map(ReleaseOrder::name), ReleaseOrder::from_name)
+}
+
 fn placement(node: Node<'_>) -> Result<Placement, Problem> {
-    let known = Placement::ALL.map(|policy| format!("{:?}", policy.name())).join(", ");
+    named(node, &Placement::ALL.map(Placement::name), Placement::from_name)
+}
+
+/// One of a few names.
+fn named<T>(node: Node<'_>, names: &[&str], find: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
+    let known = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     let name = node.string().map_err(|_| node.expected(&known))?;
-    Placement::from_name(&name).ok_or_else(|| node.expected(&format!("one of {known}")))
+    find(&name).ok_or_else(|| node.expected(&format!("one of {known}")))
 }

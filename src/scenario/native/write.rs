@@ -11,6 +11,7 @@ use super::reading::NULL_STREAM;
 use super::streams::RESERVED;
 use crate::device::Device;
 use crate::scenario::model::{HostThread, Scenario, Step};
+use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
 use crate::workload::{
     BlockClock, BlockTime, EventId, InterleaveLevel, Kernel, KernelId, MpsPercentage, ProcessId, ProcessSharing,
@@ -73,6 +74,9 @@ impl Scenario {
         file.insert("device".to_owned(), device(self.device()));
         file.insert("placement".to_owned(), json!(self.placement.name()));
         file.insert("seed".to_owned(), json!(self.seed));
+        if self.release_order != ReleaseOrder::default() {
+            file.insert("release_order".to_owned(), json!(self.release_order.name()));
+        }
         if self.horizon == Some(Duration::ZERO) {
             return Err(NotNative::NoTime);
         }

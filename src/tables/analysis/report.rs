@@ -65,7 +65,7 @@ impl<'s> AnalysisReport<'s> {
         search: Option<Duration>,
         watch: Watch<'_>,
     ) -> Result<Self, AnalysisError> {
-        let analysed = analyse_and_bound(scenario, BoundOptions::default())?;
+        let analysed = analyse_and_bound(scenario, BoundOptions::of(scenario))?;
         Self::judged(scenario, analysed, run, demands, search, watch)
     }
 

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
 use crate::formats::{Column, Page, RowsPart, TableStyle};
+use crate::scenario::ReleaseOrder;
 
 /// Rows beyond which a table is no longer something to read.
 pub(crate) const MAX_ROWS: usize = 1_000;
 
-fn job_columns<'a>() -> [Column<&'a JobVerdict>; 7] {
+fn job_columns<'a>() -> [Column<&'a JobVerdict>; 8] {
     [
         Column::new("stream", "jobs of", |row: &&JobVerdict| (&*row.stream).into()).left(),
         Column::new("job", "job", |row| row.job.into()),
@@ -17,10 +18,11 @@ fn job_columns<'a>() -> [Column<&'a JobVerdict>; 7] {
         Column::new("bound_ns", "bound", |row| row.bound_ns.into()),
         Column::new("deadline_ns", "deadline", |row| row.deadline_ns.into()),
         Column::new("verdict", "verdict", |row: &&JobVerdict| row.verdict.map(Verdict::name).into()).left(),
+        Column::data("order", |row: &&JobVerdict| row.order.name().into()),
     ]
 }
 
-fn stream_columns<'a>() -> [Column<&'a SporadicVerdict>; 7] {
+fn stream_columns<'a>() -> [Column<&'a SporadicVerdict>; 8] {
     [
         Column::new("stream", "jobs of", |row: &&SporadicVerdict| row.stream.as_str().into()).left(),
         Column::new("period_ns", "period", |row| row.period_ns.into()),
@@ -29,6 +31,7 @@ fn stream_columns<'a>() -> [Column<&'a SporadicVerdict>; 7] {
         Column::new("bound_ns", "bound", |row| row.bound_ns.into()),
         Column::new("deadline_ns", "deadline", |row| row.deadline_ns.into()),
         Column::new("verdict", "verdict", |row: &&SporadicVerdict| row.verdict.map(Verdict::name).into()).left(),
+        Column::data("order", |row: &&SporadicVerdict| row.order.name().into()),
     ]
 }
 
@@ -50,15 +53,18 @@ const NOT_ON_GPU: &str = "not on the GPU";
 /// What is counted of jobs and streams, and what is said of those that have none.
 const DEADLINES: (&str, &str) = ("deadlines", "without a deadline");
 
-/// How many are proven, missed and open: what a reader wants to know first.
-fn counts(what: &str, without: &str, verdicts: &[Option<Verdict>]) -> String {
+/// How many are proven, missed and open, and for which order of simultaneous releases: what a reader wants to know first.
+fn counts(what: &str, without: &str, all: impl Iterator<Item = (Option<Verdict>, ReleaseOrder)>) -> String {
+    let (verdicts, orders): (Vec<Option<Verdict>>, Vec<ReleaseOrder>) = all.unzip();
+    // It is the same of all.
+    let condition = orders.first().copied().unwrap_or_default().condition();
     let of = |wanted: Option<Verdict>| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     let [proven, missed, open] = [Verdict::Proven, Verdict::Missed, Verdict::Open].map(|verdict| of(Some(verdict)));
     let without = match of(None) {
         0 => String::new(),
         count => format!("; {count} {without}"),
     };
-    format!("{what}: {proven} proven, {missed} missed, {open} open{without}")
+    format!("{what} {condition}: {proven} proven, {missed} missed, {open} open{without}")
 }
 
 /// The verdicts on jobs as a table, and how many there are of each kind.
@@ -71,8 +77,7 @@ pub(super) fn verdict_table(jobs: &[JobVerdict], style: TableStyle) -> String {
         let rest = jobs.len() - shown;
         page.line(&format!(" ... and {rest} more jobs; --verdicts --format csv lists all of them"));
     }
-    let verdicts: Vec<Option<Verdict>> = jobs.iter().map(|job| job.verdict).collect();
-    page.line(&counts(DEADLINES.0, DEADLINES.1, &verdicts));
+    page.line(&counts(DEADLINES.0, DEADLINES.1, jobs.iter().map(|job| (job.verdict, job.order))));
     page.finish()
 }
 
@@ -87,10 +92,9 @@ pub fn verdict_rows(jobs: &[JobVerdict], part: RowsPart<'_>, out: impl Write) ->
 /// The verdicts on sporadic streams as a table, and how many there are of each kind.
 #[must_use]
 pub(super) fn sporadic_table(streams: &[SporadicVerdict], style: TableStyle) -> String {
-    let verdicts: Vec<Option<Verdict>> = streams.iter().map(|stream| stream.verdict).collect();
     let mut page = Page::new(style);
     page.trimmed_table(&stream_columns(), streams);
-    page.line(&counts(DEADLINES.0, DEADLINES.1, &verdicts));
+    page.line(&counts(DEADLINES.0, DEADLINES.1, streams.iter().map(|stream| (stream.verdict, stream.order))));
     page.finish()
 }
 
@@ -108,10 +112,9 @@ pub(super) fn requirement_table(requirements: &[RequirementVerdict], style: Tabl
     if requirements.is_empty() {
         return String::new();
     }
-    let verdicts: Vec<Option<Verdict>> = requirements.iter().map(|one| one.verdict).collect();
     let mut page = Page::new(style);
     page.trimmed_table(&requirement_columns(), requirements);
-    page.line(&counts("requirements", NOT_ON_GPU, &verdicts));
+    page.line(&counts("requirements", NOT_ON_GPU, requirements.iter().map(|one| (one.verdict, one.order))));
     page.finish()
 }
 

@@ -149,3 +149,23 @@ fn with_any_phasing_jitter_and_sporadic_stimuli_are_no_doubt() {
     let text = periodic().replace("<recurrence", "<clock/><recurrence");
     assert_eq!(judged(&text, &chosen(&["Detect"]), true)[0].verdict, Some(Verdict::Open), "a clock is not read");
 }
+
+#[test]
+fn requirements_do_not_depend_on_where_runnables_stand_in_the_model() {
+    // Released together, each before the other in some order: Detect takes up to 5 + 3 ms, Plan up to 3 + 5 ms.
+    let together = periodic().replace(r#"<offset value="4" unit="ms"/>"#, r#"<offset value="0" unit="ms"/>"#);
+    let (before, rest) = together.split_once(r#"<runnables name="Detect">"#).expect("it is there");
+    let (detect, rest) = rest.split_once(r#"<runnables name="Plan">"#).expect("it is there");
+    let (plan, after) = rest.split_once("</swModel>").expect("it is there");
+    let swapped = format!(r#"{before}<runnables name="Plan">{plan}<runnables name="Detect">{detect}</swModel>{after}"#);
+    assert_ne!(together, swapped);
+    let answers = [&together, &swapped].map(|text| {
+        let all = judged(text, &AmaltheaOptions::default(), false);
+        all.into_iter().map(|one| (one.requirement, one.worst_found_ns, one.bound_ns, one.verdict)).collect::<Vec<_>>()
+    });
+    assert_eq!(answers[0], answers[1]);
+    let eight = Some(Duration::from_ns(8_000_000));
+    let expected = [("Camera in time", Verdict::Proven), ("Plan in time", Verdict::Missed)]
+        .map(|(name, verdict)| (name.to_owned(), eight, eight, Some(verdict)));
+    assert_eq!(answers[0], expected);
+}

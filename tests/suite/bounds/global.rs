@@ -1,7 +1,8 @@
 //! GPUs whose SMs hold one block each, which are processors without preemption: the jobs that the tool of Nasri and
 //! Brandenburg for schedule-abstraction graphs (np-schedulability-analysis, `examples/` and tests) is published with.
 
-use gpusched::analysis::{BlockTimes, BoundOptions, JobVerdicts, SearchOptions, SimultaneousLaunches, Verdict};
+use gpusched::analysis::{BlockTimes, BoundOptions, JobVerdicts, SearchOptions, Verdict};
+use gpusched::scenario::ReleaseOrder;
 
 use super::{judged, processors, scenario};
 
@@ -28,7 +29,7 @@ fn judge_jobs(sms: u32, jobs: &[Job]) -> JobVerdicts<'static> {
             )
         })
         .collect();
-    let bound = BoundOptions { block_times: BlockTimes::Declared, launches: SimultaneousLaunches::AsDeclared };
+    let bound = BoundOptions { block_times: BlockTimes::Declared, order: ReleaseOrder::Declared };
     let options = SearchOptions { bound, runs: 3_000, ..SearchOptions::default() };
     judged(&scenario(&kernels.join(", "), &streams.join(", "), &device), &options)
 }

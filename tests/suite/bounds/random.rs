@@ -1,8 +1,8 @@
 //! Random scenarios: no run is above a bound.
 
-use gpusched::analysis::{BlockTimes, BoundOptions, SearchOptions, SimultaneousLaunches, analyse, finish_bounds};
+use gpusched::analysis::{BlockTimes, BoundOptions, SearchOptions, analyse, finish_bounds};
 use gpusched::device::Device;
-use gpusched::scenario::Scenario;
+use gpusched::scenario::{ReleaseOrder, Scenario};
 use proptest::prelude::*;
 
 use super::{judged, scenario};
@@ -172,7 +172,7 @@ pub(super) fn sample() -> impl Strategy<Value = Sample> {
 pub(super) fn options() -> impl Strategy<Value = BoundOptions> {
     (any::<bool>(), any::<bool>()).prop_map(|(shorter, as_declared)| BoundOptions {
         block_times: if shorter { BlockTimes::UpToStated } else { BlockTimes::Declared },
-        launches: if as_declared { SimultaneousLaunches::AsDeclared } else { SimultaneousLaunches::AnyOrder },
+        order: if as_declared { ReleaseOrder::Declared } else { ReleaseOrder::Any },
     })
 }
 
@@ -224,7 +224,7 @@ proptest! {
         let operations = vec![Operation::Copy { to_device: true, ms: 3 }];
         sample.streams.push(Stream { priority: None, release_ms: 0, periodic: None, mask: None, operations });
         let with_copy = sample.scenario();
-        let bounds = finish_bounds(&with_copy, BoundOptions::default()).expect("it runs");
+        let bounds = finish_bounds(&with_copy, BoundOptions::DECLARED).expect("it runs");
         let mut found: Vec<_> = bounds.operations.iter().filter(|operation| (operation.origin.thread as usize) < plain.threads.len()).collect();
         found.sort_by_key(|operation| operation.origin.thread);
         let mut analysed: Vec<_> = exact.kernels.iter().collect();
