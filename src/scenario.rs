@@ -4,6 +4,7 @@
 
 pub mod amalthea;
 mod build;
+mod deadline;
 mod endless;
 pub mod examiner;
 mod examiner_logs;
@@ -21,6 +22,7 @@ mod timing;
 mod what_if;
 
 pub use build::ScenarioBuilder;
+pub use deadline::Deadline;
 pub use endless::Endless;
 pub use expected::{Expected, ExpectedKernel};
 pub use launch::KernelLaunch;

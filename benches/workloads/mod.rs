@@ -5,7 +5,7 @@
 pub(crate) mod texts;
 
 use gpusched::device::{BlockShape, Device};
-use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use gpusched::scenario::{Deadline, HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
 use gpusched::workload::{BlockClock, BlockTime, Kernel, ProcessId, StreamSpec};
 
@@ -35,7 +35,7 @@ fn thread(steps: Vec<Step>, iterations: u64) -> HostThread {
         time_limit: None,
         period: None,
         jitter: Duration::ZERO,
-        deadline: None,
+        deadline: Deadline::Period,
         barrier: None,
         steps,
     }

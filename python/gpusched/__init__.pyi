@@ -75,7 +75,7 @@ class _Options(TypedDict, total=False):
     mps: bool
     block_durations: Mapping[str, _Time]
     periods: Mapping[str, _Time]
-    deadlines: Mapping[str, _Time]
+    deadlines: Mapping[str, _Time]  # a time, or "none"
     set_priority: Mapping[str, int]
     set_stream: Mapping[str, str]
     set_block_time: Mapping[str, _Time]

@@ -6,7 +6,7 @@ use gpusched::device::{ChannelOrder, SmMask};
 use gpusched::input::Input;
 use gpusched::profile::{GpuProfile, Import, ImportOptions, Launches};
 use gpusched::scenario::amalthea::{AmaltheaOptions, Frequency, ModelDemands, TickBound};
-use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
+use gpusched::scenario::{Deadline, ReadOptions, Scenario, WhatIf};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -56,6 +56,14 @@ pub(crate) fn pairs<'py, T>(
         return Err(PyTypeError::new_err(format!("expected a dict from names, found {}", value.repr()?)));
     };
     dict.iter().map(|(key, value)| Ok((key.extract()?, read(&value)?))).collect()
+}
+
+/// A time, or "none".
+fn deadline(value: &Bound<'_, PyAny>) -> PyResult<Deadline> {
+    match value.cast::<PyString>() {
+        Ok(text) => Deadline::parse(text.to_str()?).map_err(PyValueError::new_err),
+        Err(_) => time(value).map(Deadline::After),
+    }
 }
 
 pub(crate) fn map<'py, T>(
@@ -117,7 +125,7 @@ impl Options {
             "vary" => read.vary_percent = Some(vary(value)?),
             "block_durations" => read.block_durations = map(value, time)?,
             "periods" => read.periods = map(value, time)?,
-            "deadlines" => read.deadlines = map(value, time)?,
+            "deadlines" => read.deadlines = map(value, deadline)?,
             "as_threads" => read.as_threads = value.extract()?,
             "mps" => read.mps = value.extract()?,
             "time_slice" => read.time_slice = Some(time(value)?),

@@ -171,10 +171,10 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
             None => None,
         };
         let thread = scenario.threads.get(record.origin.thread as usize);
-        let deadline = thread.and_then(|thread| thread.deadline.or(thread.period));
+        let deadline = thread.and_then(|thread| thread.deadline());
         let job = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
         let due = job.zip(deadline).map(|(job, deadline)| job + deadline);
-        let period = thread.and_then(|thread| thread.period.or(thread.deadline));
+        let period = thread.and_then(|thread| thread.period.or(thread.deadline()));
         let (block_time, blocks, threads) =
             (costs.kernels[id.0 as usize].block_time, kernel.blocks, kernel.shape.threads);
         let task = period.map(|period| KernelTask { period, block_time, blocks, threads });

@@ -22,7 +22,7 @@ pub enum BoundRefusal {
     /// Threads that wait at the end of an iteration are in time for the next one in the declared order only.
     #[error(
         "no bound is given: it is not certain under any order of simultaneous releases that {thread:?} has done waiting \
-         when its next job is released; it is under the declared order, which --order declared judges"
+         when its next job is released; it is under the declared order, which \"release_order\": \"declared\" in the scenario judges"
     )]
     OnTimeAsDeclared {
         /// The label of the first such thread.
@@ -31,8 +31,8 @@ pub enum BoundRefusal {
     /// Too much that threads launch at one instant may wait for one another.
     #[error(
         "no bound is given: several threads launch {operations} operations at the same instants, and too many of these may \
-         wait for one another (a stream of several threads, the NULL stream, events); --order declared judges the declared \
-         order alone"
+         wait for one another (a stream of several threads, the NULL stream, events); \"release_order\": \"declared\" in the \
+         scenario judges the declared order alone"
     )]
     TooManyWaits {
         /// So many.

@@ -56,7 +56,7 @@ pub(super) fn with_operations(scenario: &Scenario, run: &Run, begun: &Jobs) -> V
                 stream: thread.map_or_else(|| Arc::from(""), |thread| Arc::clone(&thread.label)),
                 job: job.iteration,
                 released: job.released,
-                deadline: thread.and_then(|thread| thread.deadline.or(thread.period)),
+                deadline: thread.and_then(|thread| thread.deadline()),
                 complete: job.submitted,
                 operations: SmallVec::new(),
             }

@@ -163,7 +163,7 @@ pub fn judge_sporadic(
     let streams = scenario.threads.iter().enumerate().map(|(index, thread)| {
         let worst_found_ns = worst_job[index].and_then(|job| found.as_ref()?.worst(job));
         let bound_ns = bounds.as_ref().and_then(|bounds| bounds.get(index)).copied();
-        let deadline_ns = thread.deadline.or(thread.period);
+        let deadline_ns = thread.deadline();
         SporadicVerdict {
             stream: thread.label.to_string(),
             period_ns: thread.period.unwrap_or(Duration::ZERO),
@@ -218,9 +218,9 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
             }
             rule.threads.push(base.threads.len());
             let released = Duration::from_ns(job.checked_mul(period)?);
-            let deadline = thread.deadline.or(thread.period);
+            let deadline = thread.deadline();
             let once = HostThread::once(format!("{} job {job}", thread.label), released, steps);
-            base.threads.push(HostThread { deadline, ..once });
+            base.threads.push(HostThread { deadline: deadline.into(), ..once });
             jobs.push(AnalysedJob {
                 thread: u32::try_from(index).ok()?,
                 stream: Arc::clone(&thread.label),

@@ -10,7 +10,7 @@ use gpusched::device::Device;
 use gpusched::input::{Input, InputError};
 use gpusched::profile::{GpuProfile, Import, ImportOptions};
 use gpusched::scenario::amalthea::ModelDemands;
-use gpusched::scenario::{LogUse, ReadOptions, ReadProgress, Scenario};
+use gpusched::scenario::{Deadline, LogUse, ReadOptions, ReadProgress, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
@@ -62,10 +62,10 @@ pub(crate) struct RunOptions {
     /// repeats until the horizon. May be repeated
     #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time)]
     period: Vec<(String, Duration)>,
-    /// By when each job of STREAM, with all its kernels and copies, should have finished, counted from its release. May
-    /// be repeated
-    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time)]
-    deadline: Vec<(String, Duration)>,
+    /// By when each job of STREAM, with all its kernels and copies, should have finished, counted from its release; or
+    /// none [default: the scenario's, or the period]. May be repeated
+    #[arg(long, value_name = "STREAM=TIME|none", value_parser = parse_stream_deadline)]
+    deadline: Vec<(String, Deadline)>,
     /// End the run at this time, for example 10s
     #[arg(long, value_name = "TIME", value_parser = Duration::parse)]
     horizon: Option<Duration>,
@@ -89,7 +89,7 @@ fn parse_block_duration(text: &str) -> Result<(String, Duration), String> {
 }
 
 pub(crate) fn parse_stream_time(text: &str) -> Result<(String, Duration), String> {
-    let (stream, time) = text.rsplit_once('=').ok_or("expected STREAM=TIME, for example camera=40ms")?;
+    let (stream, time) = of_stream(text)?;
     match Duration::parse(time) {
         Ok(Duration::ZERO) => Err("expected a time above zero".to_owned()),
         Ok(time) => Ok((stream.to_owned(), time)),
@@ -97,15 +97,24 @@ pub(crate) fn parse_stream_time(text: &str) -> Result<(String, Duration), String
     }
 }
 
-/// The names and times of an option that may be repeated, each name once.
-pub(crate) fn by_name(option: &str, given: &[(String, Duration)]) -> anyhow::Result<BTreeMap<String, Duration>> {
-    let mut times = BTreeMap::new();
-    for (name, time) in given {
-        if times.insert(name.clone(), *time).is_some() {
+fn parse_stream_deadline(text: &str) -> Result<(String, Deadline), String> {
+    let (stream, deadline) = of_stream(text)?;
+    Ok((stream.to_owned(), Deadline::parse(deadline)?))
+}
+
+fn of_stream(text: &str) -> Result<(&str, &str), &'static str> {
+    text.rsplit_once('=').ok_or("expected STREAM=TIME, for example camera=40ms")
+}
+
+/// The names and values of an option that may be repeated, each name once.
+pub(crate) fn by_name<T: Copy>(option: &str, given: &[(String, T)]) -> anyhow::Result<BTreeMap<String, T>> {
+    let mut values = BTreeMap::new();
+    for (name, value) in given {
+        if values.insert(name.clone(), *value).is_some() {
             bail!("{option} is given twice for {name:?}");
         }
     }
-    Ok(times)
+    Ok(values)
 }
 
 fn parse_time_slice(text: &str) -> Result<Duration, String> {

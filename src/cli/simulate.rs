@@ -115,7 +115,9 @@ impl Simulate {
 
     /// Refuses what does not go together, or not with the scenario.
     fn refuse_options(&self, scenario: &Scenario) -> anyhow::Result<()> {
-        if self.check && scenario.expected.is_none() && scenario.threads.iter().all(|thread| thread.deadline.is_none())
+        if self.check
+            && scenario.expected.is_none()
+            && scenario.threads.iter().all(|thread| thread.deadline().is_none())
         {
             bail!(
                 "--check: the scenario has neither an \"expected\" result to compare with nor a deadline; --deadline \

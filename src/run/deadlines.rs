@@ -87,7 +87,7 @@ impl DueJobs {
 /// All jobs with deadlines, in the order in which they are due.
 pub(crate) fn due_jobs(summary: &Summary<'_>) -> Vec<DueJobs> {
     let threads = &summary.scenario.threads;
-    if threads.iter().all(|thread| thread.deadline.is_none()) {
+    if threads.iter().all(|thread| thread.deadline().is_none()) {
         return Vec::new();
     }
     let jobs = summary.jobs();
@@ -115,7 +115,8 @@ pub(crate) fn due_jobs(summary: &Summary<'_>) -> Vec<DueJobs> {
     }
     for backlog in &jobs.backlog {
         let Some(thread) = threads.get(backlog.thread as usize) else { continue };
-        let (Some(stream), Some(deadline), Some(period)) = (last_stream(thread), thread.deadline, thread.period) else {
+        let (Some(stream), Some(deadline), Some(period)) = (last_stream(thread), thread.deadline(), thread.period)
+        else {
             continue;
         };
         let next = begun[backlog.thread as usize];

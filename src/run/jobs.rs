@@ -188,7 +188,7 @@ fn backlog(index: u32, thread: &HostThread, next: u64, end: Instant) -> Option<B
     };
     let late = |since_ns: u64| released_by(end.as_ns().checked_sub(since_ns)).saturating_sub(next);
     let releases = late(0);
-    let missed = thread.deadline.map_or(0, |deadline| late(deadline.as_ns()));
+    let missed = thread.deadline().map_or(0, |deadline| late(deadline.as_ns()));
     (releases > 0).then_some(Backlog { thread: index, releases, missed })
 }
 
@@ -216,6 +216,6 @@ impl Progress {
         let released = if thread.period.is_some() { thread.release_of(iteration.into()) } else { start };
         // While the host is still at it, it may submit more.
         let (submitted, finished) = (end.is_some(), end.and(self.finished));
-        Job { thread: index, iteration, released, submitted, finished, deadline: thread.deadline }
+        Job { thread: index, iteration, released, submitted, finished, deadline: thread.deadline() }
     }
 }

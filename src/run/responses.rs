@@ -90,8 +90,8 @@ fn empty(benchmark: u32, thread: &HostThread) -> Responses<'_> {
         p95_ns: None,
         p99_ns: None,
         max_ns: None,
-        deadline_ns: thread.deadline,
-        misses: thread.deadline.map(|_| 0),
+        deadline_ns: thread.deadline(),
+        misses: thread.deadline().map(|_| 0),
         bound_ns: None,
         sorted: Vec::new(),
     }

@@ -215,7 +215,7 @@ impl<'a> Summary<'a> {
         }
         notes.extend(self.note_on_waits_without_record());
         // Nothing is to be said of jobs but that they miss deadlines.
-        if self.scenario.threads.iter().any(|thread| thread.deadline.is_some()) {
+        if self.scenario.threads.iter().any(|thread| thread.deadline().is_some()) {
             notes.extend(each_response(self.scenario, &self.jobs()).filter_map(|row| row.note()));
         }
         notes

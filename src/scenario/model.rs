@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::deadline::Deadline;
 use super::examiner_logs::ExaminerLogs;
 use super::expected::Expected;
 use super::release_order::ReleaseOrder;
@@ -164,7 +165,7 @@ pub struct HostThread {
     pub jitter: Duration,
     /// By when an iteration's operations, copies included, should have finished, counted from its release; without a
     /// period from its beginning, after its barrier.
-    pub deadline: Option<Duration>,
+    pub deadline: Deadline,
     /// Where it waits before every iteration.
     pub barrier: Option<BarrierId>,
     /// One iteration.
@@ -183,7 +184,7 @@ impl HostThread {
             time_limit: None,
             period: None,
             jitter: Duration::ZERO,
-            deadline: None,
+            deadline: Deadline::Period,
             barrier: None,
             steps,
         }
@@ -255,6 +256,12 @@ impl Step {
 }
 
 impl HostThread {
+    /// The time from a job's release to its deadline; `None`: its jobs have none.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Duration> {
+        self.deadline.with_period(self.period)
+    }
+
     /// When iteration number `iteration` is released; every iteration of a thread without a period counts from the
     /// thread's own release.
     #[must_use]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::deadline::Deadline;
 use crate::device::Device;
 use crate::time::Duration;
 use crate::workload::{BlockTime, Placement};
@@ -31,8 +32,8 @@ pub struct ReadOptions {
     /// From one release to the next of a stream with operations or a host, by its name; such with a single job repeat
     /// without limit.
     pub periods: BTreeMap<String, Duration>,
-    /// Deadlines, counted from the release, by name of the stream or host.
-    pub deadlines: BTreeMap<String, Duration>,
+    /// Deadlines by name of the stream or host.
+    pub deadlines: BTreeMap<String, Deadline>,
     /// Replay what asks for processes of its own as threads of one.
     pub as_threads: bool,
     /// Processes are clients of MPS, also where the file does not say so.

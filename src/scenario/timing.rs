@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::deadline::Deadline;
 use super::model::HostThread;
 use super::options::ReadOptions;
 use crate::time::Duration;
@@ -10,7 +11,7 @@ use crate::time::Duration;
 #[derive(Debug)]
 pub(super) struct Timing<'a> {
     periods: &'a BTreeMap<String, Duration>,
-    deadlines: &'a BTreeMap<String, Duration>,
+    deadlines: &'a BTreeMap<String, Deadline>,
     used: BTreeSet<(&'static str, &'a str)>,
 }
 
@@ -31,14 +32,14 @@ impl<'a> Timing<'a> {
         }
         if let Some((name, &deadline)) = self.deadlines.get_key_value(&*thread.label) {
             self.used.insert(("--deadline", name));
-            thread.deadline = Some(deadline);
+            thread.deadline = deadline;
         }
     }
 
     /// An option and its name that no thread has.
     pub(super) fn unused(&self) -> Option<(&'static str, &'a str)> {
-        let given = |option, map: &'a BTreeMap<String, Duration>| map.keys().map(move |name| (option, name.as_str()));
-        let mut all = given("--period", self.periods).chain(given("--deadline", self.deadlines));
-        all.find(|option| !self.used.contains(option))
+        let periods = self.periods.keys().map(|name| ("--period", name.as_str()));
+        let deadlines = self.deadlines.keys().map(|name| ("--deadline", name.as_str()));
+        periods.chain(deadlines).find(|option| !self.used.contains(option))
     }
 }

@@ -7,7 +7,7 @@ use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{LegendSymbol, Timeline, TimelineOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::run::{DeadlineOutcome, Run, Summary};
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{Deadline, ReadOptions, Scenario};
 use gpusched::tables::{AnalysisDocument, BoundedResponses};
 use gpusched::time::{Duration, Instant};
 use proptest::prelude::*;
@@ -178,7 +178,8 @@ proptest! {
         let Ok(run) = simulate(&scenario) else { return Ok(()) };
         let end_ns = run.trace.end().as_ns();
         let Ok(text) = scenario.to_native_json() else { return Ok(()) };
-        let deadlines = scenario.threads.iter().map(|thread| (thread.label.to_string(), Duration::from_ns(deadline_ns)));
+        let deadline = Deadline::After(Duration::from_ns(deadline_ns));
+        let deadlines = scenario.threads.iter().map(|thread| (thread.label.to_string(), deadline));
         let options = ReadOptions { deadlines: deadlines.collect(), ..ReadOptions::default() };
         let Ok(scenario) = Scenario::from_json("test.json", &text, &options) else { return Ok(()) };
         let Ok(run) = simulate(&scenario) else { return Ok(()) };
@@ -199,5 +200,46 @@ proptest! {
             let within = missed.filter(|job| job.due().is_some_and(|due| due >= start)).count();
             prop_assert_eq!(marked, within as u64);
         }
+    }
+}
+
+/// A camera that takes 6 ms of every 5 ms.
+const LATE: &str = r#"{"format": "gpusched-scenario/1", "name": "late",
+    "kernels": {"k": {"blocks": 4, "threads": 1024, "duration": "6 ms"}},
+    "streams": [{"name": "camera", "period": "5 ms", "jobs": 2, "operations": [{"kernel": "k"}]}]}"#;
+
+#[test]
+fn what_states_no_deadline_has_its_period_as_deadline_in_runs_and_analyses_alike() {
+    // The first job finishes at 6 ms, 1 ms late; the second, released at 5 ms, at 12 ms.
+    let stated = |deadline: &str| LATE.replace("\"jobs\"", &format!("\"deadline\": {deadline}, \"jobs\""));
+    for (text, deadline_ms, misses) in [
+        (LATE.to_owned(), Some(5), Some(2)),
+        (stated("\"6 ms\""), Some(6), Some(1)),
+        (stated("\"7 ms\""), Some(7), Some(0)),
+        (stated("\"none\""), None, None),
+    ] {
+        let (scenario, run) = run_of(&text);
+        let deadline = deadline_ms.map(|ms| Duration::from_ns(ms * 1_000_000));
+        let summary = Summary::of(&scenario, &run);
+        let rows = gpusched::run::responses(&scenario, &summary.jobs());
+        assert_eq!((rows[0].deadline_ns, rows[0].misses), (deadline, misses), "{text}");
+        let search = SearchOptions { runs: 4, ..SearchOptions::default() };
+        let verdicts = judge(&scenario, &search, Watch { stop: &AtomicBool::new(false), progress: &|_| {} })
+            .expect("it is judged");
+        let missed = verdicts.jobs.iter().filter(|job| job.verdict == Some(Verdict::Missed)).count() as u64;
+        assert!(verdicts.jobs.iter().all(|job| job.deadline_ns == deadline), "{text}");
+        assert_eq!(verdicts.jobs.iter().any(|job| job.verdict.is_some()).then_some(missed), misses, "{text}");
+        let again = scenario.to_native_json().expect("it can be written");
+        let again = Scenario::from_json("again.json", &again, &ReadOptions::default()).expect("it is read again");
+        assert_eq!(again.threads[0].deadline(), deadline, "{text}");
+    }
+}
+
+#[test]
+fn a_deadline_that_is_no_time_is_refused() {
+    for (deadline, part) in [("\"0 ms\"", "none"), ("\"never\"", "ms"), ("5", "time")] {
+        let text = LATE.replace("\"jobs\"", &format!("\"deadline\": {deadline}, \"jobs\""));
+        let error = Scenario::from_json("late.json", &text, &ReadOptions::default()).expect_err(deadline).to_string();
+        assert!(error.contains("deadline") && error.contains(part), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use gpusched::device::Device;
 use gpusched::hosts::simulate;
 use gpusched::run::differences;
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{Deadline, ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
 use gpusched::workload::{OperationId, Placement};
@@ -90,7 +90,7 @@ fn jobs_are_released_every_period_even_if_the_previous_one_is_late() {
         r#""streams": [{"name": "S", "release": "2 ms", "period": "4 ms", "jobs": 3, "deadline": "20 ms",
                         "operations": [{"kernel": "A"}, {"kernel": "B"}]}]"#,
     );
-    assert_eq!(scenario.threads[0].deadline, Some(ms(20)));
+    assert_eq!(scenario.threads[0].deadline, Deadline::After(ms(20)));
     assert_eq!(launches(&run(&scenario)), [(2, 12), (2, 13), (6, 23), (6, 24), (10, 34), (10, 35)]);
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use gpusched::analysis::{SearchOptions, SporadicRefusal, Verdict, Watch, jobs_of, judge_sporadic, sporadic_bounds};
 use gpusched::device::Device;
 use gpusched::hosts::simulate;
-use gpusched::scenario::Scenario;
+use gpusched::scenario::{Deadline, Scenario};
 use gpusched::time::Duration;
 use proptest::prelude::*;
 use response_time_analysis::demand::{self, RBF};
@@ -308,7 +308,7 @@ fn a_bad_phasing_is_found_with_its_witness() {
         Stream { priority: Some(0), period: 60, jitter: 0, operations: vec![(4, 32, 10)] },
     ];
     let (mut scenario, jitter) = build(&streams, false, &tx2());
-    scenario.threads[0].deadline = Some(Duration::from_ns(11_000_000));
+    scenario.threads[0].deadline = Deadline::After(Duration::from_ns(11_000_000));
     let options = SearchOptions { runs: 600, ..SearchOptions::default() };
     let watch = Watch { stop: &AtomicBool::new(false), progress: &|_| {} };
     let verdicts = judge_sporadic(&scenario, &jitter, &options, watch).expect("it runs");

@@ -10,20 +10,21 @@ use std::collections::BTreeMap;
 use super::blocking::Blocking;
 use super::fill::{Filling, MayRun, latest_starts};
 use super::graph::{Graph, Node, Work};
-use super::state::{Span, State};
+use super::state::{Dispatched, Span, State};
 use super::twins::Twins;
 use super::weights::Weights;
 use crate::limits::look;
 use crate::time::Instant;
 
-/// States after which the search for orders is given up; what is known of all states left by then holds.
+/// States after which the search for orders is given up; what is known of all states left by then holds. A state of many
+/// streams takes longer, and counts once for every [`STREAMS_A_STATE`].
 const MOST_STATES: usize = 20_000;
+
+/// Streams that are looked at as fast as a state of few streams is.
+const STREAMS_A_STATE: usize = 16;
 
 /// States with the same operations that are kept apart; one more is merged with one of them.
 const MOST_APART: usize = 12;
-
-/// How many operations of each stream are dispatched.
-pub(super) type Dispatched = Vec<u32>;
 
 /// States in which equally many operations are dispatched.
 type Layer = BTreeMap<Dispatched, Vec<State>>;
@@ -71,6 +72,15 @@ struct Explorer<'a> {
     finish: Vec<u64>,
     counts: Vec<u32>,
     others: Vec<MayRun>,
+}
+
+/// The head of a stream, all of whose predecessors are dispatched.
+#[derive(Clone, Copy)]
+struct Eligible {
+    node: usize,
+    entry: Span,
+    /// Whether it is tried as the next one: of twins of which the same is known, one is.
+    tried: bool,
 }
 
 /// An operation that may be the next to be dispatched.
@@ -135,6 +145,7 @@ impl<'a> Explorer<'a> {
         let start = (vec![0; self.graph.streams.len()], vec![State::new(self.graph, extent.over)]);
         let mut layers: BTreeMap<u32, Layer> = BTreeMap::from([(0, BTreeMap::from([start]))]);
         let mut expanded = 0;
+        let cost = 1 + self.graph.streams.len() / STREAMS_A_STATE;
         while let Some((depth, mut layer)) = layers.pop_first() {
             while let Some((dispatched, mut states)) = layer.pop_first() {
                 if extent.is_reached(&dispatched) {
@@ -143,7 +154,7 @@ impl<'a> Explorer<'a> {
                 let apart = if expanded < extent.most_states / 2 { MOST_APART } else { 1 };
                 while let Some(state) = states.pop() {
                     look();
-                    expanded += 1;
+                    expanded += cost;
                     let next = if expanded > extent.most_states { None } else { self.expand(&dispatched, &state) };
                     let Some(next) = next else {
                         layer.insert(dispatched, Vec::new());
@@ -172,44 +183,37 @@ impl<'a> Explorer<'a> {
         let heads =
             graph.streams.iter().zip(dispatched).filter_map(|(stream, &done)| stream.get(done as usize).copied());
         let eligible: Vec<(usize, Span)> = heads.filter(ready).map(|node| (node, state.entry(graph, node))).collect();
-        let stream = |(node, _): &(usize, Span)| graph.nodes[*node].stream;
-        let repeats: Vec<usize> = (0..eligible.len())
-            .filter(|&index| {
-                let before = eligible[..index].iter().map(stream);
-                self.twins.repeats(graph, (dispatched, state), stream(&eligible[index]), before)
-            })
-            .map(|index| eligible[index].0)
-            .collect();
         if let Some(&(node, entry)) = eligible.iter().find(|(node, _)| graph.nodes[*node].work == Work::Memset) {
             // It is over when it enters, and holds nobody else's place, so it need not be ordered with the others.
             let mut next = state.clone();
             return Some(vec![self.finished(dispatched, node, entry, &mut next)]);
         }
-        let engines: Vec<Vec<(usize, Span)>> = (0..graph.engines)
+        let streams = eligible.iter().map(|(node, _)| graph.nodes[*node].stream);
+        let firsts = self.twins.firsts(graph, (dispatched, state), streams);
+        let eligible: Vec<Eligible> =
+            eligible.into_iter().zip(firsts).map(|((node, entry), tried)| Eligible { node, entry, tried }).collect();
+        let engines: Vec<Vec<Eligible>> = (0..graph.engines)
             .map(|engine| {
-                eligible.iter().copied().filter(|(node, _)| graph.nodes[*node].engine() == Some(engine)).collect()
+                eligible.iter().copied().filter(|one| graph.nodes[one.node].engine() == Some(engine)).collect()
             })
             .collect();
         // Some copy of the engine begins by then.
         let some_copy: Vec<u64> = engines
             .iter()
             .zip(&state.engines)
-            .map(|(copies, idle)| copies.iter().map(|(_, entry)| entry.to.max(idle.to)).min().unwrap_or(u64::MAX))
+            .map(|(copies, idle)| copies.iter().map(|copy| copy.entry.to.max(idle.to)).min().unwrap_or(u64::MAX))
             .collect();
         let before_copies = some_copy.iter().copied().min().unwrap_or(u64::MAX);
         let (kernels, some_kernel) = self.kernels(state, &eligible, before_copies)?;
         let mut next = Vec::new();
         for kernel in kernels {
             let Some(before) = self.before_higher(&eligible, kernel.node) else { continue };
-            if repeats.contains(&kernel.node) {
-                continue;
-            }
             let most = before_copies.min(some_kernel).min(before);
             next.extend(self.after_kernel(dispatched, state, kernel, most));
         }
         for (engine, copies) in engines.iter().enumerate() {
-            for &(node, entry) in copies {
-                if repeats.contains(&node) || !self.may_be_first(state, node, entry, copies) {
+            for &Eligible { node, entry, tried } in copies {
+                if !tried || !self.may_be_first(state, node, entry, copies) {
                     continue;
                 }
                 let idle = state.engines[engine];
@@ -231,27 +235,21 @@ impl<'a> Explorer<'a> {
 
     /// The kernels that may be dispatched next, and an instant by which one of them is. By `before_copies` some copy
     /// is.
-    fn kernels(
-        &mut self,
-        state: &State,
-        eligible: &[(usize, Span)],
-        before_copies: u64,
-    ) -> Option<(Vec<Candidate>, u64)> {
+    fn kernels(&mut self, state: &State, eligible: &[Eligible], before_copies: u64) -> Option<(Vec<Candidate>, u64)> {
         let graph = self.graph;
         let mut candidates = Vec::new();
         // By then a kernel is dispatched, or one of a higher priority than the levels looked at has entered.
         let mut until = u64::MAX;
         for level in (0..graph.levels).rev() {
-            let of_level: Vec<(usize, Span)> = eligible
-                .iter()
-                .copied()
-                .filter(|(node, _)| graph.nodes[*node].is_kernel() && graph.nodes[*node].level == level)
-                .collect();
-            let entered = of_level.iter().map(|(_, entry)| entry.to).fold(until, u64::min);
+            let is_of_level = |node: &Node| node.is_kernel() && node.level == level;
+            let of_level: Vec<Eligible> =
+                eligible.iter().copied().filter(|one| is_of_level(&graph.nodes[one.node])).collect();
+            let entered = of_level.iter().map(|one| one.entry.to).fold(until, u64::min);
             let mut last = None;
             // If no kernel of this level is certain to come, one that does is dispatched before what is certain.
             let is_certain = entered < u64::MAX;
-            for &(node, entry) in &of_level {
+            // Of twins of which the same is known, the first one tells when any of them is dispatched.
+            for &Eligible { node, entry, .. } in of_level.iter().filter(|one| one.tried) {
                 let before = || self.before_higher(eligible, node).map(|before| before.min(before_copies));
                 let Some(entered) = (if is_certain { Some(entered) } else { before() }) else { continue };
                 if entry.from <= entered && self.may_be_first(state, node, entry, &of_level) {
@@ -271,7 +269,7 @@ impl<'a> Explorer<'a> {
     fn candidate(
         &mut self,
         state: &State,
-        eligible: &[(usize, Span)],
+        eligible: &[Eligible],
         node: usize,
         entry: Span,
         entered: u64,
@@ -295,7 +293,7 @@ impl<'a> Explorer<'a> {
         begun[..=level].fill(None);
         self.others.clear();
         state.may_run(graph, &mut self.others);
-        for (other, entry) in eligible {
+        for Eligible { node: other, entry, .. } in eligible {
             let other = &graph.nodes[*other];
             if let Work::Kernel { class, blocks, block_time, .. } = other.work
                 && let Some(latest) = begun[other.level].filter(|latest| entry.from <= *latest)
@@ -312,11 +310,11 @@ impl<'a> Explorer<'a> {
     }
 
     /// By when a kernel is dispatched if no higher one that is ready is before it; `None`: one must be.
-    fn before_higher(&self, eligible: &[(usize, Span)], node: usize) -> Option<u64> {
+    fn before_higher(&self, eligible: &[Eligible], node: usize) -> Option<u64> {
         let graph = self.graph;
         let higher = |other: &Node| other.is_kernel() && other.level < graph.nodes[node].level;
         let mut latest = Some(u64::MAX);
-        for (other, entry) in eligible.iter().filter(|(other, _)| higher(&graph.nodes[*other])) {
+        for Eligible { node: other, entry, .. } in eligible.iter().filter(|other| higher(&graph.nodes[other.node])) {
             // What is launched at an instant enters its queue before anything is assigned then.
             let at_launch = graph.nodes[*other].predecessors.is_empty();
             latest = latest.min(if at_launch { entry.to.checked_sub(1) } else { Some(entry.to) });
@@ -325,9 +323,9 @@ impl<'a> Explorer<'a> {
     }
 
     /// Whether an operation can enter its queue before all `others`.
-    fn may_be_first(&self, state: &State, node: usize, entry: Span, others: &[(usize, Span)]) -> bool {
+    fn may_be_first(&self, state: &State, node: usize, entry: Span, others: &[Eligible]) -> bool {
         let nodes = &self.graph.nodes;
-        others.iter().filter(|(other, _)| *other != node).all(|&(other, before)| {
+        others.iter().filter(|other| other.node != node).all(|&Eligible { node: other, entry: before, .. }| {
             let at_launch = state.enters_at_launch(self.graph, node) && state.enters_at_launch(self.graph, other);
             let open = self.graph.any_order && nodes[node].thread != nodes[other].thread;
             let same = entry.from == before.to;

@@ -2,9 +2,10 @@
 //! for anything in another stream, and which of them is first at one instant is open. With their operations exchanged, a run
 //! is a run. So of states that differ in that only, one is enough, and what is found of one stream holds of all of them.
 
-use super::explore::Dispatched;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::graph::{Graph, Node, Work};
-use super::state::{Span, State};
+use super::state::{Dispatched, Span, State};
 use crate::time::Instant;
 
 /// By operation of a stream: when it finishes, and until when its blocks may run, where a state knows it.
@@ -29,7 +30,7 @@ impl Twins {
             return twins;
         }
         let mut is_alone = vec![true; graph.streams.len()];
-        let mut stream_of = std::collections::BTreeMap::new();
+        let mut stream_of = BTreeMap::new();
         for node in &graph.nodes {
             let own = *stream_of.entry(node.thread).or_insert(node.stream);
             let others = node.predecessors.iter().map(|&before| graph.nodes[before].stream).chain([own]);
@@ -63,35 +64,50 @@ impl Twins {
         twins
     }
 
-    fn content(graph: &Graph, state: &State, stream: usize) -> Content {
-        let place = |node: usize| (graph.nodes[node].stream == stream).then(|| graph.nodes[node].position);
-        let finish = state.finish.iter().filter_map(|&(node, span)| Some((place(node)?, span)));
-        let running = state.running.iter().filter_map(|(node, until)| Some((place(*node)?, until.clone())));
-        (finish.collect(), running.collect())
+    /// What a state knows of the streams of which it knows anything.
+    fn contents(graph: &Graph, state: &State) -> BTreeMap<usize, Content> {
+        let mut contents: BTreeMap<usize, Content> = BTreeMap::new();
+        for &(node, span) in &state.finish {
+            let Node { stream, position, .. } = graph.nodes[node];
+            contents.entry(stream).or_default().0.push((position, span));
+        }
+        for (node, until) in &state.running {
+            let Node { stream, position, .. } = graph.nodes[*node];
+            contents.entry(stream).or_default().1.push((position, until.clone()));
+        }
+        contents
     }
 
-    /// Whether a state knows the same of a stream and of a twin of it among `others`.
-    pub(super) fn repeats(
+    /// Of each of `streams`, whether it is the first one among twins of which a state knows the same; those without twins
+    /// are.
+    pub(super) fn firsts(
         &self,
         graph: &Graph,
         (dispatched, state): (&Dispatched, &State),
-        stream: usize,
-        mut others: impl Iterator<Item = usize>,
-    ) -> bool {
-        self.group[stream].is_some()
-            && others.any(|other| {
-                self.group[other] == self.group[stream]
-                    && dispatched[other] == dispatched[stream]
-                    && Self::content(graph, state, other) == Self::content(graph, state, stream)
+        streams: impl Iterator<Item = usize>,
+    ) -> Vec<bool> {
+        if self.groups.is_empty() {
+            return streams.map(|_| true).collect();
+        }
+        let contents = Self::contents(graph, state);
+        let mut known = BTreeSet::new();
+        streams
+            .map(|stream| {
+                let alike = |group| (group, dispatched[stream], contents.get(&stream));
+                self.group[stream].is_none_or(|group| known.insert(alike(group)))
             })
+            .collect()
     }
 
     /// The same state with twins in an order that does not depend on which is which.
     pub(super) fn sorted(&self, graph: &Graph, dispatched: &mut Dispatched, state: &mut State) {
+        if self.groups.is_empty() {
+            return;
+        }
+        let contents = Self::contents(graph, state);
         let mut to: Option<Vec<usize>> = None;
         for group in &self.groups {
-            let key =
-                |&stream: &usize| (std::cmp::Reverse(dispatched[stream]), Self::content(graph, state, stream), stream);
+            let key = |&stream: &usize| (std::cmp::Reverse(dispatched[stream]), contents.get(&stream), stream);
             if group.is_sorted_by_key(key) {
                 continue;
             }

@@ -43,14 +43,14 @@ impl SearchOptions {
 }
 
 fn is_left_out(scenario: &Scenario, operations: usize, time: Option<Duration>) -> bool {
-    let has_deadline = |thread: &HostThread| thread.deadline.or(thread.period).is_some();
+    let has_deadline = |thread: &HostThread| thread.deadline().is_some();
     time.is_none() && operations > MOST_UNJUDGED && !scenario.threads.iter().any(has_deadline)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::ReadOptions;
+    use crate::scenario::{Deadline, ReadOptions};
 
     #[test]
     fn many_operations_without_a_deadline_are_not_searched_unless_that_is_asked_for() {
@@ -63,7 +63,7 @@ mod tests {
         let options = SearchOptions::affordable(&scenario, MOST_UNJUDGED + 1, None);
         assert_eq!((options.runs, &*options.placements), (1, &[scenario.placement][..]));
         assert!(note(&scenario, MOST_UNJUDGED + 1, Some(Duration::from_ns(1))).is_none());
-        scenario.threads[0].deadline = Some(Duration::from_ns(9));
+        scenario.threads[0].deadline = Deadline::After(Duration::from_ns(9));
         assert!(note(&scenario, MOST_UNJUDGED + 1, None).is_none(), "a deadline may be missed in a bad run");
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn unrolled(scenario: &Scenario, run: &Run, jobs: &[AnalysedJob]) -> 
         let alone = labels.get(&job.thread) == Some(&1);
         let label = if alone { Arc::clone(&job.stream) } else { format!("{} job {}", job.stream, job.job).into() };
         let thread = HostThread::once(label, job.released.since(Instant::ZERO), steps);
-        unrolled.threads.push(HostThread { deadline: job.deadline, ..thread });
+        unrolled.threads.push(HostThread { deadline: job.deadline.into(), ..thread });
     }
     unrolled
 }

@@ -13,7 +13,7 @@ use crate::hosts::simulate;
 use crate::input::{Input, InputError};
 use crate::json::{Node, Problem};
 use crate::profile::{GpuProfile, ImportOptions, Launches};
-use crate::scenario::{ReadOptions, Scenario, WhatIf};
+use crate::scenario::{Deadline, ReadOptions, Scenario, WhatIf};
 use crate::time::Duration;
 use crate::workload::Placement;
 
@@ -118,7 +118,11 @@ impl Parameters for SimulatePoint {
                 let mps = value.boolean()?;
                 Box::new(move |point| point.options.mps = mps)
             }
-            "block_durations" | "deadlines" | "periods" => times(key, value)?,
+            "block_durations" | "periods" => times(key, value)?,
+            "deadlines" => {
+                let deadlines = by_name(value, Deadline::read)?;
+                Box::new(move |point| point.options.deadlines.extend(deadlines.iter().cloned()))
+            }
             _ => change(key, value)?,
         })
     }
@@ -145,7 +149,6 @@ fn times(key: &str, value: Node<'_>) -> Result<Change<SimulatePoint>, Problem> {
     })?;
     Ok(match key {
         "block_durations" => Box::new(move |point| point.options.block_durations.extend(times.iter().cloned())),
-        "deadlines" => Box::new(move |point| point.options.deadlines.extend(times.iter().cloned())),
         _ => Box::new(move |point| point.options.periods.extend(times.iter().cloned())),
     })
 }

@@ -12,6 +12,7 @@ use super::options::{AmaltheaOptions, TickBound};
 use super::unit::Clock;
 use crate::device::{BlockShape, Device};
 use crate::scenario::ScenarioBuilder;
+use crate::scenario::deadline::Deadline;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::scenario::options::ReadOptions;
 use crate::workload::{BlockClock, BlockTime, Copy, Kernel, StreamId, StreamSpec};
@@ -145,7 +146,7 @@ impl AmaltheaModel<'_> {
             iterations: plan.jobs,
             period: plan.period,
             jitter: plan.jitter,
-            deadline: plan.deadline,
+            deadline: plan.deadline.map_or(Deadline::Period, Deadline::After),
             ..HostThread::once(label, plan.release, steps)
         });
         Ok(())

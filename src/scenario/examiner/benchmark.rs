@@ -8,6 +8,7 @@ use super::reading::Reading;
 use super::{multikernel, spin, stream_action};
 use crate::device::SmMask;
 use crate::json::{Keys, Node, Object, Problem};
+use crate::scenario::deadline::Deadline;
 use crate::scenario::examiner_logs::BenchmarkLog;
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread};
@@ -150,7 +151,7 @@ pub(super) fn read<'a>(
         },
         period: None,
         jitter: Duration::ZERO,
-        deadline: None,
+        deadline: Deadline::Period,
         barrier: context.barrier,
         steps: behaviour.steps,
     });

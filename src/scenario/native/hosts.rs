@@ -6,6 +6,7 @@ use super::operations;
 use super::processes;
 use super::reading::Reading;
 use crate::json::{Node, Object, Problem};
+use crate::scenario::deadline::Deadline;
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread, Step};
 use crate::workload::ProcessId;
@@ -45,7 +46,7 @@ fn thread<'a>(entry: &mut Object<'a>, name: String, reading: &mut Reading<'a, '_
     let iterations = entry.optional("iterations")?.map(|node| node.whole_u32(1, u32::MAX)).transpose()?.map(u64::from);
     let time_limit = fields::positive_time(entry, "time_limit")?;
     let period = fields::positive_time(entry, "period")?;
-    let deadline = fields::positive_time(entry, "deadline")?;
+    let deadline = Deadline::of(entry)?;
     let barrier = entry.optional("barrier")?.map(|node| barrier(node, reading)).transpose()?;
     let process = processes::process_of(entry, reading)?;
     let mut steps = Vec::new();

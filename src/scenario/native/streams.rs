@@ -7,6 +7,7 @@ use super::operations;
 use super::processes;
 use super::reading::{NULL_STREAM, Reading};
 use crate::json::{Node, Object, Problem};
+use crate::scenario::deadline::Deadline;
 use crate::scenario::fields::{self, Place};
 use crate::scenario::model::{HostThread, Step};
 use crate::workload::{ProcessId, StreamId, StreamSpec};
@@ -118,7 +119,7 @@ fn thread(
     let release = entry.optional("release")?.map(|node| node.time()).transpose()?.unwrap_or_default();
     let period = fields::positive_time(entry, "period")?;
     let jobs = entry.optional("jobs")?.map(|node| node.whole_u32(1, u32::MAX)).transpose()?;
-    let deadline = fields::positive_time(entry, "deadline")?;
+    let deadline = Deadline::of(entry)?;
     if jobs.is_some() && period.is_none() {
         return Err(entry.node().problem("\"jobs\" needs a \"period\", and that key is missing"));
     }

@@ -10,6 +10,7 @@ use super::file::FORMAT;
 use super::reading::NULL_STREAM;
 use super::streams::RESERVED;
 use crate::device::Device;
+use crate::scenario::deadline::Deadline;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
@@ -385,9 +386,11 @@ fn timing(thread: &HostThread, iterations: &str, entry: &mut Map<String, Value>)
     if let Some(number) = thread.iterations.filter(|_| iterations != "jobs" || period.is_some()) {
         entry.insert(iterations.to_owned(), json!(count(thread, "iterations", number)?));
     }
-    if let Some(deadline) = thread.deadline {
-        entry.insert("deadline".to_owned(), time(deadline));
-    }
+    match thread.deadline {
+        Deadline::After(deadline) => entry.insert("deadline".to_owned(), time(deadline)),
+        Deadline::Never if period.is_some() => entry.insert("deadline".to_owned(), json!(Deadline::NEVER)),
+        Deadline::Never | Deadline::Period => None,
+    };
     Ok(())
 }
 

@@ -24,7 +24,7 @@ type Timing = (u64, Option<u64>, Option<u64>, Option<u64>);
 fn threads(scenario: &Scenario) -> Vec<Timing> {
     let us = |time: Duration| time.as_ns() / 1_000;
     let of = |thread: &gpusched::scenario::HostThread| {
-        (us(thread.release), thread.period.map(us), thread.deadline.map(us), thread.iterations)
+        (us(thread.release), thread.period.map(us), thread.deadline().map(us), thread.iterations)
     };
     scenario.threads.iter().map(of).collect()
 }

@@ -7,7 +7,7 @@ use gpusched::analysis::{
     launch_orders,
 };
 use gpusched::hosts::{LaunchOrder, simulate, simulate_in_order};
-use gpusched::scenario::{HostThread, ReadOptions, ReleaseOrder, Scenario, Step};
+use gpusched::scenario::{Deadline, HostThread, ReadOptions, ReleaseOrder, Scenario, Step};
 use gpusched::time::Duration;
 use gpusched::workload::StreamId;
 use proptest::prelude::*;
@@ -169,7 +169,7 @@ fn a_host_that_is_in_time_in_one_order_only_has_no_bound_under_any() {
     assert_eq!(refusal(ReleaseOrder::Declared), None);
     let refused = refusal(ReleaseOrder::Any).expect("it is refused");
     assert!(matches!(&refused, BoundRefusal::OnTimeAsDeclared { thread } if thread == "quick"), "{refused:?}");
-    assert!(refused.to_string().contains("--order declared"));
+    assert!(refused.to_string().contains("\"release_order\": \"declared\""));
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn too_many_that_may_wait_for_one_another_have_no_bound_and_are_told_what_to_do(
     }
     let refused = finish_bounds(&whole, BoundOptions::default()).expect("it runs").refusal.expect("it is refused");
     assert!(matches!(refused, BoundRefusal::TooManyWaits { operations: 1_100 }), "{refused:?}");
-    assert!(refused.to_string().contains("--order declared"));
+    assert!(refused.to_string().contains("\"release_order\": \"declared\""));
     assert_eq!(finish_bounds(&whole, BoundOptions::DECLARED).expect("it runs").refusal, None);
 }
 
@@ -237,7 +237,7 @@ impl Mixed {
         let first =
             whole.threads[0].steps.iter().find_map(|step| step.submission()).map_or(StreamId::NULL, |step| step.1);
         for (thread, joins) in whole.threads.iter_mut().zip(&self.joins) {
-            thread.deadline = Some(Duration::from_ns(self.deadline_ms * MS));
+            thread.deadline = Deadline::After(Duration::from_ns(self.deadline_ms * MS));
             for step in thread.steps.iter_mut().filter(|_| *joins) {
                 *step = match *step {
                     Step::Launch(kernel, _) => Step::Launch(kernel, first),
