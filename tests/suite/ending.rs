@@ -137,7 +137,7 @@ fn what_a_search_has_found_is_told() {
 
 #[test]
 fn orders_of_forty_launches_end_by_themselves_and_are_told_if_they_are_stopped() {
-    let launches = vec![r#"{"kernel": "K"}"#; 5].join(",");
+    let launches = [r#"{"kernel": "K"}"#; 5].join(",");
     let streams: Vec<String> =
         (0..8).map(|stream| format!(r#"{{"name": "S{stream}", "operations": [{launches}]}}"#)).collect();
     let (_, file) = written(
