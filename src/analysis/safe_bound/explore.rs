@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::blocking::Blocking;
 use super::fill::{Filling, MayRun, latest_starts};
 use super::graph::{Graph, Node, Work};
-use super::state::{Span, State};
+use super::state::{Dispatched, Span, State};
 use super::twins::Twins;
 use super::weights::Weights;
 use crate::limits::count_steps;
@@ -24,9 +24,6 @@ const STEPS_OF_A_STATE: usize = 256;
 
 /// States with the same operations that are kept apart; one more is merged with one of them.
 const MOST_APART: usize = 12;
-
-/// How many operations of each stream are dispatched.
-pub(super) type Dispatched = Vec<u32>;
 
 /// States in which equally many operations are dispatched.
 type Layer = BTreeMap<Dispatched, Vec<State>>;

@@ -169,12 +169,12 @@ impl Graph {
     pub(super) fn with_open_waits(mut self) -> Self {
         let mut component: Vec<usize> = (0..self.nodes.len()).collect();
         let mut by_order = vec![false; self.nodes.len()];
-        for number in 0..self.nodes.len() {
+        for (number, by_order) in by_order.iter_mut().enumerate() {
             for &before in &self.nodes[number].predecessors {
                 if self.nodes[before].launched == self.nodes[number].launched {
                     let (one, other) = (root(&component, before), root(&component, number));
                     component[one.max(other)] = one.min(other);
-                    by_order[number] |= self.nodes[before].thread != self.nodes[number].thread;
+                    *by_order |= self.nodes[before].thread != self.nodes[number].thread;
                 }
             }
         }

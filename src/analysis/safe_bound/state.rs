@@ -3,6 +3,9 @@
 use super::fill::MayRun;
 use super::graph::{Graph, Node, Work};
 
+/// How many operations of each stream are dispatched.
+pub(super) type Dispatched = Vec<u32>;
+
 /// An interval of instants \[ns\]: not before, not after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Span {

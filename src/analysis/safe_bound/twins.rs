@@ -2,9 +2,8 @@
 //! for anything in another stream, and which of them is first at one instant is open. With their operations exchanged, a run
 //! is a run. So of states that differ in that only, one is enough, and what is found of one stream holds of all of them.
 
-use super::explore::Dispatched;
 use super::graph::{Graph, Node, Work};
-use super::state::{Span, State};
+use super::state::{Dispatched, Span, State};
 use crate::time::Instant;
 
 /// By operation of a stream: when it finishes, and until when its blocks may run, where a state knows it.
