@@ -3,7 +3,6 @@
 #![allow(clippy::expect_used, reason = "the inputs are known to be sound")]
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use divan::{Bencher, black_box};
 use gpusched::device::Device;
@@ -47,8 +46,7 @@ fn as_a_study(bencher: Bencher<'_, '_>, threads: usize) {
     let study = study(SAMPLES, 1_000);
     bencher.with_inputs(|| directory("bench-study")).bench_values(|results| {
         let mut file = ResultFile::claim(&study, Shard::WHOLE, &results).expect("it is free");
-        let stop = AtomicBool::new(false);
-        pool.install(|| study.work(Shard::WHOLE, 0).run(&stop, |rows| file.append(rows))).expect("it runs")
+        pool.install(|| study.work(Shard::WHOLE, 0).run(|rows| file.append(rows))).expect("it runs")
     });
 }
 

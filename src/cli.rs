@@ -148,8 +148,7 @@ pub(crate) fn main() -> ExitCode {
     if let Some(reason) = ending::reason()
         && result.as_ref().map_or_else(is_stop, |_| true)
     {
-        let text = if result.is_ok() { ending::told(reason) } else { reason.to_string() };
-        ending::end(&text, reason.status());
+        ending::end(reason, result.is_ok());
     }
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
@@ -226,8 +225,6 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
     use gpusched::analysis::{BoundOptions, SearchOptions, Watch, analyse, finish_bounds, judge_by_bounds};
     use gpusched::hosts::simulate;
     use gpusched::hosts::{SegmentRunOptions, run_segment_tasks};
@@ -239,8 +236,7 @@ mod tests {
 
     use super::*;
 
-    static NEVER: AtomicBool = AtomicBool::new(false);
-    const WATCH: Watch<'static> = Watch { stop: &NEVER, progress: &|_| {} };
+    const WATCH: Watch<'static> = Watch { progress: &|_| {} };
 
     /// A kernel that takes 2 ms.
     fn scenario() -> Scenario {

@@ -2,7 +2,8 @@
 //!
 //! Work is counted and not timed: the same input comes to the same count on every machine and under every load. Whoever
 //! starts work says how far it may go and does it [`Effort::within`] that; what lasts tells of each step
-//! ([`spend`]), and ends if it is told to. Work that nobody limits is neither counted nor stopped.
+//! ([`spend`]), and ends if it is told to: with a result, or where there is none by [`crate::limits::look`]. Work that
+//! nobody limits is neither counted nor stopped.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -20,18 +21,21 @@ pub enum Counted {
     Blocks,
     /// States, points and jobs that analyses and searches look at.
     States,
+    /// Shapes of pictures, and entries of pages and traces.
+    Shapes,
     /// Bytes of input, unpacked, and of output.
     Bytes,
 }
 
 impl Counted {
-    const ALL: [Self; 4] = [Self::Operations, Self::Blocks, Self::States, Self::Bytes];
+    const ALL: [Self; 5] = [Self::Operations, Self::Blocks, Self::States, Self::Shapes, Self::Bytes];
 
     fn name(self) -> &'static str {
         match self {
             Self::Operations => "simulated operations",
             Self::Blocks => "instants of blocks",
             Self::States => "states of analyses and searches",
+            Self::Shapes => "shapes and entries of pictures",
             Self::Bytes => "bytes read and written",
         }
     }
@@ -52,23 +56,28 @@ pub struct Limits {
     pub blocks: u64,
     /// [`Counted::States`]
     pub states: u64,
+    /// [`Counted::Shapes`]
+    pub shapes: u64,
     /// [`Counted::Bytes`]
     pub bytes: u64,
 }
 
 impl Limits {
     /// No limit.
-    pub const NONE: Self = Self { operations: u64::MAX, blocks: u64::MAX, states: u64::MAX, bytes: u64::MAX };
+    pub const NONE: Self =
+        Self { operations: u64::MAX, blocks: u64::MAX, states: u64::MAX, shapes: u64::MAX, bytes: u64::MAX };
 
     /// For services that take files of others: what these allow takes less than ten seconds and a gigabyte on the
     /// slowest machine that is assumed (`SECURITY.md`).
-    pub const STRICT: Self = Self { operations: 200_000, blocks: 1_000_000, states: 2_000_000, bytes: 64 << 20 };
+    pub const STRICT: Self =
+        Self { operations: 200_000, blocks: 1_000_000, states: 2_000_000, shapes: 200_000, bytes: 64 << 20 };
 
     fn of(&self, what: Counted) -> u64 {
         match what {
             Counted::Operations => self.operations,
             Counted::Blocks => self.blocks,
             Counted::States => self.states,
+            Counted::Shapes => self.shapes,
             Counted::Bytes => self.bytes,
         }
     }
@@ -95,15 +104,27 @@ pub enum Over {
 #[derive(Debug)]
 pub struct Effort {
     limits: Limits,
-    spent: [AtomicU64; 4],
+    spent: [AtomicU64; 5],
     stop: Arc<AtomicBool>,
+    keeps_parts: bool,
 }
 
 impl Effort {
-    /// Nothing is done yet; once `stop` is set, work ends.
+    /// Nothing is done yet; once `stop` is set, work ends with what is complete by then.
     #[must_use]
     pub fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
-        Self { limits, spent: Default::default(), stop }
+        Self { limits, spent: Default::default(), stop, keeps_parts: true }
+    }
+
+    /// Work without limits, of which nothing is kept once it is stopped.
+    #[must_use]
+    pub fn all_or_nothing() -> Self {
+        Self { keeps_parts: false, ..Self::new(Limits::NONE, Arc::default()) }
+    }
+
+    /// The work ends from now on.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
     }
 
     /// Whether the work may go on.
@@ -119,11 +140,6 @@ impl Effort {
             }
         }
         if self.stop.load(Ordering::Relaxed) { Err(Over::Stopped) } else { Ok(()) }
-    }
-
-    /// Does some work on this thread within these limits. What it hands to other threads takes them along by [`here`].
-    pub fn within<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> T {
-        Here(Some(Arc::clone(self))).within(work)
     }
 }
 
@@ -142,6 +158,10 @@ pub fn here() -> Here {
 }
 
 impl Here {
+    pub(crate) fn of(effort: &Arc<Effort>) -> Self {
+        Self(Some(Arc::clone(effort)))
+    }
+
     /// Does some work on another thread within the same limits.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         /// Gives a thread its own limits back, also if the work panics.
@@ -156,9 +176,16 @@ impl Here {
     }
 }
 
-/// Does work that is neither counted nor stopped: what has to be done in any case.
+/// Does work that is neither counted nor stopped: what has to be done in any case, unless nothing is kept anyway.
 pub fn unlimited<T>(work: impl FnOnce() -> T) -> T {
-    Here(None).within(work)
+    Here(here().0.filter(|effort| !effort.keeps_parts)).within(work)
+}
+
+/// Whether the work on this thread is stopped, and nothing of it is kept.
+pub(crate) fn is_dropped() -> bool {
+    CURRENT.with_borrow(|current| {
+        current.as_ref().is_some_and(|effort| !effort.keeps_parts && effort.stop.load(Ordering::Relaxed))
+    })
 }
 
 /// So much more is done; whether work may go on.
@@ -198,7 +225,7 @@ mod tests {
     #[test]
     fn work_ends_when_more_is_done_than_is_allowed_and_stays_ended() {
         let effort = Arc::new(Effort::new(Limits { states: 10, ..Limits::NONE }, Arc::default()));
-        effort.within(|| {
+        let done = effort.within(|| {
             assert_eq!(left(Counted::Operations), None);
             assert_eq!((spend(Counted::States, 10), left(Counted::States)), (Ok(()), Some(0)));
             let over = Err(Over::TooMuch { what: Counted::States, most: 10 });
@@ -206,6 +233,7 @@ mod tests {
             assert_eq!(unlimited(|| spend(Counted::States, 1)), Ok(()), "nobody counts here");
             assert_eq!(check(), over);
         });
+        assert_eq!(done, Ok(()));
         assert_eq!(spend(Counted::States, 1), Ok(()), "nor outside");
         let said = effort.check().expect_err("it stays so").to_string();
         assert!(said.contains("more than 10 states") && said.contains("--limits strict"), "{said}");
@@ -215,7 +243,7 @@ mod tests {
     fn other_threads_share_the_limits_that_they_take_along() {
         let stop = Arc::new(AtomicBool::new(false));
         let effort = Arc::new(Effort::new(Limits { blocks: 3, ..Limits::NONE }, Arc::clone(&stop)));
-        let here = effort.within(here);
+        let here = effort.within(here).expect("it is done");
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| here.within(|| spend(Counted::Blocks, 1)));
@@ -223,7 +251,7 @@ mod tests {
         });
         assert!(matches!(effort.check(), Err(Over::TooMuch { .. })));
         let other = Arc::new(Effort::new(Limits::NONE, stop));
-        other.stop.store(true, Ordering::Relaxed);
-        assert_eq!(other.within(check), Err(Over::Stopped));
+        other.stop();
+        assert_eq!(other.within(check), Ok(Err(Over::Stopped)));
     }
 }

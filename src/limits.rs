@@ -1,8 +1,8 @@
-//! How far work may go: how much memory there is for it, and how it is called off wherever it is.
+//! How far work may go: how much memory there is for it, and how it ends wherever it is.
 
-mod calling_off;
 mod memory;
+mod unwinding;
 
-pub(crate) use calling_off::NowAndThen;
-pub use calling_off::{CallOff, Unfinished, look};
 pub use memory::{Allowance, Memory};
+pub(crate) use unwinding::{NowAndThen, count, count_steps};
+pub use unwinding::{Unfinished, look};

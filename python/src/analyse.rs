@@ -8,11 +8,11 @@ use gpusched::causes::with_causes;
 use gpusched::formats::RowsPart;
 use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::run::Summary;
+use gpusched::scenario::ReleaseOrder;
 use gpusched::tables::{
     AnalysisReport, SporadicReport, analysis_rows, comparison_rows, comparison_table, jitter_of_threads, orders_rows,
     orders_table, sporadic_rows,
 };
-use gpusched::scenario::ReleaseOrder;
 use gpusched::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,7 +22,7 @@ use crate::errors::Failure;
 use crate::options::{map, named, time};
 use crate::run::{refuse_beyond_memory, simulated};
 use crate::scenario::{Scenario, Wanted};
-use crate::work::{Watch, aside, on_all_cores};
+use crate::work::{aside, on_all_cores};
 
 /// Verdicts, bounds and finish times on the merged SM; with `sporadic`, of streams whose releases are unknown.
 #[pyfunction]
@@ -51,24 +51,22 @@ pub(crate) fn analyze(
     let order = order
         .map(|order| named(order, ReleaseOrder::from_name, &ReleaseOrder::ALL.map(ReleaseOrder::name)))
         .transpose()?;
-    on_all_cores(py, move |watch| {
+    on_all_cores(py, move || {
         let mut given = wanted.read()?;
         if let Some(order) = order.filter(|order| *order != given.scenario.release_order) {
             Arc::make_mut(&mut given.scenario).release_order = order;
         }
-        if sporadic { streams(&given, jitter, search, watch) } else { jobs(&given, steps, search, watch) }
+        if sporadic { streams(&given, jitter, search) } else { jobs(&given, steps, search) }
     })
 }
 
-/// Who watches a search.
-fn searched(watch: &Watch) -> analysis::Watch<'_> {
-    analysis::Watch { stop: watch.stop(), progress: &|_| () }
-}
+/// Nobody is told how far a search is.
+const UNWATCHED: analysis::Watch<'static> = analysis::Watch { progress: &|_| () };
 
-fn jobs(given: &Scenario, steps: bool, search: Option<Duration>, watch: &Watch) -> Result<Document, Failure> {
+fn jobs(given: &Scenario, steps: bool, search: Option<Duration>) -> Result<Document, Failure> {
     let scenario = &*given.scenario;
-    let run = simulated(scenario, watch)?;
-    let report = AnalysisReport::of(scenario, &run, given.demands.as_deref(), search, searched(watch));
+    let run = simulated(scenario)?;
+    let report = AnalysisReport::of(scenario, &run, given.demands.as_deref(), search, UNWATCHED);
     let report = report.map_err(|error| Failure::run(&error))?;
     drop(run);
     let steps = steps.then(|| report.analysis.printed_steps()).transpose();
@@ -84,12 +82,11 @@ fn streams(
     given: &Scenario,
     jitter: BTreeMap<String, Duration>,
     search: Option<Duration>,
-    watch: &Watch,
 ) -> Result<Document, Failure> {
     let scenario = &*given.scenario;
     let jitter = jitter_of_threads(scenario, jitter);
     let jitter = jitter.map_err(|error| Failure::Argument(format!("jitter: {error}")))?;
-    let report = SporadicReport::of(scenario, &jitter, given.demands.as_deref(), search, searched(watch));
+    let report = SporadicReport::of(scenario, &jitter, given.demands.as_deref(), search, UNWATCHED);
     let report = report.map_err(|error| Failure::run(&error))?;
     let witness = report.verdicts.first_miss().and_then(|stream| report.verdicts.witness(stream));
     let rows = |out: &mut Vec<u8>| sporadic_rows(&report.verdicts.streams, RowsPart::CSV, out);
@@ -110,7 +107,7 @@ pub(crate) fn orders(
         return Err(Failure::Argument("samples: expected a whole number from 1".to_owned()).into_exception(py));
     }
     let wanted = Wanted::new(scenario, options)?;
-    on_all_cores(py, move |_| {
+    on_all_cores(py, move || {
         let scenario = wanted.read()?.scenario;
         refuse_beyond_memory(&scenario)?;
         let orders = launch_orders(&scenario, samples, scenario.seed, &|_| ());
@@ -129,15 +126,15 @@ pub(crate) fn compare(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Document> {
     let wanted = Wanted::new(scenario, options)?;
-    aside(py, move |watch| compared(&wanted.read()?.scenario, watch))
+    aside(py, move || compared(&wanted.read()?.scenario))
 }
 
-fn compared(scenario: &gpusched::scenario::Scenario, watch: &Watch) -> Result<Document, Failure> {
+fn compared(scenario: &gpusched::scenario::Scenario) -> Result<Document, Failure> {
     refuse_beyond_memory(scenario)?;
     let analysis = analyse(scenario).map_err(|error| Failure::run(&error))?;
-    let run = simulated(scenario, watch)?;
+    let run = simulated(scenario)?;
     let comparison = Comparison::new(scenario, &analysis, &run.trace).map_err(|error| Failure::run(&error))?;
-    let svg = panels(scenario, &run, &analysis, &comparison, watch);
+    let svg = panels(scenario, &run, &analysis, &comparison);
     let rows = |out: &mut Vec<u8>| comparison_rows(&comparison, RowsPart::CSV, out);
     let table = |style| comparison_table(&comparison, style);
     Ok(Document::new(&comparison, rows, table, comparison.notes.clone())?.with_svg(svg))
@@ -149,10 +146,9 @@ fn panels(
     run: &gpusched::run::Run,
     analysis: &Analysis<'_>,
     comparison: &Comparison<'_>,
-    watch: &Watch,
 ) -> Option<String> {
     let merged = merged_scenario(scenario, analysis).ok()?;
-    let below = simulated(&merged, watch).ok()?;
+    let below = simulated(&merged).ok()?;
     let (upper, lower) = (Summary::of(scenario, run), Summary::of(&merged, &below));
     let marks = FinishMark::of_comparison(comparison);
     let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };

@@ -122,7 +122,7 @@ pub(crate) fn audit(
         let wrong = |_| PyTypeError::new_err("expected the path of logs or of a profile, a list of logs, or a Run");
         Audited::Files(paths.map_err(wrong)?)
     };
-    on_all_cores(py, move |_| match what {
+    on_all_cores(py, move || match what {
         Audited::Run(run) => of_run(&run, &asked),
         Audited::Files(paths) => match profile_of(&paths)? {
             Some(profile) => of_profile(profile, asked),

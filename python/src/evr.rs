@@ -146,7 +146,7 @@ pub(crate) fn evr(
 ) -> PyResult<Document> {
     let (given, mut asked) = (Given::new(applications)?, Asked::new(options)?);
     let name = applications.cast::<PyString>().ok().map(ToString::to_string);
-    on_all_cores(py, move |_| {
+    on_all_cores(py, move || {
         let set = read(given, name.as_deref(), asked.device.take())?;
         for scheduler in &asked.schedulers {
             scheduler.check(&set.device).map_err(|error| Failure::input(&error))?;

@@ -26,7 +26,7 @@ pub(crate) fn import_profile(
 ) -> PyResult<Document> {
     let (given, options) = (Given::new(profile)?, Options::new(options)?);
     let (start, end) = (start.map(time).transpose()?, end.map(time).transpose()?);
-    aside(py, move |_| {
+    aside(py, move || {
         let import = options.import(given, (start, end))?;
         let rows = |out: &mut Vec<u8>| import_rows(&import, RowsPart::CSV, out);
         let (table, notes) = (|style| import_table(&import, style), import.scenario.notes.clone());
@@ -44,7 +44,7 @@ pub(crate) fn occupancy(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Document> {
     let wanted = Wanted::new(scenario, options)?;
-    aside(py, move |_| {
+    aside(py, move || {
         let scenario = Arc::clone(&wanted.read()?.scenario);
         let (report, device) = (occupancy_of_scenario(&scenario), &scenario.device().name);
         let document = OccupancyDocument { device, report: &report, notes: &scenario.notes };

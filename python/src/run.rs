@@ -3,12 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use gpusched::causes::with_causes;
 use gpusched::draw::{Drawing, FigureFormat, MM};
 use gpusched::formats::{RowsPart, TableStyle};
-use gpusched::hosts::{least_memory, least_operations, simulate_watched};
+use gpusched::hosts::{least_memory, least_operations};
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::run::{State, Summary};
@@ -24,7 +23,7 @@ use crate::errors::Failure;
 use crate::file::write_whole;
 use crate::options::time;
 use crate::scenario::{Scenario, Wanted};
-use crate::work::{self, Watch, aside};
+use crate::work::{self, aside};
 
 /// A run of a scenario, with everything that happened.
 #[pyclass(frozen, module = "gpusched._gpusched")]
@@ -43,12 +42,12 @@ pub(crate) fn simulate(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Run> {
     let wanted = Wanted::new(scenario, options)?;
-    aside(py, move |watch| Run::of(wanted.read()?, watch))
+    aside(py, move || Run::of(wanted.read()?))
 }
 
 impl Run {
-    fn of(scenario: Scenario, watch: &Watch) -> Result<Self, Failure> {
-        let run = simulated(&scenario.scenario, watch)?;
+    fn of(scenario: Scenario) -> Result<Self, Failure> {
+        let run = simulated(&scenario.scenario)?;
         Ok(Self { scenario, run: Arc::new(run) })
     }
 
@@ -63,9 +62,9 @@ pub(crate) fn refuse_beyond_memory(scenario: &gpusched::scenario::Scenario) -> R
     work::refuse_beyond_memory(least_memory(scenario), &format!("a run of {operations} operations"))
 }
 
-pub(crate) fn simulated(scenario: &gpusched::scenario::Scenario, watch: &Watch) -> Result<gpusched::run::Run, Failure> {
+pub(crate) fn simulated(scenario: &gpusched::scenario::Scenario) -> Result<gpusched::run::Run, Failure> {
     refuse_beyond_memory(scenario)?;
-    simulate_watched(scenario, &AtomicU64::new(0), watch.stop()).map_err(|error| Failure::run(&error))
+    gpusched::hosts::simulate(scenario).map_err(|error| Failure::run(&error))
 }
 
 #[pymethods]
@@ -80,7 +79,7 @@ impl Run {
     #[getter]
     fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let run = self.clone();
-        aside(py, move |_| Ok(run.summary().notes()))
+        aside(py, move || Ok(run.summary().notes()))
     }
 
     /// The bytes of `gpusched simulate --format json`.
@@ -96,7 +95,7 @@ impl Run {
     ) -> PyResult<String> {
         let states: Vec<Instant> = states.iter().map(|at| Ok(Instant::ZERO + time(at)?)).collect::<PyResult<_>>()?;
         let run = self.clone();
-        aside(py, move |_| {
+        aside(py, move || {
             let blocks = if blocks { BlockLists::InKernels } else { BlockLists::None };
             let report = SimulationReport { summary: run.summary(), blocks, rules, blame, states: &states };
             json(&report)
@@ -107,46 +106,46 @@ impl Run {
     #[pyo3(signature = (*, blocks = false))]
     fn to_csv(&self, py: Python<'_>, blocks: bool) -> PyResult<String> {
         let run = self.clone();
-        aside(py, move |_| written(|out| kernel_rows(&run.summary(), blocks, RowsPart::CSV, out)))
+        aside(py, move || written(|out| kernel_rows(&run.summary(), blocks, RowsPart::CSV, out)))
     }
 
     /// The table of the command.
     #[pyo3(signature = (*, markdown = false))]
     fn table(&self, py: Python<'_>, markdown: bool) -> PyResult<String> {
         let (run, style) = (self.clone(), if markdown { TableStyle::Markdown } else { TableStyle::Plain });
-        aside(py, move |_| Ok(kernel_table(&run.summary(), style)))
+        aside(py, move || Ok(kernel_table(&run.summary(), style)))
     }
 
     /// Queues, residents and why each operation waits, after all events of the instant.
     fn state(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> PyResult<String> {
         let (run, at) = (self.clone(), Instant::ZERO + time(at)?);
-        aside(py, move |_| Ok(state_text(&State::at(&run.summary(), at))))
+        aside(py, move || Ok(state_text(&State::at(&run.summary(), at))))
     }
 
     /// The timeline as SVG.
     #[pyo3(signature = (**look))]
     fn to_svg(&self, py: Python<'_>, look: Option<&Bound<'_, PyDict>>) -> PyResult<String> {
         let (run, options) = (self.clone(), figure_options(look)?);
-        aside(py, move |_| Ok(run.drawing(&options)?.to_svg()))
+        aside(py, move || Ok(run.drawing(&options)?.to_svg()))
     }
 
     /// Writes the timeline into a file; its extension says in which format.
     #[pyo3(signature = (path, **look))]
     fn save_figure(&self, py: Python<'_>, path: PathBuf, look: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let (run, options) = (self.clone(), figure_options(look)?);
-        aside(py, move |_| save(&path, &run.drawing(&options)?))
+        aside(py, move || save(&path, &run.drawing(&options)?))
     }
 
     /// The page of `--html`.
     fn to_html(&self, py: Python<'_>) -> PyResult<String> {
         let run = self.clone();
-        aside(py, move |_| written(|out| HtmlTimeline::new(run.summary()).write(out)))
+        aside(py, move || written(|out| HtmlTimeline::new(run.summary()).write(out)))
     }
 
     /// The trace of `--perfetto`.
     fn to_perfetto(&self, py: Python<'_>) -> PyResult<String> {
         let run = self.clone();
-        aside(py, move |_| {
+        aside(py, move || {
             let one = PerfettoRun { summary: run.summary(), label: "", known: PerfettoKnown::Everything };
             written(|out| perfetto_trace(&[one], out))
         })
@@ -164,7 +163,7 @@ impl Run {
     /// The columns of all blocks: kernel, block, sm, `start_ns`, `end_ns`.
     fn block_arrays<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {
         let run = Arc::clone(&self.run);
-        Ok(aside(py, move |_| Columns::of(&run))?.into_arrays(py))
+        Ok(aside(py, move || Columns::of(&run))?.into_arrays(py))
     }
 }
 

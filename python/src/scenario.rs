@@ -57,7 +57,7 @@ impl Scenario {
     #[pyo3(signature = (scenario, **options))]
     fn read(py: Python<'_>, scenario: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let wanted = Wanted::new(scenario, options)?;
-        aside(py, move |_| wanted.read())
+        aside(py, move || wanted.read())
     }
 
     /// Reads a text of any format; errors call it `name`; options as for `simulate`.
@@ -66,7 +66,7 @@ impl Scenario {
     fn from_text(py: Python<'_>, text: String, name: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let given = Given::Text { name: name.to_owned(), text };
         let wanted = Wanted::ToRead(given, Box::new(Options::new(options)?));
-        aside(py, move |_| wanted.read())
+        aside(py, move || wanted.read())
     }
 
     /// The scenario's name.
@@ -107,7 +107,7 @@ impl Scenario {
 
     #[staticmethod]
     fn _restored(py: Python<'_>, text: String, notes: Vec<String>) -> PyResult<Self> {
-        aside(py, move |_| {
+        aside(py, move || {
             let given = Given::Text { name: "<pickle>".to_owned(), text };
             let (mut scenario, _) = Options::default().scenario(given)?;
             scenario.notes = notes;

@@ -31,7 +31,7 @@ impl Study {
     #[pyo3(signature = (study, folder = None))]
     fn new(py: Python<'_>, study: &Bound<'_, PyAny>, folder: Option<PathBuf>) -> PyResult<Self> {
         let given = Given::new(study)?;
-        aside(py, move |_| {
+        aside(py, move || {
             let folder = folder.unwrap_or_else(|| given.folder());
             let (name, text) = given.text()?;
             let read = |file: &str| std::fs::read(folder.join(file));
@@ -53,12 +53,12 @@ impl Study {
             Some(text) => text.parse().map_err(|error| PyValueError::new_err(format!("shard: {error}")))?,
         };
         let study = Arc::clone(&self.study);
-        on_threads(py, threads.unwrap_or(0), move |watch| {
+        on_threads(py, threads.unwrap_or(0), move || {
             let mut file = ResultFile::claim(&study, shard, &results)?;
             let done = file.rows();
             if done < shard.rows(study.layout.rows()) {
                 let work = study.work(shard, done);
-                let complete = work.run(watch.stop(), |rows| file.append(rows))?;
+                let complete = work.run(|rows| file.append(rows))?;
                 file.sync()?;
                 return Ok(complete);
             }
@@ -69,7 +69,7 @@ impl Study {
     /// Puts complete shards together into `results`, to the bytes that one machine would have written.
     fn merge(&self, py: Python<'_>, results: PathBuf, shards: Vec<PathBuf>) -> PyResult<u64> {
         let study = Arc::clone(&self.study);
-        aside(py, move |_| {
+        aside(py, move || {
             let path = whole(&results);
             if is_claimed(&path) {
                 return Err(Failure::Argument(format!("{} is being written by a run", path.display())));
@@ -88,7 +88,7 @@ impl Study {
     #[pyo3(signature = (results, x = None, y = Vec::new()))]
     fn summary(&self, py: Python<'_>, results: PathBuf, x: Option<String>, y: Vec<String>) -> PyResult<Document> {
         let study = Arc::clone(&self.study);
-        aside(py, move |_| {
+        aside(py, move || {
             let summary = StudySummary::read(&study, &whole(&results))?;
             let is_asked_for = x.is_some() || !y.is_empty();
             let options = PlotOptions { x, y, ..PlotOptions::default() };

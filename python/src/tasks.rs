@@ -30,7 +30,7 @@ pub(crate) fn tasks(
     tests: Vec<String>,
 ) -> PyResult<Document> {
     let (given, device) = (Given::new(tasks)?, device.map(Given::new).transpose()?);
-    aside(py, move |_| match Tasks::read(given, device)? {
+    aside(py, move || match Tasks::read(given, device)? {
         Tasks::Sms(set, _) => of_sms(&set, &tests),
         Tasks::Segments(set, _) => of_segments(&set, &tests),
     })
@@ -148,7 +148,7 @@ pub(crate) fn run_tasks(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Document> {
     let (given, mut asked) = (Given::new(tasks)?, Asked::new(options)?);
-    aside(py, move |_| match Tasks::read(given, asked.device.take())? {
+    aside(py, move || match Tasks::read(given, asked.device.take())? {
         Tasks::Sms(set, device) => run_of_sms(&set, *device, &strategy, &asked),
         Tasks::Segments(set, device) => run_of_segments(&set, &usual(device)?, &strategy, &asked),
     })

@@ -23,7 +23,7 @@ pub(crate) fn warps(
 ) -> PyResult<Document> {
     let given = Given::new(instance)?;
     let time = time_limit.map(time).transpose()?.map(|time| std::time::Duration::from_nanos(time.as_ns()));
-    aside(py, move |_| {
+    aside(py, move || {
         let (name, text) = given.text()?;
         let Instance { text, string, warps, estimate_from: own } = Instance::from_json(&name, &text)?;
         let limits = SearchLimits { memory_bytes: memory_limit_mib.saturating_mul(1 << 20), time };

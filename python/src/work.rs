@@ -3,12 +3,14 @@
 use std::any::Any;
 use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use gpusched::limits::{Allowance, CallOff};
+use gpusched::effort::Effort;
+use gpusched::limits::Allowance;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
@@ -16,8 +18,8 @@ use crate::errors::{Failure, InternalError};
 
 /// Between two looks at signals and the memory.
 pub(crate) const EVERY: Duration = Duration::from_millis(20);
-/// For how long work that Ctrl-C called off is waited for. It ends far earlier, unless it is at something that does not
-/// look whether it is called off: that goes on, and what it comes to is dropped.
+/// For how long work that Ctrl-C stopped is waited for. It ends far earlier, unless it is at something that does not
+/// look whether it is to end: that goes on, and what it comes to is dropped.
 const GRACE: Duration = Duration::from_secs(2);
 /// As large as the main thread's usually is.
 const STACK_BYTES: usize = 8 << 20;
@@ -74,24 +76,12 @@ pub(crate) fn refuse_beyond_memory(bytes: u64, what: &str) -> Result<(), Failure
     )))
 }
 
-/// What work is told that is done beside the interpreter.
-pub(crate) struct Watch {
-    call_off: CallOff,
-}
-
-impl Watch {
-    /// Is set once the work is called off.
-    pub(crate) fn stop(&self) -> &AtomicBool {
-        self.call_off.flag()
-    }
-}
-
 /// Does `work` on a thread of its own, without the interpreter's lock, while this thread looks for signals and at the
-/// memory: after Ctrl-C, and when it takes too much, the work is called off and an exception raised once it has ended.
+/// memory: after Ctrl-C, and when it takes too much, the work is stopped and an exception raised once it has ended.
 /// A panic becomes an exception.
 pub(crate) fn aside<T: Send + 'static>(
     py: Python<'_>,
-    work: impl FnOnce(&Watch) -> Result<T, Failure> + Send + 'static,
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
     on_threads(py, 1, work)
 }
@@ -99,7 +89,7 @@ pub(crate) fn aside<T: Send + 'static>(
 /// As [`aside`], for work that divides itself, on one thread for each core.
 pub(crate) fn on_all_cores<T: Send + 'static>(
     py: Python<'_>,
-    work: impl FnOnce(&Watch) -> Result<T, Failure> + Send + 'static,
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
     on_threads(py, 0, work)
 }
@@ -108,14 +98,14 @@ pub(crate) fn on_all_cores<T: Send + 'static>(
 pub(crate) fn on_threads<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
-    work: impl FnOnce(&Watch) -> Result<T, Failure> + Send + 'static,
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
-    let call_off = CallOff::default();
+    let effort = Arc::new(Effort::all_or_nothing());
     let (sender, mut receiver) = channel();
-    let watch = Watch { call_off: call_off.clone() };
+    let own = Arc::clone(&effort);
     let thread = thread::Builder::new().name("gpusched".to_owned());
     let thread = thread.spawn(move || {
-        let all = || watch.call_off.run(threads, STACK_BYTES, || work(&watch));
+        let all = || own.on_own_threads(threads, STACK_BYTES, work);
         let result = catch_unwind(AssertUnwindSafe(all));
         // Nobody may be there any more.
         let _ = sender.send(result);
@@ -140,10 +130,10 @@ pub(crate) fn on_threads<T: Send + 'static>(
             && let Some(allowance) = allowance.filter(Allowance::is_exceeded)
         {
             took_too_much_of = Some(allowance);
-            call_off.call_off();
+            effort.stop();
         }
         if let Err(interrupt) = py.check_signals() {
-            call_off.call_off();
+            effort.stop();
             py.detach(move || {
                 if receiver.recv_timeout(GRACE).is_ok() {
                     let _ = thread.join();

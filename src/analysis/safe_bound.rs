@@ -18,7 +18,7 @@
 use super::bound_options::BoundOptions;
 use super::merged_back::{Analysed, Costs};
 use crate::device::BlockDemand;
-use crate::limits::look;
+use crate::limits::count_steps;
 use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::Instant;
 use crate::workload::StreamId;
@@ -129,7 +129,6 @@ fn by_program(scenario: &Scenario, operations: &[Analysed]) -> Vec<usize> {
 /// The smaller one of each of the bounds and that by work.
 fn by_work(graph: &Graph, weights: &Weights<'_>, mut finish: Vec<Option<Instant>>) -> Vec<Option<Instant>> {
     for operation in 0..finish.len() {
-        look();
         let by_work = bound(graph, weights, operation, &finish[..operation]);
         finish[operation] = finish[operation].into_iter().chain(by_work).min();
     }
@@ -167,8 +166,8 @@ impl Interference {
         let mut load = vec![(0_u128, 0_u64); graph.classes.len()];
         let mut heads = vec![false; graph.classes.len()];
         let mut copies = 0;
+        count_steps(graph.nodes.len());
         for (j, node) in graph.nodes.iter().enumerate() {
-            look();
             let on_chain = j == k || relatives.is_ancestor[j];
             let too_late = bound.is_some_and(|bound| node.launched >= bound);
             // Without an ancestor k enters its queue at its launch; what comes later is behind it.

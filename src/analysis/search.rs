@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant as WallTime;
 
 use rand::SeedableRng;
@@ -68,11 +68,9 @@ impl Default for SearchOptions {
     }
 }
 
-/// Who watches a search, and may end it.
+/// Who watches a search.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
-    /// Ends the search early.
-    pub stop: &'a AtomicBool,
     /// Is told the number of runs so far.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
@@ -255,7 +253,7 @@ struct Searcher<'a, 's> {
 
 impl Searcher<'_, '_> {
     fn is_over(&self) -> bool {
-        self.watch.stop.load(Ordering::Relaxed) || self.until.is_some_and(|until| WallTime::now() >= until)
+        effort::check().is_err() || self.until.is_some_and(|until| WallTime::now() >= until)
     }
 
     /// Numbers that depend on the seed and on what they are for only.

@@ -47,7 +47,7 @@ impl Reason {
     }
 
     /// Exit status.
-    pub(crate) fn status(self) -> u8 {
+    fn status(self) -> u8 {
         if self == Self::Signal { 130 } else { LIMITED }
     }
 }
@@ -55,11 +55,9 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Signal => f.write_str("stopped"),
-            Self::Time(time) => write!(f, "stopped after {time} (--max-time)"),
-            Self::Memory(bytes) => {
-                write!(f, "stopped at {} MiB of memory; --max-memory allows it more", bytes >> 20)
-            }
+            Self::Signal => f.write_str("stopped by a signal"),
+            Self::Time(time) => write!(f, "stopped by --max-time {time}"),
+            Self::Memory(bytes) => write!(f, "stopped by --max-memory {}M", bytes >> 20),
         }
     }
 }
@@ -84,14 +82,11 @@ impl Doing {
 }
 
 /// What the thread that watches and those that work share.
-struct Guard {
-    stop: Arc<AtomicBool>,
-    known: Mutex<Known>,
-}
-
 struct Known {
     doing: Doing,
     reason: Option<Reason>,
+    /// Whether there is a reason, for work that looks often.
+    stop: Arc<AtomicBool>,
     work: Limits,
     memory: Option<u64>,
     /// Files that are being written under temporary names.
@@ -106,19 +101,19 @@ impl Known {
     }
 }
 
-static GUARD: LazyLock<Guard> = LazyLock::new(|| Guard {
-    stop: Arc::default(),
-    known: Mutex::new(Known {
+static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(|| {
+    Mutex::new(Known {
         doing: Doing::Work,
         reason: None,
+        stop: Arc::default(),
         work: Limits::NONE,
         memory: None,
         temporaries: BTreeSet::new(),
-    }),
+    })
 });
 
 fn known() -> MutexGuard<'static, Known> {
-    GUARD.known.lock().unwrap_or_else(PoisonError::into_inner)
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn doing() -> Doing {
@@ -130,30 +125,25 @@ pub(crate) fn temporaries<T>(change: impl FnOnce(&mut BTreeSet<PathBuf>) -> T) -
     change(&mut known().temporaries)
 }
 
-/// The command keeps what is complete when it is asked to stop, which this says; it has a moment to come to the end of
-/// what it is at.
-pub(crate) fn keeps() -> Arc<AtomicBool> {
+/// The command keeps what is complete when it is asked to stop; it has a moment to come to the end of what it is at.
+pub(crate) fn keeps() {
     known().keep(Doing::Keep);
-    Arc::clone(&GUARD.stop)
 }
 
 /// The same of several inputs, whatever the command is at with each of them until [`tells_of_several`].
-pub(crate) fn keeps_of_several() -> Arc<AtomicBool> {
+pub(crate) fn keeps_of_several() {
     known().keep(Doing::KeepSeveral);
-    Arc::clone(&GUARD.stop)
 }
 
-/// The command has stopped working, and tells what it has: only a signal ends it from now on. Why it was asked to stop,
-/// if it was.
+/// The command has stopped working, and tells what it has: only a signal ends it from now on.
 ///
 /// # Errors
 /// [`Over::TooMuch`]
-pub(crate) fn tells() -> anyhow::Result<Option<Reason>> {
-    let mut known = known();
-    known.keep(Doing::Tell);
+pub(crate) fn tells() -> anyhow::Result<()> {
+    known().keep(Doing::Tell);
     match effort::check() {
         Err(over) if over != Over::Stopped => Err(over.into()),
-        _ => Ok(known.reason),
+        _ => Ok(()),
     }
 }
 
@@ -169,12 +159,15 @@ pub(crate) fn reason() -> Option<Reason> {
 
 /// Does what one input asks for, within the limits of work and until it is asked to stop.
 pub(crate) fn per_input<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let effort = Arc::new(Effort::new(known().work, Arc::clone(&GUARD.stop)));
+    let effort = {
+        let known = known();
+        Arc::new(Effort::new(known.work, Arc::clone(&known.stop)))
+    };
     let done = effort.within(work);
     match effort.check() {
         // What could not go on for it may say so in other words.
         Err(over) if over != Over::Stopped => Err(over.into()),
-        _ => done,
+        _ => done?,
     }
 }
 
@@ -191,20 +184,17 @@ pub(crate) fn refuse_beyond_memory(bytes: u64, what: impl FnOnce() -> String) ->
     }
 }
 
-/// What a command says that was stopped and has told what was complete.
-pub(crate) fn told(reason: Reason) -> String {
-    format!("{reason}: what is told is what was complete by then")
-}
-
-/// Ends the process. The lock is kept, so that no file is made or named meanwhile.
-pub(crate) fn end(text: &str, status: u8) -> ! {
+/// Ends the process that was stopped, and says whether it has told what was complete. The lock is kept, so that no file
+/// is made or named meanwhile.
+pub(crate) fn end(reason: Reason, has_told: bool) -> ! {
     let known = known();
+    let told = if has_told { "what is told is what was complete by then" } else { "nothing more is told" };
     for path in &known.temporaries {
         let _ = fs::remove_file(path);
     }
     // If stderr is closed there is nobody left to tell.
-    let _ = writeln!(io::stderr(), "{text}");
-    std::process::exit(status.into())
+    let _ = writeln!(io::stderr(), "{reason}: {told}");
+    std::process::exit(reason.status().into())
 }
 
 /// Watches over the command from now on: how long it may last, how much memory it may hold \[bytes\], and how much work
@@ -249,7 +239,7 @@ impl Watcher {
             // Where the system does not tell, nothing is limited.
             let held = memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem as u64);
             if held > allowed {
-                end(&Reason::Memory(allowed).to_string(), LIMITED);
+                end(Reason::Memory(allowed), false);
             }
             // The last third is for telling what is complete.
             if held > allowed / 3 * 2 && doing().keeps() && reason().is_none() {
@@ -266,7 +256,7 @@ impl Watcher {
             // Of what is told already, nothing is cut but the telling.
             if known.doing != Doing::Tell {
                 known.reason.get_or_insert(reason);
-                GUARD.stop.store(true, Ordering::Relaxed);
+                known.stop.store(true, Ordering::Relaxed);
             }
             (known.doing.keeps(), was_asked)
         };
@@ -279,6 +269,6 @@ impl Watcher {
                 break;
             }
         }
-        end(&reason.to_string(), reason.status())
+        end(reason, false)
     }
 }

@@ -161,10 +161,7 @@ impl Evr {
                 return self.print_rows(|part, out| application_table::outcome_rows(&set, &outcomes, part, out));
             }
         };
-        let mut out = output::stdout();
-        out.write_all(text.as_bytes())?;
-        output::end(self.format, &mut out)?;
-        Ok(Answer::Done)
+        self.print(&text)
     }
 
     fn read(&self) -> anyhow::Result<ApplicationSet> {
@@ -199,7 +196,14 @@ impl Evr {
         let samples = u64::from(options.samples) * options.schedulers.len() as u64;
         progress::begin("running", Unit::Of("samples"), Some(samples));
         self.jobs.share()?;
+        ending::keeps();
         let points = sample_applications(set, injections, options, &mut progress::advance)?;
+        ending::tells()?;
+        progress::end();
+        let complete: u64 = points.iter().map(|point| u64::from(point.samples)).sum();
+        if complete < samples {
+            note(&format!("stopped after {complete} of {samples} samples: each mean is of those of its scheduler"));
+        }
         let text = match self.format {
             Format::Table | Format::Markdown => application_table::point_table(set, &points, self.format.style()),
             Format::Json | Format::Jsonl => {
@@ -209,7 +213,14 @@ impl Evr {
                 return self.print_rows(|part, out| application_table::point_rows(&points, part, out));
             }
         };
-        print(&text)
+        self.print(&text)
+    }
+
+    fn print(&self, text: &str) -> anyhow::Result<Answer> {
+        let mut out = output::stdout();
+        out.write_all(text.as_bytes())?;
+        output::end(self.format, &mut out)?;
+        Ok(Answer::Done)
     }
 
     fn print_document(&self, document: &impl JsonDocument) -> anyhow::Result<Answer> {
@@ -230,11 +241,4 @@ impl Evr {
         let (Some(path), Some(outcome)) = (&self.figure, outcomes.first()) else { return Ok(()) };
         picture::write(path, &gantt(set, outcome, &[GanttRows::Application, GanttRows::Sm], self.look.options())?)
     }
-}
-
-fn print(text: &str) -> anyhow::Result<Answer> {
-    let mut out = output::stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(Answer::Done)
 }

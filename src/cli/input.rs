@@ -107,3 +107,23 @@ pub(crate) fn device(name: &str) -> anyhow::Result<Device> {
     let (file, text) = read(&path)?;
     Ok(Device::from_json(&file, &text)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use gpusched::effort::{Effort, Limits};
+
+    use super::*;
+
+    #[test]
+    fn only_strict_limits_refuse_a_file_for_its_length() {
+        let allowed = |limits: Limits, length: u64| {
+            let effort = Arc::new(Effort::new(limits, Arc::default()));
+            effort.within(|| is_allowed("large.json", length)).expect("it has a result")
+        };
+        assert!(allowed(Limits::NONE, 5 << 30).is_ok());
+        let error = allowed(Limits::STRICT, 5 << 30).expect_err("it is too much");
+        assert!(format!("{error:#}").contains("large.json: the input asks for more than 67108864 bytes"), "{error:#}");
+    }
+}

@@ -66,11 +66,11 @@ impl MergedSm {
     }
 
     fn campaign(&self, campaign: &Campaign) -> anyhow::Result<CampaignReport> {
-        let stop = ending::keeps();
+        ending::keeps();
         let samples = self.samples.saturating_mul(campaign.families.len() as u64);
         progress::begin("analysing and simulating", Unit::Of("scenarios"), Some(samples));
         self.jobs.share()?;
-        let report = campaign.run(&stop, &progress::advance)?;
+        let report = campaign.run(&progress::advance)?;
         ending::tells()?;
         progress::end();
         Ok(report)

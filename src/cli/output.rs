@@ -14,7 +14,7 @@ use gpusched::formats::{
 };
 use serde::Serialize;
 
-use super::ending;
+use super::ending::{self, Reason};
 use super::progress::{self, Counted};
 use super::screen::Screen;
 use super::temporary::Temporary;
@@ -95,36 +95,42 @@ pub(crate) fn stderr() -> Screen<io::Stderr> {
 /// Writes a document as JSON, or line by line if that is the format; with a key that says so if the command was
 /// stopped.
 pub(crate) fn write_document(document: &impl JsonDocument, format: Format, out: impl Write) -> io::Result<()> {
-    write_document_of(document, None, format, out)
+    write_document_of(document, None, ending::reason(), format, out)
 }
 
-/// The same of one of several files.
+/// The same of one of several files, which was stopped for this reason, if it was.
 pub(crate) fn write_document_of<D: JsonDocument>(
     document: &D,
     file: Option<&str>,
+    reason: Option<Reason>,
     format: Format,
     out: impl Write,
 ) -> io::Result<()> {
     if format == Format::Jsonl {
-        return write_lines(document, file, out);
+        return write_lines(document, file, reason, out);
     }
-    match cut(document) {
-        Some(cut) => write_json(&cut, out),
+    match reason {
+        Some(reason) => write_json(&cut(document, reason), out),
         None => write_json(document, out),
     }
 }
 
 /// Writes a document line by line, with the same key.
-pub(crate) fn write_lines<D: Serialize>(document: &D, file: Option<&str>, out: impl Write) -> io::Result<()> {
-    match cut(document) {
-        Some(cut) => write_json_lines(&cut, file, out),
+pub(crate) fn write_lines<D: Serialize>(
+    document: &D,
+    file: Option<&str>,
+    reason: Option<Reason>,
+    out: impl Write,
+) -> io::Result<()> {
+    match reason {
+        Some(reason) => write_json_lines(&cut(document, reason), file, out),
         None => write_json_lines(document, file, out),
     }
 }
 
-/// The document with the key that says why the command was stopped, if it was.
-fn cut<D>(document: &D) -> Option<CutDocument<'_, D>> {
-    ending::reason().map(|reason| CutDocument { document, cut: Cut { reason: reason.name() } })
+/// The document with the key that says why the command was stopped.
+fn cut<D>(document: &D, reason: Reason) -> CutDocument<'_, D> {
+    CutDocument { document, cut: Cut { reason: reason.name() } }
 }
 
 /// Ends what is printed: tables say that the command was stopped, if it was. Documents have a key for that, and rows

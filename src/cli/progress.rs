@@ -148,7 +148,7 @@ pub(crate) fn simulated(scenario: &Scenario) -> Result<Run, ProgramError> {
     }
     counted("simulating", Unit::Of("operations"), operations(scenario), |completed| {
         // Whoever stops a command ends it.
-        simulate_watched(scenario, completed, &AtomicBool::new(false))
+        simulate_watched(scenario, completed)
     })
 }
 

@@ -35,10 +35,10 @@ impl Search {
     /// Runs `work` on the threads asked for, with progress on a terminal; Ctrl-C ends the search, and what was found
     /// by then counts.
     pub(crate) fn watched<T>(&self, work: impl FnOnce(Watch<'_>) -> T) -> anyhow::Result<T> {
-        let stop = ending::keeps();
+        ending::keeps();
         progress::begin("searching bad runs", Unit::Of("runs"), None);
         self.jobs.share()?;
-        let answer = work(Watch { stop: &stop, progress: &progress::reach });
+        let answer = work(Watch { progress: &progress::reach });
         ending::tells()?;
         Ok(answer)
     }

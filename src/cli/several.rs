@@ -1,6 +1,7 @@
 //! Several scenarios in one command: run so many at once, told of one after the other in the order in which they were
 //! given.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -76,13 +77,16 @@ impl Files {
     ) -> anyhow::Result<Answer> {
         let names: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
         let turns = Turns::default();
-        let part = |index: usize| Part { file: self.are_several.then(|| &*names[index]), index, format, turns: &turns };
+        let part = |index: usize| {
+            let file = self.are_several.then(|| &*names[index]);
+            Part { file, index, format, turns: &turns, is_first: AtomicBool::new(true), is_cut: AtomicBool::new(false) }
+        };
         let mut inputs = inputs.into_iter();
         if !self.are_several {
             return inputs.next().map_or(Ok(Answer::Done), |input| one(input, &part(0)));
         }
         // What is told of those before it stands, whenever the command is stopped.
-        let stop = ending::keeps_of_several();
+        ending::keeps_of_several();
         // Each is taken once, so that its memory is given back when it is done.
         let inputs: Vec<Mutex<Option<I>>> = inputs.map(|input| Mutex::new(Some(input))).collect();
         let next = AtomicUsize::new(0);
@@ -102,10 +106,10 @@ impl Files {
                 scope.spawn(work);
             }
             // Whoever works may be at something that takes long; nobody tells anything from then on.
-            if let (Some(outcome), Some(reason)) = (turns.stopped(inputs.len(), &stop), ending::reason()) {
+            if let (Some(outcome), Some(reason)) = (turns.stopped(inputs.len()), ending::reason()) {
                 // If it cannot be printed there is nobody left to tell.
                 let _ = close(&outcome, format, inputs.len());
-                ending::end(&ending::told(reason), reason.status());
+                ending::end(reason, true);
             }
         });
         ending::tells_of_several();
@@ -123,7 +127,7 @@ fn close(outcome: &Outcome, format: Format, all: usize) -> anyhow::Result<()> {
     progress::end();
     let reason = ending::reason();
     let cut = |reason: Reason| {
-        let (reason, complete) = (reason.name(), outcome.ended);
+        let (reason, complete) = (reason.name(), outcome.complete);
         format!(r#"{{"cut":{{"reason":"{reason}","complete":{complete},"of":{all}}}}}"#)
     };
     let text = match (format, reason) {
@@ -131,7 +135,7 @@ fn close(outcome: &Outcome, format: Format, all: usize) -> anyhow::Result<()> {
         (Format::Json, None) if outcome.told > 0 => "]\n".to_owned(),
         (Format::Jsonl, Some(reason)) => cut(reason).replacen('{', r#"{"row":"document","#, 1) + "\n",
         (Format::Table | Format::Markdown, Some(reason)) => {
-            format!("\ncut: {reason}; {} of {all} scenarios are complete\n", outcome.ended)
+            format!("\ncut: {reason}; {} of {all} scenarios are complete\n", outcome.complete)
         }
         _ => String::new(),
     };
@@ -174,15 +178,19 @@ struct Turns {
 
 #[derive(Debug, Default)]
 struct Outcome {
-    /// How many have had their turn.
-    ended: usize,
-    /// How many of them have told something.
+    /// Whose turn it is.
+    next: usize,
+    /// Who was done before the command was stopped, and waits for the turn or has had it.
+    ready: BTreeSet<usize>,
+    /// How many have told all of it.
+    complete: usize,
+    /// How many have told something.
     told: usize,
     /// Whether one of them is at it.
     is_telling: bool,
     is_no: bool,
     failed: Option<anyhow::Error>,
-    /// Whether the command was stopped, and the one whose turn it was has told what it had.
+    /// Whether the command was stopped, and all has been told that was done by then.
     is_stopped: bool,
 }
 
@@ -190,50 +198,68 @@ impl Outcome {
     fn is_over(&self) -> bool {
         self.failed.is_some() || self.is_stopped
     }
+
+    /// The turn of `index` is over. Of a command that was stopped, only those have theirs that were done by then.
+    fn pass(&mut self, index: usize) {
+        self.is_telling = false;
+        self.next = index + 1;
+        if ending::reason().is_some() {
+            match self.ready.range(self.next..).next() {
+                Some(&ready) => self.next = ready,
+                None => self.is_stopped = true,
+            }
+        }
+    }
 }
 
 impl Turns {
+    fn lock(&self) -> MutexGuard<'_, Outcome> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn wait(&self, index: usize) -> MutexGuard<'_, Outcome> {
-        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_later = |outcome: &mut Outcome| outcome.ended < index && !outcome.is_over();
-        self.changed.wait_while(outcome, is_later).unwrap_or_else(PoisonError::into_inner)
+        let is_later = |outcome: &mut Outcome| outcome.next < index && !outcome.is_over();
+        self.changed.wait_while(self.lock(), is_later).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The turn is over; whether there is another.
     fn end(&self, index: usize, answer: anyhow::Result<Answer>) -> bool {
         let mut outcome = self.wait(index);
-        if outcome.is_over() {
+        if outcome.is_over() || outcome.next > index {
             return false;
         }
-        outcome.is_telling = false;
-        if ending::reason().is_some() {
-            // It may have been stopped in its midst, and nobody else gets a turn.
-            outcome.is_stopped = true;
-            drop(outcome);
-            self.changed.notify_all();
-            return false;
-        }
-        outcome.ended = index + 1;
+        let is_stopped = ending::reason().is_some();
         match answer {
-            Ok(answer) => outcome.is_no |= answer == Answer::No,
-            Err(error) => outcome.failed = Some(error),
+            Ok(answer) if !is_stopped || outcome.ready.contains(&index) => {
+                outcome.complete += 1;
+                outcome.is_no |= answer == Answer::No;
+            }
+            Err(error) if !is_stopped => outcome.failed = Some(error),
+            // It was stopped in its midst.
+            _ => {}
         }
-        let goes_on = outcome.failed.is_none();
+        outcome.pass(index);
+        let goes_on = outcome.failed.is_none() && !is_stopped;
         drop(outcome);
         self.changed.notify_all();
         goes_on
     }
 
-    /// Waits until `all` have had their turn or one has failed; if `stop` is set before that, what came of them until
+    /// Waits until `all` have had their turn or one has failed; if the command is stopped before that, what came of them until
     /// then. The one whose turn it is has a moment to come to the end of what it is at, and tell it.
-    fn stopped(&self, all: usize, stop: &AtomicBool) -> Option<MutexGuard<'_, Outcome>> {
-        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+    fn stopped(&self, all: usize) -> Option<MutexGuard<'_, Outcome>> {
+        let mut outcome = self.lock();
         let mut asked: Option<Instant> = None;
-        while outcome.ended < all && outcome.failed.is_none() {
-            if stop.load(Ordering::Relaxed) {
+        while outcome.next < all && outcome.failed.is_none() {
+            if ending::reason().is_some() {
                 ending::tells_of_several();
                 let is_slow = asked.get_or_insert_with(Instant::now).elapsed() > GRACE;
-                if outcome.is_stopped || is_slow && !outcome.is_telling {
+                if is_slow && !outcome.is_telling && !outcome.ready.contains(&outcome.next) {
+                    let slow = outcome.next;
+                    outcome.pass(slow);
+                    self.changed.notify_all();
+                }
+                if outcome.is_stopped {
                     return Some(outcome);
                 }
             }
@@ -254,6 +280,10 @@ pub(crate) struct Part<'a> {
     index: usize,
     format: Format,
     turns: &'a Turns,
+    /// Whether nothing is told before it.
+    is_first: AtomicBool,
+    /// Whether the command was stopped before it was done.
+    is_cut: AtomicBool,
 }
 
 impl Part<'_> {
@@ -262,17 +292,23 @@ impl Part<'_> {
         if self.file.is_none() {
             ending::tells()?;
         }
+        let is_cut = ending::reason().is_some();
+        if !is_cut {
+            self.turns.lock().ready.insert(self.index);
+        }
         let mut outcome = self.turns.wait(self.index);
-        if outcome.is_over() {
-            // Nobody hears of it: the first that failed is what the command says.
+        if outcome.is_over() || outcome.next > self.index {
+            // Nobody hears of it: the first that failed is what the command says, or that it was stopped.
             bail!("an earlier scenario failed");
         }
+        let is_first = outcome.told == 0;
+        self.is_first.store(is_first, Ordering::Relaxed);
+        self.is_cut.store(is_cut, Ordering::Relaxed);
         outcome.told += 1;
         outcome.is_telling = true;
         drop(outcome);
         let mut out = output::stdout();
         if let Some(file) = self.file {
-            let is_first = self.index == 0;
             match self.format {
                 Format::Json => out.write_all(if is_first { b"[" } else { b"," })?,
                 Format::Table if is_first => writeln!(out, "{file}")?,
@@ -296,12 +332,13 @@ impl Part<'_> {
     /// What it is of a table for programs.
     pub(crate) fn rows(&self) -> RowsPart<'_> {
         let RowsPart { format, .. } = self.format.rows();
-        RowsPart { format, file: self.file, begins: self.index == 0, ends: self.file.is_none() }
+        RowsPart { format, file: self.file, begins: self.is_first.load(Ordering::Relaxed), ends: self.file.is_none() }
     }
 
     /// Writes a document as JSON, or line by line if that is the format.
     pub(crate) fn write_document(&self, document: &impl JsonDocument, out: impl Write) -> io::Result<()> {
-        output::write_document_of(document, self.file, self.format, out)
+        let reason = ending::reason().filter(|_| self.is_cut.load(Ordering::Relaxed));
+        output::write_document_of(document, self.file, reason, self.format, out)
     }
 
     /// Has no more use for what is known of the scenario. Of a single one, that is left to the end of the command, which

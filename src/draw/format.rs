@@ -4,6 +4,11 @@ use std::path::Path;
 
 use super::drawing::Drawing;
 use super::error::DrawError;
+use crate::effort::Counted;
+use crate::limits::count;
+
+/// What a shape comes to where work is counted if it is rendered, which takes longer than to write it down.
+const RENDERED: u64 = 8;
 
 /// A file format of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +49,9 @@ impl Drawing {
     /// # Errors
     /// As [`Drawing::to_png`] and [`Drawing::to_pdf`].
     pub fn to_file(&self, format: FigureFormat, scale: f64) -> Result<Vec<u8>, DrawError> {
+        if matches!(format, FigureFormat::Png | FigureFormat::Pdf) {
+            count(Counted::Shapes, self.flat().count() as u64 * RENDERED);
+        }
         match format {
             FigureFormat::Svg => Ok(self.to_svg().into_bytes()),
             FigureFormat::Png => self.to_png(scale),

@@ -4,7 +4,8 @@ use super::drawing::{Anchor, Drawing, Shape, Stroke, Text};
 use super::font;
 use super::geometry::{Length, MM, Point, Rect};
 use super::theme::{Colour, Fill, Theme, series_fill, series_repeat};
-use crate::limits::look;
+use crate::effort::Counted;
+use crate::limits::count;
 
 /// From one tick of an axis to the next, at least.
 const TICK_DISTANCE: Length = 11 * MM;
@@ -37,7 +38,7 @@ impl Sheet {
 
     /// Any shape.
     pub(crate) fn push(&mut self, shape: Shape) {
-        look();
+        count(Counted::Shapes, 1);
         self.shapes.push(shape);
     }
 

@@ -4,7 +4,7 @@ mod recorded;
 mod unshared;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 
 use serde::Serialize;
 
@@ -132,7 +132,7 @@ pub fn replay_profile(
     import: &Import,
     completed: &AtomicU64,
 ) -> Result<ProfileReplay, ProgramError> {
-    let run = simulate_watched(&import.scenario, completed, &AtomicBool::new(false))?;
+    let run = simulate_watched(&import.scenario, completed)?;
     let unshared = unshared(&import.scenario, &run.trace)?;
     let times = profile.block_times(import.gpu, &recorded_device(profile, import));
     let ran_alone = profile.ran_alone(import.gpu);

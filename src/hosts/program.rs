@@ -9,7 +9,7 @@ mod waiting;
 mod watched;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 
 use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, Simulation, SubmitError, Target};
 use crate::limits::NowAndThen;
@@ -114,13 +114,12 @@ pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
     simulate_with(scenario, own_options(scenario))
 }
 
-/// Simulates a scenario, and counts in `completed` the operations that have completed, for whoever looks meanwhile, who may
-/// set `stop`.
+/// Simulates a scenario, and counts in `completed` the operations that have completed, for whoever looks meanwhile.
 ///
 /// # Errors
-/// As [`simulate`], and [`ProgramError::Stopped`].
-pub fn simulate_watched(scenario: &Scenario, completed: &AtomicU64, stop: &AtomicBool) -> Result<Run, ProgramError> {
-    watched(scenario, own_options(scenario), None, completed, stop)
+/// As [`simulate`].
+pub fn simulate_watched(scenario: &Scenario, completed: &AtomicU64) -> Result<Run, ProgramError> {
+    watched(scenario, own_options(scenario), None, completed)
 }
 
 /// Simulates a scenario as far as its [effort](crate::effort) lets it: a run that is stopped is complete up to there, and
@@ -131,7 +130,7 @@ pub fn simulate_watched(scenario: &Scenario, completed: &AtomicU64, stop: &Atomi
 pub fn simulate_until_stopped(scenario: &Scenario, completed: Option<&AtomicU64>) -> Result<Run, ProgramError> {
     let options = GpuOptions { may_be_cut: true, ..own_options(scenario) };
     match completed {
-        Some(completed) => watched(scenario, options, None, completed, &AtomicBool::new(false)),
+        Some(completed) => watched(scenario, options, None, completed),
         None => run(scenario, options, None),
     }
 }
@@ -141,10 +140,9 @@ fn watched(
     options: GpuOptions,
     order: Option<LaunchOrder>,
     completed: &AtomicU64,
-    stop: &AtomicBool,
 ) -> Result<Run, ProgramError> {
     let gpu = gpu_for(scenario, options)?;
-    let host = Watched { host: ProgramHost { order, ..ProgramHost::new(&scenario.threads) }, completed, stop };
+    let host = Watched { host: ProgramHost { order, ..ProgramHost::new(&scenario.threads) }, completed };
     let (trace, ended, watched) = Simulation::new(gpu, host).run()?;
     ended_run(trace, ended, watched.host)
 }
@@ -182,7 +180,7 @@ pub(crate) fn simulate_in_order_watched(
     order: LaunchOrder,
     completed: &AtomicU64,
 ) -> Result<Run, ProgramError> {
-    watched(scenario, own_options(scenario), Some(order), completed, &AtomicBool::new(false))
+    watched(scenario, own_options(scenario), Some(order), completed)
 }
 
 fn run(scenario: &Scenario, options: GpuOptions, order: Option<LaunchOrder>) -> Result<Run, ProgramError> {

@@ -1,5 +1,7 @@
 //! The analyses against golden values, the simulation, and each other.
 
+use std::sync::Arc;
+
 use gpusched::analysis::{Departure, Method, analyse, compare, launch_orders};
 use gpusched::experiments::validation::{Agreement, Family, Judge, Sample, SampleKernel, SampleStream};
 use gpusched::hosts::simulate;
@@ -425,13 +427,12 @@ fn long_campaign_no_shorter_run_finishes_after_safe_finish() {
 #[test]
 fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
     use gpusched::experiments::validation::Campaign;
-    use std::sync::atomic::AtomicBool;
 
     let families = vec![Family::Unequal, Family::SharedMemory, Family::Priorities, Family::ShrunkDurations];
     let campaign = Campaign { device: tx2(), placement: Placement::MostRoom, families, samples: 600, seed: 3 };
     let run = |jobs: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().expect("threads can be made");
-        pool.install(|| campaign.run(&AtomicBool::new(false), &|_| {})).expect("samples fit the TX2")
+        pool.install(|| campaign.run(&|_| {})).expect("samples fit the TX2")
     };
     let (one, three) = (run(1), run(3));
     let text =
@@ -455,13 +456,13 @@ fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
 
 #[test]
 fn a_stopped_campaign_reports_what_was_done() {
+    use gpusched::effort::{Effort, Limits};
     use gpusched::experiments::validation::Campaign;
-    use std::sync::atomic::AtomicBool;
 
     let families = vec![Family::Unequal];
     let campaign = Campaign { device: tx2(), placement: Placement::MostRoom, families, samples: 1 << 40, seed: 3 };
-    let stop = AtomicBool::new(false);
-    let report = campaign.run(&stop, &|_| stop.store(true, std::sync::atomic::Ordering::Relaxed)).expect("they fit");
+    let effort = Arc::new(Effort::new(Limits::NONE, Arc::default()));
+    let report = effort.within(|| campaign.run(&|_| effort.stop())).expect("it is not too much").expect("they fit");
     assert!(report.stopped);
     let family = &report.families[0];
     assert!(family.samples > 0 && family.samples == family.equal + family.optimistic + family.pessimistic);

@@ -172,7 +172,10 @@ fn ctrl_c_ends_merged_sm_with_what_is_done_so_far_and_exit_status_130() {
     assert!(killed.success());
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "stopped: what is told is what was complete by then\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "stopped by a signal: what is told is what was complete by then\n"
+    );
     let text = String::from_utf8(output.stdout).expect("it is text");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!((lines.len(), lines[0]), (3, CAMPAIGN_HEADER));

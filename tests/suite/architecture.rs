@@ -14,11 +14,11 @@ const PAGE: &str = include_str!("../../docs/architecture.md");
 
 /// The rooms of `src/`, the lowest first: a room may import only those before it.
 const ROOMS: [&str; 32] = [
+    "effort",
     "limits",
     "broken_bound",
     "causes",
     "named",
-    "effort",
     "time",
     "printed",
     "statistics",

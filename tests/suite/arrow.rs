@@ -186,4 +186,15 @@ mod built {
         let (_, batches) = read(&output.stdout);
         assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 1);
     }
+
+    #[test]
+    fn a_stream_that_is_cut_by_a_stop_is_whole_and_the_exit_status_says_so() {
+        let samples = ["evr", "narrow-k20m", "--inject", "5", "--samples", "1000000", "--max-time", "2s"];
+        let output = gpusched(&[&samples[..], &["--format", "arrow"]].concat());
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("stopped by --max-time 2 s: what is told is what was complete by then"), "{said}");
+        let (_, batches) = read(&output.stdout);
+        assert!(batches.iter().map(RecordBatch::num_rows).sum::<usize>() > 1, "one for each scheduler");
+    }
 }

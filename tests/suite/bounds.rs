@@ -1,7 +1,5 @@
 //! Bounds on responses, and the search for bad runs, against theory and against each other.
 
-use std::sync::atomic::AtomicBool;
-
 use gpusched::analysis::{
     BlockTimes, BoundOptions, JobVerdicts, SearchOptions, Verdict, Watch, analyse, finish_bounds, jobs_of, judge,
 };
@@ -38,7 +36,7 @@ pub(crate) fn scenario(kernels: &str, streams: &str, device: &Device) -> Scenari
 }
 
 pub(crate) fn judged(scenario: &Scenario, options: &SearchOptions) -> JobVerdicts<'static> {
-    let verdicts = judge(scenario, options, Watch { stop: &AtomicBool::new(false), progress: &|_| {} });
+    let verdicts = judge(scenario, options, Watch { progress: &|_| {} });
     verdicts.expect("it runs").into_owned()
 }
 

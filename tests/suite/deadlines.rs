@@ -1,7 +1,5 @@
 //! Deadlines in pictures, pages and traces: none that was missed is left out.
 
-use std::sync::atomic::AtomicBool;
-
 use gpusched::analysis::{SearchOptions, Verdict, Watch, analyse, judge};
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{LegendSymbol, Timeline, TimelineOptions};
@@ -132,8 +130,7 @@ fn the_example_of_readme_has_the_responses_computed_by_hand() {
     sorted.sort_unstable();
     assert_eq!(sorted, [(0, 0, ms(8)), (0, 1, ms(13)), (1, 0, ms(9))]);
     assert_eq!(jobs.misses(), 1);
-    let stop = AtomicBool::new(false);
-    let watch = Watch { stop: &stop, progress: &|_| {} };
+    let watch = Watch { progress: &|_| {} };
     let verdicts = judge(&scenario, &SearchOptions::default(), watch).expect("it runs");
     let known: Vec<_> =
         verdicts.jobs.iter().map(|job| (&*job.stream, job.worst_found_ns, job.bound_ns, job.verdict)).collect();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -69,7 +69,7 @@ fn a_run_that_takes_too_much_memory_is_ended_and_leaves_no_file() {
     let (directory, file) = written("memory", &scenario(r#", "period": "1 us""#, ""));
     let html = directory.join("run.html").display().to_string();
     let long = ["simulate", &file, "--horizon", "1000s", "--max-memory", "64M", "--html", &html];
-    ended(&gpusched(&long), 3, "64 MiB of memory; --max-memory");
+    ended(&gpusched(&long), 3, "stopped by --max-memory 64M: ");
     assert_eq!(files(&directory), ["scenario.json"]);
 }
 
@@ -84,9 +84,9 @@ fn a_host_that_sleeps_a_nanosecond_for_centuries_is_refused() {
 fn a_command_ends_after_its_time() {
     let (_, file) = written("time", &scenario(r#", "period": "1 us""#, ""));
     let tables = gpusched(&["simulate", &file, "--horizon", "1000s", "--max-time", "200ms"]);
-    ended(&tables, 3, "stopped after 200 ms (--max-time): what is told is what was complete by then");
+    ended(&tables, 3, "stopped by --max-time 200 ms: what is told is what was complete by then");
     let tables = String::from_utf8(tables.stdout).expect("it is text");
-    assert!(tables.contains(" kernel ") && tables.contains("\ncut: stopped after 200 ms (--max-time)"), "{tables}");
+    assert!(tables.contains(" kernel ") && tables.contains("\ncut: stopped by --max-time 200 ms"), "{tables}");
 }
 
 #[test]
@@ -111,9 +111,9 @@ fn what_is_complete_of_several_scenarios_is_told() {
     fs::write(&short, scenario("", "")).expect("it can be written");
     let short = short.display().to_string();
     let given = ["simulate", &short, &short, &long, &short, "--horizon", "1000s", "--max-time", "1s", "--jobs", "2"];
-    let list = cut(&gpusched(&[&given[..], &["--format", "json"]].concat()), "stopped after 1 s (--max-time)");
+    let list = cut(&gpusched(&[&given[..], &["--format", "json"]].concat()), "stopped by --max-time 1 s");
     let list = list.as_array().expect("it is a list").clone();
-    assert_eq!(list[list.len() - 1]["cut"], serde_json::json!({"reason": "max-time", "complete": 2, "of": 4}));
+    assert_eq!(list[list.len() - 1]["cut"], serde_json::json!({"reason": "max-time", "complete": 3, "of": 4}));
     assert!(list[..2].iter().all(|document| document.get("cut").is_none()));
     let rows = gpusched(&[&given[..], &["--format", "csv"]].concat());
     ended(&rows, 3, "what is told is what was complete by then");
@@ -124,15 +124,75 @@ fn what_is_complete_of_several_scenarios_is_told() {
 #[test]
 fn what_a_search_has_found_is_told() {
     let (_, file) = written("search", MISSES);
-    let search = ["analyze", &file, "--search", "3600s", "--max-time", "2s", "--format", "json"];
-    let document = cut(&gpusched(&search), "stopped after 2 s (--max-time)");
+    let search = ["analyze", &file, "--search", "5s", "--max-time", "4s", "--format", "json"];
+    let document = cut(&gpusched(&search), "stopped by --max-time 4 s");
     assert_eq!(document["jobs"].as_array().map(Vec::len), Some(100), "{document}");
     let sample =
         ["orders", "tests/data/ending/nine.json", "--samples", "100000000", "--max-time", "2s", "--format", "json"];
-    let document = cut(&gpusched(&sample), "stopped after 2 s (--max-time)");
+    let document = cut(&gpusched(&sample), "stopped by --max-time 2 s");
     let tried = document["orders_tried"].as_u64().expect("it is a number");
     assert!((1..100_000_000).contains(&tried), "{tried}");
     assert_eq!(document["exhaustive"], false);
+}
+
+#[test]
+fn orders_of_forty_launches_end_by_themselves_and_are_told_if_they_are_stopped() {
+    let launches = [r#"{"kernel": "K"}"#; 5].join(",");
+    let streams: Vec<String> =
+        (0..8).map(|stream| format!(r#"{{"name": "S{stream}", "operations": [{launches}]}}"#)).collect();
+    let (_, file) = written(
+        "forty",
+        &format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "forty", "streams": [{}],
+            "kernels": {{"K": {{"blocks": 4, "threads": 512, "duration": "1 us"}}}}}}"#,
+            streams.join(",")
+        ),
+    );
+    let orders = ["orders", &file, "--format", "json"];
+    let began = Instant::now();
+    let output = gpusched(&orders);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let all: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert!(all.get("cut").is_none() && all["orders_tried"].as_u64() > Some(1), "{all}");
+    let half = format!("{}ms", began.elapsed().as_millis() / 2);
+    let part = cut(&gpusched(&[&orders[..], &["--max-time", &half]].concat()), "stopped by --max-time ");
+    assert!(part["orders_tried"].as_u64() < all["orders_tried"].as_u64(), "{part}");
+    assert_eq!(part["kernels"].as_array().map(Vec::len), Some(40), "{part}");
+}
+
+#[test]
+fn samples_that_were_run_and_bounds_that_are_known_are_told() {
+    let samples = ["evr", "narrow-k20m", "--inject", "5", "--samples", "1000000", "--max-time", "2s"];
+    let document = cut(&gpusched(&[&samples[..], &["--format", "json"]].concat()), "stopped by --max-time 2 s");
+    let points = document["points"].as_array().expect("they are listed");
+    let counts: Vec<u64> = points.iter().map(|point| point["samples"].as_u64().expect("a number")).collect();
+    assert!(points.len() > 1 && counts[0] > 0, "every scheduler has its share: {counts:?}");
+    assert!(counts.iter().all(|count| counts[0] - count <= 1), "{counts:?}");
+    // Rows for programs have no place for it but the exit status and what is said.
+    let rows = gpusched(&[&samples[..], &["--format", "csv"]].concat());
+    ended(&rows, 3, "stopped by --max-time 2 s: what is told is what was complete by then");
+    assert!(stderr(&rows).contains("note: stopped after "), "{}", stderr(&rows));
+    let text = String::from_utf8(rows.stdout).expect("it is text");
+    let fields: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
+    assert!(fields.len() > 2 && fields.iter().all(|count| *count == fields[0]) && text.ends_with('\n'), "{text}");
+    let string = ["warps", "LLCLLCLLCLLC", "--warps", "14", "--max-time", "1s", "--format", "json"];
+    let document = cut(&gpusched(&string), "stopped by --max-time 1 s");
+    assert!(document["bound"].as_u64() > Some(0) && document["exact"].is_null(), "{document}");
+}
+
+#[test]
+fn scenarios_that_are_complete_are_told_also_behind_one_that_is_not() {
+    let (directory, long) = written("out_of_order", &scenario(r#", "period": "1 us""#, ""));
+    let short = directory.join("short.json");
+    fs::write(&short, scenario("", "")).expect("it can be written");
+    let short = short.display().to_string();
+    let given = ["simulate", &long, &short, &short, &long, "--horizon", "1000s", "--max-time", "1s", "--jobs", "3"];
+    let list = cut(&gpusched(&[&given[..], &["--format", "json"]].concat()), "stopped by --max-time 1 s");
+    let list = list.as_array().expect("it is a list");
+    let cuts: Vec<bool> = list.iter().map(|document| document.get("cut").is_some()).collect();
+    assert_eq!(cuts, [true, false, false, true], "the last one says how many are complete");
+    assert_eq!(list[3]["cut"], serde_json::json!({"reason": "max-time", "complete": 2, "of": 4}));
+    assert!(list[1]["kernels"] == list[2]["kernels"] && list[1]["file"] == list[2]["file"]);
 }
 
 #[test]
@@ -143,7 +203,7 @@ fn budgets_that_were_found_are_told() {
         (0..8).map(|task| format!(r#"{{"C": 3, "T": {}, "sm": {}}}"#, 997 + 10 * task, task % 2)).collect();
     fs::write(&file, format!(r#"{{"sms": 2, "tasks": [{}]}}"#, tasks.join(","))).expect("it can be written");
     let all = ["tasks", &file.display().to_string(), "--smallest-budgets", "100000", "--format", "json"];
-    cut(&gpusched(&[&all[..], &["--max-time", "1s"]].concat()), "stopped after 1 s (--max-time)");
+    cut(&gpusched(&[&all[..], &["--max-time", "1s"]].concat()), "stopped by --max-time 1 s");
 }
 
 #[test]
@@ -172,6 +232,63 @@ fn strict_limits_count_work_and_refuse_the_same_everywhere() {
     fs::copy(&file, &other).expect("it can be written");
     let each = gpusched(&["simulate", &file, &other.display().to_string(), "--limits", "strict", "--format", "csv"]);
     assert_eq!(each.status.code(), Some(0), "each input is allowed as much: {}", stderr(&each));
+}
+
+/// A scenario of streams that each submit so many jobs of kernels that differ.
+fn different(streams: u32, more: &str) -> String {
+    let kernel = |n: u32| {
+        format!(r#""K{n}": {{"blocks": {}, "threads": {}, "duration": "{} ns"}}"#, 3 + n, 512 - 32 * n, 1000 + 37 * n)
+    };
+    let kernels: Vec<String> = (0..6).map(kernel).collect();
+    let stream = |n: u32| {
+        let [one, other] = [n % 6, (n + 2) % 6];
+        format!(
+            r#"{{"name": "S{n}", "period": "{} us", "operations": [{{"kernel": "K{one}"}}, {{"kernel": "K{other}"}}]{more}}}"#,
+            40 + n
+        )
+    };
+    let streams: Vec<String> = (0..streams).map(stream).collect();
+    format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "d", "kernels": {{{}}}, "streams": [{}]}}"#,
+        kernels.join(","),
+        streams.join(",")
+    )
+}
+
+#[test]
+fn strict_limits_count_bounds() {
+    let refused = |file: &str, more: &[&str]| {
+        let output = gpusched(&[&["analyze", file, "--limits", "strict"], more].concat());
+        ended(&output, 3, "more than 2000000 states of analyses and searches, which is what --limits strict allows");
+        assert!(output.stdout.is_empty());
+    };
+    let (_, given) = written("strict_bounds", &different(6, r#", "jobs": 400"#));
+    refused(&given, &[]);
+    let (_, phasings) = written("strict_orders", &different(12, r#", "jobs": 1"#));
+    refused(&phasings, &["--sporadic"]);
+}
+
+#[test]
+fn strict_limits_count_what_is_drawn() {
+    let (directory, file) = written("strict_drawn", &different(6, r#", "jobs": 12000"#));
+    let tasks = directory.join("tasks.json");
+    fs::write(&tasks, r#"{"sms": 2, "tasks": [{"C": 1, "T": 4, "sm": 0}]}"#).expect("it can be written");
+    let out = |name: &str| directory.join(name).display().to_string();
+    let (tasks, horizon) = (tasks.display().to_string(), "40000");
+    let drawn = [
+        vec!["simulate", &file, "--html", &out("run.html")].into_iter().map(str::to_owned).collect::<Vec<_>>(),
+        vec!["simulate", &file, "--perfetto", &out("run.json")].into_iter().map(str::to_owned).collect(),
+        ["tasks", "run", &tasks, "--strategy", "single-stream", "--horizon", horizon, "--figure", &out("run.png")]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    for arguments in drawn {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).chain(["--limits", "strict"]).collect();
+        let output = gpusched(&arguments);
+        ended(&output, 3, "more than 200000 shapes and entries of pictures, which is what --limits strict allows");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        assert_eq!(files(&directory).len(), 2, "{:?}", files(&directory));
+    }
 }
 
 #[test]
@@ -206,7 +323,11 @@ fn a_signal_ends_a_command_in_the_middle_of_writing_and_leaves_no_file() {
         let killed = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill is there");
         assert!(killed.success());
         let output = child.wait_with_output().expect("it ends");
-        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(130), "stopped\n"), "{signal}");
+        assert_eq!(
+            (output.status.code(), stderr(&output).as_str()),
+            (Some(130), "stopped by a signal: nothing more is told\n"),
+            "{signal}"
+        );
         assert_eq!(files(&directory), ["scenario.json"], "{signal}");
     }
 }

@@ -278,7 +278,7 @@ fn ending(output: &Output) -> &'static str {
     match output.status.code() {
         Some(0 | 1) => "done",
         Some(3) => "too much",
-        _ if said.contains("MiB of memory") => "ended at its memory",
+        _ if said.contains("--max-memory") => "ended at its memory",
         _ => "refused",
     }
 }

@@ -1,7 +1,5 @@
 //! Streams whose releases are not given: bounds over all phasings against the theory of one processor, and against runs.
 
-use std::sync::atomic::AtomicBool;
-
 use gpusched::analysis::{SearchOptions, SporadicRefusal, Verdict, Watch, jobs_of, judge_sporadic, sporadic_bounds};
 use gpusched::device::Device;
 use gpusched::hosts::simulate;
@@ -269,7 +267,7 @@ fn ratios(streams: &[Stream], null: bool, sms: u32, seed: u64, runs: u64) -> Res
     let device = tx2().with(|spec| (spec.sms, spec.sms_per_tpc) = (sms, 1)).expect("it is within the limits");
     let (scenario, jitter) = build(streams, null, &device);
     let options = SearchOptions { seed, runs, ..SearchOptions::default() };
-    let watch = Watch { stop: &AtomicBool::new(false), progress: &|_| {} };
+    let watch = Watch { progress: &|_| {} };
     let verdicts = judge_sporadic(&scenario, &jitter, &options, watch).expect("it runs");
     let mut ratios = Vec::new();
     for (number, stream) in verdicts.streams.iter().enumerate() {
@@ -310,7 +308,7 @@ fn a_bad_phasing_is_found_with_its_witness() {
     let (mut scenario, jitter) = build(&streams, false, &tx2());
     scenario.threads[0].deadline = Deadline::After(Duration::from_ns(11_000_000));
     let options = SearchOptions { runs: 600, ..SearchOptions::default() };
-    let watch = Watch { stop: &AtomicBool::new(false), progress: &|_| {} };
+    let watch = Watch { progress: &|_| {} };
     let verdicts = judge_sporadic(&scenario, &jitter, &options, watch).expect("it runs");
     let high = &verdicts.streams[0];
     assert_eq!(high.verdict, Some(Verdict::Missed), "{high:?}");

@@ -74,6 +74,6 @@ fn rows(study: &Study, shard: Shard) -> Vec<StudyRow> {
         found.extend_from_slice(rows);
         Ok(())
     };
-    assert!(study.work(shard, 0).run(&std::sync::atomic::AtomicBool::new(false), sink).expect("it runs"));
+    assert!(study.work(shard, 0).run(sink).expect("it runs"));
     found
 }

@@ -6,7 +6,7 @@
 //! International Journal of Computer and Information Sciences 8, 1979).
 
 use crate::analysis::merged_back::Analysed;
-use crate::limits::look;
+use crate::limits::count_steps;
 use crate::workload::{OperationKind, StreamId};
 
 /// Orders above which they are not told apart.
@@ -84,7 +84,7 @@ impl<'a> Instant<'a> {
         }
         let several = threads.len() > 1;
         let decides = |one: &Analysed| {
-            look();
+            count_steps(operations.len());
             let other_thread = |other: &&Analysed| other.origin.thread != one.origin.thread;
             several && operations.iter().filter(other_thread).any(|other| decide(one, other, blocking))
         };
@@ -115,6 +115,7 @@ impl<'a> Instant<'a> {
         let mut steps = 0;
         while let Some(mut prefix) = open.pop() {
             steps += 1;
+            count_steps(prefix.order.len());
             if steps > MOST_STEPS || found.len() > most {
                 return None;
             }

@@ -10,6 +10,7 @@
 use rustc_hash::FxHashMap;
 
 use super::weights::{ONE, Resource, Weights};
+use crate::limits::count_steps;
 
 /// Sums of a resource are bits of a `u128`.
 const MOST_UNITS: u64 = 127;
@@ -126,7 +127,9 @@ fn two_sms(first: &Resource, second: &Resource, head: usize, counts: &[u32]) -> 
         let (here, there) = (first.needs[class], second.needs[class]);
         let most = first.units.checked_div(here).unwrap_or(0) + second.units.checked_div(there).unwrap_or(0);
         let here = usize::try_from(here).unwrap_or(usize::MAX);
-        for _ in 0..u64::from(count).min(most) {
+        let times = u64::from(count).min(most);
+        count_steps(units * usize::try_from(times).unwrap_or(usize::MAX));
+        for _ in 0..times {
             for taken in (0..=units).rev() {
                 let mut with = sums[taken];
                 if there > 0 {

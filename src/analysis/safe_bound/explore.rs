@@ -13,7 +13,7 @@ use super::graph::{Graph, Node, Work};
 use super::state::{Dispatched, Span, State};
 use super::twins::Twins;
 use super::weights::Weights;
-use crate::limits::look;
+use crate::limits::count_steps;
 use crate::time::Instant;
 
 /// States after which the search for orders is given up; what is known of all states left by then holds. A state of many
@@ -22,6 +22,9 @@ const MOST_STATES: usize = 20_000;
 
 /// Streams that are looked at as fast as a state of few streams is.
 const STREAMS_A_STATE: usize = 16;
+
+/// What a state comes to where work is counted, beside the questions of [`Blocking`].
+const STEPS_OF_A_STATE: usize = 256;
 
 /// States with the same operations that are kept apart; one more is merged with one of them.
 const MOST_APART: usize = 12;
@@ -153,7 +156,7 @@ impl<'a> Explorer<'a> {
                 }
                 let apart = if expanded < extent.most_states / 2 { MOST_APART } else { 1 };
                 while let Some(state) = states.pop() {
-                    look();
+                    count_steps(STEPS_OF_A_STATE * cost);
                     expanded += cost;
                     let next = if expanded > extent.most_states { None } else { self.expand(&dispatched, &state) };
                     let Some(next) = next else {

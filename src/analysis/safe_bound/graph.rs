@@ -6,7 +6,7 @@ use crate::analysis::bound_options::{BlockTimes, BoundOptions};
 use crate::analysis::merged_back::{Analysed, Costs};
 use crate::analysis::pool::needs;
 use crate::device::BlockDemand;
-use crate::limits::look;
+use crate::limits::count_steps;
 use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
@@ -169,12 +169,12 @@ impl Graph {
     pub(super) fn with_open_waits(mut self) -> Self {
         let mut component: Vec<usize> = (0..self.nodes.len()).collect();
         let mut by_order = vec![false; self.nodes.len()];
-        for number in 0..self.nodes.len() {
+        for (number, by_order) in by_order.iter_mut().enumerate() {
             for &before in &self.nodes[number].predecessors {
                 if self.nodes[before].launched == self.nodes[number].launched {
                     let (one, other) = (root(&component, before), root(&component, number));
                     component[one.max(other)] = one.min(other);
-                    by_order[number] |= self.nodes[before].thread != self.nodes[number].thread;
+                    *by_order |= self.nodes[before].thread != self.nodes[number].thread;
                 }
             }
         }
@@ -190,7 +190,7 @@ impl Graph {
 
     pub(super) fn relatives(&self, k: usize) -> Relatives {
         let mut is_ancestor = vec![false; self.nodes.len()];
-        look();
+        count_steps(self.nodes.len());
         let mut open = self.nodes[k].predecessors.clone();
         while let Some(next) = open.pop() {
             if !std::mem::replace(&mut is_ancestor[next], true) {
@@ -232,6 +232,7 @@ impl Graph {
     /// The largest (launch of the first + sum of C (1 - v)) over chains that end with `k`, in 1 / ONE ns. A copy's own
     /// time is among that of all copies, so it counts like a kernel whose one block weighs 1.
     pub(super) fn longest_chain(&self, weights: &[u64], relatives: &Relatives, k: usize) -> Option<u128> {
+        count_steps(self.nodes.len());
         let on_chain = |node: &usize| *node == k || relatives.is_ancestor[*node];
         let mut ends: Vec<u128> = vec![0; self.nodes.len()];
         let mut done = vec![false; self.nodes.len()];

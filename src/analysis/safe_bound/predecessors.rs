@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::merged_back::Analysed;
-use crate::limits::look;
+use crate::limits::count_steps;
 use crate::workload::{EventId, OperationKind, StreamId};
 
 /// Waits that may be above which nobody keeps account of them.
@@ -80,7 +80,7 @@ pub(super) fn in_any_order(operations: &[Analysed], blocking: &[bool]) -> Option
             }
         }
         for (number, operation) in (first..).zip(together) {
-            look();
+            count_steps(together.len());
             let mut predecessors = Vec::new();
             for stream in waited_for(operation.stream, blocking) {
                 predecessors.extend(streams[stream].may_precede(number, operations));

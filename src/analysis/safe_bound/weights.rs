@@ -4,6 +4,7 @@
 
 use crate::analysis::pool::{Pool, pool};
 use crate::device::Device;
+use crate::limits::count_steps;
 
 /// The weight 1. Divisible by 1 to 16, so that the shares of small GPUs are exact.
 pub(in crate::analysis) const ONE: u64 = 720_720 << 13;
@@ -161,7 +162,9 @@ fn least(
         }
         let cheapest = cheapest_sums(resource, &others, weights);
         for constraint in constraints.iter().filter(|constraint| constraint.resource == index) {
-            for count in 1..=(resource.units / need).min(blocks) {
+            let most = (resource.units / need).min(blocks);
+            count_steps(index_of(most * constraint.threshold));
+            for count in 1..=most {
                 let own = count * need;
                 let from = constraint.threshold.saturating_sub(own);
                 let cheapest_others = (from..=resource.units - own).filter_map(|sum| cheapest[index_of(sum)]).min();
@@ -176,6 +179,7 @@ fn least(
 /// By sum: the least weight of blocks of the given classes that take exactly that many units of a resource.
 fn cheapest_sums(resource: &Resource, classes: &[usize], weights: &[u64]) -> Vec<Option<u64>> {
     let mut cheapest: Vec<Option<u64>> = vec![None; index_of(resource.units) + 1];
+    count_steps(cheapest.len() * classes.len());
     cheapest[0] = Some(0);
     for sum in 1..cheapest.len() {
         let with = |class: usize| {

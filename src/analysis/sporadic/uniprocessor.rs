@@ -7,10 +7,13 @@
 
 use super::model::{SporadicRefusal, Task, TaskSet};
 use crate::analysis::safe_bound::{Weights, Work};
-use crate::limits::look;
+use crate::limits::count_steps;
 
 /// Places in a busy window, and steps to a fixed point, that are tried.
 const MOST_STEPS: usize = 100_000;
+
+/// What a sum over all tasks comes to where work is counted.
+const STEPS_OF_A_SUM: usize = 64;
 
 /// Whether the analysis applies.
 pub(super) fn applies(tasks: &TaskSet, weights: &Weights<'_>) -> bool {
@@ -99,7 +102,7 @@ fn response(tasks: &TaskSet, task: &Task) -> Option<u64> {
 fn fixed_point(start: u64, of: impl Fn(u64) -> Option<u64>) -> Option<u64> {
     let mut length = start;
     for _ in 0..MOST_STEPS {
-        look();
+        count_steps(STEPS_OF_A_SUM);
         let next = of(length)?;
         if next <= length {
             return Some(length);

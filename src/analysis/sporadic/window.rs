@@ -2,7 +2,7 @@
 
 use super::model::{Task, TaskSet};
 use crate::analysis::safe_bound::{ONE, Weights, Work};
-use crate::limits::look;
+use crate::limits::count_steps;
 
 /// Lengths of a window that are tried.
 const MOST_STEPS: u32 = 100_000;
@@ -80,10 +80,11 @@ impl Window<'_> {
             Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } => time.as_ns(),
             Work::Memset => 0,
         };
+        let operations: usize = self.tasks.tasks.iter().map(|task| task.operations.len()).sum();
         let most = task.period.checked_sub(own)?.checked_sub(task.jitter)?;
         let mut window = 0;
         for _ in 0..MOST_STEPS {
-            look();
+            count_steps(8 * operations);
             let covered = self.covered(last, window)?;
             if covered <= window {
                 return Some(task.jitter + window + own);

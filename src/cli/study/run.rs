@@ -46,10 +46,10 @@ impl Run {
             note(&format!("{path} is complete: {done} rows"));
             return Ok(Answer::Done);
         }
-        let stop = ending::keeps();
+        ending::keeps();
         let mut samples = Progress::new(&study, shard, done);
         self.jobs.share()?;
-        let complete = study.work(shard, done).run(&stop, |rows| {
+        let complete = study.work(shard, done).run(|rows| {
             file.append(rows)?;
             samples.add(rows.iter().map(|row| row.place.samples).sum());
             Ok(())

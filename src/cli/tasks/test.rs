@@ -109,7 +109,7 @@ impl Test {
         let mut out = output::stdout();
         match self.format {
             Format::Json => write_document(&report, self.format, &mut out)?,
-            Format::Jsonl => write_lines(&report.lines_document(), None, &mut out)?,
+            Format::Jsonl => write_lines(&report.lines_document(), None, ending::reason(), &mut out)?,
             Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
             Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
         }

@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::error::StudyError;
 use super::layout::{Layout, RowSamples, Shard};
-use crate::effort::{self, Counted};
+use crate::effort::{self, Counted, Here, Over};
 
 /// What a study repeats: a command whose samples depend on the point, the seed and the sample's number only.
 pub trait Experiment: Sync {
@@ -77,11 +77,12 @@ struct Shared<'a, S> {
 
 impl Work<'_> {
     /// Computes the rows on all threads of rayon's current pool. `sink` gets them in order, a few at a time, and never
-    /// from two threads at once. Returns whether all rows were computed; once `stop` is set, the rest is left.
+    /// from two threads at once. Returns whether all rows were computed; once the work is stopped, the rest is left.
     ///
     /// # Errors
-    /// The first error of a sample, by the order of rows, or of the sink. All rows before it were handed over.
-    pub fn run<S>(&self, stop: &AtomicBool, sink: S) -> Result<bool, StudyError>
+    /// The first error of a sample, by the order of rows, or of the sink. All rows before it were handed over. That it
+    /// is too much.
+    pub fn run<S>(&self, sink: S) -> Result<bool, StudyError>
     where
         S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send,
     {
@@ -96,9 +97,13 @@ impl Work<'_> {
             moved: Condvar::new(),
             sink: Mutex::new(sink),
         };
-        rayon::broadcast(|_| shared.worker(stop));
+        let here = effort::here();
+        rayon::broadcast(|_| shared.worker(&here));
         let hand = shared.hand.into_inner().unwrap_or_else(PoisonError::into_inner);
-        hand.failed.map_or(Ok(hand.next >= shared.rows), Err)
+        match effort::check() {
+            Err(over) if over != Over::Stopped => Err(over.into()),
+            _ => hand.failed.map_or(Ok(hand.next >= shared.rows), Err),
+        }
     }
 }
 
@@ -122,10 +127,10 @@ impl<S> Shared<'_, S> {
 }
 
 impl<S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send> Shared<'_, S> {
-    fn worker(&self, stop: &AtomicBool) {
+    fn worker(&self, here: &Here) {
         let _end = EndOnPanic(self);
         let mut worker = self.work.experiment.worker();
-        while !stop.load(Ordering::Relaxed) && !self.over.load(Ordering::Relaxed) {
+        while here.within(effort::check).is_ok() && !self.over.load(Ordering::Relaxed) {
             let own = self.upcoming.fetch_add(1, Ordering::Relaxed);
             if own >= self.rows || !self.wait_for_room(own) {
                 return;
@@ -133,10 +138,17 @@ impl<S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send> Shared<'_, S> {
             let number = self.work.shard.row(own);
             let place = self.work.layout.place(number);
             let last = place.first + place.samples;
-            let computed = worker
-                .values(place.point, place.first..last)
-                .map(|values| StudyRow { number, place, values })
-                .map_err(|what| StudyError::Sample { point: place.point, first: place.first, last: last - 1, what });
+            let values = here.within(|| worker.values(place.point, place.first..last));
+            if values.is_err() && here.within(effort::check).is_err() {
+                // Nothing is wrong with it.
+                return;
+            }
+            let computed = values.map(|values| StudyRow { number, place, values }).map_err(|what| StudyError::Sample {
+                point: place.point,
+                first: place.first,
+                last: last - 1,
+                what,
+            });
             self.hand_over(own, computed);
         }
     }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use super::command::{StudyCommand, StudyExperiment};
 use super::compute::{Experiment, Work, Worker};
@@ -133,11 +132,11 @@ impl Tally for FamilyTally {
 impl Campaign {
     /// Runs the campaign on rayon's current thread pool, as a study with one point for each family; the report does
     /// not depend on the size of the pool. `done` is told how many samples were tried since it was last called. Once
-    /// `stop` is set the campaign ends with what is done.
+    /// the work is stopped the campaign ends with what is done.
     ///
     /// # Errors
     /// [`StudyError::Sample`] if a sample cannot run on the device.
-    pub fn run(&self, stop: &AtomicBool, done: &(dyn Fn(u64) + Sync)) -> Result<CampaignReport, StudyError> {
+    pub fn run(&self, done: &(dyn Fn(u64) + Sync)) -> Result<CampaignReport, StudyError> {
         let device = Arc::new(self.device.clone());
         let point = |family: &Family| MergedSmPoint {
             device: Arc::clone(&device),
@@ -153,7 +152,7 @@ impl Campaign {
         };
         let mut tallies = vec![FamilyTally::default(); self.families.len()];
         let work = Work { experiment: &experiment, layout, shard: Shard::WHOLE, done: 0 };
-        let complete = work.run(stop, |rows| {
+        let complete = work.run(|rows| {
             for row in rows {
                 let values = || StudyError::Values { row: row.number, command: StudyCommand::MergedSm.name() };
                 let index = usize::try_from(row.place.point).map_err(|_| values())?;

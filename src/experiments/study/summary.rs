@@ -1,7 +1,6 @@
 //! The points of a study, summed up from its rows.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use super::error::StudyError;
 use super::file::Study;
@@ -9,6 +8,7 @@ use super::layout::{RowSamples, Shard};
 use super::result_file::CHUNK;
 use super::rows::{Found, Rows};
 use super::tally::Tally;
+use crate::effort;
 use crate::statistics::Measure;
 
 /// What rows say so far.
@@ -58,7 +58,7 @@ impl StudySummary {
     pub fn compute(study: &Study) -> Result<Self, StudyError> {
         let mut sums = Sums { study, tallies: Vec::new() };
         let mut count = 0;
-        study.work(Shard::WHOLE, 0).run(&AtomicBool::new(false), |rows| {
+        study.work(Shard::WHOLE, 0).run(|rows| {
             for row in rows {
                 let wrong = || StudyError::Values { row: row.number, command: study.command.name() };
                 sums.add(row.place, &row.values).ok_or_else(wrong)?;
@@ -66,6 +66,7 @@ impl StudySummary {
             }
             Ok(())
         })?;
+        effort::check()?;
         Ok(Self { rows: count, expected: study.layout.rows(), points: sums.points() })
     }
 }

@@ -1,7 +1,6 @@
 //! Acceptance ratios of random task sets, as a study.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
 
 use super::command::{StudyCommand, StudyExperiment};
 use super::compute::{Experiment, Work, Worker};
@@ -9,6 +8,7 @@ use super::error::StudyError;
 use super::grid::{self, Change, Files, Grid, Parameters};
 use super::layout::{Layout, Shard};
 use super::tally::Tally;
+use crate::effort;
 use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted};
 use crate::json::{Node, Problem};
 use crate::statistics::Measure;
@@ -272,7 +272,7 @@ impl Curve {
         let layout = Layout { points: 1, samples: self.samples, per_row };
         let mut tally = AcceptanceTally::new(&self.tests);
         let work = Work { experiment: &experiment, layout, shard: Shard::WHOLE, done: 0 };
-        work.run(&AtomicBool::new(false), |rows| {
+        work.run(|rows| {
             for row in rows {
                 let wrong = || StudyError::Values { row: row.number, command: StudyCommand::TasksCurve.name() };
                 tally.add(row.place.samples, &row.values).ok_or_else(wrong)?;
@@ -280,6 +280,7 @@ impl Curve {
             }
             Ok(())
         })?;
+        effort::check()?;
         let of_test = |test: &ReservationTest| ReservationTest::ALL.iter().position(|other| other == test);
         let places = [Some(0), Some(1)].into_iter().chain(self.tests.iter().map(|test| Some(of_test(test)? + 2)));
         let counts: Vec<u64> = places.map(|place| place.and_then(|place| tally.counts[place]).unwrap_or(0)).collect();

@@ -1,7 +1,6 @@
 //! Section 3.2: one merged SM against the real ones, by random scenarios.
 
 use std::fmt::Write;
-use std::sync::atomic::AtomicBool;
 
 use super::super::made::{Failure, File, Made};
 use super::SEED;
@@ -23,7 +22,7 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
         samples: SAMPLES,
         seed: SEED,
     };
-    let report = campaign.run(&AtomicBool::new(false), &|_| {})?;
+    let report = campaign.run(&|_| {})?;
     let mut csv = Vec::new();
     campaign_rows(&report, RowsPart::CSV, &mut csv)?;
     Ok(Made {

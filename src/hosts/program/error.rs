@@ -32,12 +32,6 @@ pub enum ProgramError {
         /// The limit.
         most: u32,
     },
-    /// Somebody stopped it.
-    #[error("the run was stopped at {at}")]
-    Stopped {
-        /// How far it came.
-        at: Instant,
-    },
     /// The threads together would submit more than can be recorded.
     #[error("the scenario submits {count} operations; a run has {most} at most")]
     TooManyOperations {
@@ -67,8 +61,7 @@ impl ProgramError {
     /// Whether somebody stopped the run, and nothing is wrong with it.
     #[must_use]
     pub fn is_stop(&self) -> bool {
-        let over = RunError::Submit(SubmitError::Over(Over::Stopped));
-        matches!(self, Self::Stopped { .. }) || *self == Self::Run(over)
+        *self == Self::Run(RunError::Submit(SubmitError::Over(Over::Stopped)))
     }
 }
 

@@ -1,15 +1,14 @@
-//! A host whose operations are counted as they complete, and that can be stopped.
+//! A host whose operations are counted as they complete.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ProgramError;
 use crate::gpu::{GpuEvent, Host, Target};
 
-/// Another host, how many operations have completed, and whether somebody wants it to end.
+/// Another host, and how many operations have completed.
 pub(super) struct Watched<'w, H> {
     pub(super) host: H,
     pub(super) completed: &'w AtomicU64,
-    pub(super) stop: &'w AtomicBool,
 }
 
 impl<H: Host<Error = ProgramError>> Host for Watched<'_, H> {
@@ -31,9 +30,6 @@ impl<H: Host<Error = ProgramError>> Host for Watched<'_, H> {
     }
 
     fn act(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(ProgramError::Stopped { at: gpu.now() });
-        }
         self.host.act(gpu)
     }
 }

@@ -15,12 +15,17 @@ use super::turns::TurnData;
 use super::waits::Waits;
 use super::{HtmlRun, HtmlTimeline};
 use crate::device::{BlockDemand, CopySharing, Device, KernelOccupancy};
+use crate::effort::Counted;
+use crate::limits::count;
 use crate::pictures::kernel_series::KernelSeries;
 use crate::pictures::timeline::{FinishMark, HeightBy};
 use crate::run::Summary;
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, phases, queue_contents, reasons};
 use crate::workload::{CheckedKernel, Copy, Kernel, KernelId, OperationKind};
+
+/// Instants that come to one shape where work is counted.
+const INSTANTS_OF_A_SHAPE: u64 = 16;
 
 /// Everything.
 #[derive(Debug, Serialize)]
@@ -163,6 +168,7 @@ impl<'a> RunData<'a> {
     fn new(run: &HtmlRun<'a>, one_by_one: bool) -> Self {
         let Summary { scenario, trace, .. } = run.summary;
         let device = scenario.device();
+        count(Counted::Shapes, trace.operations().len() as u64);
         // Of a measured run neither queues nor waits are known.
         let (queues, reasons): (Vec<QueueContents>, Vec<Reason>) =
             if run.blocks_only { Default::default() } else { (queue_contents(trace, device), reasons(trace, device)) };
@@ -177,6 +183,7 @@ impl<'a> RunData<'a> {
         known.extend(by_sm.iter().flatten().flat_map(|block| [block.time.start, block.time.end]));
         let turns = trace.turns().iter();
         known.extend(turns.flat_map(|turn| [turn.switch_from, turn.start, turn.end]));
+        count(Counted::Shapes, known.len() as u64 / INSTANTS_OF_A_SHAPE);
         let instants = Instants::new(known);
         let operations = Operations::new(trace.operations(), &instants);
         let taken = |resource: &HeightBy| by_sm.iter().flatten().any(|blocks| blocks.units(*resource, device) > 0);

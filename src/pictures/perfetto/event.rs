@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::number::{Id, Microseconds};
-use crate::limits::look;
+use crate::effort::Counted;
+use crate::limits::count;
 use crate::time::Instant;
 
 /// The list of events, written one by one.
@@ -86,7 +87,7 @@ impl<W: Write> Events<W> {
     }
 
     fn write<A: Serialize>(&mut self, event: &Event<'_, A>) -> io::Result<()> {
-        look();
+        count(Counted::Shapes, 1);
         self.out.write_all(if self.any { b",\n" } else { b"\n" })?;
         self.any = true;
         Ok(serde_json::to_writer(&mut self.out, event)?)

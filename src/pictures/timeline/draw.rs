@@ -11,6 +11,8 @@ use super::{
 };
 use crate::draw::theme::{self, Colour, Fill, Theme, line_colour};
 use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text, font};
+use crate::effort::Counted;
+use crate::limits::count;
 use crate::run::Summary;
 
 const THEME: Theme = Theme::PAPER;
@@ -76,6 +78,7 @@ impl Timeline {
         for caption in &self.captions {
             pen.label(caption);
         }
+        count(Counted::Shapes, pen.shapes.len() as u64);
         Drawing { width: self.width, height: self.height, title: self.name.clone(), shapes: pen.shapes }
     }
 }

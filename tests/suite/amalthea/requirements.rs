@@ -1,8 +1,6 @@
 //! Which requirements of a model are proven, missed, open or not judged. Detect takes 5 ms every 20 ms, Plan 3 ms from 4
 //! ms on every 10 ms, and each fills the GPU: see `stimuli.rs`.
 
-use std::sync::atomic::AtomicBool;
-
 use gpusched::analysis::{
     RequirementVerdict, SearchOptions, Verdict, Watch, judge, judge_sporadic, requirements_of_jobs,
     requirements_of_streams,
@@ -27,10 +25,8 @@ fn periodic() -> String {
         .replace(r#"value="3500""#, r#"value="4500""#)
 }
 
-static NEVER: AtomicBool = AtomicBool::new(false);
-
 fn watch() -> Watch<'static> {
-    Watch { stop: &NEVER, progress: &|_| {} }
+    Watch { progress: &|_| {} }
 }
 
 fn judged(text: &str, chosen: &AmaltheaOptions, sporadic: bool) -> Vec<RequirementVerdict> {

@@ -1,7 +1,5 @@
 //! A client of MPS alone that may use a part of the SMs at once: everything is as on a GPU of so many SMs.
 
-use std::sync::atomic::AtomicBool;
-
 use gpusched::analysis::{
     BoundOptions, BoundRefusal, Departure, Method, SearchOptions, SporadicRefusal, Verdict, Watch, analyse, compare,
     finish_bounds, judge, judge_sporadic, launch_orders, occupancy_of_scenario, sporadic_bounds,
@@ -18,8 +16,7 @@ use serde_json::{Value, json};
 use super::random::{Sample, options, sample};
 use super::{MS, judged};
 
-static NEVER: AtomicBool = AtomicBool::new(false);
-const WATCH: Watch<'static> = Watch { stop: &NEVER, progress: &|_| {} };
+const WATCH: Watch<'static> = Watch { progress: &|_| {} };
 
 /// The same work on `sms` SMs, of a client of MPS that may use so many percent of them.
 fn limited(scenario: &Scenario, sms: u32, percent: u64) -> Scenario {

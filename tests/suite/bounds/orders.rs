@@ -212,7 +212,7 @@ fn too_many_that_may_wait_for_one_another_have_no_bound_and_are_told_what_to_do(
 fn the_search_of_unknown_releases_has_them_at_one_instant_in_any_order() {
     for streams in [[SHORT, LONG], [LONG, SHORT]] {
         let whole = short_and_long(streams);
-        let watch = gpusched::analysis::Watch { stop: &std::sync::atomic::AtomicBool::new(false), progress: &|_| {} };
+        let watch = gpusched::analysis::Watch { progress: &|_| {} };
         let found = judge_sporadic(&whole, &[], &SearchOptions::default(), watch).expect("it runs");
         let short = found.streams.iter().find(|stream| stream.stream == "short").expect("it is there");
         // One nanosecond more than if the long one had to come first.

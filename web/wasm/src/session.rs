@@ -1,7 +1,5 @@
 //! A file that questions are asked about, and what is known of it already.
 
-use std::sync::atomic::AtomicBool;
-
 use gpusched::analysis::Watch;
 use gpusched::draw::FigureFormat;
 use gpusched::formats::{JsonDocument, write_json};
@@ -138,7 +136,7 @@ impl Known {
     fn analysed(&self) -> Result<Vec<u8>, Refusal> {
         // As the command does: no logs are written here.
         let scenario = Scenario { examiner: None, ..self.scenario.clone() };
-        let watch = Watch { stop: &AtomicBool::new(false), progress: &|_| {} };
+        let watch = Watch { progress: &|_| {} };
         let report = AnalysisReport::of(&scenario, &self.run, self.demands.as_ref(), None, watch);
         let report = report.map_err(|error| Refusal::of(&error))?;
         let mut bytes = json(&report.document(None))?;
