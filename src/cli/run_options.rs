@@ -206,6 +206,14 @@ impl RunOptions {
                 note(&format!("{}: {text}", input.file()));
             }
         }
+        if self.as_threads {
+            let options = ReadOptions { as_threads: false, ..self.read_options(logs)? };
+            let other =
+                input.scenario_with_demands(&options, &self.profile.options(), &self.model.options()?, &changes);
+            if other.is_ok_and(|other| other.0 == scenario) {
+                note(&format!("{}: --as-threads has no effect: nothing asks for processes", input.file()));
+            }
+        }
         needs::tell_of_scenario(input.file(), &scenario)?;
         Ok((scenario, demands))
     }

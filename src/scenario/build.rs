@@ -269,7 +269,6 @@ impl<'a> ScenarioBuilder<'a> {
             ("--switch-cost", options.switch_cost.is_some() && !takes_turns),
             // Of a single client MPS takes the percentage, if it was asked for as a process.
             ("--mps", options.mps && !self.has_process),
-            ("--as-threads", options.as_threads && !self.has_process),
         ];
         for (option, _) in without_effect.into_iter().filter(|&(_, is_without)| is_without) {
             self.note(format!("{option} has no effect: {why}"));

@@ -94,7 +94,7 @@ fn options_of_processes_that_change_nothing_say_so() {
                 "--mps has no effect: there is one process",
             ],
         ),
-        (&alone, &["--as-threads"], &["--as-threads has no effect: there is one process"]),
+        (&alone, &["--as-threads"], &["--as-threads has no effect: nothing asks for processes"]),
     ] {
         let output = gpusched(&[&["simulate", path][..], options].concat());
         let notes: Vec<String> =
