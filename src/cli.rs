@@ -26,6 +26,7 @@ mod limits;
 mod log_input;
 mod man;
 mod merged_sm;
+mod needs;
 mod notes;
 mod occupancy;
 mod orders;
@@ -131,7 +132,10 @@ pub(crate) fn main() -> ExitCode {
     allocation::keep_what_is_freed();
     let mut known = command();
     let parsed = known.try_get_matches_from_mut(std::env::args_os());
-    let parsed = parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, outputs::check(&known, &matches))));
+    let parsed = parsed.and_then(|matches| {
+        let checked = outputs::check(&known, &matches).and_then(|()| needs::remember(&known, &matches));
+        Ok((Cli::from_arg_matches(&matches)?, checked))
+    });
     let result = match parsed {
         Ok((Cli { command, limits }, checked)) => {
             progress::show();

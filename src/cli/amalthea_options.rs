@@ -7,6 +7,8 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::scenario::amalthea::{AmaltheaOptions, Frequency, TickBound};
 
+use super::needs;
+
 /// Where help lists them; a heading for the whole struct would go on to the options after it.
 const HEADING: &str = "AMALTHEA models";
 
@@ -71,19 +73,25 @@ impl ModelOptions {
         })
     }
 
-    /// An option that was given, if any: they mean nothing to other scenarios.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        [
-            ("--runnables", !self.runnables.is_empty()),
-            ("--grid-size", !self.grid_size.is_empty()),
-            ("--block-size", !self.block_size.is_empty()),
-            ("--processing-unit", self.processing_unit.is_some()),
-            ("--frequency", self.frequency.is_some()),
-            ("--ticks", self.ticks.is_some()),
-            ("--without-copies", self.without_copies),
-            ("--one-job", self.one_job),
-        ]
-        .into_iter()
-        .find_map(|(option, given)| given.then_some(option))
+    /// Notes on options without which the model makes the same; `makes_the_same` says whether it does with others.
+    pub(crate) fn without_effect(
+        &self,
+        makes_the_same: impl Fn(&AmaltheaOptions) -> bool,
+    ) -> anyhow::Result<Vec<String>> {
+        let all = self.options()?;
+        let default = AmaltheaOptions::default;
+        let others = [
+            ("runnables", AmaltheaOptions { runnables: default().runnables, ..all.clone() }),
+            ("grid_size", AmaltheaOptions { grid_sizes: default().grid_sizes, ..all.clone() }),
+            ("block_size", AmaltheaOptions { block_sizes: default().block_sizes, ..all.clone() }),
+            ("processing_unit", AmaltheaOptions { processing_unit: default().processing_unit, ..all.clone() }),
+            ("frequency", AmaltheaOptions { frequency: default().frequency, ..all.clone() }),
+            ("ticks", AmaltheaOptions { ticks: default().ticks, ..all.clone() }),
+            ("without_copies", AmaltheaOptions { without_copies: default().without_copies, ..all.clone() }),
+            ("one_job", AmaltheaOptions { one_job: default().one_job, ..all.clone() }),
+        ];
+        let is_given = others.iter().filter_map(|(id, other)| Some((needs::option(id)?, other)));
+        let without = is_given.filter(|(_, other)| makes_the_same(other));
+        Ok(without.map(|(option, _)| format!("{option} has no effect: the model gives the same without it")).collect())
     }
 }

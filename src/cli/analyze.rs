@@ -63,12 +63,6 @@ pub(crate) struct Analyze {
 
 impl Analyze {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        if self.steps && matches!(self.format, Format::Csv | Format::Arrow | Format::Markdown) {
-            bail!("--steps is shown as text and in JSON only: leave out --format, or use --format json");
-        }
-        if self.verdicts_alone && self.format.is_json() {
-            bail!("--verdicts is for tables and CSV: the JSON document has the verdicts in any case");
-        }
         let runnable_times = self.runnable_times.table()?;
         if self.sporadic && runnable_times.is_some() {
             bail!("--runnable-times is about given releases: leave out --sporadic");

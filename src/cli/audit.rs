@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use anyhow::bail;
 use clap::Args;
 use gpusched::audit::{audit_logs_by, audit_watched};
 use gpusched::profile::GpuProfile;
@@ -34,12 +33,6 @@ impl Audit {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         if let Some(profile) = self.logs.profile()? {
             return self.of_profile(profile);
-        }
-        if let Some(option) = self.priorities.given() {
-            bail!("{option} is for profiles, and these are logs: --scenario tells their priorities");
-        }
-        if self.gpu.is_some() {
-            bail!("--gpu is for profiles, and these are logs");
         }
         let input = self.logs.read()?;
         let tolerances = self.logs.tolerances();

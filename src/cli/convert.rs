@@ -10,6 +10,7 @@ use gpusched::input::Input;
 use gpusched::scenario::{LogUse, ReadOptions, Scenario};
 
 use super::log_input::LogOptions;
+use super::needs::{self, Kind};
 use super::output::{note, write_whole};
 use super::run_options::RunOptions;
 use super::{Answer, notes, output};
@@ -36,9 +37,7 @@ impl Convert {
             bail!("--out: {} exists; --force replaces it", self.out.display());
         }
         let (scenario, has_comments) = if let Some(logs) = self.run.logs() {
-            if let Some(option) = self.run.about_files() {
-                bail!("{option} is for scenario files, and these are logs");
-            }
+            needs::input(Kind::Logs, &self.run.path().display().to_string())?;
             (of_logs(&logs)?, false)
         } else {
             let input = self.run.input()?;

@@ -18,6 +18,7 @@ use gpusched::tables::application_table;
 use gpusched::time::Duration;
 
 use super::jobs::Jobs;
+use super::needs::{self, Lacking};
 use super::output::{Format, Out, note, write_document};
 use super::picture::Look;
 use super::progress::{self, Unit};
@@ -93,7 +94,13 @@ impl Evr {
         for scheduler in &schedulers {
             scheduler.check(&set.device)?;
         }
+        if !schedulers.contains(&Scheduler::GpuEvr) {
+            needs::lacking(Lacking::GpuEvr)?;
+        }
         let generator = self.generator(&set);
+        if generator.is_none() {
+            needs::tell_lacking(Lacking::Draws)?;
+        }
         let variation = Variation {
             saturation_sms: self.saturation_sms,
             execution: self.execution,

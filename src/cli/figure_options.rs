@@ -11,6 +11,7 @@ use gpusched::run::Summary;
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 
+use super::needs::{self, Lacking};
 use super::picture::{millimetres, parse_width, write_scaled};
 use super::progress::{self, Unit};
 
@@ -107,6 +108,9 @@ impl FigureOptions {
     pub(crate) fn figure(&self, scenario: &Scenario) -> anyhow::Result<Option<Figure<'_>>> {
         let Some(path) = self.figure.as_deref() else { return Ok(None) };
         let format = FigureFormat::of(path).context("--figure")?;
+        if format != FigureFormat::Png {
+            needs::lacking(Lacking::Pixels)?;
+        }
         let options = TimelineOptions {
             width: self.width,
             height_limit: self.height_limit,

@@ -10,6 +10,7 @@ use gpusched::profile::Import as ImportedProfile;
 use gpusched::tables::{ImportDocument, import_rows, import_table};
 use gpusched::time::Duration;
 
+use super::needs::{self, Lacking};
 use super::output::{Format, note, write_document, write_whole};
 use super::run_options::RunOptions;
 use super::{Answer, notes, output};
@@ -38,6 +39,9 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        if self.out.as_deref() == Some(Path::new("-")) {
+            needs::lacking(Lacking::Report)?;
+        }
         let profile = match self.run.input()? {
             Input::Profile(profile) => profile,
             other => {

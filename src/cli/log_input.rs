@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::audit::Tolerances;
@@ -14,6 +13,7 @@ use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
 use super::input;
+use super::needs::{self, Kind};
 use super::output::note;
 
 /// Which logs, from which GPU, and how far to trust them.
@@ -72,12 +72,7 @@ impl LogOptions {
         }
         match input::scenario(path) {
             Ok(Input::Profile(profile)) => {
-                if self.scenario.is_some() || self.logs_alone {
-                    bail!(
-                        "{} is a profile, and a scenario beside it is of no use: leave out that option",
-                        profile.file
-                    );
-                }
+                needs::input(Kind::Profile, &profile.file)?;
                 Ok(Some(profile))
             }
             Err(error) if matches!(error.downcast_ref(), Some(InputError::Profile(_))) => Err(error),
@@ -101,6 +96,8 @@ impl LogOptions {
 
     /// Reads everything: the logs of each directory are sorted into runs.
     pub(crate) fn read(&self) -> anyhow::Result<LogInput> {
+        let first = self.logs.first().map_or(Path::new("-"), PathBuf::as_path);
+        needs::input(Kind::Logs, &first.display().to_string())?;
         let files = LogFiles {
             paths: self.logs.clone(),
             device: self.device()?,

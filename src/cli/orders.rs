@@ -7,6 +7,7 @@ use gpusched::analysis::{launch_orders, orders_to_try};
 use gpusched::scenario::LogUse;
 use gpusched::tables::{orders_rows, orders_table};
 
+use super::needs::{self, Lacking};
 use super::output::{Format, note, write_document};
 use super::progress::{self, Unit};
 use super::run_options::RunOptions;
@@ -35,8 +36,13 @@ impl Orders {
         progress::begin("trying", Unit::Of("orders"), Some(total));
         self.jobs.share()?;
         ending::keeps();
-        let orders = launch_orders(&scenario, self.samples, scenario.seed, &progress::advance)?;
+        let mut orders = launch_orders(&scenario, self.samples, scenario.seed, &progress::advance)?;
         ending::tells()?;
+        if orders.exhaustive {
+            orders.notes.extend(needs::lacking(Lacking::DrawnOrders)?);
+            let is_drawn = scenario.depends_on_seed();
+            orders.notes.extend(if is_drawn { Vec::new() } else { needs::lacking(Lacking::OrdersOrDraws)? });
+        }
         notes::tell(&orders.notes, note);
         let mut out = output::stdout();
         match self.format {

@@ -38,11 +38,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Whether it is JSON of either form.
-    pub(crate) fn is_json(self) -> bool {
-        matches!(self, Self::Json | Self::Jsonl)
-    }
-
     /// Refuses what cannot be printed before anything is done.
     pub(crate) fn parser() -> ValueParser {
         let check = |format| match format {

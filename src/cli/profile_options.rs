@@ -45,11 +45,4 @@ impl ProfileOptions {
         };
         Ok(profile.take_block_times_of(&other, device)?)
     }
-
-    /// One that was given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let launches = || self.launches.as_ref().map(|_| "--launches");
-        let block_times = || self.block_times.as_ref().map(|_| "--block-times");
-        self.gpu.map(|_| "--gpu").or_else(launches).or_else(block_times)
-    }
 }

@@ -11,7 +11,7 @@ use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
 use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::profile::GpuProfile;
 use gpusched::run::Summary;
-use gpusched::scenario::ReadOptions;
+use gpusched::scenario::{ReadOptions, WhatIf};
 use gpusched::tables::{
     ProfileReplayDocument, ReplayReport, profile_replay_rows, profile_replay_table, replay_rows, replay_table,
 };
@@ -55,12 +55,6 @@ impl ReplayLog {
         if let Some(mut profile) = self.logs.profile()? {
             self.profile.tell_block_times(&mut profile, self.logs.device()?.as_ref())?;
             return self.of_profile(&profile);
-        }
-        if let Some(option) = self.profile.given() {
-            bail!("{option} is for profiles, and these are logs");
-        }
-        if let Some(option) = self.what_if.given() {
-            bail!("{option} is for profiles: logs are replayed as they were taken, so that both can be compared");
         }
         let html = self.html.file()?;
         let mut input = self.logs.read()?;
@@ -116,8 +110,9 @@ impl ReplayLog {
             ReadOptions { device: self.logs.device()?, placement: self.logs.placement(), ..ReadOptions::default() };
         let mut import = profile.import(&self.profile.options(), &options)?;
         let mut changed = Vec::new();
-        if self.what_if.given().is_some() {
-            import.scenario = import.scenario.what_if(&self.what_if.changes())?;
+        let changes = self.what_if.changes();
+        if changes != WhatIf::default() {
+            import.scenario = import.scenario.what_if(&changes)?;
             changed.push("only the simulation has the changes that were asked for".to_owned());
         }
         let figure = self.figure.figure(&import.scenario)?;

@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args};
 use gpusched::device::Device;
-use gpusched::input::{Input, InputError};
+use gpusched::input::Input;
 use gpusched::profile::{GpuProfile, Import, ImportOptions};
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{Deadline, LogUse, ReadOptions, ReadProgress, Scenario};
@@ -16,6 +16,8 @@ use gpusched::workload::Placement;
 
 use super::amalthea_options::ModelOptions;
 use super::log_input::LogOptions;
+use super::needs::{self, Kind};
+use super::output::note;
 use super::profile_options::ProfileOptions;
 use super::several::Files;
 use super::what_if_options::WhatIfOptions;
@@ -131,29 +133,6 @@ fn parse_range(text: &str) -> Result<(u32, u32), String> {
 }
 
 impl RunOptions {
-    /// An option that was given and says something of a scenario file, not of logs.
-    pub(crate) fn about_files(&self) -> Option<&'static str> {
-        [
-            ("--block-duration", !self.block_duration.is_empty()),
-            ("--launch-latency", self.launch_latency.is_some()),
-            ("--kernel-gap", self.kernel_gap.is_some()),
-            ("--as-threads", self.as_threads),
-            ("--mps", self.mps),
-            ("--time-slice", self.time_slice.is_some()),
-            ("--switch-cost", self.switch_cost.is_some()),
-            ("--period", !self.period.is_empty()),
-            ("--deadline", !self.deadline.is_empty()),
-            ("--horizon", self.horizon.is_some()),
-            ("--vary", self.vary.is_some()),
-            ("--seed", self.seed.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(option, given)| given.then_some(option))
-        .or_else(|| self.model.given())
-        .or_else(|| self.profile.given())
-        .or_else(|| self.what_if.given())
-    }
-
     /// The device that the user names.
     pub(crate) fn device(&self) -> anyhow::Result<Option<Device>> {
         self.device.as_deref().map(input::device).transpose()
@@ -181,6 +160,12 @@ impl RunOptions {
 
     fn input_from(&self, path: &Path) -> anyhow::Result<Input> {
         let mut input = input::scenario(path)?;
+        let kind = match &input {
+            Input::Profile(_) => Kind::Profile,
+            Input::Model { .. } => Kind::Model,
+            Input::Scenario { .. } => Kind::Scenario,
+        };
+        needs::input(kind, input.file())?;
         if let Input::Profile(profile) = &mut input {
             self.profile.tell_block_times(profile, self.device()?.as_ref())?;
         }
@@ -204,28 +189,42 @@ impl RunOptions {
 
     /// Reads one of the scenarios, and what is asked of it if it is an AMALTHEA model.
     pub(crate) fn read_with_demands(&self, path: &Path) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
-        ending::per_input(|| self.scenario_with_demands(&self.input_from(path)?, LogUse::Unused))
+        ending::per_input(|| self.made(&self.input_from(path)?, LogUse::Unused, true))
     }
 
     /// Makes a scenario of the input, whatever it is, and changes it as the user wants.
     pub(crate) fn scenario(&self, input: &Input, logs: LogUse) -> anyhow::Result<Scenario> {
-        Ok(self.scenario_with_demands(input, logs)?.0)
+        Ok(self.made(input, logs, false)?.0)
     }
 
-    fn scenario_with_demands(&self, input: &Input, logs: LogUse) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
-        input.refuse_options(self.profile.given(), self.model.given())?;
+    fn made(
+        &self,
+        input: &Input,
+        logs: LogUse,
+        asks_demands: bool,
+    ) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
         let (options, changes) = (self.read_options(logs)?, self.what_if.changes());
-        Ok(input.scenario_with_demands(&options, &self.profile.options(), &self.model.options()?, &changes)?)
-    }
-
-    fn refuse_for_profiles(&self, profile: &GpuProfile) -> anyhow::Result<()> {
-        match self.model.given() {
-            Some(option) => {
-                let (kind, file) = ("AMALTHEA models", profile.file.clone());
-                Err(InputError::OnlyFor { option, kind, file }.into())
+        let (scenario, demands) =
+            input.scenario_with_demands(&options, &self.profile.options(), &self.model.options()?, &changes)?;
+        if input.is_model() {
+            let without = self.model.without_effect(|model| {
+                let other = input.scenario_with_demands(&options, &self.profile.options(), model, &changes);
+                other.is_ok_and(|other| other.0 == scenario && (!asks_demands || other.1 == demands))
+            })?;
+            for text in without {
+                note(&format!("{}: {text}", input.file()));
             }
-            None => Ok(()),
         }
+        if self.as_threads {
+            let options = ReadOptions { as_threads: false, ..self.read_options(logs)? };
+            let other =
+                input.scenario_with_demands(&options, &self.profile.options(), &self.model.options()?, &changes);
+            if other.is_ok_and(|other| other.0 == scenario) {
+                note(&format!("{}: --as-threads has no effect: nothing asks for processes", input.file()));
+            }
+        }
+        needs::tell_of_scenario(input.file(), &scenario)?;
+        Ok((scenario, demands))
     }
 
     /// Makes a scenario of what starts in a profile from one time to another, and changes it as the user wants.
@@ -234,7 +233,6 @@ impl RunOptions {
         profile: &GpuProfile,
         (from, to): (Option<Duration>, Option<Duration>),
     ) -> anyhow::Result<Import> {
-        self.refuse_for_profiles(profile)?;
         let chosen = ImportOptions { from, to, ..self.profile.options() };
         let mut import = profile.import(&chosen, &self.read_options(LogUse::Unused)?)?;
         import.scenario = import.scenario.what_if(&self.what_if.changes())?;

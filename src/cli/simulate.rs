@@ -124,18 +124,6 @@ impl Simulate {
                  STREAM=TIME gives one"
             );
         }
-        if self.blocks && matches!(self.format, Format::Table | Format::Markdown) {
-            bail!("--blocks lists blocks in JSON and CSV only: add --format json or --format csv");
-        }
-        if matches!(self.format, Format::Csv | Format::Arrow | Format::Markdown) {
-            let shown = [("--rules", self.rules), ("--state-at", !self.state_at.is_empty())];
-            if let Some((option, _)) = shown.iter().find(|(_, is_given)| *is_given) {
-                bail!("{option} is shown as text and in JSON only: leave out --format, or use --format json");
-            }
-        }
-        if self.blame && !(self.format == Format::Table || self.format.is_json()) {
-            bail!("--blame is a table or JSON: add --format table or --format json");
-        }
         let past_horizon = |at: &&Duration| scenario.horizon.is_some_and(|horizon| **at > horizon);
         if let Some(at) = self.state_at.iter().find(past_horizon) {
             bail!("--state-at {at} is after the horizon, up to which the run goes");

@@ -14,6 +14,7 @@ use gpusched::device::Device;
 use gpusched::tasks::TaskSet;
 use gpusched::tasks::segments::SegmentTaskSet;
 
+use super::needs::{self, Kind, Lacking};
 use super::{Answer, Cli, input};
 
 /// Test real-time task sets, run them on the simulated GPU, draw acceptance curves.
@@ -63,9 +64,15 @@ enum TaskFile {
 /// The tasks of a file; kernels are measured by `device`.
 fn read_file(file: &Path, device: &str) -> anyhow::Result<TaskFile> {
     let (name, text) = input::read(file)?;
-    if SegmentTaskSet::is_claimed_by(&text) {
+    let is_of_segments = SegmentTaskSet::is_claimed_by(&text);
+    needs::input(if is_of_segments { Kind::Segments } else { Kind::Tasks }, &name)?;
+    if is_of_segments {
         return Ok(TaskFile::Segments(SegmentTaskSet::from_json(&name, &text)?));
     }
     let device = input::device(device)?;
-    Ok(TaskFile::Sms(TaskSet::from_json(&name, &text, &device)?, Box::new(device)))
+    let set = TaskSet::from_json(&name, &text, &device)?;
+    if set.tasks.iter().all(|task| task.kernel.is_none()) {
+        needs::tell_lacking(Lacking::Kernels)?;
+    }
+    Ok(TaskFile::Sms(set, Box::new(device)))
 }

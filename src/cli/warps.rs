@@ -12,6 +12,7 @@ use gpusched::warps::{
     Unit, WorkConserving,
 };
 
+use super::needs::{self, Lacking};
 use super::output::{Format, note, write_document, write_whole};
 use super::picture::Look;
 use super::{Answer, ending, input, notes, output, picture, progress};
@@ -181,6 +182,15 @@ impl Warps {
                 None => units.push(Unit { sigma, ..Unit::new(letter) }),
             }
         }
+        let others = self.units.iter().map(|(letter, _)| ("--unit", *letter));
+        let cycles = self.cycles.iter().map(|(letter, _)| ("--cycles", *letter));
+        let sigma = |option, letter, sigma: Option<Sigma>| sigma.map(|_| (option, letter));
+        let sigmas = [sigma("--sigma-l", 'L', self.sigma_l), sigma("--sigma-c", 'C', self.sigma_c)];
+        for (option, letter) in others.chain(cycles).chain(sigmas.into_iter().flatten()) {
+            if !text.contains(letter) {
+                note(&format!("{option} has no effect: the string has no {letter}"));
+            }
+        }
         seen.clear();
         for &(letter, cycles) in &self.cycles {
             if seen.contains(&letter) {
@@ -193,6 +203,9 @@ impl Warps {
             }
         }
         let string = KernelString::parse(text, &units)?;
+        if string == string.clone().uninterrupted() {
+            needs::tell_lacking(Lacking::LongInstructions)?;
+        }
         Ok(if self.uninterrupted { string.uninterrupted() } else { string })
     }
 

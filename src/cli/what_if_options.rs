@@ -17,13 +17,6 @@ pub(crate) struct PriorityOptions {
     pub(crate) set_priority: Vec<(String, i32)>,
 }
 
-impl PriorityOptions {
-    /// One that was given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        (!self.set_priority.is_empty()).then_some("--set-priority")
-    }
-}
-
 /// What if something were different?
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct WhatIfOptions {
@@ -80,19 +73,5 @@ impl WhatIfOptions {
             connections: self.connections,
             channel_order: self.channel_order.as_deref().and_then(ChannelOrder::from_name),
         }
-    }
-
-    /// One that was given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let others = [
-            ("--set-stream", !self.set_stream.is_empty()),
-            ("--set-block-time", !self.set_block_time.is_empty()),
-            ("--sm-mask", !self.sm_mask.is_empty()),
-            ("--connections", self.connections.is_some()),
-            ("--channel-order", self.channel_order.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(option, given)| given.then_some(option));
-        self.priorities.given().or(others)
     }
 }

@@ -59,6 +59,7 @@ mod measured_logs;
 mod native;
 mod odd_inputs;
 mod odd_names;
+mod option_sets;
 mod outputs;
 mod own_hosts;
 mod own_logs;

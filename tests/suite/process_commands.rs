@@ -94,8 +94,7 @@ fn options_of_processes_that_change_nothing_say_so() {
                 "--mps has no effect: there is one process",
             ],
         ),
-        // It is as asked for.
-        (&alone, &["--as-threads"], &[]),
+        (&alone, &["--as-threads"], &["--as-threads has no effect: nothing asks for processes"]),
     ] {
         let output = gpusched(&[&["simulate", path][..], options].concat());
         let notes: Vec<String> =

@@ -15,6 +15,7 @@ use gpusched::tasks::TaskTime;
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::time::{Duration, Instant};
 
+use super::super::needs::{self, Lacking};
 use super::super::output::{Format, write_document};
 use super::super::picture::Look;
 use super::super::progress::{self, Unit};
@@ -76,6 +77,9 @@ impl Run {
         let threads_per_sm = device.per_sm.threads;
         let (horizon, seed) = (self.horizon.map(TaskTime::from_units), self.seed);
         let synchronization = TaskTime::from_units(self.synchronization);
+        if self.synchronization == 0 && !set.tasks.iter().any(|task| task.sporadic) {
+            needs::tell_lacking(Lacking::Draws)?;
+        }
         let options = RunOptions { strategy, policy, horizon, seed, synchronization, device };
         let horizon = options.horizon_of(&set)?.units();
         let run = progress::counted("simulating", Unit::Of("time units"), Some(horizon), |reached| {
@@ -105,10 +109,9 @@ impl Run {
         let Some(test) = SegmentTest::from_name(&self.strategy).filter(|test| test.is_sound()) else {
             bail!("--strategy: {:?} is not for tasks with CPU and GPU segments", self.strategy);
         };
-        let others =
-            [("--policy fp", self.policy == Policy::Fp.name()), ("--synchronization", self.synchronization > 0)];
-        if let Some((option, _)) = others.iter().find(|(_, is_given)| *is_given) {
-            bail!("{option} is not for tasks with CPU and GPU segments");
+        needs::tell_lacking(Lacking::Kernels)?;
+        if !set.tasks.iter().any(|task| task.sporadic) {
+            needs::tell_lacking(Lacking::Draws)?;
         }
         let device = super::super::input::device(&self.device)?;
         let options = SegmentRunOptions {

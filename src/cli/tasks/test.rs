@@ -9,7 +9,7 @@ use clap::builder::PossibleValuesParser;
 use gpusched::effort;
 use gpusched::pictures::demand_plot;
 use gpusched::tables::TaskReport;
-use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
+use gpusched::tasks::segments::SegmentTest;
 use gpusched::tasks::{
     Allocation, Partition, ReservationTest, Reservations, TaskTime, TestResults, hyperperiod, smallest_budgets,
 };
@@ -58,7 +58,7 @@ impl Test {
         picture::check(self.figure.as_deref())?;
         let mut set = match super::read_file(&self.file, &self.device)? {
             TaskFile::Sms(set, _) => set,
-            TaskFile::Segments(set) => return self.run_segments(&set),
+            TaskFile::Segments(set) => return segments::test(&set, &self.tests, self.check.as_deref(), self.format),
         };
         if let Some(period) = self.reservation_period {
             set.reservations = Some(Reservations::proportional(&set, checked_period(period)?));
@@ -118,18 +118,6 @@ impl Test {
             note("the set has no reservation, so only the tests of streams apply; --reservation-period chooses one");
         }
         Ok(if answer == Some(false) { Answer::No } else { Answer::Done })
-    }
-
-    fn run_segments(&self, set: &SegmentTaskSet) -> anyhow::Result<Answer> {
-        let of_reservations = [
-            ("--reservation-period", self.reservation_period.is_some()),
-            ("--smallest-budgets", self.smallest_budgets.is_some()),
-            ("--figure", self.figure.is_some()),
-        ];
-        if let Some((option, _)) = of_reservations.iter().find(|(_, is_given)| *is_given) {
-            bail!("{option} is not for tasks with segments, which have no reservations");
-        }
-        segments::test(set, &self.tests, self.check.as_deref(), self.format)
     }
 }
 

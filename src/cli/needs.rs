@@ -1,0 +1,472 @@
+//! What options need to have an effect: one table, by which every command refuses them or says that they change nothing.
+
+use std::sync::OnceLock;
+
+use anyhow::bail;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+use gpusched::scenario::Scenario;
+
+use super::output::note;
+
+/// What an input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A scenario file, of gpusched's own format or the examiner's.
+    Scenario,
+    /// An AMALTHEA model.
+    Model,
+    /// A profile of a real application.
+    Profile,
+    /// Measured logs.
+    Logs,
+    /// Tasks of SMs.
+    Tasks,
+    /// Tasks with CPU and GPU segments.
+    Segments,
+}
+
+impl Kind {
+    const fn plural(self) -> &'static str {
+        match self {
+            Self::Scenario => "scenario files",
+            Self::Model => "AMALTHEA models",
+            Self::Profile => "profiles",
+            Self::Logs => "logs",
+            Self::Tasks => "tasks of SMs",
+            Self::Segments => "tasks with CPU and GPU segments",
+        }
+    }
+}
+
+/// What an input, or what is done with it, may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lacking {
+    /// Nothing is drawn at random.
+    Draws,
+    /// All orders are tried, and none is drawn.
+    DrawnOrders,
+    /// Neither orders nor anything else is drawn.
+    OrdersOrDraws,
+    /// The figure has no pixels.
+    Pixels,
+    /// The block times of all kernels are fixed.
+    Variation,
+    /// No task has a kernel.
+    Kernels,
+    /// No instruction takes several cycles.
+    LongInstructions,
+    /// GPU-EvR is not among the schedulers.
+    GpuEvr,
+    /// Nothing but the scenario is printed.
+    Report,
+}
+
+#[derive(Debug)]
+enum Needs {
+    /// An input of one of these kinds.
+    Input(&'static [Kind]),
+    /// One of these options.
+    Option(&'static [&'static str]),
+    /// That this option is not given.
+    Without(&'static str),
+    /// One of these formats.
+    Format(&'static [&'static str]),
+    /// Something that the input may lack; why the option is refused without it.
+    Fact(Lacking, &'static str),
+    /// The same, where scripts may well give the option to all of many inputs: a note says why it changes nothing.
+    Noted(Lacking, &'static str),
+    /// Nothing helps: what the command does not look at.
+    Another(&'static str),
+    /// The same, where the option may be needed to read the input at all.
+    Read(&'static str),
+}
+
+/// What options of commands need.
+struct Need {
+    /// Commands, or all that have the options.
+    commands: &'static [&'static str],
+    options: &'static [&'static str],
+    needs: Needs,
+}
+
+const TEXT_AND_JSON: Needs = Needs::Format(&["table", "json", "jsonl"]);
+const RUNS: &str = "it is about runs, and the occupancy of a kernel depends on none";
+
+/// What is asked of all options; those that clap asks for by itself are missing where another option contradicts what they
+/// require, which clap then takes as an excuse.
+const TABLE: &[Need] = &[
+    Need { commands: &[], options: &["gpu", "launches", "block_times"], needs: Needs::Input(&[Kind::Profile]) },
+    Need {
+        commands: &[],
+        options: &[
+            "runnables",
+            "grid_size",
+            "block_size",
+            "processing_unit",
+            "frequency",
+            "ticks",
+            "without_copies",
+            "one_job",
+        ],
+        needs: Needs::Input(&[Kind::Model]),
+    },
+    Need {
+        commands: &["convert"],
+        options: &[
+            "block_duration",
+            "launch_latency",
+            "kernel_gap",
+            "as_threads",
+            "mps",
+            "time_slice",
+            "switch_cost",
+            "period",
+            "deadline",
+            "horizon",
+            "vary",
+            "seed",
+            "set_priority",
+            "set_stream",
+            "set_block_time",
+            "sm_mask",
+            "connections",
+            "channel_order",
+        ],
+        needs: Needs::Input(&[Kind::Scenario, Kind::Model, Kind::Profile]),
+    },
+    Need {
+        commands: &["audit", "replay-log"],
+        options: &["set_priority", "set_stream", "set_block_time", "sm_mask", "connections", "channel_order"],
+        needs: Needs::Input(&[Kind::Profile]),
+    },
+    Need {
+        commands: &["audit", "replay-log"],
+        options: &["scenario", "logs_alone", "tolerance_us", "clock_tolerance_us"],
+        needs: Needs::Input(&[Kind::Logs]),
+    },
+    Need { commands: &["audit"], options: &["placement"], needs: Needs::Input(&[Kind::Logs]) },
+    Need {
+        commands: &["occupancy"],
+        options: &[
+            "launch_latency",
+            "kernel_gap",
+            "placement",
+            "time_slice",
+            "switch_cost",
+            "deadline",
+            "vary",
+            "seed",
+            "one_job",
+            "without_copies",
+            "launches",
+            "set_priority",
+            "set_stream",
+            "set_block_time",
+            "sm_mask",
+            "connections",
+            "channel_order",
+        ],
+        needs: Needs::Another(RUNS),
+    },
+    Need {
+        commands: &["occupancy"],
+        options: &["as_threads", "mps", "horizon", "period", "block_duration", "ticks", "frequency", "block_times"],
+        needs: Needs::Read(RUNS),
+    },
+    Need { commands: &["simulate"], options: &["blocks"], needs: Needs::Format(&["json", "jsonl", "csv", "arrow"]) },
+    Need { commands: &["simulate"], options: &["rules", "state_at", "blame"], needs: TEXT_AND_JSON },
+    Need { commands: &["analyze"], options: &["steps"], needs: TEXT_AND_JSON },
+    Need {
+        commands: &["analyze"],
+        options: &["verdicts_alone"],
+        needs: Needs::Format(&["table", "markdown", "csv", "arrow"]),
+    },
+    Need {
+        commands: &["simulate", "compare", "analyze"],
+        options: &["seed"],
+        needs: Needs::Noted(Lacking::Draws, "nothing is drawn, neither placement nor block times nor channels"),
+    },
+    Need {
+        commands: &["orders"],
+        options: &["seed"],
+        needs: Needs::Noted(Lacking::OrdersOrDraws, "all orders are tried, and nothing else is drawn"),
+    },
+    Need {
+        commands: &["orders"],
+        options: &["samples"],
+        needs: Needs::Noted(Lacking::DrawnOrders, "all orders are tried, and none is drawn"),
+    },
+    Need {
+        commands: &[],
+        options: &["scale"],
+        needs: Needs::Fact(Lacking::Pixels, "it is the resolution of a .png, and the figure is none"),
+    },
+    Need {
+        commands: &["import"],
+        options: &["format"],
+        needs: Needs::Fact(Lacking::Report, "--out - prints the scenario, and no report"),
+    },
+    Need {
+        commands: &["tasks"],
+        options: &["reservation_period", "smallest_budgets", "figure", "device"],
+        needs: Needs::Input(&[Kind::Tasks]),
+    },
+    Need {
+        commands: &["tasks", "tasks run"],
+        options: &["device"],
+        needs: Needs::Noted(Lacking::Kernels, "no task has a kernel that it could measure"),
+    },
+    Need {
+        commands: &["tasks run"],
+        options: &["seed"],
+        needs: Needs::Noted(Lacking::Draws, "nothing is drawn: no task is sporadic, and there is no --synchronization"),
+    },
+    Need {
+        commands: &["warps"],
+        options: &["uninterrupted"],
+        needs: Needs::Noted(Lacking::LongInstructions, "no instruction takes several cycles"),
+    },
+    Need {
+        commands: &["import"],
+        options: &[
+            "placement",
+            "launch_latency",
+            "kernel_gap",
+            "period",
+            "deadline",
+            "horizon",
+            "vary",
+            "seed",
+            "launches",
+            "set_priority",
+            "set_stream",
+            "set_block_time",
+            "sm_mask",
+            "connections",
+            "channel_order",
+        ],
+        needs: Needs::Option(&["out"]),
+    },
+    Need { commands: &["tasks run"], options: &["policy", "synchronization"], needs: Needs::Input(&[Kind::Tasks]) },
+    Need { commands: &["tasks curve"], options: &["inputs", "theorem_6"], needs: Needs::Option(&["figure_number"]) },
+    Need {
+        commands: &["tasks curve"],
+        options: &[
+            "gang_utilization",
+            "tasks_per_sm",
+            "gang_tasks",
+            "sms",
+            "periods",
+            "harmonic",
+            "utilizations",
+            "deadlines_from",
+            "shortest_reservation",
+        ],
+        needs: Needs::Without("segments"),
+    },
+    Need { commands: &["evr"], options: &["gap"], needs: Needs::Option(&["inject"]) },
+    Need { commands: &["evr"], options: &["period", "periods"], needs: Needs::Option(&["per_period"]) },
+    Need { commands: &["evr"], options: &["width", "no_title"], needs: Needs::Option(&["figure"]) },
+    Need {
+        commands: &["evr"],
+        options: &["seed"],
+        needs: Needs::Noted(Lacking::Draws, "the arrivals are stated, and none is drawn"),
+    },
+    Need {
+        commands: &["evr"],
+        options: &["rule"],
+        needs: Needs::Fact(Lacking::GpuEvr, "it is a rule of gpu-evr, which is not among the schedulers"),
+    },
+    Need { commands: &["tasks curve"], options: &["sets"], needs: Needs::Option(&["segments"]) },
+    Need {
+        commands: &["tasks"],
+        options: &["smallest_budgets"],
+        needs: Needs::Format(&["table", "markdown", "json", "jsonl"]),
+    },
+    Need { commands: &["replay-log"], options: &["sms"], needs: Needs::Input(&[Kind::Logs]) },
+    Need {
+        commands: &["simulate", "analyze", "compare", "orders", "convert"],
+        options: &["vary"],
+        needs: Needs::Noted(Lacking::Variation, "no kernel has a block time that it could vary"),
+    },
+    Need { commands: &["study plot"], options: &["x", "y"], needs: Needs::Option(&["figure"]) },
+    Need { commands: &["figures"], options: &["format"], needs: Needs::Option(&["check"]) },
+    Need { commands: &["figures"], options: &["time_limit"], needs: Needs::Option(&["only"]) },
+];
+
+/// What the user gave, other than what holds anyhow.
+#[derive(Debug, Default)]
+struct Given {
+    command: String,
+    /// By id, as the user calls them.
+    options: Vec<(String, String)>,
+    format: Option<String>,
+}
+
+static GIVEN: OnceLock<Given> = OnceLock::new();
+
+impl Given {
+    fn of(command: &Command, matches: &ArgMatches) -> Self {
+        if let Some((name, matches)) = matches.subcommand()
+            && let Some(command) = command.find_subcommand(name)
+        {
+            let inner = Self::of(command, matches);
+            let command = format!("{name} {}", inner.command).trim_end().to_owned();
+            return Self { command, ..inner };
+        }
+        let ids: Vec<&str> = matches.ids().map(clap::Id::as_str).collect();
+        let raw = |arg: &Arg| -> Vec<_> {
+            // Flags have no values, and groups are no options.
+            matches.try_get_raw(arg.get_id().as_str()).ok().flatten().into_iter().flatten().collect()
+        };
+        let is_given = |arg: &&Arg| {
+            let id = arg.get_id().as_str();
+            let is_default = arg.get_default_values().iter().map(clap::builder::OsStr::as_os_str).eq(raw(arg));
+            ids.contains(&id) && matches.value_source(id) == Some(ValueSource::CommandLine) && !is_default
+        };
+        let name = |arg: &Arg| Some((arg.get_id().to_string(), format!("--{}", arg.get_long()?)));
+        let options = command.get_arguments().filter(is_given).filter_map(name).collect();
+        let format = command.get_arguments().find(|arg| arg.get_id() == "format");
+        let format = format.and_then(|arg| Some(raw(arg).first()?.to_string_lossy().into_owned()));
+        Self { command: String::new(), options, format }
+    }
+
+    fn has(&self, id: &str) -> bool {
+        self.options.iter().any(|(known, _)| known == id)
+    }
+
+    /// What was given of the table, by the name that the user knows, and what it needs.
+    fn needs(&self) -> impl Iterator<Item = (&str, &'static Needs)> {
+        let is_meant = |need: &&Need| need.commands.is_empty() || need.commands.contains(&&*self.command);
+        TABLE.iter().filter(is_meant).flat_map(|need| {
+            let given = self.options.iter().filter(|(id, _)| need.options.contains(&&**id));
+            given.map(|(_, name)| (&**name, &need.needs))
+        })
+    }
+
+    /// Refuses options that need others, or that the command does not look at.
+    fn check(&self) -> anyhow::Result<()> {
+        let long = |id: &&str| format!("--{}", id.replace('_', "-"));
+        for (option, needs) in self.needs() {
+            match needs {
+                Needs::Option(others) if !others.iter().any(|other| self.has(other)) => {
+                    let others: Vec<String> = others.iter().map(long).collect();
+                    bail!("{option} needs {}", listed(&others, "or"));
+                }
+                Needs::Without(other) if self.has(other) => bail!("{option} has no effect with {}", long(other)),
+                Needs::Format(formats) if self.format.as_deref().is_some_and(|given| !formats.contains(&given)) => {
+                    bail!("{option} needs --format {}", listed(formats, "or"));
+                }
+                Needs::Read(why) => note(&format!("{option} has no effect: {why}")),
+                Needs::Another(why) => bail!("{option} has no effect: {why}"),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn listed(words: &[impl ToString], between: &str) -> String {
+    let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} {between} {last}", others.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// Keeps in mind what was given, and refuses options that need others.
+pub(crate) fn remember(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
+    GIVEN.get_or_init(|| Given::of(command, matches)).check()
+}
+
+fn given() -> impl Iterator<Item = (&'static str, &'static Needs)> {
+    GIVEN.get().into_iter().flat_map(Given::needs)
+}
+
+/// Refuses options that mean nothing to an input of this kind.
+pub(crate) fn input(kind: Kind, file: &str) -> anyhow::Result<()> {
+    for (option, needs) in given() {
+        if let Needs::Input(kinds) = needs
+            && !kinds.contains(&kind)
+        {
+            let kinds: Vec<&str> = kinds.iter().map(|kind| kind.plural()).collect();
+            let kinds = listed(&kinds, "and");
+            bail!("{option} is for {kinds}, and {file} is one of {}", kind.plural());
+        }
+    }
+    Ok(())
+}
+
+/// Refuses options that need what is lacking; notes on those that change nothing without it.
+pub(crate) fn lacking(what: Lacking) -> anyhow::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for (option, needs) in given() {
+        match needs {
+            Needs::Fact(fact, why) if *fact == what => bail!("{option} has no effect: {why}"),
+            Needs::Noted(fact, why) if *fact == what => notes.push(format!("{option} has no effect: {why}")),
+            _ => {}
+        }
+    }
+    Ok(notes)
+}
+
+/// Says that of options which change nothing without what is lacking.
+pub(crate) fn tell_lacking(what: Lacking) -> anyhow::Result<()> {
+    lacking(what)?.iter().for_each(|text| note(text));
+    Ok(())
+}
+
+/// The option of this id, as the user calls it, if it was given.
+pub(crate) fn option(id: &str) -> Option<&'static str> {
+    GIVEN.get()?.options.iter().find_map(|(known, name)| (known == id).then_some(&**name))
+}
+
+/// Says that options change nothing of what is made of the scenario of a file.
+pub(crate) fn tell_of_scenario(file: &str, scenario: &Scenario) -> anyhow::Result<()> {
+    let mut notes = if scenario.depends_on_seed() { Vec::new() } else { lacking(Lacking::Draws)? };
+    if !scenario.kernels().iter().any(|kernel| kernel.duration.varies()) {
+        notes.extend(lacking(Lacking::Variation)?);
+    }
+    for text in notes {
+        note(&format!("{file}: {text}"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(command: &Command, path: &str, found: &mut Vec<(String, Vec<String>)>) {
+        let ids = command.get_arguments().map(|arg| arg.get_id().to_string()).collect();
+        found.push((path.to_owned(), ids));
+        for inner in command.get_subcommands() {
+            commands(inner, format!("{path} {}", inner.get_name()).trim(), found);
+        }
+    }
+
+    #[test]
+    fn every_command_and_option_of_the_table_is_there() {
+        let mut known = Vec::new();
+        commands(&super::super::command(), "", &mut known);
+        for need in TABLE {
+            for command in need.commands {
+                assert!(known.iter().any(|(known, _)| known == command), "there is no command {command}");
+            }
+            let others: &[&str] = match &need.needs {
+                Needs::Option(others) => others,
+                Needs::Without(other) => std::slice::from_ref(other),
+                _ => &[],
+            };
+            for option in need.options.iter().chain(others) {
+                let of_command = |(path, options): &(String, Vec<String>)| {
+                    (need.commands.is_empty() || need.commands.contains(&&**path))
+                        && options.iter().any(|id| id == option)
+                };
+                assert!(known.iter().any(of_command), "no command of {:?} has {option}", need.commands);
+            }
+        }
+    }
+}
