@@ -8,11 +8,11 @@ use gpusched::causes::with_causes;
 use gpusched::formats::RowsPart;
 use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::run::Summary;
+use gpusched::scenario::ReleaseOrder;
 use gpusched::tables::{
     AnalysisReport, SporadicReport, analysis_rows, comparison_rows, comparison_table, jitter_of_threads, orders_rows,
     orders_table, sporadic_rows,
 };
-use gpusched::scenario::ReleaseOrder;
 use gpusched::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
