@@ -177,8 +177,10 @@ impl Evr {
         if let Some(text) = ApplicationSet::builtin_json(&name) {
             return Ok(ApplicationSet::from_json(&name, text, device)?);
         }
-        let (file, text) = input::read(&self.file)
-            .with_context(|| format!("built-in application sets are {}", BUILTIN_SETS.join(", ")))?;
+        let builtin = || format!("built-in application sets are {}", BUILTIN_SETS.join(", "));
+        let is_file = name == "-" || self.file.exists();
+        let (file, text) =
+            input::read(&self.file).map_err(|error| if is_file { error } else { error.context(builtin()) })?;
         Ok(ApplicationSet::from_json(&file, &text, device)?)
     }
 

@@ -174,5 +174,9 @@ fn sm_order(node: Node<'_>, sms: u32) -> Result<SmOrder, Problem> {
 
 fn notes(file: &mut Object<'_>, key: &'static str) -> Result<BTreeMap<String, String>, Problem> {
     let Some(node) = file.optional(key)? else { return Ok(BTreeMap::new()) };
-    node.object()?.into_entries().into_iter().map(|(key, note)| Ok((key.into_owned(), note.string()?))).collect()
+    node.object()?
+        .into_distinct_entries()?
+        .into_iter()
+        .map(|(key, note)| Ok((key.into_owned(), note.string()?)))
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! The fields of one JSON object, taken out one by one; what is left over is unknown.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
@@ -37,6 +37,10 @@ const USUAL_KEYS: usize = 16;
 fn key_that_is_no_text(node: Node<'_>) -> Problem {
     let why = serde_json::from_str::<BTreeMap<String, &RawValue>>(node.raw()).err();
     node.problem(why.map_or_else(String::new, |why| format!("expected an object: {why}")))
+}
+
+fn stands_twice(key: &str) -> String {
+    format!("the key {key:?} stands twice in one object")
 }
 
 impl<'a> Object<'a> {
@@ -93,8 +97,7 @@ impl<'a> Object<'a> {
         let first = all.next();
         match all.next() {
             None => Ok(first),
-            Some(second) => Err(Node::of_field(self.node.source(), &self.fields[second])
-                .problem(format!("the key {key:?} stands twice in one object"))),
+            Some(second) => Err(Node::of_field(self.node.source(), &self.fields[second]).problem(stands_twice(key))),
         }
     }
 
@@ -174,6 +177,19 @@ impl<'a> Object<'a> {
         let (fields, source) = (self.fields, self.node.source());
         let others = fields.iter().filter(|field| !field.is_comment(source));
         others.filter_map(|field| Some((field.key(source)?, Node::of_field(source, field))))
+    }
+
+    /// The same, where no key may stand twice.
+    ///
+    /// # Errors
+    /// [`Problem`] if one does.
+    pub fn into_distinct_entries(self) -> Result<Vec<(Cow<'a, str>, Node<'a>)>, Problem> {
+        let entries: Vec<_> = self.into_entries().into_iter().collect();
+        let mut known = BTreeSet::new();
+        match entries.iter().find(|(key, _)| !known.insert(&**key)) {
+            Some((key, node)) => Err(node.problem(stands_twice(key))),
+            None => Ok(entries),
+        }
     }
 }
 

@@ -88,7 +88,7 @@ enum NoRuns {
     Directory { directory: String, source: std::io::Error },
     #[error("{0} holds no JSON file")]
     Empty(String),
-    #[error("no log holds a kernel{0}")]
+    #[error("no log holds a kernel: {0}")]
     NoKernel(String),
     #[error("the GPU cannot be told; --device names it")]
     Device,
@@ -127,7 +127,8 @@ impl LogFiles {
             }
         }
         if runs.is_empty() {
-            let why = dropped.first().map_or_else(String::new, |first| format!(": {first}"));
+            let looked_at = || self.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+            let why = dropped.first().map_or_else(|| format!("looked at {}", looked_at()), ToString::to_string);
             return Err(NoRuns::NoKernel(why).into());
         }
         for dropped in &dropped {

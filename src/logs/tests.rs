@@ -193,14 +193,6 @@ proptest! {
             let _ = crate::experiments::replay::replay(&run, &device, None, &crate::scenario::ReadOptions::default(), &tolerances);
         }
     }
-
-    #[test]
-    fn one_changed_byte_is_survived(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
-        let mut text = DEFECTS.as_bytes().to_vec();
-        let at = at.index(text.len());
-        text[at] = byte;
-        let _ = read_log("log.json", text);
-    }
 }
 
 #[test]

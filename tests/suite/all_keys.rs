@@ -1,4 +1,4 @@
-//! Scenario files in which every key stands that there is, for tests that change them.
+//! Files in which every key stands that there is, for tests that change them.
 
 /// A native scenario with every key there is.
 pub(crate) const NATIVE: &str = r#"{
@@ -59,3 +59,67 @@ pub(crate) const EXAMINER: &str = r#"{
         {"filename": "cpu_inorder_walk.so", "thread_count": 0, "block_count": 0, "data_size": 0},
         {"filename": "mandelbrot.so", "thread_count": 64, "block_count": 4, "data_size": 0}]
 }"#;
+
+/// A tasks file with every key there is.
+pub(crate) const TASKS: &str = r#"{
+    "sms": 2, "priority_levels": 2, "comment": 1,
+    "tasks": [
+        {"name": "tau1", "C": 3, "T": 10, "D": 9, "PC": 1, "sm": 0, "offset": 2, "sporadic": true, "priority": 3},
+        {"T": 100, "sm": "all", "kernel": {"blocks": 9, "threads": 256, "registers_per_thread": 16,
+            "shared_memory_bytes": 1024, "block_time": 10, "comment": 1}}],
+    "reservation": {"period": 12, "single": {"offset": 0, "budget": 8}, "all": {"offset": 8, "budget": 4}}
+}"#;
+
+/// A file of tasks with segments with every key there is.
+pub(crate) const SEGMENTS: &str = r#"{
+    "format": "gpusched-segments/1", "cpus": 2, "comment": 1,
+    "gpu": {"time_slice": "1 ms", "switch_cost": "200 us", "update_cost": "1 ms", "channel_reset": "5 ms", "comment": 1},
+    "tasks": [
+        {"name": "a", "cpu": 0, "T": "100 ms", "D": "90 ms", "priority": 1, "level": "high", "comment": 1,
+         "segments": [{"cpu": "1 ms", "comment": 1}, {"misc": "1 ms", "gpu": "10 ms", "comment": 1}]},
+        {"cpu": 1, "T": "100 ms", "best_effort": true, "segments": [{"gpu": "10 ms"}]}]
+}"#;
+
+/// An instance of the warps' makespan with every key there is.
+pub(crate) const WARPS: &str = r#"{
+    "format": "gpusched-warps/1", "string": "LC2S", "warps": 4, "warp_size": 32, "uninterrupted": true, "estimate_from": 2,
+    "comment": 1, "units": [{"letter": "L", "count": 16, "comment": 1}, {"letter": "S", "sigma": "1/8", "cycles": 2}, {"letter": "C", "sigma": 2}]
+}"#;
+
+/// Application files with every key there is, with arrivals and with a generator.
+pub(crate) const APPLICATIONS: [&str; 2] = [
+    r#"{"format": "gpusched-applications/1", "name": "all keys", "synthetic": true, "source": "made up", "comment": 1,
+        "device": "k20m", "power": {"idle_w": 50, "per_busy_sm_w": 13.5, "source": "assumed"}, "applications": [
+        {"name": "A", "class": "high", "requirement": "2 s", "copy_in_bytes": 1, "copy_out_bytes": 2,
+         "arrivals": ["0 s", "1 s"], "reasoning": "none", "kernels": [
+            {"name": "K", "blocks": 2, "threads": 32, "registers_per_thread": 16, "shared_memory_bytes": 1024,
+             "launches": 2, "block_time": "1 ms"},
+            {"blocks": 1, "threads": 64, "execution_time": {"1": "2 ms", "13": "1 ms", "comment": "c"}}]}]}"#,
+    r#"{"format": "gpusched-applications/1", "name": "drawn", "injection": {"per_period": {"count": 2, "period": "1 s",
+        "periods": 3}}, "applications": [{"name": "A", "class": "low", "requirement": ["2 s", "3 s"],
+        "kernels": [{"blocks": 2, "threads": 32, "block_time": "1 ms"}]}]}"#,
+];
+
+/// Study files with every key there is.
+pub(crate) const STUDIES: [&str; 4] = [
+    r#"{"format": "gpusched-study/1", "name": "all keys", "command": "merged-sm", "seed": 1, "samples": 20,
+        "samples_per_row": 7, "comment": 1, "parameters": {"device": "tx2", "comment": 2},
+        "grid": {"family": ["chains", "unequal"], "placement": ["random", "most-room"], "comment": 3}}"#,
+    r#"{"format": "gpusched-study/1", "name": "all keys", "command": "tasks curve", "samples": 20, "samples_per_row": 7,
+        "parameters": {"tasks_per_sm": 1, "gang_tasks": 2, "sms": 2, "periods": [10, 20], "periods_are": "log-uniform",
+            "utilizations": "uunifast", "deadlines_from_percent": 75, "reservation_period": "shortest",
+            "tests": ["sbf", "exact"]},
+        "grid": {"seed": [1, 2], "utilization_permille": [200, 300], "gang_utilization_permille": [100]}}"#,
+    r#"{"format": "gpusched-study/1", "name": "all keys", "command": "evr", "seed": 1, "samples": 20,
+        "samples_per_row": 1, "parameters": {"applications": "rodinia-like-k20m", "device": "k20m", "gap": "1 ms",
+            "period": "1 s", "periods": 2, "rules": {"full-gpu": "wait", "urgent": "due", "urgent-within": "5 ms", "comment": 1},
+            "saturation_sms": 4, "execution": "100 ms"},
+        "grid": {"scheduler": ["gpu-evr", "timegraph"], "tightness_percent": [110, 200], "per_period": [1, 2]}}"#,
+    r#"{"format": "gpusched-study/1", "name": "all keys but those of profiles", "command": "simulate", "seed": 1, "samples": 2,
+        "parameters": {"scenario": "../scenarios/processes/perception-and-control.json", "device": "orin",
+            "placement": "most-room", "responses_of": "steering", "vary": "80..100", "horizon": "1 s",
+            "kernel_gap": "0 s", "launch_latency": "1 us", "channel_order": "fifo", "connections": 8,
+            "block_durations": {}, "deadlines": {"steering": "4 ms"}, "periods": {"steering": "10 ms"},
+            "set_priority": {"steering": -1}, "set_stream": {"steer": "steering"}},
+        "grid": {"time_slice": ["1 ms", "2 ms"], "switch_cost": ["0 s", "1 us"], "mps": [false, true]}}"#,
+];

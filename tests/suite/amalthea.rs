@@ -3,7 +3,6 @@
 mod command;
 mod forms;
 mod malformed;
-mod mutated;
 mod requirements;
 mod scenarios;
 mod shipped;

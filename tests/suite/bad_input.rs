@@ -2,7 +2,6 @@
 
 mod application_format;
 mod examiner_format;
-mod mutated;
 mod native_format;
 
 use std::fs::OpenOptions;

@@ -56,6 +56,7 @@ mod jobs;
 mod json_lines;
 mod markdown;
 mod measured_logs;
+mod mutants;
 mod native;
 mod odd_inputs;
 mod odd_names;

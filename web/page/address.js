@@ -37,10 +37,12 @@ async function fromAddress(hash) {
 /** A state that has what the page sets, and nothing else. */
 function checked(state) {
   const isText = (value) => typeof value === "string";
+  const isTime = (value) => isText(value) && /^\d+ ns$/.test(value);
   const isWhole = (value) => Number.isInteger(value);
   const isOf = (isRight) => (value) => typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every(isRight);
-  const keys = { file: isText, shipped: isText, text: isText, bytes: isText, device: isText, device_text: isText, placement: isText, priorities: isOf(isWhole), block_times: isOf(isText) };
-  const isRight = isOf(() => true)(state) && isText(state.file) && Object.entries(state).every(([key, value]) => Object.hasOwn(keys, key) && keys[key](value));
-  if (!isRight) throw new Error("no state of this page");
+  const keys = { file: isText, shipped: isText, text: isText, bytes: isText, device: isText, device_text: isText, placement: isText, priorities: isOf(isWhole), block_times: isOf(isTime) };
+  if (!isOf(() => true)(state) || !isText(state.file)) throw new AddressError("the address names no file");
+  const wrong = Object.entries(state).find(([key, value]) => !Object.hasOwn(keys, key) || !keys[key](value));
+  if (wrong) throw new AddressError(`the address holds ${JSON.stringify(wrong[0])}, which this page sets otherwise or not at all`);
   return state;
 }

@@ -245,7 +245,8 @@ class Page {
   async keepAddress() {
     const address = await toAddress(this.state);
     this.isTooLarge = address === null;
-    if (address === null || address === this.address) return;
+    // What is there may be an address that was refused.
+    if (address === null || address === location.hash.slice(1)) return;
     this.address = address;
     // Not one step back for each letter typed.
     location.replace(`#${address}`);

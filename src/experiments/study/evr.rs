@@ -113,7 +113,7 @@ impl Parameters for EvrParameters {
             }
             "rules" => {
                 let mut rules = EvrRules::default();
-                for (key, node) in value.object()?.into_entries() {
+                for (key, node) in value.object()?.into_distinct_entries()? {
                     rules.set(&key, &node.string()?).map_err(|error| node.problem(error.to_string()))?;
                 }
                 Box::new(move |point| point.rules = rules)

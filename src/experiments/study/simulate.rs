@@ -178,14 +178,8 @@ fn change(key: &str, value: Node<'_>) -> Result<Change<SimulatePoint>, Problem> 
 
 /// The entries of an object, each name once.
 fn by_name<T>(value: Node<'_>, read: impl Fn(Node<'_>) -> Result<T, Problem>) -> Result<Vec<(String, T)>, Problem> {
-    let mut entries: Vec<(String, T)> = Vec::new();
-    for (name, node) in value.object()?.into_entries() {
-        if entries.iter().any(|(known, _)| **known == *name) {
-            return Err(node.problem(format!("{name:?} stands twice")));
-        }
-        entries.push((name.into_owned(), read(node)?));
-    }
-    Ok(entries)
+    let entries = value.object()?.into_distinct_entries()?;
+    entries.into_iter().map(|(name, node)| Ok((name.into_owned(), read(node)?))).collect()
 }
 
 impl SimulatePoint {

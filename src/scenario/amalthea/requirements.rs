@@ -70,5 +70,10 @@ fn of(node: Node<'_, '_>, of: RequirementOf, key: &str) -> Result<Option<Require
     let value = xml::child(limit, "limitValue").filter(|_| is_read);
     let Some((target, value)) = xml::reference(node, key).zip(value) else { return Ok(None) };
     let (name, target) = (xml::name_of(node).to_owned(), target.name().to_owned());
-    Ok(Some(Requirement { name, of, target, response_time_ns: times::time(value)? }))
+    let response_time_ns = times::time(value)?;
+    if response_time_ns == Duration::ZERO {
+        let what = "expected a limit of response times of at least 1 ns, found 0, which nothing can meet";
+        return Err(Problem::at(xml::offset(value, "value"), what));
+    }
+    Ok(Some(Requirement { name, of, target, response_time_ns }))
 }

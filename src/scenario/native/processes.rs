@@ -20,7 +20,7 @@ pub(super) fn sharing(file: &mut Object<'_>, reading: &mut Reading<'_, '_>) -> R
 /// Reads the processes.
 pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
     reading.declares_processes = true;
-    for (name, node) in node.object()?.into_entries() {
+    for (name, node) in node.object()?.into_distinct_entries()? {
         if name.is_empty() {
             return Err(node.problem("a process needs a name that is not empty"));
         }

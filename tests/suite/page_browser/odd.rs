@@ -1,4 +1,7 @@
-//! Odd names in tables, and addresses that hold too much.
+//! Odd names in tables and addresses, and addresses that hold too much or what they should not.
+
+use std::io::Write;
+use std::process::Command;
 
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use flate2::write::DeflateEncoder;
@@ -75,4 +78,100 @@ fn an_address_that_holds_too_much_is_refused_at_once() {
         assert!(begin.elapsed() < Duration::from_mins(1), "{:?}", begin.elapsed());
         page.is_quiet();
     }
+}
+
+/// The part of an address behind # that holds a state.
+fn address_of(state: &Value) -> String {
+    let mut packer = DeflateEncoder::new(Vec::new(), Compression::best());
+    packer.write_all(state.to_string().as_bytes()).expect("memory takes it");
+    format!("v1={}", BASE64_URL_SAFE_NO_PAD.encode(packer.finish().expect("memory takes it")))
+}
+
+#[test]
+#[ignore = "needs chromium, chromedriver and the page"]
+fn an_address_with_odd_names_shows_them_on_its_sliders_and_in_its_command() {
+    let page = Page::open();
+    let file = "-O2 <script>'\"|\\ 👩\u{200d}💻 \u{202e}abc\u{1b}[31m\\.json";
+    // As many as have sliders.
+    for names in ODD_NAMES.chunks(40) {
+        let settings = |value: Value| Value::Object(names.iter().map(|name| ((*name).into(), value.clone())).collect());
+        let state = json!({"file": file, "text": scenario(names), "priorities": settings((-1).into()),
+            "block_times": settings("2000000 ns".into())});
+        let drawn = page.drawn();
+        page.run(&format!("location.hash = '{}'", address_of(&state)));
+        page.wait_until_drawn(&drawn);
+        assert_eq!(page.text("message"), "");
+        let sliders = page.run(
+            "return [...document.querySelectorAll('#sliders label')].map((label) =>
+                 [label.querySelector('span').textContent, label.querySelector('output').textContent])",
+        );
+        let time = |name: &&str| json!([format!("{name}: block time"), "2 ms"]);
+        let priority = |name: &&str| json!([format!("{name}: priority"), "-1 (highest)"]);
+        assert_eq!(sliders, Value::Array(names.iter().map(time).chain(names.iter().map(priority)).collect()));
+        // The command is one that a shell takes apart into the same names.
+        let command = page.text("command").replacen("gpusched", "printf '%s\\0'", 1);
+        let words = Command::new("sh").args(["-c", &command]).output().expect("sh is there").stdout;
+        let words: Vec<&str> = str::from_utf8(&words).expect("text").split_terminator('\0').collect();
+        assert_eq!(words[..2], ["simulate", &format!("./{file}")]);
+        for (name, (option, value)) in names
+            .iter()
+            .flat_map(|name| [("--set-priority", "-1"), ("--set-block-time", "2000000ns")].map(|set| (name, set)))
+        {
+            let (apart, together) = (format!("{name}={value}"), format!("{option}={name}={value}"));
+            let is_there = words.contains(&&*together) || words.windows(2).any(|two| two == [option, &*apart]);
+            assert!(is_there, "{together:?} is not in {words:?}");
+        }
+    }
+    assert_eq!(page.run("return window.broken === undefined"), true);
+    page.is_quiet();
+}
+
+#[test]
+#[ignore = "needs chromium, chromedriver and the page"]
+fn what_is_wrong_with_an_address_is_said_once() {
+    let page = Page::open();
+    page.run("const {page} = gpusched; const restore = page.restore; window.restored = 0; page.restore = function () { restored += 1; return restore.call(page); }");
+    let unknown = |key: &str| format!("the address holds {key:?}, which this page sets otherwise or not at all");
+    let unread = "the address holds nothing that can be read; was it cut off?".to_owned();
+    let wrong = [
+        ("v1=%00<script>".to_owned(), unread.clone()),
+        ("v2=abc".to_owned(), unread.clone()),
+        ("v1=".to_owned() + &"A".repeat(60), unread),
+        (address_of(&json!([1])), "the address names no file".to_owned()),
+        (address_of(&json!({"text": "{}"})), "the address names no file".to_owned()),
+        (address_of(&json!({"file": "x", "text": "{}", "<b>": 1})), unknown("<b>")),
+        (address_of(&json!({"file": "x", "text": 1})), unknown("text")),
+        (address_of(&json!({"file": "x", "text": "{}", "priorities": {"S": "1"}})), unknown("priorities")),
+        (address_of(&json!({"file": "x", "text": "{}", "block_times": {"K": "2 ms"}})), unknown("block_times")),
+        (
+            address_of(&json!({"file": "x", "shipped": "<i>"})),
+            "the address names a scenario that this page does not have: <i>".to_owned(),
+        ),
+    ];
+    for (hash, message) in &wrong {
+        page.run(&format!("location.hash = {}", json!(hash)));
+        page.wait(&format!(
+            "document.getElementById('message').textContent === {}",
+            json!(format!("error: {message}"))
+        ));
+        let drawn = page.drawn();
+        for blanks in 1..4 {
+            page.write(&format!("{FIGURE_3}{}", " ".repeat(blanks)));
+        }
+        page.wait_until_drawn(&drawn);
+        assert_eq!(page.text("message"), "", "it was said");
+        // What is shown takes the place of what was refused, also where it is what it was before.
+        page.wait(&format!("location.hash.startsWith('#v1=') && location.hash.slice(1) !== {}", json!(hash)));
+    }
+    assert_eq!(page.run("return restored"), wrong.len());
+    // What the library refuses is said in its words.
+    for (setting, message) in [("device", "no built-in device is called"), ("placement", "no placement is called")] {
+        page.run(&format!(
+            "location.hash = '{}'",
+            address_of(&json!({"file": "x", "text": FIGURE_3, (setting): "<b>"}))
+        ));
+        let said = format!("error: {message} \"<b>\"; there are ");
+        page.wait(&format!("document.getElementById('message').textContent.startsWith({})", json!(said)));
+    }
+    page.is_quiet();
 }

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use super::*;
 use crate::common::{REFUSED, gpusched_in, stderr};
+use crate::mutants::{Mutant, Outcome, mutants};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios");
 
@@ -133,5 +134,23 @@ fn every_refused_input_of_the_readers_has_the_message_of_the_command() {
         }
     }
     assert!(refused > 200, "only {refused} were refused");
+    page.is_quiet();
+}
+
+#[test]
+#[ignore = "needs chromium, chromedriver and the page"]
+fn mutants_are_answered_or_refused_in_the_words_of_the_readers() {
+    let page = Page::open();
+    // The page reads no exports of Nsight Systems.
+    let of_page =
+        |mutant: &Mutant| ["scenario", "foreign"].contains(&mutant.reader.name) && !mutant.file.ends_with(".sqlite");
+    let done = mutants().filter(of_page).filter_map(|mutant| match mutant.outcome() {
+        Outcome::Answered(bytes) => Some((mutant, (true, String::from_utf8(bytes).expect("text")))),
+        Outcome::Refused(refusal) => Some((mutant, (false, refusal.message))),
+        Outcome::TooMuch => None,
+    });
+    for (mutant, expected) in done.take(200) {
+        assert_eq!(page.ask(&mutant.file, &mutant.content, &json!({}), "simulate"), expected, "{}", mutant.file);
+    }
     page.is_quiet();
 }

@@ -29,7 +29,12 @@ pub struct Refusal {
 impl Refusal {
     /// An error with its causes.
     pub(crate) fn of(error: &dyn Error) -> Self {
-        Self { message: with_causes(error), file: None, line: None, column: None }
+        Self::saying(with_causes(error))
+    }
+
+    /// About no place of a file.
+    pub(crate) fn saying(message: String) -> Self {
+        Self { message, file: None, line: None, column: None }
     }
 
     pub(crate) fn to_json(&self) -> Vec<u8> {

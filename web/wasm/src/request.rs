@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gpusched::device::Device;
+use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::scenario::{ReadOptions, WhatIf};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
@@ -66,10 +66,18 @@ impl Settings {
     pub(crate) fn read_options(&self) -> Result<ReadOptions, Refusal> {
         let device = match (&self.device, &self.device_text) {
             (name, Some(text)) => Some(Device::from_json(name.as_deref().unwrap_or("device"), text)?),
-            (Some(name), None) => Device::builtin(name)?,
+            (Some(name), None) => {
+                let known = || format!("no built-in device is called {name:?}; there are {}", BUILTIN_NAMES.join(", "));
+                Some(Device::builtin(name)?.ok_or_else(|| Refusal::saying(known()))?)
+            }
             (None, None) => None,
         };
-        let placement = self.placement.as_deref().and_then(Placement::from_name);
+        let placement = |name: &String| {
+            let known = Placement::ALL.map(Placement::name).join(", ");
+            Placement::from_name(name)
+                .ok_or_else(|| Refusal::saying(format!("no placement is called {name:?}; there are {known}")))
+        };
+        let placement = self.placement.as_ref().map(placement).transpose()?;
         Ok(ReadOptions { device, placement, ..ReadOptions::default() })
     }
 
