@@ -11,7 +11,7 @@ use super::prepared::Prepared;
 use super::printed::Turn;
 use super::task::KernelTask;
 use crate::hosts::ProgramError;
-use crate::scenario::{KernelLaunch, Scenario};
+use crate::scenario::{HostThread, KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
 
@@ -171,7 +171,7 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
             None => None,
         };
         let thread = scenario.threads.get(record.origin.thread as usize);
-        let deadline = thread.and_then(|thread| thread.deadline());
+        let deadline = thread.and_then(HostThread::deadline);
         let job = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
         let due = job.zip(deadline).map(|(job, deadline)| job + deadline);
         let period = thread.and_then(|thread| thread.period.or(thread.deadline()));

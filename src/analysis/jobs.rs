@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::run::{Jobs, Run};
-use crate::scenario::Scenario;
+use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
 
 /// One job of a scenario, with its operations.
@@ -56,7 +56,7 @@ pub(super) fn with_operations(scenario: &Scenario, run: &Run, begun: &Jobs) -> V
                 stream: thread.map_or_else(|| Arc::from(""), |thread| Arc::clone(&thread.label)),
                 job: job.iteration,
                 released: job.released,
-                deadline: thread.and_then(|thread| thread.deadline()),
+                deadline: thread.and_then(HostThread::deadline),
                 complete: job.submitted,
                 operations: SmallVec::new(),
             }

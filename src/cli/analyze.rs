@@ -75,7 +75,9 @@ impl Analyze {
         let scenarios = files.paths.iter().map(|path| self.run.read_with_demands(path));
         let mut scenarios: Vec<_> = scenarios.collect::<anyhow::Result<_>>()?;
         if let Some(order) = self.order.as_deref().and_then(ReleaseOrder::from_name) {
-            scenarios.iter_mut().for_each(|(scenario, _)| scenario.release_order = order);
+            for (scenario, _) in &mut scenarios {
+                scenario.release_order = order;
+            }
         }
         // The threads share each search.
         files.run(scenarios, 1, self.format, |(scenario, demands), part| {

@@ -221,8 +221,7 @@ fn what_states_no_deadline_has_its_period_as_deadline_in_runs_and_analyses_alike
         let rows = gpusched::run::responses(&scenario, &summary.jobs());
         assert_eq!((rows[0].deadline_ns, rows[0].misses), (deadline, misses), "{text}");
         let search = SearchOptions { runs: 4, ..SearchOptions::default() };
-        let verdicts = judge(&scenario, &search, Watch { stop: &AtomicBool::new(false), progress: &|_| {} })
-            .expect("it is judged");
+        let verdicts = judge(&scenario, &search, Watch { progress: &|_| {} }).expect("it is judged");
         let missed = verdicts.jobs.iter().filter(|job| job.verdict == Some(Verdict::Missed)).count() as u64;
         assert!(verdicts.jobs.iter().all(|job| job.deadline_ns == deadline), "{text}");
         assert_eq!(verdicts.jobs.iter().any(|job| job.verdict.is_some()).then_some(missed), misses, "{text}");

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use gpusched::effort::{Effort, Limits};
+use gpusched::effort::{Effort, Limits, Over};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::de::IgnoredAny;
@@ -53,7 +53,7 @@ pub(crate) enum Outcome {
 }
 
 /// A hundredth of what `--limits strict` allows.
-const LIMITS: Limits = Limits { operations: 2_000, blocks: 10_000, states: 20_000, bytes: 4 << 20 };
+const LIMITS: Limits = Limits { operations: 2_000, blocks: 10_000, states: 20_000, shapes: 20_000, bytes: 4 << 20 };
 
 impl Mutant {
     /// The one of this number, with up to three changes.
@@ -104,12 +104,13 @@ impl Mutant {
     /// What the reader makes of it, in this process.
     pub(crate) fn outcome(&self) -> Outcome {
         let effort = Arc::new(Effort::new(LIMITS, Arc::default()));
-        let answer: Answer = effort.within(|| (self.reader.answer)(&self.file, &self.content));
+        let answer: Result<Answer, Over> = effort.within(|| (self.reader.answer)(&self.file, &self.content));
         match answer {
-            Err(refusal) if !refusal.was_read => Outcome::Refused(refusal),
-            _ if effort.check().is_err() => Outcome::TooMuch,
-            Err(refusal) => Outcome::Refused(refusal),
-            Ok(bytes) => Outcome::Answered(bytes),
+            Ok(Err(refusal)) if !refusal.was_read => Outcome::Refused(refusal),
+            Err(_) => Outcome::TooMuch,
+            Ok(_) if effort.check().is_err() => Outcome::TooMuch,
+            Ok(Err(refusal)) => Outcome::Refused(refusal),
+            Ok(Ok(bytes)) => Outcome::Answered(bytes),
         }
     }
 

@@ -102,7 +102,7 @@ fn every_built_in_device_pasted_into_every_format_is_valid_and_runs() {
         assert_eq!(errors(&scenario, &with), Vec::<String>::new(), "{name}");
         let read = Scenario::from_json("one.json", &with.to_string(), &ReadOptions::default()).expect("it can be read");
         let run = gpusched::hosts::simulate(&read).expect("it runs");
-        assert_eq!(run.trace.operations()[0].finish().map(|finish| finish.as_ns()), Some(1_000_000), "{name}");
+        assert_eq!(run.trace.operations()[0].finish().map(gpusched::time::Instant::as_ns), Some(1_000_000), "{name}");
         let mut with = set.clone();
         with["device"] = device;
         assert_eq!(errors(&applications, &with), Vec::<String>::new(), "{name}");

@@ -253,7 +253,7 @@ impl Mixed {
     }
 
     /// The same with its threads elsewhere in the file.
-    fn permuted(&self, whole: &Scenario, order: &[usize]) -> Scenario {
+    fn permuted(whole: &Scenario, order: &[usize]) -> Scenario {
         let mut places: Vec<usize> = (0..whole.threads.len()).collect();
         places.sort_by_key(|place| order.get(*place));
         Scenario { threads: places.into_iter().map(|place| whole.threads[place].clone()).collect(), ..whole.clone() }
@@ -274,11 +274,13 @@ fn order_decides_nothing(mixed: &Mixed, seed: u64, runs: u64) -> Result<Vec<f64>
     let options = SearchOptions { seed, runs: runs.max(96), ..SearchOptions::default() };
     let verdicts = by_name(&judged(&whole, &options));
     for order in &mixed.orders {
-        let permuted = mixed.permuted(&whole, order);
+        let permuted = Mixed::permuted(&whole, order);
         prop_assert_eq!(&by_name(&judged(&permuted, &options)), &verdicts);
         let mixing = LaunchOrder::new(
             (0..permuted.threads.len())
-                .map(|thread| (0..12).map(|n| ((thread + 3 * n) * order[n % 8] % 7) as i64).collect())
+                .map(|thread| {
+                    (0..12).map(|n| i64::try_from((thread + 3 * n) * order[n % 8] % 7).expect("it is small")).collect()
+                })
                 .collect(),
         );
         for run in [simulate(&permuted), simulate_in_order(&permuted, mixing)] {
