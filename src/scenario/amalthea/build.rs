@@ -15,6 +15,7 @@ use crate::scenario::ScenarioBuilder;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::scenario::options::ReadOptions;
+use crate::time::MAX_INPUT_NS;
 use crate::workload::{BlockClock, BlockTime, Copy, Kernel, StreamId, StreamSpec};
 
 /// Threads of one block where the model does not say: those of every experiment in the thesis.
@@ -113,8 +114,8 @@ impl AmaltheaModel<'_> {
             builder.note(note.clone());
         }
         let time = |ticks| {
-            frequency.duration(ticks).ok_or_else(|| {
-                Problem::at(runnable.offset, format!("{ticks} ticks of runnable {name:?} take longer than 2^64 ns"))
+            frequency.duration(ticks).filter(|time| time.as_ns() <= MAX_INPUT_NS).ok_or_else(|| {
+                Problem::at(runnable.offset, format!("{ticks} ticks of runnable {name:?} take longer than 2^63 ns"))
             })
         };
         Ok(BlockTime { best: time(best)?, worst: time(worst)? })

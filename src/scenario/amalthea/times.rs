@@ -4,14 +4,14 @@ use roxmltree::Node;
 
 use super::error::Problem;
 use super::xml;
-use crate::time::{Decimal, Duration};
+use crate::time::{Decimal, Duration, MAX_INPUT_NS};
 
 /// AMALTHEA's time units, each with its power of ten \[ns\].
 const UNITS: [(&str, i32); 5] = [("s", 9), ("ms", 6), ("us", 3), ("ns", 0), ("ps", -3)];
 
 /// The time that `node` states in `value` and `unit`. EMF leaves out a value of 0, and 0 needs no unit.
 pub(super) fn time(node: Node<'_, '_>) -> Result<Duration, Problem> {
-    const EXPECTED: &str = "expected a time of a whole number of nanoseconds from 0 to 2^64 ns";
+    const EXPECTED: &str = "expected a time of a whole number of nanoseconds from 0 to 2^63 ns";
     let Some(text) = node.attribute("value") else { return Ok(Duration::ZERO) };
     let wrong = |attribute| Problem::at(xml::offset(node, attribute), format!("{EXPECTED}, found {text:?}"));
     let number = Decimal::parse(text.trim()).map_err(|_| wrong("value"))?;
@@ -25,7 +25,7 @@ pub(super) fn time(node: Node<'_, '_>) -> Result<Duration, Problem> {
             format!("expected a unit of time, s, ms, us, ns or ps, found {unit:?}"),
         ));
     };
-    let ns = number.scaled_exactly(*power).and_then(|ns| u64::try_from(ns).ok());
+    let ns = number.scaled_exactly(*power).and_then(|ns| u64::try_from(ns).ok()).filter(|&ns| ns <= MAX_INPUT_NS);
     ns.map(Duration::from_ns).ok_or_else(|| wrong("value"))
 }
 

@@ -9,7 +9,7 @@ use crate::json::{Node, Problem};
 use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{Place, dimensions};
 use crate::scenario::model::Step;
-use crate::time::Duration;
+use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{BlockClock, BlockTime, Kernel, KernelId, StreamId};
 
 /// What `timer_spin` runs for when `additional_info` is absent.
@@ -129,9 +129,9 @@ pub(super) fn spin_iterations(node: Node<'_>, reading: &mut Reading<'_, '_>) -> 
         node.whole_number(0, u64::MAX)?
     };
     let atto = u128::from(iterations) * u128::from(device.spin_iteration_atto);
-    let duration = u64::try_from((atto + 500_000_000) / 1_000_000_000)
-        .map(Duration::from_ns)
-        .map_err(|_| node.problem("so many loop iterations take longer than 2^64 ns"))?;
+    let ns = u64::try_from((atto + 500_000_000) / 1_000_000_000).ok().filter(|&ns| ns <= MAX_INPUT_NS);
+    let too_long = || node.problem("so many loop iterations take longer than 2^63 ns");
+    let duration = Duration::from_ns(ns.ok_or_else(too_long)?);
     let note = format!(
         "counter_spin: one loop iteration is taken to last {} ns, an assumption of the device file of {}",
         device.spin_iteration_atto as f64 / 1e9,

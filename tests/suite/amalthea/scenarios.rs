@@ -168,7 +168,7 @@ fn many_paths_through_calls_are_not_walked_one_by_one() {
     assert_eq!(block_times(&scenario_with(&calling(&pairs), &chosen(&["R0"])).expect("sound")), [0]);
     pairs.pop();
     pairs.push(("R100", "1"));
-    refused(&calling(&pairs), &chosen(&["R0"]), "take longer than 2^64 ns");
+    refused(&calling(&pairs), &chosen(&["R0"]), "take longer than 2^63 ns");
 }
 
 #[test]

@@ -201,6 +201,13 @@ fn an_unknown_duration_says_how_to_supply_it_and_an_unneeded_one_is_refused() {
 }
 
 #[test]
+fn loop_iterations_that_take_longer_than_a_scenario_may_say_are_refused() {
+    // At 10 ns each: 2^63 ns are 922,337,203,685,477,580.8 of them.
+    accepted(&info("counter_spin", "922337203685477580"));
+    refused(&info("counter_spin", "922337203685477581"), "benchmarks[0].additional_info", "longer than 2^63 ns");
+}
+
+#[test]
 fn a_share_of_the_gpu_is_refused_of_what_is_no_process() {
     let share = |percentage: &str| spin(&format!(r#""mps_thread_percentage": {percentage}"#));
     refused(&share("50"), "benchmarks[0].mps_thread_percentage", "use_processes is false");
