@@ -31,6 +31,8 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/figure_options.rs", TIMELINE),
     ("cli/figures.rs", &["figures"]),
     ("cli/html_options.rs", TIMELINE),
+    // Options of many commands, each beside its command: a test in that file checks that there are such.
+    ("cli/needs.rs", &[]),
     ("cli/outputs.rs", &["convert"]),
     ("cli/picture.rs", &["tasks", "tasks run", "tasks curve", "evr", "warps", "merged-sm", "study plot"]),
     (
