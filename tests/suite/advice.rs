@@ -22,7 +22,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("analysis/finish_bounds.rs", &["analyze", "compare", "orders"]),
     ("cli/amalthea_options.rs", SCENARIO),
     ("cli/analyze.rs", &["analyze"]),
-    ("cli/audit.rs", &["audit"]),
     ("cli/compare.rs", &["compare"]),
     ("cli/convert.rs", &["convert"]),
     // Every command has its options.
@@ -55,7 +54,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/tasks/segments.rs", &["tasks"]),
     ("cli/tasks/test.rs", &["tasks"]),
     ("cli/warps.rs", &["warps"]),
-    ("cli/what_if_options.rs", SCENARIO),
     ("effort.rs", &["simulate", "evr", "tasks curve", "study run", "warps", "figures"]),
     ("experiments/study/header.rs", &["study run", "study status", "study merge", "study plot"]),
     ("experiments/study/error.rs", &["study run"]),
