@@ -43,8 +43,9 @@ fn expand_one_million_blocks(bencher: Bencher<'_, '_>) {
         .bench(|| run.trace.blocks(OperationId(0)).map(|block| block.start.as_ns()).max());
 }
 
-/// The figure of 100,000 blocks as SVG, from a finished run. `one_by_one` has a box for each block, `merged` one shape for
-/// each SM and kernel, `panels` is merged with queues and occupancy. Targets: one by one under 1 s, merged under 200 ms.
+/// The figure of 100,000 blocks as SVG, from a finished run. `one_by_one` has a box for each block, `merged` one shape
+/// for each SM and kernel, `panels` is merged with queues and occupancy. Targets: one by one under 1 s, merged under
+/// 200 ms.
 #[divan::bench(args = ["one_by_one", "merged", "panels"], sample_count = 10)]
 fn draw_one_hundred_thousand_blocks(bencher: Bencher<'_, '_>, form: &str) {
     let scenario = workloads::mixed(12_500, 8, 8);
@@ -108,7 +109,8 @@ fn analyse_fast(bencher: Bencher<'_, '_>, kernels: usize) {
     bencher.counter(ItemsCount::new(kernels)).bench(|| finish_times(EIGHT, black_box(&set)));
 }
 
-/// Random scenarios of ten kernels, analysed and simulated on one core; drawing them at random is not counted. Items are scenarios.
+/// Random scenarios of ten kernels, analysed and simulated on one core; drawing them at random is not counted. Items
+/// are scenarios.
 #[divan::bench(args = Family::ALL.map(Family::name))]
 fn validate_ten_kernels(bencher: Bencher<'_, '_>, family: &str) {
     let (Ok(Some(device)), Some(family)) = (Device::builtin("tx2"), Family::from_name(family)) else { return };

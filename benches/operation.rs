@@ -1,5 +1,5 @@
-//! Tier 1: one operation. The event calendar, completions (a binary heap) and wake-ups (a keyed queue), in the hold model:
-//! take the next event out, enter one later event, at a constant number of events.
+//! Tier 1: one operation. The event calendar, completions (a binary heap) and wake-ups (a keyed queue), in the hold
+//! model: take the next event out, enter one later event, at a constant number of events.
 
 use divan::{Bencher, black_box};
 use gpusched::gpu::{Calendar, Event};

@@ -1,8 +1,8 @@
 //! The command line: arguments in, one domain call, one report out.
 //!
 //! Exit status: 0 done; 1 the answer to a check is "no"; 2 bad usage, bad input, or an output that cannot be written;
-//! 3 stopped by a limit; 70 a fault of gpusched itself: a run exceeds what it claims of all runs; 130 stopped by Ctrl-C or a
-//! signal to end.
+//! 3 stopped by a limit; 70 a fault of gpusched itself: a run exceeds what it claims of all runs; 130 stopped by Ctrl-C
+//! or a signal to end.
 
 mod allocation;
 mod amalthea;

@@ -1,8 +1,8 @@
 //! GPUs as data: limits, allocation granularities, copy engines, and what one block takes from its SM.
 //!
-//! A [`Device`] is checked when it is made and never changes; a [`DeviceSpec`] is the same, unchecked. Built-in ones are JSON files embedded in the library
-//! ([`Device::builtin`]); a user's own has the same form ([`Device::from_json`]). Every number in a built-in file has
-//! a source or is marked as an assumption.
+//! A [`Device`] is checked when it is made and never changes; a [`DeviceSpec`] is the same, unchecked. Built-in ones
+//! are JSON files embedded in the library ([`Device::builtin`]); a user's own has the same form
+//! ([`Device::from_json`]). Every number in a built-in file has a source or is marked as an assumption.
 
 mod builtin;
 mod compute_capability;

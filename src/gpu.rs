@@ -2,8 +2,8 @@
 //!
 //! A front with streams, a back with SMs: whoever decides *when* to submit work is a [`Host`] before it, and an
 //! [`Observer`] is told what happens, such as the [`Recorder`](crate::trace::Recorder) that makes a
-//! [`Trace`](crate::trace::Trace). The rules are those of Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling on
-//! the NVIDIA TX2: Hidden Details Revealed", RTSS 2017, by their published names; each has one home here:
+//! [`Trace`](crate::trace::Trace). The rules are those of Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling
+//! on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017, by their published names; each has one home here:
 //!
 //! | rule | where |
 //! | --- | --- |

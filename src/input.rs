@@ -1,5 +1,5 @@
-//! Files of any kind from which a scenario can be made, told apart by their content: logs, profiles, AMALTHEA models and
-//! scenario files.
+//! Files of any kind from which a scenario can be made, told apart by their content: logs, profiles, AMALTHEA models
+//! and scenario files.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -150,8 +150,8 @@ impl Input {
         matches!(self, Self::Model { .. })
     }
 
-    /// Refuses options that mean nothing to it: one that is for profiles, one that is for AMALTHEA models, as their user
-    /// calls them.
+    /// Refuses options that mean nothing to it: one that is for profiles, one that is for AMALTHEA models, as their
+    /// user calls them.
     ///
     /// # Errors
     /// [`InputError::OnlyFor`]

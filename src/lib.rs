@@ -1,9 +1,9 @@
 //! Simulator and analyser of how an NVIDIA GPU's hardware schedules thread blocks.
 //!
 //! A simulated [GPU](gpu) that knows only the hardware's published rules; everything that decides when to submit work
-//! is a [host](hosts) in front of it; everything that leaves is a [table](tables) or [picture](pictures) of a [run]. The rules are those of Amert,
-//! Otterness, Yang, Anderson and Smith, "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017;
-//! `docs/model.md` says exactly what is computed.
+//! is a [host](hosts) in front of it; everything that leaves is a [table](tables) or [picture](pictures) of a [run].
+//! The rules are those of Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling on the NVIDIA TX2: Hidden Details
+//! Revealed", RTSS 2017; `docs/model.md` says exactly what is computed.
 //!
 //! ```
 //! use gpusched::hosts::simulate;

@@ -155,8 +155,8 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     sorted.get(rank - 1).copied()
 }
 
-/// The middle one of `sorted` values, the upper of two; `None` if there are none. For a time that is to stand for all of
-/// them, where rather too long is safer than too short.
+/// The middle one of `sorted` values, the upper of two; `None` if there are none. For a time that is to stand for all
+/// of them, where rather too long is safer than too short.
 #[must_use]
 pub fn upper_median<T: Copy>(sorted: &[T]) -> Option<T> {
     sorted.get(sorted.len() / 2).copied()

@@ -1,13 +1,15 @@
 //! How long the warps of one kernel can take on one SM, whatever its warp scheduler does.
 //!
-//! The system of Berezovskyi, Bletsas and Andersson, "Makespan computation for GPU threads running on a single streaming
-//! multiprocessor", CISTER technical report HURRAY-TR-120710, 2012 ("the report"): W warps execute the same
+//! The system of Berezovskyi, Bletsas and Andersson, "Makespan computation for GPU threads running on a single
+//! streaming multiprocessor", CISTER technical report HURRAY-TR-120710, 2012 ("the report"): W warps execute the same
 //! [kernel string](KernelString) of load/store (L) and compute (C) instructions; in each cycle every kind of unit
 //! serves up to sigma warps, and none has room while a warp waits for it (work conservation). `docs/warps.md` has the
 //! model, the proofs and what is wrong in the report.
 //!
 //! ```
-//! use gpusched::warps::{KernelString, Objective, MakespanSearch, SearchLimits, Unit, bound, estimate, pessimistic, verify};
+//! use gpusched::warps::{
+//!     KernelString, MakespanSearch, Objective, SearchLimits, Unit, bound, estimate, pessimistic, verify,
+//! };
 //!
 //! let string = KernelString::parse("LCLCL", &[Unit::new('L'), Unit::new('C')])?;
 //! let search = MakespanSearch::run(&string, 4, Objective::WorstCase, &SearchLimits::DEFAULT)?;

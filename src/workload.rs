@@ -82,9 +82,9 @@ named! {
         /// While the block runs: a suspended block goes on where it stopped (T4), as one does that computes.
         #[default]
         RunTime = "run_time",
-        /// Always: a block that watches a timer, as the examiner's timer kernels do, ends when the stated time has passed
-        /// since its start, suspended or not, or if it is suspended then, as soon as it goes on. Measured on a Volta GPU
-        /// (two processes whose blocks of 0.5 s overlapped for 0.25 s took 0.5006 to 0.5016 s each).
+        /// Always: a block that watches a timer, as the examiner's timer kernels do, ends when the stated time has
+        /// passed since its start, suspended or not, or if it is suspended then, as soon as it goes on. Measured on a
+        /// Volta GPU (two processes whose blocks of 0.5 s overlapped for 0.25 s took 0.5006 to 0.5016 s each).
         Wall = "wall",
     }
 }

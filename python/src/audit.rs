@@ -131,8 +131,8 @@ pub(crate) fn audit(
     })
 }
 
-/// The profile, if the one file is a profile rather than a log. Damaged logs are read as far as they go, and their reader
-/// tells of files that cannot be read.
+/// The profile, if the one file is a profile rather than a log. Damaged logs are read as far as they go, and their
+/// reader tells of files that cannot be read.
 fn profile_of(paths: &[PathBuf]) -> Result<Option<GpuProfile>, Failure> {
     let [path] = paths else { return Ok(None) };
     if are_logs(path) {

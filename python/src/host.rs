@@ -1,8 +1,8 @@
 //! Schedulers written in Python, in front of the simulated GPU.
 //!
-//! The engine calls [`Host`] with a GPU that it owns, which Python cannot hold on to. So Python gets a [`Gpu`] of its own
-//! that checks and numbers what is submitted as the engine does, and notes it; when a call returns, the engine is told
-//! all of it in the same order. Nothing can happen in between, as time stands still during a call.
+//! The engine calls [`Host`] with a GPU that it owns, which Python cannot hold on to. So Python gets a [`Gpu`] of its
+//! own that checks and numbers what is submitted as the engine does, and notes it; when a call returns, the engine is
+//! told all of it in the same order. Nothing can happen in between, as time stands still during a call.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -116,8 +116,8 @@ impl Gpu {
         self.submitted
     }
 
-    /// Makes a stream; its number. Stream 0, the NULL stream, exists always; a stream that is not `blocking` goes its way
-    /// beside it.
+    /// Makes a stream; its number. Stream 0, the NULL stream, exists always; a stream that is not `blocking` goes its
+    /// way beside it.
     #[pyo3(signature = (name, *, priority = 0, blocking = true, sm_mask = None))]
     fn add_stream(&mut self, name: &str, priority: i32, blocking: bool, sm_mask: Option<&str>) -> PyResult<u32> {
         self.is_running()?;
@@ -127,8 +127,8 @@ impl Gpu {
         Ok(id.0)
     }
 
-    /// Makes a kernel known; its number. Each of its blocks of so many threads runs for `duration`, or from `best` to that;
-    /// `shared_memory_bytes` are those of a block, and `sm_mask` the SMs that it may use, such as "0,2-5".
+    /// Makes a kernel known; its number. Each of its blocks of so many threads runs for `duration`, or from `best` to
+    /// that; `shared_memory_bytes` are those of a block, and `sm_mask` the SMs that it may use, such as "0,2-5".
     #[pyo3(signature = (name, *, blocks, threads, duration, best = None, registers_per_thread = 0, shared_memory_bytes = 0, sm_mask = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn add_kernel(
@@ -159,8 +159,8 @@ impl Gpu {
         Ok(id.0)
     }
 
-    /// Makes a copy known; its number. `direction` is "host-to-device" or "device-to-host"; it takes `duration`, or as long
-    /// as its `bytes` take on the device.
+    /// Makes a copy known; its number. `direction` is "host-to-device" or "device-to-host"; it takes `duration`, or as
+    /// long as its `bytes` take on the device.
     #[pyo3(signature = (direction, *, bytes = 0, duration = None))]
     fn add_copy(
         &mut self,

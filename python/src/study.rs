@@ -45,7 +45,8 @@ impl Study {
         self.study.layout.rows()
     }
 
-    /// Computes the rows that are missing in `results`; says whether all are there. What is done stays when it is stopped.
+    /// Computes the rows that are missing in `results`; says whether all are there. What is done stays when it is
+    /// stopped.
     #[pyo3(signature = (results, shard = None, threads = None))]
     fn run(&self, py: Python<'_>, results: PathBuf, shard: Option<&str>, threads: Option<usize>) -> PyResult<bool> {
         let shard: Shard = match shard {

@@ -127,8 +127,8 @@ pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
 }
 
 /// Analyses a scenario and bounds the finish of every operation, as [`analyse()`] and
-/// [`finish_bounds()`](super::finish_bounds()) do, with one exploration for both where the order of simultaneous releases
-/// makes no difference.
+/// [`finish_bounds()`](super::finish_bounds()) do, with one exploration for both where the order of simultaneous
+/// releases makes no difference.
 ///
 /// # Errors
 /// [`ProgramError`], as the simulation of the same scenario has it.

@@ -27,7 +27,8 @@ pub struct BoundOptions {
 }
 
 impl BoundOptions {
-    /// What `safe_finish` holds for: shorter blocks and copies, and releases of one instant in the order of declaration.
+    /// What `safe_finish` holds for: shorter blocks and copies, and releases of one instant in the order of
+    /// declaration.
     pub const DECLARED: Self = Self { block_times: BlockTimes::UpToStated, order: ReleaseOrder::Declared };
 
     /// What verdicts on a scenario are to hold for.

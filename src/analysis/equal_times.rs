@@ -12,8 +12,8 @@ use crate::time::{Duration, Instant};
 /// Finish times of kernels with `grids` blocks of length C = `block_time`, all released at t = 0, on a merged SM of
 /// `g_max` blocks.
 ///
-/// With d = `g_i` - `g_f`: if d <= 0, `f_i` = `t_a` + C and `g_f` decreases by `g_i`. Otherwise K = floor((d - 1) / `g_max`), `t_a`
-/// increases by (K + 1) C, `f_i` = `t_a` + C, `g_f` = `g_max` - (d - K `g_max`).
+/// With d = `g_i` - `g_f`: if d <= 0, `f_i` = `t_a` + C and `g_f` decreases by `g_i`. Otherwise K = floor((d - 1) /
+/// `g_max`), `t_a` increases by (K + 1) C, `f_i` = `t_a` + C, `g_f` = `g_max` - (d - K `g_max`).
 ///
 /// # Errors
 /// [`TimeOverflow`].
@@ -40,8 +40,8 @@ pub fn finish_times(g_max: NonZeroU32, block_time: Duration, grids: &[u32]) -> R
 /// A finish time by equations in print, in half nanoseconds: with α = 1/2 they leave the integers.
 pub type HalfNs = i128;
 
-/// Eq. 3.8 to 3.10 with their case distinction: K = `floor((g_i` - `g_f`) / `g_max`), `g_f` = `g_max` - (`g_i` - `g_f` - K `g_max`),
-/// `t_a` = `t_a` + C + K C, `f_i` = `t_a` + C.
+/// Eq. 3.8 to 3.10 with their case distinction: K = `floor((g_i` - `g_f`) / `g_max`), `g_f` = `g_max` - (`g_i` - `g_f`
+/// - K `g_max`), `t_a` = `t_a` + C + K C, `f_i` = `t_a` + C.
 #[must_use]
 pub fn printed_with_cases(g_max: NonZeroU32, block_time: Duration, grids: &[u32]) -> Vec<HalfNs> {
     let (c, g_max) = (2 * i128::from(block_time.as_ns()), i128::from(g_max.get()));

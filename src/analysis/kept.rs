@@ -50,7 +50,8 @@ pub(super) fn matched<'k, 'a>(
     })
 }
 
-/// The scenario's own run must not be beyond any safe finish, and just as analysed where the analysis calls itself exact.
+/// The scenario's own run must not be beyond any safe finish, and just as analysed where the analysis calls itself
+/// exact.
 pub(super) fn kept_by(analysis: &Analysis<'_>, launches: &Finishes) -> Result<(), BrokenBound> {
     for (kernel, finish) in matched(analysis, launches) {
         let subject = || {

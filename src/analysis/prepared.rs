@@ -1,5 +1,5 @@
-//! What every analysis of a scenario starts from: its work, the merged SM, and what running the host threads in front of
-//! that leads to.
+//! What every analysis of a scenario starts from: its work, the merged SM, and what running the host threads in front
+//! of that leads to.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -61,8 +61,8 @@ pub(super) fn demands(scenario: &Scenario) -> Vec<BlockDemand> {
     scenario.kernels().iter().map(CheckedKernel::demand).collect()
 }
 
-/// The merged SM of a scenario and what its operations cost there; `demands` are those of all its kernels, `launches` all
-/// that it states.
+/// The merged SM of a scenario and what its operations cost there; `demands` are those of all its kernels, `launches`
+/// all that it states.
 pub(super) fn merge(
     scenario: &Scenario,
     demands: &[BlockDemand],

@@ -1,8 +1,8 @@
 //! Algorithm 2 as the thesis prints it (section 3.4): small, slow, and what the fast forms are held against.
 //!
 //! What print leaves to the text is done as the text and its example say: a pair that was taken out of h is gone,
-//! pairs of equal time are added up, and (Fig. 3.3) a kernel released after `t_a` starts at its release, when everything
-//! that has ended by then is free. With C = 0 the printed loop would not end; see `run`.
+//! pairs of equal time are added up, and (Fig. 3.3) a kernel released after `t_a` starts at its release, when
+//! everything that has ended by then is free. With C = 0 the printed loop would not end; see `run`.
 
 use std::num::NonZeroU32;
 
@@ -63,8 +63,8 @@ pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<O
 /// change no finish time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmptyPairs {
-    /// As printed. Taken out of h, such a pair frees nothing and comes back one block time later, so there is one more of
-    /// them for every such kernel. It is gone where it falls on the time of another pair, to which it adds nothing.
+    /// As printed. Taken out of h, such a pair frees nothing and comes back one block time later, so there is one more
+    /// of them for every such kernel. It is gone where it falls on the time of another pair, to which it adds nothing.
     Entered,
     /// They are left out.
     LeftOut,
@@ -214,8 +214,8 @@ mod tests {
         let steps = steps.unwrap();
         let h: Vec<Vec<(u64, u32)>> =
             steps.iter().map(|step| step.h.iter().map(|(t, g)| (t.as_ns(), *g)).collect()).collect();
-        // By hand: (5, 0) is taken out at 5 and comes back as (8, 0), is taken out at 8 and comes back at 10, to which it
-        // adds nothing. From then on every pair has blocks.
+        // By hand: (5, 0) is taken out at 5 and comes back as (8, 0), is taken out at 8 and comes back at 10, to which
+        // it adds nothing. From then on every pair has blocks.
         let by_hand: [Vec<(u64, u32)>; 12] = [
             vec![(2, 4)],
             vec![(5, 0)],

@@ -1,5 +1,5 @@
-//! Whether the requirements of an AMALTHEA model are met: what is known of the jobs of a scenario that was made from it,
-//! and whether these jobs are all that the model allows.
+//! Whether the requirements of an AMALTHEA model are met: what is known of the jobs of a scenario that was made from
+//! it, and whether these jobs are all that the model allows.
 
 use serde::Serialize;
 
@@ -105,8 +105,8 @@ fn judge_limit(
 }
 
 /// Whether all jobs after those of the first hyperperiod H are these once more: every stream is periodic, is first
-/// released within its period, and by H all that was released before H is done, by the bounds. Then the GPU is as empty at
-/// H as it was at 0, and what is released from H on is what was released from 0 on, H later; and so on.
+/// released within its period, and by H all that was released before H is done, by the bounds. Then the GPU is as empty
+/// at H as it was at 0, and what is released from H on is what was released from 0 on, H later; and so on.
 fn repeats(scenario: &Scenario, jobs: &[JobVerdict]) -> bool {
     let phases = scenario.threads.iter().map(|thread| thread.period.map(|period| (thread.release, period)));
     let Some(phases) = phases.collect::<Option<Vec<_>>>() else { return false };

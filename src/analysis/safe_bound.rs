@@ -7,11 +7,12 @@
 //!
 //! Follow from kernel k backwards what it waited for: a chain of operations, each of which was launched, or became the
 //! head of its stream, when the one before it had completed. While an operation of the chain waits for SMs, some head
-//! h fits on none of the `S_h` SMs that it may use. Give every block of kernel j a weight `v_j` such that blocks that keep
-//! h out weigh 1 or more. Then the waiting takes no longer than what all blocks weigh together, times their lengths;
-//! and the last block of each operation of the chain runs outside the waiting. So
+//! h fits on none of the `S_h` SMs that it may use. Give every block of kernel j a weight `v_j` such that blocks that
+//! keep h out weigh 1 or more. Then the waiting takes no longer than what all blocks weigh together, times their
+//! lengths; and the last block of each operation of the chain runs outside the waiting. So
 //!
-//! `f_k` <= max over chains to k of (launch of its first + sum of `C_o` (1 - `v_o`)) + sum over j in J of `g_j` `C_j` `v_j`,
+//! `f_k` <= max over chains to k of (launch of its first + sum of `C_o` (1 - `v_o`)) + sum over j in J of `g_j` `C_j`
+//! `v_j`,
 //!
 //! plus, if a copy is among k and what precedes it, the time of all copies once.
 
@@ -114,8 +115,8 @@ impl SafeBounds {
     }
 }
 
-/// The operations by launch, those of one instant by thread, in an order of the threads that does not depend on where they
-/// stand in a file, and in program order.
+/// The operations by launch, those of one instant by thread, in an order of the threads that does not depend on where
+/// they stand in a file, and in program order.
 fn by_program(scenario: &Scenario, operations: &[Analysed]) -> Vec<usize> {
     let ranks = scenario.thread_ranks();
     let mut places: Vec<usize> = (0..operations.len()).collect();

@@ -75,7 +75,8 @@ pub struct Watch<'a> {
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
-/// The longest response of a job that was found. Many jobs may have theirs in one run, which is as large as the scenario.
+/// The longest response of a job that was found. Many jobs may have theirs in one run, which is as large as the
+/// scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Found {
     response: u64,
@@ -111,8 +112,8 @@ impl SearchResult<'_> {
     }
 
     /// A scenario whose simulation has that response. Block and copy times are those of the run; where launches do not
-    /// depend on completions, each job is a host thread of its own, released when it was in the run. Threads are declared
-    /// in the order in which they acted.
+    /// depend on completions, each job is a host thread of its own, released when it was in the run. Threads are
+    /// declared in the order in which they acted.
     #[must_use]
     pub fn witness(&self, job: usize) -> Option<Scenario> {
         let found = self.found.get(job)?.as_ref()?;

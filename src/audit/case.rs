@@ -96,8 +96,9 @@ pub(super) fn count(watched: Option<&AtomicU64>, blocks: u64) {
     }
 }
 
-/// Things without length can happen several times at one instant, and blocks whose timers ran out by the time at which their
-/// turn begins end when it does, behind whatever else ends at that instant: the order there cannot be told from times.
+/// Things without length can happen several times at one instant, and blocks whose timers ran out by the time at which
+/// their turn begins end when it does, behind whatever else ends at that instant: the order there cannot be told from
+/// times.
 fn has_several_rounds(observation: &Observation) -> bool {
     let turns = match &observation.contexts {
         ObservedContexts::Seen(turns) => turns.turns.as_slice(),

@@ -320,8 +320,8 @@ fn surely_over(case: &Case<'_>) -> Vec<LogTime> {
     over
 }
 
-/// The kernels of a context: by when each had surely completed, ascending, and since when it or one behind it in this list
-/// was surely in its queue.
+/// The kernels of a context: by when each had surely completed, ascending, and since when it or one behind it in this
+/// list was surely in its queue.
 struct OwnWork(Vec<(LogTime, LogTime)>);
 
 impl OwnWork {

@@ -1,5 +1,5 @@
-//! Copies, where their times are known: each engine serves one at a time, in the order of its queue, without a pause; or
-//! at once, where copies share its link. Those of contexts that take turns are a matter of `copy_turns`.
+//! Copies, where their times are known: each engine serves one at a time, in the order of its queue, without a pause;
+//! or at once, where copies share its link. Those of contexts that take turns are a matter of `copy_turns`.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! T5: copies of several contexts on one engine, in a simulated run.
 //!
-//! Where all engines share a runlist, copies go on in the turns of their contexts. Otherwise contexts take turns on each
-//! engine by themselves, and when each copy should have begun and ended follows from when all of them were ready.
+//! Where all engines share a runlist, copies go on in the turns of their contexts. Otherwise contexts take turns on
+//! each engine by themselves, and when each copy should have begun and ended follows from when all of them were ready.
 
 use std::collections::BTreeMap;
 

@@ -34,7 +34,8 @@ named! {
         /// The two clocks are further apart than the tolerance.
         #[serde(rename = "clocks")]
         Clocks = "clocks",
-        /// A block or copy took another time than the scenario states; a copy that shares a link, another than its share.
+        /// A block or copy took another time than the scenario states; a copy that shares a link, another than its
+        /// share.
         #[serde(rename = "duration")]
         Duration = "duration",
         /// Started before it was launched.

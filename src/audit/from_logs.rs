@@ -13,8 +13,8 @@ use crate::scenario::{Scenario, Step};
 use crate::workload::{BlockClock, CheckedStream, Kernel, KernelId, StreamId};
 
 impl Observation {
-    /// What logs alone tell: each is a stream, or the NULL stream of its process if the kind of benchmark says so. Streams
-    /// count as blocking ones; their priorities, SM masks, registers, and any copies and memsets are not known.
+    /// What logs alone tell: each is a stream, or the NULL stream of its process if the kind of benchmark says so.
+    /// Streams count as blocking ones; their priorities, SM masks, registers, and any copies and memsets are not known.
     #[must_use]
     pub fn of_logs(run: &LogRun, device: &Device) -> Self {
         let mut streams = vec![stream("NULL".into(), true, None, false)];
@@ -60,7 +60,8 @@ fn stream(name: Arc<str>, is_null: bool, priority: Option<i32>, blocking: bool) 
     ObservedStream { name, process: 0, is_null, priority, blocking }
 }
 
-/// Says which process each stream is of. One that several processes use, such as the NULL stream, is one of each of them.
+/// Says which process each stream is of. One that several processes use, such as the NULL stream, is one of each of
+/// them.
 fn by_process(run: &LogRun, streams: &mut Vec<ObservedStream>, operations: &mut [ObservedOperation]) {
     let mut numbers: BTreeMap<u64, usize> = BTreeMap::new();
     for pid in run.logs.iter().filter(|log| !log.kernels.is_empty()).filter_map(|log| log.pid) {
@@ -127,8 +128,8 @@ fn client_sms(run: &LogRun, device: &Device) -> Vec<u32> {
     if limits.iter().any(|&sms| sms < device.sms) { limits } else { Vec::new() }
 }
 
-/// T5: where copies run in the turns of their contexts, those of a process without kernels, of which no log tells, may have
-/// had turns at any time.
+/// T5: where copies run in the turns of their contexts, those of a process without kernels, of which no log tells, may
+/// have had turns at any time.
 fn copies_of_others(run: &LogRun, device: &Device, processes: &BTreeSet<Option<u64>>) -> Option<String> {
     let is_other = |log: &&Log| !processes.contains(&log.pid);
     let other = run.logs.iter().find(is_other).filter(|_| device.time_slicing.runlists == Runlists::Shared)?;
@@ -212,8 +213,8 @@ fn of_thread(scenario: &Scenario, thread: usize, log: &Log, index: usize, operat
     }
 }
 
-/// The operations of a thread that launches no kernel, of which no log tells when. Further iterations would tell nothing
-/// more: each may be before and after everything else.
+/// The operations of a thread that launches no kernel, of which no log tells when. Further iterations would tell
+/// nothing more: each may be before and after everything else.
 fn without_kernels(scenario: &Scenario, thread: usize, operations: &mut Vec<ObservedOperation>) {
     let steps = scenario.threads[thread].steps.iter();
     operations.extend(steps.filter_map(|&step| unseen(scenario, thread, step, LogTime::MIN)));

@@ -17,7 +17,8 @@ use crate::profile::{CallKind, GpuProfile, ProfiledOperation, SyncKind, UsualDel
 /// First kernels of more waves than this are those whose last wave is short enough to tell.
 pub const TELLING_WAVES: u32 = 20;
 
-/// A last wave may begin this much earlier than equal blocks would have it: in its own length, and in the whole kernel's.
+/// A last wave may begin this much earlier than equal blocks would have it: in its own length, and in the whole
+/// kernel's.
 const LAST_WAVE: (f64, f64) = (1.2, 0.02);
 
 /// What becomes of one case.

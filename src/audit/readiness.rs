@@ -18,8 +18,8 @@ pub(super) struct Readiness {
     pub(super) hi: Option<When>,
     /// What was in front of it in its stream, and when that had completed at the earliest.
     pub(super) stream: Option<(usize, When)>,
-    /// The record for which a wait in front of it in its stream had to wait, the last of them to complete, and when that
-    /// had completed at the earliest.
+    /// The record for which a wait in front of it in its stream had to wait, the last of them to complete, and when
+    /// that had completed at the earliest.
     pub(super) event: Option<(usize, When)>,
     /// Not before this, by the launch latency (L1).
     pub(super) launch_latency: Option<When>,

@@ -176,8 +176,8 @@ impl<'a> Sequence<'a> {
         own.is_some_and(|turn| at < self.open_until(turn) || (at <= turn.end_ns && !self.exact))
     }
 
-    /// Until before when a turn takes what is new: its end, or that of its slices. One that only the end of the run cuts off
-    /// does in the last instant, too: everything that belongs to it has happened.
+    /// Until before when a turn takes what is new: its end, or that of its slices. One that only the end of the run
+    /// cuts off does in the last instant, too: everything that belongs to it has happened.
     fn open_until(&self, turn: &ObservedTurn) -> LogTime {
         let is_cut = turn.end_ns >= self.turns.run_end_ns;
         turn.end_ns.saturating_add(i64::from(is_cut)).min(self.slices_end(turn))
@@ -216,8 +216,8 @@ impl<'a> Sequence<'a> {
         if next == Some(turn.process) {
             return slices_end;
         }
-        // T4: blocks that are there run to their ends. Where something has no length, one that began at this very instant
-        // may have done so before the work of others came.
+        // T4: blocks that are there run to their ends. Where something has no length, one that began at this very
+        // instant may have done so before the work of others came.
         let is_there = |start: LogTime| start < slices_end || (!self.exact && start == slices_end);
         let there = self.blocks[turn.process].iter().filter(|&&(start, end)| is_there(start) && end > slices_end);
         there.map(|&(_, end)| end).max().unwrap_or(slices_end)
@@ -258,7 +258,8 @@ impl<'a> Sequence<'a> {
         (1..=places).map(|step| (place + step) % places).find(|&place| is_asked_for(self.round[place]))
     }
 
-    /// Where in the round a turn was. Those behind it are next, however many slices it lasted while its context was alone.
+    /// Where in the round a turn was. Those behind it are next, however many slices it lasted while its context was
+    /// alone.
     fn place_of(&self, before: Option<Before>, turn: &ObservedTurn) -> usize {
         let before = before.map_or(self.round.len() - 1, |before| before.place);
         self.next(before, |process| process == turn.process).unwrap_or(before)

@@ -42,8 +42,8 @@ impl ObservedTurns {
         inside + end.since(self.run_end_ns.max(start)).max(0)
     }
 
-    /// How long something of a process took that watches a timer, and was due after `worst` at the latest: what it waited
-    /// from then on until its turn does not count.
+    /// How long something of a process took that watches a timer, and was due after `worst` at the latest: what it
+    /// waited from then on until its turn does not count.
     pub(super) fn on_timer(&self, process: usize, (start, end): (LogTime, LogTime), worst: Duration) -> i64 {
         let due = start.after(worst);
         let first = self.turns.partition_point(|turn| turn.end_ns < due);
@@ -68,8 +68,8 @@ impl ObservedTurns {
         })
     }
 
-    /// Whether something of a process that began at `start` could go on just before `at`, or had no length, or could not
-    /// have ended since (behind the run's end). A timer may have run out before the turn began.
+    /// Whether something of a process that began at `start` could go on just before `at`, or had no length, or could
+    /// not have ended since (behind the run's end). A timer may have run out before the turn began.
     pub(super) fn can_end(&self, process: usize, clock: BlockClock, (start, at): (LogTime, LogTime)) -> bool {
         let first = self.turns.partition_point(|turn| turn.end_ns < at);
         let mut turns = self.turns[first..].iter().take_while(|turn| turn.start_ns <= at);

@@ -23,9 +23,9 @@ use super::{Answer, notes};
 /// Is each deadline met, at worst? Proven (the bound meets it), missed (a run was found that misses it), or open.
 ///
 /// A job is all that one release of a stream or one iteration of a host submits, copies included. Its bound holds for
-/// every placement, for blocks that run shorter than stated and for any order of releases at one instant (see --order); bad
-/// runs are searched among the same. Beside it stand the finish times of the thesis' response-time analysis on one merged
-/// SM, with releases in the declared order, and whether they are exact.
+/// every placement, for blocks that run shorter than stated and for any order of releases at one instant (see --order);
+/// bad runs are searched among the same. Beside it stand the finish times of the thesis' response-time analysis on one
+/// merged SM, with releases in the declared order, and whether they are exact.
 ///
 /// Several scenarios, or a directory of them, are analysed one by one.
 #[derive(Debug, Args)]
@@ -45,7 +45,8 @@ pub(crate) struct Analyze {
     /// Take releases as unknown: jobs of a stream arrive at any times at least a period apart
     #[arg(long, conflicts_with = "steps")]
     sporadic: bool,
-    /// How much later than its arrival a job of STREAM may be released, in place of what the input says; may be repeated
+    /// How much later than its arrival a job of STREAM may be released, in place of what the input says; may be
+    /// repeated
     #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time, requires = "sporadic")]
     jitter: Vec<(String, Duration)>,
     /// For which order of releases at one instant verdicts are to hold: any, or the one in which the file declares its

@@ -28,7 +28,8 @@ use super::{Answer, ending, input, notes, output, picture};
 /// the same simulated GPU: how many requirements are met, by how much the others are late, utilization and power.
 #[derive(Debug, Args)]
 pub(crate) struct Evr {
-    /// Application file, or the name of a built-in set (rodinia-like-k20m, narrow-k20m and gpu-evr-figure-1, all SYNTHETIC); - reads standard input
+    /// Application file, or the name of a built-in set (rodinia-like-k20m, narrow-k20m and gpu-evr-figure-1, all
+    /// SYNTHETIC); - reads standard input
     file: PathBuf,
     /// Run this scheduler; may be repeated [default: all of them]
     #[arg(long, value_parser = PossibleValuesParser::new(Scheduler::ALL.map(Scheduler::name)))]
@@ -130,8 +131,8 @@ impl Evr {
                 break;
             }
             let context = || format!("under {scheduler}");
-            // The figure shows which SMs; on how many an application was, JSON says of every scheduler, the table of the
-            // first.
+            // The figure shows which SMs; on how many an application was, JSON says of every scheduler, the table of
+            // the first.
             outcomes.push(if self.figure.is_some() && outcomes.is_empty() {
                 let trace = run_applications(&set, scheduler, rules).with_context(context)?;
                 Outcome::new(&set, scheduler.name(), &trace)

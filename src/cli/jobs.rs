@@ -19,8 +19,8 @@ impl Jobs {
         self.jobs.map_or_else(one_per_core, usize::from)
     }
 
-    /// Lets that many threads share what is shared from now on. Whoever shares it waits for them, and goes on by itself where
-    /// nothing is shared: other threads would take memory of their own for that.
+    /// Lets that many threads share what is shared from now on. Whoever shares it waits for them, and goes on by itself
+    /// where nothing is shared: other threads would take memory of their own for that.
     pub(crate) fn share(self) -> anyhow::Result<()> {
         static SHARED: Mutex<bool> = Mutex::new(false);
         let mut is_shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);

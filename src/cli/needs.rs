@@ -1,4 +1,5 @@
-//! What options need to have an effect: one table, by which every command refuses them or says that they change nothing.
+//! What options need to have an effect: one table, by which every command refuses them or says that they change
+//! nothing.
 
 use std::sync::OnceLock;
 
@@ -93,8 +94,8 @@ struct Need {
 const TEXT_AND_JSON: Needs = Needs::Format(&["table", "json", "jsonl"]);
 const RUNS: &str = "it is about runs, and the occupancy of a kernel depends on none";
 
-/// What is asked of all options; those that clap asks for by itself are missing where another option contradicts what they
-/// require, which clap then takes as an excuse.
+/// What is asked of all options; those that clap asks for by itself are missing where another option contradicts what
+/// they require, which clap then takes as an excuse.
 const TABLE: &[Need] = &[
     Need { commands: &[], options: &["gpu", "launches", "block_times"], needs: Needs::Input(&[Kind::Profile]) },
     Need {

@@ -13,8 +13,8 @@ use super::output::{Format, note, write_document};
 use super::run_options::RunOptions;
 use super::{Answer, notes, output};
 
-/// How each kernel fills the GPU when it runs alone: resident blocks per SM, what limits them, waves; of a profile beside
-/// what the profiler itself says.
+/// How each kernel fills the GPU when it runs alone: resident blocks per SM, what limits them, waves; of a profile
+/// beside what the profiler itself says.
 ///
 /// Occupancy is resident threads over the threads that the SMs could hold, as PyTorch's profiler computes it: in a full
 /// wave, or over all SMs for a grid that does not fill one.

@@ -1,5 +1,5 @@
-//! What a command is at, shown on a terminal once it has lasted a second: how much of it is done, how fast, and how long
-//! it still takes. Elsewhere nothing is shown.
+//! What a command is at, shown on a terminal once it has lasted a second: how much of it is done, how fast, and how
+//! long it still takes. Elsewhere nothing is shown.
 
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -170,8 +170,8 @@ pub(crate) fn operations(scenario: &Scenario) -> Option<u64> {
     (scenario.horizon.is_none() && scenario.threads.iter().all(is_certain)).then(submitted)
 }
 
-/// Reads all that is left of a source, and counts it. Piece by piece, as a source that counts would be given room that was
-/// overwritten for it.
+/// Reads all that is left of a source, and counts it. Piece by piece, as a source that counts would be given room that
+/// was overwritten for it.
 pub(crate) fn read_to_end(mut source: impl Read, bytes: &mut Vec<u8>) -> io::Result<()> {
     const PIECE: u64 = 1 << 20;
     loop {

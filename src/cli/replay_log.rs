@@ -28,8 +28,8 @@ use super::recorded_above::RecordedAbove;
 use super::what_if_options::WhatIfOptions;
 use super::{Answer, notes, output};
 
-/// Simulate a measured run again, and set measured against simulated: logs of the examiner, block by block, or a profile
-/// of an application, kernel by kernel.
+/// Simulate a measured run again, and set measured against simulated: logs of the examiner, block by block, or a
+/// profile of an application, kernel by kernel.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayLog {
     #[command(flatten)]

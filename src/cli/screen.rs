@@ -2,9 +2,9 @@
 
 use std::io::{self, IsTerminal, Write};
 
-/// A stream of the process. If it is a terminal, control characters are shown by their codes: names come out of files that
-/// others wrote, and an escape sequence in one could colour, move or hide what is shown. What goes into files and pipes
-/// is left as it is.
+/// A stream of the process. If it is a terminal, control characters are shown by their codes: names come out of files
+/// that others wrote, and an escape sequence in one could colour, move or hide what is shown. What goes into files and
+/// pipes is left as it is.
 #[derive(Debug)]
 pub(crate) struct Screen<W> {
     out: W,

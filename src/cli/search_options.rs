@@ -15,8 +15,8 @@ use super::progress::{self, Unit};
 /// For how long to look for bad runs, and where to put the worst.
 #[derive(Debug, Args)]
 pub(crate) struct Search {
-    /// Look for runs with long responses for this long [default: some hundred runs; of more than 100,000 operations without a
-    /// deadline only the scenario's own]
+    /// Look for runs with long responses for this long [default: some hundred runs; of more than 100,000 operations
+    /// without a deadline only the scenario's own]
     #[arg(long = "search", value_name = "TIME", value_parser = Duration::parse)]
     time: Option<Duration>,
     /// Write the run that misses a deadline by most, as a scenario that `gpusched simulate` replays

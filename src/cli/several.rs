@@ -66,8 +66,8 @@ impl Files {
         if self.are_several { result.with_context(|| path.display().to_string()) } else { result }
     }
 
-    /// Runs `one` for each of the `inputs`, which are those of the files, at most `jobs` at once; it tells what it has to
-    /// tell once it has its [`Part::turn`]. Ends at the first that fails, after everything before it is told.
+    /// Runs `one` for each of the `inputs`, which are those of the files, at most `jobs` at once; it tells what it has
+    /// to tell once it has its [`Part::turn`]. Ends at the first that fails, after everything before it is told.
     pub(crate) fn run<I: Send>(
         &self,
         inputs: Vec<I>,
@@ -245,8 +245,8 @@ impl Turns {
         goes_on
     }
 
-    /// Waits until `all` have had their turn or one has failed; if the command is stopped before that, what came of them until
-    /// then. The one whose turn it is has a moment to come to the end of what it is at, and tell it.
+    /// Waits until `all` have had their turn or one has failed; if the command is stopped before that, what came of
+    /// them until then. The one whose turn it is has a moment to come to the end of what it is at, and tell it.
     fn stopped(&self, all: usize) -> Option<MutexGuard<'_, Outcome>> {
         let mut outcome = self.lock();
         let mut asked: Option<Instant> = None;
@@ -341,8 +341,8 @@ impl Part<'_> {
         output::write_document_of(document, self.file, reason, self.format, out)
     }
 
-    /// Has no more use for what is known of the scenario. Of a single one, that is left to the end of the command, which
-    /// gives all memory back at once.
+    /// Has no more use for what is known of the scenario. Of a single one, that is left to the end of the command,
+    /// which gives all memory back at once.
     pub(crate) fn done_with<T>(&self, what: T) {
         if self.file.is_none() {
             std::mem::forget(what);

@@ -32,7 +32,8 @@ pub(crate) struct Warps {
     /// Number of warps
     #[arg(long = "warps", value_name = "W")]
     count: Option<u32>,
-    /// Number of load/store units over the warp size: 1/2 or 0.5 for half as many, 2, or 3/2 for one warp and units left over
+    /// Number of load/store units over the warp size: 1/2 or 0.5 for half as many, 2, or 3/2 for one warp and units
+    /// left over
     #[arg(long, value_name = "SIGMA")]
     sigma_l: Option<Sigma>,
     /// Number of CUDA cores over the warp size

@@ -86,7 +86,8 @@ limits! {
     DEVICE_TO_DEVICE_ENGINE = "copy.device_to_device_engine" from 0 to COPY_ENGINES.most - 1;
 }
 
-/// The smallest and the largest number that may stand under a dotted key of a device file; in a list, each of its items.
+/// The smallest and the largest number that may stand under a dotted key of a device file; in a list, each of its
+/// items.
 pub(crate) fn range(field: &str) -> Option<(u64, u64)> {
     ALL.iter().find(|limit| limit.field == field).map(|limit| (limit.least, limit.most))
 }

@@ -7,8 +7,9 @@ use super::DeviceSpec;
 /// TPCs that a kernel or stream must not use: a set bit `i` disables TPC `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SmMask {
-    /// Bits as written, before inversion, the lowest byte first. There is a place for a mask in every stream and kernel, of
-    /// which there may be millions: as bytes it takes 15 bytes less than as a number, which begins at a multiple of 16.
+    /// Bits as written, before inversion, the lowest byte first. There is a place for a mask in every stream and
+    /// kernel, of which there may be millions: as bytes it takes 15 bytes less than as a number, which begins at a
+    /// multiple of 16.
     bits: [u8; 16],
     /// Written with `~` in front: set bits are the *only* ones enabled.
     inverted: bool,

@@ -8,7 +8,8 @@ use super::TimeSlicing;
 use crate::named::named;
 use crate::time::{Duration, NS_PER_SECOND};
 
-/// What is stated about a GPU, as far as block scheduling depends on it; a [`Device`](super::Device) once it is checked.
+/// What is stated about a GPU, as far as block scheduling depends on it; a [`Device`](super::Device) once it is
+/// checked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DeviceSpec {
     /// Short name, as in `--device NAME`.
@@ -137,8 +138,8 @@ impl SmOrder {
 }
 
 named! {
-    /// Which of the streams that wait for a hardware channel gets one that becomes free. On real GPUs it is not always the
-    /// first (Bakita and Anderson, RTAS 2024, corollary 2), and nobody published which one it is.
+    /// Which of the streams that wait for a hardware channel gets one that becomes free. On real GPUs it is not always
+    /// the first (Bakita and Anderson, RTAS 2024, corollary 2), and nobody published which one it is.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum ChannelOrder: ALL, from_name, Serialize {
         /// The one that waits longest.
@@ -171,8 +172,9 @@ named! {
         /// One copy at a time, first in, first out (C2).
         #[default]
         OneAtATime = "one-at-a-time",
-        /// Every copy begins as soon as it enters the CE queue. Those that run at once, however many, have equal shares of
-        /// the engine: its link is so shared as it was measured on a GTX 950. A copy's time is that which it takes alone.
+        /// Every copy begins as soon as it enters the CE queue. Those that run at once, however many, have equal shares
+        /// of the engine: its link is so shared as it was measured on a GTX 950. A copy's time is that which it takes
+        /// alone.
         SharedLink = "shared-link",
     }
 }
@@ -211,8 +213,8 @@ impl CopyEngines {
         Duration::from_ns(u64::try_from(transfer).ok()?).checked_add(self.latency)
     }
 
-    /// The engine that serves `direction`: number 0, with several engines number 1 for device to host, and for device to
-    /// device the one that is stated.
+    /// The engine that serves `direction`: number 0, with several engines number 1 for device to host, and for device
+    /// to device the one that is stated.
     #[must_use]
     pub const fn engine_for(&self, direction: CopyDirection) -> u32 {
         match direction {

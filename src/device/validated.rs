@@ -66,8 +66,8 @@ impl Device {
         Self(DeviceSpec { launch_latency, kernel_gap, ..self.0.clone() })
     }
 
-    /// The merged SM of the analysis: one SM that has what `sms` SMs of this device have together (all, if it has fewer),
-    /// but `blocks` block slots. Copies are analysed one at a time.
+    /// The merged SM of the analysis: one SM that has what `sms` SMs of this device have together (all, if it has
+    /// fewer), but `blocks` block slots. Copies are analysed one at a time.
     ///
     /// This is the one device whose SM may hold more threads and warps than that of a device file; the products fit 32
     /// bits by the limits of this device.

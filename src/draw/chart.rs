@@ -1,7 +1,7 @@
 //! Charts of curves in the theme's look, drawn with plotters.
 //!
-//! The legend stands above the plot, where it hides nothing. Series differ in colour, in dashes and in the form of their
-//! points, so that they can be told apart in grey.
+//! The legend stands above the plot, where it hides nothing. Series differ in colour, in dashes and in the form of
+//! their points, so that they can be told apart in grey.
 
 mod bars;
 mod canvas;

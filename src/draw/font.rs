@@ -36,8 +36,8 @@ const fn first([a, b, c, d, ..]: [u8; 8]) -> u32 {
     u32::from_be_bytes([a, b, c, d])
 }
 
-/// The width of `text` set in the regular or bold face at `size`, rounded up. Kerning, which only brings letters closer, is left
-/// out; a character that the font lacks counts as wide as it is high.
+/// The width of `text` set in the regular or bold face at `size`, rounded up. Kerning, which only brings letters
+/// closer, is left out; a character that the font lacks counts as wide as it is high.
 pub(crate) fn width(text: &str, size: Length, bold: bool) -> Length {
     let widths = if bold { &BOLD } else { &REGULAR };
     let units: i64 = text.chars().map(|character| i64::from(widths.advance(character).unwrap_or(UNITS_PER_EM))).sum();
@@ -59,8 +59,8 @@ pub(crate) fn shortened(text: &str, size: Length, bold: bool, room: Length) -> S
     most.map_or_else(String::new, keep)
 }
 
-/// The last number for which `fits` holds, if it holds for all smaller ones of the range too: keeping more of a text never
-/// makes it shorter.
+/// The last number for which `fits` holds, if it holds for all smaller ones of the range too: keeping more of a text
+/// never makes it shorter.
 fn last_of(range: Range<usize>, fits: impl Fn(usize) -> bool) -> Option<usize> {
     let numbers: Vec<usize> = range.collect();
     let after = numbers.partition_point(|&number| fits(number));

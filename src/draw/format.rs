@@ -27,8 +27,8 @@ impl FigureFormat {
     /// The format that a file name's extension states, in any case.
     ///
     /// # Errors
-    /// [`DrawError::UnknownFormat`], or [`DrawError::NoPng`] and [`DrawError::NoPdf`] without the cargo features `png` and
-    /// `pdf`.
+    /// [`DrawError::UnknownFormat`], or [`DrawError::NoPng`] and [`DrawError::NoPdf`] without the cargo features `png`
+    /// and `pdf`.
     pub fn of(path: &Path) -> Result<Self, DrawError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {

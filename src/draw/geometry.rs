@@ -12,8 +12,8 @@ pub const MM: Length = 100;
 pub const COLUMN_WIDTH: Length = 8_857;
 /// Both columns of an IEEE two-column paper.
 pub const PAGE_WIDTH: Length = 18_100;
-/// What a figure may be high to stand on a page of an IEEE paper: the text is 9.25 inches high (`IEEEtran`, conference), and
-/// a caption of some lines takes 15 mm of it.
+/// What a figure may be high to stand on a page of an IEEE paper: the text is 9.25 inches high (`IEEEtran`,
+/// conference), and a caption of some lines takes 15 mm of it.
 pub const PAGE_HEIGHT: Length = 22_000;
 
 /// A place on paper.

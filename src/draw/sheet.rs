@@ -89,8 +89,8 @@ impl Sheet {
         self.plated(text, room.centre(), (width(text), height), fill);
     }
 
-    /// A bar with the first of some texts that fits in it; one that is too narrow for an outline is its colour, at least as
-    /// wide as a line.
+    /// A bar with the first of some texts that fits in it; one that is too narrow for an outline is its colour, at
+    /// least as wide as a line.
     pub(crate) fn bar(&mut self, area: Rect, fill: Fill, texts: &[&str]) {
         if area.width < Self::LEAST_OUTLINED {
             let area = Rect { width: area.width.max(Self::GRID.width), ..area };

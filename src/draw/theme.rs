@@ -174,8 +174,8 @@ pub fn turn_fill(index: Option<usize>) -> Fill {
     index.map_or(Fill::plain(Colour(0x33, 0x33, 0x33)), share_fill)
 }
 
-/// What tells series number `index` from earlier ones with the same hatch where colours are not seen: how often its hatch
-/// is in use with it, written in its areas; `None` for the first eight.
+/// What tells series number `index` from earlier ones with the same hatch where colours are not seen: how often its
+/// hatch is in use with it, written in its areas; `None` for the first eight.
 #[must_use]
 pub fn series_repeat(index: usize) -> Option<usize> {
     let before = index / HATCHES.len();

@@ -62,8 +62,8 @@ pub enum Inputs {
     /// Periods of 8,000 and 12,000, of tasks and reservation alike; one task on each SM, one gang task. It holds for
     /// most points.
     TwoPeriods,
-    /// Twelve periods from 10,000 to 150,000, of tasks and reservation alike; three tasks on each SM, two gang tasks. It
-    /// does not hold.
+    /// Twelve periods from 10,000 to 150,000, of tasks and reservation alike; three tasks on each SM, two gang tasks.
+    /// It does not hold.
     TwelvePeriods,
 }
 
@@ -159,8 +159,8 @@ fn paper_curve(gang_permille: u32, inputs: Inputs, samples: u64, seed: u64) -> C
     curve
 }
 
-/// Between the inputs of [`Inputs::OnePeriod`] and [`Inputs::TwelvePeriods`]: for the first 1, 2, … of the twelve periods,
-/// a curve of the tests that the paper compares.
+/// Between the inputs of [`Inputs::OnePeriod`] and [`Inputs::TwelvePeriods`]: for the first 1, 2, … of the twelve
+/// periods, a curve of the tests that the paper compares.
 #[must_use]
 pub fn more_and_more_periods(gang_permille: u32, samples: u64, seed: u64) -> Vec<Curve> {
     let with = |count: usize| {

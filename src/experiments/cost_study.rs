@@ -1,5 +1,5 @@
-//! The thesis' cost study (section 3.7, Table 3.1, Figs. 3.11 to 3.13): time against kernels and blocks, for Algorithm 2
-//! as printed and for ours.
+//! The thesis' cost study (section 3.7, Table 3.1, Figs. 3.11 to 3.13): time against kernels and blocks, for Algorithm
+//! 2 as printed and for ours.
 //!
 //! Wall-clock times differ from machine to machine and from run to run; what is the same everywhere is the work of the
 //! printed algorithm's loop, so that is counted too ([`LoopWork`](crate::analysis::printed::LoopWork)).

@@ -32,8 +32,8 @@ pub struct ProfileReplay {
     pub overlapped: ReplayErrors,
     /// Errors over those of them whose block time is that of launches that ran alone: predicted, not fitted.
     pub predicted: ReplayErrors,
-    /// The same without a model of sharing: each kernel starts once it is submitted and its stream lets it, and takes as
-    /// long as it does alone.
+    /// The same without a model of sharing: each kernel starts once it is submitted and its stream lets it, and takes
+    /// as long as it does alone.
     pub predicted_without_sharing: ReplayErrors,
 }
 
@@ -122,8 +122,8 @@ impl ReplayErrors {
     }
 }
 
-/// Simulates an imported profile and compares. How many simulated operations have completed is in `completed`, for whoever
-/// looks meanwhile.
+/// Simulates an imported profile and compares. How many simulated operations have completed is in `completed`, for
+/// whoever looks meanwhile.
 ///
 /// # Errors
 /// As [`simulate_watched`].

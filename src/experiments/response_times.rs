@@ -22,8 +22,8 @@ pub struct Figure9 {
     pub without_platform: Vec<u64>,
 }
 
-/// The kernels of Fig. 9: waves of 64 blocks, which is what makes a kernel use all of the GPU. The paper gives no times;
-/// block times, periods (10, 15 and 25 ms, sporadic) and numbers of waves are ours.
+/// The kernels of Fig. 9: waves of 64 blocks, which is what makes a kernel use all of the GPU. The paper gives no
+/// times; block times, periods (10, 15 and 25 ms, sporadic) and numbers of waves are ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure9Set {
     /// As in the paper, three tasks with the same kernel: five waves each.
@@ -81,8 +81,8 @@ fn options(device: &Device, strategy: Strategy, horizon: TaskTime, seed: u64) ->
 }
 
 /// Fig. 9: three tasks of different priorities whose kernels fill the GPU; response times of `jobs` jobs of the most
-/// urgent one, with and without the platform, whose scheduler learns of completions up to `synchronization` later \[ns\]
-/// (`hosts::RunOptions::synchronization`). `device` is to be a TX2.
+/// urgent one, with and without the platform, whose scheduler learns of completions up to `synchronization` later
+/// \[ns\] (`hosts::RunOptions::synchronization`). `device` is to be a TX2.
 ///
 /// # Errors
 /// What the simulation refuses, on other devices.

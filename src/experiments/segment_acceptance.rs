@@ -116,8 +116,8 @@ impl SegmentCurvePoint {
 }
 
 impl SegmentCurve {
-    /// Draws the sets of a point, on the current rayon thread pool, whose number of threads changes nothing. Sample k of a
-    /// point depends on the seed, the point and k only; `done` is told of each set.
+    /// Draws the sets of a point, on the current rayon thread pool, whose number of threads changes nothing. Sample k
+    /// of a point depends on the seed, the point and k only; `done` is told of each set.
     #[must_use]
     pub fn point(&self, point: u32, done: impl Fn(u64) + Sync) -> SegmentCurvePoint {
         let generator = self.panel.generator(self.sets, point);

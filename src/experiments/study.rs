@@ -1,13 +1,14 @@
 //! Studies: a command repeated with millions of random samples over a grid, on one machine or many.
 //!
 //! A [`Study`] is read from a file. It is cut into rows, each of which has the sums over a few samples of one point
-//! and depends on nothing else; a [`Shard`] is every n-th row. [`Work`] computes the rows of a shard on all cores and hands
-//! them over in order; a [`ResultFile`] keeps them, one line each with a checksum, so that a process may be killed at
-//! any moment: what is on disk is a beginning of the shard's rows, perhaps with a torn one behind it. [`merge()`] puts
-//! shards together to the bytes that one machine would have written, [`StudySummary`] adds rows up, with confidence intervals.
+//! and depends on nothing else; a [`Shard`] is every n-th row. [`Work`] computes the rows of a shard on all cores and
+//! hands them over in order; a [`ResultFile`] keeps them, one line each with a checksum, so that a process may be
+//! killed at any moment: what is on disk is a beginning of the shard's rows, perhaps with a torn one behind it.
+//! [`merge()`] puts shards together to the bytes that one machine would have written, [`StudySummary`] adds rows up,
+//! with confidence intervals.
 //!
-//! The commands `merged-sm`, `tasks curve` and `evr --samples` compute their samples as rows of a study too, and add them
-//! up at once.
+//! The commands `merged-sm`, `tasks curve` and `evr --samples` compute their samples as rows of a study too, and add
+//! them up at once.
 
 mod command;
 mod compute;

@@ -17,6 +17,7 @@ pub struct File {
 pub struct Made {
     /// Pictures and the data behind them, in the order in which to show them.
     pub files: Vec<File>,
-    /// What was found, to be read beside [`Figure::published`](super::Figure::published): a few sentences, or a table of Markdown.
+    /// What was found, to be read beside [`Figure::published`](super::Figure::published): a few sentences, or a table
+    /// of Markdown.
     pub finding: String,
 }

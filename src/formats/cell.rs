@@ -1,5 +1,5 @@
-//! Values of reports, and of what kind they are. A column's kind is known from its declaration: formats that state types
-//! need it before the first row, and for rows that lack the value.
+//! Values of reports, and of what kind they are. A column's kind is known from its declaration: formats that state
+//! types need it before the first row, and for rows that lack the value.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;

@@ -1,7 +1,7 @@
 //! Columns of reports, each declared once: its name in every format that has it, and how its value is read from a row.
 //!
-//! Formats follow from that, and take rows one by one: a table for people ([`table`]), JSON objects ([`Objects`]), and, in
-//! files of their own, tables for programs and Markdown. Times are rounded to what people read in tables, and whole
+//! Formats follow from that, and take rows one by one: a table for people ([`table`]), JSON objects ([`Objects`]), and,
+//! in files of their own, tables for programs and Markdown. Times are rounded to what people read in tables, and whole
 //! nanoseconds elsewhere; what is missing is a dash, an empty field, or null.
 
 use std::io::{self, Write};
@@ -80,8 +80,8 @@ impl<R> Column<R> {
     }
 }
 
-/// Rows of comma-separated values are written together as soon as they are so long \[bytes\]: past the buffer of whoever
-/// takes them, which would be one copy more.
+/// Rows of comma-separated values are written together as soon as they are so long \[bytes\]: past the buffer of
+/// whoever takes them, which would be one copy more.
 const TOGETHER: usize = 1 << 16;
 
 /// Rows of comma-separated values, of one file of several or of the only one.
@@ -168,7 +168,8 @@ fn push_cell(cell: Cell<'_>, digits: &mut itoa::Buffer, line: &mut String) {
     }
 }
 
-/// The columns that people see, as titles with whether they stand to the left, and the cells of each row as they read them.
+/// The columns that people see, as titles with whether they stand to the left, and the cells of each row as they read
+/// them.
 pub(crate) fn texts<R>(
     columns: &[Column<R>],
     rows: impl IntoIterator<Item = R>,

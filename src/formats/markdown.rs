@@ -2,8 +2,8 @@
 //!
 //! Names and messages come from files of somebody else's. What Markdown (`CommonMark` 0.31 with the tables and the
 //! strikethrough of GitHub's) or HTML would take for a sign of its own is written so that every reader shows the same
-//! characters: no link, no tag, no other cell. `<` and `&` are written as entities, as there are readers of Markdown that
-//! know no backslash before them.
+//! characters: no link, no tag, no other cell. `<` and `&` are written as entities, as there are readers of Markdown
+//! that know no backslash before them.
 
 use std::io::{self, Write};
 

@@ -12,8 +12,8 @@ pub enum TableStyle {
     Plain,
     /// In Markdown, with all rows.
     Markdown,
-    /// For a page that makes its own tables, with all rows: a JSON value on each line, which is a text, or an object with
-    /// `titles` (each a text, and whether its column stands to the left) and `rows` of cells as people read them.
+    /// For a page that makes its own tables, with all rows: a JSON value on each line, which is a text, or an object
+    /// with `titles` (each a text, and whether its column stands to the left) and `rows` of cells as people read them.
     Parts,
 }
 

@@ -42,9 +42,9 @@ pub struct Latency {
 /// Completions are in a binary heap: they never move, except when whole cycles of a kernel are skipped, which looks at
 /// all of them anyway. Wake-ups are in a keyed queue (`priority-queue`), because a host may move one
 /// ([`Calendar::wake_at`] with a token that is already there); it keeps an index that completions have no use for. In a
-/// run of one-block kernels the heap takes 6 % of all instructions, where the keyed queue took 17 %. Copies that share a
-/// link are slowed and sped up by others: of each link, only the completion that comes next is here, in a place of its
-/// own, where it moves ([`Calendar::move_to`]).
+/// run of one-block kernels the heap takes 6 % of all instructions, where the keyed queue took 17 %. Copies that share
+/// a link are slowed and sped up by others: of each link, only the completion that comes next is here, in a place of
+/// its own, where it moves ([`Calendar::move_to`]).
 ///
 /// A context that is not in its turn has a calendar of its own that stands still: completions are kept as instants of a
 /// clock that was held for as long as the calendar was ([`Calendar::stand_still`]), so that a switch costs the same
@@ -138,8 +138,8 @@ impl Calendar {
         Instant::from_ns(at.since(Instant::ZERO + self.held).as_ns())
     }
 
-    /// Stands still from `from` to `to`: what would have completed later does so as much later. Blocks that watch a timer
-    /// complete when they would have, or at `to` if that is over; these cost O(n) each time.
+    /// Stands still from `from` to `to`: what would have completed later does so as much later. Blocks that watch a
+    /// timer complete when they would have, or at `to` if that is over; these cost O(n) each time.
     pub fn stand_still(&mut self, from: Instant, to: Instant) {
         let length = to.since(from);
         self.held += length;

@@ -127,8 +127,8 @@ impl Known {
         Ok(id)
     }
 
-    /// Shares all streams, events, kernels and copies of `work`, checked against the same device, where nothing is known yet.
-    /// Says no where something is, or the devices differ.
+    /// Shares all streams, events, kernels and copies of `work`, checked against the same device, where nothing is
+    /// known yet. Says no where something is, or the devices differ.
     pub(super) fn share(&mut self, work: &Catalogue) -> bool {
         let knows_nothing = self.catalogue.is_empty();
         if !knows_nothing || self.device() != work.device() {

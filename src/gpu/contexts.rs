@@ -1,8 +1,8 @@
 //! The contexts of several processes on one GPU: rules T1 to T6, between the front and what the front hands over to.
 //!
 //! Each context has EE queues and SMs of its own, of which it sees the whole: the GPU's, while it is its turn. So a
-//! context that is suspended costs nothing: its blocks are where they were, and what is going to complete is in a calendar
-//! that stands still. Without several contexts that take turns there is one such back, and nothing else.
+//! context that is suspended costs nothing: its blocks are where they were, and what is going to complete is in a
+//! calendar that stands still. Without several contexts that take turns there is one such back, and nothing else.
 
 mod runlist;
 mod time_sliced;

@@ -83,8 +83,8 @@ pub trait Observer {
         Ok(())
     }
 
-    /// The turn that began last, and those that follow it, are `turns`; after `period` they come again, `times` times in
-    /// all.
+    /// The turn that began last, and those that follow it, are `turns`; after `period` they come again, `times` times
+    /// in all.
     ///
     /// # Errors
     /// If there is no room to note them.
@@ -93,8 +93,8 @@ pub trait Observer {
         Ok(())
     }
 
-    /// From `from` to `to` the turn that began last lasted only until blocks of its context had run to their ends (T4), and
-    /// nothing began in it.
+    /// From `from` to `to` the turn that began last lasted only until blocks of its context had run to their ends (T4),
+    /// and nothing began in it.
     fn turn_ran_out(&mut self, from: Instant, to: Instant) {
         let _ = (from, to);
     }

@@ -2,8 +2,8 @@
 //!
 //! Every event of an instant t is applied before any block is assigned at t:
 //!
-//! 1. launch latencies and gaps that are over let operations go on; then completions, one by one, in the order in which those blocks and copies had been assigned; after each, whatever
-//!    it sets free goes on to its EE or CE queue;
+//! 1. launch latencies and gaps that are over let operations go on; then completions, one by one, in the order in which
+//!    those blocks and copies had been assigned; after each, whatever it sets free goes on to its EE or CE queue;
 //! 2. the host acts: it learns of the completions, then of the wake-ups it asked for, then submits until it waits;
 //!    after each submission, whatever became ready goes on to its queue;
 //! 3. idle copy engines take copies, then blocks are assigned, highest priority first;
@@ -108,8 +108,9 @@ impl<B: Back, O: Observer> Gpu<B, O> {
         self.counted = SoFar::default();
     }
 
-    /// Makes all processes, streams, events, kernels and copies of `work` known, behind those that are known already; its
-    /// first process is the one that always exists. Where nothing is known and the device is the same, nothing is copied.
+    /// Makes all processes, streams, events, kernels and copies of `work` known, behind those that are known already;
+    /// its first process is the one that always exists. Where nothing is known and the device is the same, nothing is
+    /// copied.
     ///
     /// # Errors
     /// [`SubmitError::Workload`] if the device does not take one of them, and [`SubmitError::SeveralProcesses`] if both

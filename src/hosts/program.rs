@@ -60,7 +60,8 @@ pub struct ProgramHost<'a> {
 /// Steps at one instant without a submission after which a run is given up.
 const MAX_IDLE_STEPS: u32 = 10_000_000;
 
-/// Steps at any instants, while nothing is submitted and nothing completes, after which a run is given up: a second or so.
+/// Steps at any instants, while nothing is submitted and nothing completes, after which a run is given up: a second or
+/// so.
 const MAX_QUIET_STEPS: u32 = 10_000_000;
 
 /// Operations for which room is made beforehand, times SMs, at most: some 50 MB, of which nothing is taken before it is
@@ -122,8 +123,8 @@ pub fn simulate_watched(scenario: &Scenario, completed: &AtomicU64) -> Result<Ru
     watched(scenario, own_options(scenario), None, completed)
 }
 
-/// Simulates a scenario as far as its [effort](crate::effort) lets it: a run that is stopped is complete up to there, and
-/// [`Ended::Cut`]. Counts in `completed` the operations that have completed, if anybody looks.
+/// Simulates a scenario as far as its [effort](crate::effort) lets it: a run that is stopped is complete up to there,
+/// and [`Ended::Cut`]. Counts in `completed` the operations that have completed, if anybody looks.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -314,8 +315,8 @@ impl<'a> ProgramHost<'a> {
         Ok(())
     }
 
-    /// Runs one thread until it waits or ends; where launches have an order, until it could launch a second kernel. Says
-    /// whether that is so.
+    /// Runs one thread until it waits or ends; where launches have an order, until it could launch a second kernel.
+    /// Says whether that is so.
     fn run(&mut self, index: usize, gpu: &mut impl Target) -> Result<bool, ProgramError> {
         let launched_before = self.threads[index].launches;
         loop {

@@ -1,8 +1,9 @@
-//! Tasks with CPU and GPU segments: cores with fixed priorities before the simulated GPU, on which each task is a process.
+//! Tasks with CPU and GPU segments: cores with fixed priorities before the simulated GPU, on which each task is a
+//! process.
 //!
-//! The task model of `docs/tasks.md`. The host has the cores, driver calls and locks; the GPU has the contexts, their turns
-//! and switches (rules T1 to T4). Under GCAPS the host keeps every context off the runlist but that of the most urgent
-//! task between its calls; a call takes ε - θ on its core, for the GPU itself takes θ to switch.
+//! The task model of `docs/tasks.md`. The host has the cores, driver calls and locks; the GPU has the contexts, their
+//! turns and switches (rules T1 to T4). Under GCAPS the host keeps every context off the runlist but that of the most
+//! urgent task between its calls; a call takes ε - θ on its core, for the GPU itself takes θ to switch.
 
 mod cores;
 mod segment_host;
@@ -104,7 +105,8 @@ impl SegmentRunOptions<'_> {
     }
 }
 
-/// As [`run_segment_tasks`], with the instant \[ns\] that the run has come to in `reached`, for whoever looks meanwhile.
+/// As [`run_segment_tasks`], with the instant \[ns\] that the run has come to in `reached`, for whoever looks
+/// meanwhile.
 ///
 /// # Errors
 /// As [`run_segment_tasks`].

@@ -84,8 +84,8 @@ impl<const R: usize, const O: usize> Keys<R, O> {
 }
 
 impl<'a> Node<'a> {
-    /// The values of an object's fields that are not `null`, those that must be there and those that may be, in the order
-    /// of `keys`. Comments are passed over.
+    /// The values of an object's fields that are not `null`, those that must be there and those that may be, in the
+    /// order of `keys`. Comments are passed over.
     ///
     /// # Errors
     /// [`Problem`] if this is no object, a key that it must have is missing, or one stands twice or is not known.

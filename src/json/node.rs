@@ -233,8 +233,8 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The number with which a value begins that is digits and nothing else, as most numbers are, unless they are more than 64
-/// bits always hold.
+/// The number with which a value begins that is digits and nothing else, as most numbers are, unless they are more than
+/// 64 bits always hold.
 #[inline]
 fn leading_digits(value: &[u8]) -> Option<u64> {
     const MOST: usize = 18;

@@ -1,8 +1,8 @@
-//! One pass over a text: whether it is JSON, where each of its lists and objects ends, and where the fields of each object
-//! begin.
+//! One pass over a text: whether it is JSON, where each of its lists and objects ends, and where the fields of each
+//! object begin.
 //!
-//! What a reader does not look into costs it nothing then, and keys are looked at once. What is wrong with a text that is
-//! no JSON is left to `serde_json`.
+//! What a reader does not look into costs it nothing then, and keys are looked at once. What is wrong with a text that
+//! is no JSON is left to `serde_json`.
 
 use crate::limits::NowAndThen;
 
@@ -85,8 +85,8 @@ struct Open {
     number: u32,
     /// Whether it is an object, and if so, how many fields had not found their place when it began.
     pending: Option<usize>,
-    /// The number of the field that the next one is likely to look like: that at its place in the last object that stood
-    /// in the same list or object as this one.
+    /// The number of the field that the next one is likely to look like: that at its place in the last object that
+    /// stood in the same list or object as this one.
     alike: usize,
     /// The number of the first field of the last object in it.
     last_inside: usize,
@@ -95,8 +95,8 @@ struct Open {
 /// What a field of a scenario file mostly takes at least \[bytes\].
 const BYTES_PER_FIELD: usize = 20;
 
-/// All lists, objects and fields of a text, or `None` if it is not JSON, or longer than 32 bits count. However deep they
-/// are nested, it takes no stack.
+/// All lists, objects and fields of a text, or `None` if it is not JSON, or longer than 32 bits count. However deep
+/// they are nested, it takes no stack.
 pub(super) fn scan(text: &str) -> Option<Scan> {
     u32::try_from(text.len()).ok()?;
     let bytes = text.as_bytes();
@@ -246,8 +246,8 @@ fn first_special(bytes: &[u8], mut at: usize) -> usize {
     const TOPS: u64 = ONES << 7;
     while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         let word = u64::from_le_bytes(*eight);
-        // A quotation mark with its second bit changed is 0x20, and control characters stay below that. Top bits are those
-        // of bytes from which more was taken than they are; behind the first such byte they may be of others too.
+        // A quotation mark with its second bit changed is 0x20, and control characters stay below that. Top bits are
+        // those of bytes from which more was taken than they are; behind the first such byte they may be of others too.
         let below = (word ^ (ONES * 2)).wrapping_sub(ONES * 0x21);
         let backslash = (word ^ (ONES * u64::from(b'\\'))).wrapping_sub(ONES);
         let special = (below | backslash) & !word & TOPS;

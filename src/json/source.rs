@@ -41,8 +41,8 @@ impl Source<'_> {
 const COMMENT: &str = "comment";
 
 impl Field {
-    /// Its key, borrowed from the text unless it has escapes; `None` if it is no text, for half a surrogate pair stands in
-    /// it.
+    /// Its key, borrowed from the text unless it has escapes; `None` if it is no text, for half a surrogate pair stands
+    /// in it.
     pub(super) fn key<'a>(&self, source: &'a Source<'_>) -> Option<Cow<'a, str>> {
         let (text, start) = (source.text, self.key as usize);
         let (end, is_plain) = behind_string(text.as_bytes(), start);

@@ -21,8 +21,8 @@ pub struct Log {
     pub pid: Option<u64>,
     /// `TID`.
     pub tid: Option<u64>,
-    /// On how many SMs at once its process may have blocks, as a client of MPS with a percentage; our own logs say it as
-    /// `mps_sms`, of measured ones the scenario tells it.
+    /// On how many SMs at once its process may have blocks, as a client of MPS with a percentage; our own logs say it
+    /// as `mps_sms`, of measured ones the scenario tells it.
     pub mps_sms: Option<u32>,
     /// Iterations of the benchmark, in order.
     pub iterations: Vec<Iteration>,

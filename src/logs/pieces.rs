@@ -54,9 +54,9 @@ pub(crate) fn begins_a_log(head: &[u8]) -> bool {
 
 /// Reads a log that nothing is wrong with. Says whether it is one; if not, the draft means nothing.
 ///
-/// Pieces are cut between two entries of `times`, where `},{` stands, white space aside. That may be elsewhere too, in a
-/// name or further inside; but such a piece is no JSON once it is completed, or does not end in `times`. As many as there
-/// are threads are read at once.
+/// Pieces are cut between two entries of `times`, where `},{` stands, white space aside. That may be elsewhere too, in
+/// a name or further inside; but such a piece is no JSON once it is completed, or does not end in `times`. As many as
+/// there are threads are read at once.
 fn sound_draft(source: &mut impl Read, most: usize, draft: &mut Draft) -> io::Result<bool> {
     let (mut piece, mut together, mut spare) = (Vec::new(), Vec::new(), Vec::new());
     loop {

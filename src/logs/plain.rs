@@ -1,5 +1,5 @@
-//! Logs as the examiner writes them, read byte by byte: plain decimals, plain strings, lists of numbers. Whatever is written
-//! otherwise is left to the reader of any JSON, which gives the same for these.
+//! Logs as the examiner writes them, read byte by byte: plain decimals, plain strings, lists of numbers. Whatever is
+//! written otherwise is left to the reader of any JSON, which gives the same for these.
 
 use super::clock::LogTime;
 use super::number::NO_TIME;
@@ -234,7 +234,8 @@ impl<'t> Rest<'t> {
 /// Powers of ten.
 const TENS: [u64; MOST_DIGITS] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// The number that eight bytes write, if all are digits; pairs of digits, of pairs, and of those, are put together at once.
+/// The number that eight bytes write, if all are digits; pairs of digits, of pairs, and of those, are put together at
+/// once.
 #[inline]
 fn eight_digits(bytes: [u8; 8]) -> Option<u32> {
     const LOW: u64 = 0x0f0f_0f0f_0f0f_0f0f;

@@ -38,8 +38,8 @@ impl LogRun {
     }
 }
 
-/// Sorts logs into runs, by scenario name, in the order in which the names first appear. A `task_host` may run a scenario
-/// of another name inside: what ran in other threads at the same time is of one run.
+/// Sorts logs into runs, by scenario name, in the order in which the names first appear. A `task_host` may run a
+/// scenario of another name inside: what ran in other threads at the same time is of one run.
 ///
 /// A second copy of a log is dropped. Where the logs of one scenario come from several runs (the same benchmark in two
 /// processes, with different times), the run with the most logs is kept, the first of equals, and the others are
@@ -72,7 +72,8 @@ pub fn sort_into_runs(logs: Vec<Log>) -> Vec<LogRun> {
     together
 }
 
-/// Whether the logs of two scenarios are of one run: of the same GPU, at a time of both, and each of a thread of its own.
+/// Whether the logs of two scenarios are of one run: of the same GPU, at a time of both, and each of a thread of its
+/// own.
 fn ran_together(one: &LogRun, other: &LogRun) -> bool {
     let span = |run: &LogRun| {
         let starts = run.logs.iter().filter_map(|log| log.iterations.first()).map(|first| first.start_ns).min()?;

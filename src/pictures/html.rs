@@ -1,8 +1,8 @@
 //! A run, or two runs above one another, as one HTML file to look at in a browser.
 //!
 //! The file holds everything it needs and loads nothing: data as JSON, a style sheet, and scripts, which draw what is
-//! visible on a canvas and look up the state at the cursor, which is that of [`State`](crate::run::State): who is in which
-//! queue, and why each operation waits, is in the data for the whole run, so the page knows no rules.
+//! visible on a canvas and look up the state at the cursor, which is that of [`State`](crate::run::State): who is in
+//! which queue, and why each operation waits, is in the data for the whole run, so the page knows no rules.
 //!
 //! Times are exact at any size although JavaScript's numbers are only up to 2^53: the data holds each instant once, in
 //! ascending order as 64 bits, and everything else refers to its number in that list, of which there are at most 2^32.
@@ -50,8 +50,8 @@ pub struct HtmlRun<'a> {
     pub name: &'a str,
     /// The run.
     pub summary: Summary<'a>,
-    /// Whether only what ran is known of it, not its queues and waits: a measured run. If not even its blocks are known,
-    /// as of a recorded application, it is shown by stream.
+    /// Whether only what ran is known of it, not its queues and waits: a measured run. If not even its blocks are
+    /// known, as of a recorded application, it is shown by stream.
     pub blocks_only: bool,
 }
 

@@ -6,8 +6,9 @@ use std::str::Chars;
 
 use crate::workload::{CheckedKernel, KernelId};
 
-/// For each kernel, the number of its title among all titles in natural order (`K2` before `K10`). It depends on nothing
-/// but the titles, so the same kernels look the same in a simulation, in its measurement and in any picture of either.
+/// For each kernel, the number of its title among all titles in natural order (`K2` before `K10`). It depends on
+/// nothing but the titles, so the same kernels look the same in a simulation, in its measurement and in any picture of
+/// either.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KernelSeries(Vec<usize>);
 

@@ -1,5 +1,5 @@
-//! SMs that a picture need not show one by one: those on which nothing runs, and those that look alike; and SMs on which
-//! more ran than they have room for, which only a measurement shows.
+//! SMs that a picture need not show one by one: those on which nothing runs, and those that look alike; and SMs on
+//! which more ran than they have room for, which only a measurement shows.
 
 use std::collections::BTreeMap;
 

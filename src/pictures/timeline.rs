@@ -1,9 +1,9 @@
 //! Timelines of blocks on SMs: the layout, as plain data.
 //!
-//! From top to bottom: title, legend, whose turn it is if contexts take turns, one band for each SM, one lane for each copy engine in use, the panels of occupancy
-//! and of queues if asked for, one row with launch arrows
-//! and marks of deadlines for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as high as the
-//! share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS 2017.
+//! From top to bottom: title, legend, whose turn it is if contexts take turns, one band for each SM, one lane for each
+//! copy engine in use, the panels of occupancy and of queues if asked for, one row with launch arrows
+//! and marks of deadlines for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as
+//! high as the share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS 2017.
 
 mod across;
 mod arrows;

@@ -93,8 +93,8 @@ impl GpuProfile {
         alone
     }
 
-    /// Takes the block times of the kernels that ran alone in another profile, on the GPU that runs most kernels there, for
-    /// the same kernels here. `device` is that GPU where the other profile does not say which it is.
+    /// Takes the block times of the kernels that ran alone in another profile, on the GPU that runs most kernels there,
+    /// for the same kernels here. `device` is that GPU where the other profile does not say which it is.
     ///
     /// # Errors
     /// [`GpuProfileError`] if that GPU is not known, or no kernel ran alone on it.

@@ -18,8 +18,8 @@ fn direction_of(operation: &ProfiledOperation) -> Option<CopyDirection> {
 
 impl GpuProfile {
     /// How long each copy takes that has its engine to itself \[ns\], by operation; 0 of the others. That is how
-    /// long it took, unless `engines` have links that copies share: then each had an equal share of its engine's link at
-    /// every instant, and what it had in all is what it takes alone.
+    /// long it took, unless `engines` have links that copies share: then each had an equal share of its engine's link
+    /// at every instant, and what it had in all is what it takes alone.
     pub(super) fn copy_times(&self, gpu: u32, engines: &CopyEngines) -> Vec<u64> {
         let engine_of = |operation: &ProfiledOperation| direction_of(operation).map(|way| engines.engine_for(way));
         let mut times: Vec<u64> = vec![0; self.operations.len()];

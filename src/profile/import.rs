@@ -299,8 +299,8 @@ impl GpuProfile {
 }
 
 /// A device with what the recording shows of it: latencies are those of the recorded machine, on whatever device it is
-/// simulated, unless the user says more; and copies within a GPU are seen beside copies to it, so that they have an engine
-/// of their own where there is one to spare.
+/// simulated, unless the user says more; and copies within a GPU are seen beside copies to it, so that they have an
+/// engine of their own where there is one to spare.
 fn as_recorded(device: &Device, latency_ns: u64, gap: Option<KernelGap>) -> Result<Device, DeviceError> {
     let gap = gap.map_or(device.kernel_gap, |gap| Duration::from_ns(gap.gap_ns));
     device.with_latencies(Duration::from_ns(latency_ns), gap).with(|spec| {
@@ -359,8 +359,8 @@ impl Work {
         Ok(id)
     }
 
-    /// A memset is a kernel of one small block: the model's own memsets take no time, and the GPU takes a gap before and
-    /// after one as between kernels.
+    /// A memset is a kernel of one small block: the model's own memsets take no time, and the GPU takes a gap before
+    /// and after one as between kernels.
     fn memset(&mut self, time: Duration, builder: &mut ScenarioBuilder<'_>) -> Result<KernelId, String> {
         if let Some(known) = self.known_memsets.get(&time) {
             return Ok(*known);

@@ -7,8 +7,8 @@ named! {
     /// When the operations of a profile are submitted.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Launches: ALL, from_name {
-        /// By host threads that take the recorded time between calls and wait where they waited: they go on later if the
-        /// GPU is later (closed loop).
+        /// By host threads that take the recorded time between calls and wait where they waited: they go on later if
+        /// the GPU is later (closed loop).
         #[default]
         Host = "host",
         /// At the recorded times, whatever the GPU does (open loop).

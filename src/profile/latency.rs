@@ -21,12 +21,13 @@ pub struct KernelGap {
     pub gap_ns: u64,
     /// Kernels that stood ready behind one, of whose gaps it is the mean of the middle half.
     pub kernels: usize,
-    /// Their gaps are too different for a mean, as where a file has only some of the kernels: the upper quartile is more
-    /// than `MOST_SPREAD` times the lower one, and the gap is the lower decile.
+    /// Their gaps are too different for a mean, as where a file has only some of the kernels: the upper quartile is
+    /// more than `MOST_SPREAD` times the lower one, and the gap is the lower decile.
     pub scattered: bool,
 }
 
-/// The quartiles of gaps that have a mean are apart by no more than this factor; on public profiles they are by 1.1 to 2.2.
+/// The quartiles of gaps that have a mean are apart by no more than this factor; on public profiles they are by 1.1 to
+/// 2.2.
 const MOST_SPREAD: u64 = 8;
 
 /// What times of a launch need no explanation.

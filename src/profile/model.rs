@@ -53,8 +53,8 @@ pub struct GpuProfile {
 }
 
 impl GpuProfile {
-    /// Gives streams priorities, in place of those that it states; they go by `stream 7` or their number. Where it states
-    /// none, those of the others are 0.
+    /// Gives streams priorities, in place of those that it states; they go by `stream 7` or their number. Where it
+    /// states none, those of the others are 0.
     ///
     /// # Errors
     /// [`GpuProfileError`] for a stream that does not exist.

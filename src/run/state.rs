@@ -39,8 +39,8 @@ pub struct State {
     /// contexts take turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended: Option<Vec<Suspended>>,
-    /// Copies that have begun and stand still, as their engine serves another context or it is not the turn of their own
-    /// (T5); where contexts take turns.
+    /// Copies that have begun and stand still, as their engine serves another context or it is not the turn of their
+    /// own (T5); where contexts take turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended_copies: Option<Vec<SuspendedCopy>>,
     /// Every operation that was submitted and has work left that is not on the GPU.

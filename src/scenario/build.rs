@@ -220,8 +220,8 @@ impl<'a> ScenarioBuilder<'a> {
         ))
     }
 
-    /// Makes room for so many more host threads, with a stream and a kernel each: without it, room doubles as it runs out, and
-    /// the old and the new one are there at once.
+    /// Makes room for so many more host threads, with a stream and a kernel each: without it, room doubles as it runs
+    /// out, and the old and the new one are there at once.
     pub fn reserve(&mut self, threads: usize) {
         self.scenario.threads.reserve(threads);
         self.scenario.catalogue.reserve(threads);

@@ -15,8 +15,8 @@ const MOST: usize = 1 << 18;
 #[derive(Debug, Default)]
 pub(super) struct KnownKernels {
     places: HashTable<u32>,
-    /// Behind the place of the last kernel that came again. Those that come again mostly do so in the same order, as when
-    /// many streams have the same kernels: then nothing is looked for.
+    /// Behind the place of the last kernel that came again. Those that come again mostly do so in the same order, as
+    /// when many streams have the same kernels: then nothing is looked for.
     next: usize,
 }
 

@@ -101,8 +101,8 @@ impl<'a> BlockDurations<'a> {
 }
 
 impl ReadOptions {
-    /// Best and worst block time in percent, as [`vary_percent`](Self::vary_percent) has them, out of `80..100`; `None` if
-    /// the text is no such range.
+    /// Best and worst block time in percent, as [`vary_percent`](Self::vary_percent) has them, out of `80..100`; `None`
+    /// if the text is no such range.
     #[must_use]
     pub fn parse_vary(text: &str) -> Option<(u32, u32)> {
         let (best, worst) = text.split_once("..")?;

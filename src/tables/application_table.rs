@@ -200,8 +200,8 @@ impl<'a> OutcomeDocument<'a> {
     }
 }
 
-/// The same for JSON lines: applications, with the columns of [`outcome_rows`], in a list of their own, and SMs over time
-/// left out.
+/// The same for JSON lines: applications, with the columns of [`outcome_rows`], in a list of their own, and SMs over
+/// time left out.
 #[derive(Debug, Serialize)]
 pub struct OutcomeLinesDocument<'a> {
     #[serde(flatten)]

@@ -15,7 +15,8 @@ const MAX_TRIED: u64 = 20_000;
 pub struct SmallestBudget {
     /// The test.
     pub test: ReservationTest,
-    /// `Q_L`: the smallest budget of R(0, Q, P) with which every SM's tasks pass; `None`: none does, or it was not found.
+    /// `Q_L`: the smallest budget of R(0, Q, P) with which every SM's tasks pass; `None`: none does, or it was not
+    /// found.
     pub single: Option<TaskTime>,
     /// `Q_B`: the smallest budget of R(P - Q, Q, P) with which the gang tasks pass.
     pub all: Option<TaskTime>,
@@ -27,8 +28,8 @@ pub struct SmallestBudget {
 /// and `R_B` at its end.
 ///
 /// Where more service can never hurt, by bisection. The answers of the other tests need not be monotone in the budget;
-/// there every budget is tried, from the smallest, and the search is given up after 20,000. Tests that are not sound are
-/// left out. What is stopped or too much by [`effort`] is not found.
+/// there every budget is tried, from the smallest, and the search is given up after 20,000. Tests that are not sound
+/// are left out. What is stopped or too much by [`effort`] is not found.
 #[must_use]
 pub fn smallest_budgets(set: &TaskSet, period: TaskTime, tests: &[ReservationTest]) -> Vec<SmallestBudget> {
     let passes = |test: ReservationTest, allocation: Allocation, reservation: Reservation| {

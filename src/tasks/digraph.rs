@@ -7,10 +7,10 @@
 //! max(0, floor((t - O~(v') - D(v') + H) / H)) C(v'), with O~(v') = (O(v') - O(v)) mod H (Eq. 12 with the unrolled
 //! hyperperiod for T).
 //!
-//! The answer is yes if some division, into any parts of units, has dbf*(t) <= t for all t. That is sufficient: a division
-//! that passes is a schedule of chunks inside the reservation, and EDF finds a schedule where there is one. It is not
-//! necessary, whatever Lemma 3 says: it lets the tasks' cycles start against each other in any way, and synchronous
-//! tasks do not. (1, 2, 2) and (1, 4, 4) in R(0, 4, 5) are feasible and refused.
+//! The answer is yes if some division, into any parts of units, has dbf*(t) <= t for all t. That is sufficient: a
+//! division that passes is a schedule of chunks inside the reservation, and EDF finds a schedule where there is one. It
+//! is not necessary, whatever Lemma 3 says: it lets the tasks' cycles start against each other in any way, and
+//! synchronous tasks do not. (1, 2, 2) and (1, 4, 4) in R(0, 4, 5) are feasible and refused.
 
 mod cycle;
 mod division;

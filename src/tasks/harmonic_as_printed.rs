@@ -1,8 +1,8 @@
-//! EDF in a reservation when periods are harmonic, by RTNS 2020, Definition 3 and Theorem 6 as printed. Unsound for D < T:
-//! for comparison only.
+//! EDF in a reservation when periods are harmonic, by RTNS 2020, Definition 3 and Theorem 6 as printed. Unsound for D <
+//! T: for comparison only.
 //!
-//! T' = min(P, T), D' = max(0, T' - (P - Q)), C' = C / ceil(T / P), here an exact fraction. D does not occur: section 6.3
-//! has D = T, where this is the same as [`harmonic`] and sufficient. The paper's own generator
+//! T' = min(P, T), D' = max(0, T' - (P - Q)), C' = C / ceil(T / P), here an exact fraction. D does not occur: section
+//! 6.3 has D = T, where this is the same as [`harmonic`] and sufficient. The paper's own generator
 //! (section 7.1.1) draws D < T, and then it accepts sets that miss.
 
 use super::harmonic::{self, Converted};

@@ -3,11 +3,11 @@
 //! Up to PL - 1 preemptions nest, each at the end of a block, so that it can cost one block of a preempted task. For
 //! every absolute deadline t up to the hyperperiod:
 //!
-//! sum of `n_j(t)` (`C_j` + `PCmax_j`) + max { `C_h` + `PCmax_h` : `D_h` > t, at least PL - 1 tasks have longer deadlines than h }
-//! <= t, and U with `C_j` + `PCmax_j` at most 1,
+//! sum of `n_j(t)` (`C_j` + `PCmax_j`) + max { `C_h` + `PCmax_h` : `D_h` > t, at least PL - 1 tasks have longer
+//! deadlines than h } <= t, and U with `C_j` + `PCmax_j` at most 1,
 //!
-//! where `n_j(t)` = max(0, floor((t - `D_j` + `T_j`) / `T_j`)) and `PCmax_j` is the largest PC of a task with a longer deadline
-//! than j. For PL = 1 nothing is ever preempted and this is [`non_preemptive_edf`], without PC.
+//! where `n_j(t)` = max(0, floor((t - `D_j` + `T_j`) / `T_j`)) and `PCmax_j` is the largest PC of a task with a longer
+//! deadline than j. For PL = 1 nothing is ever preempted and this is [`non_preemptive_edf`], without PC.
 //!
 //! What is wrong in print: the demand has no t; blocking is by l <= n - PL + 1, not n - PL - 1, and a single job in the
 //! highest stream is enough to block; and the blocking job costs `PCmax_h` as well, because rule A2 lets blocks of a

@@ -4,8 +4,9 @@
 //! Non-Preemptive Scheduling of Periodic and Sporadic Tasks", RTSS 1991, for D = T). The printed Eq. 3 has no t in its
 //! demand, and asks for the blocking of every task at every t, also before any of its deadlines, which nothing passes.
 //!
-//! Sufficient for sporadic tasks, hence for periodic ones with any offsets. Jobs of length `C_l` block for `C_l` although
-//! one that started strictly earlier blocks for less than `C_l`: in whole time units the test is safe by one unit.
+//! Sufficient for sporadic tasks, hence for periodic ones with any offsets. Jobs of length `C_l` block for `C_l`
+//! although one that started strictly earlier blocks for less than `C_l`: in whole time units the test is safe by one
+//! unit.
 
 use super::blocking::Blocking;
 use super::processor_demand;

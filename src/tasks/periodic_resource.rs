@@ -1,6 +1,6 @@
-//! EDF on a periodic resource (Shin and Lee, "Periodic Resource Model for Compositional Real-Time Guarantees", RTSS 2003,
-//! the paper's reference \[19\]): dbf(t) <= sbf(t) at every absolute deadline t, where of the reservation only budget and
-//! period are known.
+//! EDF on a periodic resource (Shin and Lee, "Periodic Resource Model for Compositional Real-Time Guarantees", RTSS
+//! 2003, the paper's reference \[19\]): dbf(t) <= sbf(t) at every absolute deadline t, where of the reservation only
+//! budget and period are known.
 //!
 //! Sufficient for sporadic tasks, and never accepts what [`sbf`](super::sbf) refuses, which also knows that the budget
 //! comes at one fixed place of each period. What time-triggering is worth is the difference between the two.

@@ -1,8 +1,8 @@
 //! EDF in a reservation by the supply bound function (RTNS 2020, Theorem 3): dbf(t) <= sbf(t) at every absolute
 //! deadline t.
 //!
-//! Sufficient for sporadic tasks, and exact for them when their releases are not tied to the reservation's clock: sbf is
-//! attained by the interval that begins where the budget ends. For periodic tasks released at 0 it ignores that the
+//! Sufficient for sporadic tasks, and exact for them when their releases are not tied to the reservation's clock: sbf
+//! is attained by the interval that begins where the budget ends. For periodic tasks released at 0 it ignores that the
 //! schedule of the reservation is known.
 
 use super::blocking::Blocking;

@@ -1,5 +1,5 @@
-//! EDF in a reservation by the linear lower bound of the supply bound function (RTNS 2020, Eq. 10; SBF* in its figures):
-//! dbf(t) <= max(0, (Q / P)(t - (P - Q))).
+//! EDF in a reservation by the linear lower bound of the supply bound function (RTNS 2020, Eq. 10; SBF* in its
+//! figures): dbf(t) <= max(0, (Q / P)(t - (P - Q))).
 //!
 //! Sufficient for sporadic tasks, and never accepts what [`sbf`](super::sbf) refuses. The printed Eq. 10 is zero up to
 //! the reservation's offset and negative from there to P - Q.

@@ -96,9 +96,9 @@ impl Supply for LinearSupply {
 }
 
 /// sbf of a periodic resource (Shin and Lee, "Periodic Resource Model for Compositional Real-Time Guarantees", RTSS
-/// 2003, the paper's reference for Theorem 3), of which only Q and P are known: a budget given somewhere in each period,
-/// so that nothing may come for 2 (P - Q). With k = max(ceil((t - (P - Q)) / P), 1): t - (k + 1)(P - Q) if t lies in
-/// [(k + 1) P - 2 Q, (k + 1) P - Q], else (k - 1) Q. It is the sbf of a time-triggered reservation P - Q later.
+/// 2003, the paper's reference for Theorem 3), of which only Q and P are known: a budget given somewhere in each
+/// period, so that nothing may come for 2 (P - Q). With k = max(ceil((t - (P - Q)) / P), 1): t - (k + 1)(P - Q) if t
+/// lies in [(k + 1) P - 2 Q, (k + 1) P - Q], else (k - 1) Q. It is the sbf of a time-triggered reservation P - Q later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeriodicResource(pub Reservation);
 

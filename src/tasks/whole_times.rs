@@ -10,10 +10,11 @@ const MAX_TRIED: u64 = 1_000;
 /// together of utilization `permille` / 1000.
 ///
 /// Rounding each C by itself would miss that by up to half a unit a task, and where all of the processor is asked for,
-/// half of the sets would then be impossible. So what is missing, a whole number of units of 1 / H for the hyperperiod H,
-/// is made up by a few units of C of the tasks with the shortest periods, as many as leave what those with longer periods
-/// can make up. If that is not possible with every C at least 1, or H does not fit 62 bits, the task with the longest
-/// period that can takes what is left, rounded down: the utilization is then as close below as one unit of its C.
+/// half of the sets would then be impossible. So what is missing, a whole number of units of 1 / H for the hyperperiod
+/// H, is made up by a few units of C of the tasks with the shortest periods, as many as leave what those with longer
+/// periods can make up. If that is not possible with every C at least 1, or H does not fit 62 bits, the task with the
+/// longest period that can takes what is left, rounded down: the utilization is then as close below as one unit of its
+/// C.
 pub(super) fn whole_times(shares: &[f64], periods: &[TaskTime], permille: u32) -> Vec<TaskTime> {
     let periods: Vec<u64> = periods.iter().map(|period| period.units()).collect();
     units(shares, &periods, permille).into_iter().map(TaskTime::from_units).collect()

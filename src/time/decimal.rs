@@ -30,8 +30,8 @@ pub enum DecimalError {
 const KEPT_DIGITS: u32 = 27;
 
 impl Decimal {
-    /// The number with which `bytes` begin, and how long it is, if it is short: digits, with a point among them or not, and
-    /// no exponent behind them. Most numbers are.
+    /// The number with which `bytes` begin, and how long it is, if it is short: digits, with a point among them or not,
+    /// and no exponent behind them. Most numbers are.
     #[inline]
     pub(crate) fn short(bytes: &[u8]) -> Option<(Self, usize)> {
         // More digits than 64 bits always hold are none of its matter.

@@ -26,8 +26,8 @@ pub struct Blame {
     pub to: Instant,
     /// The kernel or copy that stood in the way; `None`: there is none, as for a channel or a launch latency.
     pub blocking: Option<OperationId>,
-    /// Under T1, and where it pauses because it is not its turn (T4, T5), the process whose turn it was; `None`: nobody's,
-    /// as during a switch of contexts.
+    /// Under T1, and where it pauses because it is not its turn (T4, T5), the process whose turn it was; `None`:
+    /// nobody's, as during a switch of contexts.
     pub turn_of: Option<ProcessId>,
 }
 
@@ -36,12 +36,12 @@ pub struct Blame {
 /// that time. Behind them come its [pauses](Trace::pauses) (T4, T5), divided likewise: with the time in which it
 /// [ran](Trace::runs) all parts add up to its response time. Of a simulated run.
 ///
-/// - In a queue (G2, C1, X1, A2, N1, N2, C2, E2) it is the operation at the head. If that is a memset, record or wait, it is
-///   whoever holds that.
-/// - Where it is not the turn of its context (T1, T4, T5) it is each context that has a turn meanwhile; where a copy stands
-///   still on an engine that contexts share by turns (T5), each copy that the engine serves.
-/// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it and take some of
-///   what the rule is about, the one that began first.
+/// - In a queue (G2, C1, X1, A2, N1, N2, C2, E2) it is the operation at the head. If that is a memset, record or wait,
+///   it is whoever holds that.
+/// - Where it is not the turn of its context (T1, T4, T5) it is each context that has a turn meanwhile; where a copy
+///   stands still on an engine that contexts share by turns (T5), each copy that the engine serves.
+/// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it and take some
+///   of what the rule is about, the one that began first.
 #[must_use]
 pub fn blame(trace: &Trace, device: &Device) -> Vec<Blame> {
     blame_for(trace, device, &reasons(trace, device))

@@ -31,16 +31,17 @@ pub struct Phase {
     pub from: Instant,
     /// Until, at most until its first block was assigned or the run ended.
     pub to: Instant,
-    /// Who stood in the way, in order of time: at most three, the last of whom did so last. As [`blame`](super::blame())
-    /// says it, except that records, waits and memsets are passed over where others stood there too.
+    /// Who stood in the way, in order of time: at most three, the last of whom did so last. As
+    /// [`blame`](super::blame()) says it, except that records, waits and memsets are passed over where others stood
+    /// there too.
     pub blocking: Vec<OperationId>,
     /// How many more there were before the last.
     pub more: usize,
 }
 
 /// Divides the time from each operation's launch until its first block was assigned into phases, by operation and time.
-/// They cover the same time as [`blame`](super::blame()) under the same rules, but are as few as waits are, however long
-/// queues get. `reasons` are those of the run.
+/// They cover the same time as [`blame`](super::blame()) under the same rules, but are as few as waits are, however
+/// long queues get. `reasons` are those of the run.
 #[must_use]
 pub fn phases(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Phase> {
     let standing = Standing::new(trace, device);

@@ -15,11 +15,13 @@ use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 pub enum Queue {
     /// The queue of a stream: an operation is in it from its launch (G1) until it has completed (G4, C4).
     Stream(StreamId),
-    /// The EE queue of a priority, in the context of a process: a kernel is in it from G2 until it is fully dispatched (G3).
+    /// The EE queue of a priority, in the context of a process: a kernel is in it from G2 until it is fully dispatched
+    /// (G3).
     Ee(ProcessId, i32),
     /// The CE queue of a copy engine: a copy is in it from C1 until it is assigned (C2, C3).
     Ce(u32),
-    /// A copy engine: a copy is on it from C2 until it has completed (C4), but for the time in which it stands still (T5).
+    /// A copy engine: a copy is on it from C2 until it has completed (C4), but for the time in which it stands still
+    /// (T5).
     CopyEngine(u32),
 }
 

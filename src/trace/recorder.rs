@@ -201,8 +201,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// The turn that began last, and those that follow it, are `turns`, and come again after each `period`, `times` times
-    /// in all.
+    /// The turn that began last, and those that follow it, are `turns`, and come again after each `period`, `times`
+    /// times in all.
     ///
     /// # Errors
     /// [`TraceFull`]

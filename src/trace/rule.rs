@@ -7,8 +7,9 @@ use crate::named::named;
 named! {
     /// A published scheduling rule that can make an operation wait, or pause once it has begun (T4, T5).
     ///
-    /// G, X, R, C, A and N rules: Amert et al., RTSS 2017, sections III and IV. `Channel`: Bakita and Anderson, RTAS 2024.
-    /// T1: Bakita and Anderson, RTAS 2024, R4. T4, T5: `docs/processes.md`. E2: the CUDA runtime's description of `cudaStreamWaitEvent`. L1 and L2 are parameters of the device.
+    /// G, X, R, C, A and N rules: Amert et al., RTSS 2017, sections III and IV. `Channel`: Bakita and Anderson, RTAS
+    /// 2024. T1: Bakita and Anderson, RTAS 2024, R4. T4, T5: `docs/processes.md`. E2: the CUDA runtime's description of
+    ///       `cudaStreamWaitEvent`. L1 and L2 are parameters of the device.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
     #[non_exhaustive]
     pub enum Rule: ALL, Display {
@@ -40,7 +41,8 @@ named! {
         L1 = "L1",
         /// A kernel goes on only when the device's gap has passed since the kernel before it in its stream completed.
         L2 = "L2",
-        /// Blocks are assigned only in the turn of their context; a copy runs only in it where all engines share a runlist.
+        /// Blocks are assigned only in the turn of their context; a copy runs only in it where all engines share a
+        /// runlist.
         T1 = "T1",
         /// Blocks that have begun are suspended while it is not the turn of their context.
         T4 = "T4",

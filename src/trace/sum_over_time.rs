@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use crate::time::Instant;
 
-/// A sum over what is there at once, such as the thread slots that blocks take, in one sweep. What begins is added in order of time; the sum after all events of
-/// an instant is told when nothing can change it any more. Memory grows with what is there at once.
+/// A sum over what is there at once, such as the thread slots that blocks take, in one sweep. What begins is added in
+/// order of time; the sum after all events of an instant is told when nothing can change it any more. Memory grows with
+/// what is there at once.
 #[derive(Debug, Clone, Default)]
 pub struct SumOverTime {
     taken: u64,

@@ -1,8 +1,8 @@
 //! The turns of contexts, and what follows from them: when blocks that were suspended end, and when they pause.
 //!
 //! A block keeps its start and the time for which it runs. While it is not the turn of its context (T1) it does not run
-//! (T4); so it ends when its context has had turns of that time since it began. One that watches a timer ends by the clock,
-//! or as the next turn of its context begins. Everything about that is derived here.
+//! (T4); so it ends when its context has had turns of that time since it began. One that watches a timer ends by the
+//! clock, or as the next turn of its context begins. Everything about that is derived here.
 
 use std::ops::Range;
 
@@ -31,8 +31,8 @@ impl Trace {
         self.turns.get(after).filter(|turn| turn.switch_from <= at)
     }
 
-    /// When the next turn of a process begins, if it is not its turn after all events of `at`; `None` if it has none. Turns
-    /// without length do not count.
+    /// When the next turn of a process begins, if it is not its turn after all events of `at`; `None` if it has none.
+    /// Turns without length do not count.
     #[must_use]
     pub fn next_turn_of(&self, process: ProcessId, at: Instant) -> Option<Instant> {
         let turns = self.served(process, at)?.iter().filter(|(from, to, _)| from < to);
@@ -116,8 +116,8 @@ impl Trace {
         if end <= to { end } else { self.end.max(start) + end.since(to) }
     }
 
-    /// When something of a process ends that is due at an instant whether or not it is its turn then: in that turn, or as
-    /// soon as the next begins. What has not ended when the run does is told as ending right after it.
+    /// When something of a process ends that is due at an instant whether or not it is its turn then: in that turn, or
+    /// as soon as the next begins. What has not ended when the run does is told as ending right after it.
     #[must_use]
     pub(super) fn end_of_timer(&self, process: ProcessId, due: Instant) -> Instant {
         if self.turns.is_empty() {

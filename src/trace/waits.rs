@@ -121,8 +121,8 @@ impl Trace {
         }
     }
 
-    /// As [`Trace::each_open_wait`], of a kernel of which no waits are noted, in a run without turns. It waits for no event:
-    /// kernels do not.
+    /// As [`Trace::each_open_wait`], of a kernel of which no waits are noted, in a run without turns. It waits for no
+    /// event: kernels do not.
     fn each_plain_wait(&self, record: &OperationRecord, mut tell: impl FnMut(Wait)) {
         let null_rule = self.null_rule(record.stream);
         let (reached_head, queued) = (record.reached_head, record.queued);
@@ -134,8 +134,8 @@ impl Trace {
         waits.into_iter().filter(|wait| wait.from < wait.to).for_each(&mut tell);
     }
 
-    /// What holds the head of a stream queue behind others' operations: the NULL stream's waits for blocking streams, and they
-    /// for it.
+    /// What holds the head of a stream queue behind others' operations: the NULL stream's waits for blocking streams,
+    /// and they for it.
     fn null_rule(&self, stream: StreamId) -> Rule {
         if self.is_null_stream(stream) { Rule::N1 } else { Rule::N2 }
     }
@@ -149,8 +149,8 @@ impl Trace {
         }
     }
 
-    /// Sorts waits by operation, and finds where those of each begin: looked for in a sorted list, they take longer than all
-    /// else that is told of an operation.
+    /// Sorts waits by operation, and finds where those of each begin: looked for in a sorted list, they take longer
+    /// than all else that is told of an operation.
     pub(super) fn index_waits(&mut self) {
         self.first_wait.clear();
         if self.waits.is_empty() {
@@ -158,8 +158,8 @@ impl Trace {
         }
         self.waits.sort_by_key(|wait| wait.operation);
         self.first_wait.resize(self.operations.len() + 1, 0);
-        // Each operation's number of waits, then the sum of those before it. There are fewer than 2^32: as many would take
-        // 100 GB.
+        // Each operation's number of waits, then the sum of those before it. There are fewer than 2^32: as many would
+        // take 100 GB.
         for wait in &self.waits {
             self.first_wait[wait.operation as usize + 1] += 1;
         }
@@ -170,8 +170,8 @@ impl Trace {
         }
     }
 
-    /// T1 holds what is ready whenever no other rule does; only in the turn of its context do others, as long as that takes
-    /// what is new.
+    /// T1 holds what is ready whenever no other rule does; only in the turn of its context do others, as long as that
+    /// takes what is new.
     fn only_in_turn(&self, stream: StreamId, waits: impl Iterator<Item = Wait>, time: Range<Instant>) -> Vec<Wait> {
         let process = self.process_of_stream(stream);
         let mut cut: Vec<Wait> = Vec::new();

@@ -65,7 +65,8 @@ pub struct Answer {
     pub at_least: Option<u64>,
     /// The schedule that does.
     pub schedule: Option<Schedule>,
-    /// The exact best case, where it is known: by search, or by a constructed schedule that no other can be shorter than.
+    /// The exact best case, where it is known: by search, or by a constructed schedule that no other can be shorter
+    /// than.
     pub best: Option<u64>,
     /// No schedule is shorter.
     pub best_at_least: u64,

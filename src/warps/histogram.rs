@@ -2,8 +2,8 @@
 //!
 //! Warps are alike, so a state is how many have yet to do each step: `left[k]` warps have not done step k, and
 //! `left[0] <= left[1] <= ... <= left[I - 1] <= W`. The states are numbered in the combinatorial number system,
-//! `sum over k of C(left[k] + k, k + 1)` with k from 0: without gaps, the states of y < W warps first, and every step of a warp
-//! lowers one `left` and so the number. A table indexed by it needs no keys and is filled from the front.
+//! `sum over k of C(left[k] + k, k + 1)` with k from 0: without gaps, the states of y < W warps first, and every step
+//! of a warp lowers one `left` and so the number. A table indexed by it needs no keys and is filled from the front.
 
 use super::kernel_string::KernelString;
 use super::pick::Pick;

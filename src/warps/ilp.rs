@@ -234,7 +234,8 @@ impl<'a> Ilp<'a> {
         Ok(())
     }
 
-    /// The report's TL (or TC): 1 unless the warp waits in this cycle with the step for the unit. Its terms and constant.
+    /// The report's TL (or TC): 1 unless the warp waits in this cycle with the step for the unit. Its terms and
+    /// constant.
     fn not_waiting(&self, unit: usize, warp: usize, step: usize, cycle: usize) -> (Vec<(i64, usize)>, i64) {
         if self.string.steps()[step].unit != unit {
             return (Vec::new(), 1);

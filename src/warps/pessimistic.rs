@@ -3,8 +3,8 @@
 use super::kernel_string::KernelString;
 
 /// The report's value T = `ceil(W / sigma_L) I_L + ceil(W / sigma_C) I_C` \[cycles\], over all units of the string
-/// (Berezovskyi et al., HURRAY-TR-120710, 2012, Eq. 5 to 7, whose brackets are ceilings), sigma being the whole warps that
-/// the units serve in a cycle after the transformation.
+/// (Berezovskyi et al., HURRAY-TR-120710, 2012, Eq. 5 to 7, whose brackets are ceilings), sigma being the whole warps
+/// that the units serve in a cycle after the transformation.
 ///
 /// It bounds the makespan only if these are 1 ([`KernelString::one_warp_per_unit`]), as in all of the report's inputs:
 /// "LL" with `sigma_L` = 2 and four warps can take 5 cycles, and this gives 4.

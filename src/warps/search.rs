@@ -143,8 +143,8 @@ impl<'a> MakespanSearch<'a> {
     /// Finds the exact makespans of 1 to `warps` warps.
     ///
     /// # Errors
-    /// [`TooLarge`] if it would need more memory than allowed, or has more than a million choices in a state. Running out of time is no error: then
-    /// [`Self::reached`] is below `warps`.
+    /// [`TooLarge`] if it would need more memory than allowed, or has more than a million choices in a state. Running
+    /// out of time is no error: then [`Self::reached`] is below `warps`.
     pub fn run(
         string: &'a KernelString,
         warps: u32,

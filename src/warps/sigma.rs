@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 
 /// The report's sigma of one kind of unit: the number of units divided by the warp size (Berezovskyi, Bletsas and
-/// Andersson, "Makespan computation for GPU threads running on a single streaming multiprocessor", HURRAY-TR-120710, 2012,
-/// Eq. 1 and 2). 1/n, or any fraction from 1 on.
+/// Andersson, "Makespan computation for GPU threads running on a single streaming multiprocessor", HURRAY-TR-120710,
+/// 2012, Eq. 1 and 2). 1/n, or any fraction from 1 on.
 ///
 /// 16 load/store units and warps of 32 threads give 1/2: a warp's instruction takes two turns. 48 units give 3/2: a
 /// warp needs 32 of them in one cycle, so they serve one warp, and 16 are left over.

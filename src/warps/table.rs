@@ -112,7 +112,8 @@ fn extreme<V: Cell, const WORST: bool>(cells: &[V], number: usize, lists: &[Vec<
 struct Falls {
     lists: Vec<Vec<usize>>,
     used: usize,
-    /// Per unit, its steps if it serves one warp per cycle and none of them is held: the common case, without recursion.
+    /// Per unit, its steps if it serves one warp per cycle and none of them is held: the common case, without
+    /// recursion.
     single: Vec<Option<Vec<usize>>>,
 }
 

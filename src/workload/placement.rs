@@ -17,8 +17,8 @@ named! {
     /// A policy for choosing among the SMs on which a block fits. The published rules do not say which one it gets.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum Placement: ALL, from_name, Serialize {
-        /// The SM that could hold the most further blocks of this kernel right now, re-evaluated for every block; ties by
-        /// the device's SM order. What measurements show: Gilman, Ogden, Guo and Walls, "Demystifying the Placement
+        /// The SM that could hold the most further blocks of this kernel right now, re-evaluated for every block; ties
+        /// by the device's SM order. What measurements show: Gilman, Ogden, Guo and Walls, "Demystifying the Placement
         /// Policies of the NVIDIA GPU Thread Block Scheduler for Concurrent Kernels", 2021.
         #[default]
         MostRoom = "most-room",

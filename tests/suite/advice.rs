@@ -16,8 +16,8 @@ const TIMELINE: &[&str] = &["simulate", "compare", "replay-log"];
 const PROFILE: &[&str] =
     &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log", "audit"];
 
-/// Which commands can print what stands in a file of `src/`: the longest beginning counts. Logs read the scenario beside
-/// them too; that they are told nothing of options of other commands, the second test shows.
+/// Which commands can print what stands in a file of `src/`: the longest beginning counts. Logs read the scenario
+/// beside them too; that they are told nothing of options of other commands, the second test shows.
 const EMITTERS: &[(&str, &[&str])] = &[
     ("analysis/finish_bounds.rs", &["analyze", "compare", "orders"]),
     ("cli/amalthea_options.rs", SCENARIO),

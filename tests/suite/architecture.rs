@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gpusched::trace::Rule;
 
@@ -176,4 +176,44 @@ fn no_two_public_types_have_one_name() {
     assert!(homes.len() > 300, "only {} types found", homes.len());
     homes.retain(|_, files| files.len() > 1);
     assert!(homes.is_empty(), "names of more than one thing: {homes:?}");
+}
+
+/// All Rust files of a folder and the folders in it.
+fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("it is readable") {
+        let path = entry.expect("it is readable").path();
+        if path.is_dir() && !path.ends_with("target") {
+            rust_files(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            into.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in ["src", "tests", "benches", "examples", "python/src", "web", "fuzz"] {
+        rust_files(&root.join(folder), &mut files);
+    }
+    assert!(files.len() > 800, "only {} files are looked at", files.len());
+    let mut wrong = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("it is text");
+        let length = text.lines().count();
+        if length > 600 {
+            wrong.push(format!("{}: {length} lines", file.display()));
+        }
+        let wide = |line: &&str| line.trim_start().starts_with("//") && line.chars().count() > 120;
+        // A row of a table cannot be broken.
+        let can_be_broken = |line: &&str| !line.contains("| ");
+        let numbered = (1..).zip(text.lines());
+        wrong.extend(
+            numbered
+                .filter(|(_, line)| wide(line) && can_be_broken(line))
+                .map(|(number, _)| format!("{}:{number}: wider than 120 characters", file.display())),
+        );
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }

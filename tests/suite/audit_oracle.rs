@@ -1,5 +1,5 @@
-//! The audit as the engine's oracle, and the engine as the audit's: random scenarios run clean through both, and a trace
-//! in which one thing was changed is found guilty whenever a third, slow and plain reading of the rules says so.
+//! The audit as the engine's oracle, and the engine as the audit's: random scenarios run clean through both, and a
+//! trace in which one thing was changed is found guilty whenever a third, slow and plain reading of the rules says so.
 //!
 //! The long campaign: `GPUSCHED_ORACLE_SAMPLES=1000000 cargo test --release --test suite audit_oracle -- --ignored`
 

@@ -1,7 +1,7 @@
 //! Campaigns against bounds: how many scenarios, and how the bounds compare with the worst that was found.
 //!
-//! `cargo test --release --test suite -- --ignored long_campaign_ --nocapture` runs all of them; `GPUSCHED_CASES` sets the
-//! number of scenarios of each.
+//! `cargo test --release --test suite -- --ignored long_campaign_ --nocapture` runs all of them; `GPUSCHED_CASES` sets
+//! the number of scenarios of each.
 
 use std::cell::RefCell;
 

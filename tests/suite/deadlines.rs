@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use crate::generate::{Case, Limits, scenario};
 use crate::perfetto::validator::validate;
 
-/// The first job finishes at 4 ms, due at 6 ms. The second is released at 10 ms, when another kernel fills the GPU until
-/// 13 ms: it finishes at 17 ms, due at 16 ms.
+/// The first job finishes at 4 ms, due at 6 ms. The second is released at 10 ms, when another kernel fills the GPU
+/// until 13 ms: it finishes at 17 ms, due at 16 ms.
 const ONE_OF_TWO: &str = r#"{"format": "gpusched-scenario/1", "name": "one of two",
     "kernels": {"k": {"blocks": 2, "threads": 1024, "duration": "4 ms"},
                 "hog": {"blocks": 4, "threads": 1024, "duration": "4 ms"}},

@@ -32,8 +32,8 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Runs a command that writes into a directory of its own, whole and then ended at some moments: each time the files are
-/// as those of the whole run, or not there. Of `together`, all are there or none.
+/// Runs a command that writes into a directory of its own, whole and then ended at some moments: each time the files
+/// are as those of the whole run, or not there. Of `together`, all are there or none.
 fn ended(test: &str, arguments: impl Fn(&Path) -> Vec<String>, together: bool) {
     let all = directory(&format!("ending_writes/{test}"));
     let run = |name: &str, end: Option<(Signal, Duration)>| {

@@ -1,5 +1,5 @@
-//! The data of the paper's Figures 3 to 6, in a small version (`gpusched figures` makes the large one), and the campaigns
-//! behind the tables of sections 3 and 5 of `docs/gpu-evr.md`, which are run with
+//! The data of the paper's Figures 3 to 6, in a small version (`gpusched figures` makes the large one), and the
+//! campaigns behind the tables of sections 3 and 5 of `docs/gpu-evr.md`, which are run with
 //!
 //! ```text
 //! cargo test --release --test suite -- --ignored --nocapture evr_figures
@@ -53,8 +53,9 @@ fn a_variation_with_more_launches_than_can_be_counted_is_refused() {
     assert_eq!(variation.apply(&set, Duration::ZERO).err(), Some(ExecutionProfileError::TooManyLaunches));
 }
 
-/// Figure 6 with applications that fill 4 of 13 SMs and must end within twice their execution time. Three fit at a time,
-/// as 13 / 4 is 3, and none waits for another; one at a time, at most two of those that come together can meet it.
+/// Figure 6 with applications that fill 4 of 13 SMs and must end within twice their execution time. Three fit at a
+/// time, as 13 / 4 is 3, and none waits for another; one at a time, at most two of those that come together can meet
+/// it.
 #[test]
 fn figure_6_has_the_shape_that_the_paper_describes_where_applications_are_narrow_and_requirements_tight() {
     let narrow = builtin("narrow-k20m");
@@ -83,8 +84,8 @@ fn figure_6_has_the_shape_that_the_paper_describes_where_applications_are_narrow
     }
 }
 
-/// The map of regions at four of its 336 places, from the study that draws it. A sample depends on the seed, the point's
-/// parameters and its number only, so a smaller grid has the same rows.
+/// The map of regions at four of its 336 places, from the study that draws it. A sample depends on the seed, the
+/// point's parameters and its number only, so a smaller grid has the same rows.
 #[test]
 fn committed_rows_of_the_map_of_regions_come_out_again() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

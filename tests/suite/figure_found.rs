@@ -262,8 +262,8 @@ fn events_have_arrows_from_the_record_to_the_wait_that_they_release() {
     let timeline = Timeline::new(&summary, &TimelineOptions::default()).expect("it can be drawn");
     let ms = |at: u64| timeline.place_of(Instant::from_ns(at * 1_000_000));
     let told: Vec<_> = timeline.events.iter().map(|event| (event.from.x, event.to.x, event.held)).collect();
-    // By hand: the first frame is copied at 2 ms and filtered at 6 ms, the second filtered at 10 ms, each when its stream
-    // already waits; the second is copied at 4 ms, when the filter still runs until 6 ms.
+    // By hand: the first frame is copied at 2 ms and filtered at 6 ms, the second filtered at 10 ms, each when its
+    // stream already waits; the second is copied at 4 ms, when the filter still runs until 6 ms.
     let expected = [(ms(2), ms(2), 1), (ms(6), ms(6), 1), (ms(4), ms(6), 0), (ms(10), ms(10), 1)];
     assert_eq!(told.iter().collect::<BTreeSet<_>>(), expected.iter().collect());
     let row = |name: &str| timeline.rows.iter().find(|row| row.name.starts_with(name)).expect("a row").area.centre().y;

@@ -1,5 +1,5 @@
-//! Each kind of figure on five sizes of data: one block, Fig. 3 of RTSS 2017, 80 SMs, a million small blocks, a thousand
-//! launches with long names.
+//! Each kind of figure on five sizes of data: one block, Fig. 3 of RTSS 2017, 80 SMs, a million small blocks, a
+//! thousand launches with long names.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Pictures of applications, task sets, warps and studies on five sizes of data: the least there is, a typical one, many
-//! rows, very many marks, long names; as wide as a column and as a page, with and without a title.
+//! Pictures of applications, task sets, warps and studies on five sizes of data: the least there is, a typical one,
+//! many rows, very many marks, long names; as wide as a column and as a page, with and without a title.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -8,8 +8,8 @@ use std::process::{Command, Output, Stdio};
 
 use crate::common::{command, directory, gpusched, stderr, stdout};
 
-/// A script in whose namespace `$DISK` is an empty file system of 1 MB, run in the project's directory; `$1` is `input`.
-/// `None` where nothing may be mounted, which is said.
+/// A script in whose namespace `$DISK` is an empty file system of 1 MB, run in the project's directory; `$1` is
+/// `input`. `None` where nothing may be mounted, which is said.
 fn on_small_disk(test: &str, input: &str, script: &str) -> Option<Output> {
     let disk = directory(&format!("file_systems/{test}"));
     let begin = "mount -t tmpfs -o size=1m,mode=755 tmpfs \"$DISK\" || exit 99

@@ -1,5 +1,5 @@
-//! Random scenarios for property tests, with everything the rules know: small numbers, so that many things happen at the
-//! same instant. (The audit's campaign has its own, by number: `audit_oracle::sample`.)
+//! Random scenarios for property tests, with everything the rules know: small numbers, so that many things happen at
+//! the same instant. (The audit's campaign has its own, by number: `audit_oracle::sample`.)
 
 use gpusched::device::{BlockShape, ChannelOrder, CopyDirection, CopySharing, Device, DeviceSpec, SmMask, SmOrder};
 use gpusched::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};

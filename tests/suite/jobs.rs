@@ -233,7 +233,8 @@ proptest! {
         };
         match (simulate(&scenario), simulate(&again)) {
             (Ok(run), Ok(other)) => {
-                // A thread that never runs is not written, nor its release, the only thing it may have after the horizon.
+                // A thread that never runs is not written, nor its release, the only thing it may have after the
+                // horizon.
                 if !scenario.threads.iter().any(HostThread::never_runs) {
                     prop_assert_eq!(run.ended, other.ended);
                 }

@@ -100,7 +100,8 @@ fn the_null_stream_orders_kernels_across_logs() {
     assert_eq!(findings(&folder, &["--logs-alone"]), [found("N2", "K2", 499_999_000)]);
 }
 
-/// The second log is of another process, which fills the rest of the SMs, and more, while blocks of the first are there.
+/// The second log is of another process, which fills the rest of the SMs, and more, while blocks of the first are
+/// there.
 const OTHER_PROCESS: [(&str, &str, &str); 2] = [
     ("two.json", "\"PID\": 100", "\"PID\": 200"),
     ("two.json", "6.000064000,6.500069000,6.000064000,6.500070000", "5.500064,6.000069,5.500064,6.000070"),
@@ -138,9 +139,9 @@ fn the_null_stream_of_one_process_orders_nothing_of_another() {
 #[test]
 fn a_wait_while_no_other_process_has_work_is_found() {
     let folder = changed("alone", &OTHER_PROCESS);
-    // By hand: K3 is ready at 6.000070 s, and the other process's last block, which ended at 6.000063 s, explains nothing
-    // more 1.2 ms later: the clocks of the two may be apart by twice the tolerance, and a switch takes 0.2 ms on a TX2. K3
-    // started at 6.500074 s.
+    // By hand: K3 is ready at 6.000070 s, and the other process's last block, which ended at 6.000063 s, explains
+    // nothing more 1.2 ms later: the clocks of the two may be apart by twice the tolerance, and a switch takes 0.2 ms
+    // on a TX2. K3 started at 6.500074 s.
     assert_eq!(findings(&folder, &[]), [found("work conservation", "K3", 498_811_000)]);
     // Nor does what the other process does 0.25 s later.
     let once = r#"{"kernel_name": "GPUSpin", "block_count": 4"#;
@@ -227,8 +228,8 @@ fn logs_of_several_runs_are_replayed_one_at_a_time() {
     assert_eq!(document(&gpusched(&["audit", &folders[0], &folders[1], "--format", "json"]))["checked"]["kernels"], 8);
 }
 
-/// The sound logs, with a scenario that does not say how long the first benchmark's blocks run, nor when it ends: that is
-/// in its log.
+/// The sound logs, with a scenario that does not say how long the first benchmark's blocks run, nor when it ends: that
+/// is in its log.
 #[test]
 fn block_times_that_a_scenario_lacks_are_taken_from_its_logs() {
     let unknown = ("scenario.json", "timer_spin.so", "mandelbrot.so");

@@ -1,6 +1,7 @@
-//! Files of every kind that is read, with something changed: whatever it is, the file is refused with an error that says
-//! where and what, or it is read and run to an answer that is JSON. The same mutants are given to the readers in this
-//! process, to the command, to the Python package (`python/tests/test_mutants.py`) and to the page (`page_browser`).
+//! Files of every kind that is read, with something changed: whatever it is, the file is refused with an error that
+//! says where and what, or it is read and run to an answer that is JSON. The same mutants are given to the readers in
+//! this process, to the command, to the Python package (`python/tests/test_mutants.py`) and to the page
+//! (`page_browser`).
 
 #![allow(clippy::print_stdout, reason = "what came of a campaign is to be read")]
 

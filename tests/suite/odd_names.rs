@@ -1,4 +1,5 @@
-//! Names that a file may give to kernels, streams and itself, and that some format or reader would take for more than text.
+//! Names that a file may give to kernels, streams and itself, and that some format or reader would take for more than
+//! text.
 
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};

@@ -1,5 +1,5 @@
-//! No option is ignored without a word: of random sets of options, each changes what the command prints, writes or answers,
-//! or the command refuses the set, or says of the option that it changes nothing.
+//! No option is ignored without a word: of random sets of options, each changes what the command prints, writes or
+//! answers, or the command refuses the set, or says of the option that it changes nothing.
 
 mod values;
 

@@ -159,8 +159,8 @@ fn queue_of(scenario: &Scenario, trace: &Trace, record: &OperationRecord) -> Str
     }
 }
 
-/// Holds for every run: the blocks are those of the trace, lanes are as many as blocks run at once, arrows lead to every
-/// kernel that started, and counters are the sums of what is shown.
+/// Holds for every run: the blocks are those of the trace, lanes are as many as blocks run at once, arrows lead to
+/// every kernel that started, and counters are the sums of what is shown.
 fn shows_the_run(scenario: &Scenario, shown: &Shown) -> Result<(), TestCaseError> {
     let run = simulate(scenario)?;
     let (trace, end) = (&run.trace, run.trace.end().as_ns());

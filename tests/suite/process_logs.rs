@@ -1,5 +1,5 @@
-//! Logs that a simulation of several processes wrote, audited by the command: what a percentage of MPS explains, and what
-//! a task host of another name has in the same run.
+//! Logs that a simulation of several processes wrote, audited by the command: what a percentage of MPS explains, and
+//! what a task host of another name has in the same run.
 
 use std::fs;
 use std::path::{Path, PathBuf};

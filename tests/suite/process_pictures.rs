@@ -20,8 +20,8 @@ use crate::generate::builtin;
 
 const MS: u64 = 1_000_000;
 
-/// Two processes, one stream and kernel each: half of a TX2 for `run_ms`, in slices of 1 ms with switches of 500 us. The
-/// second kernel comes at 500 us.
+/// Two processes, one stream and kernel each: half of a TX2 for `run_ms`, in slices of 1 ms with switches of 500 us.
+/// The second kernel comes at 500 us.
 pub(crate) fn two_halves(run_ms: u64) -> Value {
     json!({
         "format": "gpusched-scenario/1", "name": "two", "device": "tx2", "switch_cost": "500 us",

@@ -1,7 +1,7 @@
 //! Several processes: the engine against the reference simulator and the audit, and what does not change a run.
 //!
-//! Long campaigns: `cargo test --release --test suite -- --ignored long_campaign_of_processes`, of as many scenarios of each kind as
-//! `PROPTEST_CASES` says.
+//! Long campaigns: `cargo test --release --test suite -- --ignored long_campaign_of_processes`, of as many scenarios of
+//! each kind as `PROPTEST_CASES` says.
 
 use gpusched::device::{ChannelOrder, CopySharing, Preemption, Runlists};
 use gpusched::hosts::simulate;
@@ -186,7 +186,8 @@ fn a_copy_that_comes_when_a_slice_of_its_engine_ends_does_not_wait_for_another()
 #[test]
 fn a_block_that_began_at_the_end_of_a_slice_before_others_had_work_runs_to_its_end() {
     let launches = vec![json!({"kernel": "K"}); 6];
-    // Q's kernel is behind a copy without length, so it comes at 10 ns when P, alone until then, has begun its last block.
+    // Q's kernel is behind a copy without length, so it comes at 10 ns when P, alone until then, has begun its last
+    // block.
     let file = json!({
         "format": "gpusched-scenario/1", "name": "last", "switch_cost": "0 s",
         "processes": {"P": {"time_slice": "5 ns"}, "Q": {"time_slice": "5 ns"}},

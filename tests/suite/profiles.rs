@@ -141,8 +141,8 @@ fn an_audit_explains_late_starts_by_rules() {
     assert_eq!(report["by_rule"]["X1"], 2);
 }
 
-/// A profile of an A100 in which a kernel of 216 blocks a wave and 120 us starts at 1 ms, and a short one of another stream at
-/// `second` us.
+/// A profile of an A100 in which a kernel of 216 blocks a wave and 120 us starts at 1 ms, and a short one of another
+/// stream at `second` us.
 fn two_kernels(blocks: u32, second: u32) -> String {
     let kernel = |stream: u32, start: u32, duration: u32, blocks: u32| {
         format!(

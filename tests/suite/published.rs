@@ -205,8 +205,8 @@ fn a_result_that_differs_is_told_kernel_by_kernel_with_both_values() {
 fn a_block_on_another_sm_than_published_is_told_with_its_place_in_print() {
     let mut scenario = figure("rtss2017/figure-3");
     let mut expected = scenario.expected.clone().expect("it has one");
-    // Without the block times of the file, K1's fifth and sixth block are on an SM each; a block that is not known counts
-    // for nothing.
+    // Without the block times of the file, K1's fifth and sixth block are on an SM each; a block that is not known
+    // counts for nothing.
     scenario.block_times.clear();
     expected.kernels.retain(|kernel| kernel.name == "K1");
     let known = expected.kernels[0].sm_of_block.as_mut().expect("they are published");

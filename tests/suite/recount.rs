@@ -142,8 +142,8 @@ fn check_copy_engines(scenario: &Scenario, trace: &Trace) {
     }
 }
 
-/// Copies on one link begin at once; and nanosecond by nanosecond, each of the n that run gets 1/n of what the link gives.
-/// For links with up to 10 copies at once and short times.
+/// Copies on one link begin at once; and nanosecond by nanosecond, each of the n that run gets 1/n of what the link
+/// gives. For links with up to 10 copies at once and short times.
 fn check_shared_link(trace: &Trace, copies: &[(&OperationRecord, &CheckedCopy)]) {
     /// Of a nanosecond, which numbers up to 10 divide.
     const PARTS: u64 = 2_520;

@@ -70,8 +70,8 @@ fn figure_3_the_copies_between_k2_and_k3_are_c5o_c2o_and_c3i() {
     assert_eq!(streams, ["S3", "S1", "S1", "S2", "S1"]);
 }
 
-/// The file states block times that differ. Without them K1's blocks end on both SMs in one nanosecond, and no placement
-/// gives the picture; random ones would once in 65,536 runs.
+/// The file states block times that differ. Without them K1's blocks end on both SMs in one nanosecond, and no
+/// placement gives the picture; random ones would once in 65,536 runs.
 #[test]
 fn figure_3_with_blocks_that_end_together_is_on_other_sms() {
     let text = std::fs::read_to_string(published::root().join("rtss2017/figure-3.json")).expect("it is shipped");

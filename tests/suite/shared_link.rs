@@ -63,16 +63,16 @@ fn three_equal_copies_at_once_take_three_times_as_long_each() {
     assert_eq!(times(&one_by_one), [(0, 100), (100, 200), (200, 300)]);
 }
 
-/// By hand. Alone for 4 ns, the first has 6 left; both then have half: it ends after 12, and the second, which has had 6, takes
-/// 4 more alone.
+/// By hand. Alone for 4 ns, the first has 6 left; both then have half: it ends after 12, and the second, which has had
+/// 6, takes 4 more alone.
 #[test]
 fn a_copy_that_begins_slows_the_one_that_runs_and_one_that_ends_lets_go_of_its_share() {
     assert_eq!(times(&run(&[(0, 10, TO_DEVICE), (4, 10, TO_DEVICE)])), [(0, 16), (4, 20)]);
 }
 
-/// By hand. At 1 ns the first two have had a half each. Then there are three: the first lacks 1/2 and is done at 2.5 ns, so
-/// at 3 ns, when all have had 2/3 more. The one that came at 1 ns lacks 1/3 then, of two: 3.67 ns, so 4. The last lacks
-/// 1/3: 4.33 ns.
+/// By hand. At 1 ns the first two have had a half each. Then there are three: the first lacks 1/2 and is done at 2.5
+/// ns, so at 3 ns, when all have had 2/3 more. The one that came at 1 ns lacks 1/3 then, of two: 3.67 ns, so 4. The
+/// last lacks 1/3: 4.33 ns.
 #[test]
 fn a_copy_ends_at_the_first_whole_nanosecond_at_which_it_is_done() {
     let copies = [(0, 1, TO_DEVICE), (0, 2, TO_DEVICE), (1, 1, TO_DEVICE)];

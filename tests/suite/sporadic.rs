@@ -1,4 +1,5 @@
-//! Streams whose releases are not given: bounds over all phasings against the theory of one processor, and against runs.
+//! Streams whose releases are not given: bounds over all phasings against the theory of one processor, and against
+//! runs.
 
 use gpusched::analysis::{SearchOptions, SporadicRefusal, Verdict, Watch, jobs_of, judge_sporadic, sporadic_bounds};
 use gpusched::device::Device;

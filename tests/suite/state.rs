@@ -111,7 +111,8 @@ fn thesis_tables_2_2_to_2_4_column_a_k1_heads_the_queue_and_k4_and_k5_wait_behin
     assert_eq!(streams(&state), ["K1 K2 C2o C3i K3 C3o", "K4", "K5 C5o"]);
     assert_eq!(queues(&state), ["K1 K4 K5", "", ""]);
     assert_eq!(ran.blocks(A), ["K1:0 K1:2", "K1:1 K1:3"]);
-    // X1: "even there are enough resources (512 threads)", of which K4's blocks need 256. R1, R2 and R3 apply to K1 only.
+    // X1: "even there are enough resources (512 threads)", of which K4's blocks need 256. R1, R2 and R3 apply to K1
+    // only.
     assert_eq!((free_threads(&state), free_shared_memory(&state)), (vec![512, 512], vec![65_536, 65_536]));
     let behind = ("X1", "in its EE queue, behind K1".to_owned());
     assert_eq!((waits(&state, "K1").0, waits(&state, "K4"), waits(&state, "K5")), ("R2", behind.clone(), behind));

@@ -205,7 +205,8 @@ fn lemma_1_as_printed_accepts_a_task_that_misses_its_deadline() {
         assert!(report["notes"][0].as_str().is_some_and(|note| note.contains("proves nothing")));
         assert!(json(&["tasks", &path(file), "--format", "json"])["tests"][name].is_null(), "only if asked for");
     }
-    // The first wave of l ends at 5000, then h takes one wave and a fifth block, beside which blocks of l start, until 11000.
+    // The first wave of l ends at 5000, then h takes one wave and a fifth block, beside which blocks of l start, until
+    // 11000.
     let file = path("lemma-1-last-wave");
     let run = json(&["tasks", "run", &file, "--strategy", "multi-stream", "--horizon", "3", "--format", "json"]);
     let missed = &run["tasks"][2]["first_miss"];
@@ -299,7 +300,8 @@ fn a_point_of_the_search_over_what_rtns_2020_does_not_state_is_as_committed() {
     assert_eq!(fields[4..6], [committed("sbf"), committed("chunks")]);
 }
 
-/// Fig. 6 with tasks of twice the reservation's period: all three tests are high at low load, and chunks then fall at once.
+/// Fig. 6 with tasks of twice the reservation's period: all three tests are high at low load, and chunks then fall at
+/// once.
 #[test]
 fn a_reservation_has_the_period_that_is_asked_for() {
     let curve = |options: &[&str]| gpusched(&[&["tasks", "curve", "--samples", "50"], options].concat());
@@ -310,7 +312,8 @@ fn a_reservation_has_the_period_that_is_asked_for() {
         line.split(',').map(|count| count.parse::<u64>().expect("a count")).collect::<Vec<_>>()
     };
     assert_eq!(accepted("0.200"), [50, 50, 50]);
-    // SBF* has less than the gang tasks' 0.2 T by 0.8 T: it refuses the sets, 1 in 25, in which both deadlines are earlier.
+    // SBF* has less than the gang tasks' 0.2 T by 0.8 T: it refuses the sets, 1 in 25, in which both deadlines are
+    // earlier.
     let [sbf, linear, chunks] = accepted("0.300")[..] else { panic!("three tests") };
     assert!((sbf, chunks) == (50, 50) && (40..50).contains(&linear), "{linear}");
     for point in ["0.400", "0.500", "0.600"] {

@@ -61,8 +61,8 @@ fn the_pessimistic_value_as_printed_is_no_bound_for_48_cores() {
     assert_eq!(pessimistic_as_printed(&KernelString::parse("L", &units("1", "3/2")).expect("sound"), 6), None);
 }
 
-/// Eq. 14 to 37 for two warps of "C", every schedule of up to four cycles: G is 1 where as many warps run as sigma says,
-/// and no warp waits where it is 0.
+/// Eq. 14 to 37 for two warps of "C", every schedule of up to four cycles: G is 1 where as many warps run as sigma
+/// says, and no warp waits where it is 0.
 #[test]
 fn the_printed_program_has_no_schedule_for_48_cores() {
     let schedules = |(cores, warp_size): (u32, u32)| {
@@ -314,8 +314,8 @@ fn a_search_out_of_time_keeps_what_it_has() {
     assert_eq!(search.makespan(0), Some(0));
 }
 
-/// Follows the proof of the bound `(I - M) W + M` in `docs/warps.md`, section 4.2, through one schedule: the charges of a
-/// stretch do not exceed its length, and every warp but the last to finish is charged at least M.
+/// Follows the proof of the bound `(I - M) W + M` in `docs/warps.md`, section 4.2, through one schedule: the charges of
+/// a stretch do not exceed its length, and every warp but the last to finish is charged at least M.
 fn check_charges(string: &KernelString, warps: usize, choices: &[usize]) {
     let (steps, mut done, mut cycles) = (string.steps(), vec![0_usize; warps], Vec::new());
     let mut choices = choices.iter().cycle();

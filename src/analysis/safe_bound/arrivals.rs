@@ -1,5 +1,5 @@
-//! The orders in which operations of several threads can be launched at one instant, as far as the order decides who waits
-//! for whom.
+//! The orders in which operations of several threads can be launched at one instant, as far as the order decides who
+//! waits for whom.
 //!
 //! Two orders that differ only in operations that do not decide this make the same waits, so one of them is enough:
 //! of each such class the first in the dictionary (the normal form of Anisimov and Knuth, "Inhomogeneous sorting",

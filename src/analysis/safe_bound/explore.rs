@@ -16,8 +16,8 @@ use super::weights::Weights;
 use crate::limits::count_steps;
 use crate::time::Instant;
 
-/// States after which the search for orders is given up; what is known of all states left by then holds. A state of many
-/// streams takes longer, and counts once for every [`STREAMS_A_STATE`].
+/// States after which the search for orders is given up; what is known of all states left by then holds. A state of
+/// many streams takes longer, and counts once for every [`STREAMS_A_STATE`].
 const MOST_STATES: usize = 20_000;
 
 /// Streams that are looked at as fast as a state of few streams is.

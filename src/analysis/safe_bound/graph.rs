@@ -38,8 +38,8 @@ pub(super) struct Node {
     pub(super) position: usize,
     /// The host thread that launches it.
     pub(super) thread: u32,
-    /// It enters its queue when it is launched and all of these have completed; where the [waits](Waits) are open, those
-    /// of them that were launched before it.
+    /// It enters its queue when it is launched and all of these have completed; where the [waits](Waits) are open,
+    /// those of them that were launched before it.
     pub(super) predecessors: Vec<usize>,
 }
 

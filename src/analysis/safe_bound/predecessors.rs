@@ -19,8 +19,8 @@ fn waited_for(stream: StreamId, blocking: &[bool]) -> impl Iterator<Item = usize
     (0..blocking.len()).filter(move |&other| other == own || others(other))
 }
 
-/// For each operation, given in launch order, those that must have completed before it enters. The NULL stream counts as
-/// blocking.
+/// For each operation, given in launch order, those that must have completed before it enters. The NULL stream counts
+/// as blocking.
 pub(super) fn in_this_order(operations: &[Analysed], blocking: &[bool]) -> Vec<Vec<usize>> {
     let mut last: Vec<Option<usize>> = vec![None; blocking.len()];
     let mut records: BTreeMap<EventId, usize> = BTreeMap::new();
@@ -65,8 +65,8 @@ impl Recent {
     }
 }
 
-/// For each operation, given by launch and program order, all that it may wait for in some order of what different threads
-/// launch at one instant. `None`: too many.
+/// For each operation, given by launch and program order, all that it may wait for in some order of what different
+/// threads launch at one instant. `None`: too many.
 pub(super) fn in_any_order(operations: &[Analysed], blocking: &[bool]) -> Option<Vec<Vec<usize>>> {
     let mut streams: Vec<Recent> = blocking.iter().map(|_| Recent::default()).collect();
     let mut records: BTreeMap<EventId, Recent> = BTreeMap::new();

@@ -1,6 +1,7 @@
-//! Streams that may change places: each is all that a thread uses, they launch the same at the same instants, nothing waits
-//! for anything in another stream, and which of them is first at one instant is open. With their operations exchanged, a run
-//! is a run. So of states that differ in that only, one is enough, and what is found of one stream holds of all of them.
+//! Streams that may change places: each is all that a thread uses, they launch the same at the same instants, nothing
+//! waits for anything in another stream, and which of them is first at one instant is open. With their operations
+//! exchanged, a run is a run. So of states that differ in that only, one is enough, and what is found of one stream
+//! holds of all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,8 +79,8 @@ impl Twins {
         contents
     }
 
-    /// Of each of `streams`, whether it is the first one among twins of which a state knows the same; those without twins
-    /// are.
+    /// Of each of `streams`, whether it is the first one among twins of which a state knows the same; those without
+    /// twins are.
     pub(super) fn firsts(
         &self,
         graph: &Graph,

@@ -9,13 +9,13 @@ use crate::time::Duration;
 /// Operations that the default search simulates at most, all runs together, so that a large scenario is not held up.
 const MOST_OPERATIONS: u64 = 2_000_000;
 
-/// Operations above which a scenario without deadlines is not searched unless that is asked for: there is nothing that a
-/// bad run could miss, and each run takes as long as a simulation.
+/// Operations above which a scenario without deadlines is not searched unless that is asked for: there is nothing that
+/// a bad run could miss, and each run takes as long as a simulation.
 const MOST_UNJUDGED: usize = 100_000;
 
 impl SearchOptions {
-    /// What to search in a scenario whose simulation submits `operations` operations: for `time`, or without one as many
-    /// runs as do not hold its user up.
+    /// What to search in a scenario whose simulation submits `operations` operations: for `time`, or without one as
+    /// many runs as do not hold its user up.
     #[must_use]
     pub fn affordable(scenario: &Scenario, operations: usize, time: Option<Duration>) -> Self {
         let options = Self { bound: BoundOptions::of(scenario), seed: scenario.seed, ..Self::default() };

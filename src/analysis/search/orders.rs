@@ -31,8 +31,8 @@ impl Orders {
         Self { declared: (0..threads).collect(), likely: Vec::new(), groups: Vec::new(), owners: Vec::new() }
     }
 
-    /// Any; `jobs` are those that the threads stand for. Where releases are given, threads act together that are released
-    /// together, unless they sleep. At most `most` orders are likely.
+    /// Any; `jobs` are those that the threads stand for. Where releases are given, threads act together that are
+    /// released together, unless they sleep. At most `most` orders are likely.
     pub(super) fn open(scenario: &Scenario, jobs: Option<&[AnalysedJob]>, releases_are_given: bool, most: u64) -> Self {
         let threads = scenario.threads.len();
         let mut orders = Self::declared(threads);

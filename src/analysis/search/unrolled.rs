@@ -45,8 +45,8 @@ pub(super) fn unrolled(scenario: &Scenario, run: &Run, jobs: &[AnalysedJob]) -> 
     unrolled
 }
 
-/// A launch of `unrolled` that does what `kind` does in `scenario`, with a kernel or copy of its own; `None` for one that
-/// the scenario does not have.
+/// A launch of `unrolled` that does what `kind` does in `scenario`, with a kernel or copy of its own; `None` for one
+/// that the scenario does not have.
 pub(in crate::analysis) fn own_step(
     scenario: &Scenario,
     unrolled: &mut Scenario,

@@ -1,5 +1,5 @@
-//! One SM that is used, and every block keeps every other out: a processor without preemption, for which the classic analyses are
-//! exact. Priorities are fixed, equal ones first in, first out.
+//! One SM that is used, and every block keeps every other out: a processor without preemption, for which the classic
+//! analyses are exact. Priorities are fixed, equal ones first in, first out.
 //!
 //! Davis, Burns, Bril and Lukkien, "Controller Area Network (CAN) schedulability analysis: Refuted, revisited and
 //! revised", Real-Time Systems 35, 2007, for fixed priorities; with each job one kernel, whose blocks are the

@@ -31,8 +31,8 @@ pub(crate) struct Test {
     /// What to print
     #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
-    /// Tests of the reservations, or of tasks with segments, to apply, and multi-stream-as-printed [default: all that are
-    /// sound]
+    /// Tests of the reservations, or of tasks with segments, to apply, and multi-stream-as-printed [default: all that
+    /// are sound]
     #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(own_test_names()))]
     tests: Vec<String>,
     /// Choose reservations of this period in proportion to utilization, as the paper does

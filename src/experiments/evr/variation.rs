@@ -15,8 +15,8 @@ pub struct Variation {
     pub narrow: u32,
     /// Scale block times so that the [`load`] becomes so many percent. `None`: as they are.
     pub load_percent: Option<u32>,
-    /// Replace every launch by as many as it takes rounds on the whole GPU, each of which just fills so many SMs (all, if
-    /// there are no more): E(A, P) stays the same for P = `P_tot`, and more SMs than these do not help.
+    /// Replace every launch by as many as it takes rounds on the whole GPU, each of which just fills so many SMs (all,
+    /// if there are no more): E(A, P) stays the same for P = `P_tot`, and more SMs than these do not help.
     pub saturation_sms: Option<u32>,
     /// Scale block times so that each E(A, `P_tot`) becomes this.
     pub execution: Option<Duration>,

@@ -1,6 +1,6 @@
 //! The same operations without a model of sharing: each starts once its launch, its stream and the events that it waits
-//! for let it, and takes as long as it does alone. The stream queues are those of every run; only what is behind them has
-//! no limits.
+//! for let it, and takes as long as it does alone. The stream queues are those of every run; only what is behind them
+//! has no limits.
 
 use crate::device::KernelOccupancy;
 use crate::gpu::{Back, BackContext, Event, Gpu, GpuOptions, Host, Observer, Ready, RunError, Target};

@@ -168,7 +168,8 @@ pub fn replay(
     replay_watched(run, device, known, (options, tolerances), &AtomicU64::new(0))
 }
 
-/// As [`replay`], with the number of simulated operations that have completed in `completed`, for whoever looks meanwhile.
+/// As [`replay`], with the number of simulated operations that have completed in `completed`, for whoever looks
+/// meanwhile.
 ///
 /// # Errors
 /// As [`replay`].

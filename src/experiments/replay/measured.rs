@@ -22,8 +22,8 @@ pub fn with_measured_times(run: &LogRun, scenario: &Scenario, pairing: &Pairing,
     scenario
 }
 
-/// The order in which the threads of [`with_measured_times`] launch at one instant: that in which the calls returned, as
-/// kernels enter their queues in that order.
+/// The order in which the threads of [`with_measured_times`] launch at one instant: that in which the calls returned,
+/// as kernels enter their queues in that order.
 #[must_use]
 pub fn measured_launch_order(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> LaunchOrder {
     let returns = |log: &Log| log.kernels.iter().map(|kernel| kernel.launch_return_ns.as_ns()).collect();

@@ -1,4 +1,5 @@
-//! Points of curves over applications that are injected at random, computed as rows of a study on rayon's current threads.
+//! Points of curves over applications that are injected at random, computed as rows of a study on rayon's current
+//! threads.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -45,8 +46,8 @@ pub fn per_period(
 /// then, and schedulers of which no sample was are not among them.
 ///
 /// # Errors
-/// [`StudyError::Sample`] if nothing can be injected, or the applications cannot be run; [`StudyError::Over`] if nothing
-/// was complete when it was stopped.
+/// [`StudyError::Sample`] if nothing can be injected, or the applications cannot be run; [`StudyError::Over`] if
+/// nothing was complete when it was stopped.
 pub fn sample_applications(
     set: &ApplicationSet,
     injections: Injections,

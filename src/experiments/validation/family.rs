@@ -10,10 +10,10 @@ use crate::named::named;
 named! {
     /// A named distribution of scenarios.
     ///
-    /// Unless a family says otherwise, a scenario has ten kernels, each in a stream of its own, released at t = 0; a grid
-    /// has 1 to 20 blocks and a block runs for 1 to 20 ms, uniformly (a little wider than the thesis' own generator, which
-    /// draws 2 to 20 blocks and 10 to 20 ticks), and all blocks have the same number of threads, a power of two from 64 to 1024. What a device does not allow in one block
-    /// is cut to what it does.
+    /// Unless a family says otherwise, a scenario has ten kernels, each in a stream of its own, released at t = 0; a
+    /// grid has 1 to 20 blocks and a block runs for 1 to 20 ms, uniformly (a little wider than the thesis' own
+    /// generator, which draws 2 to 20 blocks and 10 to 20 ticks), and all blocks have the same number of threads, a
+    /// power of two from 64 to 1024. What a device does not allow in one block is cut to what it does.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Family: ALL, from_name {
         /// The thesis' assumption.
@@ -34,9 +34,9 @@ named! {
         Priorities = "priorities",
         /// Each stream is released at 0 to 40 ms, uniform.
         Releases = "releases",
-        /// Ten kernels in four streams, threads as in `unequal`; blocks of each kernel run shorter than stated, from 1 ms
-        /// to what is stated, uniform. The stated run stands for the analysis: an anomaly is a kernel that finishes later
-        /// although nothing runs longer.
+        /// Ten kernels in four streams, threads as in `unequal`; blocks of each kernel run shorter than stated, from 1
+        /// ms to what is stated, uniform. The stated run stands for the analysis: an anomaly is a kernel that finishes
+        /// later although nothing runs longer.
         ShrunkDurations = "shrunk-durations",
     }
 }

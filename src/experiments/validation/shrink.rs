@@ -8,7 +8,8 @@ use super::sample::Sample;
 pub(super) type Size = [u64; 8];
 
 impl Sample {
-    /// Kernels, blocks, streams with a priority, releases, kernels that run shorter than stated, times, threads, memory.
+    /// Kernels, blocks, streams with a priority, releases, kernels that run shorter than stated, times, threads,
+    /// memory.
     pub(super) fn size(&self) -> Size {
         let sum = |of: fn(&super::sample::SampleKernel) -> u32| self.kernels.iter().map(of).map(u64::from).sum::<u64>();
         let shrunk = self.kernels.iter().zip(&self.shrunk_ms).filter(|(kernel, ms)| kernel.ms != **ms);

@@ -136,7 +136,8 @@ const FIGURE_8: [Point; 13] = [
 
 /// Sets at each point.
 const SETS: u64 = 200;
-/// Three standard deviations of a share of one half are 10.6 of 200 sets \[percent\]; the drawing was read to less than one.
+/// Three standard deviations of a share of one half are 10.6 of 200 sets \[percent\]; the drawing was read to less than
+/// one.
 const TOLERANCE: f64 = 12.0;
 
 /// Some points of all panels of Fig. 8.

@@ -33,8 +33,8 @@ pub(super) struct Experiment {
 }
 
 /// The placements are read by eye from the pictures of the measurements in the thesis' repository
-/// (`daleonpz/master_thesis_markdown`, `source/figures/nvidia`: `base`, `ex02`, `ex03`, `ex05`, `ex06`, `ex07`); block by
-/// block they are in `docs/blocks.md`. One block of K4 is missing from the picture of scenario 2.
+/// (`daleonpz/master_thesis_markdown`, `source/figures/nvidia`: `base`, `ex02`, `ex03`, `ex05`, `ex06`, `ex07`); block
+/// by block they are in `docs/blocks.md`. One block of K4 is missing from the picture of scenario 2.
 pub(super) const EXPERIMENTS: [Experiment; 6] = [
     Experiment {
         place: "Sec. 4.2, 1",

@@ -12,8 +12,8 @@ const CLIENTS: u64 = 0x6d70_7363_6c69_656e;
 
 /// On which SMs each client has blocks, and on how many it may.
 ///
-/// A client uses an SM as long as it has a block there; which SMs it uses may change, and nobody else is kept from them.
-/// While it uses fewer than it may, its next block may go to any SM; when it uses as many, only to one of those.
+/// A client uses an SM as long as it has a block there; which SMs it uses may change, and nobody else is kept from
+/// them. While it uses fewer than it may, its next block may go to any SM; when it uses as many, only to one of those.
 #[derive(Debug, Clone)]
 pub(super) struct Clients {
     of_process: Vec<Client>,

@@ -110,7 +110,8 @@ impl CopyEngine {
     }
 
     /// The copy whose completion was in the calendar has completed. On a shared link, when the next one does is entered
-    /// once it is known who else begins at this instant, by [`CopyEngine::start`] or, if nobody may, [`CopyEngine::go_on`].
+    /// once it is known who else begins at this instant, by [`CopyEngine::start`] or, if nobody may,
+    /// [`CopyEngine::go_on`].
     pub(super) fn complete<O>(&mut self, number: u32, context: &mut BackContext<'_, O>) -> Option<OperationId> {
         match self {
             Self::One { serving, .. } => serving.take(),

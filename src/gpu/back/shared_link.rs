@@ -4,10 +4,10 @@
 //! All that began at one instant so have had the same ever since, and it is enough to count what one copy that never
 //! ends would have had: a copy is done when this has grown by w since it began (the virtual time of processor sharing).
 //!
-//! Time is counted in whole parts of a nanosecond, [`PARTS`] of them, which every number up to 24 divides: with up to 24
-//! copies at once all shares are exact. With more, each time that a copy begins or ends what every copy has had since the
-//! last such time is rounded down, by less than one part. A copy completes at the first whole nanosecond at which it is
-//! done, and has its share until then; so for each copy that ends, less than 1 ns of the link is lost.
+//! Time is counted in whole parts of a nanosecond, [`PARTS`] of them, which every number up to 24 divides: with up to
+//! 24 copies at once all shares are exact. With more, each time that a copy begins or ends what every copy has had
+//! since the last such time is rounded down, by less than one part. A copy completes at the first whole nanosecond at
+//! which it is done, and has its share until then; so for each copy that ends, less than 1 ns of the link is lost.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -3,8 +3,8 @@
 use crate::workload::InterleaveLevel;
 
 /// T6: the order in which contexts of these levels get their turns in one round, by number; as `nvgpu` builds its
-/// runlists. For each context of low level: for each of medium level all of high level and then that one, then all of high
-/// level, then the low one.
+/// runlists. For each context of low level: for each of medium level all of high level and then that one, then all of
+/// high level, then the low one.
 ///
 /// ```
 /// use gpusched::gpu::runlist;

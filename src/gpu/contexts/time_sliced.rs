@@ -3,9 +3,9 @@
 //! What happens at one instant is as ever (`simulation`): completions, then the host, then blocks are assigned. Before
 //! they are, it is seen whose turn it is, and they are those of that context:
 //!
-//! - A turn ends when its context has neither blocks nor anything that waits for SMs (T2), or when its slice is over and
-//!   another context has work. Alone, a context goes on without an end; its slices are counted on all the same, so a
-//!   context that comes waits at most one slice.
+//! - A turn ends when its context has neither blocks nor anything that waits for SMs (T2), or when its slice is over
+//!   and another context has work. Alone, a context goes on without an end; its slices are counted on all the same, so
+//!   a context that comes waits at most one slice.
 //! - The next turn is that of the next context on the runlist that has work (T1, T6). It begins when the switch is over
 //!   (T3), which costs nothing if the context is the one that had the last turn, or nobody had one.
 //! - In the instant at which a slice is over no block of its context is assigned any more.

@@ -36,8 +36,8 @@ impl ChannelQueue {
         self.waiting.push_back((operation, since));
     }
 
-    /// The one that gets the next channel. By chance it depends on the seed, on how often a channel was handed over, and
-    /// on the number of those that wait.
+    /// The one that gets the next channel. By chance it depends on the seed, on how often a channel was handed over,
+    /// and on the number of those that wait.
     pub(super) fn next(&mut self) -> Option<(u32, Instant)> {
         let waiting = self.waiting.len();
         let chosen = match self.order {

@@ -245,8 +245,8 @@ impl Front {
     /// gives it back while N1, N2 or E2 hold its next operation: otherwise the kernel that it waits for could itself be
     /// waiting for the channel, forever.
     ///
-    /// One of those that wait for a channel takes it, by the device's order: that kernel is returned and may enter its EE
-    /// queue.
+    /// One of those that wait for a channel takes it, by the device's order: that kernel is returned and may enter its
+    /// EE queue.
     #[must_use]
     pub(super) fn give_channel_back<O: Observer>(
         &mut self,

@@ -89,8 +89,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Whether a run of what `set` injects can have as many operations as this scheduler submits: known before it begins,
-    /// though only from below where the scheduler divides launches as it goes.
+    /// Whether a run of what `set` injects can have as many operations as this scheduler submits: known before it
+    /// begins, though only from below where the scheduler divides launches as it goes.
     ///
     /// # Errors
     /// [`ScheduleError::TooManyOperations`] if not.
@@ -106,8 +106,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Operations that it submits at least for an application: its copies and its launches, each of which GPU-EvR divides
-    /// into as many as fill all SMs or fewer of them.
+    /// Operations that it submits at least for an application: its copies and its launches, each of which GPU-EvR
+    /// divides into as many as fill all SMs or fewer of them.
     fn operations(self, application: &Application, profile: &ExecutionProfile) -> u64 {
         let of_kernel = |k: usize| {
             let at_once = profile.blocks_per_sm(k).saturating_mul(profile.sms()).max(1);

@@ -1,6 +1,6 @@
 //! Gang scheduling by two time-triggered reservations (RTNS 2020, section 6.3): `R_L` serves the tasks bound to one SM,
-//! each SM for itself, and `R_B` those that take all SMs; "within the same reservation, tasks are scheduled according to
-//! EDF", or by fixed priority.
+//! each SM for itself, and `R_B` those that take all SMs; "within the same reservation, tasks are scheduled according
+//! to EDF", or by fixed priority.
 //!
 //! The GPU knows no reservations and does not stop what it runs. So a job is submitted wave by wave, as many blocks as
 //! its SMs hold at once, and only if the wave ends before the budget does; if the most urgent job's next wave does not

@@ -3,9 +3,9 @@
 //! low and high priority by the rules of the multiple-streams strategy.
 //!
 //! The paper leaves open how those rules apply to several cores. Ours: each SM has its own stack of priority levels, as
-//! in [`MultiStream`](super::multi_stream::MultiStream). A job goes on top where it is more urgent than what is there and a level is
-//! left; one that takes all SMs needs that on every SM. The most urgent head goes first, and while one for all SMs
-//! waits, no less urgent one overtakes it.
+//! in [`MultiStream`](super::multi_stream::MultiStream). A job goes on top where it is more urgent than what is there
+//! and a level is left; one that takes all SMs needs that on every SM. The most urgent head goes first, and while one
+//! for all SMs waits, no less urgent one overtakes it.
 //!
 //! What the GPU makes of it is not what independent cores would do: the EE queue of a priority serves all SMs, so a
 //! kernel that waits for its own SM holds back those behind it for another (X1), and lower priorities (A2).

@@ -13,9 +13,9 @@ use crate::workload::OperationId;
 /// The wake-up of this host; those that it wraps count theirs from 0.
 const TOKEN: u64 = u64::MAX;
 
-/// A scheduler that is told of a completion only when `cudaStreamSynchronize` returns, up to a given time after it (RTNS
-/// 2020, section 7.2: the primitive "may have unpredictable timing behavior", and response times include it). Until then
-/// the job's stream counts as occupied.
+/// A scheduler that is told of a completion only when `cudaStreamSynchronize` returns, up to a given time after it
+/// (RTNS 2020, section 7.2: the primitive "may have unpredictable timing behavior", and response times include it).
+/// Until then the job's stream counts as occupied.
 #[derive(Debug)]
 pub(super) struct Synchronized<H> {
     inner: H,

@@ -7,8 +7,8 @@ use crate::time::Duration;
 /// Steps of one curve at most: more would not be told apart in print.
 const MOST_STEPS: usize = 500;
 
-/// For every response time the share of jobs that took no longer, one curve for each stream or host, and its deadline as
-/// an upright line. Jobs that had not finished count among all jobs, so a curve with such jobs ends below 1.
+/// For every response time the share of jobs that took no longer, one curve for each stream or host, and its deadline
+/// as an upright line. Jobs that had not finished count among all jobs, so a curve with such jobs ends below 1.
 ///
 /// # Errors
 /// As [`Chart::draw`].

@@ -48,7 +48,8 @@ const LATE: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
 /// Half of the cross of a late application.
 const CROSS: Length = 9 * MM / 10;
 
-/// Draws a run, as wide as a page if the options do not say otherwise. Both kinds of rows stand in one picture, in the order asked for, over one time axis.
+/// Draws a run, as wide as a page if the options do not say otherwise. Both kinds of rows stand in one picture, in the
+/// order asked for, over one time axis.
 ///
 /// # Errors
 /// [`GanttError`]

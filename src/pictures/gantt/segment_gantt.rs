@@ -24,8 +24,8 @@ struct Piece {
 
 /// A figure of [0, `end`], as wide as a page if the options do not say otherwise: one lane for each core, grey where a
 /// task only keeps it busy and half as high where it is in a driver call; one for the GPU, with switches of contexts in
-/// black and dotted lines across the pauses of segments; below, one lane for each task with its releases (up), deadlines
-/// (down, dotted) and misses (crosses).
+/// black and dotted lines across the pauses of segments; below, one lane for each task with its releases (up),
+/// deadlines (down, dotted) and misses (crosses).
 ///
 /// # Errors
 /// The number of things to draw if that is more than 20,000.

@@ -10,9 +10,9 @@ use crate::workload::OperationId;
 /// Budgets of the reservation of one SM's own tasks, and of that of all SMs' tasks.
 const BUDGETS: [Colour; 2] = [Colour(0xe4, 0xee, 0xf8), Colour(0xfa, 0xee, 0xd4)];
 
-/// A figure of [0, `end`], as wide as a page if the options do not say otherwise: one lane for each SM with what ran there, its height the share of the
-/// SM's thread slots; below, one lane for each task with its releases (up), deadlines (down, dotted) and misses
-/// (crosses). Budgets of `reservations` are shaded.
+/// A figure of [0, `end`], as wide as a page if the options do not say otherwise: one lane for each SM with what ran
+/// there, its height the share of the SM's thread slots; below, one lane for each task with its releases (up),
+/// deadlines (down, dotted) and misses (crosses). Budgets of `reservations` are shaded.
 ///
 /// # Errors
 /// The number of things to draw, or one that it exceeds, if that is more than 20,000.

@@ -64,8 +64,8 @@ impl PlacedBlocks {
     }
 }
 
-/// All blocks of a run by SM, those of an SM in the order of their starts: each by itself, or those together that do the
-/// same.
+/// All blocks of a run by SM, those of an SM in the order of their starts: each by itself, or those together that do
+/// the same.
 pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBlocks>> {
     let device = summary.scenario.device();
     let mut by_sm = vec![Vec::new(); device.sms as usize];

@@ -5,7 +5,8 @@ use serde::Serialize;
 use crate::draw::theme::{Colour, Fill, Hatch, series_colour, series_fill, turn_fill};
 use crate::workload::ProcessId;
 
-/// Fills by number of the kernel's title, see [`KernelSeries`](crate::pictures::kernel_series::KernelSeries); after the last they repeat.
+/// Fills by number of the kernel's title, see [`KernelSeries`](crate::pictures::kernel_series::KernelSeries); after the
+/// last they repeat.
 #[derive(Debug, Serialize)]
 pub(super) struct Palette {
     light: Vec<PageFill>,

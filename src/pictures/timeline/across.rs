@@ -14,8 +14,8 @@ use crate::workload::OperationKind;
 /// A kernel with less than this share of all that ran has no room for its name anywhere \[parts of 100\].
 const LEAST_SHARE: u128 = 1;
 
-/// The names of the kernels that rule for long enough: that take more than half of what is in use on the SMs shown. Only
-/// one can at a time, so that names never meet. Each stands in the middle of the SMs that its kernel runs on.
+/// The names of the kernels that rule for long enough: that take more than half of what is in use on the SMs shown.
+/// Only one can at a time, so that names never meet. Each stands in the middle of the SMs that its kernel runs on.
 pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, Rect>) -> Vec<Across> {
     let size = Theme::PAPER.small_size;
     let (Some(first), Some(last)) =

@@ -131,7 +131,8 @@ pub(super) fn legend(
     (placed.collect(), titles, top + LEGEND_ROW * Length::try_from(rows).unwrap_or(0))
 }
 
-/// At most `most` entries: of kernels those that take most, in their order, then how many more there are, then the rest.
+/// At most `most` entries: of kernels those that take most, in their order, then how many more there are, then the
+/// rest.
 fn chosen(
     context: &Context<'_>,
     kernels: Vec<Named>,

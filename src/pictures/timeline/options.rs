@@ -126,7 +126,8 @@ impl TimelineOptions {
     /// Checks what can be checked before the scenario is simulated.
     ///
     /// # Errors
-    /// [`TimelineError::Width`], [`TimelineError::NoSuchSm`], [`TimelineError::NoSuchKernel`] or [`TimelineError::Window`].
+    /// [`TimelineError::Width`], [`TimelineError::NoSuchSm`], [`TimelineError::NoSuchKernel`] or
+    /// [`TimelineError::Window`].
     pub fn check(&self, scenario: &Scenario) -> Result<(), TimelineError> {
         if !(LEAST_WIDTH..=MOST_WIDTH).contains(&self.width) {
             return Err(TimelineError::Width {

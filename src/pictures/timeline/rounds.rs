@@ -12,11 +12,11 @@ use crate::workload::ProcessId;
 const LEAST: Length = 3 * MM / 2;
 /// What takes turns in no round is divided before it gets so wide.
 const MOST: Length = 4 * LEAST;
-/// A turn, or a time in which nobody has one, that is so wide belongs to no round: what runs in it is shown as finely as
-/// may be.
+/// A turn, or a time in which nobody has one, that is so wide belongs to no round: what runs in it is shown as finely
+/// as may be.
 const WIDE: Length = 3 * MM / 4;
-/// Where two processes have followed one another so often, while those where the step begins have not, others take turns
-/// now.
+/// Where two processes have followed one another so often, while those where the step begins have not, others take
+/// turns now.
 const STALE: usize = 3;
 
 /// A turn or a switch in the window; turns of one context that follow one another at once are one.
@@ -47,7 +47,8 @@ struct Step {
 }
 
 impl Step {
-    /// Whether it ends before a turn, so far as widths allow: a round ends where it began, between turns of the same two.
+    /// Whether it ends before a turn, so far as widths allow: a round ends where it began, between turns of the same
+    /// two.
     fn is_round(&self, next: Pair) -> bool {
         let met = self.pairs.iter().position(|(pair, _)| *pair == next);
         met.is_some_and(|place| place == 0 || self.pairs[place].1 >= STALE)

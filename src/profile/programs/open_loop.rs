@@ -8,8 +8,9 @@ use crate::profile::model::GpuProfile;
 use crate::scenario::Step;
 use crate::workload::numbered_stream;
 
-/// When each operation is submitted: when its call did it, but in a stream not before what started before it. One without a call
-/// was submitted `latency_ns` before it started, or before everything that started after it in its stream.
+/// When each operation is submitted: when its call did it, but in a stream not before what started before it. One
+/// without a call was submitted `latency_ns` before it started, or before everything that started after it in its
+/// stream.
 pub(super) fn times(
     profile: &GpuProfile,
     steps: &[Submitted],

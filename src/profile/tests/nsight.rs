@@ -5,7 +5,8 @@ use rusqlite::{Connection, MAIN_DB};
 use super::*;
 
 /// A kernel of 100 us in stream 7, whose end event is recorded; a kernel in stream 8 that waits for it, of priority -2;
-/// and a host that waits for the same event and launches again 90 us later. The event's handle, 5, is used twice, its record, 70, is not.
+/// and a host that waits for the same event and launches again 90 us later. The event's handle, 5, is used twice, its
+/// record, 70, is not.
 const TABLES: &str = "
     CREATE TABLE StringIds (id INTEGER, value TEXT);
     INSERT INTO StringIds VALUES (1, 'f(int)'), (2, 'cudaLaunchKernel_v7000'), (3, 'cudaEventRecord_v3020'),

@@ -166,8 +166,8 @@ impl<'m, 't> Costs<'m, 't> {
         }
     }
 
-    /// Units per cycle \[10^-6\]; `None` for cycles themselves. A processing unit that says nothing of instructions does
-    /// one in each cycle.
+    /// Units per cycle \[10^-6\]; `None` for cycles themselves. A processing unit that says nothing of instructions
+    /// does one in each cycle.
     fn per_cycle<'u>(&self, unit: &'u CostUnit) -> Result<Option<u64>, &'u str> {
         let Some(category) = unit.category() else { return Ok(None) };
         match self.unit.and_then(|unit| unit.per_cycle.get(category)) {

@@ -1,5 +1,5 @@
-//! What the requirements of a model ask of a scenario that was made from it, and how far the scenario's releases are all
-//! that the model's stimuli allow.
+//! What the requirements of a model ask of a scenario that was made from it, and how far the scenario's releases are
+//! all that the model's stimuli allow.
 
 use std::collections::BTreeSet;
 

@@ -53,8 +53,8 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     Ok(scenario)
 }
 
-/// Reads one level of the file: its top, or the `additional_info` of a `task_host.so` in `process`. `outer` is the device
-/// of the level around it, and how deep that is.
+/// Reads one level of the file: its top, or the `additional_info` of a `task_host.so` in `process`. `outer` is the
+/// device of the level around it, and how deep that is.
 fn level<'a>(
     mut file: Object<'a>,
     scenario_name: Arc<str>,

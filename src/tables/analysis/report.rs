@@ -33,9 +33,9 @@ pub struct AnalysisReport<'s> {
 }
 
 impl<'s> AnalysisReport<'s> {
-    /// Of an [analysis](crate::analysis::analyse_and_bound), the [verdicts](crate::analysis::judge_by_bounds) beside it and
-    /// the jobs of the scenario's own run; `demands` are those of an AMALTHEA model, `search_note` tells what was not
-    /// searched.
+    /// Of an [analysis](crate::analysis::analyse_and_bound), the [verdicts](crate::analysis::judge_by_bounds) beside it
+    /// and the jobs of the scenario's own run; `demands` are those of an AMALTHEA model, `search_note` tells what was
+    /// not searched.
     fn new(
         scenario: &'s Scenario,
         mut analysis: Analysis<'s>,
@@ -52,12 +52,12 @@ impl<'s> AnalysisReport<'s> {
         Self { scenario, analysis, verdicts, requirements, own, merged_notes }
     }
 
-    /// Analyses a scenario beside its own run, and judges its jobs, searched for `search` or as long as does not hold its
-    /// user up.
+    /// Analyses a scenario beside its own run, and judges its jobs, searched for `search` or as long as does not hold
+    /// its user up.
     ///
     /// # Errors
-    /// [`AnalysisError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time, and
-    /// where a run exceeds what is claimed of all.
+    /// [`AnalysisError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time,
+    /// and where a run exceeds what is claimed of all.
     pub fn of(
         scenario: &'s Scenario,
         run: &Run,

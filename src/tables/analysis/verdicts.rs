@@ -53,7 +53,8 @@ const NOT_ON_GPU: &str = "not on the GPU";
 /// What is counted of jobs and streams, and what is said of those that have none.
 const DEADLINES: (&str, &str) = ("deadlines", "without a deadline");
 
-/// How many are proven, missed and open, and for which order of simultaneous releases: what a reader wants to know first.
+/// How many are proven, missed and open, and for which order of simultaneous releases: what a reader wants to know
+/// first.
 fn counts(what: &str, without: &str, all: impl Iterator<Item = (Option<Verdict>, ReleaseOrder)>) -> String {
     let (verdicts, orders): (Vec<Option<Verdict>>, Vec<ReleaseOrder>) = all.unzip();
     // It is the same of all.

@@ -18,7 +18,8 @@ use crate::workload::{OperationId, ProcessId};
 pub struct BlameRow {
     /// The kernel, copy or stream that waited, from launches until first blocks were assigned, or paused (T4, T5).
     pub waiting: String,
-    /// The kernel, copy or stream that stood in the way, or the turns of the context that did (T1, T4, T5); `None`: none did.
+    /// The kernel, copy or stream that stood in the way, or the turns of the context that did (T1, T4, T5); `None`:
+    /// none did.
     pub blocking: Option<String>,
     /// The rule.
     pub rule: Rule,
@@ -27,8 +28,8 @@ pub struct BlameRow {
 }
 
 /// All of a run, once by kernels and copies and once by streams, the longest first. What kernels and copies waited and
-/// paused is all there, so both add up to the same; memsets, records and waits are passed over, and who holds them stands in
-/// their place.
+/// paused is all there, so both add up to the same; memsets, records and waits are passed over, and who holds them
+/// stands in their place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlameTables {
     /// By kernel and copy.

@@ -1,5 +1,5 @@
-//! The times of a run keyed by runnable (host thread) and job, simulated and analysed, for a tool chain that goes on with
-//! its own model.
+//! The times of a run keyed by runnable (host thread) and job, simulated and analysed, for a tool chain that goes on
+//! with its own model.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -60,8 +60,8 @@ impl Cycle {
     }
 }
 
-/// All t up to the hyperperiod at which the demand of some task can grow. With U <= 1 it suffices to look that far. `None`
-/// if they are too many.
+/// All t up to the hyperperiod at which the demand of some task can grow. With U <= 1 it suffices to look that far.
+/// `None` if they are too many.
 pub(in crate::tasks) fn instants(cycles: &[Cycle]) -> Option<Vec<TaskTime>> {
     let end = hyperperiod(cycles.iter().map(|cycle| cycle.period))?;
     let mut instants = Vec::new();

@@ -1,9 +1,9 @@
 //! Whether execution times can be divided among chunks so that no more is demanded than there is.
 //!
-//! The demand of a task at t is the largest of sums that are linear in what its chunks execute, so the divisions that pass
-//! are the solutions of linear inequalities, far too many to be written down. We begin with none of them and look for the
-//! instant at which the division found demands most too much; what it violates there is added, until nothing is violated or
-//! what was added contradicts itself.
+//! The demand of a task at t is the largest of sums that are linear in what its chunks execute, so the divisions that
+//! pass are the solutions of linear inequalities, far too many to be written down. We begin with none of them and look
+//! for the instant at which the division found demands most too much; what it violates there is added, until nothing is
+//! violated or what was added contradicts itself.
 
 use super::super::task_time::TaskTime;
 use super::cycle::Cycle;
@@ -132,7 +132,8 @@ impl Demands<'_> {
         Ok(largest.map(|(at, _)| Excess { at, first: firsts.iter().map(|most| most[at].1).collect() }))
     }
 
-    /// How often a window that begins with chunk `first` holds chunk `last`, by the number of each instant at which it does.
+    /// How often a window that begins with chunk `first` holds chunk `last`, by the number of each instant at which it
+    /// does.
     fn counts(&self, cycle: &Cycle, first: usize, last: usize) -> impl Iterator<Item = (usize, i128)> {
         let mut next = cycle.window(first, last);
         let mut times = 0;

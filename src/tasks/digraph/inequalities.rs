@@ -1,8 +1,8 @@
 //! Linear inequalities between unknowns that are not negative, solved exactly in whole numbers.
 //!
-//! This is the simplex method without an objective: each inequality has a slack, which may not be negative either. Of all
-//! unknowns and slacks some are zero, the *columns*, and the others are expressed by them, the *rows*. While a row is
-//! negative it changes places with a column; the smallest numbers go first (Bland's rule), so that this ends.
+//! This is the simplex method without an objective: each inequality has a slack, which may not be negative either. Of
+//! all unknowns and slacks some are zero, the *columns*, and the others are expressed by them, the *rows*. While a row
+//! is negative it changes places with a column; the smallest numbers go first (Bland's rule), so that this ends.
 
 /// The question is too large: it would take too many steps, or a number left 127 bits.
 #[derive(Debug)]
@@ -53,8 +53,8 @@ impl Inequalities {
         Ok(())
     }
 
-    /// Finds values that satisfy all; if there are none, inequalities that exclude each other. What it takes is taken from
-    /// `steps`.
+    /// Finds values that satisfy all; if there are none, inequalities that exclude each other. What it takes is taken
+    /// from `steps`.
     pub(super) fn solve(&mut self, steps: &mut u64) -> Result<Result<(), Vec<usize>>, GivenUp> {
         loop {
             let negative = self.rows.iter().enumerate().filter(|(_, row)| row.constant < 0);

@@ -1,15 +1,15 @@
 //! DRIVE OS: how long a context of high level waits until it gets the GPU.
 //!
-//! NVIDIA, "DRIVE OS Linux SDK Development Guide", Tegra GPU Scheduling Improvements, Runlist Interleave Frequency: with
-//! h high-level applications, each of which stands before every other one on the runlist, the worst-case latency is
-//! (h - 1) time slices, the execution time of one low-level application, and a channel reset.
+//! NVIDIA, "DRIVE OS Linux SDK Development Guide", Tegra GPU Scheduling Improvements, Runlist Interleave Frequency:
+//! with h high-level applications, each of which stands before every other one on the runlist, the worst-case latency
+//! is (h - 1) time slices, the execution time of one low-level application, and a channel reset.
 
 use super::segment_task_set::SegmentTaskSet;
 use crate::time::Duration;
 
 /// The documented latency of the high-level contexts of a set, until one of them runs. The execution time of a
-/// low-level one is its longest GPU segment: the guide's formula is for low-level work that does not yield. `None` if no
-/// task has a context of high level.
+/// low-level one is its longest GPU segment: the guide's formula is for low-level work that does not yield. `None` if
+/// no task has a context of high level.
 #[must_use]
 pub fn latency(set: &SegmentTaskSet) -> Option<Duration> {
     let users = || set.gpu_users().map(|user| &set.tasks[user]);

@@ -1,10 +1,10 @@
 //! GCAPS: the GPU goes to the most urgent task between the two driver calls of its GPU segment.
 //!
 //! The policy of Wang, Liu, Wong and Kim, ECRTS 2024, section 5: a call of cost ε at each end of a GPU segment puts the
-//! task's context on the runlist alone, or behind. The bound is ours, because the paper's leaves out what happens on the
-//! CPU of whoever holds the GPU ([`super::gcaps_as_printed`]). `docs/tasks.md` has the proof, in short: at each instant
-//! of a response, the task itself goes on, or a job of a more urgent task does, or a driver call of a less urgent one is
-//! under way; and each of these is counted.
+//! task's context on the runlist alone, or behind. The bound is ours, because the paper's leaves out what happens on
+//! the CPU of whoever holds the GPU ([`super::gcaps_as_printed`]). `docs/tasks.md` has the proof, in short: at each
+//! instant of a response, the task itself goes on, or a job of a more urgent task does, or a driver call of a less
+//! urgent one is under way; and each of these is counted.
 
 use super::fixed_point::{Interference, least_response};
 use super::segment_task_set::{GpuWait, SegmentTaskSet};

@@ -1,8 +1,8 @@
 //! GCAPS as printed in Wang, Liu, Wong and Kim, ECRTS 2024, section 6.3. Unsound: for comparison only.
 //!
 //! Lemmas 10 and 13 count what a more urgent task on another core does on the GPU, and forget what it does on its CPU
-//! between the two driver calls, alone or preempted there, while its context alone is on the runlist. Lemma 8 counts one
-//! blocking for each GPU segment, which has two driver calls. `docs/errata.md` has witnesses.
+//! between the two driver calls, alone or preempted there, while its context alone is on the runlist. Lemma 8 counts
+//! one blocking for each GPU segment, which has two driver calls. `docs/errata.md` has witnesses.
 
 use super::fixed_point::{Interference, least_response};
 use super::segment_task_set::{GpuWait, SegmentTaskSet};

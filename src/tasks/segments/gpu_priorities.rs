@@ -1,9 +1,9 @@
 //! Priorities for GPU segments that differ from those on the CPU (Wang, Liu, Wong and Kim, ECRTS 2024, sections 5.3 and
 //! 6.4).
 //!
-//! On each core the GPU segments keep the order that their tasks have on the CPU, or tasks could wait for each other for
-//! ever. Then the order of GPU priorities is one order of all tasks that also says who is more urgent on each core: CPU
-//! priorities count nowhere else. So whatever bounds a set with one priority for each task bounds this too, and an
+//! On each core the GPU segments keep the order that their tasks have on the CPU, or tasks could wait for each other
+//! for ever. Then the order of GPU priorities is one order of all tasks that also says who is more urgent on each core:
+//! CPU priorities count nowhere else. So whatever bounds a set with one priority for each task bounds this too, and an
 //! assignment is the set with other priorities.
 
 use super::segment_task_set::SegmentTaskSet;
@@ -12,8 +12,8 @@ use crate::time::Duration;
 /// The bound of one task of a set, if it is at most the deadline, from bounds of all that are more urgent.
 type Response<'r> = &'r dyn Fn(&SegmentTaskSet, usize, &[Option<Duration>]) -> Option<Duration>;
 
-/// Audsley's search: the lowest priority that is left goes to the least urgent task that stays within its deadline there,
-/// while nothing is known of more urgent ones but that they meet theirs. Only the last of each core is tried.
+/// Audsley's search: the lowest priority that is left goes to the least urgent task that stays within its deadline
+/// there, while nothing is known of more urgent ones but that they meet theirs. Only the last of each core is tried.
 ///
 /// Gives the set with the priorities found, the most urgent being 0; nothing if some priority fits no task, in which
 /// case there may still be an assignment.

@@ -1,15 +1,15 @@
 //! One lock for the GPU: MPCP and FMLP+, the baselines that time slices and GCAPS are compared with.
 //!
-//! A task holds the lock from the beginning to the end of each GPU segment, and its CPU part runs above all tasks without
-//! the lock on its core. Tasks that wait for the lock are suspended. MPCP gives it to the most urgent of them (Rajkumar,
-//! "Real-Time Synchronization Protocols for Shared Memory Multiprocessors", ICDCS 1990; Patel, Baek, Kim and Rajkumar,
-//! "Analytical Enhancements and Practical Insights for MPCP with Self-Suspensions", RTAS 2018), FMLP+ to the one that has
-//! waited longest (Brandenburg, "The FMLP+: An Asymptotically Optimal Real-Time Locking Protocol for Suspension-Aware
-//! Analysis", ECRTS 2014).
+//! A task holds the lock from the beginning to the end of each GPU segment, and its CPU part runs above all tasks
+//! without the lock on its core. Tasks that wait for the lock are suspended. MPCP gives it to the most urgent of them
+//! (Rajkumar, "Real-Time Synchronization Protocols for Shared Memory Multiprocessors", ICDCS 1990; Patel, Baek, Kim and
+//! Rajkumar, "Analytical Enhancements and Practical Insights for MPCP with Self-Suspensions", RTAS 2018), FMLP+ to the
+//! one that has waited longest (Brandenburg, "The FMLP+: An Asymptotically Optimal Real-Time Locking Protocol for
+//! Suspension-Aware Analysis", ECRTS 2014).
 //!
-//! These bounds are for one lock, where they are simpler than theirs: the holder is delayed by nobody, for whoever else is
-//! raised would hold the lock too. The GPU switches contexts at most once for each GPU segment. `docs/tasks.md` has the
-//! proofs.
+//! These bounds are for one lock, where they are simpler than theirs: the holder is delayed by nobody, for whoever else
+//! is raised would hold the lock too. The GPU switches contexts at most once for each GPU segment. `docs/tasks.md` has
+//! the proofs.
 
 use super::fixed_point::{Interference, least_response};
 use super::segment_task_set::{GpuSegment, GpuWait, SegmentTaskSet};

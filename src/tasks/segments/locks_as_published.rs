@@ -1,14 +1,14 @@
 //! MPCP and FMLP+ as the analysis published with Wang, Liu, Wong and Kim, ECRTS 2024, has them
 //! (`rtenlab/gcaps-super-repo`, `analysis/mpcp.py` and `analysis/fmlp.py`). Unsound: for comparison only.
 //!
-//! MPCP is the hybrid analysis of Patel, Baek, Kim and Rajkumar, "Analytical Enhancements and Practical Insights for MPCP
-//! with Self-Suspensions", RTAS 2018, and FMLP+ the bound of Brandenburg, "The FMLP+: An Asymptotically Optimal Real-Time
-//! Locking Protocol for Suspension-Aware Analysis", ECRTS 2014. In both the GPU is the one lock, held for a whole GPU
-//! segment; the holder is raised above all others on its core. Neither counts switches of contexts (θ).
+//! MPCP is the hybrid analysis of Patel, Baek, Kim and Rajkumar, "Analytical Enhancements and Practical Insights for
+//! MPCP with Self-Suspensions", RTAS 2018, and FMLP+ the bound of Brandenburg, "The FMLP+: An Asymptotically Optimal
+//! Real-Time Locking Protocol for Suspension-Aware Analysis", ECRTS 2014. In both the GPU is the one lock, held for a
+//! whole GPU segment; the holder is raised above all others on its core. Neither counts switches of contexts (θ).
 //!
 //! What runs exceed even without them, see `docs/errata.md`: FMLP+ counts requests of the same core as if nobody were
-//! suspended while it holds the lock, which on a GPU everybody is; MPCP with busy waiting lets a raised holder delay its
-//! core by G^m only.
+//! suspended while it holds the lock, which on a GPU everybody is; MPCP with busy waiting lets a raised holder delay
+//! its core by G^m only.
 
 use super::fixed_point::{Interference, least_fixed_point};
 use super::locks::LockOrder;
@@ -98,7 +98,8 @@ impl<'s> Mpcp<'s> {
         let mut less_urgent: Vec<(usize, u128)> =
             less_urgent.flat_map(|other| keeps(other).map(move |length| (other, length))).collect();
         less_urgent.sort_by_key(|&(_, length)| std::cmp::Reverse(length));
-        // Request-driven: how long one request waits. The task's own requests count as if they were of a less urgent one.
+        // Request-driven: how long one request waits. The task's own requests count as if they were of a less urgent
+        // one.
         let own_or_less = less_urgent.first().map_or(0, |&(_, length)| length).max(keeps(task).max().unwrap_or(0));
         let request = least_fixed_point(own_or_less, set.tasks[task].deadline, |window| {
             let high = more_urgent.iter().map(|(jobs, length)| (jobs.jobs_within(window) + 1) * length);

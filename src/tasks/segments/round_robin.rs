@@ -46,7 +46,8 @@ pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
     })
 }
 
-/// What a job of `task` waits for turns of `others` contexts, and for switches to its own if the GPU `is_shared` \[ns\].
+/// What a job of `task` waits for turns of `others` contexts, and for switches to its own if the GPU `is_shared`
+/// \[ns\].
 fn waiting_ns(task: &SegmentTask, others: u64, is_shared: bool, gpu: GpuSharing) -> u128 {
     let (slice, switch) = (u128::from(gpu.time_slice.as_ns()), u128::from(gpu.switch_cost.as_ns()));
     let turns: u128 = task.gpu_segments().map(|segment| u128::from(segment.exec.as_ns()).div_ceil(slice)).sum();

@@ -15,13 +15,13 @@ use super::task_bound::{ResponseBounds, in_order};
 pub enum Print {
     /// Eq. 3 to 8.
     Equations,
-    /// Table 5: J = T - (C + G^m) in Eq. 8; with busy waiting, all GPU-using tasks but two delay a more urgent one on the
-    /// same core (Eq. 6), whose C + G + G^m is added (in Eq. 7, C + G^m).
+    /// Table 5: J = T - (C + G^m) in Eq. 8; with busy waiting, all GPU-using tasks but two delay a more urgent one on
+    /// the same core (Eq. 6), whose C + G + G^m is added (in Eq. 7, C + G^m).
     Table5,
     /// What the analysis published by the authors computes (`rtenlab/gcaps-super-repo`, `analysis/default_driver.py`),
-    /// and Fig. 8 shows: suspended as Table 5; busy without CPU-only tasks, with C + G + G^m of the others, and with ν of
-    /// Eq. 6 as the more urgent GPU-using tasks of other cores and those among the n - 1 - i most urgent of all, where task
-    /// i is the i-th, i from 0, of n.
+    /// and Fig. 8 shows: suspended as Table 5; busy without CPU-only tasks, with C + G + G^m of the others, and with ν
+    /// of Eq. 6 as the more urgent GPU-using tasks of other cores and those among the n - 1 - i most urgent of all,
+    /// where task i is the i-th, i from 0, of n.
     Published,
 }
 

@@ -15,9 +15,9 @@ use crate::time::Duration;
 pub enum SegmentSets {
     /// As the paper says: shares by `UUniFast`, tasks given to cores by worst fit, the largest utilization first.
     Printed,
-    /// As the published generator does (`rtenlab/gcaps-super-repo`, `analysis/taskset_gen.py`), with which Fig. 8 was made:
-    /// of what is left, each share but the last takes the part that `UUniFast` leaves for the others, so that the first
-    /// is nearly all; a task's utilization is at least 0.01; tasks stay on the core for which they are drawn.
+    /// As the published generator does (`rtenlab/gcaps-super-repo`, `analysis/taskset_gen.py`), with which Fig. 8 was
+    /// made: of what is left, each share but the last takes the part that `UUniFast` leaves for the others, so that the
+    /// first is nearly all; a task's utilization is at least 0.01; tasks stay on the core for which they are drawn.
     Published,
 }
 
@@ -30,8 +30,8 @@ pub struct SegmentGenerator {
     pub cpus: u32,
     /// Tasks drawn for each core.
     pub tasks_per_cpu: RangeInclusive<u32>,
-    /// Instead: so many tasks, each with a utilization from 0.05 to 0.3, or as published of 0.05, 0.1, 0.15, 0.2 or 0.25;
-    /// they are given to cores by worst fit in either case, as published in the order in which they are drawn.
+    /// Instead: so many tasks, each with a utilization from 0.05 to 0.3, or as published of 0.05, 0.1, 0.15, 0.2 or
+    /// 0.25; they are given to cores by worst fit in either case, as published in the order in which they are drawn.
     pub tasks: Option<u32>,
     /// Share of tasks that use the GPU \[thousandths\].
     pub gpu_tasks_permille: RangeInclusive<u32>,

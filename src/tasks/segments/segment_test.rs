@@ -156,8 +156,8 @@ impl SegmentTest {
         )
     }
 
-    /// Whose words or numbers are taken literally, if that is not sound: "as printed" in the paper, or "as published" by
-    /// its authors.
+    /// Whose words or numbers are taken literally, if that is not sound: "as printed" in the paper, or "as published"
+    /// by its authors.
     #[must_use]
     pub const fn taken_literally(self) -> Option<&'static str> {
         match self {
@@ -174,8 +174,8 @@ impl SegmentTest {
         Self::ALL.into_iter().filter(|test| test.is_sound())
     }
 
-    /// The set with the GPU priorities that this test gives its tasks, which on each core leave the order as it is. It is
-    /// the set as it stands if the test gives none, or that order is proven, or the search finds no other.
+    /// The set with the GPU priorities that this test gives its tasks, which on each core leave the order as it is. It
+    /// is the set as it stands if the test gives none, or that order is proven, or the search finds no other.
     #[must_use]
     pub fn assigned(self, set: &SegmentTaskSet) -> Cow<'_, SegmentTaskSet> {
         let plain = match self {

@@ -169,7 +169,8 @@ proptest! {
         prop_assert!(is_least);
     }
 
-    /// The least that any placement of the budget leaves an interval: it comes first in one period and last in the next.
+    /// The least that any placement of the budget leaves an interval: it comes first in one period and last in the
+    /// next.
     #[test]
     fn a_periodic_resource_supplies_the_least_of_all_placements(
         budget in 1..5_u64, more in 0..4_u64, t in 0..24_u64, from in 0..9_u64, places in prop::collection::vec(0..5_u64, 6),

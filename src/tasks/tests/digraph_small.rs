@@ -150,8 +150,8 @@ fn lemma_3_accepts_two_equal_tasks_if_each_split_job_is_halved() {
 /// Lemma 3's "only if": feasible sets that it refuses, with deadlines at the ends of periods, as section 6.3 has them.
 ///
 /// By hand for the first. Task 1 has one unit in each of [0, 2), [2, 4), [5, 6), [6, 8), [8, 9) of every 10: 3 in the 4
-/// from 5 to 9, so task 2 may demand 1 in any 4. It has one unit in each of [0, 4), [5, 8), [16, 19) of every 20, one in
-/// parts in [8, 9) and [10, 12), and one in parts in [12, 14) and [15, 16). From 5 to 9, nothing is left for [8, 9);
+/// from 5 to 9, so task 2 may demand 1 in any 4. It has one unit in each of [0, 4), [5, 8), [16, 19) of every 20, one
+/// in parts in [8, 9) and [10, 12), and one in parts in [12, 14) and [15, 16). From 5 to 9, nothing is left for [8, 9);
 /// from 15 to 19, nothing for [15, 16); so 2 are in the 4 from 10 to 14.
 #[test]
 fn lemma_3_refuses_feasible_sets_however_they_are_divided() {

@@ -1,5 +1,5 @@
-//! Which requirements of a model are proven, missed, open or not judged. Detect takes 5 ms every 20 ms, Plan 3 ms from 4
-//! ms on every 10 ms, and each fills the GPU: see `stimuli.rs`.
+//! Which requirements of a model are proven, missed, open or not judged. Detect takes 5 ms every 20 ms, Plan 3 ms from
+//! 4 ms on every 10 ms, and each fills the GPU: see `stimuli.rs`.
 
 use gpusched::analysis::{
     RequirementVerdict, SearchOptions, Verdict, Watch, judge, judge_sporadic, requirements_of_jobs,

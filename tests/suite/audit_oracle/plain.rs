@@ -264,8 +264,8 @@ impl<'a> Plain<'a> {
 /// Of a nanosecond; every number up to 16 divides it.
 const PARTS: i128 = 720_720;
 
-/// What a copy had of a link in some time, with all that were on the link, in parts of a nanosecond: an equal share of it
-/// in each piece of that time.
+/// What a copy had of a link in some time, with all that were on the link, in parts of a nanosecond: an equal share of
+/// it in each piece of that time.
 fn had_of_link(copies: &[[i64; 2]], from: i64, until: i64) -> i128 {
     let mut edges: Vec<i64> = copies.iter().flatten().copied().filter(|at| from < *at && *at < until).collect();
     edges.extend([from, until]);

@@ -73,8 +73,8 @@ pub(crate) fn scenario(sample: u64) -> Scenario {
     builder.build()
 }
 
-/// A TX2, or something like it with more SMs, another order and two copy engines; perhaps with launch latencies, or with
-/// shared links.
+/// A TX2, or something like it with more SMs, another order and two copy engines; perhaps with launch latencies, or
+/// with shared links.
 fn device(random: &mut impl Rng, latencies: bool, shared: bool) -> Device {
     let name = if random.random_bool(0.6) { "tx2" } else { "titan-v" };
     let changed = builtin(name).with(|spec| {

@@ -134,7 +134,8 @@ fn a_mask_and_a_percentage_together_have_no_bound_unless_the_mask_leaves_no_more
     assert_eq!((verdicts.refusal, verdicts.jobs[0].verdict), (None, Some(Verdict::Proven)));
 }
 
-/// No run that is found is above a bound, none of the given placement above a safe finish; each analysis says so itself.
+/// No run that is found is above a bound, none of the given placement above a safe finish; each analysis says so
+/// itself.
 fn nothing_is_broken(sample: &Sample, (sms, percent): (u32, u64), search: &SearchOptions) -> Result<(), TestCaseError> {
     let mut scenario = limited(&sample.scenario(), sms, percent);
     let verdicts = judge(&scenario, search, WATCH)?;

@@ -1,4 +1,5 @@
-//! Releases of one instant in any order: the order of the file decides nothing, and no run in any order is above a bound.
+//! Releases of one instant in any order: the order of the file decides nothing, and no run in any order is above a
+//! bound.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +94,8 @@ fn twelve_equal_streams_are_bounded_by_the_last_of_them() {
 
 #[test]
 fn the_null_stream_may_come_before_or_after_what_is_released_with_it() {
-    // Before or between the others it makes them wait, after them it waits for both; in any case 12 ms are over for the last.
+    // Before or between the others it makes them wait, after them it waits for both; in any case 12 ms are over for the
+    // last.
     let kernels = r#""A": {"blocks": 1, "threads": 32, "duration": "1 ms"}, "B": {"blocks": 1, "threads": 32, "duration": "10 ms"}"#;
     let streams = r#"{"name": "NULL", "operations": [{"kernel": "A"}]}, {"name": "X", "operations": [{"kernel": "B"}]},
         {"name": "Y", "operations": [{"kernel": "A"}]}"#;
@@ -305,7 +307,8 @@ proptest! {
         order_decides_nothing(&mixed, seed, 96)?;
     }
 
-    /// Equal, independent kernels: the bound is at least the worst of all orders, and if all take equally long it is that.
+    /// Equal, independent kernels: the bound is at least the worst of all orders, and if all take equally long it is
+    /// that.
     #[test]
     fn bounds_of_equal_kernels_hold_in_all_orders(
         kernels in prop::collection::vec((1_u32..20, 1_u32..6, prop_oneof![2 => Just(0_u32), 1 => 0_u32..6]), 1..6),

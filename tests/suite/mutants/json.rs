@@ -1,4 +1,5 @@
-//! Changes of one place of a JSON text. Places are found in the text, so that a key may stand twice and a value be no JSON.
+//! Changes of one place of a JSON text. Places are found in the text, so that a key may stand twice and a value be no
+//! JSON.
 
 use std::ops::Range;
 

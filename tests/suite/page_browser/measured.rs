@@ -1,4 +1,5 @@
-//! How fast the page is. Limits are wide, for machines that do other things as well; `--nocapture` shows what was measured.
+//! How fast the page is. Limits are wide, for machines that do other things as well; `--nocapture` shows what was
+//! measured.
 
 use super::*;
 

@@ -2,7 +2,8 @@
 //! alone, without the code that wrote it.
 //!
 //! Sources: "Trace Event Format", the document of the Chromium project; the JSON importer of Perfetto's trace
-//! processor (events in order of `ts`, equal ones in order of the file; arrows bind to the slice read last on the lane).
+//! processor (events in order of `ts`, equal ones in order of the file; arrows bind to the slice read last on the
+//! lane).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -82,8 +82,8 @@ fn limit_of_client(sms: u32, sms_per_tpc: u32, parts: f64) -> usize {
     limit as usize
 }
 
-/// T6: the order of a round, as nvgpu's driver makes it: before each context, all of those above it, each of them in turn
-/// with all of those above itself before it.
+/// T6: the order of a round, as nvgpu's driver makes it: before each context, all of those above it, each of them in
+/// turn with all of those above itself before it.
 fn round(levels: &[u32]) -> Vec<usize> {
     let at = |level: u32| (0..levels.len()).filter(move |&context| levels[context] == level);
     let highs: Vec<usize> = at(2).collect();

@@ -388,7 +388,8 @@ impl<'a> ReferenceGpu<'a> {
         self.ee_queues[context].values().find_map(|queue| queue.front().copied())
     }
 
-    /// Assigns blocks of the context whose turn it is, one by one until the kernel that is next does not fit (R1 to R3).
+    /// Assigns blocks of the context whose turn it is, one by one until the kernel that is next does not fit (R1 to
+    /// R3).
     pub(super) fn dispatch(&mut self) {
         let Some(context) = self.compute.takes_work_of() else { return };
         while let Some(operation) = self.highest_head(context) {

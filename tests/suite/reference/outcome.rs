@@ -23,8 +23,8 @@ pub(crate) struct ReferenceOperation {
     /// When its last block was assigned.
     pub(crate) last_start: Option<u64>,
     pub(crate) finish: Option<u64>,
-    /// SM, start and end of every block in the order of assignment; of one that has not ended, when it would if from now
-    /// on it ran.
+    /// SM, start and end of every block in the order of assignment; of one that has not ended, when it would if from
+    /// now on it ran.
     pub(crate) blocks: Vec<(u32, u64, u64)>,
     /// Which rule held it, from when to when.
     pub(crate) waits: Vec<(Rule, u64, u64)>,

@@ -121,7 +121,8 @@ impl ReferenceGpu<'_> {
         }
     }
 
-    /// T3: the turns to which switches are over now. Timers that have run out end with all else that does at this instant.
+    /// T3: the turns to which switches are over now. Timers that have run out end with all else that does at this
+    /// instant.
     pub(super) fn end_switches(&mut self) {
         for which in self.runlists() {
             if matches!(self.runlist(which).service, Service::Switch(..)) {

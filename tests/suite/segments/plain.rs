@@ -166,7 +166,8 @@ impl Machine<'_> {
         (self.set.tasks[task].priority.unwrap_or(u64::MAX), task)
     }
 
-    /// Who runs on a core: whoever is in a driver call, else the holder of the lock, else the most urgent that is ready.
+    /// Who runs on a core: whoever is in a driver call, else the holder of the lock, else the most urgent that is
+    /// ready.
     fn on_core(&self, cpu: u32) -> Option<usize> {
         let ready = |task: &usize| match self.step(*task) {
             Some(Step::Cpu(_) | Step::Call { .. } | Step::Unlock) => true,

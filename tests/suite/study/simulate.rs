@@ -5,8 +5,9 @@ use std::fs;
 use super::*;
 use crate::common::document;
 
-/// The camera's second job meets the lidar's: it waits for it from 22 to 27 ms. Each on an SM of its own, both take twice as
-/// long, and the camera waits all the same: the lidar's second pair of blocks heads the EE queue until 27 ms (X1).
+/// The camera's second job meets the lidar's: it waits for it from 22 to 27 ms. Each on an SM of its own, both take
+/// twice as long, and the camera waits all the same: the lidar's second pair of blocks heads the EE queue until 27 ms
+/// (X1).
 const WHAT_IF: &str = r#"{"format": "gpusched-study/1", "name": "what if", "command": "simulate", "seed": 0, "samples": 1,
     "parameters": {"scenario": "scenario.json"},
     "grid": {"sm_mask": [{}, {"camera": "0x1", "lidar": "0x2"}], "responses_of": ["camera", "lidar"]}}"#;

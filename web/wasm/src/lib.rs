@@ -4,8 +4,8 @@
 //! ([`request_room`], [`content_room`]), writes into it, calls [`run`] and reads the answer. No pointer is followed on
 //! this side, so the only unsafe part is the promise of `#[unsafe(no_mangle)]` that each name is exported once.
 //!
-//! A panic ends the instance with a trap; its text is kept for whoever asks ([`panic_text`]), and the page goes on with a
-//! new instance.
+//! A panic ends the instance with a trap; its text is kept for whoever asks ([`panic_text`]), and the page goes on with
+//! a new instance.
 
 mod answer;
 mod request;

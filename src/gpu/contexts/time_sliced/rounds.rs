@@ -1,9 +1,9 @@
 //! Whole rounds of turns in which nothing changes, in one step.
 //!
-//! While nothing of any context completes, nobody comes and no host acts, rounds repeat: each context has its slices and
-//! no more happens. How many rounds that are follows from what completes first in each context, on its own clock, and
-//! from what happens first on the GPU besides. The turns are told as a round and how often it comes; clocks of contexts
-//! move on by what they were served. Nothing that completes is ever inside a skipped round.
+//! While nothing of any context completes, nobody comes and no host acts, rounds repeat: each context has its slices
+//! and no more happens. How many rounds that are follows from what completes first in each context, on its own clock,
+//! and from what happens first on the GPU besides. The turns are told as a round and how often it comes; clocks of
+//! contexts move on by what they were served. Nothing that completes is ever inside a skipped round.
 
 use super::{Preemption, TimeSliced, Turn, process};
 use crate::gpu::back::BackContext;
@@ -67,8 +67,8 @@ impl TimeSliced {
         Ok(())
     }
 
-    /// The turns of one round from now on, if each lasts a whole slice, and how long it is until the same turn comes again.
-    /// `None` if some context will assign blocks in its turn.
+    /// The turns of one round from now on, if each lasts a whole slice, and how long it is until the same turn comes
+    /// again. `None` if some context will assign blocks in its turn.
     fn one_round(&self, current: usize, now: Instant) -> Option<(Vec<ContextTurn>, Duration)> {
         let mut round: Vec<ContextTurn> = Vec::new();
         let (mut at, mut before) = (now, current);

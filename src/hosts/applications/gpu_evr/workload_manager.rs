@@ -53,8 +53,8 @@ impl<'a> WorkloadManager<'a> {
         self.urgent_queue.len() + self.queues.iter().map(VecDeque::len).sum::<usize>()
     }
 
-    /// Lines 7 to 9, `CheckAndUpdateAppInfo()`: medium and low applications that are close to their `T_margin` (Equation
-    /// 9) go from their class's queue to the urgent queue. Gives their numbers.
+    /// Lines 7 to 9, `CheckAndUpdateAppInfo()`: medium and low applications that are close to their `T_margin`
+    /// (Equation 9) go from their class's queue to the urgent queue. Gives their numbers.
     pub fn check_and_update_app_info(&mut self, now: Instant) -> Vec<u32> {
         let mut promoted = Vec::new();
         while let Some(&(at, number)) = self.promotions.first().filter(|(at, _)| *at <= now) {
