@@ -74,7 +74,7 @@ pub enum InputError {
 /// Bytes at the beginning of a file by which a log is known.
 const HEAD_BYTES: u64 = 1 << 16;
 
-/// Whether a path names logs: a directory, or a file that [begins as one](begins_a_log). Not if it cannot be read.
+/// Whether a path names logs: a directory, or a file that begins as one. Not if it cannot be read.
 #[must_use]
 pub fn are_logs(path: &Path) -> bool {
     let begins_as_log = || {

@@ -89,7 +89,7 @@ pub(crate) fn against_expected<'e>(
 /// Compares a finished run with what was expected of its scenario.
 ///
 /// # Errors
-/// As [`against_expected`].
+/// [`NotComparable`] if the run was one under other conditions.
 pub fn differences(expected: &Expected, trace: &Trace) -> Result<Vec<Difference>, NotComparable> {
     let compared = against_expected(expected, trace)?;
     let differing = compared.into_iter().filter(|(_, value)| !value.agrees()).map(|(kernel, value)| {
