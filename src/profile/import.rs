@@ -147,7 +147,7 @@ impl GpuProfile {
         if let Some(unused) = builder.unused_timing() {
             return Err(refuse(unused));
         }
-        let scenario = builder.build();
+        let scenario = builder.build_ending().map_err(|(_, why)| refuse(format!("{why}; {}", why.help())))?;
         let streams = self.imported_streams(&scenario, &streams, &taken);
         Ok(Import {
             scenario,

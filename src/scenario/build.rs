@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::endless::{self, Endless};
 use super::known_kernels::KnownKernels;
 use super::model::{BarrierId, HostThread, Scenario};
 use super::options::{BlockDurations, ReadOptions};
@@ -273,6 +274,18 @@ impl<'a> ScenarioBuilder<'a> {
         for (option, _) in without_effect.into_iter().filter(|&(_, is_without)| is_without) {
             self.note(format!("{option} has no effect: {why}"));
         }
+    }
+
+    /// The finished scenario, if all of its threads come to an end.
+    ///
+    /// # Errors
+    /// The number of the first thread that could never end, and why.
+    pub fn build_ending(self) -> Result<Scenario, (usize, Endless)> {
+        let scenario = self.build();
+        for (index, thread) in scenario.threads.iter().enumerate() {
+            endless::check(&scenario, thread).map_err(|why| (index, why))?;
+        }
+        Ok(scenario)
     }
 
     /// The finished scenario.

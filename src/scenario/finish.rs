@@ -1,7 +1,6 @@
 //! What all readers begin and end with.
 
 use super::build::ScenarioBuilder;
-use super::endless;
 use super::model::Scenario;
 use crate::device::Device;
 use crate::json::{Node, Problem};
@@ -29,10 +28,5 @@ pub(super) fn finish<'a>(
     if let Some(unused) = builder.unused_timing() {
         return Err(root.problem(unused));
     }
-    let scenario = builder.build();
-    for (index, thread) in scenario.threads.iter().enumerate() {
-        endless::check(&scenario, thread)
-            .map_err(|why| node_of(index).problem(why.to_string()).with_help(why.help()))?;
-    }
-    Ok(scenario)
+    builder.build_ending().map_err(|(index, why)| node_of(index).problem(why.to_string()).with_help(why.help()))
 }

@@ -301,3 +301,14 @@ fn bad_profiles_are_refused_with_a_reason() {
     assert!(refused(&["import", KINETO, "--gpu", "3"]).contains("GPU 0 runs 10"));
     assert!(refused(&["simulate", "scenarios/rtss2017/figure-3.json", "--gpu", "0"]).contains("--gpu is for profiles"));
 }
+
+#[test]
+fn a_period_that_nothing_ends_is_refused_in_profiles_as_in_scenarios() {
+    let input = [KINETO, "--launches", "recorded", "--period", "stream 7=37ms"];
+    for command in ["simulate", "analyze", "orders", "convert"] {
+        let said = refused(&[&[command], &input[..]].concat());
+        assert!(said.contains("never ends") && said.contains("--horizon"), "{said}");
+    }
+    let limited = gpusched(&[&["simulate"], &input[..], &["--horizon", "80ms", "--format", "json"]].concat());
+    assert_eq!(limited.status.code(), Some(0), "{}", stderr(&limited));
+}

@@ -81,7 +81,7 @@ impl AmaltheaModel<'_> {
         if let Some(unused) = builder.unused_timing() {
             return Err(Problem::general(unused));
         }
-        Ok(builder.build())
+        builder.build_ending().map_err(|(_, why)| Problem::general(why.to_string()).with_help(why.help()))
     }
 
     /// The file's name without its folders and ending.
