@@ -80,7 +80,7 @@ def simulate(scenario, **options):
     ``scenario`` is a dict, a path, a :class:`ScenarioBuilder` or a :class:`Scenario`. Options are those of the command,
     with underscores: ``device``, ``placement``, ``seed``, ``horizon``, ``vary``, ``launch_latency``, ``kernel_gap``,
     ``time_slice``, ``switch_cost``, ``as_threads``, ``mps``; ``block_durations``, ``periods`` and ``deadlines`` are dicts
-    from names to times; ``set_priority``, ``set_stream``, ``set_block_time`` and ``sm_mask`` dicts from names; ``connections``,
+    from names to times (a deadline may be ``"none"``); ``set_priority``, ``set_stream``, ``set_block_time`` and ``sm_mask`` dicts from names; ``connections``,
     ``channel_order``; of AMALTHEA models ``runnables``, ``grid_sizes``, ``block_sizes``, ``processing_unit``,
     ``frequency``, ``ticks``, ``without_copies``, ``one_job``; of profiles ``gpu``, ``launches``, ``block_times``.
 

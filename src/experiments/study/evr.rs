@@ -13,6 +13,7 @@ use crate::experiments::evr::{PointTally, Variation};
 use crate::hosts::gpu_evr::{EvrRules, MAX_SMS};
 use crate::hosts::{Scheduler, UsageDetail, usage_of_applications};
 use crate::json::{Node, Problem};
+use crate::named::named;
 use crate::statistics::Measure;
 use crate::time::Duration;
 
@@ -55,26 +56,52 @@ impl Default for EvrParameters {
     }
 }
 
-impl Parameters for EvrParameters {
-    const KEYS: &'static [&'static str] = &[
-        "applications",
-        "device",
-        "execution",
-        "gap",
-        "inject",
-        "per_period",
-        "period",
-        "periods",
-        "rules",
-        "saturation_sms",
-        "scheduler",
-        "tightness_percent",
-    ];
+named! {
+    /// What a study of applications can say.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Key: ALL, from_name {
+        /// `applications`
+        Applications = "applications",
+        /// `device`
+        Device = "device",
+        /// `execution`
+        Execution = "execution",
+        /// `gap`
+        Gap = "gap",
+        /// `inject`
+        Inject = "inject",
+        /// `per_period`
+        PerPeriod = "per_period",
+        /// `period`
+        Period = "period",
+        /// `periods`
+        Periods = "periods",
+        /// `rules`
+        Rules = "rules",
+        /// `saturation_sms`
+        SaturationSms = "saturation_sms",
+        /// `scheduler`
+        Scheduler = "scheduler",
+        /// `tightness_percent`
+        TightnessPercent = "tightness_percent",
+    }
+}
 
-    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
+impl Parameters for EvrParameters {
+    type Key = Key;
+
+    fn keys() -> Vec<&'static str> {
+        Key::ALL.map(Key::name).to_vec()
+    }
+
+    fn key(name: &str) -> Option<Key> {
+        Key::from_name(name)
+    }
+
+    fn read(key: Key, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
         let count = || value.whole_u32(1, MAX_INJECTIONS);
         Ok(match key {
-            "applications" => {
+            Key::Applications => {
                 let name = value.string()?;
                 let text = match ApplicationSet::builtin_json(&name) {
                     Some(text) => text.to_owned(),
@@ -83,50 +110,50 @@ impl Parameters for EvrParameters {
                 let applications = Arc::new((name, text));
                 Box::new(move |point| point.applications = Some(Arc::clone(&applications)))
             }
-            "device" => {
+            Key::Device => {
                 let device = Arc::new(grid::device(value, files)?);
                 Box::new(move |point| point.device = Some(Arc::clone(&device)))
             }
-            "execution" => {
+            Key::Execution => {
                 let time = value.time()?;
                 Box::new(move |point| point.variation.execution = Some(time))
             }
-            "gap" => {
+            Key::Gap => {
                 let gap = value.time()?;
                 Box::new(move |point| point.gap = gap)
             }
-            "inject" => {
+            Key::Inject => {
                 let inject = count()?;
                 Box::new(move |point| point.inject = Some(inject))
             }
-            "per_period" => {
+            Key::PerPeriod => {
                 let per_period = count()?;
                 Box::new(move |point| point.per_period = Some(per_period))
             }
-            "period" => {
+            Key::Period => {
                 let period = value.time()?;
                 Box::new(move |point| point.period = period)
             }
-            "periods" => {
+            Key::Periods => {
                 let periods = count()?;
                 Box::new(move |point| point.periods = periods)
             }
-            "rules" => {
+            Key::Rules => {
                 let mut rules = EvrRules::default();
                 for (key, node) in value.object()?.into_distinct_entries()? {
                     rules.set(&key, &node.string()?).map_err(|error| node.problem(error.to_string()))?;
                 }
                 Box::new(move |point| point.rules = rules)
             }
-            "saturation_sms" => {
+            Key::SaturationSms => {
                 let sms = value.whole_u32(1, MAX_SMS)?;
                 Box::new(move |point| point.variation.saturation_sms = Some(sms))
             }
-            "tightness_percent" => {
+            Key::TightnessPercent => {
                 let percent = value.whole_u32(1, MAX_TIGHTNESS_PERCENT)?;
                 Box::new(move |point| point.variation.tightness_percent = Some(percent))
             }
-            _ => {
+            Key::Scheduler => {
                 let scheduler = grid::one_of(value, &Scheduler::ALL.map(Scheduler::name), Scheduler::from_name)?;
                 Box::new(move |point| point.scheduler = scheduler)
             }

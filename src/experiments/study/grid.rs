@@ -48,10 +48,16 @@ pub(super) type Change<P> = Box<dyn Fn(&mut P)>;
 /// The parameters of one point of a command.
 pub(super) trait Parameters: Clone {
     /// The keys that there are, without the seed.
-    const KEYS: &'static [&'static str];
+    type Key;
 
-    /// Reads the value of one of the keys.
-    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem>;
+    /// Their names.
+    fn keys() -> Vec<&'static str>;
+
+    /// The one of that name.
+    fn key(name: &str) -> Option<Self::Key>;
+
+    /// Reads the value of a key.
+    fn read(key: Self::Key, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem>;
 
     /// Seeds the point's samples.
     fn set_seed(&mut self, seed: u64);
@@ -156,10 +162,10 @@ fn change<P: Parameters>(key: &str, value: Node<'_>, files: &Files<'_>) -> Resul
         let seed = value.whole_number(0, u64::MAX)?;
         return Ok(Box::new(move |point| point.set_seed(seed)));
     }
-    if P::KEYS.contains(&key) {
+    if let Some(key) = P::key(key) {
         return P::read(key, value, files);
     }
-    let help = format!("known keys here: {}, seed, comment", P::KEYS.join(", "));
+    let help = format!("known keys here: {}, seed, comment", P::keys().join(", "));
     Err(value.problem(format!("unknown key {key:?}")).with_help(help))
 }
 

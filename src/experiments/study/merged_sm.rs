@@ -12,6 +12,7 @@ use super::tally::Tally;
 use crate::device::Device;
 use crate::experiments::validation::{Agreement, Campaign, CampaignReport, Family, FamilyTally, Sample, Sampler};
 use crate::json::{Node, Problem};
+use crate::named::named;
 use crate::statistics::Measure;
 use crate::workload::Placement;
 
@@ -38,20 +39,41 @@ pub(super) fn default_point(root: Node<'_>) -> Result<MergedSmPoint, Problem> {
     })
 }
 
-impl Parameters for MergedSmPoint {
-    const KEYS: &'static [&'static str] = &["device", "family", "placement"];
+named! {
+    /// What a study of the merged SM can say.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Key: ALL, from_name {
+        /// `device`
+        Device = "device",
+        /// `family`
+        Family = "family",
+        /// `placement`
+        Placement = "placement",
+    }
+}
 
-    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
+impl Parameters for MergedSmPoint {
+    type Key = Key;
+
+    fn keys() -> Vec<&'static str> {
+        Key::ALL.map(Key::name).to_vec()
+    }
+
+    fn key(name: &str) -> Option<Key> {
+        Key::from_name(name)
+    }
+
+    fn read(key: Key, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
         Ok(match key {
-            "device" => {
+            Key::Device => {
                 let device = Arc::new(grid::device(value, files)?);
                 Box::new(move |point| point.device = Arc::clone(&device))
             }
-            "placement" => {
+            Key::Placement => {
                 let placement = grid::one_of(value, &Placement::ALL.map(Placement::name), Placement::from_name)?;
                 Box::new(move |point| point.placement = placement)
             }
-            _ => {
+            Key::Family => {
                 let family = grid::one_of(value, &Family::ALL.map(Family::name), Family::from_name)?;
                 Box::new(move |point| point.family = family)
             }

@@ -12,6 +12,7 @@ use crate::device::{ChannelOrder, SmMask};
 use crate::hosts::simulate;
 use crate::input::{Input, InputError};
 use crate::json::{Node, Problem};
+use crate::named::named;
 use crate::profile::{GpuProfile, ImportOptions, Launches};
 use crate::scenario::{Deadline, ReadOptions, Scenario, WhatIf};
 use crate::time::Duration;
@@ -31,57 +32,95 @@ pub(super) struct SimulatePoint {
     seed: u64,
 }
 
-impl Parameters for SimulatePoint {
-    const KEYS: &'static [&'static str] = &[
-        "block_durations",
-        "block_times",
-        "channel_order",
-        "connections",
-        "deadlines",
-        "device",
-        "gpu",
-        "horizon",
-        "kernel_gap",
-        "launch_latency",
-        "launches",
-        "mps",
-        "periods",
-        "placement",
-        "responses_of",
-        "scenario",
-        "set_priority",
-        "set_stream",
-        "sm_mask",
-        "switch_cost",
-        "time_slice",
-        "vary",
-    ];
+named! {
+    /// What a study of scenarios can say.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Key: ALL, from_name {
+        /// `block_durations`
+        BlockDurations = "block_durations",
+        /// `block_times`
+        BlockTimes = "block_times",
+        /// `channel_order`
+        ChannelOrder = "channel_order",
+        /// `connections`
+        Connections = "connections",
+        /// `deadlines`
+        Deadlines = "deadlines",
+        /// `device`
+        Device = "device",
+        /// `gpu`
+        Gpu = "gpu",
+        /// `horizon`
+        Horizon = "horizon",
+        /// `kernel_gap`
+        KernelGap = "kernel_gap",
+        /// `launch_latency`
+        LaunchLatency = "launch_latency",
+        /// `launches`
+        Launches = "launches",
+        /// `mps`
+        Mps = "mps",
+        /// `periods`
+        Periods = "periods",
+        /// `placement`
+        Placement = "placement",
+        /// `responses_of`
+        ResponsesOf = "responses_of",
+        /// `scenario`
+        Scenario = "scenario",
+        /// `set_block_time`
+        SetBlockTime = "set_block_time",
+        /// `set_priority`
+        SetPriority = "set_priority",
+        /// `set_stream`
+        SetStream = "set_stream",
+        /// `sm_mask`
+        SmMask = "sm_mask",
+        /// `switch_cost`
+        SwitchCost = "switch_cost",
+        /// `time_slice`
+        TimeSlice = "time_slice",
+        /// `vary`
+        Vary = "vary",
+    }
+}
 
-    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
+impl Parameters for SimulatePoint {
+    type Key = Key;
+
+    fn keys() -> Vec<&'static str> {
+        Key::ALL.map(Key::name).to_vec()
+    }
+
+    fn key(name: &str) -> Option<Key> {
+        Key::from_name(name)
+    }
+
+    fn read(key: Key, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
         Ok(match key {
-            "scenario" => {
+            Key::Scenario => {
                 let name = value.string()?;
                 let input = Input::of(&name, files.bytes(value, &name)?);
                 let input = Arc::new(input.map_err(|error| value.problem(error.to_string()))?);
                 Box::new(move |point| point.input = Some(Arc::clone(&input)))
             }
-            "device" => {
+            Key::Device => {
                 let device = grid::device(value, files)?;
                 Box::new(move |point| point.options.device = Some(device.clone()))
             }
-            "placement" => {
+            Key::Placement => {
                 let placement = grid::one_of(value, &Placement::ALL.map(Placement::name), Placement::from_name)?;
                 Box::new(move |point| point.options.placement = Some(placement))
             }
-            "launches" => {
+            Key::Launches => {
                 let launches = grid::one_of(value, &Launches::ALL.map(Launches::name), Launches::from_name)?;
                 Box::new(move |point| point.import.launches = launches)
             }
-            "gpu" => {
+            Key::Gpu => {
                 let gpu = value.whole_u32(0, u32::MAX)?;
                 Box::new(move |point| point.import.gpu = Some(gpu))
             }
-            "block_times" => {
+            Key::BlockTimes => {
                 let name = value.string()?;
                 let input = Input::of(&name, files.bytes(value, &name)?);
                 let Input::Profile(other) = input.map_err(|error| value.problem(error.to_string()))? else {
@@ -90,40 +129,48 @@ impl Parameters for SimulatePoint {
                 let other = Arc::new(other);
                 Box::new(move |point| point.block_times = Some(Arc::clone(&other)))
             }
-            "channel_order" => {
+            Key::ChannelOrder => {
                 let names = ChannelOrder::ALL.map(ChannelOrder::name);
                 let order = grid::one_of(value, &names, ChannelOrder::from_name)?;
                 Box::new(move |point| point.changes.channel_order = Some(order))
             }
-            "connections" => {
+            Key::Connections => {
                 let connections = value.whole_u32(1, u32::MAX)?;
                 Box::new(move |point| point.changes.connections = Some(connections))
             }
-            "responses_of" => {
+            Key::ResponsesOf => {
                 let name = value.string()?;
                 Box::new(move |point| point.responses_of = Some(name.clone()))
             }
-            "vary" => {
+            Key::Vary => {
                 let expected = "two whole percentages up to 10000, the first not above the second, as \"80..100\"";
                 let vary = value.string().ok().and_then(|text| ReadOptions::parse_vary(&text));
                 let vary = vary.ok_or_else(|| value.expected(expected))?;
                 Box::new(move |point| point.options.vary_percent = Some(vary))
             }
-            "horizon" | "kernel_gap" | "launch_latency" | "switch_cost" => time(key, value.time()?),
-            "time_slice" => match value.time()? {
-                Duration::ZERO => return Err(value.expected("a time above zero")),
-                slice => time(key, slice),
-            },
-            "mps" => {
+            Key::Horizon => time(value, |point, time| point.options.horizon = Some(time))?,
+            Key::KernelGap => time(value, |point, time| point.options.kernel_gap = Some(time))?,
+            Key::LaunchLatency => time(value, |point, time| point.options.launch_latency = Some(time))?,
+            Key::SwitchCost => time(value, |point, time| point.options.switch_cost = Some(time))?,
+            Key::TimeSlice => {
+                let slice = positive_time(value)?;
+                Box::new(move |point| point.options.time_slice = Some(slice))
+            }
+            Key::Mps => {
                 let mps = value.boolean()?;
                 Box::new(move |point| point.options.mps = mps)
             }
-            "block_durations" | "periods" => times(key, value)?,
-            "deadlines" => {
-                let deadlines = by_name(value, Deadline::read)?;
-                Box::new(move |point| point.options.deadlines.extend(deadlines.iter().cloned()))
+            Key::BlockDurations => {
+                by_name(value, positive_time, |point, times| point.options.block_durations.extend(times))?
             }
-            _ => change(key, value)?,
+            Key::Periods => by_name(value, positive_time, |point, times| point.options.periods.extend(times))?,
+            Key::Deadlines => {
+                by_name(value, Deadline::read, |point, deadlines| point.options.deadlines.extend(deadlines))?
+            }
+            Key::SetBlockTime => by_name(value, positive_time, |point, times| point.changes.block_times.extend(times))?,
+            Key::SetPriority => by_name(value, priority, |point, all| point.changes.priorities.extend(all))?,
+            Key::SetStream => by_name(value, |node| node.string(), |point, all| point.changes.streams.extend(all))?,
+            Key::SmMask => by_name(value, sm_mask, |point, masks| point.changes.sm_masks.extend(masks))?,
         })
     }
 
@@ -132,54 +179,42 @@ impl Parameters for SimulatePoint {
     }
 }
 
-fn time(key: &str, time: Duration) -> Change<SimulatePoint> {
-    match key {
-        "horizon" => Box::new(move |point| point.options.horizon = Some(time)),
-        "kernel_gap" => Box::new(move |point| point.options.kernel_gap = Some(time)),
-        "switch_cost" => Box::new(move |point| point.options.switch_cost = Some(time)),
-        "time_slice" => Box::new(move |point| point.options.time_slice = Some(time)),
-        _ => Box::new(move |point| point.options.launch_latency = Some(time)),
+/// A time, and where it goes.
+fn time(value: Node<'_>, set: fn(&mut SimulatePoint, Duration)) -> Result<Change<SimulatePoint>, Problem> {
+    let time = value.time()?;
+    Ok(Box::new(move |point| set(point, time)))
+}
+
+fn positive_time(node: Node<'_>) -> Result<Duration, Problem> {
+    match node.time()? {
+        Duration::ZERO => Err(node.expected("a time above zero")),
+        time => Ok(time),
     }
 }
 
-fn times(key: &str, value: Node<'_>) -> Result<Change<SimulatePoint>, Problem> {
-    let times = by_name(value, |node| match node.time()? {
-        Duration::ZERO => Err(node.expected("a time above zero")),
-        time => Ok(time),
-    })?;
-    Ok(match key {
-        "block_durations" => Box::new(move |point| point.options.block_durations.extend(times.iter().cloned())),
-        _ => Box::new(move |point| point.options.periods.extend(times.iter().cloned())),
-    })
+fn priority(node: Node<'_>) -> Result<i32, Problem> {
+    let expected = || node.expected("a whole number of at most 0; more negative is more urgent");
+    node.signed_number(i64::from(i32::MIN), 0).ok().and_then(|n| i32::try_from(n).ok()).ok_or_else(expected)
 }
 
-/// The what-ifs by name: as `--set-priority`, `--set-stream` and `--sm-mask`.
-fn change(key: &str, value: Node<'_>) -> Result<Change<SimulatePoint>, Problem> {
-    Ok(match key {
-        "set_priority" => {
-            let priority = |node: Node<'_>| {
-                let expected = || node.expected("a whole number of at most 0; more negative is more urgent");
-                node.signed_number(i64::from(i32::MIN), 0).ok().and_then(|n| i32::try_from(n).ok()).ok_or_else(expected)
-            };
-            let priorities = by_name(value, priority)?;
-            Box::new(move |point| point.changes.priorities.extend(priorities.iter().cloned()))
-        }
-        "set_stream" => {
-            let streams = by_name(value, |node| node.string())?;
-            Box::new(move |point| point.changes.streams.extend(streams.iter().cloned()))
-        }
-        _ => {
-            let mask = |node: Node<'_>| SmMask::parse(&node.string()?).map_err(|error| node.problem(error.to_string()));
-            let masks = by_name(value, mask)?;
-            Box::new(move |point| point.changes.sm_masks.extend(masks.iter().cloned()))
-        }
-    })
+fn sm_mask(node: Node<'_>) -> Result<SmMask, Problem> {
+    SmMask::parse(&node.string()?).map_err(|error| node.problem(error.to_string()))
 }
 
-/// The entries of an object, each name once.
-fn by_name<T>(value: Node<'_>, read: impl Fn(Node<'_>) -> Result<T, Problem>) -> Result<Vec<(String, T)>, Problem> {
-    let entries = value.object()?.into_distinct_entries()?;
-    entries.into_iter().map(|(name, node)| Ok((name.into_owned(), read(node)?))).collect()
+/// The entries of an object, each name once, and where they go.
+fn by_name<T: Clone + Send + Sync + 'static>(
+    value: Node<'_>,
+    read: impl Fn(Node<'_>) -> Result<T, Problem>,
+    set: fn(&mut SimulatePoint, Vec<(String, T)>),
+) -> Result<Change<SimulatePoint>, Problem> {
+    let mut entries: Vec<(String, T)> = Vec::new();
+    for (name, node) in value.object()?.into_entries() {
+        if entries.iter().any(|(known, _)| **known == *name) {
+            return Err(node.problem(format!("{name:?} stands twice")));
+        }
+        entries.push((name.into_owned(), read(node)?));
+    }
+    Ok(Box::new(move |point| set(point, entries.clone())))
 }
 
 impl SimulatePoint {

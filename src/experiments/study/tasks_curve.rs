@@ -11,6 +11,7 @@ use super::tally::Tally;
 use crate::effort;
 use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted};
 use crate::json::{Node, Problem};
+use crate::named::named;
 use crate::statistics::Measure;
 use crate::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, TaskTime, Utilizations};
 
@@ -78,36 +79,61 @@ fn named<T: Copy>(value: Node<'_>, table: &[(&str, T)]) -> Result<T, Problem> {
     grid::one_of(value, &names, |name| table.iter().find(|entry| entry.0 == name).map(|entry| entry.1))
 }
 
-impl Parameters for CurveParameters {
-    const KEYS: &'static [&'static str] = &[
-        "deadlines_from_percent",
-        "gang_tasks",
-        "gang_utilization_permille",
-        "periods",
-        "periods_are",
-        "reservation_period",
-        "sms",
-        "tasks_per_sm",
-        "tests",
-        "utilization_permille",
-        "utilizations",
-    ];
+named! {
+    /// What a study of task sets can say.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Key: ALL, from_name {
+        /// `deadlines_from_percent`
+        DeadlinesFromPercent = "deadlines_from_percent",
+        /// `gang_tasks`
+        GangTasks = "gang_tasks",
+        /// `gang_utilization_permille`
+        GangUtilizationPermille = "gang_utilization_permille",
+        /// `periods`
+        Periods = "periods",
+        /// `periods_are`
+        PeriodsAre = "periods_are",
+        /// `reservation_period`
+        ReservationPeriod = "reservation_period",
+        /// `sms`
+        Sms = "sms",
+        /// `tasks_per_sm`
+        TasksPerSm = "tasks_per_sm",
+        /// `tests`
+        Tests = "tests",
+        /// `utilization_permille`
+        UtilizationPermille = "utilization_permille",
+        /// `utilizations`
+        Utilizations = "utilizations",
+    }
+}
 
-    fn read(key: &str, value: Node<'_>, _files: &Files<'_>) -> Result<Change<Self>, Problem> {
+impl Parameters for CurveParameters {
+    type Key = Key;
+
+    fn keys() -> Vec<&'static str> {
+        Key::ALL.map(Key::name).to_vec()
+    }
+
+    fn key(name: &str) -> Option<Key> {
+        Key::from_name(name)
+    }
+
+    fn read(key: Key, value: Node<'_>, _files: &Files<'_>) -> Result<Change<Self>, Problem> {
         Ok(match key {
-            "deadlines_from_percent" => {
+            Key::DeadlinesFromPercent => {
                 let percent = value.whole_u32(0, 100)?;
                 Box::new(move |point| point.generator.deadline_percent = percent)
             }
-            "gang_tasks" => {
+            Key::GangTasks => {
                 let tasks = value.whole_u32(0, MAX_TASKS)? as usize;
                 Box::new(move |point| point.generator.gang_tasks = tasks)
             }
-            "gang_utilization_permille" => {
+            Key::GangUtilizationPermille => {
                 let permille = value.whole_u32(0, 1_000)?;
                 Box::new(move |point| point.generator.gang_permille = permille)
             }
-            "periods" => {
+            Key::Periods => {
                 let periods = value
                     .filled_list()?
                     .into_iter()
@@ -115,23 +141,23 @@ impl Parameters for CurveParameters {
                 let periods = periods.collect::<Result<Vec<TaskTime>, Problem>>()?;
                 Box::new(move |point| point.periods.clone_from(&periods))
             }
-            "periods_are" => {
+            Key::PeriodsAre => {
                 let meant = named(value, &PERIODS_ARE)?;
                 Box::new(move |point| point.periods_are = meant)
             }
-            "reservation_period" => {
+            Key::ReservationPeriod => {
                 let reservation = named(value, &RESERVATIONS)?;
                 Box::new(move |point| point.generator.reservation = reservation)
             }
-            "sms" => {
+            Key::Sms => {
                 let sms = value.whole_u32(1, 128)?;
                 Box::new(move |point| point.generator.sms = sms)
             }
-            "tasks_per_sm" => {
+            Key::TasksPerSm => {
                 let tasks = value.whole_u32(0, MAX_TASKS)? as usize;
                 Box::new(move |point| point.generator.tasks_per_sm = tasks)
             }
-            "tests" => {
+            Key::Tests => {
                 let names = ReservationTest::ALL.map(ReservationTest::name);
                 let tests = value.filled_list()?.into_iter();
                 let tests = tests.map(|test| grid::one_of(test, &names, ReservationTest::from_name));
@@ -141,11 +167,11 @@ impl Parameters for CurveParameters {
                 }
                 Box::new(move |point| point.tests.clone_from(&tests))
             }
-            "utilization_permille" => {
+            Key::UtilizationPermille => {
                 let permille = value.whole_u32(0, 1_000)?;
                 Box::new(move |point| point.generator.single_permille = permille)
             }
-            _ => {
+            Key::Utilizations => {
                 let utilizations = named(value, &UTILIZATIONS)?;
                 Box::new(move |point| point.generator.utilizations = utilizations)
             }

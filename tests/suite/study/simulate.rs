@@ -148,3 +148,19 @@ fn mistakes_in_a_study_of_a_scenario_are_named() {
         assert!(error.contains(message), "{new}: {error}");
     }
 }
+
+#[test]
+fn block_times_and_deadlines_of_a_study_are_those_of_the_options() {
+    let study = r#"{"format": "gpusched-study/1", "name": "set", "command": "simulate", "seed": 0, "samples": 1,
+        "parameters": {"scenario": "scenario.json", "responses_of": "camera"},
+        "grid": {"set_block_time": [{}, {"register": "2 ms"}], "deadlines": [{}, {"camera": "7 ms"}, {"camera": "none"}]}}"#;
+    let (_, file) = with_scenario("simulate-set", study);
+    done(&["study", "run", &file]);
+    let summary = document(&gpusched(&["study", "plot", &file, "--format", "json"]));
+    let value = |point: usize, name: &str| summary["points"][point]["measures"][name]["value"].as_f64();
+    // As in the file: 8 and 13 ms against 10 ms, against 7 ms, and without a deadline.
+    assert_eq!([0, 1, 2].map(|point| value(point, "missed")), [Some(0.5), Some(1.0), None]);
+    // The lidar is done at 21 ms, before the camera's second kernel comes at 22 ms: both jobs take 8 ms.
+    assert_eq!([3, 4, 5].map(|point| value(point, "missed")), [Some(0.0), Some(1.0), None]);
+    assert_eq!([2, 5].map(|point| value(point, "response_max_s")), [Some(0.013), Some(0.008)]);
+}
