@@ -92,6 +92,8 @@ impl ModelOptions {
         ];
         let is_given = others.iter().filter_map(|(id, other)| Some((needs::option(id)?, other)));
         let without = is_given.filter(|(_, other)| makes_the_same(other));
-        Ok(without.map(|(option, _)| format!("{option} has no effect: the model gives the same without it")).collect())
+        Ok(without
+            .map(|(option, _)| format!("{option} has no effect: the model gives the same scenario without it"))
+            .collect())
     }
 }

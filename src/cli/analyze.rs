@@ -12,6 +12,7 @@ use gpusched::scenario::{ReleaseOrder, Scenario};
 use gpusched::tables::{AnalysisReport, SporadicReport, analysis_rows, jitter_of_threads, sporadic_rows, verdict_rows};
 use gpusched::time::Duration;
 
+use super::needs::{self, Lacking};
 use super::output::{Format, note};
 use super::progress::{self, Unit};
 use super::run_options::{RunOptions, by_name, parse_stream_time};
@@ -106,6 +107,9 @@ impl Analyze {
         let answer = self.answer(judged.chain(verdicts_on(report.requirements.as_deref())))?;
         let mut out = part.turn()?;
         let tell = |text: &str| part.note(text);
+        if matches!(self.format, Format::Csv | Format::Arrow) && !self.verdicts_alone {
+            notes::tell(&needs::lacking(Lacking::Verdicts)?, tell);
+        }
         if self.verdicts_alone {
             notes::tell(report.notes_on_verdicts(), tell);
         } else {

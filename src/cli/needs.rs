@@ -61,6 +61,10 @@ pub(crate) enum Lacking {
     GpuEvr,
     /// Nothing but the scenario is printed.
     Report,
+    /// No verdicts are printed.
+    Verdicts,
+    /// No test is one of reservations.
+    Reservations,
 }
 
 #[derive(Debug)]
@@ -184,6 +188,14 @@ const TABLE: &[Need] = &[
         needs: Needs::Format(&["table", "markdown", "csv", "arrow"]),
     },
     Need {
+        commands: &["analyze"],
+        options: &["order"],
+        needs: Needs::Noted(
+            Lacking::Verdicts,
+            "these rows are of the declared order; those of --verdicts depend on it",
+        ),
+    },
+    Need {
         commands: &["simulate", "compare", "analyze"],
         options: &["seed"],
         needs: Needs::Noted(Lacking::Draws, "nothing is drawn, neither placement nor block times nor channels"),
@@ -203,6 +215,7 @@ const TABLE: &[Need] = &[
         options: &["scale"],
         needs: Needs::Fact(Lacking::Pixels, "it is the resolution of a .png, and the figure is none"),
     },
+    Need { commands: &["import"], options: &["as_threads"], needs: Needs::Read("a profile is of one process") },
     Need {
         commands: &["import"],
         options: &["format"],
@@ -212,6 +225,11 @@ const TABLE: &[Need] = &[
         commands: &["tasks"],
         options: &["reservation_period", "smallest_budgets", "figure", "device"],
         needs: Needs::Input(&[Kind::Tasks]),
+    },
+    Need {
+        commands: &["tasks"],
+        options: &["reservation_period"],
+        needs: Needs::Noted(Lacking::Reservations, "none of the tests looks at reservations"),
     },
     Need {
         commands: &["tasks", "tasks run"],

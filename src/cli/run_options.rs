@@ -189,27 +189,22 @@ impl RunOptions {
 
     /// Reads one of the scenarios, and what is asked of it if it is an AMALTHEA model.
     pub(crate) fn read_with_demands(&self, path: &Path) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
-        ending::per_input(|| self.made(&self.input_from(path)?, LogUse::Unused, true))
+        ending::per_input(|| self.made(&self.input_from(path)?, LogUse::Unused))
     }
 
     /// Makes a scenario of the input, whatever it is, and changes it as the user wants.
     pub(crate) fn scenario(&self, input: &Input, logs: LogUse) -> anyhow::Result<Scenario> {
-        Ok(self.made(input, logs, false)?.0)
+        Ok(self.made(input, logs)?.0)
     }
 
-    fn made(
-        &self,
-        input: &Input,
-        logs: LogUse,
-        asks_demands: bool,
-    ) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
+    fn made(&self, input: &Input, logs: LogUse) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
         let (options, changes) = (self.read_options(logs)?, self.what_if.changes());
         let (scenario, demands) =
             input.scenario_with_demands(&options, &self.profile.options(), &self.model.options()?, &changes)?;
         if input.is_model() {
             let without = self.model.without_effect(|model| {
                 let other = input.scenario_with_demands(&options, &self.profile.options(), model, &changes);
-                other.is_ok_and(|other| other.0 == scenario && (!asks_demands || other.1 == demands))
+                other.is_ok_and(|other| other.0 == scenario)
             })?;
             for text in without {
                 note(&format!("{}: {text}", input.file()));

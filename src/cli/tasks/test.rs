@@ -14,6 +14,7 @@ use gpusched::tasks::{
     Allocation, Partition, ReservationTest, Reservations, TaskTime, TestResults, hyperperiod, smallest_budgets,
 };
 
+use super::super::needs::{self, Lacking};
 use super::super::output::{Format, note, write_document, write_lines};
 use super::super::progress::{self, Unit};
 use super::super::{Answer, ending, output, picture};
@@ -71,6 +72,9 @@ impl Test {
                 others.map(|name| reservation_test(name)).collect::<anyhow::Result<_>>()?
             }
         };
+        if tests.is_empty() && self.figure.is_none() {
+            needs::tell_lacking(Lacking::Reservations)?;
+        }
         progress::begin("testing", Unit::None, None);
         let mut analysis = TestResults::new(&set, &tests);
         if self.tests.iter().any(|name| is_lemma_1(&name)) {
