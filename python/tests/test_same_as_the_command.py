@@ -160,9 +160,9 @@ def test_task_sets_run_as_by_the_command(same, command):
 def test_profiles_are_imported_and_audited_as_by_the_command(profile, start, end, same, command):
     same(gpusched.import_profile(profile), "import", profile)
     part = gpusched.import_profile(profile, start=start, end=end, launches="recorded")
-    options = ("--from", start, "--to", end, "--launches", "recorded")
-    same(part, "import", profile, *options)
-    said = command("import", profile, *options, "--out", "-")
+    window = ("--from", start, "--to", end)
+    same(part, "import", profile, *window)
+    said = command("import", profile, *window, "--launches", "recorded", "--out", "-")
     assert part.scenario.to_json() == said.stdout
     assert gpusched.simulate(part.scenario).kernels
     same(gpusched.audit(profile), "audit", profile)
