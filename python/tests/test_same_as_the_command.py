@@ -159,9 +159,9 @@ def test_task_sets_run_as_by_the_command(same, command):
 )
 def test_profiles_are_imported_and_audited_as_by_the_command(profile, start, end, same, command):
     same(gpusched.import_profile(profile), "import", profile)
-    part = gpusched.import_profile(profile, start=start, end=end, launches="recorded")
     window = ("--from", start, "--to", end)
-    same(part, "import", profile, *window)
+    same(gpusched.import_profile(profile, start=start, end=end), "import", profile, *window)
+    part = gpusched.import_profile(profile, start=start, end=end, launches="recorded")
     said = command("import", profile, *window, "--launches", "recorded", "--out", "-")
     assert part.scenario.to_json() == said.stdout
     assert gpusched.simulate(part.scenario).kernels
