@@ -18,7 +18,7 @@ macro_rules! named {
     }) => {
         $(#[$meta])*
         $vis enum $kind {
-            $($(#[$note])* $value),+
+            $($(#[$note])* #[doc = concat!("\n`", $name, "`")] $value),+
         }
 
         impl $kind {

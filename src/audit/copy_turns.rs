@@ -12,7 +12,6 @@ use super::rounds::Sequence;
 use super::turns::ObservedTurns;
 use crate::logs::LogTime;
 
-/// A copy that was ready.
 #[derive(Debug, Clone, Copy)]
 struct Ready {
     operation: usize,

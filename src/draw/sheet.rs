@@ -25,7 +25,6 @@ impl Sheet {
 
     /// Frames of areas.
     pub(crate) const FRAME: Stroke = Stroke { colour: Colour::FRAME, width: Theme::PAPER.thin_line };
-    /// Grids.
     pub(crate) const GRID: Stroke = Stroke { colour: Colour::GRID, width: Theme::PAPER.thin_line };
     /// Axes.
     pub(crate) const AXIS: Stroke = Stroke { colour: Colour::BLACK, width: Theme::PAPER.line };

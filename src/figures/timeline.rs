@@ -14,7 +14,6 @@ use crate::trace::Trace;
 pub(super) struct Published {
     /// Its path in the project.
     pub path: &'static str,
-    /// Its text.
     pub text: &'static str,
 }
 

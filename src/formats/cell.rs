@@ -26,7 +26,6 @@ pub(crate) enum Cell<'r> {
     Rounded(f64),
     /// Yes or no.
     Flag(bool),
-    /// An instant.
     At(Instant),
     /// A length of time.
     Lasting(Duration),

@@ -36,7 +36,6 @@ struct Lines<'f, W> {
     lists: Vec<String>,
 }
 
-/// A line of a list.
 #[derive(serde::Serialize)]
 struct Listed<'r, T: ?Sized> {
     row: &'r str,
@@ -56,7 +55,6 @@ struct Object<'d, T: ?Sized> {
 /// What a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// Nothing.
     Nothing,
     /// Objects.
     Rows,

@@ -33,7 +33,6 @@ impl Page {
         if self.style == TableStyle::Plain { most } else { usize::MAX }
     }
 
-    /// A line.
     pub(crate) fn line(&mut self, text: &str) {
         match self.style {
             TableStyle::Plain => self.text += text,
@@ -83,7 +82,6 @@ impl Page {
         }
     }
 
-    /// A table.
     pub(crate) fn table<R>(&mut self, columns: &[Column<R>], rows: impl IntoIterator<Item = R>) {
         match self.style {
             TableStyle::Plain => self.line(&table(columns, rows).to_string()),

@@ -74,7 +74,6 @@ impl Known {
         self.catalogue.processes()
     }
 
-    /// All of it.
     pub(super) const fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
@@ -87,7 +86,6 @@ impl Known {
         Ok(self.catalogue.add_process(spec)?)
     }
 
-    /// The NULL stream of a process.
     pub(super) fn null_stream(&self, process: ProcessId) -> StreamId {
         self.catalogue.null_stream(process)
     }

@@ -8,7 +8,6 @@ use rand_chacha::ChaCha8Rng;
 pub(super) struct SporadicDelays(Vec<ChaCha8Rng>);
 
 impl SporadicDelays {
-    /// For that many tasks.
     pub(super) fn new(seed: u64, tasks: usize) -> Self {
         let of = |task| {
             let mut numbers = ChaCha8Rng::seed_from_u64(seed);

@@ -250,7 +250,6 @@ fn leading_digits(value: &[u8]) -> Option<u64> {
     (digits > 0 && !goes_on).then_some(number)
 }
 
-/// A number that is whole and at most `most`.
 fn whole(number: Decimal, most: u64) -> Option<u64> {
     let value = number.scaled(0, most).ok()?;
     // Shifting by more digits than a whole number can have tells whether something was rounded away.

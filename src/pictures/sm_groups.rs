@@ -23,7 +23,6 @@ pub(crate) struct SmRun {
 /// SMs that look alike, in ascending order; one that looks like no other is a group of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SmGroup {
-    /// Which.
     pub(crate) sms: Vec<u32>,
     /// Whether nothing runs on them.
     pub(crate) idle: bool,

@@ -158,7 +158,6 @@ impl<'a> ProfileBuilder<'a> {
         self.syncs.push(sync);
     }
 
-    /// The finished profile.
     pub(super) fn finish(mut self) -> Result<GpuProfile, GpuProfileError> {
         if !self.operations.iter().any(|(operation, ..)| operation.kernel().is_some()) {
             let why: Vec<String> = self.left_out.iter().map(|(why, count)| format!("{count} {why}")).collect();

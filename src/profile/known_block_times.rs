@@ -11,7 +11,6 @@ pub(super) type KernelKey = (Arc<str>, u32, BlockShape);
 /// Block times of kernels that ran alone, for other profiles of the same GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct KnownBlockTimes {
-    /// The file that they are of.
     pub(super) file: String,
     /// By kernel \[ns\].
     pub(super) times: BTreeMap<KernelKey, u64>,

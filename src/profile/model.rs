@@ -18,7 +18,6 @@ named! {
     pub enum ProfileFormat {
         /// JSON of PyTorch's profiler (Kineto).
         Kineto = "Kineto JSON",
-        /// The SQLite export of Nsight Systems.
         NsightSystems = "Nsight Systems SQLite export",
         /// `nvprof --print-gpu-trace --csv`.
         Nvprof = "nvprof CSV",

@@ -19,7 +19,6 @@ pub(crate) struct DueJobs {
     pub(crate) stream: StreamId,
     /// Which job of the thread is the first, from 0.
     pub(crate) first: u64,
-    /// How many.
     pub(crate) count: u64,
     /// When the first of them was released.
     released: Instant,

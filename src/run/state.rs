@@ -292,7 +292,6 @@ pub(crate) fn process_name(summary: &Summary<'_>, process: ProcessId) -> String 
 pub(crate) struct TurnWords {
     /// When its own comes: `{next}`.
     next: &'static str,
-    /// Nobody has one.
     nobody: &'static str,
     /// Contexts are being switched to `{process}`.
     switching: &'static str,

@@ -25,7 +25,6 @@ pub(super) fn dimensions(node: Node<'_>, of: Sided) -> Result<u32, Problem> {
     })
 }
 
-/// An SM mask.
 pub(super) fn sm_mask(node: Node<'_>) -> Result<SmMask, Problem> {
     SmMask::parse(&node.string()?).map_err(|error| node.problem(error.to_string()))
 }

@@ -167,7 +167,6 @@ pub struct OutcomeDocument<'a> {
     notes: &'a [String],
 }
 
-/// What was run.
 #[derive(Debug, Serialize)]
 struct RunHead<'a> {
     name: &'a str,

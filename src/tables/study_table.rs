@@ -20,7 +20,6 @@ pub(crate) fn names(summary: &StudySummary) -> Vec<&'static str> {
     names
 }
 
-/// A measure of a point by name.
 pub(crate) fn measure(point: &PointSummary, name: &str) -> Option<Measure> {
     point.measures.iter().find(|(other, _)| *other == name).map(|(_, measure)| *measure)
 }

@@ -14,19 +14,12 @@ named! {
     /// A test of tasks in a reservation.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum ReservationTest: ALL, from_name {
-        /// [`sbf`].
         Sbf = "sbf",
-        /// [`sbf_linear`].
         SbfLinear = "sbf-linear",
-        /// [`chunks`].
         Chunks = "chunks",
-        /// [`harmonic`].
         Harmonic = "harmonic",
-        /// [`digraph`].
         Digraph = "digraph",
-        /// [`exact`].
         Exact = "exact",
-        /// [`periodic_resource`].
         PeriodicResource = "periodic-resource",
         /// [`chunks_as_printed`], unsound.
         ChunksAsPrinted = "chunks-as-printed",

@@ -114,7 +114,6 @@ impl Generator {
         }
     }
 
-    /// Of one task.
     fn period_and_deadline(&self, reservation: TaskTime, numbers: &mut ChaCha8Rng) -> (TaskTime, TaskTime) {
         let period = match &self.periods {
             Periods::List(list) => pick(list, numbers),

@@ -117,7 +117,6 @@ impl Accuser<'_> {
         }
     }
 
-    /// Divides `time` by whose turn it is.
     fn divide_by_turns(&mut self, operation: OperationId, rule: Rule, time: Range<Instant>) {
         let trace = self.standing.trace;
         let mut from = time.start;

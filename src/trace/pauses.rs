@@ -47,7 +47,6 @@ impl Trace {
         Duration::from_ns(time.end.since(time.start).as_ns() - self.paused(operation).as_ns())
     }
 
-    /// The rule under which it pauses.
     #[must_use]
     pub(super) fn pauses_under(&self, operation: OperationId) -> Rule {
         if self.kernel_of(operation).is_some() { Rule::T4 } else { Rule::T5 }

@@ -104,9 +104,7 @@ impl Rule {
 /// What the cause of a wait may vary with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Varying {
-    /// What is in the stream queues.
     StreamQueues,
-    /// What is in the EE queues.
     EeQueues,
     /// What is free on the SMs.
     Sms,

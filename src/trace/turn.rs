@@ -29,7 +29,6 @@ named! {
         NoWork = "no work",
         /// Its context was taken off the runlist.
         TakenOff = "taken off the runlist",
-        /// The run ended.
         RunEnded = "end of the run",
     }
 }

@@ -26,7 +26,6 @@ pub(super) const NO_STRETCH: u32 = u32::MAX;
 /// of its blocks for a period, and such a stretch is stored once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// The first of its waves.
     pub(super) first_wave: u32,
     /// How many waves make up one cycle.
     pub(super) waves: u32,

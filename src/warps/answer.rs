@@ -37,7 +37,6 @@ named! {
     /// How the worst case is known.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ExactBy {
-        /// By exact search.
         Search = "search",
         /// By the integer program.
         Ilp = "ilp",

@@ -34,7 +34,6 @@ pub enum IlpError {
     NotIntegral {
         /// The variable.
         name: String,
-        /// Its value.
         value: f64,
     },
     /// The schedule breaks the model.

@@ -107,7 +107,6 @@ impl ProcessSpec {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedProcess {
     pub(super) spec: ProcessSpec,
-    /// Its NULL stream.
     pub(super) null: StreamId,
 }
 

@@ -14,10 +14,18 @@ use crate::workload::OperationKind;
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) enum Work {
-    /// Blocks of a class.
-    Kernel { class: usize, blocks: u32, block_time: Duration, best: Duration },
+    Kernel {
+        class: usize,
+        blocks: u32,
+        block_time: Duration,
+        best: Duration,
+    },
     /// A copy, which takes at most and at least so long on an engine.
-    Copy { worst: Duration, best: Duration, engine: usize },
+    Copy {
+        worst: Duration,
+        best: Duration,
+        engine: usize,
+    },
     /// Nothing: a memset, a record, or a wait for an event, which is over when its predecessors are.
     Memset,
 }
@@ -77,7 +85,6 @@ pub(super) enum Waits {
 pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) classes: Vec<Class>,
-    /// By stream.
     pub(super) streams: Vec<Vec<usize>>,
     pub(super) levels: usize,
     pub(super) engines: usize,

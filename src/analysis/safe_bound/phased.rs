@@ -18,7 +18,6 @@ const MOST_OPERATIONS: usize = 96;
 /// One operation of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct Operation {
-    /// Its stream.
     pub(in crate::analysis) stream: usize,
     /// Its EE queue, 0 is the highest priority.
     pub(in crate::analysis) level: usize,

@@ -110,7 +110,6 @@ impl Orders {
         self.groups.iter().map(Vec::len).sum()
     }
 
-    /// Draws an order.
     pub(super) fn draw(&self, order: &mut Vec<usize>, numbers: &mut impl Rng) {
         if self.groups.is_empty() {
             return;

@@ -84,7 +84,6 @@ pub(super) struct Task {
     pub(super) operations: Vec<Operation>,
 }
 
-/// All tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TaskSet {
     /// SMs on which blocks run at once, at most.

@@ -59,7 +59,6 @@ impl Look {
         }
     }
 
-    /// Its colour.
     pub(crate) const fn colour(self) -> Colour {
         self.colour
     }
@@ -70,7 +69,6 @@ impl Look {
         Shape::Path { points, stroke, dash: self.dash }
     }
 
-    /// A point.
     pub(crate) fn point(self, at: Point) -> Shape {
         let corner = |&(x, y): &(i64, i64)| Point { x: at.x + x * RADIUS / 100, y: at.y + y * RADIUS / 100 };
         let fill = Fill::plain(if self.filled { self.colour } else { Colour::WHITE });

@@ -60,29 +60,17 @@ named! {
     /// What a study of applications can say.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum Key: ALL, from_name {
-        /// `applications`
         Applications = "applications",
-        /// `device`
         Device = "device",
-        /// `execution`
         Execution = "execution",
-        /// `gap`
         Gap = "gap",
-        /// `inject`
         Inject = "inject",
-        /// `per_period`
         PerPeriod = "per_period",
-        /// `period`
         Period = "period",
-        /// `periods`
         Periods = "periods",
-        /// `rules`
         Rules = "rules",
-        /// `saturation_sms`
         SaturationSms = "saturation_sms",
-        /// `scheduler`
         Scheduler = "scheduler",
-        /// `tightness_percent`
         TightnessPercent = "tightness_percent",
     }
 }

@@ -53,10 +53,8 @@ pub(super) trait Parameters: Clone {
     /// Their names.
     fn keys() -> Vec<&'static str>;
 
-    /// The one of that name.
     fn key(name: &str) -> Option<Self::Key>;
 
-    /// Reads the value of a key.
     fn read(key: Self::Key, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem>;
 
     /// Seeds the point's samples.

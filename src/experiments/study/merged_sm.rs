@@ -43,11 +43,8 @@ named! {
     /// What a study of the merged SM can say.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum Key: ALL, from_name {
-        /// `device`
         Device = "device",
-        /// `family`
         Family = "family",
-        /// `placement`
         Placement = "placement",
     }
 }
@@ -85,7 +82,6 @@ impl Parameters for MergedSmPoint {
     }
 }
 
-/// A study of the merged SM.
 #[derive(Debug)]
 pub(super) struct MergedSmStudy {
     pub(super) points: Vec<MergedSmPoint>,

@@ -69,7 +69,6 @@ impl Lines {
 pub(super) struct Found<'a> {
     /// All of it, without its end.
     pub(super) line: &'a [u8],
-    /// Its samples.
     pub(super) place: RowSamples,
     /// What came out.
     pub(super) values: &'a str,
@@ -80,7 +79,6 @@ pub(super) struct Rows<'a> {
     study: &'a Study,
     shard: Shard,
     lines: Lines,
-    /// Rows given.
     given: u64,
 }
 
@@ -105,7 +103,6 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Whose rows they are.
     pub(super) fn shard(&self) -> Shard {
         self.shard
     }

@@ -36,51 +36,28 @@ named! {
     /// What a study of scenarios can say.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum Key: ALL, from_name {
-        /// `block_durations`
         BlockDurations = "block_durations",
-        /// `block_times`
         BlockTimes = "block_times",
-        /// `channel_order`
         ChannelOrder = "channel_order",
-        /// `connections`
         Connections = "connections",
-        /// `deadlines`
         Deadlines = "deadlines",
-        /// `device`
         Device = "device",
-        /// `gpu`
         Gpu = "gpu",
-        /// `horizon`
         Horizon = "horizon",
-        /// `kernel_gap`
         KernelGap = "kernel_gap",
-        /// `launch_latency`
         LaunchLatency = "launch_latency",
-        /// `launches`
         Launches = "launches",
-        /// `mps`
         Mps = "mps",
-        /// `periods`
         Periods = "periods",
-        /// `placement`
         Placement = "placement",
-        /// `responses_of`
         ResponsesOf = "responses_of",
-        /// `scenario`
         Scenario = "scenario",
-        /// `set_block_time`
         SetBlockTime = "set_block_time",
-        /// `set_priority`
         SetPriority = "set_priority",
-        /// `set_stream`
         SetStream = "set_stream",
-        /// `sm_mask`
         SmMask = "sm_mask",
-        /// `switch_cost`
         SwitchCost = "switch_cost",
-        /// `time_slice`
         TimeSlice = "time_slice",
-        /// `vary`
         Vary = "vary",
     }
 }

@@ -83,27 +83,16 @@ named! {
     /// What a study of task sets can say.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum Key: ALL, from_name {
-        /// `deadlines_from_percent`
         DeadlinesFromPercent = "deadlines_from_percent",
-        /// `gang_tasks`
         GangTasks = "gang_tasks",
-        /// `gang_utilization_permille`
         GangUtilizationPermille = "gang_utilization_permille",
-        /// `periods`
         Periods = "periods",
-        /// `periods_are`
         PeriodsAre = "periods_are",
-        /// `reservation_period`
         ReservationPeriod = "reservation_period",
-        /// `sms`
         Sms = "sms",
-        /// `tasks_per_sm`
         TasksPerSm = "tasks_per_sm",
-        /// `tests`
         Tests = "tests",
-        /// `utilization_permille`
         UtilizationPermille = "utilization_permille",
-        /// `utilizations`
         Utilizations = "utilizations",
     }
 }

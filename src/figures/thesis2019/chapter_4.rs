@@ -18,7 +18,6 @@ use crate::workload::OperationId;
 /// A kernel and its blocks on SM 0 and SM 1.
 type Placed = (&'static str, [u32; 2]);
 
-/// One experiment.
 pub(super) struct Experiment {
     /// Where its result was published.
     place: &'static str,

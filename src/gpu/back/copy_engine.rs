@@ -18,7 +18,6 @@ pub(super) enum CopyEngine {
     One {
         /// What waits for it.
         queue: VecDeque<(OperationId, CopyId)>,
-        /// What it serves.
         serving: Option<OperationId>,
     },
     /// Serves all copies that have entered, at once.

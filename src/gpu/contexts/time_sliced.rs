@@ -47,7 +47,6 @@ pub(super) struct TimeSliced {
     places: (u32, u32),
 }
 
-/// One context.
 #[derive(Debug, Clone)]
 struct Context {
     back: SmBack,
@@ -62,7 +61,6 @@ struct Context {
     works: bool,
 }
 
-/// Whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     /// Nobody's.

@@ -18,7 +18,6 @@ pub(super) struct TradedCopies {
     changed: bool,
 }
 
-/// One copy engine.
 #[derive(Debug, Clone)]
 struct Engine {
     /// By context.
@@ -44,7 +43,6 @@ struct Queue {
     begun: Option<Begun>,
 }
 
-/// A copy that has begun.
 #[derive(Debug, Clone, Copy)]
 struct Begun {
     operation: OperationId,

@@ -25,7 +25,6 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct StreamQueue {
     head: u32,
     last: u32,
-    /// The process that it is of.
     pub(super) process: u32,
     /// Kernels submitted here that are not fully dispatched; while there are some the stream keeps its channel.
     pub(super) undispatched_kernels: u32,

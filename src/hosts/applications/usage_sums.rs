@@ -86,7 +86,6 @@ impl UsageSums {
         }
     }
 
-    /// The sums.
     pub(super) fn into_usage(self) -> Usage {
         self.usage
     }

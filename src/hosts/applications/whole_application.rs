@@ -46,7 +46,6 @@ impl<'a> Catalogue<'a> {
         found.is_some_and(|(application, _)| application.copy_in_bytes > 0 || application.copy_out_bytes > 0)
     }
 
-    /// The kernel of that key.
     pub(super) fn kernel(&mut self, gpu: &mut impl Target, key: KernelKey) -> Result<KernelId, SubmitError> {
         if let Some(&known) = self.kernels.get(&key) {
             return Ok(known);

@@ -51,7 +51,6 @@ impl DeviceWaits {
         }
     }
 
-    /// A thread of a process waits.
     pub(super) fn wait(&mut self, thread: usize, process: ProcessId, gpu: &impl Target) {
         let process = &mut self.processes[process.0 as usize];
         let submitted = if self.several { process.submitted } else { gpu.submitted() };

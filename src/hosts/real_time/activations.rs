@@ -87,7 +87,6 @@ impl Activations {
         if sporadic { TaskTime::from_units(self.delays.next(task, timing.period.units())) } else { TaskTime::ZERO }
     }
 
-    /// A job.
     pub(super) fn job(&self, job: JobId) -> &TaskJob {
         &self.jobs[job as usize]
     }

@@ -8,7 +8,6 @@ use crate::workload::OperationId;
 
 /// What strategies differ in.
 pub(super) trait Dispatch {
-    /// A job was released.
     fn released(&mut self, job: JobId, key: JobPriority);
 
     /// An operation of a job, whose task is named beside it, has completed. Says whether the job is done.

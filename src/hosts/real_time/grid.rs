@@ -50,7 +50,6 @@ pub enum GridError {
 /// The grid of one task, and how many of its blocks the task's SMs hold at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Grid {
-    /// Blocks.
     pub blocks: u32,
     /// Blocks of one wave.
     pub at_once: u32,

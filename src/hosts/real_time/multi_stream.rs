@@ -26,7 +26,6 @@ pub(super) struct MultiStream {
     kernels: Vec<KernelId>,
     /// From the lowest priority, l-sq, to the highest, h-sq.
     streams: Vec<StreamId>,
-    /// What is in each stream.
     in_stream: Vec<Option<Submitted>>,
 }
 

@@ -23,7 +23,6 @@ named! {
 }
 
 impl Policy {
-    /// The priority of a job.
     pub(super) fn key(self, task: &Task, job: &TaskJob) -> JobPriority {
         let urgency = match self {
             Self::Edf => job.deadline.units(),
@@ -41,7 +40,6 @@ pub(super) struct JobPriority {
     pub(super) urgency: u64,
     /// When the job was released \[ns\].
     pub(super) release: TaskTime,
-    /// Its task.
     pub(super) task: u32,
 }
 

@@ -62,7 +62,6 @@ impl CoreUse {
     }
 }
 
-/// A step of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// So much on the CPU is left.
@@ -84,6 +83,5 @@ pub(super) enum CallState {
     Ahead,
     /// Waits until no other call is under way, on its core.
     Asked,
-    /// Under way.
     UnderWay,
 }

@@ -108,7 +108,6 @@ fn pieces(run: &SegmentRun, end: Instant) -> Vec<Piece> {
     pieces
 }
 
-/// The lane of the GPU.
 fn gpu(lanes: &mut TaskLanes, set: &SegmentTaskSet, run: &SegmentRun, pieces: &[Piece], end: Instant) {
     let lane = lanes.lane_area(set.cpus);
     let switches = run.trace.turns().iter().filter(|turn| turn.switch_from < turn.start && turn.switch_from < end);

@@ -26,7 +26,6 @@ pub(super) struct RuleLook {
 }
 
 impl RuleLook {
-    /// Of all rules.
     pub(super) fn all() -> Vec<Self> {
         let look = |rule: Rule| Self { name: rule.name(), fill: rule_fill(rule).into(), meaning: rule_meaning(rule) };
         Rule::ALL.into_iter().map(look).collect()

@@ -19,7 +19,6 @@ pub(super) struct TurnData {
     start: Vec<i64>,
     /// Number of its end, counted from its beginning.
     length: Vec<i64>,
-    /// Which of `ends` ended it.
     ended_by: Vec<usize>,
     ends: Vec<&'static str>,
     /// By process: when it has turns, those that follow one another at once as one.

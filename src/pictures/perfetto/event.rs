@@ -175,7 +175,6 @@ impl<W: Write> Events<W> {
         self.arrow('f', flow, lane, id, at)
     }
 
-    /// The value of a counter from `at` on.
     pub(super) fn counter(&mut self, process: u32, name: &str, at: Instant, unit: &str, value: u64) -> io::Result<()> {
         let args = Some(json!({unit: value}));
         self.write(&Event { args, ..Event::new('C', name, process) }.at(at))

@@ -52,7 +52,6 @@ impl<'a> Tracks<'a> {
         Lane { process: self.first_process + HOST, number: self.first_thread + thread }
     }
 
-    /// The lane of a stream.
     pub(super) fn stream(&self, stream: StreamId) -> Lane {
         Lane { process: self.first_process + STREAMS, number: self.first_stream + stream.0 }
     }

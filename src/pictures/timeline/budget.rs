@@ -15,7 +15,6 @@ const MOST_STREAM_ROWS: usize = 24;
 pub(super) const QUEUE_LANE: Length = 2 * MM + MM * 7 / 10;
 /// Places of a queue that are shown, from the head on.
 pub(super) const MOST_QUEUE_LANES: usize = 5;
-/// A lane of a stream, at least.
 pub(super) const LEAST_STREAM_LANE: Length = 5 * MM / 2;
 /// Between lanes of streams.
 pub(super) const STREAM_LANE_GAP: Length = MM / 2;
@@ -25,9 +24,7 @@ const LEAST_BANDS: Length = 14 * MM;
 /// Rows of lists, and the height of all bands together: at most, or as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Budget {
-    /// Rows of the legend.
     pub(super) legend_rows: usize,
-    /// Rows of streams.
     pub(super) stream_rows: usize,
     /// Places of the longest queue.
     pub(super) queue_lanes: usize,

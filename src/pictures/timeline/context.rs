@@ -30,7 +30,6 @@ pub(super) struct Context<'a> {
     /// What kernels are called in the figure, by [`KernelId`].
     short_names: Vec<&'a str>,
     series: KernelSeries,
-    /// The first kernel of each series.
     first_of_series: Vec<KernelId>,
     pub(super) budget: Budget,
     /// Where the steps of means begin, if turns of contexts are too many and too short to be shown one by one.
@@ -56,7 +55,6 @@ impl<'a> Context<'a> {
         self.series.of(id)
     }
 
-    /// The first kernel of a series.
     pub(super) fn first_of(&self, series: usize) -> KernelId {
         self.first_of_series.get(series).copied().unwrap_or(KernelId(u32::MAX))
     }
@@ -114,7 +112,6 @@ pub(super) fn short(name: &str) -> &str {
     }
 }
 
-/// The fill of a kernel.
 pub(super) fn fill_of(context: &Context<'_>, kernel: Option<KernelId>) -> Fill {
     match kernel {
         Some(id) if context.is_chosen(id) => series_fill(context.series(id)),

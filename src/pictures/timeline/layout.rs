@@ -72,7 +72,6 @@ impl Timeline {
         scale.x(instant.max(self.window.start))
     }
 
-    /// Length of a tick.
     pub(super) const TICK: Length = TICK;
 }
 
@@ -256,7 +255,6 @@ fn first_instant(summary: &Summary<'_>) -> Instant {
 
 /// What the names beside the plot take.
 struct NamesWidth {
-    /// All of it.
     all: Length,
     /// The names of SMs and the marks.
     beside_bands: Length,

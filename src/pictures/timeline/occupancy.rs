@@ -58,7 +58,6 @@ const RESOURCES: [(HeightBy, Dash); 3] =
 struct InUse {
     /// Each with its time, as long as they are few.
     amounts: Vec<(Range<Instant>, u64)>,
-    /// By step.
     sums: StepSums,
 }
 

@@ -74,7 +74,6 @@ impl Columns<'_, '_> {
         u32::try_from(self.whole(column)?).ok()
     }
 
-    /// A text.
     pub(super) fn text(&self, column: usize) -> Option<&str> {
         self.0.get_ref(column).ok()?.as_str().ok()
     }

@@ -30,7 +30,6 @@ impl Events {
     }
 }
 
-/// Where an event is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Recorded {
     /// By a call, in a stream.
@@ -45,7 +44,6 @@ enum Stated {
     Unknown,
     /// It was recorded before anything that was taken.
     Earlier,
-    /// Where it was recorded.
     At(Recorded),
 }
 

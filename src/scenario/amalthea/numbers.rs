@@ -28,7 +28,6 @@ pub(super) fn whole(node: Node<'_, '_>, attribute: &str) -> Result<Option<u64>, 
     })
 }
 
-/// A whole number of ticks.
 pub(super) fn whole_ticks(node: Node<'_, '_>, attribute: &str) -> Result<Option<Ticks>, Problem> {
     Ok(whole(node, attribute)?.map(Ticks::new))
 }

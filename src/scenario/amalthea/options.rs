@@ -39,7 +39,6 @@ named! {
         Upper = "upper",
         /// The constant or average.
         Average = "average",
-        /// The lower bound.
         Lower = "lower",
         /// Each block takes a random time between lower and upper bound.
         Bounds = "bounds",

@@ -48,7 +48,6 @@ pub(super) struct Context {
 /// Of which processes the benchmarks of a level are.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Processes {
-    /// All of this one.
     One(ProcessId),
     /// Each of one of its own (`use_processes`).
     Each,

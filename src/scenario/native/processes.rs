@@ -17,7 +17,6 @@ pub(super) fn sharing(file: &mut Object<'_>, reading: &mut Reading<'_, '_>) -> R
     set.map_err(|error| cost.unwrap_or(file.node()).problem(error.to_string()))
 }
 
-/// Reads the processes.
 pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
     reading.declares_processes = true;
     for (name, node) in node.object()?.into_distinct_entries()? {

@@ -28,7 +28,6 @@ impl OfLaunch for &OrderedKernel<'_> {
     }
 }
 
-/// The columns of an analysis.
 pub(crate) fn analysis_columns<'k, 'a: 'k>() -> Vec<Column<&'k AnalysedKernel<'a>>> {
     let mut columns = launch_columns();
     columns.extend([
@@ -49,7 +48,6 @@ pub(crate) fn analysis_columns<'k, 'a: 'k>() -> Vec<Column<&'k AnalysedKernel<'a
     columns
 }
 
-/// The columns of a comparison.
 pub(crate) fn comparison_columns<'k, 'a: 'k>() -> Vec<Column<&'k ComparedKernel<'a>>> {
     let mut columns = launch_columns();
     columns.extend([
@@ -102,7 +100,6 @@ pub(crate) fn orders_columns<'k, 'a: 'k>() -> Vec<Column<&'k OrderedKernel<'a>>>
     columns
 }
 
-/// The columns of a campaign.
 pub(crate) fn campaign_columns<'k>() -> [Column<&'k FamilyReport>; 13] {
     [
         Column::new("family", "family", |family: &&FamilyReport| family.family.into()).left(),

@@ -105,7 +105,6 @@ fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -
     rows
 }
 
-/// Their columns.
 pub(crate) fn blame_columns() -> [Column<BlameRow>; 4] {
     columns_of("waiting", "blocking")
 }

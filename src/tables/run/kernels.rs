@@ -25,7 +25,6 @@ impl<'a> KernelRow<'a> {
         summary.kernels().map(move |kernel| Self { summary, kernel, longest_wait: OnceCell::new() })
     }
 
-    /// The operation.
     pub(crate) const fn id(&self) -> OperationId {
         OperationId(self.kernel.launch.id)
     }
@@ -108,7 +107,6 @@ pub(crate) struct BlockRow<'k, 'a> {
     pub(crate) end: Option<Instant>,
 }
 
-/// The columns of blocks.
 pub(crate) fn block_columns<'k, 'a: 'k>() -> [Column<BlockRow<'k, 'a>>; 8] {
     [
         Column::csv("id", |row| row.kernel.launch.id.into()),

@@ -5,7 +5,6 @@ use crate::scenario::KernelLaunch;
 
 /// A row about one kernel launch.
 pub(crate) trait OfLaunch {
-    /// Which launch.
     fn launch(&self) -> &KernelLaunch<'_>;
 }
 

@@ -21,7 +21,6 @@ impl<'a> TurnRow<'a> {
     }
 }
 
-/// The columns of turns.
 pub(crate) fn turn_columns<'a>() -> [Column<TurnRow<'a>>; 5] {
     [
         Column::new("process", "process", |row: &TurnRow<'_>| row.process().into()).left(),

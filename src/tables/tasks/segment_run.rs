@@ -13,7 +13,6 @@ use crate::time::{Duration, Instant};
 /// A run and its set.
 #[derive(Debug, Clone, Copy)]
 pub struct SegmentRunReport<'a> {
-    /// The set.
     set: &'a SegmentTaskSet,
     /// How the GPU was shared, and by what its responses are bounded.
     test: SegmentTest,

@@ -36,7 +36,6 @@ struct Line {
     why: String,
 }
 
-/// The tests of the GPU as a whole.
 fn on_whole_gpu(analysis: &TestResults) -> impl Iterator<Item = (&'static str, &TaskVerdict)> {
     let sound = [("single-stream", &analysis.single_stream), ("multi-stream", &analysis.multi_stream)];
     let printed = analysis.multi_stream_as_printed.as_ref();

@@ -216,7 +216,6 @@ fn released<S: Serializer>(jobs: &[JobRow<'_>], serializer: S) -> Result<S::Ok, 
     Objects::as_csv(&job_columns(), || jobs.iter().copied()).serialize(serializer)
 }
 
-/// A job of a run.
 #[derive(Debug, Clone, Copy)]
 struct JobRow<'a> {
     task: &'a str,

@@ -65,7 +65,6 @@ impl<'a> Mapping<'a> {
         Ok(())
     }
 
-    /// An operation has completed.
     pub(super) fn completed(&mut self, operation: OperationId, manager: &mut GpuManager<'a>) {
         let Some((number, sm)) = self.submitted.remove(&operation) else { return };
         let Some(position) = manager.running().iter().position(|app| app.number == number) else { return };

@@ -180,7 +180,6 @@ impl EvrRules {
     }
 }
 
-/// The value of that name.
 fn known<T>(found: &str, value: fn(&str) -> Option<T>, names: &[&str]) -> Result<T, RuleError> {
     value(found).ok_or_else(|| RuleError::Value { found: found.to_owned(), allowed: names.join(", ") })
 }

@@ -49,7 +49,6 @@ pub(super) fn axis_title(key: &str) -> String {
     }
 }
 
-/// A value with what it is of.
 pub(super) fn with_value(key: &str, value: &str) -> String {
     match parts(key).1 {
         Some(unit) => format!("{} {value} {unit}", name_of(key)),
