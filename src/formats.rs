@@ -21,7 +21,7 @@ pub use json_lines::write_json_lines;
 pub use markdown::escaped as escaped_markdown;
 pub(crate) use page::MAX_ROWS;
 pub use page::{Page, TableStyle};
-pub use report::{Document, Report, csv_of, text_of};
+pub use report::{DocumentWriter, Report, csv_of, text_of};
 pub(crate) use report::{Rows, fields};
 pub(crate) use rows::{RowsWriter, csv_text, write_csv};
 pub(crate) use rows_part::Field;

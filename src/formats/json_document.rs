@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::report::{Document, Report};
+use super::report::{DocumentWriter, Report};
 use super::streamed::Once;
 
 /// Why a document tells less than was asked for.
@@ -17,7 +17,7 @@ pub struct Cut {
 /// The entries of a JSON object.
 struct Map<'m, M>(&'m mut M);
 
-impl<M: SerializeMap> Document for Map<'_, M> {
+impl<M: SerializeMap> DocumentWriter for Map<'_, M> {
     type Error = M::Error;
     const IS_LINES: bool = false;
 

@@ -9,11 +9,11 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::json_document::Cut;
-use super::report::{Document, Report};
+use super::report::{DocumentWriter, Report};
 use crate::limits::look;
 
-/// Writes a report line by line; with the `file` that it is about, if there are several, and `cut` if it tells less than
-/// was asked for.
+/// Writes a report line by line; with the `file` that it is about, if there are several, and `cut` if it tells less
+/// than was asked for.
 ///
 /// # Errors
 /// Whatever `out` refuses.
@@ -35,7 +35,7 @@ pub fn write_json_lines<R: Report>(
 /// Everything but lists of objects.
 struct FirstLine(Vec<u8>);
 
-impl Document for FirstLine {
+impl DocumentWriter for FirstLine {
     type Error = io::Error;
     const IS_LINES: bool = true;
 
@@ -75,7 +75,7 @@ struct Listed<'r, T> {
     element: T,
 }
 
-impl<W: Write> Document for ListLines<'_, W> {
+impl<W: Write> DocumentWriter for ListLines<'_, W> {
     type Error = io::Error;
     const IS_LINES: bool = true;
 
@@ -102,7 +102,7 @@ mod tests {
     use serde::Serialize;
 
     use super::write_json_lines;
-    use crate::formats::report::{Document, Report};
+    use crate::formats::report::{DocumentWriter, Report};
     use crate::formats::{Page, RowsPart};
 
     #[derive(Clone, Serialize)]
@@ -114,7 +114,7 @@ mod tests {
     struct Kernels;
 
     impl Report for Kernels {
-        fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
             to.entry("name", "a\"b")?;
             let kernel = |name, placements| Kernel { name, placements };
             to.list("kernels", [kernel("K1", vec![]), kernel("K2", vec![1, 2])])?;

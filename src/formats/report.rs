@@ -19,7 +19,7 @@ pub trait Report {
     ///
     /// # Errors
     /// Whatever `to` refuses.
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error>;
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error>;
 
     /// Writes its table for programs.
     ///
@@ -51,7 +51,7 @@ pub fn csv_of<R: Report>(report: &R) -> String {
 }
 
 /// What takes the entries of a report's document.
-pub trait Document {
+pub trait DocumentWriter {
     /// Why it does not.
     type Error;
     /// Whether each element of a list becomes a line, of which no more is told than fits there.
@@ -71,7 +71,7 @@ pub trait Document {
 }
 
 /// Rows of columns as lists of a document.
-pub(crate) trait Rows: Document {
+pub(crate) trait Rows: DocumentWriter {
     /// The rows with their columns for JSON.
     fn rows<R>(
         &mut self,
@@ -93,7 +93,7 @@ pub(crate) trait Rows: Document {
     }
 }
 
-impl<D: Document> Rows for D {}
+impl<D: DocumentWriter> Rows for D {}
 
 /// Tells fields of a value as entries of a document, under their own names.
 macro_rules! fields {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::formats::{CellOf, Column, Document, Page, Report, Rows, RowsPart, Text, fields};
+use crate::formats::{CellOf, Column, DocumentWriter, Page, Report, Rows, RowsPart, Text, fields};
 use crate::scenario::amalthea::{
     Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, Ticks,
 };
@@ -61,7 +61,7 @@ impl<'a> From<&'a Runnable> for RunnableEntry<'a> {
 }
 
 impl Report for AmaltheaModel<'_> {
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("version", &self.version)?;
         to.list("runnables", self.runnables.iter().map(RunnableEntry::from))?;
         to.list("processing_units", &self.processing_units)?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, SmCount};
 use crate::experiments::evr::{Ratio, SweepPoint, ratios};
-use crate::formats::{CellOf, Column, Document, MAX_ROWS, Page, Report, Rows, RowsPart, TableStyle, fields};
+use crate::formats::{CellOf, Column, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, TableStyle, fields};
 
 /// What stands above everything that was computed from a synthetic set.
 const SYNTHETIC: &str = "SYNTHETIC profiles: the numbers of these applications were made up, not measured";
@@ -33,7 +33,7 @@ struct OutcomeEntry<'a> {
 }
 
 impl Report for OutcomeDocument<'_> {
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         let Self { set, seed, outcomes } = *self;
         head(to, set, seed)?;
         fields!(to, set => power);
@@ -81,7 +81,7 @@ pub struct PointDocument<'a> {
 }
 
 impl Report for PointDocument<'_> {
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         head(to, self.set, self.seed)?;
         to.list("points", self.points)?;
         to.list("ratios", ratios(self.points, "gpu-evr"))?;
@@ -101,7 +101,7 @@ impl Report for PointDocument<'_> {
 }
 
 /// What a document begins with.
-fn head<D: Document>(to: &mut D, set: &ApplicationSet, seed: u64) -> Result<(), D::Error> {
+fn head<D: DocumentWriter>(to: &mut D, set: &ApplicationSet, seed: u64) -> Result<(), D::Error> {
     fields!(to, set => name, synthetic);
     to.entry("device", &set.device.name)?;
     to.entry("seed", &seed)

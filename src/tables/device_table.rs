@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::device::{Device, Sided};
-use crate::formats::{Column, Document, Page, Report, Rows, RowsPart};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart};
 
 fn columns<'a>() -> [Column<&'a Device>; 11] {
     [
@@ -26,7 +26,7 @@ fn columns<'a>() -> [Column<&'a Device>; 11] {
 pub struct DevicesReport<'d>(pub &'d [Device]);
 
 impl Report for DevicesReport<'_> {
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.lines("devices", &columns(), self.0)
     }
 
@@ -77,7 +77,7 @@ fn limit_columns() -> [Column<Limit>; 3] {
 pub struct DeviceReport<'d>(pub &'d Device);
 
 impl Report for DeviceReport<'_> {
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.lines("limits", &limit_columns(), limits(self.0))
     }
 

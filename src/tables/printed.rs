@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::formats::{Column, Document, Page, Report, Rows, RowsPart};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart};
 use crate::printed::Printed;
 
 /// A value of print with the paper that it is of.
@@ -27,7 +27,7 @@ fn columns<'p>() -> [Column<OfPaper<'p>>; 7] {
 pub struct PrintedDocument<'p>(pub &'p [OfPaper<'p>]);
 
 impl Report for PrintedDocument<'_> {
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("agree", &self.0.iter().all(|(_, one)| one.agrees()))?;
         to.rows("values", &columns(), self.0.iter().copied())
     }

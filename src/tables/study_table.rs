@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::experiments::study::{PointSummary, ShardStatus, Study, StudySummary};
-use crate::formats::{Cell, CellKind, Column, Document, Field, Page, Report, RowsPart, RowsWriter, StreamedMap};
+use crate::formats::{Cell, CellKind, Column, DocumentWriter, Field, Page, Report, RowsPart, RowsWriter, StreamedMap};
 use crate::statistics::Measure;
 
 /// Names of all measures, in the order in which points have them.
@@ -34,7 +34,7 @@ pub struct SummaryDocument<'a> {
 }
 
 impl Report for SummaryDocument<'_> {
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         let Self { study, summary } = *self;
         to.entry("study", &study.name)?;
         to.entry("command", study.command.name())?;
@@ -182,7 +182,7 @@ pub struct ShardsDocument<'a> {
 }
 
 impl Report for ShardsDocument<'_> {
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         let Self { study, shards, complete } = *self;
         to.entry("study", &study.name)?;
         to.entry("digest", &study.digest)?;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
-use crate::formats::{Column, Document, Page, Report, RowsPart, Streamed, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, Streamed, fields};
 use crate::warps::{Answer, ExactBy, Issue, KernelString, Schedule};
 
 /// Schedules of more cycles or warps than this are not printed as a table.
@@ -24,7 +24,7 @@ pub struct WarpsDocument<'a> {
 
 /// The makespans, and the schedule: for people where it is small enough to read.
 impl Report for WarpsDocument<'_> {
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         #[derive(Serialize)]
         struct UnitEntry {
             letter: char,

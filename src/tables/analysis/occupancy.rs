@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::analysis::{OccupancyEntry, OccupancyReport};
-use crate::formats::{CellOf, Column, Document, Page, Real, Report, Rows, RowsPart, fields};
+use crate::formats::{CellOf, Column, DocumentWriter, Page, Real, Report, Rows, RowsPart, fields};
 
 fn columns<'e>() -> [Column<&'e OccupancyEntry>; 14] {
     [
@@ -47,7 +47,7 @@ pub struct OccupancyDocument<'r> {
 impl Report for OccupancyDocument<'_> {
     const IS_INDENTED: bool = true;
 
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", self.device)?;
         to.rows("kernels", &columns(), &self.report.entries)?;
         fields!(to, self.report => compared, agreeing);

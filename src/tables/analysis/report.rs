@@ -11,7 +11,7 @@ use crate::analysis::{
     Analysis, AnalysisError, BoundOptions, FinishBounds, JobVerdicts, RequirementVerdict, SearchOptions, Watch,
     analyse_and_bound, judge_by_bounds, requirements_of_jobs,
 };
-use crate::formats::{Document, Page, Report, Rows, RowsPart, fields};
+use crate::formats::{DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::run::{Jobs, Run};
 use crate::scenario::Scenario;
 use crate::scenario::amalthea::ModelDemands;
@@ -111,7 +111,7 @@ impl<'s> AnalysisReport<'s> {
 }
 
 impl Report for AnalysisReport<'_> {
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self.analysis => scenario, device, g_max, exact, utilization_threads, thread_slots);
         to.list("kernels", &self.analysis.kernels)?;
         fields!(to, self.analysis => notes);

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::audit::{AuditReport, Finding};
-use crate::formats::{Column, Document, Page, Report, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, fields};
 
 fn columns<'f>() -> [Column<&'f Finding>; 12] {
     [
@@ -29,7 +29,7 @@ const SHOWN: usize = 100;
 impl Report for AuditReport {
     const IS_INDENTED: bool = true;
 
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.list("violations", &self.violations)?;
         fields!(to, self => checked);
         to.list("dropped", &self.dropped)?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::formats::{Column, Document, Page, Report, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, fields};
 use crate::profile::{Import, ImportedStream};
 
 fn columns<'s>() -> [Column<&'s ImportedStream>; 3] {
@@ -17,7 +17,7 @@ fn columns<'s>() -> [Column<&'s ImportedStream>; 3] {
 impl Report for Import {
     const IS_INDENTED: bool = true;
 
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", &self.scenario.device().name)?;
         fields!(to, self => gpu, kernels, copies, memsets);
         to.list("streams", &self.streams)?;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
 use crate::device::Device;
-use crate::formats::{Column, Document, Page, Report, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, fields};
 use crate::profile::{GpuProfile, GpuProfileError, short_name};
 use crate::time::Instant;
 
@@ -45,7 +45,7 @@ pub struct ProfileAuditReport {
 impl Report for ProfileAuditReport {
     const IS_INDENTED: bool = true;
 
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         let audit = &self.audit;
         fields!(to, audit => kernels, explained, only_by_higher_priority, unexplained, by_rule, long_first_kernels);
         to.list("priorities", &audit.priorities)?;

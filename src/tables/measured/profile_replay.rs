@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
-use crate::formats::{Column, Document, Page, Report, Rows, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::profile::{BlockTimeSource, short_name};
 use crate::time::Duration;
 
@@ -49,7 +49,7 @@ pub struct ProfileReplayDocument<'r> {
 impl Report for ProfileReplayDocument<'_> {
     const IS_INDENTED: bool = true;
 
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", self.device)?;
         fields!(to, self.replay => alone, overlapped, predicted, predicted_without_sharing, unfinished);
         to.rows("kernels", &columns(), &self.replay.kernels)?;

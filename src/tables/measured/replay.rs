@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::experiments::replay::{KernelComparison, Replay};
-use crate::formats::{CellOf, Column, Document, Page, Report, RowsPart, Text, fields};
+use crate::formats::{CellOf, Column, DocumentWriter, Page, Report, RowsPart, Text, fields};
 use crate::logs::Dropped;
 use crate::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct ReplayReport<'a> {
 impl Report for ReplayReport<'_> {
     const IS_INDENTED: bool = true;
 
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         let replay = self.replay;
         to.entry("device", &replay.scenario.device().name)?;
         to.entry("placement", replay.scenario.placement.name())?;

@@ -10,7 +10,7 @@ use super::responses::response_columns;
 use super::table::{add_rules, state_text};
 use super::turns::{TurnRow, turn_columns};
 use crate::formats::{
-    Column, Document, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, entries, fields,
+    Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, entries, fields,
 };
 use crate::run::{Responses, State, Summary, each_response, responses, rule_log};
 use crate::time::{Duration, Instant};
@@ -41,7 +41,7 @@ impl<'a> SimulationReport<'a> {
 }
 
 impl Report for SimulationReport<'_> {
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         let Summary { scenario, trace, .. } = self.summary;
         to.entry("scenario", &scenario.name)?;
         to.entry("device", &scenario.device().name)?;

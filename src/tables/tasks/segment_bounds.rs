@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use crate::formats::{Column, Document, Page, Report, Rows, RowsPart};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart};
 use crate::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest, TaskBound, drive_os};
 use crate::time::Duration;
 
@@ -97,7 +97,7 @@ impl SegmentReport<'_> {
 impl Report for SegmentReport<'_> {
     const IS_INDENTED: bool = true;
 
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("cpus", &self.set.cpus)?;
         to.entry("tests", &self.tests())?;
         to.entry("drive_os_latency_ns", &drive_os::latency(self.set))?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::broken_bound::BrokenBound;
-use crate::formats::{Column, Document, Page, Report, Rows, RowsPart};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart};
 use crate::hosts::{SegmentJob, SegmentRun};
 use crate::tasks::segments::{SegmentTask, SegmentTaskSet, SegmentTest, TaskBound};
 use crate::time::Duration;
@@ -79,7 +79,7 @@ impl<'a> SegmentRunReport<'a> {
 impl Report for SegmentRunReport<'_> {
     const IS_INDENTED: bool = true;
 
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("strategy", self.test.name())?;
         to.entry("horizon_ns", &self.run.horizon)?;
         to.rows("tasks", &columns(), self.lines())

@@ -7,7 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::formats::{Column, Document, Page, Report, Rows, RowsPart, StreamedMap, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, StreamedMap, fields};
 use crate::tasks::{
     Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TaskTime, TaskVerdict, TestResults,
 };
@@ -120,7 +120,7 @@ impl TaskReport<'_> {
 impl Report for TaskReport<'_> {
     const IS_INDENTED: bool = true;
 
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self.set => sms, priority_levels);
         fields!(to, self.analysis => necessary);
         to.entry("tests", &TestEntries(self.analysis))?;

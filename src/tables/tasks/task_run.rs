@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::formats::{Column, Document, Page, Report, Rows, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::hosts::{TaskJob, TaskRun};
 use crate::statistics::nearest_rank;
 use crate::tasks::{TaskSet, TaskTime};
@@ -96,7 +96,7 @@ impl TaskRunReport<'_> {
 impl Report for TaskRunReport<'_> {
     const IS_INDENTED: bool = true;
 
-    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self => strategy, policy);
         fields!(to, self.run => horizon);
         to.entry("jobs", &self.run.jobs.len())?;
