@@ -72,7 +72,8 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("tables/measured/findings.rs", &["audit"]),
     ("tables/measured/profile_replay.rs", &["replay-log"]),
     ("tables/run/blame.rs", &["simulate"]),
-    ("tables/run/table.rs", &["simulate", "analyze", "compare"]),
+    ("tables/run/report.rs", &["simulate"]),
+    ("tables/run/table.rs", &["simulate"]),
     ("tables/warps.rs", &["warps"]),
     ("scenario/", SCENARIO),
     // Asked for by --logs alone.
