@@ -8,12 +8,12 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use gpusched::analysis::analyse;
 use gpusched::audit::{Observation, Tolerances, audit};
-use gpusched::formats::RowsPart;
+use gpusched::formats::{Report, RowsPart, write_json};
 use gpusched::hosts::simulate;
 use gpusched::logs::{read_log_from, sort_into_runs};
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::{BlockLists, SimulationReport, analysis_rows, examiner_logs, kernel_rows};
+use gpusched::tables::{SimulationReport, analysis_rows, examiner_logs};
 use workloads::texts;
 
 fn main() {
@@ -28,16 +28,14 @@ fn read(text: &str) -> Option<Scenario> {
 fn to_csv(text: &str) -> Option<()> {
     let scenario = read(text)?;
     let run = simulate(&scenario).ok()?;
-    kernel_rows(&Summary::of(&scenario, &run), false, RowsPart::CSV, io::sink()).ok()
+    SimulationReport::of(Summary::of(&scenario, &run)).rows(RowsPart::CSV, io::sink()).ok()
 }
 
 /// `simulate --format json`.
 fn to_json(text: &str) -> Option<()> {
     let scenario = read(text)?;
     let run = simulate(&scenario).ok()?;
-    let (summary, blocks) = (Summary::of(&scenario, &run), BlockLists::None);
-    let report = SimulationReport { summary, blocks, rules: false, blame: false, states: &[] };
-    serde_json::to_writer(io::sink(), &report).ok()
+    write_json(&SimulationReport::of(Summary::of(&scenario, &run)), None, io::sink()).ok()
 }
 
 /// Kernels of one block in 64 streams, up to ten million: as many nanoseconds an item whatever their number.

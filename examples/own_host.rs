@@ -5,12 +5,12 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use gpusched::device::{BlockShape, Device};
-use gpusched::formats::TableStyle;
+use gpusched::formats::{TableStyle, text_of};
 use gpusched::gpu::{Ended, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, Target};
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
-use gpusched::tables::kernel_table;
+use gpusched::tables::SimulationReport;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockClock, BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId};
 
@@ -93,7 +93,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = ReadOptions::default();
     let scenario = ScenarioBuilder::new("shortest job first".into(), tx2, &options).build();
     let summary = Summary::of_trace(&scenario, &trace);
-    let table = kernel_table(&summary, TableStyle::Plain);
+    let table = text_of(&SimulationReport::of(summary), TableStyle::Plain);
     assert_eq!(table.lines().count(), 4);
     println!("{table}");
 

@@ -7,11 +7,11 @@ use std::fmt::Write;
 use std::io;
 use std::sync::Mutex;
 
-use gpusched::formats::{RowsPart, write_json_lines};
+use gpusched::formats::{Report, RowsPart, write_json, write_json_lines};
 use gpusched::hosts::simulate;
 use gpusched::run::{Run, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::{BlockLists, SimulationReport, kernel_rows};
+use gpusched::tables::SimulationReport;
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -66,12 +66,10 @@ fn read(text: &str) -> Scenario {
 
 /// Writes a run in every form for programs.
 fn write(scenario: &Scenario, run: &Run, blocks: bool, out: &mut impl io::Write) {
-    let summary = Summary::of(scenario, run);
-    kernel_rows(&summary, blocks, RowsPart::CSV, &mut *out).unwrap();
-    let report = |blocks| SimulationReport { summary, blocks, rules: false, blame: false, states: &[] };
-    let lists = |lists| if blocks { lists } else { BlockLists::None };
-    serde_json::to_writer(&mut *out, &report(lists(BlockLists::InKernels))).unwrap();
-    write_json_lines(&report(lists(BlockLists::Together)), None, &mut *out).unwrap();
+    let report = SimulationReport { blocks, ..SimulationReport::of(Summary::of(scenario, run)) };
+    report.rows(RowsPart::CSV, &mut *out).unwrap();
+    write_json(&report, None, &mut *out).unwrap();
+    write_json_lines(&report, None, None, &mut *out).unwrap();
 }
 
 /// The most bytes that writing takes.

@@ -5,14 +5,10 @@ use std::sync::Arc;
 
 use gpusched::analysis::{self, Analysis, Comparison, OrdersError, analyse, launch_orders, merged_scenario};
 use gpusched::causes::with_causes;
-use gpusched::formats::RowsPart;
 use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::run::Summary;
 use gpusched::scenario::ReleaseOrder;
-use gpusched::tables::{
-    AnalysisReport, SporadicReport, analysis_rows, comparison_rows, comparison_table, jitter_of_threads, orders_rows,
-    orders_table, sporadic_rows,
-};
+use gpusched::tables::{AnalysisReport, SporadicReport, jitter_of_threads};
 use gpusched::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -67,15 +63,13 @@ fn jobs(given: &Scenario, steps: bool, search: Option<Duration>) -> Result<Docum
     let scenario = &*given.scenario;
     let run = simulated(scenario)?;
     let report = AnalysisReport::of(scenario, &run, given.demands.as_deref(), search, UNWATCHED);
-    let report = report.map_err(|error| Failure::run(&error))?;
+    let mut report = report.map_err(|error| Failure::run(&error))?;
     drop(run);
     let steps = steps.then(|| report.analysis.printed_steps()).transpose();
-    let steps = steps.map_err(|error| Failure::Argument(format!("steps: {}", with_causes(&error))))?;
+    report.steps = steps.map_err(|error| Failure::Argument(format!("steps: {}", with_causes(&error))))?;
     let notes = report.analysis.notes.clone();
     let witness = report.verdicts.latest_miss().and_then(|job| report.verdicts.witness(job));
-    let rows = |out: &mut Vec<u8>| analysis_rows(&report.analysis, RowsPart::CSV, out);
-    let table = |style| report.text(steps.as_deref(), style);
-    Ok(Document::new(&report.document(steps.as_deref()), rows, table, notes)?.with_scenario(witness))
+    Ok(Document::new(&report, notes)?.with_scenario(witness))
 }
 
 fn streams(
@@ -89,9 +83,7 @@ fn streams(
     let report = SporadicReport::of(scenario, &jitter, given.demands.as_deref(), search, UNWATCHED);
     let report = report.map_err(|error| Failure::run(&error))?;
     let witness = report.verdicts.first_miss().and_then(|stream| report.verdicts.witness(stream));
-    let rows = |out: &mut Vec<u8>| sporadic_rows(&report.verdicts.streams, RowsPart::CSV, out);
-    let document = Document::new(&report.document(), rows, |style| report.text(style), report.notes.clone())?;
-    Ok(document.with_scenario(witness))
+    Ok(Document::new(&report, report.notes.clone())?.with_scenario(witness))
 }
 
 /// Best and worst finish times over all orders of simultaneous launches.
@@ -112,8 +104,7 @@ pub(crate) fn orders(
         refuse_beyond_memory(&scenario)?;
         let orders = launch_orders(&scenario, samples, scenario.seed, &|_| ());
         let orders = orders.map_err(|error: OrdersError| Failure::run(&error))?;
-        let rows = |out: &mut Vec<u8>| orders_rows(&orders, RowsPart::CSV, out);
-        Document::new(&orders, rows, |style| orders_table(&orders, style), orders.notes.clone())
+        Document::new(&orders, orders.notes.clone())
     })
 }
 
@@ -135,9 +126,7 @@ fn compared(scenario: &gpusched::scenario::Scenario) -> Result<Document, Failure
     let run = simulated(scenario)?;
     let comparison = Comparison::new(scenario, &analysis, &run.trace).map_err(|error| Failure::run(&error))?;
     let svg = panels(scenario, &run, &analysis, &comparison);
-    let rows = |out: &mut Vec<u8>| comparison_rows(&comparison, RowsPart::CSV, out);
-    let table = |style| comparison_table(&comparison, style);
-    Ok(Document::new(&comparison, rows, table, comparison.notes.clone())?.with_svg(svg))
+    Ok(Document::new(&comparison, comparison.notes.clone())?.with_svg(svg))
 }
 
 /// The simulation drawn above the analysis; what is too much for a figure has none.

@@ -5,11 +5,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, audit_logs};
-use gpusched::formats::RowsPart;
 use gpusched::input::{Input, InputError, are_logs};
 use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, read_log_from};
 use gpusched::profile::GpuProfile;
-use gpusched::tables::{ProfileAuditReport, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
+use gpusched::tables::ProfileAuditReport;
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -183,8 +182,7 @@ fn of_logs(paths: Vec<PathBuf>, asked: Asked) -> Result<Document, Failure> {
 
 fn told(report: &AuditReport, mut notes: Vec<String>) -> Result<Document, Failure> {
     notes.extend(report.notes.iter().cloned());
-    let rows = |out: &mut Vec<u8>| finding_rows(&report.violations, RowsPart::CSV, out);
-    Document::new(report, rows, |style| finding_table(report, style), notes)
+    Document::new(report, notes)
 }
 
 fn of_profile(mut profile: GpuProfile, asked: Asked) -> Result<Document, Failure> {
@@ -193,7 +191,5 @@ fn of_profile(mut profile: GpuProfile, asked: Asked) -> Result<Document, Failure
     profile.set_priorities(&asked.set_priority).map_err(|error| failed(&error))?;
     let device = asked.device.map(Given::device).transpose()?;
     let report = ProfileAuditReport::of(&profile, asked.gpu, device).map_err(|error| failed(&error))?;
-    let rows = |out: &mut Vec<u8>| profile_audit_rows(&report.audit, RowsPart::CSV, out);
-    let table = |style| profile_audit_table(&report.audit, style);
-    Document::new(&report, rows, table, report.notes.clone())
+    Document::new(&report, report.notes.clone())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpusched::formats::{JsonDocument, TableStyle, write_json};
+use gpusched::formats::{Report, TableStyle, csv_of, text_of, write_json};
 use pyo3::prelude::*;
 
 use crate::errors::Failure;
@@ -29,8 +29,8 @@ pub(crate) struct Document {
 }
 
 /// A document as the command writes it.
-pub(crate) fn json(document: &impl JsonDocument) -> Result<String, Failure> {
-    written(|out| write_json(document, out))
+pub(crate) fn json(report: &impl Report) -> Result<String, Failure> {
+    written(|out| write_json(report, None, out))
 }
 
 /// What is written to memory.
@@ -47,16 +47,14 @@ where
 impl Document {
     /// Of its parts; rows and tables are made by what is given.
     pub(crate) fn new(
-        document: &impl JsonDocument,
-        rows: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
-        table: impl Fn(TableStyle) -> String,
+        report: &impl Report,
         notes: Vec<String>,
     ) -> Result<Self, Failure> {
         Ok(Self {
-            json: json(document)?,
-            csv: written(rows)?,
-            table: table(TableStyle::Plain),
-            markdown: table(TableStyle::Markdown),
+            json: json(report)?,
+            csv: csv_of(report),
+            table: text_of(report, TableStyle::Plain),
+            markdown: text_of(report, TableStyle::Markdown),
             notes,
             svg: None,
             scenario: None,

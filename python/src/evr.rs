@@ -4,12 +4,9 @@ use gpusched::applications::{ApplicationSet, Injections, Outcome};
 use gpusched::causes::with_causes;
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
-use gpusched::formats::RowsPart;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
-use gpusched::tables::application_table::{
-    OutcomeDocument, PointDocument, outcome_rows, outcome_table, point_rows, point_table,
-};
+use gpusched::tables::{OutcomeDocument, PointDocument};
 use gpusched::time::Duration;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -168,16 +165,12 @@ fn run(set: &ApplicationSet, asked: &Asked) -> Result<Document, Failure> {
         Ok(Outcome::of_usage(set, scheduler.name(), usage.map_err(failed)?))
     };
     let outcomes: Vec<Outcome> = asked.schedulers.iter().map(outcome).collect::<Result<_, Failure>>()?;
-    let document = OutcomeDocument::new(set, asked.seed, &outcomes);
-    let rows = |out: &mut Vec<u8>| outcome_rows(set, &outcomes, RowsPart::CSV, out);
-    Document::new(&document, rows, |style| outcome_table(set, &outcomes, style), set.notes.clone())
+    Document::new(&OutcomeDocument { set, seed: asked.seed, outcomes: &outcomes }, set.notes.clone())
 }
 
 fn sampled(set: &ApplicationSet, injections: Injections, asked: Asked) -> Result<Document, Failure> {
     let Asked { samples, seed, schedulers, rules, .. } = asked;
     let options = SweepOptions { samples, seed, schedulers, rules };
     let points = sample_applications(set, injections, &options, &mut |_| ())?;
-    let rows = |out: &mut Vec<u8>| point_rows(&points, RowsPart::CSV, out);
-    let table = |style| point_table(set, &points, style);
-    Document::new(&PointDocument::new(set, seed, &points), rows, table, set.notes.clone())
+    Document::new(&PointDocument { set, seed, points: &points }, set.notes.clone())
 }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use gpusched::analysis::occupancy_of_scenario;
-use gpusched::formats::RowsPart;
-use gpusched::tables::{ImportDocument, OccupancyDocument, import_rows, import_table, occupancy_rows, occupancy_table};
+use gpusched::tables::OccupancyDocument;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -28,9 +27,7 @@ pub(crate) fn import_profile(
     let (start, end) = (start.map(time).transpose()?, end.map(time).transpose()?);
     aside(py, move || {
         let import = options.import(given, (start, end))?;
-        let rows = |out: &mut Vec<u8>| import_rows(&import, RowsPart::CSV, out);
-        let (table, notes) = (|style| import_table(&import, style), import.scenario.notes.clone());
-        let document = Document::new(&ImportDocument(&import), rows, table, notes)?;
+        let document = Document::new(&import, import.scenario.notes.clone())?;
         Ok(document.with_scenario(Some(import.scenario)))
     })
 }
@@ -48,8 +45,6 @@ pub(crate) fn occupancy(
         let scenario = Arc::clone(&wanted.read()?.scenario);
         let (report, device) = (occupancy_of_scenario(&scenario), &scenario.device().name);
         let document = OccupancyDocument { device, report: &report, notes: &scenario.notes };
-        let rows = |out: &mut Vec<u8>| occupancy_rows(&report, RowsPart::CSV, out);
-        let table = |style| occupancy_table(&report, style);
-        Document::new(&document, rows, table, scenario.notes.clone())
+        Document::new(&document, scenario.notes.clone())
     })
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use gpusched::causes::with_causes;
 use gpusched::draw::{Drawing, FigureFormat, MM};
-use gpusched::formats::{RowsPart, TableStyle};
+use gpusched::formats::{TableStyle, csv_of, text_of};
 use gpusched::hosts::{least_memory, least_operations};
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::run::{State, Summary};
-use gpusched::tables::{BlockLists, SimulationReport, kernel_rows, kernel_table, state_text};
+use gpusched::tables::{SimulationReport, state_text};
 use gpusched::time::Instant;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -96,7 +96,6 @@ impl Run {
         let states: Vec<Instant> = states.iter().map(|at| Ok(Instant::ZERO + time(at)?)).collect::<PyResult<_>>()?;
         let run = self.clone();
         aside(py, move || {
-            let blocks = if blocks { BlockLists::InKernels } else { BlockLists::None };
             let report = SimulationReport { summary: run.summary(), blocks, rules, blame, states: &states };
             json(&report)
         })
@@ -106,14 +105,14 @@ impl Run {
     #[pyo3(signature = (*, blocks = false))]
     fn to_csv(&self, py: Python<'_>, blocks: bool) -> PyResult<String> {
         let run = self.clone();
-        aside(py, move || written(|out| kernel_rows(&run.summary(), blocks, RowsPart::CSV, out)))
+        aside(py, move || Ok(csv_of(&SimulationReport { blocks, ..SimulationReport::of(run.summary()) })))
     }
 
     /// The table of the command.
     #[pyo3(signature = (*, markdown = false))]
     fn table(&self, py: Python<'_>, markdown: bool) -> PyResult<String> {
         let (run, style) = (self.clone(), if markdown { TableStyle::Markdown } else { TableStyle::Plain });
-        aside(py, move || Ok(kernel_table(&run.summary(), style)))
+        aside(py, move || Ok(text_of(&SimulationReport::of(run.summary()), style)))
     }
 
     /// Queues, residents and why each operation waits, after all events of the instant.

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use gpusched::experiments::study::{
     ResultFile, Shard, Study as LibraryStudy, StudySummary, file_name, is_claimed, merge,
 };
-use gpusched::formats::RowsPart;
 use gpusched::pictures::study_plot::{PlotOptions, plot};
-use gpusched::tables::{SummaryDocument, summary_rows, summary_table};
+use gpusched::tables::SummaryDocument;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -103,9 +102,7 @@ impl Study {
                 notes.push(format!("{} of {} rows: the study is not complete", summary.rows, summary.expected));
             }
             let document = SummaryDocument { study: &study, summary: &summary };
-            let rows = |out: &mut Vec<u8>| summary_rows(&study, &summary, RowsPart::CSV, out);
-            let table = |style| summary_table(&study, &summary, style);
-            Ok(Document::new(&document, rows, table, notes)?.with_svg(svg))
+            Ok(Document::new(&document, notes)?.with_svg(svg))
         })
     }
 }

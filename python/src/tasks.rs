@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use gpusched::device::Device;
-use gpusched::formats::RowsPart;
 use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks_watched, run_tasks_watched};
 use gpusched::tables::{SegmentReport, SegmentRunReport, TaskReport, TaskRunReport};
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
@@ -90,16 +89,14 @@ fn of_sms(set: &TaskSet, names: &[String]) -> Result<Document, Failure> {
         analysis = analysis.with_multi_stream_as_printed(set);
     }
     let report = TaskReport { set, analysis: &analysis, budgets: None };
-    let rows = |out: &mut Vec<u8>| report.write_rows(RowsPart::CSV, out);
-    Document::new(&report, rows, |style| report.table(style), Vec::new())
+    Document::new(&report, Vec::new())
 }
 
 fn of_segments(set: &SegmentTaskSet, names: &[String]) -> Result<Document, Failure> {
     let tests = chosen(names, &SegmentTest::ALL, SegmentTest::name, SegmentTest::is_sound)?;
     let tests: Vec<_> = tests.into_iter().map(|test| (test, test.bounds(set))).collect();
     let report = SegmentReport { set, tests: &tests };
-    let rows = |out: &mut Vec<u8>| report.write_rows(RowsPart::CSV, out);
-    Document::new(&report.document_with_bounds(), rows, |style| report.table(style), Vec::new())
+    Document::new(&report, Vec::new())
 }
 
 /// How a task set is run.
@@ -167,8 +164,7 @@ fn run_of_sms(set: &TaskSet, device: Device, strategy: &str, asked: &Asked) -> R
     let options = RunOptions { strategy, policy, horizon, seed: asked.seed, synchronization, device };
     let run = run_tasks_watched(set, &options, &AtomicU64::new(0)).map_err(|error| Failure::run(&error))?;
     let report = TaskRunReport { set, run: &run, strategy: strategy.name(), policy: policy.name() };
-    let rows = |out: &mut Vec<u8>| report.write_rows(RowsPart::CSV, out);
-    Document::new(&report, rows, |style| report.table(style), Vec::new())
+    Document::new(&report, Vec::new())
 }
 
 fn run_of_segments(set: &SegmentTaskSet, device: &Device, strategy: &str, asked: &Asked) -> Result<Document, Failure> {
@@ -184,6 +180,5 @@ fn run_of_segments(set: &SegmentTaskSet, device: &Device, strategy: &str, asked:
     let run = run_segment_tasks_watched(set, test, options, &AtomicU64::new(0));
     let run = run.map_err(|error| Failure::run(&error))?;
     let report = SegmentRunReport::new(set, test, &run).map_err(|error| Failure::run(&error))?;
-    let rows = |out: &mut Vec<u8>| report.write_rows(RowsPart::CSV, out);
-    Document::new(&report.document(), rows, |style| report.table(style), Vec::new())
+    Document::new(&report, Vec::new())
 }

@@ -1,7 +1,6 @@
 //! Warps on one SM.
 
-use gpusched::formats::RowsPart;
-use gpusched::tables::{WarpsDocument, warps_rows, warps_table};
+use gpusched::tables::WarpsDocument;
 use gpusched::warps::{Instance, Question, SearchLimits, answer};
 use pyo3::prelude::*;
 
@@ -30,8 +29,6 @@ pub(crate) fn warps(
         let answer = answer(&string, &Question { warps, estimate_from: estimate_from.or(own), limits });
         answer.check().map_err(|error| Failure::run(&error))?;
         let document = WarpsDocument { written: &text, string: &string, answer: &answer };
-        let rows = |out: &mut Vec<u8>| warps_rows(&text, &string, &answer, RowsPart::CSV, out);
-        let table = |style| warps_table(&text, &string, &answer, style);
-        Document::new(&document, rows, table, answer.notes.clone())
+        Document::new(&document, answer.notes.clone())
     })
 }

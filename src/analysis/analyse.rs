@@ -16,7 +16,7 @@ use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
 
 /// The analysis of a scenario.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Analysis<'a> {
     /// Name of the scenario.
     pub scenario: &'a str,
@@ -28,27 +28,22 @@ pub struct Analysis<'a> {
     /// simultaneous releases in the order of declaration.
     pub exact: bool,
     /// The assumptions that do not hold.
-    #[serde(skip)]
     pub departures: Vec<Departure>,
     /// Threads that the kernels keep busy on average (Eq. 3.4); `None` unless every kernel has a period or deadline.
     pub utilization_threads: Option<f64>,
     /// SMs on which blocks run at once, at most: all, unless MPS limits the only client to some.
-    #[serde(skip)]
     pub sms: u32,
     /// Thread slots of these SMs (the thesis' `b_max`), for comparison.
     pub thread_slots: u32,
     /// Kernel launches, in launch order.
     pub kernels: Vec<AnalysedKernel<'a>>,
     /// Copies, in launch order.
-    #[serde(skip)]
     pub copies: Vec<AnalysedCopy>,
     /// What the user should know.
     pub notes: Vec<String>,
     /// Input of Algorithm 2, in the order of the EE queue; empty if the blocks are not all alike.
-    #[serde(skip)]
     pub merged: Vec<MergedKernel>,
     /// For each entry of `merged`, its index in `kernels`.
-    #[serde(skip)]
     pub merged_order: Vec<usize>,
 }
 

@@ -11,7 +11,7 @@ use crate::time::Instant;
 use crate::trace::Trace;
 
 /// The analysis and the simulation of one scenario side by side.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Comparison<'a> {
     /// Name of the scenario.
     pub scenario: &'a str,

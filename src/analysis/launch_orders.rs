@@ -33,7 +33,7 @@ pub enum Method {
 }
 
 /// Best and worst finish of every kernel over the orders tried.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct LaunchOrders<'a> {
     /// Name of the scenario.
     pub scenario: &'a str,

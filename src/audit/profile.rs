@@ -65,7 +65,7 @@ pub struct OverlapCounts {
 }
 
 /// What an audit of a profile found.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProfileAudit {
     /// Kernels that were looked at.
     pub kernels: u64,

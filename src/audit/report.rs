@@ -1,14 +1,12 @@
 //! Everything about one or several audits, in one document.
 
-use serde::Serialize;
-
 use super::finding::Finding;
 use super::placement::PlacementStatistic;
 use super::run::{Audit, Checked};
 use crate::logs::Dropped;
 
-/// Everything about one or several audits, as one JSON document.
-#[derive(Debug, Clone, Serialize)]
+/// Everything about one or several audits.
+#[derive(Debug, Clone)]
 pub struct AuditReport {
     /// What breaks a rule.
     pub violations: Vec<Finding>,

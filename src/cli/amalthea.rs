@@ -1,15 +1,12 @@
 //! `gpusched amalthea`
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use gpusched::formats::{write_json, write_json_lines};
 use gpusched::scenario::amalthea::AmaltheaModel;
-use gpusched::tables::amalthea_table;
 
-use super::output::{Format, note};
-use super::{Answer, input, notes, output};
+use super::output::{Format, note, print_report};
+use super::{Answer, input, notes};
 
 /// List what is read of an AMALTHEA model: runnables with their ticks and GPU properties, copies, processing units,
 /// stimuli, response-time requirements, and what was skipped.
@@ -28,18 +25,7 @@ impl Amalthea {
         let (file, text) = input::read(&self.model)?;
         let model = AmaltheaModel::parse(&file, &text)?;
         notes::tell(&model.notes, note);
-        let mut out = output::stdout();
-        match self.format {
-            Format::Table | Format::Markdown => write!(out, "{}", amalthea_table::text(&model, self.format.style()))?,
-            Format::Json => {
-                write_json(&amalthea_table::ModelDocument::new(&model), &mut out)?;
-            }
-            Format::Jsonl => {
-                write_json_lines(&amalthea_table::ModelLinesDocument::new(&model), None, &mut out)?;
-            }
-            Format::Csv | Format::Arrow => amalthea_table::runnable_rows(&model, self.format.rows(), &mut out)?,
-        }
-        out.flush()?;
+        print_report(&model, self.format)?;
         Ok(Answer::Done)
     }
 }

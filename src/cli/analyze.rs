@@ -1,7 +1,5 @@
 //! `gpusched analyze`
 
-use std::io::Write;
-
 use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -9,7 +7,7 @@ use gpusched::analysis::{BoundOptions, RequirementVerdict, Verdict, Watch, analy
 use gpusched::run::Summary;
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{ReleaseOrder, Scenario};
-use gpusched::tables::{AnalysisReport, SporadicReport, analysis_rows, jitter_of_threads, sporadic_rows, verdict_rows};
+use gpusched::tables::{AnalysisReport, SporadicReport, jitter_of_threads};
 use gpusched::time::Duration;
 
 use super::needs::{self, Lacking};
@@ -97,7 +95,8 @@ impl Analyze {
         let run = progress::simulated(scenario)?;
         let search =
             |watch: Watch<'_>| AnalysisReport::judged(scenario, analysed, &run, demands, self.search.time(), watch);
-        let report = self.search.watched(search)??;
+        let mut report = self.search.watched(search)??;
+        (report.steps, report.verdicts_alone) = (steps, self.verdicts_alone);
         if let Some(table) = self.runnable_times.table()? {
             table.write(&Summary::of(scenario, &run), Some(&report.analysis))?;
         }
@@ -105,7 +104,7 @@ impl Analyze {
         drop(run);
         let judged = report.verdicts.jobs.iter().map(|job| job.verdict);
         let answer = self.answer(judged.chain(verdicts_on(report.requirements.as_deref())))?;
-        let mut out = part.turn()?;
+        let out = part.turn()?;
         let tell = |text: &str| part.note(text);
         if matches!(self.format, Format::Csv | Format::Arrow) && !self.verdicts_alone {
             notes::tell(&needs::lacking(Lacking::Verdicts)?, tell);
@@ -120,20 +119,7 @@ impl Analyze {
             let job = &verdicts.jobs[number];
             (verdicts.witness(number), format!("job {} of {} misses its deadline", job.job, job.stream))
         })?;
-        match self.format {
-            Format::Json | Format::Jsonl => part.write_document(&report.document(steps.as_deref()), &mut out)?,
-            Format::Csv | Format::Arrow if self.verdicts_alone => {
-                verdict_rows(&report.verdicts.jobs, part.rows(), &mut out)?;
-            }
-            Format::Csv | Format::Arrow => analysis_rows(&report.analysis, part.rows(), &mut out)?,
-            Format::Table | Format::Markdown if self.verdicts_alone => {
-                write!(out, "{}", report.verdicts_text(self.format.style()))?;
-            }
-            Format::Table | Format::Markdown => {
-                write!(out, "{}", report.text(steps.as_deref(), self.format.style()))?;
-            }
-        }
-        part.end(&mut out)?;
+        part.print(&report, out)?;
         part.done_with(report);
         Ok(answer)
     }
@@ -145,17 +131,12 @@ impl Analyze {
         let SporadicReport { verdicts, requirements, notes } = &report;
         let judged = verdicts.streams.iter().map(|stream| stream.verdict);
         let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
-        let mut out = part.turn()?;
+        let out = part.turn()?;
         notes::tell(notes, |text| part.note(text));
         self.write_witness(verdicts.first_miss(), |number| {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
         })?;
-        match self.format {
-            Format::Json | Format::Jsonl => part.write_document(&report.document(), &mut out)?,
-            Format::Csv | Format::Arrow => sporadic_rows(&verdicts.streams, part.rows(), &mut out)?,
-            Format::Table | Format::Markdown => write!(out, "{}", report.text(self.format.style()))?,
-        }
-        part.end(&mut out)?;
+        part.print(&report, out)?;
         Ok(answer)
     }
 

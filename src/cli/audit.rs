@@ -1,17 +1,15 @@
 //! `gpusched audit`
 
-use std::io::Write;
-
 use clap::Args;
 use gpusched::audit::{audit_logs_by, audit_watched};
 use gpusched::profile::GpuProfile;
-use gpusched::tables::{ProfileAuditReport, finding_rows, finding_table, profile_audit_rows, profile_audit_table};
+use gpusched::tables::ProfileAuditReport;
 
 use super::log_input::LogOptions;
-use super::output::{Format, note, write_document};
+use super::output::{Format, note, print_report};
 use super::progress::{self, Unit};
 use super::what_if_options::PriorityOptions;
-use super::{Answer, notes, output};
+use super::{Answer, notes};
 
 /// Check measured logs, or the order of kernels in a profile, against the published scheduling rules; exit status 1 if
 /// something breaks one.
@@ -42,17 +40,7 @@ impl Audit {
             })
         });
         notes::tell(&report.notes, note);
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json | Format::Jsonl => {
-                write_document(&report, self.format, &mut out)?;
-            }
-            Format::Csv | Format::Arrow => finding_rows(&report.violations, self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => {
-                write!(out, "{}", finding_table(&report, self.format.style()))?;
-            }
-        }
-        out.flush()?;
+        print_report(&report, self.format)?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })
     }
 
@@ -61,15 +49,7 @@ impl Audit {
         progress::begin("auditing", Unit::None, None);
         let report = ProfileAuditReport::of(&profile, self.gpu, self.logs.device()?)?;
         notes::tell(&report.notes, note);
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json | Format::Jsonl => write_document(&report, self.format, &mut out)?,
-            Format::Csv | Format::Arrow => profile_audit_rows(&report.audit, self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => {
-                write!(out, "{}", profile_audit_table(&report.audit, self.format.style()))?;
-            }
-        }
-        out.flush()?;
+        print_report(&report, self.format)?;
         Ok(if report.audit.unexplained == 0 { Answer::Done } else { Answer::No })
     }
 }

@@ -1,7 +1,5 @@
 //! `gpusched compare`
 
-use std::io::Write;
-
 use clap::Args;
 use gpusched::analysis::{Comparison, analyse, merged_scenario};
 use gpusched::hosts::simulate;
@@ -9,7 +7,6 @@ use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
 use gpusched::pictures::{HtmlRun, HtmlTimeline};
 use gpusched::run::Summary;
 use gpusched::scenario::{LogUse, Scenario};
-use gpusched::tables::{comparison_rows, comparison_table};
 use gpusched::time::Instant;
 
 use super::figure_options::{Figure, FigureOptions};
@@ -74,16 +71,9 @@ impl Compare {
         if let Some(table) = self.runnable_times.table()? {
             table.write(&simulated, Some(&analysis))?;
         }
-        let mut out = part.turn()?;
+        let out = part.turn()?;
         notes::tell(&comparison.notes, |text| part.note(text));
-        match self.format {
-            Format::Json | Format::Jsonl => part.write_document(&comparison, &mut out)?,
-            Format::Csv | Format::Arrow => comparison_rows(&comparison, part.rows(), &mut out)?,
-            Format::Table | Format::Markdown => {
-                write!(out, "{}", comparison_table(&comparison, self.format.style()))?;
-            }
-        }
-        part.end(&mut out)?;
+        part.print(&comparison, out)?;
         Ok(if self.check && !comparison.equal { Answer::No } else { Answer::Done })
     }
 }

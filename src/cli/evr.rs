@@ -1,6 +1,5 @@
 //! `gpusched evr`
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -10,19 +9,18 @@ use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
 use gpusched::effort::{self, Over};
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
-use gpusched::formats::{JsonDocument, RowsPart};
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
 use gpusched::pictures::application_gantt::{GanttRows, gantt};
-use gpusched::tables::application_table;
+use gpusched::tables::{OutcomeDocument, PointDocument, rows_shown};
 use gpusched::time::Duration;
 
 use super::jobs::Jobs;
 use super::needs::{self, Lacking};
-use super::output::{Format, Out, note, write_document};
+use super::output::{Format, note, print_report};
 use super::picture::Look;
 use super::progress::{self, Unit};
-use super::{Answer, ending, input, notes, output, picture};
+use super::{Answer, ending, input, notes, picture};
 
 /// Run applications with timing requirements under GPU-EvR (DATE 2014) and the schedulers it is compared with, all on
 /// the same simulated GPU: how many requirements are met, by how much the others are late, utilization and power.
@@ -140,11 +138,9 @@ impl Evr {
                 let detail = match self.format {
                     Format::Json => UsageDetail::ALL_SMS_OVER_TIME,
                     Format::Table | Format::Markdown if outcomes.is_empty() => {
-                        UsageDetail::SmsOverTime(application_table::rows_shown(self.format.style()))
+                        UsageDetail::SmsOverTime(rows_shown(self.format.style()))
                     }
-                    Format::Table | Format::Markdown | Format::Csv | Format::Arrow | Format::Jsonl => {
-                        UsageDetail::Totals
-                    }
+                    _ => UsageDetail::Totals,
                 };
                 let usage = usage_of_applications(&set, scheduler, rules, detail).with_context(context)?;
                 Outcome::of_usage(&set, scheduler.name(), usage)
@@ -153,23 +149,8 @@ impl Evr {
         }
         ending::tells()?;
         self.draw(&set, &outcomes)?;
-        let text = match self.format {
-            Format::Table | Format::Markdown => application_table::outcome_table(&set, &outcomes, self.format.style()),
-            Format::Json => {
-                return self.print_document(&application_table::OutcomeDocument::new(&set, self.seed, &outcomes));
-            }
-            Format::Jsonl => {
-                let document = application_table::OutcomeLinesDocument::new(&set, self.seed, &outcomes);
-                let mut out = output::stdout();
-                write_document(&document, self.format, &mut out)?;
-                out.flush()?;
-                return Ok(Answer::Done);
-            }
-            Format::Csv | Format::Arrow => {
-                return self.print_rows(|part, out| application_table::outcome_rows(&set, &outcomes, part, out));
-            }
-        };
-        self.print(&text)
+        print_report(&OutcomeDocument { set: &set, seed: self.seed, outcomes: &outcomes }, self.format)?;
+        Ok(Answer::Done)
     }
 
     fn read(&self) -> anyhow::Result<ApplicationSet> {
@@ -214,36 +195,7 @@ impl Evr {
         if complete < samples {
             note(&format!("stopped after {complete} of {samples} samples: each mean is of those of its scheduler"));
         }
-        let text = match self.format {
-            Format::Table | Format::Markdown => application_table::point_table(set, &points, self.format.style()),
-            Format::Json | Format::Jsonl => {
-                return self.print_document(&application_table::PointDocument::new(set, self.seed, &points));
-            }
-            Format::Csv | Format::Arrow => {
-                return self.print_rows(|part, out| application_table::point_rows(&points, part, out));
-            }
-        };
-        self.print(&text)
-    }
-
-    fn print(&self, text: &str) -> anyhow::Result<Answer> {
-        let mut out = output::stdout();
-        out.write_all(text.as_bytes())?;
-        output::end(self.format, &mut out)?;
-        Ok(Answer::Done)
-    }
-
-    fn print_document(&self, document: &impl JsonDocument) -> anyhow::Result<Answer> {
-        let mut out = output::stdout();
-        write_document(document, self.format, &mut out)?;
-        out.flush()?;
-        Ok(Answer::Done)
-    }
-
-    fn print_rows(&self, write: impl FnOnce(RowsPart<'_>, &mut Out) -> io::Result<()>) -> anyhow::Result<Answer> {
-        let mut out = output::stdout();
-        write(self.format.rows(), &mut out)?;
-        out.flush()?;
+        print_report(&PointDocument { set, seed: self.seed, points: &points }, self.format)?;
         Ok(Answer::Done)
     }
 

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::figures::{Figure, FigureKind, GALLERY_MARK, Made, TIME_LIMIT, catalogue, gallery};
-use gpusched::tables::{OfPaper, PrintedDocument, printed_rows, printed_table};
+use gpusched::tables::{OfPaper, PrintedDocument};
 use gpusched::time::Duration;
 
-use super::output::{Format, note, write_document, write_whole};
+use super::output::{Format, note, print_report, write_whole};
 use super::progress::{self, Unit};
 use super::{Answer, jobs, output};
 
@@ -110,13 +110,7 @@ impl Figures {
         progress::end();
         let values: Vec<OfPaper<'_>> =
             compared.iter().flat_map(|(paper, values)| values.iter().map(|value| (*paper, value))).collect();
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json | Format::Jsonl => write_document(&PrintedDocument(&values), self.format, &mut out)?,
-            Format::Csv | Format::Arrow => printed_rows(&values, self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => write!(out, "{}", printed_table(&values, self.format.style()))?,
-        }
-        out.flush()?;
+        print_report(&PrintedDocument(&values), self.format)?;
         Ok(if values.iter().all(|(_, value)| value.agrees()) { Answer::Done } else { Answer::No })
     }
 

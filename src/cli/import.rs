@@ -7,11 +7,10 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::input::Input;
 use gpusched::profile::Import as ImportedProfile;
-use gpusched::tables::{ImportDocument, import_rows, import_table};
 use gpusched::time::Duration;
 
 use super::needs::{self, Lacking};
-use super::output::{Format, note, write_document, write_whole};
+use super::output::{Format, note, print_report, write_whole};
 use super::run_options::RunOptions;
 use super::{Answer, notes, output};
 
@@ -59,15 +58,7 @@ impl Import {
             (Some(path), Some(text)) => write_whole(path, |out| out.write_all(text.as_bytes()))?,
             _ => {}
         }
-        let mut out = output::stdout();
-        match self.format {
-            Format::Table | Format::Markdown => write!(out, "{}", import_table(&imported, self.format.style()))?,
-            Format::Csv | Format::Arrow => import_rows(&imported, self.format.rows(), &mut out)?,
-            Format::Json | Format::Jsonl => {
-                write_document(&ImportDocument(&imported), self.format, &mut out)?;
-            }
-        }
-        out.flush()?;
+        print_report(&imported, self.format)?;
         Ok(Answer::Done)
     }
 }

@@ -1,19 +1,16 @@
 //! `gpusched merged-sm`
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::device::Device;
 use gpusched::experiments::validation::{Campaign, CampaignReport, Family};
 use gpusched::pictures::campaign_figure;
-use gpusched::tables::{campaign_rows, campaign_table};
 use gpusched::workload::Placement;
 
-use super::output::{Format, write_document};
+use super::output::{Format, print_report};
 use super::progress::{self, Unit};
-use super::{Answer, ending, input, jobs, output, picture};
+use super::{Answer, ending, input, jobs, picture};
 
 /// Put the merged-SM assumption to the test: analyse and simulate random scenarios of several families, count how
 /// often they agree, and shrink a counterexample where they do not. A command that is stopped
@@ -61,7 +58,7 @@ impl MergedSm {
         if let Some(path) = &self.figure {
             picture::write(path, &campaign_figure(&report))?;
         }
-        self.print(&report, &campaign.device)?;
+        print_report(&report, self.format)?;
         Ok(Answer::Done)
     }
 
@@ -74,19 +71,5 @@ impl MergedSm {
         ending::tells()?;
         progress::end();
         Ok(report)
-    }
-
-    fn print(&self, report: &CampaignReport, device: &Device) -> anyhow::Result<()> {
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json | Format::Jsonl => {
-                write_document(report, self.format, &mut out)?;
-            }
-            Format::Csv | Format::Arrow => campaign_rows(report, self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => {
-                write!(out, "{}", campaign_table(report, &device.title, self.format.style()))?;
-            }
-        }
-        Ok(output::end(self.format, &mut out)?)
     }
 }

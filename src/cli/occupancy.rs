@@ -1,17 +1,15 @@
 //! `gpusched occupancy`
 
-use std::io::Write;
-
 use clap::Args;
 use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
 use gpusched::input::Input;
 use gpusched::profile::GpuProfile;
 use gpusched::scenario::LogUse;
-use gpusched::tables::{OccupancyDocument, occupancy_rows, occupancy_table};
+use gpusched::tables::OccupancyDocument;
 
-use super::output::{Format, note, write_document};
+use super::output::{Format, note, print_report};
 use super::run_options::RunOptions;
-use super::{Answer, notes, output};
+use super::{Answer, notes};
 
 /// How each kernel fills the GPU when it runs alone: resident blocks per SM, what limits them, waves; of a profile
 /// beside what the profiler itself says.
@@ -37,18 +35,7 @@ impl Occupancy {
             }
         };
         notes::tell(&notes, note);
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json | Format::Jsonl => {
-                let document = OccupancyDocument { device: &device, report: &report, notes: &notes };
-                write_document(&document, self.format, &mut out)?;
-            }
-            Format::Csv | Format::Arrow => occupancy_rows(&report, self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => {
-                write!(out, "{}", occupancy_table(&report, self.format.style()))?;
-            }
-        }
-        out.flush()?;
+        print_report(&OccupancyDocument { device: &device, report: &report, notes: &notes }, self.format)?;
         Ok(Answer::Done)
     }
 

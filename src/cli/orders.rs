@@ -1,17 +1,14 @@
 //! `gpusched orders`
 
-use std::io::Write;
-
 use clap::Args;
 use gpusched::analysis::{launch_orders, orders_to_try};
 use gpusched::scenario::LogUse;
-use gpusched::tables::{orders_rows, orders_table};
 
 use super::needs::{self, Lacking};
-use super::output::{Format, note, write_document};
+use super::output::{Format, note, print_report};
 use super::progress::{self, Unit};
 use super::run_options::RunOptions;
-use super::{Answer, ending, jobs, notes, output};
+use super::{Answer, ending, jobs, notes};
 
 /// Each kernel's best and worst finish over all orders of simultaneous launches, and the orders that give them. All
 /// orders are tried up to 8 threads that are released together (40320 orders), else a seeded sample.
@@ -44,17 +41,7 @@ impl Orders {
             orders.notes.extend(if is_drawn { Vec::new() } else { needs::lacking(Lacking::OrdersOrDraws)? });
         }
         notes::tell(&orders.notes, note);
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json | Format::Jsonl => {
-                write_document(&orders, self.format, &mut out)?;
-            }
-            Format::Csv | Format::Arrow => orders_rows(&orders, self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => {
-                write!(out, "{}", orders_table(&orders, self.format.style()))?;
-            }
-        }
-        output::end(self.format, &mut out)?;
+        print_report(&orders, self.format)?;
         Ok(Answer::Done)
     }
 }

@@ -9,10 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser, ValueParser};
-use gpusched::formats::{
-    Cut, CutDocument, JsonDocument, RowFormat, RowsPart, TableStyle, write_json, write_json_lines,
-};
-use serde::Serialize;
+use gpusched::formats::{Cut, Report, RowFormat, RowsPart, TableStyle, text_of, write_json, write_json_lines};
 
 use super::ending::{self, Reason};
 use super::progress::{self, Counted};
@@ -87,49 +84,32 @@ pub(crate) fn stderr() -> Screen<io::Stderr> {
     Screen::new(io::stderr())
 }
 
-/// Writes a document as JSON, or line by line if that is the format; with a key that says so if the command was
-/// stopped.
-pub(crate) fn write_document(document: &impl JsonDocument, format: Format, out: impl Write) -> io::Result<()> {
-    write_document_of(document, None, ending::reason(), format, out)
+/// Prints a report, and whether the command was stopped before it was done with its work.
+pub(crate) fn print_report(report: &impl Report, format: Format) -> io::Result<()> {
+    let mut out = stdout();
+    write_report(report, format, format.rows(), ending::reason(), &mut out)?;
+    end(format, &mut out)
 }
 
-/// The same of one of several files, which was stopped for this reason, if it was.
-pub(crate) fn write_document_of<D: JsonDocument>(
-    document: &D,
-    file: Option<&str>,
-    reason: Option<Reason>,
+/// Writes a report in any format: of several files what is about the one of this part, which was stopped for this
+/// reason, if it was. Documents have a key for that, and rows for programs nothing but the exit status.
+pub(crate) fn write_report(
+    report: &impl Report,
     format: Format,
-    out: impl Write,
-) -> io::Result<()> {
-    if format == Format::Jsonl {
-        return write_lines(document, file, reason, out);
-    }
-    match reason {
-        Some(reason) => write_json(&cut(document, reason), out),
-        None => write_json(document, out),
-    }
-}
-
-/// Writes a document line by line, with the same key.
-pub(crate) fn write_lines<D: Serialize>(
-    document: &D,
-    file: Option<&str>,
+    part: RowsPart<'_>,
     reason: Option<Reason>,
-    out: impl Write,
+    out: &mut impl Write,
 ) -> io::Result<()> {
-    match reason {
-        Some(reason) => write_json_lines(&cut(document, reason), file, out),
-        None => write_json_lines(document, file, out),
+    let cut = reason.map(|reason| Cut { reason: reason.name() });
+    match format {
+        Format::Table | Format::Markdown => out.write_all(text_of(report, format.style()).as_bytes()),
+        Format::Json => write_json(report, cut, out),
+        Format::Jsonl => write_json_lines(report, part.file, cut, out),
+        Format::Csv | Format::Arrow => report.rows(part, out),
     }
 }
 
-/// The document with the key that says why the command was stopped.
-fn cut<D>(document: &D, reason: Reason) -> CutDocument<'_, D> {
-    CutDocument { document, cut: Cut { reason: reason.name() } }
-}
-
-/// Ends what is printed: tables say that the command was stopped, if it was. Documents have a key for that, and rows
-/// for programs nothing but the exit status.
+/// Ends what is printed: tables say that the command was stopped, if it was.
 pub(crate) fn end(format: Format, out: &mut impl Write) -> io::Result<()> {
     if let Some(reason) = ending::reason().filter(|_| matches!(format, Format::Table | Format::Markdown)) {
         writeln!(out, "\ncut: {reason}; what is above was complete by then")?;

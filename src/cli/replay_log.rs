@@ -1,6 +1,5 @@
 //! `gpusched replay-log`
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -12,21 +11,19 @@ use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perf
 use gpusched::profile::GpuProfile;
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, WhatIf};
-use gpusched::tables::{
-    ProfileReplayDocument, ReplayReport, profile_replay_rows, profile_replay_table, replay_rows, replay_table,
-};
+use gpusched::tables::{ProfileReplayDocument, ReplayReport};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::OperationId;
 
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
-use super::output::{Format, note, write_document, write_whole};
+use super::output::{Format, note, print_report, write_whole};
 use super::profile_options::ProfileOptions;
 use super::progress::{self, Unit};
 use super::recorded_above::RecordedAbove;
 use super::what_if_options::WhatIfOptions;
-use super::{Answer, notes, output};
+use super::{Answer, notes};
 
 /// Simulate a measured run again, and set measured against simulated: logs of the examiner, block by block, or a
 /// profile of an application, kernel by kernel.
@@ -88,18 +85,8 @@ impl ReplayLog {
         if let Some(path) = &self.perfetto {
             write_perfetto(&result, path)?;
         }
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json | Format::Jsonl => {
-                let document = ReplayReport::new(&result, &input.dropped, &run.notes);
-                write_document(&document, self.format, &mut out)?;
-            }
-            Format::Csv | Format::Arrow => replay_rows(&result, self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => {
-                write!(out, "{}", replay_table(&result, self.format.style()))?;
-            }
-        }
-        out.flush()?;
+        let report = ReplayReport { replay: &result, dropped: &input.dropped, notes: &run.notes };
+        print_report(&report, self.format)?;
         Ok(Answer::Done)
     }
 }
@@ -128,19 +115,8 @@ impl ReplayLog {
             html.map_or(Ok(()), |html| sides.write_html(&html))?;
             self.perfetto.as_deref().map_or(Ok(()), |path| sides.write_perfetto(path))?;
         }
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json | Format::Jsonl => {
-                let (device, notes) = (&import.scenario.device().name, &import.scenario.notes);
-                let document = ProfileReplayDocument { device, replay: &replay, notes };
-                write_document(&document, self.format, &mut out)?;
-            }
-            Format::Csv | Format::Arrow => profile_replay_rows(&replay, self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => {
-                write!(out, "{}", profile_replay_table(&replay, self.format.style()))?;
-            }
-        }
-        out.flush()?;
+        let (device, notes) = (&import.scenario.device().name, &import.scenario.notes);
+        print_report(&ProfileReplayDocument { device, replay: &replay, notes }, self.format)?;
         Ok(Answer::Done)
     }
 }

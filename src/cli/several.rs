@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Arg;
-use gpusched::formats::{JsonDocument, RowFormat, RowsPart, escaped_markdown};
+use gpusched::formats::{Report, RowFormat, RowsPart, escaped_markdown};
 
 use super::Answer;
 use super::ending::{self, Reason};
@@ -321,24 +321,16 @@ impl Part<'_> {
         Ok(out)
     }
 
-    /// Ends what is printed of it.
-    pub(crate) fn end(&self, out: &mut Out) -> io::Result<()> {
+    /// Prints its report, when it has its turn.
+    pub(crate) fn print(&self, report: &impl Report, mut out: Out) -> io::Result<()> {
+        let (begins, ends) = (self.is_first.load(Ordering::Relaxed), self.file.is_none());
+        let part = RowsPart { file: self.file, begins, ends, ..self.format.rows() };
+        let reason = ending::reason().filter(|_| self.is_cut.load(Ordering::Relaxed));
+        output::write_report(report, self.format, part, reason, &mut out)?;
         match self.file {
             Some(_) => out.flush(),
-            None => output::end(self.format, out),
+            None => output::end(self.format, &mut out),
         }
-    }
-
-    /// What it is of a table for programs.
-    pub(crate) fn rows(&self) -> RowsPart<'_> {
-        let RowsPart { format, .. } = self.format.rows();
-        RowsPart { format, file: self.file, begins: self.is_first.load(Ordering::Relaxed), ends: self.file.is_none() }
-    }
-
-    /// Writes a document as JSON, or line by line if that is the format.
-    pub(crate) fn write_document(&self, document: &impl JsonDocument, out: impl Write) -> io::Result<()> {
-        let reason = ending::reason().filter(|_| self.is_cut.load(Ordering::Relaxed));
-        output::write_document_of(document, self.file, reason, self.format, out)
     }
 
     /// Has no more use for what is known of the scenario. Of a single one, that is left to the end of the command,

@@ -1,6 +1,5 @@
 //! `gpusched simulate`
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -8,12 +7,9 @@ use clap::Args;
 use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
-use gpusched::run::{Difference, NotComparable, Run, State, Summary};
+use gpusched::run::{Difference, NotComparable, Run, Summary};
 use gpusched::scenario::{LogUse, Scenario};
-use gpusched::tables::{
-    BlameTables, BlockLists, SimulationReport, blame_table, examiner_logs, kernel_rows, kernel_table, rule_table,
-    state_text,
-};
+use gpusched::tables::{BlameTables, SimulationReport, examiner_logs};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::OperationRecord;
 
@@ -150,15 +146,13 @@ impl Simulate {
         if run.ended == Ended::Cut {
             return self.tell_cut(&summary, part);
         }
-        let in_text = self.blame && self.format == Format::Table;
-        let blame = (in_text || self.blame_figure.is_some()).then(|| BlameTables::new(&summary));
-        self.write_files(&summary, run, blame.as_ref())?;
+        self.write_files(&summary, run)?;
         // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
         let differences = self.check.then(|| differences(scenario, run)).transpose()?;
-        let mut out = part.turn()?;
+        let out = part.turn()?;
         notes::tell(summary.notes(), |text| part.note(text));
-        self.print(&summary, blame.filter(|_| in_text).as_ref(), part, &mut out)?;
-        part.end(&mut out)?;
+        let states = self.states();
+        part.print(&self.report(summary, &states), out)?;
         let Some(differences) = differences else { return Ok(Answer::Done) };
         let as_expected = check(scenario, &differences, part);
         Ok(if summary.jobs().misses() > 0 { Answer::No } else { as_expected })
@@ -166,7 +160,7 @@ impl Simulate {
 
     /// Prints how far a run came that was stopped. Files would look like those of a whole run, and are not written.
     fn tell_cut(&self, summary: &Summary<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let mut out = part.turn()?;
+        let out = part.turn()?;
         for text in summary.notes() {
             part.note(&text);
         }
@@ -174,9 +168,17 @@ impl Simulate {
         for (option, _) in is_given {
             part.note(&format!("{option}: nothing is written of a run that was stopped"));
         }
-        self.print(summary, None, part, &mut out)?;
-        part.end(&mut out)?;
+        let (states, blame) = (self.states(), self.blame && self.format != Format::Table);
+        part.print(&SimulationReport { blame, ..self.report(*summary, &states) }, out)?;
         Ok(Answer::Done)
+    }
+
+    fn report<'a>(&self, summary: Summary<'a>, states: &'a [Instant]) -> SimulationReport<'a> {
+        SimulationReport { summary, blocks: self.blocks, rules: self.rules, blame: self.blame, states }
+    }
+
+    fn states(&self) -> Vec<Instant> {
+        self.state_at.iter().map(|&at| Instant::ZERO + at).collect()
     }
 
     /// The options that write files, and whether they are given.
@@ -193,7 +195,7 @@ impl Simulate {
     }
 
     /// Writes the files that were asked for.
-    fn write_files(&self, summary: &Summary<'_>, run: &Run, blame: Option<&BlameTables>) -> anyhow::Result<()> {
+    fn write_files(&self, summary: &Summary<'_>, run: &Run) -> anyhow::Result<()> {
         if let Some(directory) = &self.logs {
             self.write_logs(directory, summary, run)?;
         }
@@ -203,8 +205,8 @@ impl Simulate {
         if let Some(html) = self.html.file()? {
             html.write(HtmlTimeline::new(*summary), self.force)?;
         }
-        if let Some((path, tables)) = self.blame_figure.as_ref().zip(blame) {
-            picture::write(path, &blame_figure(summary, tables))?;
+        if let Some(path) = &self.blame_figure {
+            picture::write(path, &blame_figure(summary, &BlameTables::new(summary)))?;
         }
         if let Some(table) = self.runnable_times.table()? {
             table.write(summary, None)?;
@@ -248,43 +250,6 @@ impl Simulate {
             }
         }
         write_together(&logs, |log| directory.join(log.file_name()), |log, out| log.write(out))
-    }
-
-    fn print(
-        &self,
-        summary: &Summary<'_>,
-        blame: Option<&BlameTables>,
-        part: &Part<'_>,
-        mut out: impl Write,
-    ) -> anyhow::Result<()> {
-        let states: Vec<Instant> = self.state_at.iter().map(|&at| Instant::ZERO + at).collect();
-        match self.format {
-            Format::Json | Format::Jsonl => {
-                let blocks = match self.format {
-                    _ if !self.blocks => BlockLists::None,
-                    Format::Jsonl => BlockLists::Together,
-                    _ => BlockLists::InKernels,
-                };
-                let (rules, blame) = (self.rules, self.blame);
-                let report = SimulationReport { summary: *summary, blocks, rules, blame, states: &states };
-                part.write_document(&report, out)?;
-            }
-            Format::Csv | Format::Arrow => kernel_rows(summary, self.blocks, part.rows(), out)?,
-            // Rules, states and blame are refused in Markdown.
-            Format::Markdown | Format::Table => {
-                write!(out, "{}", kernel_table(summary, self.format.style()))?;
-                if self.rules {
-                    write!(out, "\n{}", rule_table(summary))?;
-                }
-                if let Some(tables) = blame {
-                    write!(out, "\n{}", blame_table(tables))?;
-                }
-                for &at in &states {
-                    write!(out, "\n{}", state_text(&State::at(summary, at)))?;
-                }
-            }
-        }
-        Ok(())
     }
 }
 

@@ -1,11 +1,10 @@
 //! `gpusched warps`
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use gpusched::tables::{WarpsDocument, warps_rows, warps_table};
+use gpusched::tables::WarpsDocument;
 use gpusched::time::Duration;
 use gpusched::warps::{
     self, Answer as Makespans, Ilp, Instance, KernelString, MAX_WRITTEN_COEFFICIENTS, Question, SearchLimits, Sigma,
@@ -13,9 +12,9 @@ use gpusched::warps::{
 };
 
 use super::needs::{self, Lacking};
-use super::output::{Format, note, write_document, write_whole};
+use super::output::{Format, note, print_report, write_whole};
 use super::picture::Look;
-use super::{Answer, ending, input, notes, output, picture, progress};
+use super::{Answer, ending, input, notes, picture, progress};
 
 /// How long W warps of one kernel can take on one SM under any work-conserving warp scheduler.
 ///
@@ -151,7 +150,8 @@ impl Warps {
             picture::write(path, &gpusched::pictures::schedule_figure(&string, schedule, self.look.options()))?;
         }
         notes::tell(&makespans.notes, note);
-        self.print(&text, &string, &makespans)?;
+        let report = WarpsDocument { written: &text, string: &string, answer: &makespans };
+        print_report(&report, self.format)?;
         Ok(Answer::Done)
     }
 
@@ -235,20 +235,5 @@ impl Warps {
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the build with the feature needs both")]
     fn solve(&self, string: &KernelString, question: &Question) -> anyhow::Result<Makespans> {
         Ok(warps::answer(string, question))
-    }
-
-    fn print(&self, text: &str, string: &KernelString, makespans: &Makespans) -> anyhow::Result<()> {
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json | Format::Jsonl => {
-                let document = WarpsDocument { written: text, string, answer: makespans };
-                write_document(&document, self.format, &mut out)?;
-            }
-            Format::Csv | Format::Arrow => warps_rows(text, string, makespans, self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => {
-                write!(out, "{}", warps_table(text, string, makespans, self.format.style()))?;
-            }
-        }
-        Ok(output::end(self.format, &mut out)?)
     }
 }

@@ -7,13 +7,13 @@ use super::made::{Failure, File, Made};
 use super::timeline::{Published, against_expected};
 use crate::analysis::printed::{self, Turn};
 use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};
-use crate::formats::{Column, RowsPart, csv_text};
+use crate::formats::{Column, csv_of, csv_text};
 use crate::hosts::simulate;
 use crate::pictures::timeline::{FinishMark, Panels, Timeline, TimelineOptions};
 use crate::run::Summary;
 use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
-use crate::tables::{RunnableTimes, comparison_rows, runnable_times, runnable_times_csv};
+use crate::tables::{RunnableTimes, runnable_times, runnable_times_csv};
 use crate::time::{Duration, Instant};
 
 /// Steps of Algorithm 2 up to which they are shown.
@@ -47,11 +47,9 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Fai
     let marks = FinishMark::of_comparison(&compared);
     let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };
     let drawing = panels.draw(&TimelineOptions::default())?;
-    let mut csv = Vec::new();
-    comparison_rows(&compared, RowsPart::CSV, &mut csv)?;
     let mut files = vec![
         File { name: format!("{name}.svg"), text: drawing.to_svg() },
-        File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
+        File { name: format!("{name}.csv"), text: csv_of(&compared) },
     ];
     let mut finding = agreement(&compared);
     if scenario.expected.is_some() {

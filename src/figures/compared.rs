@@ -4,11 +4,11 @@ use super::analysed::read;
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use super::timeline::Published;
-use crate::formats::{RowsPart, TableStyle, csv_of};
+use crate::formats::{TableStyle, csv_of, text_of};
 use crate::hosts::simulate;
 use crate::printed::Printed;
 use crate::run::against_expected;
-use crate::tables::{OfPaper, printed_rows, printed_table};
+use crate::tables::{OfPaper, PrintedDocument};
 
 /// What the file of a shipped scenario expects of its run, value by value.
 pub(super) fn with_expected(published: Published) -> Result<Vec<Printed>, Failure> {
@@ -26,9 +26,9 @@ pub(super) fn with_expected(published: Published) -> Result<Vec<Printed>, Failur
 /// The values of a table or an example as its only file.
 pub(super) fn make(name: &'static str, paper: Paper, values: &[Printed]) -> Made {
     let of_paper: Vec<OfPaper<'_>> = values.iter().map(|value| (paper.short(), value)).collect();
-    let csv = csv_of(|out| printed_rows(&of_paper, RowsPart::CSV, out));
+    let report = PrintedDocument(&of_paper);
     Made {
-        files: vec![File { name: format!("{name}.csv"), text: csv }],
-        finding: printed_table(&of_paper, TableStyle::Markdown),
+        files: vec![File { name: format!("{name}.csv"), text: csv_of(&report) }],
+        finding: text_of(&report, TableStyle::Markdown),
     }
 }

@@ -9,13 +9,12 @@ use crate::applications::{ApplicationSet, Outcome};
 use crate::draw::PictureOptions;
 use crate::experiments::evr::{Ratio, SweepOptions, SweepPoint, Variation, ratios};
 use crate::experiments::study::{Study, StudySummary, per_period, random_injection};
-use crate::formats::{RowsPart, csv_of};
+use crate::formats::csv_of;
 use crate::hosts::gpu_evr::{EvrRules, FullGpu};
 use crate::hosts::{Scheduler, run_applications};
 use crate::pictures::application_gantt::{GanttRows, gantt};
 use crate::pictures::{Curves, Quantity, region_cells, scheduler_regions};
-use crate::tables::application_table::{outcome_rows, point_rows};
-use crate::tables::summary_rows;
+use crate::tables::{OutcomeDocument, PointDocument, SummaryDocument};
 use crate::time::Duration;
 
 pub(super) const FIGURES: &[Figure] = &[
@@ -105,10 +104,11 @@ fn figure_1(name: &'static str) -> Result<Made, Failure> {
             format!("{}: {} SMs one after the other", application.name, counts.join(", "))
         })
         .collect();
+    let report = OutcomeDocument { set: &set, seed: 0, outcomes: &outcomes };
     Ok(Made {
         files: vec![
             File { name: format!("{name}.svg"), text: svg },
-            File { name: format!("{name}.csv"), text: csv_of(|out| outcome_rows(&set, &outcomes, RowsPart::CSV, out)) },
+            File { name: format!("{name}.csv"), text: csv_of(&report) },
         ],
         finding: format!("{}. The block times are ours, the paper gives none.", shares.join("; ")),
     })
@@ -185,7 +185,8 @@ fn random_injections(name: &str, suffix: &str, set: &ApplicationSet) -> Result<M
     for (part, title, quantity) in pictures {
         files.push(curves(&format!("gpu-evr2014-figure-{part}{suffix}"), title, injected, quantity, &points)?);
     }
-    files.push(File { name: format!("{name}.csv"), text: csv_of(|out| point_rows(&points, RowsPart::CSV, out)) });
+    let report = PointDocument { set, seed: 0, points: &points };
+    files.push(File { name: format!("{name}.csv"), text: csv_of(&report) });
     let finding = format!("{}: {} {} {SYNTHETIC}", set.name, largest(&points), power(&points));
     Ok(Made { files, finding })
 }
@@ -210,9 +211,10 @@ fn injections_per_period(name: &str, set: &str, period_ms: u64, rules: EvrRules)
     let points = per_period(&set, &counts, period, 10, &options)?;
     let title = "Figure 6: requirements met per period";
     let x_title = format!("applications injected per period of {period}, ten periods");
+    let report = PointDocument { set: &set, seed: 0, points: &points };
     let files = vec![
         curves(name, title, &x_title, Quantity::Met, &points)?,
-        File { name: format!("{name}.csv"), text: csv_of(|out| point_rows(&points, RowsPart::CSV, out)) },
+        File { name: format!("{name}.csv"), text: csv_of(&report) },
     ];
     let finding = format!("{}: {} {} {SYNTHETIC}", set.name, largest(&points), power(&points));
     Ok(Made { files, finding })
@@ -245,10 +247,7 @@ fn regions(name: &'static str) -> Result<Made, Failure> {
     Ok(Made {
         files: vec![
             File { name: format!("{name}.svg"), text: scheduler_regions(&cells, title, panel).to_svg() },
-            File {
-                name: format!("{name}.csv"),
-                text: csv_of(|out| summary_rows(&study, &summary, RowsPart::CSV, out)),
-            },
+            File { name: format!("{name}.csv"), text: csv_of(&SummaryDocument { study: &study, summary: &summary }) },
         ],
         finding,
     })

@@ -1,12 +1,12 @@
 //! Figures that are the block timeline of a shipped scenario.
 
 use super::made::{File, Made};
-use crate::formats::RowsPart;
+use crate::formats::csv_of;
 use crate::hosts::simulate;
 use crate::pictures::timeline::{Timeline, TimelineOptions};
 use crate::run::{NotComparable, Summary, differences};
 use crate::scenario::{ReadOptions, Scenario};
-use crate::tables::kernel_rows;
+use crate::tables::SimulationReport;
 use crate::trace::Trace;
 
 /// A scenario or a model that this project ships.
@@ -36,11 +36,10 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Box
     // The papers' point is why a kernel waits.
     let options = TimelineOptions { queues: true, occupancy: true, ..TimelineOptions::default() };
     let svg = Timeline::new(&summary, &options)?.draw(&summary, &options).to_svg();
-    let mut csv = Vec::new();
-    kernel_rows(&summary, true, RowsPart::CSV, &mut csv)?;
+    let report = SimulationReport { blocks: true, ..SimulationReport::of(summary) };
     let files = vec![
         File { name: format!("{name}.svg"), text: svg },
-        File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
+        File { name: format!("{name}.csv"), text: csv_of(&report) },
     ];
     Ok(Made { files, finding: against_expected(&scenario, &run.trace)? })
 }

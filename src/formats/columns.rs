@@ -1,6 +1,6 @@
 //! Columns of reports, each declared once: its name in every format that has it, and how its value is read from a row.
 //!
-//! Formats follow from that, and take rows one by one: a table for people ([`table`]), JSON objects ([`Objects`]), and,
+//! Formats follow from that, and take rows one by one: a table for people ([`table`]), JSON objects ([`Object`]), and,
 //! in files of their own, tables for programs and Markdown. Times are rounded to what people read in tables, and whole
 //! nanoseconds elsewhere; what is missing is a dash, an empty field, or null.
 
@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::cell::{Cell, CellKind, CellOf, Kind, Source};
 use super::csv::field;
@@ -228,54 +228,20 @@ impl Keys {
     }
 }
 
-/// Rows as a JSON list of objects, made one by one while they are written.
-pub(crate) struct Objects<'c, R, F> {
-    columns: &'c [Column<R>],
-    rows: F,
-    keys: Keys,
-}
-
-impl<'c, R, F, I> Objects<'c, R, F>
-where
-    F: Fn() -> I,
-    I: Iterator<Item = R>,
-{
-    /// The rows that `rows` gives each time.
-    pub(crate) const fn new(columns: &'c [Column<R>], rows: F) -> Self {
-        Self { columns, rows, keys: Keys::Json }
-    }
-
-    /// The same with the columns and names of comma-separated values, for lists that JSON documents do not have.
-    pub(crate) const fn as_csv(columns: &'c [Column<R>], rows: F) -> Self {
-        Self { columns, rows, keys: Keys::Csv }
-    }
-}
-
-impl<R, F, I> Serialize for Objects<'_, R, F>
-where
-    F: Fn() -> I,
-    I: Iterator<Item = R>,
-{
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        for row in (self.rows)() {
-            look();
-            list.serialize_element(&Object { columns: self.columns, row: &row, keys: self.keys })?;
-        }
-        list.end()
-    }
-}
-
 /// A row as a JSON object.
 pub(crate) struct Object<'c, R> {
     columns: &'c [Column<R>],
-    row: &'c R,
+    row: R,
     keys: Keys,
 }
 
 impl<'c, R> Object<'c, R> {
-    /// With the columns and names of comma-separated values.
-    pub(crate) const fn as_csv(columns: &'c [Column<R>], row: &'c R) -> Self {
+    pub(crate) const fn new(columns: &'c [Column<R>], row: R) -> Self {
+        Self { columns, row, keys: Keys::Json }
+    }
+
+    /// With the columns and names of comma-separated values, for lists that JSON documents do not have.
+    pub(crate) const fn as_csv(columns: &'c [Column<R>], row: R) -> Self {
         Self { columns, row, keys: Keys::Csv }
     }
 }
@@ -283,7 +249,7 @@ impl<'c, R> Object<'c, R> {
 impl<R> Serialize for Object<'_, R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        entries_by(self.keys, self.columns, self.row, &mut map)?;
+        entries_by(self.keys, self.columns, &self.row, &mut map)?;
         map.end()
     }
 }

@@ -2,44 +2,60 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// A report that is one JSON document.
-pub trait JsonDocument: Serialize {
-    /// Whether it stands on several indented lines, for people too, and not on one.
-    const IS_INDENTED: bool = false;
-}
+use super::report::{Document, Report};
+use super::streamed::Once;
 
 /// Why a document tells less than was asked for.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct Cut {
     /// What stopped the command.
     pub reason: &'static str,
 }
 
-/// A document that tells less than was asked for, and says so.
-#[derive(Debug, Serialize)]
-pub struct CutDocument<'d, D> {
-    /// What was complete.
-    #[serde(flatten)]
-    pub document: &'d D,
-    /// Why there is no more.
-    pub cut: Cut,
+/// The entries of a JSON object.
+struct Map<'m, M>(&'m mut M);
+
+impl<M: SerializeMap> Document for Map<'_, M> {
+    type Error = M::Error;
+    const IS_LINES: bool = false;
+
+    fn entry<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), M::Error> {
+        self.0.serialize_entry(key, value)
+    }
+
+    fn list<I: IntoIterator<Item: Serialize>>(&mut self, key: &str, elements: I) -> Result<(), M::Error> {
+        self.0.serialize_entry(key, &Once::new(elements))
+    }
 }
 
-impl<D: JsonDocument> JsonDocument for CutDocument<'_, D> {
-    const IS_INDENTED: bool = D::IS_INDENTED;
+struct Whole<'r, R: ?Sized> {
+    report: &'r R,
+    cut: Option<Cut>,
 }
 
-/// Writes a document, with the end of its last line.
+impl<R: Report> Serialize for Whole<'_, R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.report.document(&mut Map(&mut map))?;
+        if let Some(cut) = &self.cut {
+            map.serialize_entry("cut", cut)?;
+        }
+        map.end()
+    }
+}
+
+/// Writes a report as JSON, with the end of its last line; `cut` if it tells less than was asked for.
 ///
 /// # Errors
-/// Whatever `out` or the document refuses.
-pub fn write_json<T: JsonDocument + ?Sized>(document: &T, mut out: impl Write) -> io::Result<()> {
-    if T::IS_INDENTED {
-        serde_json::to_writer_pretty(&mut out, document)?;
-    } else {
-        serde_json::to_writer(&mut out, document)?;
+/// Whatever `out` refuses.
+pub fn write_json<R: Report>(report: &R, cut: Option<Cut>, mut out: impl Write) -> io::Result<()> {
+    let whole = Whole { report, cut };
+    match report.file() {
+        Some(file) => out.write_all(file.as_bytes())?,
+        None if R::IS_INDENTED => serde_json::to_writer_pretty(&mut out, &whole)?,
+        None => serde_json::to_writer(&mut out, &whole)?,
     }
     out.write_all(b"\n")
 }

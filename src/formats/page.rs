@@ -1,5 +1,6 @@
 //! Text with tables in it: for reading as it is, as Markdown for pasting, or in parts for a page.
 
+use comfy_table::Table;
 use serde_json::json;
 
 use super::columns::{Column, plain_table, table, texts};
@@ -18,7 +19,8 @@ pub enum TableStyle {
 }
 
 /// A text that is being written.
-pub(crate) struct Page {
+#[derive(Debug)]
+pub struct Page {
     style: TableStyle,
     text: String,
 }
@@ -28,9 +30,14 @@ impl Page {
         Self { style, text: String::new() }
     }
 
+    /// Whether tables leave rows out that nobody would read.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.style == TableStyle::Plain
+    }
+
     /// How many rows a table has at most that would be cut after `most`.
     pub(crate) fn most_rows(&self, most: usize) -> usize {
-        if self.style == TableStyle::Plain { most } else { usize::MAX }
+        if self.is_cut() { most } else { usize::MAX }
     }
 
     pub(crate) fn line(&mut self, text: &str) {
@@ -83,8 +90,22 @@ impl Page {
     }
 
     pub(crate) fn table<R>(&mut self, columns: &[Column<R>], rows: impl IntoIterator<Item = R>) {
+        self.table_by(ToString::to_string, columns, rows);
+    }
+
+    /// A table without spaces at the ends of lines.
+    pub(crate) fn trimmed_table<R>(&mut self, columns: &[Column<R>], rows: impl IntoIterator<Item = R>) {
+        self.table_by(Table::trim_fmt, columns, rows);
+    }
+
+    fn table_by<R>(
+        &mut self,
+        plain: impl Fn(&Table) -> String,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+    ) {
         match self.style {
-            TableStyle::Plain => self.line(&table(columns, rows).to_string()),
+            TableStyle::Plain => self.line(&plain(&table(columns, rows))),
             TableStyle::Markdown => self.markdown(|out| write_markdown(columns, rows, out)),
             TableStyle::Parts => {
                 let (titles, rows) = texts(columns, rows);
@@ -93,15 +114,24 @@ impl Page {
         }
     }
 
-    /// A table without spaces at the ends of lines.
-    pub(crate) fn trimmed_table<R>(&mut self, columns: &[Column<R>], rows: impl IntoIterator<Item = R>) {
-        match self.style {
-            TableStyle::Plain => self.line(&table(columns, rows).trim_fmt()),
-            TableStyle::Markdown => self.markdown(|out| write_markdown(columns, rows, out)),
-            TableStyle::Parts => {
-                let (titles, rows) = texts(columns, rows);
-                self.part(&titles, rows);
-            }
+    /// A trimmed table of at most `most` rows where tables are cut. How many it leaves out is said then, before what
+    /// they are and which options list all of them, as in " jobs; --format json".
+    pub(crate) fn first_rows<R>(
+        &mut self,
+        most: usize,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+        rest: &str,
+    ) {
+        let mut rows = rows.into_iter();
+        self.trimmed_table(columns, rows.by_ref().take(self.most_rows(most)));
+        self.rest(rows.count(), rest);
+    }
+
+    /// Says how many rows a table leaves out, if it does.
+    pub(crate) fn rest(&mut self, count: usize, rest: &str) {
+        if count > 0 {
+            self.line(&format!(" ... and {count} more{rest} lists all of them"));
         }
     }
 
@@ -151,10 +181,3 @@ impl Page {
 
 /// Rows beyond which a table is no longer something to read.
 pub(crate) const MAX_ROWS: usize = 1_000;
-
-/// Says how many rows a table leaves out, if it does, and which options list all of them.
-pub(crate) fn add_rest(page: &mut Page, rest: usize, what: &str, options: &str) {
-    if rest > 0 {
-        page.line(&format!(" ... and {rest} more {what}; {options} lists all of them"));
-    }
-}

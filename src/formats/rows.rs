@@ -116,11 +116,11 @@ pub(crate) fn write_csv<R>(
 
 /// As [`write_csv`], in memory.
 pub(crate) fn csv_text<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = R>) -> String {
-    csv_of(|out| write_csv(columns, rows, out))
+    in_memory(|out| write_csv(columns, rows, out))
 }
 
-/// What is written as comma-separated values, in memory.
-pub(crate) fn csv_of(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+/// What is written, in memory.
+pub(super) fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
     let mut out = Vec::new();
     // Writing to memory cannot fail, and all that is written is text.
     let _ = write(&mut out);
@@ -130,7 +130,7 @@ pub(crate) fn csv_of(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::columns::{Objects, table};
+    use crate::formats::columns::{Object, table};
     use crate::time::Instant;
 
     struct Row {
@@ -155,8 +155,8 @@ mod tests {
         assert_eq!(csv_text(&columns(), rows()), "name,finish_ns\n\"a,\"\"b\",1500000000\nc,\n");
         assert_eq!(table(&columns(), rows()).trim_fmt(), " who   finished\n a,\"b     1.5 s\n c            -");
         let columns = columns();
-        let json = serde_json::to_string(&Objects::new(&columns, || rows().into_iter())).expect("JSON");
+        let json = rows().map(|row| serde_json::to_string(&Object::new(&columns, row)).expect("JSON"));
         let first = r#"{"name":"a,\"b","finish_ns":1500000000,"length":4}"#;
-        assert_eq!(json, format!("[{first},{}]", r#"{"name":"c","finish_ns":null,"length":1}"#));
+        assert_eq!(json, [first, r#"{"name":"c","finish_ns":null,"length":1}"#]);
     }
 }

@@ -1,5 +1,7 @@
 //! Lists and objects of JSON documents whose entries are made one by one while they are written.
 
+use std::cell::Cell;
+
 use serde::ser::{Serialize, Serializer};
 
 use crate::limits::look;
@@ -30,5 +32,20 @@ where
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map((self.0)().inspect(|_| look()))
+    }
+}
+
+/// A list that is written once, with these elements.
+pub(crate) struct Once<I>(Cell<Option<I>>);
+
+impl<I: IntoIterator> Once<I> {
+    pub(crate) const fn new(elements: I) -> Self {
+        Self(Cell::new(Some(elements)))
+    }
+}
+
+impl<I: IntoIterator<Item: Serialize>> Serialize for Once<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.take().into_iter().flatten().inspect(|_| look()))
     }
 }

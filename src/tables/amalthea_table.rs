@@ -1,27 +1,13 @@
 //! What was read of an AMALTHEA model, for people and for programs.
 
-use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use crate::formats::{CellOf, Column, Objects, Page, RowsPart, TableStyle, Text};
+use crate::formats::{CellOf, Column, Document, Page, Report, Rows, RowsPart, Text, fields};
 use crate::scenario::amalthea::{
     Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, Ticks,
 };
-
-/// The model as one JSON document.
-#[derive(Debug, Serialize)]
-pub struct ModelDocument<'a> {
-    version: &'a str,
-    #[serde(serialize_with = "runnables")]
-    runnables: &'a [Runnable],
-    processing_units: &'a [ProcessingUnit],
-    stimuli: &'a [Stimulus],
-    requirements: &'a [Requirement],
-    skipped: &'a BTreeMap<String, u64>,
-    notes: &'a [String],
-}
 
 #[derive(Serialize)]
 struct RunnableEntry<'a> {
@@ -58,63 +44,60 @@ impl<'a> From<&'a TickEntry> for TickRow<'a> {
     }
 }
 
-fn runnables<S: Serializer>(runnables: &[Runnable], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(runnables.iter().map(|runnable| RunnableEntry {
-        name: &runnable.name,
-        ticks: runnable.ticks().map(TickRow::from).collect(),
-        needs: runnable.needs().map(TickRow::from).collect(),
-        grid_size: runnable.grid_size,
-        block_size: runnable.block_size,
-        registers: runnable.registers,
-        shared_memory_bytes: runnable.shared_memory,
-        copy: runnable.copy.map(|copy| copy.direction.name()),
-        copy_bytes: runnable.copy.and_then(|copy| copy.bytes),
-    }))
-}
-
-impl<'a> ModelDocument<'a> {
-    /// Of a model.
-    #[must_use]
-    pub fn new(model: &'a AmaltheaModel<'_>) -> Self {
+impl<'a> From<&'a Runnable> for RunnableEntry<'a> {
+    fn from(runnable: &'a Runnable) -> Self {
         Self {
-            version: &model.version,
-            runnables: &model.runnables,
-            processing_units: &model.processing_units,
-            stimuli: &model.stimuli,
-            requirements: &model.requirements,
-            skipped: &model.skipped,
-            notes: &model.notes,
+            name: &runnable.name,
+            ticks: runnable.ticks().map(TickRow::from).collect(),
+            needs: runnable.needs().map(TickRow::from).collect(),
+            grid_size: runnable.grid_size,
+            block_size: runnable.block_size,
+            registers: runnable.registers,
+            shared_memory_bytes: runnable.shared_memory,
+            copy: runnable.copy.map(|copy| copy.direction.name()),
+            copy_bytes: runnable.copy.and_then(|copy| copy.bytes),
         }
     }
 }
 
-/// The same with the lines of [`runnable_rows`] as a list of their own, for JSON lines.
-#[derive(Debug, Serialize)]
-pub struct ModelLinesDocument<'a> {
-    #[serde(flatten)]
-    document: ModelDocument<'a>,
-    #[serde(serialize_with = "work")]
-    work: Vec<WorkRow<'a>>,
-}
+impl Report for AmaltheaModel<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.entry("version", &self.version)?;
+        to.list("runnables", self.runnables.iter().map(RunnableEntry::from))?;
+        to.list("processing_units", &self.processing_units)?;
+        to.list("stimuli", &self.stimuli)?;
+        to.list("requirements", &self.requirements)?;
+        fields!(to, self => skipped, notes);
+        to.lines("work", &work_columns(), work_rows(self))
+    }
 
-impl<'a> ModelLinesDocument<'a> {
-    /// Of a model.
-    #[must_use]
-    pub fn new(model: &'a AmaltheaModel<'_>) -> Self {
-        Self { document: ModelDocument::new(model), work: work_rows(model) }
+    /// One line for each amount of work, and one for each runnable without any; empty where the model says nothing.
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&work_columns(), work_rows(self), out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        page.line(&format!("AMALTHEA {}, {} runnables", self.version, self.runnables.len()));
+        add(page, &work_columns(), work_rows(self));
+        add(page, &unit_columns(), self.processing_units.iter().collect());
+        add(page, &stimulus_columns(), self.stimuli.iter().collect());
+        add(page, &requirement_columns(), self.requirements.iter().collect());
+        if !self.skipped.is_empty() {
+            page.blank();
+            page.line("skipped");
+            for (kind, count) in &self.skipped {
+                page.item(&format!("{count} x {kind}"));
+            }
+        }
     }
 }
 
-fn work<S: Serializer>(rows: &[WorkRow<'_>], serializer: S) -> Result<S::Ok, S::Error> {
-    Objects::as_csv(&work_columns(), || rows.iter().copied()).serialize(serializer)
-}
-
-/// One line for each amount of work, and one for each runnable without any; empty where the model says nothing.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn runnable_rows(model: &AmaltheaModel<'_>, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
-    part.write(&work_columns(), work_rows(model), out)
+/// Adds a table, if it has rows.
+fn add<R>(page: &mut Page, columns: &[Column<R>], rows: Vec<R>) {
+    if !rows.is_empty() {
+        page.blank();
+        page.trimmed_table(columns, rows);
+    }
 }
 
 /// An amount of work of a runnable; none if it has no work at all.
@@ -212,35 +195,4 @@ fn requirement_columns<'a>() -> [Column<&'a Requirement>; 4] {
         Column::table("name", |requirement: &&Requirement| requirement.target.as_str().into()).left(),
         Column::table("response time at most", |requirement| requirement.response_time_ns.to_string().into()),
     ]
-}
-
-/// The model as text.
-#[must_use]
-pub fn text(model: &AmaltheaModel<'_>, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    page.line(&format!("AMALTHEA {}, {} runnables", model.version, model.runnables.len()));
-    if !model.runnables.is_empty() {
-        page.blank();
-        page.trimmed_table(&work_columns(), work_rows(model));
-    }
-    if !model.processing_units.is_empty() {
-        page.blank();
-        page.trimmed_table(&unit_columns(), &model.processing_units);
-    }
-    if !model.stimuli.is_empty() {
-        page.blank();
-        page.trimmed_table(&stimulus_columns(), &model.stimuli);
-    }
-    if !model.requirements.is_empty() {
-        page.blank();
-        page.trimmed_table(&requirement_columns(), &model.requirements);
-    }
-    if !model.skipped.is_empty() {
-        page.blank();
-        page.line("skipped");
-        for (kind, count) in &model.skipped {
-            page.item(&format!("{count} x {kind}"));
-        }
-    }
-    page.finish()
 }

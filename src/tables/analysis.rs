@@ -2,7 +2,6 @@
 
 pub(super) mod bounded_responses;
 pub(super) mod columns;
-pub(super) mod json;
 pub(super) mod occupancy;
 pub(super) mod report;
 pub(super) mod sporadic_report;

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, PowerModel, SmCount};
+use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, SmCount};
 use crate::experiments::evr::{Ratio, SweepPoint, ratios};
-use crate::formats::{CellOf, Column, Objects, Page, RowsPart, TableStyle};
+use crate::formats::{CellOf, Column, Document, MAX_ROWS, Page, Report, Rows, RowsPart, TableStyle, fields};
 
 /// What stands above everything that was computed from a synthetic set.
 const SYNTHETIC: &str = "SYNTHETIC profiles: the numbers of these applications were made up, not measured";
@@ -14,24 +14,97 @@ const SYNTHETIC: &str = "SYNTHETIC profiles: the numbers of these applications w
 /// What the paper claims, for setting beside ours.
 const CLAIM: &str = "The paper (Lee and Al Faruque, DATE 2014): up to 6.4 times as many met, up to 20 % less power.";
 
-/// Applications that a table lists at most.
-const MAX_ROWS: usize = 1_000;
+/// What came of a set under some schedulers: one line for each, then GPU-EvR against the others, then the applications.
+#[derive(Debug, Clone, Copy)]
+pub struct OutcomeDocument<'a> {
+    /// The set.
+    pub set: &'a ApplicationSet,
+    /// From which its injections were drawn.
+    pub seed: u64,
+    /// What came of it.
+    pub outcomes: &'a [Outcome],
+}
 
-/// One line for each scheduler, then GPU-EvR against the others, then one line for each application.
-#[must_use]
-pub fn outcome_table(set: &ApplicationSet, outcomes: &[Outcome], style: TableStyle) -> String {
-    let mut page = heading(set, style);
-    page.table(&total_columns(), outcomes);
-    let count = u32::try_from(set.injections.len()).unwrap_or(u32::MAX);
-    let points: Vec<SweepPoint> = outcomes
-        .iter()
-        .map(|outcome| {
-            SweepPoint::of(outcome.scheduler.to_owned(), set.synthetic, count, 1, std::slice::from_ref(outcome))
-        })
-        .collect();
-    add_ratios(&mut page, &points);
-    add_applications(&mut page, outcomes);
-    page.finish()
+#[derive(Serialize)]
+struct OutcomeEntry<'a> {
+    #[serde(flatten)]
+    outcome: &'a Outcome,
+    sms_over_time: &'a [Vec<SmCount>],
+}
+
+impl Report for OutcomeDocument<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        let Self { set, seed, outcomes } = *self;
+        head(to, set, seed)?;
+        fields!(to, set => power);
+        if D::IS_LINES {
+            to.rows("schedulers", &total_columns(), outcomes)?;
+        } else {
+            let entry = |outcome| OutcomeEntry { outcome, sms_over_time: &outcome.sms_over_time };
+            to.list("schedulers", outcomes.iter().map(entry))?;
+        }
+        to.lines("applications", &application_columns(), application_rows(set, outcomes))?;
+        to.entry("notes", &set.notes)
+    }
+
+    /// One row for each scheduler and application.
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&application_columns(), application_rows(self.set, self.outcomes), out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let Self { set, outcomes, .. } = *self;
+        add_heading(page, set);
+        page.table(&total_columns(), outcomes);
+        let count = u32::try_from(set.injections.len()).unwrap_or(u32::MAX);
+        let points: Vec<SweepPoint> = outcomes
+            .iter()
+            .map(|outcome| {
+                SweepPoint::of(outcome.scheduler.to_owned(), set.synthetic, count, 1, std::slice::from_ref(outcome))
+            })
+            .collect();
+        add_ratios(page, &points);
+        add_applications(page, outcomes);
+    }
+}
+
+/// Outcomes of many samples: one line for each scheduler and number of applications, means with standard deviations;
+/// then GPU-EvR against the others.
+#[derive(Debug, Clone, Copy)]
+pub struct PointDocument<'a> {
+    /// The set.
+    pub set: &'a ApplicationSet,
+    /// From which its injections were drawn.
+    pub seed: u64,
+    /// What came of it.
+    pub points: &'a [SweepPoint],
+}
+
+impl Report for PointDocument<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        head(to, self.set, self.seed)?;
+        to.list("points", self.points)?;
+        to.list("ratios", ratios(self.points, "gpu-evr"))?;
+        to.entry("notes", &self.set.notes)
+    }
+
+    /// With four decimals as comma-separated values.
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&point_columns(), self.points, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        add_heading(page, self.set);
+        page.table(&point_columns(), self.points);
+        add_ratios(page, self.points);
+    }
+}
+
+/// What a document begins with.
+fn head<D: Document>(to: &mut D, set: &ApplicationSet, seed: u64) -> Result<(), D::Error> {
+    fields!(to, set => name, synthetic);
+    to.entry("device", &set.device.name)?;
+    to.entry("seed", &seed)
 }
 
 /// The columns of what came of all applications under a scheduler.
@@ -52,24 +125,6 @@ fn total_columns<'a>() -> [Column<&'a Outcome>; 14] {
         Column::json("energy_per_application_j", |outcome| outcome.energy_per_application_j.into()),
         Column::table("energy/application", |outcome| format!("{:.1} J", outcome.energy_per_application_j).into()),
     ]
-}
-
-/// One line for each scheduler and number of applications, means with standard deviations; then GPU-EvR against the
-/// others.
-#[must_use]
-pub fn point_table(set: &ApplicationSet, points: &[SweepPoint], style: TableStyle) -> String {
-    let mut page = heading(set, style);
-    page.table(&point_columns(), points);
-    add_ratios(&mut page, points);
-    page.finish()
-}
-
-/// The same points for programs; four decimals as comma-separated values.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn point_rows(points: &[SweepPoint], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-    part.write(&point_columns(), points, out)
 }
 
 fn point_columns<'p>() -> Vec<Column<&'p SweepPoint>> {
@@ -105,14 +160,12 @@ fn point_columns<'p>() -> Vec<Column<&'p SweepPoint>> {
     columns
 }
 
-fn heading(set: &ApplicationSet, style: TableStyle) -> Page {
-    let mut page = Page::new(style);
+fn add_heading(page: &mut Page, set: &ApplicationSet) {
     page.line(&format!("{} on {}", set.name, set.device.name));
     if set.synthetic {
         page.line(SYNTHETIC);
         page.blank();
     }
-    page
 }
 
 fn add_ratios(page: &mut Page, points: &[SweepPoint]) {
@@ -146,119 +199,12 @@ pub fn rows_shown(style: TableStyle) -> usize {
 /// The applications under the first scheduler.
 fn add_applications(page: &mut Page, outcomes: &[Outcome]) {
     let Some(outcome) = outcomes.first() else { return };
-    let shown = page.most_rows(MAX_ROWS).min(outcome.outcomes.len());
+    let most = page.most_rows(MAX_ROWS);
     page.blank();
     page.line(&format!("under {}", outcome.scheduler));
-    let rows = outcome.outcomes.iter().take(shown).map(|one| ApplicationRow { outcome, one, profiles: "" });
+    let rows = outcome.outcomes.iter().take(most).map(|one| ApplicationRow { outcome, one, profiles: "" });
     page.table(&application_columns(), rows);
-    if shown < outcome.outcomes.len() {
-        let rest = outcome.outcomes.len() - shown;
-        page.line(&format!(" ... and {rest} more; --format json or --format csv lists all of them"));
-    }
-}
-
-/// What came of a set under some schedulers, as one JSON document: for each the totals and every application with its
-/// SMs over time.
-#[derive(Debug, Serialize)]
-pub struct OutcomeDocument<'a> {
-    #[serde(flatten)]
-    run: RunHead<'a>,
-    schedulers: Vec<OutcomeEntry<'a>>,
-    notes: &'a [String],
-}
-
-#[derive(Debug, Serialize)]
-struct RunHead<'a> {
-    name: &'a str,
-    synthetic: bool,
-    device: &'a str,
-    seed: u64,
-    power: PowerModel,
-}
-
-impl<'a> RunHead<'a> {
-    fn new(set: &'a ApplicationSet, seed: u64) -> Self {
-        let (name, device) = (&*set.name, &*set.device.name);
-        Self { name, synthetic: set.synthetic, device, seed, power: set.power }
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct OutcomeEntry<'a> {
-    #[serde(flatten)]
-    outcome: &'a Outcome,
-    sms_over_time: &'a [Vec<SmCount>],
-}
-
-impl<'a> OutcomeDocument<'a> {
-    /// Of outcomes with injections drawn from `seed`.
-    #[must_use]
-    pub fn new(set: &'a ApplicationSet, seed: u64, outcomes: &'a [Outcome]) -> Self {
-        let entry = |outcome: &'a Outcome| OutcomeEntry { outcome, sms_over_time: &outcome.sms_over_time };
-        Self { run: RunHead::new(set, seed), schedulers: outcomes.iter().map(entry).collect(), notes: &set.notes }
-    }
-}
-
-/// The same for JSON lines: applications, with the columns of [`outcome_rows`], in a list of their own, and SMs over
-/// time left out.
-#[derive(Debug, Serialize)]
-pub struct OutcomeLinesDocument<'a> {
-    #[serde(flatten)]
-    run: RunHead<'a>,
-    #[serde(serialize_with = "totals")]
-    schedulers: &'a [Outcome],
-    #[serde(serialize_with = "applications")]
-    applications: Vec<ApplicationRow<'a>>,
-    notes: &'a [String],
-}
-
-impl<'a> OutcomeLinesDocument<'a> {
-    /// Of outcomes with injections drawn from `seed`.
-    #[must_use]
-    pub fn new(set: &'a ApplicationSet, seed: u64, outcomes: &'a [Outcome]) -> Self {
-        Self {
-            run: RunHead::new(set, seed),
-            schedulers: outcomes,
-            applications: application_rows(set, outcomes).collect(),
-            notes: &set.notes,
-        }
-    }
-}
-
-fn totals<S: Serializer>(outcomes: &[Outcome], serializer: S) -> Result<S::Ok, S::Error> {
-    Objects::new(&total_columns(), || outcomes.iter()).serialize(serializer)
-}
-
-fn applications<S: Serializer>(rows: &[ApplicationRow<'_>], serializer: S) -> Result<S::Ok, S::Error> {
-    Objects::as_csv(&application_columns(), || rows.iter().copied()).serialize(serializer)
-}
-
-/// Outcomes of many samples as one JSON document: the points, and GPU-EvR against the other schedulers.
-#[derive(Debug, Serialize)]
-pub struct PointDocument<'a> {
-    name: &'a str,
-    synthetic: bool,
-    device: &'a str,
-    seed: u64,
-    points: &'a [SweepPoint],
-    ratios: Vec<Ratio>,
-    notes: &'a [String],
-}
-
-impl<'a> PointDocument<'a> {
-    /// Of points with injections drawn from `seed`.
-    #[must_use]
-    pub fn new(set: &'a ApplicationSet, seed: u64, points: &'a [SweepPoint]) -> Self {
-        Self {
-            name: &set.name,
-            synthetic: set.synthetic,
-            device: &set.device.name,
-            seed,
-            points,
-            ratios: ratios(points, "gpu-evr"),
-            notes: &set.notes,
-        }
-    }
+    page.rest(outcome.outcomes.len().saturating_sub(most), "; --format json or --format csv");
 }
 
 /// An application under a scheduler.
@@ -293,14 +239,6 @@ fn application_columns<'a>() -> [Column<ApplicationRow<'a>>; 15] {
             over_time.iter().map(|count| count.sms).max().unwrap_or(0).into()
         }),
     ]
-}
-
-/// One row for each scheduler and application.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn outcome_rows(set: &ApplicationSet, outcomes: &[Outcome], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-    part.write(&application_columns(), application_rows(set, outcomes), out)
 }
 
 fn application_rows<'a>(

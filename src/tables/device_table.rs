@@ -1,11 +1,9 @@
 //! Devices, for people and for programs.
 
-use std::io;
-
-use serde::{Serialize, Serializer};
+use std::io::{self, Write};
 
 use crate::device::{Device, Sided};
-use crate::formats::{Column, Objects, Page, RowsPart, TableStyle};
+use crate::formats::{Column, Document, Page, Report, Rows, RowsPart};
 
 fn columns<'a>() -> [Column<&'a Device>; 11] {
     [
@@ -23,51 +21,28 @@ fn columns<'a>() -> [Column<&'a Device>; 11] {
     ]
 }
 
-/// One line per device.
-#[must_use]
-pub fn list(devices: &[Device], style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    page.trimmed_table(&columns(), devices);
-    page.finish()
-}
+/// Several devices, one line each.
+#[derive(Debug, Clone, Copy)]
+pub struct DevicesReport<'d>(pub &'d [Device]);
 
-/// The same for programs.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn device_rows(devices: &[Device], part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
-    part.write(&columns(), devices, out)
-}
+impl Report for DevicesReport<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.lines("devices", &columns(), self.0)
+    }
 
-/// All devices in one JSON list, each as its device file.
-#[must_use]
-pub fn json(devices: &[Device]) -> String {
-    let files: Vec<String> = devices.iter().map(Device::to_json).collect();
-    format!("[{}]", files.join(",\n"))
-}
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&columns(), self.0, out)
+    }
 
-/// All devices with the columns of [`device_rows`], for JSON lines.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct DevicesDocument<'d> {
-    /// The devices.
-    #[serde(serialize_with = "rows")]
-    pub devices: &'d [Device],
-}
+    fn text(&self, page: &mut Page) {
+        page.trimmed_table(&columns(), self.0);
+    }
 
-fn rows<S: Serializer>(devices: &[Device], serializer: S) -> Result<S::Ok, S::Error> {
-    Objects::as_csv(&columns(), || devices.iter()).serialize(serializer)
-}
-
-/// The numbers of one device with the columns of [`number_rows`], for JSON lines.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct DeviceDocument<'d> {
-    /// The device.
-    #[serde(serialize_with = "limit_rows")]
-    pub limits: &'d Device,
-}
-
-fn limit_rows<S: Serializer>(device: &Device, serializer: S) -> Result<S::Ok, S::Error> {
-    Objects::as_csv(&limit_columns(), || limits(device)).serialize(serializer)
+    /// All device files in one list.
+    fn file(&self) -> Option<String> {
+        let files: Vec<String> = self.0.iter().map(Device::to_json).collect();
+        Some(format!("[{}]", files.join(",\n")))
+    }
 }
 
 /// A number of a device: its key, its value, and whether it has a source.
@@ -97,35 +72,42 @@ fn limit_columns() -> [Column<Limit>; 3] {
     ]
 }
 
-/// The numbers of one device for programs, without the texts below the table of [`one`].
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn number_rows(device: &Device, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
-    part.write(&limit_columns(), limits(device), out)
-}
-
 /// Every number of one device, with its source or the note that it is assumed.
-#[must_use]
-pub fn one(device: &Device, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    page.line(&format!("{}: {}", device.name, device.title));
-    page.blank();
-    page.trimmed_table(&limit_columns(), limits(device));
-    let mut section = |title: &str, notes: &std::collections::BTreeMap<String, String>| {
-        if !notes.is_empty() {
-            page.blank();
-            page.line(title);
-        }
-        for (key, note) in notes {
-            page.item(&format!("{key}: {note}"));
-        }
-    };
-    let mut sources = device.sources.clone();
-    sources.insert(Sided::ALL.map(sides).join(" and "), Sided::SOURCE.to_owned());
-    section("Sources", &sources);
-    section("Assumptions (nobody published these)", &device.assumptions);
-    page.finish()
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceReport<'d>(pub &'d Device);
+
+impl Report for DeviceReport<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.lines("limits", &limit_columns(), limits(self.0))
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&limit_columns(), limits(self.0), out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let device = self.0;
+        page.line(&format!("{}: {}", device.name, device.title));
+        page.blank();
+        page.trimmed_table(&limit_columns(), limits(device));
+        let mut section = |title: &str, notes: &std::collections::BTreeMap<String, String>| {
+            if !notes.is_empty() {
+                page.blank();
+                page.line(title);
+            }
+            for (key, note) in notes {
+                page.item(&format!("{key}: {note}"));
+            }
+        };
+        let mut sources = device.sources.clone();
+        sources.insert(Sided::ALL.map(sides).join(" and "), Sided::SOURCE.to_owned());
+        section("Sources", &sources);
+        section("Assumptions (nobody published these)", &device.assumptions);
+    }
+
+    fn file(&self) -> Option<String> {
+        Some(self.0.to_json())
+    }
 }
 
 /// Whether a number has a source; the most specific entry that covers it decides.

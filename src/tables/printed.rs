@@ -1,10 +1,8 @@
 //! What print says beside what comes out here: one value a line, each with its place in print.
 
-use std::io;
+use std::io::{self, Write};
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-
-use crate::formats::{Column, JsonDocument, Objects, Page, RowsPart, TableStyle};
+use crate::formats::{Column, Document, Page, Report, Rows, RowsPart};
 use crate::printed::Printed;
 
 /// A value of print with the paper that it is of.
@@ -24,35 +22,23 @@ fn columns<'p>() -> [Column<OfPaper<'p>>; 7] {
     ]
 }
 
-/// Values of print beside what comes out here, for people.
-#[must_use]
-pub fn printed_table(values: &[OfPaper<'_>], style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    page.trimmed_table(&columns(), values.iter().copied());
-    let agree = values.iter().filter(|(_, one)| one.agrees()).count();
-    page.line(&format!("{agree} of {} printed values agree", values.len()));
-    page.finish()
-}
-
-/// The same for programs.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn printed_rows(values: &[OfPaper<'_>], part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
-    part.write(&columns(), values.iter().copied(), out)
-}
-
-/// The same as one JSON document.
+/// Values of print beside what comes out here.
 #[derive(Debug)]
 pub struct PrintedDocument<'p>(pub &'p [OfPaper<'p>]);
 
-impl Serialize for PrintedDocument<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("agree", &self.0.iter().all(|(_, one)| one.agrees()))?;
-        map.serialize_entry("values", &Objects::new(&columns(), || self.0.iter().copied()))?;
-        map.end()
+impl Report for PrintedDocument<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.entry("agree", &self.0.iter().all(|(_, one)| one.agrees()))?;
+        to.rows("values", &columns(), self.0.iter().copied())
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&columns(), self.0.iter().copied(), out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        page.trimmed_table(&columns(), self.0.iter().copied());
+        let agree = self.0.iter().filter(|(_, one)| one.agrees()).count();
+        page.line(&format!("{agree} of {} printed values agree", self.0.len()));
     }
 }
-
-impl JsonDocument for PrintedDocument<'_> {}

@@ -4,8 +4,9 @@ pub(super) mod blame;
 pub(super) mod examiner_log;
 pub(super) mod kernels;
 pub(super) mod launches;
+pub(super) mod report;
 pub(super) mod responses;
 pub(super) mod runnable_times;
-pub(super) mod simulation_json;
+
 pub(super) mod table;
 pub(super) mod turns;

@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::experiments::study::{PointSummary, ShardStatus, Study, StudySummary};
-use crate::formats::{Cell, CellKind, Column, Field, Page, RowsPart, RowsWriter, Streamed, StreamedMap, TableStyle};
+use crate::formats::{Cell, CellKind, Column, Document, Field, Page, Report, RowsPart, RowsWriter, StreamedMap};
 use crate::statistics::Measure;
 
 /// Names of all measures, in the order in which points have them.
@@ -24,49 +24,70 @@ pub(crate) fn measure(point: &PointSummary, name: &str) -> Option<Measure> {
     point.measures.iter().find(|(other, _)| *other == name).map(|(_, measure)| *measure)
 }
 
-/// A table for people: one line a point, 95 % confidence intervals in brackets, shares in percent.
-#[must_use]
-pub fn summary_table(study: &Study, summary: &StudySummary, style: TableStyle) -> String {
-    let names = names(summary);
-    let mut titles: Vec<&str> = study.axes.iter().map(|axis| axis.key.as_str()).collect();
-    let axes = titles.len();
-    titles.push("samples");
-    titles.extend(&names);
-    let rows = summary.points.iter().map(|point| {
-        let mut cells: Vec<String> = study.coordinates(point.point).iter().map(|value| value.text.clone()).collect();
-        cells.push(point.samples.to_string());
-        cells.extend(names.iter().map(|name| measure(point, name).map_or_else(|| "-".to_owned(), shown)));
-        cells
-    });
-    let mut page = Page::new(style);
-    page.cells(&titles, axes, rows);
-    page.finish()
+/// What a study says: one line a point.
+#[derive(Debug, Clone, Copy)]
+pub struct SummaryDocument<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// Its rows, summed up.
+    pub summary: &'a StudySummary,
 }
 
-fn shard_columns<'s>() -> [Column<&'s ShardStatus>; 5] {
-    [
-        Column::new("shard", "shard", |one: &&ShardStatus| one.shard.to_string().into()),
-        Column::new("state", "state", |one: &&ShardStatus| one.state().into()).left(),
-        Column::new("rows", "rows", |one| one.rows.into()),
-        Column::new("rows_expected", "of", |one| one.expected.into()),
-        Column::new("file", "file", |one: &&ShardStatus| one.path.display().to_string().into()).left(),
-    ]
-}
+impl Report for SummaryDocument<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        let Self { study, summary } = *self;
+        to.entry("study", &study.name)?;
+        to.entry("command", study.command.name())?;
+        to.entry("digest", &study.digest)?;
+        to.entry("gpusched", env!("CARGO_PKG_VERSION"))?;
+        to.entry("rows", &summary.rows)?;
+        to.entry("rows_expected", &summary.expected)?;
+        to.list("points", summary.points.iter().map(|point| PointEntry { study, point }))
+    }
 
-/// How far shards are, for programs.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn shards_rows(shards: &[ShardStatus], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-    part.write(&shard_columns(), shards, out)
-}
+    /// The grid's values, samples, and for each quantity its value and 95 % confidence interval; empty where there is
+    /// none. Shares are from 0 to 1.
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        let Self { study, summary } = *self;
+        let names = names(summary);
+        let ends = |name: &&'static str| {
+            let [low, high] = ["low", "high"].map(|end| Field::new(format!("{name}_{end}"), CellKind::Real));
+            [Field::new(*name, CellKind::Real), low, high]
+        };
+        let axes = study.axes.iter().map(|axis| Field::new(&*axis.key, CellKind::Text));
+        let samples = Field::new("samples", CellKind::Unsigned);
+        let mut writer = RowsWriter::begin_with(part, axes.chain([samples]).chain(names.iter().flat_map(ends)), out)?;
+        for point in &summary.points {
+            let mut cells: Vec<Cell<'_>> =
+                study.coordinates(point.point).into_iter().map(|value| value.text.as_str().into()).collect();
+            cells.push(point.samples.into());
+            for name in &names {
+                let found = measure(point, name);
+                let (low, high) = found.and_then(|found| found.interval()).unzip();
+                cells.extend([found.and_then(|found| found.value()), low, high].map(Cell::from));
+            }
+            writer.cells(cells)?;
+        }
+        writer.end()
+    }
 
-/// How far shards are, as a table.
-#[must_use]
-pub fn shards_table(shards: &[ShardStatus], style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    page.table(&shard_columns(), shards);
-    page.finish()
+    /// 95 % confidence intervals stand in brackets, shares are in percent.
+    fn text(&self, page: &mut Page) {
+        let Self { study, summary } = *self;
+        let names = names(summary);
+        let mut titles: Vec<&str> = study.axes.iter().map(|axis| axis.key.as_str()).collect();
+        let axes = titles.len();
+        titles.push("samples");
+        titles.extend(&names);
+        let rows = summary.points.iter().map(|point| {
+            let mut cells: Vec<String> =
+                study.coordinates(point.point).iter().map(|value| value.text.clone()).collect();
+            cells.push(point.samples.to_string());
+            cells.extend(names.iter().map(|name| measure(point, name).map_or_else(|| "-".to_owned(), shown)));
+            cells
+        });
+        page.cells(&titles, axes, rows);
+    }
 }
 
 /// A measure for people, with the digits that its interval leaves sense to.
@@ -82,59 +103,6 @@ fn shown(measure: Measure) -> String {
     let decimals = (1..6).find(|&decimals| (high - low) * 10_f64.powi(decimals) >= 10.0).unwrap_or(6);
     let decimals = usize::try_from(decimals).unwrap_or(0);
     format!("{value:.decimals$}{unit} [{low:.decimals$}, {high:.decimals$}]")
-}
-
-/// One row a point: the grid's values, samples, and for each quantity its value and 95 % confidence interval; empty
-/// where there is none. Shares are from 0 to 1.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn summary_rows(study: &Study, summary: &StudySummary, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-    let names = names(summary);
-    let ends = |name: &&'static str| {
-        let [low, high] = ["low", "high"].map(|end| Field::new(format!("{name}_{end}"), CellKind::Real));
-        [Field::new(*name, CellKind::Real), low, high]
-    };
-    let axes = study.axes.iter().map(|axis| Field::new(&*axis.key, CellKind::Text));
-    let samples = Field::new("samples", CellKind::Unsigned);
-    let mut writer = RowsWriter::begin_with(part, axes.chain([samples]).chain(names.iter().flat_map(ends)), out)?;
-    for point in &summary.points {
-        let mut cells: Vec<Cell<'_>> =
-            study.coordinates(point.point).into_iter().map(|value| value.text.as_str().into()).collect();
-        cells.push(point.samples.into());
-        for name in &names {
-            let found = measure(point, name);
-            let (low, high) = found.and_then(|found| found.interval()).unzip();
-            cells.extend([found.and_then(|found| found.value()), low, high].map(Cell::from));
-        }
-        writer.cells(cells)?;
-    }
-    writer.end()
-}
-
-/// The same as one JSON document, with what identifies the study.
-#[derive(Debug, Clone, Copy)]
-pub struct SummaryDocument<'a> {
-    /// The study.
-    pub study: &'a Study,
-    /// Its rows, summed up.
-    pub summary: &'a StudySummary,
-}
-
-impl Serialize for SummaryDocument<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { study, summary } = *self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("study", &study.name)?;
-        map.serialize_entry("command", study.command.name())?;
-        map.serialize_entry("digest", &study.digest)?;
-        map.serialize_entry("gpusched", env!("CARGO_PKG_VERSION"))?;
-        map.serialize_entry("rows", &summary.rows)?;
-        map.serialize_entry("rows_expected", &summary.expected)?;
-        let points = || summary.points.iter().map(|point| PointEntry { study, point });
-        map.serialize_entry("points", &Streamed(points))?;
-        map.end()
-    }
 }
 
 /// A point of the grid.
@@ -202,7 +170,7 @@ impl From<Measure> for MeasureEntry {
     }
 }
 
-/// How far the shards of a study are, as one JSON document.
+/// How far the shards of a study are.
 #[derive(Debug, Clone, Copy)]
 pub struct ShardsDocument<'a> {
     /// The study.
@@ -213,18 +181,47 @@ pub struct ShardsDocument<'a> {
     pub complete: bool,
 }
 
-impl Serialize for ShardsDocument<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Report for ShardsDocument<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
         let Self { study, shards, complete } = *self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("study", &study.name)?;
-        map.serialize_entry("digest", &study.digest)?;
-        map.serialize_entry("rows", &study.layout.rows())?;
-        map.serialize_entry("samples", &(study.layout.points * study.layout.samples))?;
-        map.serialize_entry("complete", &complete)?;
-        map.serialize_entry("shards", &Streamed(|| shards.iter().map(ShardEntry::of)))?;
-        map.end()
+        to.entry("study", &study.name)?;
+        to.entry("digest", &study.digest)?;
+        to.entry("rows", &study.layout.rows())?;
+        to.entry("samples", &(study.layout.points * study.layout.samples))?;
+        to.entry("complete", &complete)?;
+        to.list("shards", shards.iter().map(ShardEntry::of))
     }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&shard_columns(), self.shards, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let Self { study, shards, complete } = *self;
+        if page.is_cut() {
+            for one in shards {
+                let percent = 100.0 * one.rows as f64 / one.expected.max(1) as f64;
+                let percent = if one.is_complete() { 100.0 } else { percent };
+                let (shard, state, rows, expected) = (one.shard.to_string(), one.state(), one.rows, one.expected);
+                page.line(&format!("shard {shard:>9}  {state:<8}  {rows:>9} of {expected} rows  {percent:5.1} %"));
+            }
+        } else {
+            page.table(&shard_columns(), shards);
+        }
+        let (points, samples, rows) = (study.layout.points, study.layout.samples, study.layout.rows());
+        let state = if complete { "complete" } else { "not complete" };
+        page.line(&format!("{}: {points} points of {samples} samples, {rows} rows: {state}", study.name));
+    }
+}
+
+fn shard_columns<'s>() -> [Column<&'s ShardStatus>; 5] {
+    [
+        Column::new("shard", "shard", |one: &&ShardStatus| one.shard.to_string().into()),
+        Column::new("state", "state", |one: &&ShardStatus| one.state().into()).left(),
+        Column::new("rows", "rows", |one| one.rows.into()),
+        Column::new("rows_expected", "of", |one| one.expected.into()),
+        Column::new("file", "file", |one: &&ShardStatus| one.path.display().to_string().into()).left(),
+    ]
 }
 
 #[derive(Serialize)]

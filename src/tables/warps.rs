@@ -1,42 +1,83 @@
 //! The makespans of warps as a table, JSON and CSV.
 
 use std::fmt::Write as _;
-use std::io;
+use std::io::{self, Write};
 
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::formats::{Column, Page, RowsPart, Streamed, TableStyle};
+use crate::formats::{Column, Document, Page, Report, RowsPart, Streamed, fields};
 use crate::warps::{Answer, ExactBy, Issue, KernelString, Schedule};
 
 /// Schedules of more cycles or warps than this are not printed as a table.
 const MAX_PRINTED: (u64, u32) = (60, 40);
 
-/// One table of makespans, and the schedule where it is small enough to read.
-#[must_use]
-pub fn warps_table(written: &str, string: &KernelString, answer: &Answer, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    let transformed = string.to_string();
-    let heading = format!("{} warps of {written}", answer.warps);
-    page.line(&if transformed == written {
-        heading
-    } else {
-        format!("{heading}, one cycle per letter: {transformed}")
-    });
-    page.trimmed_table(&makespan_columns(), makespans(answer));
-    match &answer.schedule {
-        None => {}
-        Some(schedule) if schedule.cycles.is_empty() => {}
-        Some(schedule) if schedule.makespan() <= MAX_PRINTED.0 && schedule.warps <= MAX_PRINTED.1 => {
-            page.blank();
-            page.code(&schedule_text(string, schedule));
+/// How long warps can take; makespans in cycles.
+#[derive(Debug, Clone, Copy)]
+pub struct WarpsDocument<'a> {
+    /// The kernel string as it was written.
+    pub written: &'a str,
+    /// The kernel string with one cycle per letter.
+    pub string: &'a KernelString,
+    /// What was found.
+    pub answer: &'a Answer,
+}
+
+/// The makespans, and the schedule: for people where it is small enough to read.
+impl Report for WarpsDocument<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        #[derive(Serialize)]
+        struct UnitEntry {
+            letter: char,
+            capacity: u32,
         }
-        Some(_) => {
-            page.blank();
-            page.line("The schedule is too large to print; --figure draws it, --format json lists it.");
+        let Self { written, string, answer } = *self;
+        to.entry("string", written)?;
+        to.entry("transformed", &string.to_string())?;
+        to.entry("uninterrupted", &string.steps().iter().any(|step| step.held))?;
+        to.list("units", string.units().iter().map(|unit| UnitEntry { letter: unit.letter, capacity: unit.capacity }))?;
+        fields!(to, answer => warps, pessimistic, pessimistic_is_bound);
+        to.entry("bound", &answer.bound.cycles)?;
+        to.entry("bound_formula", answer.bound.by.formula())?;
+        fields!(to, answer => exact);
+        to.entry("exact_by", &answer.exact_by.map(ExactBy::name))?;
+        fields!(to, answer => at_least, best, best_at_least);
+        to.entry("estimate", &answer.estimate.map(|estimate| estimate.cycles))?;
+        to.entry("estimate_from", &answer.estimate.map(|estimate| estimate.known))?;
+        to.entry("estimate_is_bound", &false)?;
+        to.entry("states", &answer.size.states)?;
+        to.entry("schedule", &answer.schedule.as_ref().map(|schedule| ServedByUnit { string, schedule }))?;
+        to.entry("notes", &answer.notes)
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        let Self { written, string, answer } = *self;
+        let transformed = string.to_string();
+        part.write(&answer_columns(), [AnswerRow { written, transformed: &transformed, answer }], out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let Self { written, string, answer } = *self;
+        let transformed = string.to_string();
+        let heading = format!("{} warps of {written}", answer.warps);
+        page.line(&if transformed == written {
+            heading
+        } else {
+            format!("{heading}, one cycle per letter: {transformed}")
+        });
+        page.trimmed_table(&makespan_columns(), makespans(answer));
+        match &answer.schedule {
+            None => {}
+            Some(schedule) if schedule.cycles.is_empty() => {}
+            Some(schedule) if schedule.makespan() <= MAX_PRINTED.0 && schedule.warps <= MAX_PRINTED.1 => {
+                page.blank();
+                page.code(&schedule_text(string, schedule));
+            }
+            Some(_) => {
+                page.blank();
+                page.line("The schedule is too large to print; --figure draws it, --format json lists it.");
+            }
         }
     }
-    page.finish()
 }
 
 /// A makespan: cycles, of what, and how it is known.
@@ -73,52 +114,6 @@ fn makespans(answer: &Answer) -> Vec<Makespan> {
     rows
 }
 
-/// One JSON document; makespans in cycles.
-#[derive(Debug, Clone, Copy)]
-pub struct WarpsDocument<'a> {
-    /// The kernel string as it was written.
-    pub written: &'a str,
-    /// The kernel string with one cycle per letter.
-    pub string: &'a KernelString,
-    /// What was found.
-    pub answer: &'a Answer,
-}
-
-impl Serialize for WarpsDocument<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct UnitEntry {
-            letter: char,
-            capacity: u32,
-        }
-        let Self { written, string, answer } = *self;
-        let units = || string.units().iter().map(|unit| UnitEntry { letter: unit.letter, capacity: unit.capacity });
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("string", written)?;
-        map.serialize_entry("transformed", &string.to_string())?;
-        map.serialize_entry("uninterrupted", &string.steps().iter().any(|step| step.held))?;
-        map.serialize_entry("units", &Streamed(units))?;
-        map.serialize_entry("warps", &answer.warps)?;
-        map.serialize_entry("pessimistic", &answer.pessimistic)?;
-        map.serialize_entry("pessimistic_is_bound", &answer.pessimistic_is_bound)?;
-        map.serialize_entry("bound", &answer.bound.cycles)?;
-        map.serialize_entry("bound_formula", answer.bound.by.formula())?;
-        map.serialize_entry("exact", &answer.exact)?;
-        map.serialize_entry("exact_by", &answer.exact_by.map(ExactBy::name))?;
-        map.serialize_entry("at_least", &answer.at_least)?;
-        map.serialize_entry("best", &answer.best)?;
-        map.serialize_entry("best_at_least", &answer.best_at_least)?;
-        map.serialize_entry("estimate", &answer.estimate.map(|estimate| estimate.cycles))?;
-        map.serialize_entry("estimate_from", &answer.estimate.map(|estimate| estimate.known))?;
-        map.serialize_entry("estimate_is_bound", &false)?;
-        map.serialize_entry("states", &answer.size.states)?;
-        let schedule = answer.schedule.as_ref();
-        map.serialize_entry("schedule", &schedule.map(|schedule| ServedByUnit { string, schedule }))?;
-        map.serialize_entry("notes", &answer.notes)?;
-        map.end()
-    }
-}
-
 /// Per unit and cycle, the warps that it serves, from 0.
 struct ServedByUnit<'a> {
     string: &'a KernelString,
@@ -140,21 +135,6 @@ impl Serialize for ServedByUnit<'_> {
         });
         serializer.collect_map(units)
     }
-}
-
-/// The makespans as one row.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn warps_rows(
-    written: &str,
-    string: &KernelString,
-    answer: &Answer,
-    part: RowsPart<'_>,
-    out: impl io::Write,
-) -> io::Result<()> {
-    let transformed = string.to_string();
-    part.write(&answer_columns(), [AnswerRow { written, transformed: &transformed, answer }], out)
 }
 
 /// An answer with its kernel string, as written and with one cycle per letter.

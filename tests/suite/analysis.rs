@@ -435,8 +435,11 @@ fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
         pool.install(|| campaign.run(&|_| {})).expect("samples fit the TX2")
     };
     let (one, three) = (run(1), run(3));
-    let text =
-        |report: &gpusched::experiments::validation::CampaignReport| serde_json::to_string(report).expect("it is JSON");
+    let text = |report| {
+        let mut out = Vec::new();
+        gpusched::formats::write_json(report, None, &mut out).expect("memory takes all");
+        out
+    };
     assert_eq!(text(&one), text(&three));
     for family in &one.families {
         let example = family.smallest_counterexample.as_ref().expect("one is found").to_string();

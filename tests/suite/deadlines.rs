@@ -1,12 +1,13 @@
 //! Deadlines in pictures, pages and traces: none that was missed is left out.
 
-use gpusched::analysis::{SearchOptions, Verdict, Watch, analyse, judge};
+use gpusched::analysis::{SearchOptions, Verdict, Watch, judge};
+use gpusched::formats::write_json;
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{LegendSymbol, Timeline, TimelineOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::run::{DeadlineOutcome, Run, Summary};
 use gpusched::scenario::{Deadline, ReadOptions, Scenario};
-use gpusched::tables::{AnalysisDocument, BoundedResponses};
+use gpusched::tables::{AnalysisReport, BoundedResponses};
 use gpusched::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -145,15 +146,10 @@ fn the_example_of_readme_has_the_responses_computed_by_hand() {
     let rows: Vec<_> = responses.rows().collect();
     let sums: Vec<_> = rows.iter().map(|row| (row.jobs, row.min_ns, row.max_ns, row.bound_ns, row.misses)).collect();
     assert_eq!(sums, [(2, ms(8), ms(13), ms(13), Some(1)), (1, ms(9), ms(9), ms(9), Some(0))]);
-    let document = AnalysisDocument {
-        analysis: &analyse(&scenario).expect("it runs"),
-        jobs: &verdicts.jobs,
-        responses,
-        runs_searched: verdicts.runs,
-        requirements: None,
-        steps: None,
-    };
-    let document = serde_json::to_value(&document).expect("it can be written");
+    let report = AnalysisReport::of(&scenario, &run, None, None, watch).expect("it runs");
+    let mut document = Vec::new();
+    write_json(&report, None, &mut document).expect("memory takes all");
+    let document: Value = serde_json::from_slice(&document).expect("it is JSON");
     let camera = &document["responses"][0];
     assert_eq!((&camera["mean_ns"], &camera["bound_ns"]), (&json!(10_500_000), &json!(13_000_000)));
     let mut unknown = verdicts.jobs;

@@ -11,11 +11,11 @@ use std::path::Path;
 use gpusched::applications::{ApplicationSet, Class, ExecutionProfileError, Injections, Outcome};
 use gpusched::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
 use gpusched::experiments::study::{Study, StudySummary, per_period, random_injection};
-use gpusched::formats::RowsPart;
+use gpusched::formats::csv_of;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
 use gpusched::pictures::{Curves, Quantity};
-use gpusched::tables::summary_rows;
+use gpusched::tables::SummaryDocument;
 use gpusched::time::Duration;
 use serde_json::{Value, json};
 
@@ -98,9 +98,7 @@ fn committed_rows_of_the_map_of_regions_come_out_again() {
     let study = Study::from_json("gpu-evr-regions.json", &file.to_string(), &no_file).expect("it is sound");
     let summary = StudySummary::compute(&study).expect("it runs");
     let committed = read("output/gpu-evr2014-regions.csv");
-    let mut here = Vec::new();
-    summary_rows(&study, &summary, RowsPart::CSV, &mut here).expect("memory takes all");
-    let here = String::from_utf8(here).expect("it is text");
+    let here = csv_of(&SummaryDocument { study: &study, summary: &summary });
     assert_eq!(here.lines().count(), 1 + 2 * 2 * 4);
     for row in here.lines() {
         assert!(committed.lines().any(|line| line == row), "{row}");

@@ -2,12 +2,12 @@
 
 use gpusched::analysis::{Comparison, analyse, merged_scenario};
 use gpusched::device::{BlockShape, Device, DeviceError, DeviceSpec};
-use gpusched::formats::{RowsPart, TableStyle};
+use gpusched::formats::{TableStyle, csv_of, text_of};
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::{State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
-use gpusched::tables::{kernel_rows, kernel_table};
+use gpusched::tables::SimulationReport;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockClock, BlockTime, Kernel, Placement, StreamSpec};
 use proptest::prelude::*;
@@ -57,8 +57,9 @@ fn report(summary: &Summary<'_>) {
     if let Ok(timeline) = Timeline::new(summary, &options) {
         assert!(timeline.draw(summary, &options).to_svg().contains("svg"));
     }
-    assert!(kernel_table(summary, TableStyle::Plain).contains('A'));
-    kernel_rows(summary, true, RowsPart::CSV, &mut Vec::new()).expect("writing to memory succeeds");
+    let report = SimulationReport { blocks: true, ..SimulationReport::of(*summary) };
+    assert!(text_of(&report, TableStyle::Plain).contains('A'));
+    assert!(csv_of(&report).contains('A'));
     let state = State::at(summary, Instant::from_ns(500));
     assert!(serde_json::to_string(&state).is_ok());
 }

@@ -3,11 +3,11 @@
 use gpusched::analysis::{BoundOptions, BoundRefusal, SporadicRefusal, finish_bounds, sporadic_bounds};
 use gpusched::audit::{AuditRule, Observation, ObservedWork, Tolerances, audit};
 use gpusched::device::{CopyDirection, CopySharing, Device};
-use gpusched::formats::TableStyle;
+use gpusched::formats::{TableStyle, text_of};
 use gpusched::hosts::simulate;
 use gpusched::run::{Run, State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
-use gpusched::tables::{kernel_table, state_text};
+use gpusched::tables::{SimulationReport, state_text};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Rule, blame};
 use gpusched::workload::{Copy, OperationId, StreamSpec};
@@ -107,7 +107,7 @@ fn the_state_lists_all_copies_on_a_link() {
     assert!(state_text(&state(15)).contains(&format!("copy engine 0: {first}, {second}\n")));
     assert!(state_text(&state(16)).contains(&format!("copy engine 0: {second}\n")));
     assert!(state_text(&state(20)).contains("copy engine 0: idle\n"));
-    assert!(kernel_table(&summary, TableStyle::Plain).contains("copy 1"));
+    assert!(text_of(&SimulationReport::of(summary), TableStyle::Plain).contains("copy 1"));
 }
 
 #[test]

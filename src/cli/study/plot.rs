@@ -1,18 +1,17 @@
 //! `gpusched study plot`
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
 use gpusched::experiments::study::{Shard, StudySummary, file_name, shard_files};
 use gpusched::pictures::study_plot::{PlotOptions, plot};
-use gpusched::tables::{SummaryDocument, summary_rows, summary_table};
+use gpusched::tables::SummaryDocument;
 
-use super::super::output::{Format, note, write_document};
+use super::super::output::{Format, note, print_report};
 use super::super::picture::Look;
 use super::super::progress::{self, Unit};
-use super::super::{Answer, output, picture};
+use super::super::{Answer, picture};
 use super::Files;
 
 /// Sum the rows of a study up, with 95 % confidence intervals, and draw them.
@@ -58,18 +57,7 @@ impl Plot {
             )?;
             picture::write(figure, &drawing)?;
         }
-        let mut out = output::stdout();
-        match self.format {
-            Format::Table | Format::Markdown => {
-                write!(out, "{}", summary_table(&study, &summary, self.format.style()))?;
-            }
-            Format::Csv | Format::Arrow => summary_rows(&study, &summary, self.format.rows(), &mut out)?,
-            Format::Json | Format::Jsonl => {
-                let document = SummaryDocument { study: &study, summary: &summary };
-                write_document(&document, self.format, &mut out)?;
-            }
-        }
-        out.flush()?;
+        print_report(&SummaryDocument { study: &study, summary: &summary }, self.format)?;
         Ok(Answer::Done)
     }
 }

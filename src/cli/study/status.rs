@@ -1,14 +1,12 @@
 //! `gpusched study status`
 
-use std::io::Write;
-
 use clap::Args;
-use gpusched::experiments::study::{ShardStatus, Study, status};
-use gpusched::tables::{ShardsDocument, shards_rows, shards_table};
+use gpusched::experiments::study::{ShardStatus, status};
+use gpusched::tables::ShardsDocument;
 
-use super::super::output::{Format, write_document};
+use super::super::Answer;
+use super::super::output::{Format, print_report};
 use super::super::progress::{self, Unit};
-use super::super::{Answer, output};
 use super::Files;
 
 /// Say how far the shards of a study are: missing, running, stopped or complete.
@@ -34,34 +32,7 @@ impl Status {
         let is_complete = counts
             .into_iter()
             .any(|count| shards.iter().filter(|one| one.shard.count() == count).all(ShardStatus::is_complete));
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json | Format::Jsonl => {
-                let document = ShardsDocument { study: &study, shards: &shards, complete: is_complete };
-                write_document(&document, self.format, &mut out)?;
-            }
-            Format::Csv | Format::Arrow => shards_rows(&shards, self.format.rows(), &mut out)?,
-            Format::Markdown => {
-                writeln!(out, "{}", shards_table(&shards, self.format.style()))?;
-                write_total(&study, is_complete, &mut out)?;
-            }
-            Format::Table => {
-                for one in &shards {
-                    let percent = 100.0 * one.rows as f64 / one.expected.max(1) as f64;
-                    let percent = if one.is_complete() { 100.0 } else { percent };
-                    let (shard, state, rows, expected) = (one.shard.to_string(), one.state(), one.rows, one.expected);
-                    writeln!(out, "shard {shard:>9}  {state:<8}  {rows:>9} of {expected} rows  {percent:5.1} %")?;
-                }
-                write_total(&study, is_complete, &mut out)?;
-            }
-        }
-        out.flush()?;
+        print_report(&ShardsDocument { study: &study, shards: &shards, complete: is_complete }, self.format)?;
         Ok(if self.check && !is_complete { Answer::No } else { Answer::Done })
     }
-}
-
-fn write_total(study: &Study, is_complete: bool, out: &mut impl Write) -> std::io::Result<()> {
-    let (points, samples, rows) = (study.layout.points, study.layout.samples, study.layout.rows());
-    let state = if is_complete { "complete" } else { "not complete" };
-    writeln!(out, "{}: {points} points of {samples} samples, {rows} rows: {state}", study.name)
 }

@@ -1,12 +1,10 @@
 //! `gpusched tasks run`
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::formats::{write_json, write_json_lines};
 use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks_watched, run_tasks_watched};
 use gpusched::pictures::segment_gantt;
 use gpusched::pictures::task_gantt::gantt;
@@ -16,10 +14,10 @@ use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::time::{Duration, Instant};
 
 use super::super::needs::{self, Lacking};
-use super::super::output::{Format, write_document};
+use super::super::output::{Format, print_report};
 use super::super::picture::Look;
 use super::super::progress::{self, Unit};
-use super::super::{Answer, output, picture};
+use super::super::{Answer, picture};
 use super::TaskFile;
 
 /// Run a task set on the simulated GPU and report response times, misses and preemptions.
@@ -93,14 +91,7 @@ impl Run {
             picture::write(path, &figure)?;
         }
         let report = TaskRunReport { set: &set, run: &run, strategy: strategy.name(), policy: policy.name() };
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json => write_json(&report, &mut out)?,
-            Format::Jsonl => write_json_lines(&report.lines_document(), None, &mut out)?,
-            Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
-        }
-        out.flush()?;
+        print_report(&report, self.format)?;
         let missed = run.jobs.iter().any(gpusched::hosts::TaskJob::is_late);
         Ok(if self.check && missed { Answer::No } else { Answer::Done })
     }
@@ -132,13 +123,7 @@ impl Run {
             picture::write(path, &figure)?;
         }
         let report = SegmentRunReport::new(set, test, &run)?;
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json | Format::Jsonl => write_document(&report.document(), self.format, &mut out)?,
-            Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
-        }
-        out.flush()?;
+        print_report(&report, self.format)?;
         Ok(if self.check && report.misses() > 0 { Answer::No } else { Answer::Done })
     }
 }

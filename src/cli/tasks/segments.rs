@@ -1,14 +1,12 @@
 //! `gpusched tasks` on sets of tasks with CPU and GPU segments.
 
-use std::io::Write;
-
 use anyhow::{anyhow, bail};
 use gpusched::tables::{SegmentReport, all_proven};
 use gpusched::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest};
 
-use super::super::output::{Format, write_document};
+use super::super::Answer;
+use super::super::output::{Format, print_report};
 use super::super::progress::{self, Unit};
-use super::super::{Answer, output};
 
 /// The tests of these names, or all that are sound.
 pub(super) fn chosen(names: &[String]) -> anyhow::Result<Vec<SegmentTest>> {
@@ -40,13 +38,7 @@ pub(super) fn test(
     let tests: Vec<(SegmentTest, ResponseBounds)> = tests.collect();
     let answer = check.map(|name| is_proven(&tests, name)).transpose()?;
     let report = SegmentReport { set, tests: &tests };
-    let mut out = output::stdout();
-    match format {
-        Format::Json | Format::Jsonl => write_document(&report.document_with_bounds(), format, &mut out)?,
-        Format::Csv | Format::Arrow => report.write_rows(format.rows(), &mut out)?,
-        Format::Table | Format::Markdown => write!(out, "{}", report.table(format.style()))?,
-    }
-    out.flush()?;
+    print_report(&report, format)?;
     Ok(if answer == Some(false) { Answer::No } else { Answer::Done })
 }
 

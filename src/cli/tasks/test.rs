@@ -1,6 +1,5 @@
 //! `gpusched tasks FILE`
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
@@ -15,9 +14,9 @@ use gpusched::tasks::{
 };
 
 use super::super::needs::{self, Lacking};
-use super::super::output::{Format, note, write_document, write_lines};
+use super::super::output::{Format, note, print_report};
 use super::super::progress::{self, Unit};
-use super::super::{Answer, ending, output, picture};
+use super::super::{Answer, ending, picture};
 use super::{TaskFile, segments};
 
 /// Apply the schedulability tests to a task set.
@@ -110,14 +109,7 @@ impl Test {
         }
         let budgets = found.as_ref().map(|(period, budgets)| (*period, &budgets[..]));
         let report = TaskReport { set: &set, analysis: &analysis, budgets };
-        let mut out = output::stdout();
-        match self.format {
-            Format::Json => write_document(&report, self.format, &mut out)?,
-            Format::Jsonl => write_lines(&report.lines_document(), None, ending::reason(), &mut out)?,
-            Format::Csv | Format::Arrow => report.write_rows(self.format.rows(), &mut out)?,
-            Format::Table | Format::Markdown => write!(out, "{}", report.table(self.format.style()))?,
-        }
-        output::end(self.format, &mut out)?;
+        print_report(&report, self.format)?;
         if set.reservations.is_none() {
             note("the set has no reservation, so only the tests of streams apply; --reservation-period chooses one");
         }

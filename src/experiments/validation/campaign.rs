@@ -27,10 +27,12 @@ pub struct Campaign {
 }
 
 /// What came out of a campaign.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct CampaignReport {
     /// Name of the device.
     pub device: String,
+    /// What people call it.
+    pub device_title: String,
     /// The placement of the simulations.
     pub placement: &'static str,
     /// The seed.
@@ -93,6 +95,7 @@ impl Campaign {
         let families = self.families.iter().zip(tallies).map(|(family, tally)| self.family_report(*family, tally));
         CampaignReport {
             device: self.device.name.clone(),
+            device_title: self.device.title.clone(),
             placement: self.placement.name(),
             seed: self.seed,
             stopped,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::made::{Failure, File, Made};
 use crate::device::Device;
 use crate::draw::PictureOptions;
-use crate::formats::{Column, RowsPart, csv_of, csv_text};
+use crate::formats::{Column, csv_of, csv_text};
 use crate::hosts::{Policy, RunOptions, Strategy, TaskRun, run_tasks};
 use crate::pictures::task_gantt::gantt;
 use crate::pictures::{Vertex, chunk_cycle, demand_plot};
@@ -63,7 +63,7 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
     Ok(Made {
         files: vec![
             File { name: format!("{name}.svg"), text: picture.to_svg() },
-            File { name: format!("{name}.csv"), text: csv_of(|out| report.write_rows(RowsPart::CSV, out)) },
+            File { name: format!("{name}.csv"), text: csv_of(&report) },
         ],
         finding: format!(
             "On the simulated GPU, {} of {} jobs released in [0, {}) miss their deadlines: {}.",

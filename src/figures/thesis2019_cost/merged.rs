@@ -6,9 +6,8 @@ use super::super::made::{Failure, File, Made};
 use super::SEED;
 use crate::device::Device;
 use crate::experiments::validation::{Campaign, CampaignReport, Family};
-use crate::formats::RowsPart;
+use crate::formats::csv_of;
 use crate::pictures::campaign_figure;
-use crate::tables::campaign_rows;
 use crate::workload::Placement;
 
 /// Scenarios of each family.
@@ -23,12 +22,10 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
         seed: SEED,
     };
     let report = campaign.run(&|_| {})?;
-    let mut csv = Vec::new();
-    campaign_rows(&report, RowsPart::CSV, &mut csv)?;
     Ok(Made {
         files: vec![
             File { name: format!("{name}.svg"), text: campaign_figure(&report).to_svg() },
-            File { name: format!("{name}.csv"), text: String::from_utf8(csv)? },
+            File { name: format!("{name}.csv"), text: csv_of(&report) },
         ],
         finding: shares(&report),
     })

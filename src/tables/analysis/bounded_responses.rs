@@ -1,10 +1,7 @@
 //! Response times of a run beside what is proven of them.
 
-use serde::ser::{Serialize, Serializer};
-
-use super::verdicts::MAX_ROWS;
 use crate::analysis::JobVerdict;
-use crate::formats::{Objects, Page, TableStyle};
+use crate::formats::{MAX_ROWS, Page};
 use crate::run::{Jobs, Responses, each_response};
 use crate::scenario::Scenario;
 use crate::tables::run::responses::bounded_response_columns;
@@ -35,26 +32,11 @@ impl<'a> BoundedResponses<'a> {
         })
     }
 
-    /// As a table; empty if it says no more than the jobs do, as there is one of each.
-    #[must_use]
-    pub fn table(&self, style: TableStyle) -> String {
-        if self.rows().all(|row| row.jobs <= 1) {
-            return String::new();
+    /// Adds a table, unless it says no more than the jobs do, as there is one of each.
+    pub(super) fn add_to(&self, page: &mut Page) {
+        if self.rows().any(|row| row.jobs > 1) {
+            page.first_rows(MAX_ROWS, &bounded_response_columns(), self.rows(), " streams and hosts; --format json");
+            page.blank();
         }
-        let mut page = Page::new(style);
-        let count = self.rows().count();
-        let shown = page.most_rows(MAX_ROWS).min(count);
-        page.trimmed_table(&bounded_response_columns(), self.rows().take(shown));
-        if shown < count {
-            let rest = count - shown;
-            page.line(&format!(" ... and {rest} more streams and hosts; --format json lists all of them"));
-        }
-        page.finish()
-    }
-}
-
-impl Serialize for BoundedResponses<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Objects::new(&bounded_response_columns(), || self.rows()).serialize(serializer)
     }
 }

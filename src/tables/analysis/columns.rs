@@ -1,10 +1,10 @@
-//! The columns of what analyses find, and the tables for programs; times in ns, empty where there is none. The
-//! documents in JSON are the results themselves.
+//! The columns of what analyses find; times in ns, empty where there is none. In JSON the elements of lists are the
+//! results themselves.
 
 use std::io::{self, Write};
 
-use crate::analysis::{AnalysedKernel, Analysis, ComparedKernel, Comparison, LaunchOrders, OrderedKernel};
-use crate::experiments::validation::{CampaignReport, FamilyReport};
+use crate::analysis::{AnalysedKernel, Analysis, ComparedKernel, OrderedKernel};
+use crate::experiments::validation::FamilyReport;
 use crate::formats::{Column, RowsPart};
 use crate::scenario::KernelLaunch;
 use crate::tables::run::launches::{OfLaunch, launch_columns};
@@ -46,6 +46,14 @@ pub(crate) fn analysis_columns<'k, 'a: 'k>() -> Vec<Column<&'k AnalysedKernel<'a
         Column::data("safely_schedulable", |kernel| kernel.safely_schedulable.into()),
     ]);
     columns
+}
+
+/// The kernels of an analysis without verdicts.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub fn analysis_rows(analysis: &Analysis<'_>, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    part.write(&analysis_columns(), &analysis.kernels, out)
 }
 
 pub(crate) fn comparison_columns<'k, 'a: 'k>() -> Vec<Column<&'k ComparedKernel<'a>>> {
@@ -127,36 +135,4 @@ fn share(family: &FamilyReport, count: u64) -> String {
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
-}
-
-/// The kernels of an analysis.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn analysis_rows(analysis: &Analysis<'_>, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-    part.write(&analysis_columns(), &analysis.kernels, out)
-}
-
-/// The kernels of a comparison.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn comparison_rows(comparison: &Comparison<'_>, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-    part.write(&comparison_columns(), &comparison.kernels, out)
-}
-
-/// The kernels of an exploration of launch orders.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn orders_rows(orders: &LaunchOrders<'_>, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-    part.write(&orders_columns(), &orders.kernels, out)
-}
-
-/// The families of a campaign.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn campaign_rows(report: &CampaignReport, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-    part.write(&campaign_columns(), &report.families, out)
 }

@@ -1,11 +1,9 @@
 //! Occupancy of kernels, for people and for programs.
 
-use std::io;
-
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::io::{self, Write};
 
 use crate::analysis::{OccupancyEntry, OccupancyReport};
-use crate::formats::{CellOf, Column, Objects, Page, Real, RowsPart, TableStyle};
+use crate::formats::{CellOf, Column, Document, Page, Real, Report, Rows, RowsPart, fields};
 
 fn columns<'e>() -> [Column<&'e OccupancyEntry>; 14] {
     [
@@ -35,27 +33,7 @@ fn rounded<'r>(percent: f64) -> CellOf<'r, Real> {
     ((percent * 100.0).round() / 100.0).into()
 }
 
-/// One line for each kernel and shape.
-#[must_use]
-pub fn occupancy_table(report: &OccupancyReport, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    page.trimmed_table(&columns(), &report.entries);
-    if report.compared > 0 {
-        page.blank();
-        page.line(&format!("{} of {} recorded occupancies above 0 are as computed", report.agreeing, report.compared));
-    }
-    page.finish()
-}
-
-/// The same for programs.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn occupancy_rows(report: &OccupancyReport, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
-    part.write(&columns(), &report.entries, out)
-}
-
-/// The whole as one JSON document.
+/// How kernels fill a device, one line for each kernel and shape.
 #[derive(Debug)]
 pub struct OccupancyDocument<'r> {
     /// The device's name.
@@ -66,14 +44,26 @@ pub struct OccupancyDocument<'r> {
     pub notes: &'r [String],
 }
 
-impl Serialize for OccupancyDocument<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("device", self.device)?;
-        map.serialize_entry("kernels", &Objects::new(&columns(), || self.report.entries.iter()))?;
-        map.serialize_entry("compared", &self.report.compared)?;
-        map.serialize_entry("agreeing", &self.report.agreeing)?;
-        map.serialize_entry("notes", self.notes)?;
-        map.end()
+impl Report for OccupancyDocument<'_> {
+    const IS_INDENTED: bool = true;
+
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.entry("device", self.device)?;
+        to.rows("kernels", &columns(), &self.report.entries)?;
+        fields!(to, self.report => compared, agreeing);
+        to.entry("notes", self.notes)
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&columns(), &self.report.entries, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let OccupancyReport { entries, compared, agreeing, .. } = self.report;
+        page.trimmed_table(&columns(), entries);
+        if *compared > 0 {
+            page.blank();
+            page.line(&format!("{agreeing} of {compared} recorded occupancies above 0 are as computed"));
+        }
     }
 }

@@ -1,18 +1,21 @@
 //! All that is told of one analysed scenario.
 
+use std::io::{self, Write};
+
 use super::bounded_responses::BoundedResponses;
-use super::json::AnalysisDocument;
-use super::table::{analysis_table, steps_text};
-use super::verdicts::{requirement_notes, requirement_table, verdict_table};
+use super::columns::analysis_rows;
+use super::table::{add_analysis, add_steps};
+use super::verdicts::{add_jobs, add_requirements, job_columns, requirement_notes};
 use crate::analysis::printed::Turn;
 use crate::analysis::{
     Analysis, AnalysisError, BoundOptions, FinishBounds, JobVerdicts, RequirementVerdict, SearchOptions, Watch,
     analyse_and_bound, judge_by_bounds, requirements_of_jobs,
 };
-use crate::formats::TableStyle;
+use crate::formats::{Document, Page, Report, Rows, RowsPart, fields};
 use crate::run::{Jobs, Run};
 use crate::scenario::Scenario;
 use crate::scenario::amalthea::ModelDemands;
+use crate::tables::run::responses::bounded_response_columns;
 use crate::time::Duration;
 
 /// An analysis, the verdicts on jobs, and what is to be known of both.
@@ -26,6 +29,10 @@ pub struct AnalysisReport<'s> {
     pub verdicts: JobVerdicts<'s>,
     /// Of an AMALTHEA model: which of its requirements are met.
     pub requirements: Option<Vec<RequirementVerdict>>,
+    /// Turns of the printed algorithm, if they are asked for.
+    pub steps: Option<Vec<Turn>>,
+    /// Whether tables are about the verdicts on jobs alone.
+    pub verdicts_alone: bool,
     /// The jobs of the scenario's own run.
     own: Jobs,
     /// Notes of the merged SM alone.
@@ -49,7 +56,7 @@ impl<'s> AnalysisReport<'s> {
         analysis.notes.extend(verdicts.notes.iter().cloned());
         analysis.notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
         analysis.notes.extend(search_note);
-        Self { scenario, analysis, verdicts, requirements, own, merged_notes }
+        Self { scenario, analysis, verdicts, requirements, steps: None, verdicts_alone: false, own, merged_notes }
     }
 
     /// Analyses a scenario beside its own run, and judges its jobs, searched for `search` or as long as does not hold
@@ -101,38 +108,41 @@ impl<'s> AnalysisReport<'s> {
     pub fn responses(&self) -> BoundedResponses<'_> {
         BoundedResponses { scenario: self.scenario, run: &self.own, verdicts: &self.verdicts.jobs }
     }
+}
 
-    /// As a JSON document; `steps` are turns of the printed algorithm, if they are asked for.
-    #[must_use]
-    pub fn document<'d>(&'d self, steps: Option<&'d [Turn]>) -> AnalysisDocument<'d> {
-        AnalysisDocument {
-            analysis: &self.analysis,
-            jobs: &self.verdicts.jobs,
-            responses: self.responses(),
-            runs_searched: self.verdicts.runs,
-            requirements: self.requirements.as_deref(),
-            steps,
+impl Report for AnalysisReport<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        fields!(to, self.analysis => scenario, device, g_max, exact, utilization_threads, thread_slots);
+        to.list("kernels", &self.analysis.kernels)?;
+        fields!(to, self.analysis => notes);
+        to.list("jobs", &self.verdicts.jobs)?;
+        to.rows("responses", &bounded_response_columns(), self.responses().rows())?;
+        to.entry("runs_searched", &self.verdicts.runs)?;
+        self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))?;
+        self.steps.iter().try_for_each(|steps| to.list("steps", steps))
+    }
+
+    /// The kernels, or the verdicts on jobs alone.
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        if self.verdicts_alone {
+            part.write(&job_columns(), &self.verdicts.jobs, out)
+        } else {
+            analysis_rows(&self.analysis, part, out)
         }
     }
 
-    /// As text: finish times on the merged SM, responses, verdicts.
-    #[must_use]
-    pub fn text(&self, steps: Option<&[Turn]>, style: TableStyle) -> String {
-        let responses = Some(self.responses().table(style)).filter(|table| !table.is_empty());
-        let steps = steps.map(|steps| steps_text(&self.analysis, steps));
-        let before = [Some(analysis_table(&self.analysis, style)), responses, steps];
-        let mut text: String = before.into_iter().flatten().flat_map(|part| [part, "\n".to_owned()]).collect();
-        text += &self.verdicts_text(style);
-        text
-    }
-
-    /// The verdicts alone as text.
-    #[must_use]
-    pub fn verdicts_text(&self, style: TableStyle) -> String {
-        let verdicts = verdict_table(&self.verdicts.jobs, style);
-        match self.requirements.as_deref().unwrap_or_default() {
-            [] => verdicts,
-            requirements => format!("{verdicts}\n{}", requirement_table(requirements, style)),
+    /// Finish times on the merged SM, responses, verdicts.
+    fn text(&self, page: &mut Page) {
+        if !self.verdicts_alone {
+            add_analysis(page, &self.analysis);
+            page.blank();
+            self.responses().add_to(page);
+            if let Some(steps) = &self.steps {
+                add_steps(page, &self.analysis, steps);
+                page.blank();
+            }
         }
+        add_jobs(page, &self.verdicts.jobs);
+        add_requirements(page, self.requirements.as_deref());
     }
 }

@@ -1,15 +1,15 @@
 //! All that is told of one scenario whose releases are taken as unknown.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use thiserror::Error;
 
-use super::json::SporadicDocument;
-use super::verdicts::{requirement_notes, requirement_table, sporadic_table};
+use super::verdicts::{add_requirements, add_streams, requirement_notes, stream_columns};
 use crate::analysis::{
     AnalysisError, RequirementVerdict, SearchOptions, SporadicVerdicts, Watch, judge_sporadic, requirements_of_streams,
 };
-use crate::formats::TableStyle;
+use crate::formats::{Document, Page, Report, RowsPart};
 use crate::scenario::Scenario;
 use crate::scenario::amalthea::ModelDemands;
 use crate::time::Duration;
@@ -73,25 +73,22 @@ impl SporadicReport {
         notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
         Ok(Self { verdicts, requirements, notes })
     }
+}
 
-    /// As a JSON document.
-    #[must_use]
-    pub fn document(&self) -> SporadicDocument<'_> {
-        SporadicDocument {
-            streams: &self.verdicts.streams,
-            runs_searched: self.verdicts.runs,
-            notes: &self.notes,
-            requirements: self.requirements.as_deref(),
-        }
+impl Report for SporadicReport {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.list("streams", &self.verdicts.streams)?;
+        to.entry("runs_searched", &self.verdicts.runs)?;
+        to.entry("notes", &self.notes)?;
+        self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))
     }
 
-    /// As text.
-    #[must_use]
-    pub fn text(&self, style: TableStyle) -> String {
-        let streams = sporadic_table(&self.verdicts.streams, style);
-        match self.requirements.as_deref().unwrap_or_default() {
-            [] => streams,
-            requirements => format!("{streams}\n{}", requirement_table(requirements, style)),
-        }
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&stream_columns(), &self.verdicts.streams, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        add_streams(page, &self.verdicts.streams);
+        add_requirements(page, self.requirements.as_deref());
     }
 }

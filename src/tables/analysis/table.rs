@@ -1,25 +1,21 @@
-//! The results of the analyses as tables and text for people.
+//! The reports of analyses of launch orders, comparisons and campaigns, and the parts of that of one analysis.
 
-use std::fmt::Write;
+use std::io::{self, Write};
 
 use super::columns::{analysis_columns, campaign_columns, comparison_columns, orders_columns};
 use crate::analysis::printed::Turn;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
 use crate::experiments::validation::CampaignReport;
-use crate::formats::{MAX_ROWS, Page, TableStyle, add_rest};
+use crate::formats::{Document, MAX_ROWS, Page, Report, RowsPart, fields};
+
+/// What options list all kernel launches.
+const LAUNCHES: &str = " kernel launches; --format json or --format csv";
 
 /// The kernels of an analysis.
-#[must_use]
-pub(super) fn analysis_table(analysis: &Analysis<'_>, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    let most = page.most_rows(MAX_ROWS);
-    page.table(&analysis_columns(), analysis.kernels.iter().take(most));
-    add_rest(
-        &mut page,
-        analysis.kernels.len().saturating_sub(most),
-        "kernel launches",
-        "--format json or --format csv",
-    );
+pub(super) fn add_analysis(page: &mut Page, analysis: &Analysis<'_>) {
+    let (kernels, most) = (&analysis.kernels, page.most_rows(MAX_ROWS));
+    page.table(&analysis_columns(), kernels.iter().take(most));
+    page.rest(kernels.len().saturating_sub(most), LAUNCHES);
     page.blank();
     let device = analysis.device;
     page.line(&match (analysis.exact, analysis.g_max) {
@@ -33,13 +29,10 @@ pub(super) fn analysis_table(analysis: &Analysis<'_>, style: TableStyle) -> Stri
         let share = 100.0 * threads / f64::from(analysis.thread_slots);
         page.line(&format!("utilization {threads:.1} of {} threads ({share:.1} %)", analysis.thread_slots));
     }
-    page.finish()
 }
 
 /// Every turn of the printed algorithm's loop, as the thesis shows them in section 3.5.
-#[must_use]
-pub(super) fn steps_text(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
-    let mut text = String::new();
+pub(super) fn add_steps(page: &mut Page, analysis: &Analysis<'_>, steps: &[Turn]) {
     for step in steps {
         let Turn { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
         let pairs: Vec<String> = step.h.iter().map(|(t, g)| format!("({t}, {g})")).collect();
@@ -47,65 +40,81 @@ pub(super) fn steps_text(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
             Some(finish) => format!("yes, f = {finish}"),
             None => "no".to_owned(),
         };
-        let _ = writeln!(
-            text,
+        page.code(&format!(
             "{}: t_a = {t_a}, g_f = {g_f}, {to_place} to place; g_f >= {to_place}? {answer}; \
-             h = {{{}}}, t_a = {next_t_a}, g_f = {next_g_f}",
+             h = {{{}}}, t_a = {next_t_a}, g_f = {next_g_f}\n",
             analysis.title_of(step),
             pairs.join(", "),
-        );
+        ));
     }
-    text
 }
 
-/// The kernels of a comparison.
-#[must_use]
-pub fn comparison_table(comparison: &Comparison<'_>, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    let most = page.most_rows(MAX_ROWS);
-    page.table(&comparison_columns(), comparison.kernels.iter().take(most));
-    add_rest(
-        &mut page,
-        comparison.kernels.len().saturating_sub(most),
-        "kernel launches",
-        "--format json or --format csv",
-    );
-    let promise = if comparison.exact { "is exact" } else { "does not promise to be exact" };
-    let result = if comparison.equal { "all finish times agree" } else { "finish times differ" };
-    page.blank();
-    page.line(&format!("{result}; the analysis {promise} here"));
-    page.finish()
-}
+impl Report for Comparison<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        fields!(to, self => scenario, device, placement, equal, exact, optimistic, pessimistic);
+        to.list("kernels", &self.kernels)?;
+        to.entry("notes", &self.notes)
+    }
 
-/// The kernels of an exploration of launch orders.
-#[must_use]
-pub fn orders_table(orders: &LaunchOrders<'_>, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    page.table(&orders_columns(), &orders.kernels);
-    let tried = orders.orders_tried;
-    let what = if orders.exhaustive { format!("all {tried} orders") } else { format!("{tried} random orders") };
-    page.blank();
-    page.line(&format!("{what} tried"));
-    page.finish()
-}
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&comparison_columns(), &self.kernels, out)
+    }
 
-/// The families of a campaign.
-#[must_use]
-pub fn campaign_table(report: &CampaignReport, device: &str, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    page.table(&campaign_columns(), &report.families);
-    page.blank();
-    page.line(&format!("{device}, {} placement, seed {}", report.placement, report.seed));
-    for family in &report.families {
-        let Some(counterexample) = &family.smallest_counterexample else { continue };
-        let direction = family.counterexample_direction.unwrap_or_default();
+    fn text(&self, page: &mut Page) {
+        let most = page.most_rows(MAX_ROWS);
+        page.table(&comparison_columns(), self.kernels.iter().take(most));
+        page.rest(self.kernels.len().saturating_sub(most), LAUNCHES);
+        let promise = if self.exact { "is exact" } else { "does not promise to be exact" };
+        let result = if self.equal { "all finish times agree" } else { "finish times differ" };
         page.blank();
-        page.line(&format!("smallest {direction} counterexample of {}:", family.family));
-        page.code(&format!("{counterexample:#}\n"));
-        if let Some(shrunk) = &family.shrunk_counterexample {
-            page.line("with shorter blocks:");
-            page.code(&format!("{shrunk:#}\n"));
+        page.line(&format!("{result}; the analysis {promise} here"));
+    }
+}
+
+impl Report for LaunchOrders<'_> {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        fields!(to, self => scenario, device, method, orders, orders_tried, exhaustive, seed);
+        to.list("kernels", &self.kernels)?;
+        to.entry("notes", &self.notes)
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&orders_columns(), &self.kernels, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        page.table(&orders_columns(), &self.kernels);
+        let tried = self.orders_tried;
+        let what = if self.exhaustive { format!("all {tried} orders") } else { format!("{tried} random orders") };
+        page.blank();
+        page.line(&format!("{what} tried"));
+    }
+}
+
+impl Report for CampaignReport {
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        fields!(to, self => device, placement, seed, stopped);
+        to.list("families", &self.families)
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&campaign_columns(), &self.families, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        page.table(&campaign_columns(), &self.families);
+        page.blank();
+        page.line(&format!("{}, {} placement, seed {}", self.device_title, self.placement, self.seed));
+        for family in &self.families {
+            let Some(counterexample) = &family.smallest_counterexample else { continue };
+            let direction = family.counterexample_direction.unwrap_or_default();
+            page.blank();
+            page.line(&format!("smallest {direction} counterexample of {}:", family.family));
+            page.code(&format!("{counterexample:#}\n"));
+            if let Some(shrunk) = &family.shrunk_counterexample {
+                page.line("with shorter blocks:");
+                page.code(&format!("{shrunk:#}\n"));
+            }
         }
     }
-    page.finish()
 }

@@ -1,15 +1,10 @@
 //! Verdicts on jobs and on sporadic streams.
 
-use std::io::{self, Write};
-
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
-use crate::formats::{Column, Page, RowsPart, TableStyle};
+use crate::formats::{Column, MAX_ROWS, Page};
 use crate::scenario::ReleaseOrder;
 
-/// Rows beyond which a table is no longer something to read.
-pub(crate) const MAX_ROWS: usize = 1_000;
-
-fn job_columns<'a>() -> [Column<&'a JobVerdict>; 8] {
+pub(super) fn job_columns<'a>() -> [Column<&'a JobVerdict>; 8] {
     [
         Column::new("stream", "jobs of", |row: &&JobVerdict| (&*row.stream).into()).left(),
         Column::new("job", "job", |row| row.job.into()),
@@ -22,7 +17,7 @@ fn job_columns<'a>() -> [Column<&'a JobVerdict>; 8] {
     ]
 }
 
-fn stream_columns<'a>() -> [Column<&'a SporadicVerdict>; 8] {
+pub(super) fn stream_columns<'a>() -> [Column<&'a SporadicVerdict>; 8] {
     [
         Column::new("stream", "jobs of", |row: &&SporadicVerdict| row.stream.as_str().into()).left(),
         Column::new("period_ns", "period", |row| row.period_ns.into()),
@@ -69,54 +64,24 @@ fn counts(what: &str, without: &str, all: impl Iterator<Item = (Option<Verdict>,
 }
 
 /// The verdicts on jobs as a table, and how many there are of each kind.
-#[must_use]
-pub(super) fn verdict_table(jobs: &[JobVerdict], style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    let shown = page.most_rows(MAX_ROWS).min(jobs.len());
-    page.trimmed_table(&job_columns(), &jobs[..shown]);
-    if shown < jobs.len() {
-        let rest = jobs.len() - shown;
-        page.line(&format!(" ... and {rest} more jobs; --verdicts --format csv lists all of them"));
-    }
+pub(super) fn add_jobs(page: &mut Page, jobs: &[JobVerdict]) {
+    page.first_rows(MAX_ROWS, &job_columns(), jobs, " jobs; --verdicts --format csv");
     page.line(&counts(DEADLINES.0, DEADLINES.1, jobs.iter().map(|job| (job.verdict, job.order))));
-    page.finish()
-}
-
-/// The verdicts on jobs for programs; times in ns, empty where there is none.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn verdict_rows(jobs: &[JobVerdict], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-    part.write(&job_columns(), jobs, out)
 }
 
 /// The verdicts on sporadic streams as a table, and how many there are of each kind.
-#[must_use]
-pub(super) fn sporadic_table(streams: &[SporadicVerdict], style: TableStyle) -> String {
-    let mut page = Page::new(style);
+pub(super) fn add_streams(page: &mut Page, streams: &[SporadicVerdict]) {
     page.trimmed_table(&stream_columns(), streams);
     page.line(&counts(DEADLINES.0, DEADLINES.1, streams.iter().map(|stream| (stream.verdict, stream.order))));
-    page.finish()
 }
 
-/// The verdicts on sporadic streams for programs; times in ns, empty where there is none.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn sporadic_rows(streams: &[SporadicVerdict], part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-    part.write(&stream_columns(), streams, out)
-}
-
-/// The verdicts on an AMALTHEA model's requirements as a table, and how many there are of each kind; empty without any.
-#[must_use]
-pub(super) fn requirement_table(requirements: &[RequirementVerdict], style: TableStyle) -> String {
-    if requirements.is_empty() {
-        return String::new();
+/// The verdicts on an AMALTHEA model's requirements, if there are any, and how many there are of each kind.
+pub(super) fn add_requirements(page: &mut Page, requirements: Option<&[RequirementVerdict]>) {
+    if let Some(requirements) = requirements.filter(|all| !all.is_empty()) {
+        page.blank();
+        page.trimmed_table(&requirement_columns(), requirements);
+        page.line(&counts("requirements", NOT_ON_GPU, requirements.iter().map(|one| (one.verdict, one.order))));
     }
-    let mut page = Page::new(style);
-    page.trimmed_table(&requirement_columns(), requirements);
-    page.line(&counts("requirements", NOT_ON_GPU, requirements.iter().map(|one| (one.verdict, one.order))));
-    page.finish()
 }
 
 /// Why requirements are open although the bound meets them: each reason once, with the requirements of which it holds.

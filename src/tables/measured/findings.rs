@@ -1,9 +1,9 @@
-//! The findings of an audit as a table and as comma-separated values.
+//! What an audit of logs found.
 
-use std::io;
+use std::io::{self, Write};
 
 use crate::audit::{AuditReport, Finding};
-use crate::formats::{Column, Page, RowsPart, TableStyle};
+use crate::formats::{Column, Document, Page, Report, RowsPart, fields};
 
 fn columns<'f>() -> [Column<&'f Finding>; 12] {
     [
@@ -22,37 +22,42 @@ fn columns<'f>() -> [Column<&'f Finding>; 12] {
     ]
 }
 
-/// The findings, one line each.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn finding_rows(findings: &[Finding], part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
-    part.write(&columns(), findings, out)
-}
-
 /// Findings shown in a table.
 const SHOWN: usize = 100;
 
-/// The findings for people, and what was checked.
-#[must_use]
-pub fn finding_table(report: &AuditReport, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    let shown = page.most_rows(SHOWN);
-    if !report.violations.is_empty() {
-        page.table(&columns(), report.violations.iter().take(shown));
-        if report.violations.len() > shown {
-            page.line(&format!("and {} more (--format json or csv lists all)", report.violations.len() - shown));
-        }
-        page.blank();
+/// The findings, and what was checked.
+impl Report for AuditReport {
+    const IS_INDENTED: bool = true;
+
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.list("violations", &self.violations)?;
+        fields!(to, self => checked);
+        to.list("dropped", &self.dropped)?;
+        fields!(to, self => placement, devices, notes);
+        Ok(())
     }
-    let (checked, placement) = (&report.checked, &report.placement);
-    page.line(&format!(
-        "{} findings in {} kernels, {} blocks; {} of {} decidable blocks were placed as most-room says",
-        report.violations.len(),
-        checked.kernels,
-        checked.blocks,
-        placement.followed,
-        placement.decidable
-    ));
-    page.finish()
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&columns(), &self.violations, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let Self { violations, checked, placement, .. } = self;
+        let shown = page.most_rows(SHOWN);
+        if !violations.is_empty() {
+            page.table(&columns(), violations.iter().take(shown));
+            if violations.len() > shown {
+                page.line(&format!("and {} more (--format json or csv lists all)", violations.len() - shown));
+            }
+            page.blank();
+        }
+        page.line(&format!(
+            "{} findings in {} kernels, {} blocks; {} of {} decidable blocks were placed as most-room says",
+            violations.len(),
+            checked.kernels,
+            checked.blocks,
+            placement.followed,
+            placement.decidable
+        ));
+    }
 }

@@ -1,12 +1,10 @@
 //! The audit of a profile, for people and as comma-separated values.
 
-use std::io;
-
-use serde::Serialize;
+use std::io::{self, Write};
 
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
 use crate::device::Device;
-use crate::formats::{Column, Page, RowsPart, TableStyle};
+use crate::formats::{Column, Document, Page, Report, RowsPart, fields};
 use crate::profile::{GpuProfile, GpuProfileError, short_name};
 use crate::time::Instant;
 
@@ -32,55 +30,62 @@ fn columns<'c>() -> [Column<&'c ProfileCase>; 9] {
     ]
 }
 
-/// Counts, and the cases that the rules do not explain.
-#[must_use]
-pub fn profile_audit_table(audit: &ProfileAudit, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    let ProfileAudit { kernels, explained, only_by_higher_priority, unexplained, long_first_kernels, .. } = audit;
-    page.line(&format!(
-        "{kernels} kernels; cases: {explained} explained, {only_by_higher_priority} only by a higher priority, \
-         {unexplained} unexplained"
-    ));
-    let rules: Vec<String> = audit.by_rule.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
-    page.line(&format!("by rule: {}", rules.join(", ")));
-    page.line(&format!(
-        "{} of {} kernels that met one of another stream with more than {TELLING_WAVES} waves started in its last wave",
-        long_first_kernels.in_last_wave, long_first_kernels.pairs
-    ));
-    for priority in &audit.priorities {
-        page.line(&format!(
-            "stream {} seems to have a higher priority than stream {} ({} times)",
-            priority.stream, priority.above, priority.times
-        ));
-    }
-    // Other styles have every row.
-    let shown = |case: &&ProfileCase| style != TableStyle::Plain || case.verdict != CaseVerdict::Explained;
-    let open: Vec<&ProfileCase> = audit.cases.iter().filter(shown).collect();
-    if !open.is_empty() {
-        page.blank();
-        page.trimmed_table(&columns(), open);
-    }
-    page.finish()
-}
-
-/// All cases, one line each.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn profile_audit_rows(audit: &ProfileAudit, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
-    part.write(&columns(), &audit.cases, out)
-}
-
-/// The whole, which is also its JSON document.
-#[derive(Debug, Serialize)]
+/// An audit of a profile.
+#[derive(Debug)]
 pub struct ProfileAuditReport {
     /// What was found.
-    #[serde(flatten)]
     pub audit: ProfileAudit,
     /// The device's name.
     pub device: String,
     /// What its user should know.
     pub notes: Vec<String>,
+}
+
+/// Counts, and the cases: for people those that the rules do not explain.
+impl Report for ProfileAuditReport {
+    const IS_INDENTED: bool = true;
+
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        let audit = &self.audit;
+        fields!(to, audit => kernels, explained, only_by_higher_priority, unexplained, by_rule, long_first_kernels);
+        to.list("priorities", &audit.priorities)?;
+        to.list("cases", &audit.cases)?;
+        fields!(to, self => device, notes);
+        Ok(())
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&columns(), &self.audit.cases, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let audit = &self.audit;
+        let ProfileAudit { kernels, explained, only_by_higher_priority, unexplained, long_first_kernels, .. } = audit;
+        page.line(&format!(
+            "{kernels} kernels; cases: {explained} explained, {only_by_higher_priority} only by a higher priority, \
+             {unexplained} unexplained"
+        ));
+        let rules: Vec<String> = audit.by_rule.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+        page.line(&format!("by rule: {}", rules.join(", ")));
+        page.line(&format!(
+            "{} of {} kernels that met one of another stream with more than {TELLING_WAVES} waves started in its last \
+             wave",
+            long_first_kernels.in_last_wave, long_first_kernels.pairs
+        ));
+        for priority in &audit.priorities {
+            page.line(&format!(
+                "stream {} seems to have a higher priority than stream {} ({} times)",
+                priority.stream, priority.above, priority.times
+            ));
+        }
+        let shows_all = !page.is_cut();
+        let is_shown = |case: &&ProfileCase| shows_all || case.verdict != CaseVerdict::Explained;
+        let shown: Vec<&ProfileCase> = audit.cases.iter().filter(is_shown).collect();
+        if !shown.is_empty() {
+            page.blank();
+            page.trimmed_table(&columns(), shown);
+        }
+    }
 }
 
 impl ProfileAuditReport {

@@ -1,11 +1,9 @@
 //! A replayed profile as JSON, CSV and for people.
 
-use std::io;
-
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::io::{self, Write};
 
 use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
-use crate::formats::{Column, Objects, Page, RowsPart, TableStyle, add_rest};
+use crate::formats::{Column, Document, Page, Report, Rows, RowsPart, fields};
 use crate::profile::{BlockTimeSource, short_name};
 use crate::time::Duration;
 
@@ -36,50 +34,7 @@ fn columns<'k>() -> [Column<&'k ReplayedKernel>; 10] {
 /// Kernels of a table at most: those with the largest errors of duration.
 const SHOWN: usize = 20;
 
-/// The errors over all kernels, and those that are furthest off.
-#[must_use]
-pub fn profile_replay_table(replay: &ProfileReplay, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    let mut worst: Vec<&ReplayedKernel> = replay.kernels.iter().collect();
-    worst.sort_by_key(|kernel| std::cmp::Reverse(kernel.duration_error_ns().unsigned_abs()));
-    let shown = page.most_rows(SHOWN);
-    let rest = worst.len().saturating_sub(shown);
-    worst.truncate(shown);
-    let line = |what: &str, errors: &ReplayErrors| {
-        let [start, start_95, duration, duration_95] = [
-            errors.median_start_error_ns,
-            errors.p95_start_error_ns,
-            errors.median_duration_error_ns,
-            errors.p95_duration_error_ns,
-        ]
-        .map(Duration::from_ns);
-        format!(
-            "{what}: {} kernels, start off by {start} (95 %: {start_95}), duration by {duration} (95 %: {duration_95})",
-            errors.kernels
-        )
-    };
-    page.line(&line("alone", &replay.alone));
-    page.line(&line("overlapped", &replay.overlapped));
-    page.item(&line("block time from launches alone", &replay.predicted));
-    page.item(&line("the same without sharing", &replay.predicted_without_sharing));
-    if replay.unfinished > 0 {
-        page.line(&format!("{} kernels did not end before the horizon", replay.unfinished));
-    }
-    page.blank();
-    page.trimmed_table(&columns(), worst);
-    add_rest(&mut page, rest, "kernels, whose durations are closer", "--format json or --format csv");
-    page.finish()
-}
-
-/// All kernels for programs.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn profile_replay_rows(replay: &ProfileReplay, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
-    part.write(&columns(), &replay.kernels, out)
-}
-
-/// The whole as one JSON document.
+/// A profile whose launches were simulated.
 #[derive(Debug)]
 pub struct ProfileReplayDocument<'r> {
     /// The device's name.
@@ -90,18 +45,48 @@ pub struct ProfileReplayDocument<'r> {
     pub notes: &'r [String],
 }
 
-impl Serialize for ProfileReplayDocument<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let replay = self.replay;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("device", self.device)?;
-        map.serialize_entry("alone", &replay.alone)?;
-        map.serialize_entry("overlapped", &replay.overlapped)?;
-        map.serialize_entry("predicted", &replay.predicted)?;
-        map.serialize_entry("predicted_without_sharing", &replay.predicted_without_sharing)?;
-        map.serialize_entry("unfinished", &replay.unfinished)?;
-        map.serialize_entry("kernels", &Objects::new(&columns(), || replay.kernels.iter()))?;
-        map.serialize_entry("notes", self.notes)?;
-        map.end()
+/// The errors over all kernels, and the kernels: for people those that are furthest off.
+impl Report for ProfileReplayDocument<'_> {
+    const IS_INDENTED: bool = true;
+
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.entry("device", self.device)?;
+        fields!(to, self.replay => alone, overlapped, predicted, predicted_without_sharing, unfinished);
+        to.rows("kernels", &columns(), &self.replay.kernels)?;
+        to.entry("notes", self.notes)
     }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&columns(), &self.replay.kernels, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let replay = self.replay;
+        let mut worst: Vec<&ReplayedKernel> = replay.kernels.iter().collect();
+        worst.sort_by_key(|kernel| std::cmp::Reverse(kernel.duration_error_ns().unsigned_abs()));
+        page.line(&line("alone", &replay.alone));
+        page.line(&line("overlapped", &replay.overlapped));
+        page.item(&line("block time from launches alone", &replay.predicted));
+        page.item(&line("the same without sharing", &replay.predicted_without_sharing));
+        if replay.unfinished > 0 {
+            page.line(&format!("{} kernels did not end before the horizon", replay.unfinished));
+        }
+        page.blank();
+        let rest = " kernels, whose durations are closer; --format json or --format csv";
+        page.first_rows(SHOWN, &columns(), worst, rest);
+    }
+}
+
+fn line(what: &str, errors: &ReplayErrors) -> String {
+    let [start, start_95, duration, duration_95] = [
+        errors.median_start_error_ns,
+        errors.p95_start_error_ns,
+        errors.median_duration_error_ns,
+        errors.p95_duration_error_ns,
+    ]
+    .map(Duration::from_ns);
+    format!(
+        "{what}: {} kernels, start off by {start} (95 %: {start_95}), duration by {duration} (95 %: {duration_95})",
+        errors.kernels
+    )
 }

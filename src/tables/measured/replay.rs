@@ -1,54 +1,53 @@
 //! A replay as JSON, CSV and for people.
 
-use std::io;
-
-use serde::Serialize;
+use std::io::{self, Write};
 
 use crate::experiments::replay::{KernelComparison, Replay};
-use crate::formats::{CellOf, Column, Page, RowsPart, TableStyle, Text};
+use crate::formats::{CellOf, Column, Document, Page, Report, RowsPart, Text, fields};
 use crate::logs::Dropped;
+use crate::time::Duration;
 
-/// Everything about a replay, as one JSON document.
-#[derive(Debug, Clone, Serialize)]
+/// Everything about a replay.
+#[derive(Debug, Clone, Copy)]
 pub struct ReplayReport<'a> {
-    /// The device's name.
-    pub device: &'a str,
-    /// The placement policy.
-    pub placement: &'static str,
-    /// All kernels.
-    pub kernels: &'a [KernelComparison],
-    /// Blocks that were compared.
-    pub blocks: usize,
-    /// See [`Replay::sm_decidable`].
-    pub sm_decidable: usize,
-    /// See [`Replay::sm_equal`].
-    pub sm_equal: usize,
-    /// Median difference of block starts.
-    pub median_start_error_ns: u64,
-    /// Largest difference of block starts.
-    pub max_start_error_ns: u64,
+    /// The replay.
+    pub replay: &'a Replay,
     /// What was left out of the logs.
     pub dropped: &'a [Dropped],
     /// What was assumed.
     pub notes: &'a [String],
 }
 
-impl<'a> ReplayReport<'a> {
-    /// The report of one replay.
-    #[must_use]
-    pub fn new(replay: &'a Replay, dropped: &'a [Dropped], notes: &'a [String]) -> Self {
-        Self {
-            device: &replay.scenario.device().name,
-            placement: replay.scenario.placement.name(),
-            kernels: &replay.kernels,
-            blocks: replay.blocks,
-            sm_decidable: replay.sm_decidable,
-            sm_equal: replay.sm_equal,
-            median_start_error_ns: replay.median_start_error_ns,
-            max_start_error_ns: replay.max_start_error_ns,
-            dropped,
-            notes,
-        }
+/// The kernels, and the figures over all blocks; empty where the simulated kernel did not get that far.
+impl Report for ReplayReport<'_> {
+    const IS_INDENTED: bool = true;
+
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        let replay = self.replay;
+        to.entry("device", &replay.scenario.device().name)?;
+        to.entry("placement", replay.scenario.placement.name())?;
+        to.list("kernels", &replay.kernels)?;
+        fields!(to, replay => blocks, sm_decidable, sm_equal, median_start_error_ns, max_start_error_ns);
+        to.list("dropped", self.dropped)?;
+        to.entry("notes", self.notes)
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&columns(), &self.replay.kernels, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let replay = self.replay;
+        page.table(&columns(), &replay.kernels);
+        page.blank();
+        page.line(&format!(
+            "{} blocks: starts differ by {} (median) and {} (at most); {} of {} decidable blocks on the same SM",
+            replay.blocks,
+            Duration::from_ns(replay.median_start_error_ns),
+            Duration::from_ns(replay.max_start_error_ns),
+            replay.sm_equal,
+            replay.sm_decidable
+        ));
     }
 }
 
@@ -74,29 +73,4 @@ fn columns<'k>() -> [Column<&'k KernelComparison>; 15] {
 
 fn milliseconds<'r>(ns: Option<i64>) -> CellOf<'r, Text> {
     ns.map(|ns| format!("{:.3} ms", ns as f64 / 1e6)).into()
-}
-
-/// The kernels, one line each; empty where the simulated kernel did not get that far.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn replay_rows(replay: &Replay, part: RowsPart<'_>, out: impl io::Write) -> io::Result<()> {
-    part.write(&columns(), &replay.kernels, out)
-}
-
-/// The kernels for people, and the figures over all blocks.
-#[must_use]
-pub fn replay_table(replay: &Replay, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    page.table(&columns(), &replay.kernels);
-    page.blank();
-    page.line(&format!(
-        "{} blocks: starts differ by {} (median) and {} (at most); {} of {} decidable blocks on the same SM",
-        replay.blocks,
-        crate::time::Duration::from_ns(replay.median_start_error_ns),
-        crate::time::Duration::from_ns(replay.max_start_error_ns),
-        replay.sm_equal,
-        replay.sm_decidable
-    ));
-    page.finish()
 }

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use crate::formats::{Column, columns};
+use crate::formats::{Column, Page};
 use crate::run::{Summary, process_name, title_of};
 use crate::time::Duration;
 use crate::trace::{Blame, Rule, blame};
@@ -130,21 +129,11 @@ fn turns(part: &Blame) -> Blocking {
 const MAX_ROWS: usize = 40;
 
 /// Who made whom wait, as tables: by stream, if there is more than one, and by kernel.
-#[must_use]
-pub fn blame_table(tables: &BlameTables) -> String {
-    let mut text = String::new();
+pub(super) fn add_blame(page: &mut Page, tables: &BlameTables) {
     if tables.streams.iter().any(|row| row.blocking.as_ref().is_some_and(|blocking| *blocking != row.waiting)) {
-        add_rows(&columns_of("waiting stream", "blocking stream"), &tables.streams, &mut text);
-        text.push('\n');
+        let columns = columns_of("waiting stream", "blocking stream");
+        page.first_rows(MAX_ROWS, &columns, tables.streams.iter().cloned(), "; --format json");
+        page.blank();
     }
-    add_rows(&blame_columns(), &tables.kernels, &mut text);
-    text
-}
-
-fn add_rows(columns: &[Column<BlameRow>], rows: &[BlameRow], text: &mut String) {
-    text.push_str(&columns::table(columns, rows.iter().take(MAX_ROWS).cloned()).trim_fmt());
-    text.push('\n');
-    if let Some(rest) = rows.len().checked_sub(MAX_ROWS).filter(|rest| *rest > 0) {
-        let _ = writeln!(text, " ... and {rest} more; --format json lists all of them");
-    }
+    page.first_rows(MAX_ROWS, &blame_columns(), tables.kernels.iter().cloned(), "; --format json");
 }

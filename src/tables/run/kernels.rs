@@ -1,10 +1,9 @@
-//! The kernel launches, blocks and copies of a run: their columns, and tables of them for programs.
+//! The kernel launches, blocks and copies of a run: their columns.
 
 use std::cell::OnceCell;
-use std::io::{self, Write};
 
 use super::launches::{OfLaunch, launch_columns};
-use crate::formats::{CellOf, Column, RowsPart, RowsWriter, Text};
+use crate::formats::{CellOf, Column, Text};
 use crate::run::{KernelSummary, Summary, stream_index};
 use crate::scenario::KernelLaunch;
 use crate::time::{Duration, Instant};
@@ -107,6 +106,15 @@ pub(crate) struct BlockRow<'k, 'a> {
     pub(crate) end: Option<Instant>,
 }
 
+impl<'k, 'a: 'k> BlockRow<'k, 'a> {
+    /// All blocks of a kernel launch.
+    pub(crate) fn of(summary: &Summary<'a>, kernel: &'k KernelSummary<'a>) -> impl Iterator<Item = Self> + use<'k, 'a> {
+        let trace = summary.trace;
+        let blocks = trace.blocks(OperationId(kernel.launch.id));
+        blocks.map(move |block| Self { kernel, block, end: trace.completed(&block) })
+    }
+}
+
 pub(crate) fn block_columns<'k, 'a: 'k>() -> [Column<BlockRow<'k, 'a>>; 8] {
     [
         Column::csv("id", |row| row.kernel.launch.id.into()),
@@ -172,22 +180,4 @@ fn process_name<'r>(summary: &'r Summary<'_>, operation: OperationId) -> CellOf<
 
 fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> CellOf<'r, Text> {
     summary.trace.streams().get(stream.0 as usize).map(|stream| &*stream.name).into()
-}
-
-/// The kernel launches of a run, or with `blocks` each block of them, one line each; times in ns, empty where an
-/// instant was not reached.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn kernel_rows(summary: &Summary<'_>, blocks: bool, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-    if !blocks {
-        return part.write(&kernel_columns(summary), KernelRow::of(*summary), out);
-    }
-    let mut writer = RowsWriter::begin(part, &block_columns(), out)?;
-    for kernel in summary.kernels() {
-        let blocks = summary.trace.blocks(OperationId(kernel.launch.id));
-        let rows = blocks.map(|block| BlockRow { kernel: &kernel, block, end: summary.trace.completed(&block) });
-        writer.rows(&block_columns(), rows)?;
-    }
-    writer.end()
 }

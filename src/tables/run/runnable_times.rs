@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::analysis::Analysis;
 use crate::device::CopyDirection;
-use crate::formats::{Column, Objects, write_csv};
+use crate::formats::{Column, Object, Streamed, write_csv};
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
 
@@ -209,6 +209,8 @@ fn columns<'t, 'a: 't>() -> [Column<&'t RunnableTimes<'a>>; 19] {
 /// # Errors
 /// Whatever `out` refuses.
 pub fn runnable_times_json(times: &[RunnableTimes<'_>], mut out: impl Write) -> io::Result<()> {
-    serde_json::to_writer(&mut out, &BTreeMap::from([("runnables", Objects::new(&columns(), || times.iter()))]))?;
+    let (columns, mut map) = (columns(), BTreeMap::new());
+    map.insert("runnables", Streamed(|| times.iter().map(|one| Object::new(&columns, one))));
+    serde_json::to_writer(&mut out, &map)?;
     out.write_all(b"\n")
 }

@@ -2,39 +2,12 @@
 
 use std::fmt::Write;
 
-use super::kernels::{CopyRow, KernelRow, copy_columns, kernel_columns};
-use super::responses::response_columns;
-use crate::formats::{Column, MAX_ROWS, Page, TableStyle, add_rest, columns};
-use crate::run::{Firing, Responses, State, Summary, Suspended, SuspendedCopy, TurnState, responses, rule_log};
+use crate::formats::{Column, MAX_ROWS, Page};
+use crate::run::{Firing, State, Summary, Suspended, SuspendedCopy, TurnState, rule_log};
 use crate::workload::stream_in_words;
 
-/// The kernel launches of a run: launched, waited and for which rule longest, started, finished, response; then the
-/// copies, and the response times of jobs.
-#[must_use]
-pub fn kernel_table(summary: &Summary<'_>, style: TableStyle) -> String {
-    let mut page = Page::new(style);
-    let most = page.most_rows(MAX_ROWS);
-    page.trimmed_table(&kernel_columns(summary), KernelRow::of(*summary).take(most));
-    add_rest(&mut page, summary.kernels().skip(most).count(), "kernel launches", "--format json or --format csv");
-    if summary.copies().next().is_some() {
-        page.blank();
-        page.trimmed_table(&copy_columns(summary), CopyRow::of(*summary).take(most));
-        add_rest(&mut page, summary.copies().skip(most).count(), "copies", "--format json");
-    }
-    let mut rows = responses(summary.scenario, &summary.jobs());
-    if rows.iter().any(Responses::is_worth_showing) {
-        let rest = rows.len().saturating_sub(most);
-        rows.truncate(most);
-        page.blank();
-        page.trimmed_table(&response_columns(), rows);
-        add_rest(&mut page, rest, "streams and hosts", "--format json");
-    }
-    page.finish()
-}
-
 /// Which rule let which operation go on, and when.
-#[must_use]
-pub fn rule_table(summary: &Summary<'_>) -> String {
+pub(super) fn add_rules(page: &mut Page, summary: &Summary<'_>) {
     let firings = rule_log(summary);
     let columns = [
         Column::table("at", |firing: &&Firing<'_>| firing.at_ns.into()),
@@ -42,13 +15,8 @@ pub fn rule_table(summary: &Summary<'_>) -> String {
         Column::table("operation", |firing: &&Firing<'_>| (&*firing.operation).into()).left(),
         Column::table("", |firing: &&Firing<'_>| firing.what.into()).left(),
     ];
-    let table = columns::table(&columns, firings.iter().take(MAX_ROWS));
-    let mut text = table.trim_fmt() + "\n";
-    if let Some(rest) = firings.len().checked_sub(MAX_ROWS).filter(|rest| *rest > 0) {
-        // CSV has the kernels alone.
-        let _ = writeln!(text, " ... and {rest} more steps; --format json lists all of them");
-    }
-    text
+    // CSV has the kernels alone.
+    page.first_rows(MAX_ROWS, &columns, &firings, " steps; --format json");
 }
 
 fn turn_in_words(turn: &TurnState) -> String {

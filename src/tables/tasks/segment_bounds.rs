@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::formats::{Column, JsonDocument, Objects, Page, RowsPart, TableStyle};
+use crate::formats::{Column, Document, Page, Report, Rows, RowsPart};
 use crate::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest, TaskBound, drive_os};
 use crate::time::Duration;
 
@@ -68,8 +67,8 @@ impl SegmentReport<'_> {
         self.tests.iter().flat_map(of).collect()
     }
 
-    /// What the tests together say, and what is said once.
-    fn document(&self) -> Map<String, Value> {
+    /// What each test says of the set and of its tasks.
+    fn tests(&self) -> Map<String, Value> {
         let mut tests = Map::new();
         for (test, bounds) in self.tests {
             let mut answers = Map::new();
@@ -77,21 +76,13 @@ impl SegmentReport<'_> {
                 let is_proven = test.is_sound() && bound.bound().is_some();
                 answers.insert(task.name.to_string(), json!(is_proven.then_some(true)));
             }
-            let schedulable = all_proven(*test, bounds);
-            let mut said = json!({ "schedulable": schedulable, "tasks": answers });
+            let mut said = json!({ "schedulable": all_proven(*test, bounds), "tasks": answers });
             if let Some(order) = self.gpu_priorities(*test) {
                 said["gpu_priorities"] = json!(order);
             }
             tests.insert(test.name().to_owned(), said);
         }
-        let notes = self.tests.iter().filter_map(|(test, _)| Some(format!("{}: {}", test.name(), caveat(*test)?)));
-        let notes: Vec<String> = notes.collect();
-        let mut document = Map::new();
-        document.insert("cpus".to_owned(), json!(self.set.cpus));
-        document.insert("tests".to_owned(), Value::Object(tests));
-        document.insert("drive_os_latency_ns".to_owned(), json!(drive_os::latency(self.set)));
-        document.insert("notes".to_owned(), json!(notes));
-        document
+        tests
     }
 
     /// The order that a test gives the GPU segments, the most urgent task first, if it is not that of the CPU.
@@ -101,27 +92,26 @@ impl SegmentReport<'_> {
             Cow::Owned(other) => Some(other.by_urgency().into_iter().map(|task| &*self.set.tasks[task].name).collect()),
         }
     }
+}
 
-    /// One JSON document; its list `bounds` has the lines of [`SegmentReport::write_rows`].
-    #[must_use]
-    pub fn document_with_bounds(&self) -> impl JsonDocument + use<> {
-        #[derive(Serialize)]
-        struct Document {
-            #[serde(flatten)]
-            whole: Map<String, Value>,
-            #[serde(serialize_with = "bounds")]
-            bounds: Vec<Line>,
-        }
-        impl JsonDocument for Document {
-            const IS_INDENTED: bool = true;
-        }
-        Document { whole: self.document(), bounds: self.lines() }
+impl Report for SegmentReport<'_> {
+    const IS_INDENTED: bool = true;
+
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.entry("cpus", &self.set.cpus)?;
+        to.entry("tests", &self.tests())?;
+        to.entry("drive_os_latency_ns", &drive_os::latency(self.set))?;
+        let notes = self.tests.iter().filter_map(|(test, _)| Some(format!("{}: {}", test.name(), caveat(*test)?)));
+        to.entry("notes", &notes.collect::<Vec<_>>())?;
+        to.rows("bounds", &line_columns(), self.lines())
     }
 
-    /// Tables.
-    #[must_use]
-    pub fn table(&self, style: TableStyle) -> String {
-        let mut page = Page::new(style);
+    /// One row for each test and task.
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&line_columns(), self.lines(), out)
+    }
+
+    fn text(&self, page: &mut Page) {
         page.table(&line_columns(), self.lines());
         for (test, bounds) in self.tests {
             let name = test.name();
@@ -141,20 +131,7 @@ impl SegmentReport<'_> {
                 "a context of high level gets the GPU within {latency}, by DRIVE OS' formula; here it is not proven"
             ));
         }
-        page.finish()
     }
-
-    /// One row for each test and task.
-    ///
-    /// # Errors
-    /// Whatever `out` refuses.
-    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&line_columns(), self.lines(), out)
-    }
-}
-
-fn bounds<S: Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok, S::Error> {
-    Objects::new(&line_columns(), || lines.iter().cloned()).serialize(serializer)
 }
 
 fn line_columns() -> [Column<Line>; 6] {

@@ -2,13 +2,11 @@
 
 use std::io::{self, Write};
 
-use serde::{Serialize, Serializer};
-
 use crate::broken_bound::BrokenBound;
-use crate::formats::{Column, JsonDocument, Objects, Page, RowsPart, TableStyle};
+use crate::formats::{Column, Document, Page, Report, Rows, RowsPart};
 use crate::hosts::{SegmentJob, SegmentRun};
 use crate::tasks::segments::{SegmentTask, SegmentTaskSet, SegmentTest, TaskBound};
-use crate::time::{Duration, Instant};
+use crate::time::Duration;
 
 /// A run and its set.
 #[derive(Debug, Clone, Copy)]
@@ -76,43 +74,25 @@ impl<'a> SegmentRunReport<'a> {
         };
         tasks.map(line).collect()
     }
-
-    /// One JSON document.
-    #[must_use]
-    pub fn document(&self) -> impl JsonDocument + use<> {
-        #[derive(Serialize)]
-        struct Document {
-            strategy: &'static str,
-            horizon_ns: Instant,
-            #[serde(serialize_with = "lines")]
-            tasks: Vec<Line>,
-        }
-        impl JsonDocument for Document {
-            const IS_INDENTED: bool = true;
-        }
-        Document { strategy: self.test.name(), horizon_ns: self.run.horizon, tasks: self.lines() }
-    }
-
-    /// A table.
-    #[must_use]
-    pub fn table(&self, style: TableStyle) -> String {
-        let mut page = Page::new(style);
-        page.table(&columns(), self.lines());
-        page.line(&format!("{}, jobs released before {}", self.test.name(), self.run.horizon));
-        page.finish()
-    }
-
-    /// A row for each task.
-    ///
-    /// # Errors
-    /// Whatever `out` refuses.
-    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&columns(), self.lines(), out)
-    }
 }
 
-fn lines<S: Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok, S::Error> {
-    Objects::new(&columns(), || lines.iter().cloned()).serialize(serializer)
+impl Report for SegmentRunReport<'_> {
+    const IS_INDENTED: bool = true;
+
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.entry("strategy", self.test.name())?;
+        to.entry("horizon_ns", &self.run.horizon)?;
+        to.rows("tasks", &columns(), self.lines())
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&columns(), self.lines(), out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        page.table(&columns(), self.lines());
+        page.line(&format!("{}, jobs released before {}", self.test.name(), self.run.horizon));
+    }
 }
 
 fn columns() -> [Column<Line>; 7] {

@@ -7,7 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::formats::{Column, Objects, Page, RowsPart, Streamed, StreamedMap, TableStyle};
+use crate::formats::{Column, Document, Page, Report, Rows, RowsPart, StreamedMap, fields};
 use crate::tasks::{
     Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TaskTime, TaskVerdict, TestResults,
 };
@@ -69,19 +69,6 @@ impl TaskReport<'_> {
         lines
     }
 
-    /// The same with the lines of [`TaskReport::write_rows`] as a list of their own, for JSON lines.
-    #[must_use]
-    pub fn lines_document(&self) -> impl Serialize {
-        #[derive(Serialize)]
-        struct Document<'a> {
-            #[serde(flatten)]
-            whole: &'a TaskReport<'a>,
-            #[serde(serialize_with = "verdicts")]
-            verdicts: Vec<Line>,
-        }
-        Document { whole: self, verdicts: self.lines() }
-    }
-
     /// Names of the tests that were applied and prove nothing.
     fn unsound(&self) -> impl Iterator<Item = &'static str> {
         let tests = self.analysis.in_reservations.iter().map(|(test, _)| *test);
@@ -128,11 +115,35 @@ impl TaskReport<'_> {
         let unknown = unknown.map(|line| format!("{} on {}: {}", line.test, line.on, line.why));
         unknown.chain(self.unsound().map(|test| format!("{test}: {UNSOUND}")))
     }
+}
 
-    /// Tables.
-    #[must_use]
-    pub fn table(&self, style: TableStyle) -> String {
-        let mut page = Page::new(style);
+impl Report for TaskReport<'_> {
+    const IS_INDENTED: bool = true;
+
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        fields!(to, self.set => sms, priority_levels);
+        fields!(to, self.analysis => necessary);
+        to.entry("tests", &TestEntries(self.analysis))?;
+        let reasons = self.verdicts().filter_map(|(test, on, verdict)| self.reason(test, &on, verdict));
+        to.list("reasons", reasons)?;
+        to.entry("notes", &self.notes().collect::<Vec<_>>())?;
+        if let Some(both) = &self.set.reservations {
+            let [single, all] = [&both.single, &both.all].map(Supply::of);
+            to.entry("reservation", &BothSupplies { period: both.single.period, single, all })?;
+        }
+        if let Some((period, budgets)) = self.budgets {
+            let tests = budgets.iter().map(BudgetEntry::of).collect();
+            to.entry("smallest_budgets", &BudgetEntries { period, tests })?;
+        }
+        to.lines("verdicts", &line_columns(), self.lines())
+    }
+
+    /// One row per test and partition.
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&line_columns(), self.lines(), out)
+    }
+
+    fn text(&self, page: &mut Page) {
         let (answer, why) = (self.analysis.necessary, String::new());
         let necessary = Line { test: "necessary", on: "every SM".to_owned(), answer, why };
         page.table(&line_columns(), std::iter::once(necessary).chain(self.lines()));
@@ -153,38 +164,6 @@ impl TaskReport<'_> {
             page.line(&format!("in reservations of period {period}"));
             page.table(&budget_columns(), budgets);
         }
-        page.finish()
-    }
-
-    /// One row per test and partition.
-    ///
-    /// # Errors
-    /// Whatever `out` refuses.
-    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&line_columns(), self.lines(), out)
-    }
-}
-
-/// One JSON document.
-impl Serialize for TaskReport<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("sms", &self.set.sms)?;
-        map.serialize_entry("priority_levels", &self.set.priority_levels)?;
-        map.serialize_entry("necessary", &self.analysis.necessary)?;
-        map.serialize_entry("tests", &TestEntries(self.analysis))?;
-        let reasons = || self.verdicts().filter_map(|(test, on, verdict)| self.reason(test, &on, verdict));
-        map.serialize_entry("reasons", &Streamed(reasons))?;
-        map.serialize_entry("notes", &Streamed(|| self.notes()))?;
-        if let Some(both) = &self.set.reservations {
-            let [single, all] = [&both.single, &both.all].map(Supply::of);
-            map.serialize_entry("reservation", &BothSupplies { period: both.single.period, single, all })?;
-        }
-        if let Some((period, budgets)) = self.budgets {
-            let tests = || budgets.iter().map(BudgetEntry::of);
-            map.serialize_entry("smallest_budgets", &BudgetEntries { period, tests: Streamed(tests) })?;
-        }
-        map.end()
     }
 }
 
@@ -225,9 +204,9 @@ struct BothSupplies {
 }
 
 #[derive(Serialize)]
-struct BudgetEntries<T> {
+struct BudgetEntries<'a> {
     period: TaskTime,
-    tests: T,
+    tests: Vec<BudgetEntry<'a>>,
 }
 
 #[derive(Serialize)]
@@ -242,10 +221,6 @@ impl<'a> BudgetEntry<'a> {
     fn of(found: &'a SmallestBudget) -> Self {
         Self { test: found.test.name(), single: &found.single, all: &found.all, fits: found.fits }
     }
-}
-
-fn verdicts<S: Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok, S::Error> {
-    Objects::as_csv(&line_columns(), || lines.iter().cloned()).serialize(serializer)
 }
 
 fn line_columns() -> [Column<Line>; 4] {

@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use crate::formats::{Column, Objects, Page, RowsPart, Streamed, TableStyle};
+use crate::formats::{Column, Document, Page, Report, Rows, RowsPart, fields};
 use crate::hosts::{TaskJob, TaskRun};
 use crate::statistics::nearest_rank;
 use crate::tasks::{TaskSet, TaskTime};
@@ -79,35 +78,6 @@ impl TaskRunReport<'_> {
         tasks.map(|(index, task)| (task.name.as_ref(), TaskStatistics::of(self.run, index)))
     }
 
-    /// The same with the lines of [`TaskRunReport::write_rows`] as a list of their own, for JSON lines.
-    #[must_use]
-    pub fn lines_document(&self) -> impl Serialize {
-        #[derive(Serialize)]
-        struct Document<'a> {
-            #[serde(flatten)]
-            whole: &'a TaskRunReport<'a>,
-            #[serde(serialize_with = "released")]
-            released: Vec<JobRow<'a>>,
-        }
-        Document { whole: self, released: self.jobs() }
-    }
-
-    /// A table.
-    #[must_use]
-    pub fn table(&self, style: TableStyle) -> String {
-        let mut page = Page::new(style);
-        page.table(&task_columns(), self.statistics());
-        page.finish()
-    }
-
-    /// Every job for programs; empty where an instant was not reached.
-    ///
-    /// # Errors
-    /// Whatever `out` refuses.
-    pub fn write_rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&job_columns(), self.jobs(), out)
-    }
-
     fn jobs(&self) -> Vec<JobRow<'_>> {
         let mut starts = vec![None; self.run.jobs.len()];
         for (operation, &job) in self.run.launches.iter().enumerate() {
@@ -123,18 +93,25 @@ impl TaskRunReport<'_> {
     }
 }
 
-/// One JSON document.
-impl Serialize for TaskRunReport<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("strategy", self.strategy)?;
-        map.serialize_entry("policy", self.policy)?;
-        map.serialize_entry("horizon", &self.run.horizon)?;
-        map.serialize_entry("jobs", &self.run.jobs.len())?;
-        map.serialize_entry("misses", &self.run.jobs.iter().filter(|job| job.is_late()).count())?;
-        let tasks = || self.statistics().map(|(name, task)| TaskEntry::new(name, &task));
-        map.serialize_entry("tasks", &Streamed(tasks))?;
-        map.end()
+impl Report for TaskRunReport<'_> {
+    const IS_INDENTED: bool = true;
+
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error> {
+        fields!(to, self => strategy, policy);
+        fields!(to, self.run => horizon);
+        to.entry("jobs", &self.run.jobs.len())?;
+        to.entry("misses", &self.run.jobs.iter().filter(|job| job.is_late()).count())?;
+        to.list("tasks", self.statistics().map(|(name, task)| TaskEntry::new(name, &task)))?;
+        to.lines("released", &job_columns(), self.jobs())
+    }
+
+    /// Every job; empty where an instant was not reached.
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&job_columns(), self.jobs(), out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        page.table(&task_columns(), self.statistics());
     }
 }
 
@@ -210,10 +187,6 @@ fn first_miss(task: &TaskStatistics) -> String {
         let done = job.finish.map_or_else(|| "-".to_owned(), |finish| finish.to_string());
         format!("released {}, deadline {}, done {done}", job.release, job.deadline)
     })
-}
-
-fn released<S: Serializer>(jobs: &[JobRow<'_>], serializer: S) -> Result<S::Ok, S::Error> {
-    Objects::as_csv(&job_columns(), || jobs.iter().copied()).serialize(serializer)
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ use gpusched::causes::with_causes;
 use gpusched::device::Device;
 use gpusched::experiments::evr::Variation;
 use gpusched::experiments::study::{Study, status};
-use gpusched::formats::{JsonDocument, write_json};
+use gpusched::formats::{Report, write_json};
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, simulate, usage_of_applications};
 use gpusched::input::{Input, InputError, are_logs};
@@ -21,7 +21,7 @@ use gpusched::run::Summary;
 use gpusched::scenario::amalthea::AmaltheaOptions;
 use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 use gpusched::tables::{
-    BlockLists, ProfileAuditReport, SegmentReport, ShardsDocument, SimulationReport, TaskReport, WarpsDocument,
+    OutcomeDocument, ProfileAuditReport, SegmentReport, ShardsDocument, SimulationReport, TaskReport, WarpsDocument,
 };
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{ReservationTest, TaskSet, TestResults};
@@ -113,9 +113,9 @@ fn as_text<'a>(file: &str, content: &'a [u8]) -> Result<&'a str, Refusal> {
     })
 }
 
-fn printed(document: &impl JsonDocument) -> Answer {
+fn printed(report: &impl Report) -> Answer {
     let mut bytes = Vec::new();
-    write_json(document, &mut bytes).map_err(|error| undone(&error))?;
+    write_json(report, None, &mut bytes).map_err(|error| undone(&error))?;
     Ok(bytes)
 }
 
@@ -123,7 +123,7 @@ fn simulated(scenario: &Scenario) -> Answer {
     let run = simulate(scenario).map_err(|error| undone(&error))?;
     let summary = Summary::of(scenario, &run);
     shown::of_run(summary);
-    printed(&SimulationReport { summary, blocks: BlockLists::None, rules: false, blame: false, states: &[] })
+    printed(&SimulationReport::of(summary))
 }
 
 fn of_input(file: &str, content: &[u8]) -> Answer {
@@ -167,7 +167,7 @@ fn of_applications(file: &str, content: &[u8]) -> Answer {
         Ok(Outcome::of_usage(&set, scheduler.name(), usage.map_err(failed)?))
     };
     let outcomes: Vec<Outcome> = Scheduler::ALL.into_iter().map(outcome).collect::<Result<_, Refusal>>()?;
-    printed(&gpusched::tables::application_table::OutcomeDocument::new(&set, 0, &outcomes))
+    printed(&OutcomeDocument { set: &set, seed: 0, outcomes: &outcomes })
 }
 
 fn of_tasks(file: &str, content: &[u8]) -> Answer {
@@ -175,7 +175,7 @@ fn of_tasks(file: &str, content: &[u8]) -> Answer {
     if SegmentTaskSet::is_claimed_by(text) {
         let set = SegmentTaskSet::from_json(file, text)?;
         let tests: Vec<_> = SegmentTest::sound().map(|test| (test, test.bounds(&set))).collect();
-        return printed(&SegmentReport { set: &set, tests: &tests }.document_with_bounds());
+        return printed(&SegmentReport { set: &set, tests: &tests });
     }
     let set = TaskSet::from_json(file, text, &tx2())?;
     let tests: Vec<ReservationTest> = ReservationTest::sound().collect();

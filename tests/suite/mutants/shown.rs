@@ -2,24 +2,21 @@
 
 use std::io;
 
-use gpusched::formats::TableStyle;
+use gpusched::formats::{TableStyle, text_of, write_json};
 use gpusched::pictures::HtmlTimeline;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::Summary;
 use gpusched::scenario::amalthea::AmaltheaModel;
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::amalthea_table::{ModelDocument, text};
-use gpusched::tables::kernel_table;
+use gpusched::tables::SimulationReport;
 
 /// Blocks above which nothing is drawn.
 const MOST_BLOCKS: u64 = 500;
 
 /// What other forms show of a run: each holds something, and what is written as a scenario is read again.
 pub(super) fn of_run(summary: Summary<'_>) {
-    assert!(
-        !kernel_table(&summary, TableStyle::Plain).is_empty()
-            && !kernel_table(&summary, TableStyle::Markdown).is_empty()
-    );
+    let report = SimulationReport::of(summary);
+    assert!(!text_of(&report, TableStyle::Plain).is_empty() && !text_of(&report, TableStyle::Markdown).is_empty());
     let (page, options) = (HtmlTimeline::new(summary), TimelineOptions::default());
     let is_small = page.blocks() <= MOST_BLOCKS;
     if is_small {
@@ -39,8 +36,8 @@ pub(super) fn of_run(summary: Summary<'_>) {
 pub(super) fn of_model(file: &str, written: &str) {
     match AmaltheaModel::parse(file, written) {
         Ok(model) => {
-            serde_json::to_value(ModelDocument::new(&model)).expect("it is one document");
-            assert!(!text(&model, TableStyle::Plain).is_empty());
+            write_json(&model, None, io::sink()).expect("nowhere takes everything");
+            assert!(!text_of(&model, TableStyle::Plain).is_empty());
         }
         Err(error) => assert!(!error.what.is_empty() && error.place.is_some(), "{error}"),
     }

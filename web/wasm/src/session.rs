@@ -2,7 +2,7 @@
 
 use gpusched::analysis::Watch;
 use gpusched::draw::FigureFormat;
-use gpusched::formats::{JsonDocument, write_json};
+use gpusched::formats::{Report, text_of, write_json};
 use gpusched::hosts::simulate;
 use gpusched::input::Input;
 use gpusched::pictures::HtmlTimeline;
@@ -11,7 +11,7 @@ use gpusched::profile::ImportOptions;
 use gpusched::run::{Run, Summary};
 use gpusched::scenario::amalthea::{AmaltheaOptions, ModelDemands};
 use gpusched::scenario::{Scenario, WhatIf};
-use gpusched::tables::{AnalysisReport, BlockLists, SimulationReport, kernel_table};
+use gpusched::tables::{AnalysisReport, SimulationReport};
 use serde::Serialize;
 
 use super::answer::{Choices, Outline, Refusal, STYLE};
@@ -76,10 +76,10 @@ fn message(content: &impl Serialize) -> Result<Vec<u8>, Refusal> {
     serde_json::to_vec(content).map_err(|error| Refusal::of(&error))
 }
 
-/// A document as the command prints it.
-fn json(document: &impl JsonDocument) -> Result<Vec<u8>, Refusal> {
+/// A report's document as the command prints it.
+fn json(report: &impl Report) -> Result<Vec<u8>, Refusal> {
     let mut bytes = Vec::new();
-    write_json(document, &mut bytes).map_err(|error| Refusal::of(&error))?;
+    write_json(report, None, &mut bytes).map_err(|error| Refusal::of(&error))?;
     Ok(bytes)
 }
 
@@ -109,7 +109,7 @@ impl Known {
                 let blocks = HtmlTimeline::new(summary).blocks();
                 return message(&OutlineOf { outline: &self.outline, blocks });
             }
-            Want::Tables => bytes = kernel_table(&summary, STYLE).into_bytes(),
+            Want::Tables => bytes = text_of(&SimulationReport::of(summary), STYLE).into_bytes(),
             Want::Data => timeline()?.write_data(&mut bytes).map_err(|error| Refusal::of(&error))?,
             Want::Html => timeline()?.write(&mut bytes).map_err(|error| Refusal::of(&error))?,
             Want::Svg => {
@@ -118,11 +118,7 @@ impl Known {
                 let drawing = timeline.draw(&summary, &options);
                 bytes = drawing.to_file(FigureFormat::Svg, 1.0).map_err(|error| Refusal::of(&error))?;
             }
-            Want::Simulate => {
-                let blocks = BlockLists::None;
-                let report = SimulationReport { summary, blocks, rules: false, blame: false, states: &[] };
-                return json(&report);
-            }
+            Want::Simulate => return json(&SimulationReport::of(summary)),
             Want::Analyze => return self.analysed(),
             Want::Scenario => {
                 let text = self.scenario.to_native_json().map_err(|error| Refusal::of(&error))?;
@@ -139,8 +135,8 @@ impl Known {
         let watch = Watch { progress: &|_| {} };
         let report = AnalysisReport::of(&scenario, &self.run, self.demands.as_ref(), None, watch);
         let report = report.map_err(|error| Refusal::of(&error))?;
-        let mut bytes = json(&report.document(None))?;
-        bytes.extend(report.text(None, STYLE).into_bytes());
+        let mut bytes = json(&report)?;
+        bytes.extend(text_of(&report, STYLE).into_bytes());
         Ok(bytes)
     }
 }

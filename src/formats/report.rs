@@ -1,0 +1,104 @@
+//! What a report declares of itself, from which every format follows.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::columns::{Column, Object};
+use super::page::{Page, TableStyle};
+use super::rows::in_memory;
+use super::rows_part::RowsPart;
+
+/// What a command tells: declared once, and written in any format.
+pub trait Report {
+    /// Whether its JSON stands on several indented lines, for people too: as many lines as there are kernels, jobs or
+    /// rows would be read by nobody.
+    const IS_INDENTED: bool = false;
+
+    /// Tells the entries of its document, in their order: the whole as one JSON object, or line by line.
+    ///
+    /// # Errors
+    /// Whatever `to` refuses.
+    fn document<D: Document>(&self, to: &mut D) -> Result<(), D::Error>;
+
+    /// Writes its table for programs.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()>;
+
+    /// What people read.
+    fn text(&self, page: &mut Page);
+
+    /// A file of its own, of reports whose JSON is one and not the document.
+    fn file(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A report as people read it.
+#[must_use]
+pub fn text_of<R: Report>(report: &R, style: TableStyle) -> String {
+    let mut page = Page::new(style);
+    report.text(&mut page);
+    page.finish()
+}
+
+/// A report's table as comma-separated values.
+#[must_use]
+pub fn csv_of<R: Report>(report: &R) -> String {
+    in_memory(|out| report.rows(RowsPart::CSV, out))
+}
+
+/// What takes the entries of a report's document.
+pub trait Document {
+    /// Why it does not.
+    type Error;
+    /// Whether each element of a list becomes a line, of which no more is told than fits there.
+    const IS_LINES: bool;
+
+    /// An entry that is no list of objects.
+    ///
+    /// # Errors
+    /// Whatever cannot be written.
+    fn entry<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), Self::Error>;
+
+    /// A list of objects, which are made while they are written.
+    ///
+    /// # Errors
+    /// Whatever cannot be written.
+    fn list<I: IntoIterator<Item: Serialize>>(&mut self, key: &str, elements: I) -> Result<(), Self::Error>;
+}
+
+/// Rows of columns as lists of a document.
+pub(crate) trait Rows: Document {
+    /// The rows with their columns for JSON.
+    fn rows<R>(
+        &mut self,
+        key: &str,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<(), Self::Error> {
+        self.list(key, rows.into_iter().map(|row| Object::new(columns, row)))
+    }
+
+    /// The rows of the table for programs, which the document has as lines alone.
+    fn lines<R>(
+        &mut self,
+        key: &str,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<(), Self::Error> {
+        if Self::IS_LINES { self.list(key, rows.into_iter().map(|row| Object::as_csv(columns, row))) } else { Ok(()) }
+    }
+}
+
+impl<D: Document> Rows for D {}
+
+/// Tells fields of a value as entries of a document, under their own names.
+macro_rules! fields {
+    ($to:expr, $value:expr => $($field:ident),+ $(,)?) => {
+        $($to.entry(stringify!($field), &$value.$field)?;)+
+    };
+}
+pub(crate) use fields;
