@@ -121,3 +121,83 @@ fn broken_tables_and_headings_are_seen() {
     assert_eq!(page.anchors.iter().collect::<Vec<_>>(), ["one-a_b-two"]);
     assert_eq!(page.faults, ["not 2 cells: | 1 | 2 | 3 |\n", "a row outside of a table: | 4 | 5 |"]);
 }
+
+/// The blocks of a page in this language.
+fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
+    let begin = format!("\n```{language}\n");
+    text.split(&begin).skip(1).filter_map(|rest| Some(rest.split_once("\n```")?.0)).collect()
+}
+
+#[test]
+fn the_readme_is_short_and_uses_no_command_before_it_is_built() {
+    let readme = read("README.md");
+    assert!(readme.lines().count() <= 150, "{} lines", readme.lines().count());
+    let (built, used) = (readme.find("cargo run --release"), readme.find("$ gpusched "));
+    assert!(built.expect("it is built") < used.expect("it is used"));
+    assert!(!readme.contains("\n? "), "what fails at first reading does not belong here");
+    for name in ["PyTorch", "Nsight", "nvprof"] {
+        assert!(readme.contains(name), "{name}");
+    }
+    for page in ["docs/README.md", "docs/profiles.md", "docs/model.md", "CONTRIBUTING.md", "CITATION.cff"] {
+        assert!(seen(&readme).links.iter().any(|link| link.split('#').next() == Some(page)), "{page}");
+    }
+}
+
+#[test]
+fn every_page_of_the_documentation_is_linked_from_its_index() {
+    let index = seen(&read("docs/README.md")).links;
+    let all = pages().into_iter().filter(|page| page.starts_with("docs") && !page.ends_with("README.md"));
+    let all: Vec<String> = all.map(|page| page.display().to_string().replacen("docs/", "", 1)).collect();
+    assert!(all.len() > 30, "only {} pages", all.len());
+    for page in all.iter().map(String::as_str).chain(["notebook.ipynb"]) {
+        assert!(index.iter().any(|link| link.split('#').next() == Some(page)), "{page}");
+    }
+}
+
+/// What stands between the first `before` and the `after` that follows.
+#[track_caller]
+fn after<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
+    let found = text.split_once(before).and_then(|(_, rest)| rest.split_once(after));
+    found.unwrap_or_else(|| panic!("there is no {before:?}")).0
+}
+
+#[test]
+fn one_version_stands_wherever_a_version_is_named() {
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(after(&read("CITATION.cff"), "\nversion: ", "\n"), version);
+    assert!(read("CHANGELOG.md").contains(&format!("\n## [{version}]\n")));
+    for manifest in ["Cargo.toml", "python/Cargo.toml", "web/Cargo.toml"] {
+        assert_eq!(after(&read(manifest), "\nversion = \"", "\""), version, "{manifest}");
+    }
+    for lock in ["Cargo.lock", "fuzz/Cargo.lock", "python/Cargo.lock", "web/Cargo.lock"] {
+        assert_eq!(after(&read(lock), "name = \"gpusched\"\nversion = \"", "\""), version, "{lock}");
+    }
+}
+
+#[test]
+fn hosted_runs_and_the_container_run_what_is_there() {
+    let (script, readme) = (read(".ci/run"), read("README.md"));
+    let parts: Vec<&str> = script.lines().filter_map(|line| line.strip_prefix("part_")?.strip_suffix("() {")).collect();
+    let hosted = read(".github/workflows/ci.yml");
+    assert_eq!(after(&hosted, "part: [", "]").split(", ").collect::<Vec<_>>(), parts);
+    assert!(hosted.contains("run: .ci/run ${{ matrix.part }}\n"));
+    // Its two commands are the README's only blocks of `sh` that begin with cargo.
+    let commands: Vec<&str> =
+        blocks(&readme, "sh").into_iter().flat_map(str::lines).filter(|line| line.starts_with("cargo ")).collect();
+    assert!(matches!(commands[..], [first, "cargo test"] if first.starts_with("cargo run ")), "{commands:?}");
+    let recipe = read("Containerfile");
+    for command in commands {
+        assert!(script.replace(" --locked", "").contains(command), "{command}");
+        assert!(recipe.contains(command), "{command}");
+    }
+}
+
+#[test]
+fn who_reports_is_asked_for_what_is_needed() {
+    for (template, words) in [("send-a-log.md", "gpusched audit"), ("wrong-verdict.md", "gpusched convert")] {
+        let text = read(format!(".github/ISSUE_TEMPLATE/{template}"));
+        let front = after(&text, "---\n", "\n---\n");
+        assert!(front.contains("name: ") && front.contains("about: "), "{template}");
+        assert!(text.contains(words) && text.contains("gpusched --version"), "{template}");
+    }
+}
