@@ -52,6 +52,8 @@ pub use ilp::{Constraint, Ilp, IlpTooLarge, Relation, WorkConserving};
 pub use instance::Instance;
 pub use kernel_string::{InstructionCycle, KernelString, KernelStringError, MAX_STEPS, Unit, UnitKind};
 pub use pessimistic::{pessimistic, pessimistic_as_printed};
+#[cfg(test)]
+pub(crate) use schedule::report_figure_2;
 pub use schedule::{Issue, Schedule};
 pub use search::{MakespanSearch, Objective, SearchLimits, SearchSize, TooLarge};
 pub use sigma::{Sigma, SigmaError};

@@ -57,7 +57,7 @@ impl fmt::Display for Reason {
         match self {
             Self::Signal => f.write_str("stopped by a signal"),
             Self::Time(time) => write!(f, "stopped by --max-time {time}"),
-            Self::Memory(bytes) => write!(f, "stopped by --max-memory {}M", bytes >> 20),
+            Self::Memory(bytes) => write!(f, "stopped at {} MiB of memory (--max-memory)", bytes >> 20),
         }
     }
 }

@@ -184,19 +184,7 @@ fn schedule_text(string: &KernelString, schedule: &Schedule) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::warps::Unit;
-
-    fn report_figure_2() -> (KernelString, Schedule) {
-        // The report's Fig. 2: cycles of the three instructions of each warp, from 1.
-        let of_warps = [[1, 5, 6], [2, 6, 7], [3, 7, 8], [4, 8, 9]];
-        let mut cycles = vec![Vec::new(); 9];
-        for (warp, times) in (0..).zip(of_warps) {
-            for (step, time) in times.into_iter().enumerate() {
-                cycles[time - 1].push(Issue { warp, step });
-            }
-        }
-        (KernelString::parse("LLC", &[Unit::new('L'), Unit::new('C')]).unwrap(), Schedule { warps: 4, cycles })
-    }
+    use crate::warps::report_figure_2;
 
     #[test]
     fn report_figure_2_as_a_table() {

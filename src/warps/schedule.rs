@@ -79,3 +79,20 @@ impl Naming {
         self.schedule
     }
 }
+
+/// The report's Fig. 2, for tests of what shows schedules.
+#[cfg(test)]
+pub(crate) fn report_figure_2() -> (KernelString, Schedule) {
+    // Cycles of the three instructions of each warp, from 1.
+    let of_warps = [[1, 5, 6], [2, 6, 7], [3, 7, 8], [4, 8, 9]];
+    let mut cycles = vec![Vec::new(); 9];
+    for (warp, times) in (0..).zip(of_warps) {
+        for (step, time) in times.into_iter().enumerate() {
+            cycles[time - 1].push(Issue { warp, step });
+        }
+    }
+    (
+        KernelString::parse("LLC", &[super::Unit::new('L'), super::Unit::new('C')]).unwrap(),
+        Schedule { warps: 4, cycles },
+    )
+}

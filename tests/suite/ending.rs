@@ -69,7 +69,7 @@ fn a_run_that_takes_too_much_memory_is_ended_and_leaves_no_file() {
     let (directory, file) = written("memory", &scenario(r#", "period": "1 us""#, ""));
     let html = directory.join("run.html").display().to_string();
     let long = ["simulate", &file, "--horizon", "1000s", "--max-memory", "64M", "--html", &html];
-    ended(&gpusched(&long), 3, "stopped by --max-memory 64M: ");
+    ended(&gpusched(&long), 3, "stopped at 64 MiB of memory (--max-memory): ");
     assert_eq!(files(&directory), ["scenario.json"]);
 }
 
