@@ -60,6 +60,7 @@ mod mutants;
 mod native;
 mod odd_inputs;
 mod odd_names;
+mod open_world;
 mod option_sets;
 mod outputs;
 mod own_hosts;
