@@ -10,8 +10,8 @@ fn console_blocks_of_readme_and_docs_are_what_the_command_prints() {
     trycmd::TestCases::new().case("README.md").case("docs/*.md");
 }
 
-/// A tutorial starts from a file of the reader's own: a block of JSON with a name is what is to be saved under that name.
-/// Its console blocks run in a folder with these files and the shipped scenarios.
+/// A tutorial starts from a file of the reader's own: a block of JSON with a name is what is to be saved under that
+/// name. Its console blocks run in a folder with these files and the shipped scenarios.
 #[test]
 #[cfg(unix)]
 fn every_tutorial_goes_as_told_with_the_files_that_it_shows() {
