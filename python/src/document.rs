@@ -46,10 +46,7 @@ where
 
 impl Document {
     /// Of its parts; rows and tables are made by what is given.
-    pub(crate) fn new(
-        report: &impl Report,
-        notes: Vec<String>,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn new(report: &impl Report, notes: Vec<String>) -> Result<Self, Failure> {
         Ok(Self {
             json: json(report)?,
             csv: csv_of(report),

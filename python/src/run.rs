@@ -1,5 +1,6 @@
 //! Runs.
 
+use std::cell::OnceCell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,6 +97,8 @@ impl Run {
         let states: Vec<Instant> = states.iter().map(|at| Ok(Instant::ZERO + time(at)?)).collect::<PyResult<_>>()?;
         let run = self.clone();
         aside(py, move || {
+            let tables = OnceCell::new();
+            let blame = blame.then_some(&tables);
             let report = SimulationReport { summary: run.summary(), blocks, rules, blame, states: &states };
             json(&report)
         })

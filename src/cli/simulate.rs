@@ -1,5 +1,6 @@
 //! `gpusched simulate`
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -146,13 +147,14 @@ impl Simulate {
         if run.ended == Ended::Cut {
             return self.tell_cut(&summary, part);
         }
-        self.write_files(&summary, run)?;
+        let blame = OnceCell::new();
+        self.write_files(&summary, run, &blame)?;
         // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
         let differences = self.check.then(|| differences(scenario, run)).transpose()?;
         let out = part.turn()?;
         notes::tell(summary.notes(), |text| part.note(text));
         let states = self.states();
-        part.print(&self.report(summary, &states), out)?;
+        part.print(&self.report(summary, &states, &blame), out)?;
         let Some(differences) = differences else { return Ok(Answer::Done) };
         let as_expected = check(scenario, &differences, part);
         Ok(if summary.jobs().misses() > 0 { Answer::No } else { as_expected })
@@ -168,13 +170,21 @@ impl Simulate {
         for (option, _) in is_given {
             part.note(&format!("{option}: nothing is written of a run that was stopped"));
         }
-        let (states, blame) = (self.states(), self.blame && self.format != Format::Table);
-        part.print(&SimulationReport { blame, ..self.report(*summary, &states) }, out)?;
+        let (states, blame) = (self.states(), OnceCell::new());
+        let mut report = self.report(*summary, &states, &blame);
+        report.blame = report.blame.filter(|_| self.format != Format::Table);
+        part.print(&report, out)?;
         Ok(Answer::Done)
     }
 
-    fn report<'a>(&self, summary: Summary<'a>, states: &'a [Instant]) -> SimulationReport<'a> {
-        SimulationReport { summary, blocks: self.blocks, rules: self.rules, blame: self.blame, states }
+    fn report<'a>(
+        &self,
+        summary: Summary<'a>,
+        states: &'a [Instant],
+        blame: &'a OnceCell<BlameTables>,
+    ) -> SimulationReport<'a> {
+        let blame = self.blame.then_some(blame);
+        SimulationReport { summary, blocks: self.blocks, rules: self.rules, blame, states }
     }
 
     fn states(&self) -> Vec<Instant> {
@@ -195,7 +205,7 @@ impl Simulate {
     }
 
     /// Writes the files that were asked for.
-    fn write_files(&self, summary: &Summary<'_>, run: &Run) -> anyhow::Result<()> {
+    fn write_files(&self, summary: &Summary<'_>, run: &Run, blame: &OnceCell<BlameTables>) -> anyhow::Result<()> {
         if let Some(directory) = &self.logs {
             self.write_logs(directory, summary, run)?;
         }
@@ -206,7 +216,7 @@ impl Simulate {
             html.write(HtmlTimeline::new(*summary), self.force)?;
         }
         if let Some(path) = &self.blame_figure {
-            picture::write(path, &blame_figure(summary, &BlameTables::new(summary)))?;
+            picture::write(path, &blame_figure(summary, blame.get_or_init(|| BlameTables::new(summary))))?;
         }
         if let Some(table) = self.runnable_times.table()? {
             table.write(summary, None)?;

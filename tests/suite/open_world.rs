@@ -187,7 +187,7 @@ fn hosted_runs_and_the_container_run_what_is_there() {
     assert!(matches!(commands[..], [first, "cargo test"] if first.starts_with("cargo run ")), "{commands:?}");
     let recipe = read("Containerfile");
     for command in commands {
-        assert!(script.replace(" --locked", "").contains(command), "{command}");
+        assert!(script.replace(" --locked", "").lines().any(|line| line.trim() == command), "{command}");
         assert!(recipe.contains(command), "{command}");
     }
 }

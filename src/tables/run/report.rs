@@ -1,5 +1,6 @@
 //! All that is told of a run, written as it is produced: blocks are never held.
 
+use std::cell::OnceCell;
 use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -26,8 +27,9 @@ pub struct SimulationReport<'a> {
     pub blocks: bool,
     /// Whether to list which rule acted when (`rules`).
     pub rules: bool,
-    /// Whether to list who made whom wait (`blame`, `blame_by_stream`).
-    pub blame: bool,
+    /// Whether to list who made whom wait (`blame`, `blame_by_stream`); filled when it is first needed, so that it is
+    /// summed up once for all that tells it.
+    pub blame: Option<&'a OnceCell<BlameTables>>,
     /// Instants whose state is asked for.
     pub states: &'a [Instant],
 }
@@ -36,7 +38,11 @@ impl<'a> SimulationReport<'a> {
     /// What is told of every run.
     #[must_use]
     pub const fn of(summary: Summary<'a>) -> Self {
-        Self { summary, blocks: false, rules: false, blame: false, states: &[] }
+        Self { summary, blocks: false, rules: false, blame: None, states: &[] }
+    }
+
+    fn blame_tables(&self) -> Option<&'a BlameTables> {
+        self.blame.map(|tables| tables.get_or_init(|| BlameTables::new(&self.summary)))
     }
 }
 
@@ -65,10 +71,9 @@ impl Report for SimulationReport<'_> {
         if self.rules {
             to.list("rules", rule_log(&self.summary))?;
         }
-        if self.blame {
-            let tables = BlameTables::new(&self.summary);
-            to.rows("blame", &blame_columns(), tables.kernels)?;
-            to.rows("blame_by_stream", &blame_columns(), tables.streams)?;
+        if let Some(tables) = self.blame_tables() {
+            to.rows("blame", &blame_columns(), tables.kernels.iter().cloned())?;
+            to.rows("blame_by_stream", &blame_columns(), tables.streams.iter().cloned())?;
         }
         to.entry("notes", &self.summary.notes())
     }
@@ -105,9 +110,9 @@ impl Report for SimulationReport<'_> {
             page.blank();
             add_rules(page, summary);
         }
-        if self.blame {
+        if let Some(tables) = self.blame_tables() {
             page.blank();
-            add_blame(page, &BlameTables::new(summary));
+            add_blame(page, tables);
         }
         for &at in self.states {
             page.blank();
