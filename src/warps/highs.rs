@@ -34,6 +34,7 @@ pub enum IlpError {
     NotIntegral {
         /// The variable.
         name: String,
+        /// What the solver gives it.
         value: f64,
     },
     /// The schedule breaks the model.
