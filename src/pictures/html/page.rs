@@ -11,8 +11,9 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 
 /// One module, in the order in which its parts need one another.
-const SCRIPTS: [&str; 17] = [
+const SCRIPTS: [&str; 18] = [
     include_str!("script/time.js"),
+    include_str!("script/scenes.js"),
     include_str!("script/data.js"),
     include_str!("script/turns.js"),
     include_str!("script/state.js"),

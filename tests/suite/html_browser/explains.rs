@@ -254,7 +254,7 @@ fn the_tour_goes_from_scene_to_scene() {
     let browser = Browser::start();
     browser.look(SIZES[0], false);
     browser.open(&path);
-    for (number, kernels) in [(1, 1), (2, 4), (3, 3), (4, 3), (5, 6)] {
+    for (number, kernels) in [(1, 1), (2, 4), (3, 3), (4, 3), (5, 6), (6, 1), (7, 2), (8, 6)] {
         browser.run(&format!("document.querySelector('#tour a[href=\"#scene-{number}\"]').click()"));
         std::thread::sleep(std::time::Duration::from_millis(500));
         let seen = "return [...document.querySelectorAll('.scene')].filter((scene) => !scene.hidden).map(({id}) => id)";

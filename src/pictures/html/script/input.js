@@ -8,7 +8,7 @@ const KEYS = {
   "]": "higher",
   "[": "lower",
   ArrowLeft: "left", ArrowRight: "right", ".": "next", n: "next", ",": "previous", p: "previous", t: "theme",
-  h: "height", o: "next-operation", O: "previous-operation",
+  h: "height", i: "details", o: "next-operation", O: "previous-operation",
   "?": "help", "/": "find", Escape: "clear",
 };
 

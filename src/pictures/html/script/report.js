@@ -97,7 +97,9 @@ function operationsOf(app, run) {
       const isLaunchKnown = !run.blocks_only || (run.byStream && firstStart[id] !== NONE);
       return [run.title(id), run.streamOf(id).name, why, at(isLaunchKnown ? launched[id] : NONE), at(firstStart[id]), at(finish[id])];
     });
-    place.append(scrolling(tableOf(["operation", "stream", "why it waited", "launched", "started", "finished"], rows, 3)));
+    const table = tableOf(["operation", "stream", "why it waited", "launched", "started", "finished"], rows, 3);
+    for (const row of table.rows) row.cells[2].classList.add("long");
+    place.append(scrolling(table));
     place.append(...rest(run.operationCount - shown, "that the search finds"));
   });
   return place;
@@ -133,7 +135,6 @@ function responsesOf(app) {
   }
   return place;
 }
-
 
 /** What the colours of bars mean. */
 function rulesOf(app) {
