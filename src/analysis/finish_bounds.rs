@@ -11,6 +11,7 @@ use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::Instant;
 use crate::workload::{OperationKind, Origin, StreamId};
+use crate::spelling::option;
 
 /// Why no bounds are given.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -55,7 +56,8 @@ pub enum BoundRefusal {
     SharedLink,
     /// Too many operations.
     #[error(
-        "no bound is given: {operations} operations are more than {MOST_OPERATIONS}; a shorter --horizon has fewer"
+        "no bound is given: {operations} operations are more than {MOST_OPERATIONS}; a shorter {} has fewer",
+        option("horizon")
     )]
     TooManyOperations {
         /// So many.

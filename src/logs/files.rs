@@ -13,6 +13,7 @@ use crate::device::Device;
 use crate::scenario::{HostThread, ReadOptions, Scenario};
 use crate::time::Duration;
 use crate::workload::Placement;
+use crate::spelling::option;
 
 /// Which logs, from which GPU, and what is known beside them.
 #[derive(Debug, Clone, Default)]
@@ -90,7 +91,7 @@ enum NoRuns {
     Empty(String),
     #[error("no log holds a kernel: {0}")]
     NoKernel(String),
-    #[error("the GPU cannot be told; --device names it")]
+    #[error("the GPU cannot be told; {} names it", option("device"))]
     Device,
     #[error("{thread:?} has no log, and {file} does not say how long its blocks run or when it ends")]
     NoLog { thread: String, file: String },

@@ -21,6 +21,7 @@ use crate::hosts::timed::Timed;
 use crate::named::named;
 use crate::tasks::{TaskSet, TaskTime, hyperperiod};
 use crate::trace::Trace;
+use crate::spelling::option;
 
 /// Jobs that a run may release at most, so that a long hyperperiod cannot fill the memory.
 const MAX_JOBS: u128 = 20_000_000;
@@ -80,11 +81,12 @@ pub struct TaskRun {
 #[non_exhaustive]
 pub enum TaskRunError {
     /// No horizon, and no hyperperiod that could be one.
-    #[error("the hyperperiod does not fit 62 bits; state a horizon (--horizon)")]
+    #[error("the hyperperiod does not fit 62 bits; state a horizon ({})", option("horizon"))]
     HyperperiodOverflow,
     /// Too many jobs.
     #[error(
-        "{jobs} jobs would be released before {horizon}, more than {MAX_JOBS}; state a shorter horizon (--horizon)"
+        "{jobs} jobs would be released before {horizon}, more than {MAX_JOBS}; state a shorter horizon ({})",
+        option("horizon")
     )]
     TooManyJobs {
         /// How many.

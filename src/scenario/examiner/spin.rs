@@ -11,6 +11,7 @@ use crate::scenario::fields::{Place, dimensions};
 use crate::scenario::model::Step;
 use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{BlockClock, BlockTime, Kernel, KernelId, StreamId};
+use crate::spelling::option;
 
 /// What `timer_spin` runs for when `additional_info` is absent.
 const DEFAULT_SPIN: Duration = Duration::from_ns(10_000_000);
@@ -69,7 +70,9 @@ pub(super) fn other(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) ->
             .node
             .problem(format!("the block duration of {:?} ({kind}.so) is not in the file", &*benchmark.title))
             .with_help(format!(
-                "state it with --block-duration {kind}=TIME, for example --block-duration {kind}=2ms"
+                "state it with {}, for example {}",
+                option("block_duration").of(kind, "TIME"),
+                option("block_duration").of(kind, "2ms")
             )));
     };
     let kernel = one_kernel(benchmark, reading, kind, (duration, BlockClock::RunTime), 0)?;

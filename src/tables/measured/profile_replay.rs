@@ -6,6 +6,7 @@ use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKe
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::profile::{BlockTimeSource, short_name};
 use crate::time::Duration;
+use crate::spelling::formats;
 
 fn columns<'k>() -> [Column<&'k ReplayedKernel>; 10] {
     [
@@ -72,8 +73,8 @@ impl Report for ProfileReplayDocument<'_> {
             page.line(&format!("{} kernels did not end before the horizon", replay.unfinished));
         }
         page.blank();
-        let rest = " kernels, whose durations are closer; --format json or --format csv";
-        page.first_rows(SHOWN, &columns(), worst, rest);
+        let rest = " kernels, whose durations are closer";
+        page.first_rows(SHOWN, &columns(), worst, rest, &formats(&["json", "csv"]));
     }
 }
 
