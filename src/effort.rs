@@ -10,8 +10,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use thiserror::Error;
 use crate::spelling::option;
+use thiserror::Error;
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

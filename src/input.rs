@@ -166,7 +166,10 @@ impl Input {
     }
 
     /// Refuses options that mean nothing to it.
-    fn refuse_options(&self, options: &ScenarioOptions) -> Result<(), InputError> {
+    ///
+    /// # Errors
+    /// [`InputError::OnlyFor`]
+    pub fn refuse_options(&self, options: &ScenarioOptions) -> Result<(), InputError> {
         let is_meant = |group| match group {
             OptionGroup::Run | OptionGroup::WhatIf => true,
             OptionGroup::Models => self.is_model(),

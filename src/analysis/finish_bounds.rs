@@ -9,9 +9,9 @@ use super::prepared::Prepared;
 use super::safe_bound::{MOST_OPERATIONS, SafeBounds};
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step};
+use crate::spelling::option;
 use crate::time::Instant;
 use crate::workload::{OperationKind, Origin, StreamId};
-use crate::spelling::option;
 
 /// Why no bounds are given.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

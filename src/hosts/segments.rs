@@ -16,10 +16,10 @@ use thiserror::Error;
 use super::timed::Timed;
 use crate::device::Device;
 use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, SubmitError};
+use crate::spelling::option;
 use crate::tasks::segments::{SegmentTaskSet, SegmentTest};
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
-use crate::spelling::option;
 use segment_host::SegmentHost;
 
 pub use segment_job::{CoreRun, CoreUse, SegmentJob};

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::{Input, InputError};
 use crate::device::Device;
 use crate::named::named;
@@ -156,11 +158,22 @@ impl ScenarioOption {
     pub fn of(key: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|option| option.key == key)
     }
+}
 
-    /// The option as a flag of the command.
+impl ScenarioOption {
+    /// Its example as a value of JSON, as studies and the page take it.
     #[must_use]
-    pub fn flag(&self) -> String {
-        format!("--{}", self.key.replace('_', "-"))
+    pub fn example_in_json(&self) -> Value {
+        let number = |text: &str| text.parse::<i64>().map_or_else(|_| json!(text), Value::from);
+        let (name, value) = self.example.rsplit_once('=').unwrap_or(("", self.example));
+        match self.kind {
+            OptionKind::Flag(_) => json!(true),
+            OptionKind::Number(..) => number(value),
+            OptionKind::Names(_) => json!(value.split(',').collect::<Vec<_>>()),
+            OptionKind::PriorityOf(_) | OptionKind::SizeOf(_) => json!({name: number(value)}),
+            kind if kind.is_by_name() => json!({name: value}),
+            _ => json!(value),
+        }
     }
 }
 

@@ -11,9 +11,9 @@ use super::{Dropped, Log, LogReading, LogRun, Pairing, recognize_device, sort_in
 use crate::causes::with_causes;
 use crate::device::Device;
 use crate::scenario::{HostThread, ReadOptions, Scenario};
+use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::Placement;
-use crate::spelling::option;
 
 /// Which logs, from which GPU, and what is known beside them.
 #[derive(Debug, Clone, Default)]

@@ -10,12 +10,12 @@ use super::options::{BlockDurations, ReadOptions};
 use super::release_order::ReleaseOrder;
 use super::timing::Timing;
 use crate::device::{Device, SmMask};
+use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
     Catalogue, CheckedKernel, Copy, CopyId, EventId, Kernel, KernelId, Placement, ProcessId, ProcessSharing,
     ProcessSpec, StreamId, StreamSpec, WorkloadError,
 };
-use crate::spelling::option;
 
 /// Names that a message lists at most.
 const MOST_NAMES: usize = 12;

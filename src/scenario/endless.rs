@@ -3,9 +3,9 @@
 use thiserror::Error;
 
 use super::model::{HostThread, Scenario, Step};
+use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{OperationKind, StreamId};
-use crate::spelling::option;
 
 /// Why a thread never ends.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 
 use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, Streamed, fields};
-use crate::warps::{Answer, ExactBy, Issue, KernelString, Schedule};
 use crate::spelling::{formats, option};
+use crate::warps::{Answer, ExactBy, Issue, KernelString, Schedule};
 
 /// Schedules of more cycles or warps than this are not printed as a table.
 const MAX_PRINTED: (u64, u32) = (60, 40);

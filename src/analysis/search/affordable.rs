@@ -4,8 +4,8 @@ use super::SearchOptions;
 use crate::analysis::bound_options::BoundOptions;
 use crate::effort::{self, Counted};
 use crate::scenario::{HostThread, Scenario};
-use crate::time::Duration;
 use crate::spelling::option;
+use crate::time::Duration;
 
 /// Operations that the default search simulates at most, all runs together, so that a large scenario is not held up.
 const MOST_OPERATIONS: u64 = 2_000_000;

@@ -19,9 +19,9 @@ use crate::device::{Device, DeviceError, SmOrder};
 use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, Target};
 use crate::hosts::timed::Timed;
 use crate::named::named;
+use crate::spelling::option;
 use crate::tasks::{TaskSet, TaskTime, hyperperiod};
 use crate::trace::Trace;
-use crate::spelling::option;
 
 /// Jobs that a run may release at most, so that a long hyperperiod cannot fill the memory.
 const MAX_JOBS: u128 = 20_000_000;

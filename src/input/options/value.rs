@@ -11,7 +11,9 @@ use crate::scenario::amalthea::Frequency;
 use crate::scenario::{Deadline, ReadOptions};
 use crate::time::Duration;
 
-/// A value as one door has it: a word of the command, a value of JSON or of Python.
+/// A value as one door has it: a word of the command, a value of JSON or of Python. What is read of it is refused if it
+/// is something else.
+#[expect(clippy::missing_errors_doc, reason = "it is the same of all of them")]
 pub trait OptionValue: Sized {
     /// What is said of a wrong value, and where it stands.
     type Error;
@@ -23,45 +25,24 @@ pub trait OptionValue: Sized {
     fn refused(&self, why: String) -> Self::Error;
 
     /// Yes or no.
-    ///
-    /// # Errors
-    /// If it is neither.
     fn flag(&self) -> Result<bool, Self::Error>;
 
     /// A whole number from `least` to `most`.
-    ///
-    /// # Errors
-    /// If it is none.
     fn whole(&self, least: i64, most: u64) -> Result<i128, Self::Error>;
 
     /// A time.
-    ///
-    /// # Errors
-    /// If it is none.
     fn time(&self) -> Result<Duration, Self::Error>;
 
     /// A text.
-    ///
-    /// # Errors
-    /// If it is none.
     fn text(&self) -> Result<String, Self::Error>;
 
     /// A list of texts.
-    ///
-    /// # Errors
-    /// If it is none.
     fn texts(&self) -> Result<Vec<String>, Self::Error>;
 
     /// Values by name; each name stands once.
-    ///
-    /// # Errors
-    /// If they are not by name.
     fn entries(&self) -> Result<Vec<(String, Self)>, Self::Error>;
 
     /// A file.
-    ///
-    /// # Errors
-    /// If it names none.
     fn file(&self) -> Result<OptionFile, Self::Error>;
 }
 

@@ -8,8 +8,8 @@ use super::model::AmaltheaModel;
 use super::requirements::RequirementOf;
 use super::stimuli::{Activation, Stimulus};
 use super::work::Item;
-use crate::time::Duration;
 use crate::spelling::option;
+use crate::time::Duration;
 
 /// Without a horizon, all runnables together have at most this many jobs.
 const MOST_JOBS: u64 = 10_000;

@@ -15,9 +15,9 @@ use crate::scenario::ScenarioBuilder;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::scenario::options::ReadOptions;
+use crate::spelling::option;
 use crate::time::MAX_INPUT_NS;
 use crate::workload::{BlockClock, BlockTime, Copy, Kernel, StreamId, StreamSpec};
-use crate::spelling::option;
 
 /// Threads of one block where the model does not say: those of every experiment in the thesis.
 const DEFAULT_BLOCK_SIZE: u32 = 512;
@@ -104,8 +104,10 @@ impl AmaltheaModel<'_> {
         let name = &runnable.name;
         let Some(((best, worst), missing)) = cycles.and_then(|cycles| bound.of(cycles)) else {
             return builder.given_block_duration(&[name]).map(BlockTime::fixed).ok_or_else(|| {
-                Problem::at(runnable.offset, format!("runnable {name:?} has no ticks"))
-                    .with_help(format!("state the time of one block with {}", option("block_duration").of(name, "TIME")))
+                Problem::at(runnable.offset, format!("runnable {name:?} has no ticks")).with_help(format!(
+                    "state the time of one block with {}",
+                    option("block_duration").of(name, "TIME")
+                ))
             });
         };
         if let Some(missing) = missing {

@@ -109,11 +109,12 @@ impl<'m, 't> Costs<'m, 't> {
     fn unusable(&self, index: usize, why: &str, offset: Option<usize>) -> Problem {
         let runnable = self.model.runnables.get(index);
         let (start, name) = runnable.map_or((0, ""), |runnable| (runnable.offset, runnable.name.as_str()));
-        Problem::at(offset.unwrap_or(start), format!("runnable {name:?} {why}, so its time is unknown"))
-            .with_help(format!(
+        Problem::at(offset.unwrap_or(start), format!("runnable {name:?} {why}, so its time is unknown")).with_help(
+            format!(
                 "state the time of one block of the launched runnable with {}",
                 option("block_duration").of("NAME", "TIME")
-            ))
+            ),
+        )
     }
 
     fn choice(&mut self, alternatives: &[Vec<Item>], index: usize, depth: usize) -> Result<Option<TickRange>, Problem> {

@@ -28,8 +28,11 @@ impl AmaltheaModel<'_> {
         } else {
             String::new()
         };
-        Problem::general(format!("{what}, so it is unknown how long a tick is"))
-            .with_help(format!("{choose}give {}, for example {}", option("frequency"), option("frequency").with("1.3GHz")))
+        Problem::general(format!("{what}, so it is unknown how long a tick is")).with_help(format!(
+            "{choose}give {}, for example {}",
+            option("frequency"),
+            option("frequency").with("1.3GHz")
+        ))
     }
 
     /// The processing unit that counts: the user's, or the model's only kind of GPU, or its only kind of all.

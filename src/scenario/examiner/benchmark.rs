@@ -14,9 +14,9 @@ use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread};
 use crate::scenario::native::processes::mps_percentage;
 use crate::scenario::options::LogUse;
+use crate::spelling::option;
 use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{MpsPercentage, ProcessId, ProcessSpec, StreamId, StreamSpec};
-use crate::spelling::option;
 
 /// What any benchmark may say.
 const KEYS: Keys<4, 10> = Keys::new(

@@ -9,9 +9,9 @@ use crate::json::{Node, Problem};
 use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{Place, dimensions};
 use crate::scenario::model::Step;
+use crate::spelling::option;
 use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{BlockClock, BlockTime, Kernel, KernelId, StreamId};
-use crate::spelling::option;
 
 /// What `timer_spin` runs for when `additional_info` is absent.
 const DEFAULT_SPIN: Duration = Duration::from_ns(10_000_000);

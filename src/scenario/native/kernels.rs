@@ -6,9 +6,9 @@ use super::reading::{NamedKernel, Reading};
 use crate::device::{BlockShape, Sided};
 use crate::json::{Node, Problem};
 use crate::scenario::fields::{self, Place, dimensions};
+use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{BlockClock, BlockTime, Kernel};
-use crate::spelling::option;
 
 /// Reads the object whose keys are the kernels' names.
 pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {

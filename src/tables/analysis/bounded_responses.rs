@@ -4,8 +4,8 @@ use crate::analysis::JobVerdict;
 use crate::formats::{MAX_ROWS, Page};
 use crate::run::{Jobs, Responses, each_response};
 use crate::scenario::Scenario;
-use crate::tables::run::responses::bounded_response_columns;
 use crate::spelling::formats;
+use crate::tables::run::responses::bounded_response_columns;
 
 /// Response times of the scenario's own run beside the bound on all jobs of the same stream or host, where every job
 /// has one. Rows are made one by one: of many streams they take more memory than all that is known of their jobs.

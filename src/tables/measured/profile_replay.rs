@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::profile::{BlockTimeSource, short_name};
-use crate::time::Duration;
 use crate::spelling::formats;
+use crate::time::Duration;
 
 fn columns<'k>() -> [Column<&'k ReplayedKernel>; 10] {
     [

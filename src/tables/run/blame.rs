@@ -8,10 +8,10 @@ use rustc_hash::FxHashMap;
 
 use crate::formats::{Column, Page};
 use crate::run::{Summary, process_name, title_of};
+use crate::spelling::formats;
 use crate::time::Duration;
 use crate::trace::{Blame, Rule, blame};
 use crate::workload::{OperationId, ProcessId};
-use crate::spelling::formats;
 
 /// How long something made something else wait under one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use crate::formats::{
     Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, entries, fields,
 };
 use crate::run::{Responses, State, Summary, each_response, responses, rule_log};
+use crate::spelling::formats;
 use crate::time::{Duration, Instant};
 use crate::trace::Rule;
-use crate::spelling::formats;
 
 /// A run; times for programs are integers \[ns\].
 #[derive(Debug, Clone, Copy)]

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use crate::formats::{Column, MAX_ROWS, Page};
 use crate::run::{Firing, State, Summary, Suspended, SuspendedCopy, TurnState, rule_log};
-use crate::workload::stream_in_words;
 use crate::spelling::formats;
+use crate::workload::stream_in_words;
 
 /// Which rule let which operation go on, and when.
 pub(super) fn add_rules(page: &mut Page, summary: &Summary<'_>) {
