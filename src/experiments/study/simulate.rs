@@ -13,6 +13,7 @@ use crate::hosts::simulate;
 use crate::input::{Input, InputError};
 use crate::json::{Node, Problem};
 use crate::named::named;
+use crate::near::did_you_mean;
 use crate::profile::{GpuProfile, ImportOptions, Launches};
 use crate::scenario::{Deadline, ReadOptions, Scenario, WhatIf};
 use crate::time::Duration;
@@ -218,7 +219,8 @@ impl SimulatePoint {
             let submitting = scenario.threads.iter().filter(|thread| thread.submits());
             let known: Vec<&str> = submitting.map(|thread| &*thread.label).collect();
             return Err(format!(
-                "\"responses_of\": no stream or host is called {name:?}; there are {}",
+                "\"responses_of\": no stream or host is called {name:?}{}; there are {}",
+                did_you_mean(name, known.iter().copied()),
                 known.join(", ")
             ));
         };
