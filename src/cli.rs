@@ -15,6 +15,7 @@ mod devices;
 mod ending;
 mod evr;
 mod examples;
+mod explain;
 mod figure_options;
 mod figures;
 mod html_options;
@@ -108,6 +109,8 @@ enum Command {
     Tour(tour::Tour),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
+    /// What a rule, a verdict, a finding or a note means
+    Explain(explain::Explain),
     /// Print the JSON Schema of an input file
     Schema(schema::Schema),
     /// Print shell completions
@@ -191,6 +194,7 @@ fn run(command: Command) -> anyhow::Result<Answer> {
         Command::Study(command) => command.run(),
         Command::Tour(command) => command.run(),
         Command::Devices(command) => command.run(),
+        Command::Explain(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

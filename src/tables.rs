@@ -4,6 +4,7 @@ mod amalthea_table;
 mod analysis;
 mod application_table;
 mod device_table;
+mod explained;
 mod measured;
 mod printed;
 mod run;
@@ -19,6 +20,7 @@ pub use analysis::sporadic_report::{SporadicReport, UnknownStream, jitter_of_thr
 pub use analysis::verdicts::requirement_notes;
 pub use application_table::{OutcomeDocument, PointDocument, rows_shown};
 pub use device_table::{DeviceReport, DevicesReport};
+pub use explained::ExplainReport;
 pub use measured::profile_audit::ProfileAuditReport;
 pub use measured::profile_replay::ProfileReplayDocument;
 pub use measured::replay::ReplayReport;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::instants::Instants;
 use super::palette::PageFill;
 use crate::pictures::explain::sentence;
-use crate::pictures::rule_look::{rule_fill, rule_meaning};
+use crate::pictures::rule_look::rule_fill;
 use crate::run::Summary;
 use crate::trace::{Phase, Rule};
 
@@ -27,7 +27,7 @@ pub(super) struct RuleLook {
 
 impl RuleLook {
     pub(super) fn all() -> Vec<Self> {
-        let look = |rule: Rule| Self { name: rule.name(), fill: rule_fill(rule).into(), meaning: rule_meaning(rule) };
+        let look = |rule: Rule| Self { name: rule.name(), fill: rule_fill(rule).into(), meaning: rule.meaning() };
         Rule::ALL.into_iter().map(look).collect()
     }
 }
