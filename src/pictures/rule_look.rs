@@ -50,24 +50,24 @@ pub(crate) fn rule_fill_on_dark(rule: Rule) -> Fill {
     }
 }
 
-/// What a rule makes an operation wait for, in two or three words.
+/// Where an operation waits under a rule, or for what, as it follows "waits".
 pub(crate) const fn rule_in_short(rule: Rule) -> &'static str {
     match rule {
-        Rule::G2 | Rule::C1 => "others in its stream",
-        Rule::X1 => "others in its EE queue",
-        Rule::A2 => "higher priority",
-        Rule::R2 => "threads",
-        Rule::R3 => "shared memory",
-        Rule::Registers => "registers",
-        Rule::C2 => "copy engine",
-        Rule::N1 => "blocking streams",
-        Rule::N2 => "NULL stream",
-        Rule::Channel => "hardware channel",
-        Rule::E2 => "event",
-        Rule::L1 => "launch latency",
-        Rule::L2 => "gap between kernels",
-        Rule::T1 | Rule::T4 | Rule::T5 => "its turn",
-        Rule::Mps => "SMs of its share",
+        Rule::G2 | Rule::C1 => "in its stream",
+        Rule::X1 => "in its EE queue",
+        Rule::A2 => "for higher priority",
+        Rule::R2 => "for threads",
+        Rule::R3 => "for shared memory",
+        Rule::Registers => "for registers",
+        Rule::C2 => "for copy engine",
+        Rule::N1 => "for blocking streams",
+        Rule::N2 => "for NULL stream",
+        Rule::Channel => "for a channel",
+        Rule::E2 => "for an event",
+        Rule::L1 => "for launch latency",
+        Rule::L2 => "for the gap before it",
+        Rule::T1 | Rule::T4 | Rule::T5 => "for its turn",
+        Rule::Mps => "for SMs of its share",
     }
 }
 

@@ -188,8 +188,8 @@ fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String>
     };
     let mut texts = match entry.rule {
         Some(rule) if matches!(queue, Queue::Ee(..)) => vec![
-            format!("{name} waits for {} ({rule})", rule_in_short(rule)),
-            format!("{name}: {} ({rule})", rule_in_short(rule)),
+            format!("{name} waits {} ({rule})", rule_in_short(rule)),
+            format!("{name}: {} ({rule})", rule_in_short(rule).trim_start_matches("for ")),
             format!("{name}: {rule}"),
             name,
         ],
