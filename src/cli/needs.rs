@@ -66,6 +66,8 @@ pub(crate) enum Lacking {
     Verdicts,
     /// No test is one of reservations.
     Reservations,
+    /// More than a quarter of an SM is in use.
+    UnusedSms,
 }
 
 #[derive(Debug)]
@@ -203,6 +205,11 @@ const TABLE: &[Need] = &[
         commands: &[],
         options: &["scale"],
         needs: Needs::Fact(Lacking::Pixels, "it is the resolution of a .png, and the figure is none"),
+    },
+    Need {
+        commands: &[],
+        options: &["full_height"],
+        needs: Needs::Noted(Lacking::UnusedSms, "the figure shows all that SMs have anyhow"),
     },
     Need { commands: &["import"], options: &["as_threads"], needs: Needs::Read("a profile is of one process") },
     Need {
