@@ -15,7 +15,7 @@ const KEYS = {
 function listenToKeys(app) {
   document.addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLInputElement;
-    if (event.ctrlKey || event.metaKey || event.altKey || document.getElementById("help").open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (typing && event.key === "Escape") event.target.blur();
     if (typing || !(event.key in KEYS)) return;
     event.preventDefault();

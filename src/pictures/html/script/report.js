@@ -145,7 +145,7 @@ function rulesOf(app) {
     if (!used.has(name)) continue;
     const line = element("p");
     const mark = element("img", "", { class: "mark", src: app.fills.swatch(app.ruleLook(name).fill), alt: "" });
-    line.append(mark, `${name}: ${meaning}`);
+    line.append(mark, ruleButton(app, name), `: ${meaning}`);
     place.append(line);
   }
   return place;
