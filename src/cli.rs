@@ -19,6 +19,7 @@ mod examples;
 mod explain;
 mod figure_options;
 mod figures;
+mod help;
 mod html_options;
 mod import;
 mod input;
@@ -52,7 +53,9 @@ mod temporary;
 mod tour;
 mod warps;
 mod what_if_options;
+mod written;
 
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -133,8 +136,14 @@ pub(crate) enum Answer {
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
     allocation::keep_what_is_freed();
-    let mut known = command();
-    let parsed = known.try_get_matches_from_mut(std::env::args_os());
+    let mut known = help::shortened(command());
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    match help::asked(&known, &arguments) {
+        Ok(None) => {}
+        Ok(Some(text)) => return ended(output::print(text.as_bytes()).map(|()| Answer::Done).map_err(Into::into)),
+        Err(what) => return ended(Err(anyhow::anyhow!(what))),
+    }
+    let parsed = known.try_get_matches_from_mut(arguments);
     let parsed = parsed.and_then(|matches| {
         let checked = outputs::check(&known, &matches).and_then(|()| needs::remember(&known, &matches));
         Ok((Cli::from_arg_matches(&matches)?, checked))
@@ -144,6 +153,7 @@ pub(crate) fn main() -> ExitCode {
             progress::show();
             let result = checked.and_then(|()| limits.watch()).and_then(|()| ending::per_input(|| run(command)));
             progress::end();
+            written::tell();
             result
         }
         // Help and version, which may not find room either, and what is wrong with the arguments.
@@ -157,6 +167,11 @@ pub(crate) fn main() -> ExitCode {
     {
         ending::end(reason, result.is_ok());
     }
+    ended(result)
+}
+
+/// The exit status of a command, and its error told.
+fn ended(result: anyhow::Result<Answer>) -> ExitCode {
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
@@ -169,9 +184,9 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-/// What is parsed, with the examples in its help.
+/// What is parsed, with the examples in its help, and our options of help.
 fn command() -> clap::Command {
-    examples::added_to(Cli::command())
+    help::with_options(examples::added_to(Cli::command()))
 }
 
 fn run(command: Command) -> anyhow::Result<Answer> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::numbers::Numbers;
 use super::operation::OperationRecord;
 use super::turn::{ContextTurn, CopyPause, Served};
 use super::wait::NotedWait;
@@ -51,6 +52,7 @@ pub struct Trace {
     /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
     pub(super) first_wave: Vec<u32>,
     pub(super) waves_by_operation: Vec<u32>,
+    pub(super) numbers: Numbers,
 }
 
 impl Trace {
@@ -75,6 +77,7 @@ impl Trace {
             copy_pauses: Vec::new(),
             first_wave: Vec::new(),
             waves_by_operation: Vec::new(),
+            numbers: Numbers::default(),
         }
     }
 
@@ -208,6 +211,7 @@ impl Trace {
     /// Ends the record at `end` and builds its indexes.
     pub(super) fn index(&mut self, end: Instant) {
         self.end = end;
+        self.numbers = Numbers::default();
         self.index_waits();
         self.index_turns();
         self.index_copy_pauses();

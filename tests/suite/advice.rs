@@ -161,7 +161,7 @@ fn options(text: &str) -> Vec<(Option<String>, String)> {
 /// The options that a command has, by its help.
 fn known(commands: &mut BTreeMap<String, BTreeSet<String>>, command: &str) -> BTreeSet<String> {
     let known = commands.entry(command.to_owned()).or_insert_with(|| {
-        let arguments: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let arguments: Vec<&str> = command.split(' ').chain(["--help-all"]).collect();
         let help = String::from_utf8(gpusched(&arguments).stdout).expect("it is text");
         assert!(help.contains("Usage: gpusched"), "there is no command {command:?}");
         let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));

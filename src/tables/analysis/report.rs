@@ -131,18 +131,19 @@ impl Report for AnalysisReport<'_> {
         }
     }
 
-    /// Finish times on the merged SM, responses, verdicts.
+    /// Verdicts, which hold for every run; then responses, and finish times on the merged SM.
     fn text(&self, page: &mut Page) {
-        if !self.verdicts_alone {
-            add_analysis(page, &self.analysis);
-            page.blank();
-            self.responses().add_to(page);
-            if let Some(steps) = &self.steps {
-                add_steps(page, &self.analysis, steps);
-                page.blank();
-            }
-        }
         add_jobs(page, &self.verdicts.jobs);
         add_requirements(page, self.requirements.as_deref());
+        if self.verdicts_alone {
+            return;
+        }
+        page.blank();
+        self.responses().add_to(page);
+        add_analysis(page, &self.analysis);
+        if let Some(steps) = &self.steps {
+            page.blank();
+            add_steps(page, &self.analysis, steps);
+        }
     }
 }

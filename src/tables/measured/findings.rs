@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::audit::{AuditReport, Finding};
 use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, fields};
+use crate::tables::rule_words::HINT;
 
 fn columns<'f>() -> [Column<&'f Finding>; 12] {
     [
@@ -49,6 +50,7 @@ impl Report for AuditReport {
             if violations.len() > shown {
                 page.line(&format!("and {} more (--format json or csv lists all)", violations.len() - shown));
             }
+            page.line(HINT);
             page.blank();
         }
         page.line(&format!(

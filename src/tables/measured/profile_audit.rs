@@ -6,6 +6,7 @@ use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_
 use crate::device::Device;
 use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, fields};
 use crate::profile::{GpuProfile, GpuProfileError, short_name};
+use crate::tables::rule_words::HINT;
 use crate::time::Instant;
 
 fn columns<'c>() -> [Column<&'c ProfileCase>; 9] {
@@ -84,6 +85,7 @@ impl Report for ProfileAuditReport {
         if !shown.is_empty() {
             page.blank();
             page.trimmed_table(&columns(), shown);
+            page.line(HINT);
         }
     }
 }

@@ -37,6 +37,11 @@ impl<'a> KernelRow<'a> {
         process_name(&self.summary, self.id())
     }
 
+    /// The rule under which it waited longest, if it waited at all.
+    pub(super) fn waited_for(&self) -> Option<Rule> {
+        self.longest_wait().filter(|(_, time)| *time > Duration::ZERO).map(|(rule, _)| rule)
+    }
+
     fn longest_wait(&self) -> Option<(Rule, Duration)> {
         *self.longest_wait.get_or_init(|| self.summary.longest_wait(self.id()))
     }

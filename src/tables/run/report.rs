@@ -14,6 +14,7 @@ use crate::formats::{
     Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, entries, fields,
 };
 use crate::run::{Responses, State, Summary, each_response, responses, rule_log};
+use crate::tables::rule_words::RuleWords;
 use crate::time::{Duration, Instant};
 use crate::trace::Rule;
 
@@ -96,7 +97,15 @@ impl Report for SimulationReport<'_> {
     fn text(&self, page: &mut Page) {
         let Self { summary, .. } = self;
         let (columns, launches) = (kernel_columns(summary), " kernel launches; --format json or --format csv");
-        page.first_rows(MAX_ROWS, &columns, KernelRow::of(*summary), launches);
+        let (mut words, shown) = (RuleWords::default(), page.most_rows(MAX_ROWS));
+        let rows = KernelRow::of(*summary).enumerate().map(|(number, row)| {
+            if let Some(rule) = row.waited_for().filter(|_| number < shown) {
+                words.see(rule);
+            }
+            row
+        });
+        page.first_rows(MAX_ROWS, &columns, rows, launches);
+        words.add_to(page);
         if summary.copies().next().is_some() {
             page.blank();
             page.first_rows(MAX_ROWS, &copy_columns(summary), CopyRow::of(*summary), " copies; --format json");
@@ -112,7 +121,8 @@ impl Report for SimulationReport<'_> {
         }
         if let Some(tables) = self.blame_tables() {
             page.blank();
-            add_blame(page, tables);
+            add_blame(page, tables, &mut words);
+            words.add_to(page);
         }
         for &at in self.states {
             page.blank();
