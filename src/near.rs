@@ -29,7 +29,7 @@ fn nearness(given: &str, known: &str) -> Option<Nearness> {
     }
     let (own, other) = (given.chars().count(), known.chars().count());
     let shorter = own.min(other);
-    if shorter >= 2 && (known.starts_with(given) || given.starts_with(&*known) && shorter >= 3) {
+    if shorter >= 2 && (known.starts_with(given) || (given.starts_with(&*known) && shorter >= 3)) {
         return Some(Nearness::Beginning);
     }
     // One letter in three: of shorter names nearly all are near to each other.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
-use clap::builder::Str;
+use clap::builder::{Resettable, Str};
 use clap::{Arg, ArgAction, Command};
 use gpusched::near::did_you_mean;
 
@@ -52,7 +52,7 @@ const OPTIONS: &str = "Options";
 /// A command with our options of help, also in the commands within it, in place of clap's.
 pub(super) fn with_options(command: Command) -> Command {
     // Not under the heading that an option before them has.
-    let of_help = |id: &'static str| Arg::new(id).help_heading(None::<Str>);
+    let of_help = |id: &'static str| Arg::new(id).help_heading(Resettable::<Str>::Reset);
     let help = of_help("help").short('h').long("help").action(ArgAction::HelpShort);
     let all = of_help("help_all").long("help-all").action(ArgAction::HelpLong);
     let help = help.help("Print the options that are used most; with a TOPIC behind it, those of that topic");

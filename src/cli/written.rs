@@ -37,9 +37,10 @@ fn line(written: &[PathBuf]) -> Option<String> {
     }
     let count = written.len();
     let are_together = others.iter().all(|path| path.parent() == first.parent());
-    Some(match are_together && folder != Path::new("") {
-        true => format!("wrote {count} files in {}", folder.display()),
-        false => format!("wrote {count} files, {} and others", first.display()),
+    Some(if are_together && folder != Path::new("") {
+        format!("wrote {count} files in {}", folder.display())
+    } else {
+        format!("wrote {count} files, {} and others", first.display())
     })
 }
 

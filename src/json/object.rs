@@ -208,7 +208,7 @@ impl<'a> Node<'a> {
             let value = Node::of_field(source, field);
             field.is(source, SCHEMA) && (value.is_string() || value.is_null())
         };
-        field.is_comment(source) || self.is_root() && is_schema()
+        field.is_comment(source) || (self.is_root() && is_schema())
     }
 
     /// The fields of an object.

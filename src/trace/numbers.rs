@@ -3,8 +3,7 @@
 use std::mem::discriminant;
 use std::sync::OnceLock;
 
-use super::record::Trace;
-use crate::workload::OperationId;
+use super::operation::OperationRecord;
 
 /// For each operation its number, counted when the first is asked for: most runs are never asked.
 #[derive(Debug, Clone, Default)]
@@ -19,17 +18,14 @@ impl PartialEq for Numbers {
 
 impl Eq for Numbers {}
 
-impl Trace {
-    /// How many operations of the same kind (kernels, copies, memsets, records, waits) were launched before it, in a run
-    /// that is over.
-    #[must_use]
-    pub fn number_of(&self, operation: OperationId) -> u32 {
+impl Numbers {
+    /// How many of the same kind come before number `operation` of these.
+    pub(super) fn of(&self, operations: &[OperationRecord], operation: u32) -> u32 {
         let count = || {
             let mut counts = Vec::new();
-            let number = |record: &super::OperationRecord| {
+            let number = |record: &OperationRecord| {
                 let kind = discriminant(&record.kind);
-                let known = counts.iter_mut().find(|(known, _)| *known == kind);
-                if let Some((_, count)) = known {
+                if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == kind) {
                     *count += 1;
                     *count
                 } else {
@@ -37,8 +33,8 @@ impl Trace {
                     0
                 }
             };
-            self.operations.iter().map(number).collect()
+            operations.iter().map(number).collect()
         };
-        self.numbers.0.get_or_init(count).get(operation.0 as usize).copied().unwrap_or(operation.0)
+        self.0.get_or_init(count).get(operation as usize).copied().unwrap_or(operation)
     }
 }

@@ -29,6 +29,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/evr.rs", &["evr"]),
     ("cli/figure_options.rs", TIMELINE),
     ("cli/figures.rs", &["figures"]),
+    ("cli/help.rs", &["simulate"]),
     ("cli/html_options.rs", TIMELINE),
     // Options of many commands, each beside its command: a test in that file checks that there are such.
     ("cli/needs.rs", &[]),
@@ -55,6 +56,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/tasks/test.rs", &["tasks"]),
     ("cli/warps.rs", &["warps"]),
     ("effort.rs", &["simulate", "evr", "tasks curve", "study run", "warps", "figures"]),
+    ("explain/", &["analyze"]),
     ("experiments/study/header.rs", &["study run", "study status", "study merge", "study plot"]),
     ("experiments/study/error.rs", &["study run"]),
     // Those of Slurm.
@@ -75,6 +77,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("tables/run/report.rs", &["simulate"]),
     ("tables/run/table.rs", &["simulate"]),
     ("tables/warps.rs", &["warps"]),
+    ("trace/rule_text.rs", &["simulate"]),
     ("scenario/", SCENARIO),
     // Asked for by --logs alone.
     ("scenario/examiner/log_names.rs", &["simulate"]),

@@ -58,6 +58,20 @@ fn every_example_runs_and_those_of_rules_show_what_waits_under_them() {
     }
 }
 
+#[test]
+fn what_waits_for_registers_and_for_another_processs_copy_does_so_as_by_hand() {
+    let of = |file: &str, list: &str, key: &str| -> Vec<Option<u64>> {
+        let run = json(&["simulate", &format!("scenarios/rules/{file}.json"), "--format", "json"]);
+        run[list].as_array().expect("a list").iter().map(|row| row[key].as_u64()).collect()
+    };
+    // Two blocks of 512 threads with 64 registers each are all 65536 registers of an SM, until 2 ms.
+    assert_eq!(of("registers", "kernels", "first_start_ns"), [Some(0), Some(2_000_000)]);
+    assert_eq!(of("registers", "kernels", "finish_ns"), [Some(2_000_000), Some(3_000_000)]);
+    // Turns of 1 ms on the copy engine, of a and b alternately: a has those from 0, 2 and 4 ms, b from 1, 3 and 5 ms.
+    assert_eq!(of("copies-of-two-processes", "copies", "start_ns"), [Some(0), Some(1_000_000)]);
+    assert_eq!(of("copies-of-two-processes", "copies", "end_ns"), [Some(5_000_000), Some(6_000_000)]);
+}
+
 /// The end of a link to a heading.
 fn place(heading: &str) -> String {
     let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
