@@ -1,10 +1,10 @@
 //! Which files a command has written: told once, in a line on standard error.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::output::stderr;
+use super::screen::Screen;
 
 /// Files that are told one by one.
 const TOLD: usize = 4;
@@ -24,7 +24,7 @@ pub(crate) fn tell() {
     let written = std::mem::take(&mut *WRITTEN.lock().unwrap_or_else(PoisonError::into_inner));
     if let Some(line) = line(&written) {
         // If stderr is closed there is nobody left to tell.
-        let _ = writeln!(stderr(), "{line}");
+        let _ = writeln!(Screen::new(io::stderr()), "{line}");
     }
 }
 

@@ -170,8 +170,8 @@ impl Trace {
         &self.operations
     }
 
-    /// How many operations of the same kind (kernels, copies, memsets, records, waits) were launched before this one, in
-    /// a run that is over.
+    /// How many operations of the same kind (kernels, copies, memsets, records, waits) were launched before this one,
+    /// in a run that is over.
     #[must_use]
     pub fn number_of(&self, operation: OperationId) -> u32 {
         self.numbers.of(&self.operations, operation.0)
