@@ -79,7 +79,7 @@ pub(crate) struct Cli {
 enum Command {
     /// Simulate a scenario block by block
     Simulate(Box<simulate::Simulate>),
-    /// Compute response times without running, and say whether they are exact
+    /// Say whether deadlines are met in every run: bounds, verdicts, and an analysis on one merged SM
     Analyze(Box<analyze::Analyze>),
     /// Set simulated beside analysed finish times
     Compare(Box<compare::Compare>),
